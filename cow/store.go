@@ -1,0 +1,160 @@
+package cow
+
+import (
+	"context"
+	"iter"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Store is a map whose every version is an immutable snapshot.
+//
+// The zero Store is empty and ready for use, with zero Options; it panics at
+// the first write if V needs others. A Store must not be copied. All methods
+// may be called from any number of goroutines at once. Reads never wait;
+// writes queue. The Store owns its values: see the package documentation.
+type Store[K comparable, V any] struct {
+	line line[snapshot.Map[K, V]]
+}
+
+// New returns an empty Store. It panics if V cannot be kept isolated as o
+// says.
+func New[K comparable, V any](o Options[V]) *Store[K, V] {
+	s := new(Store[K, V])
+	s.line.current.Store(newMap[K](o))
+	return s
+}
+
+// Load returns the current snapshot. It is valid forever and never changes.
+func (s *Store[K, V]) Load() *snapshot.Map[K, V] { return s.line.current.Load() }
+
+// Get returns the value of key in the current snapshot, isolated, and whether
+// key is present.
+func (s *Store[K, V]) Get(key K) (V, bool) { return s.line.current.Load().Get(key) }
+
+// Update calls f with an Editor of the current snapshot, and publishes the
+// edited map as the next version when f returns nil, in one step. If f returns
+// an error, which Update returns, panics, or calls runtime.Goexit, or if f
+// changed nothing, nothing is published and the version stays. Updates run one
+// at a time; f must not update the Store itself.
+func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
+	s.base()
+	return s.line.update(func(current *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
+		e := current.Edit()
+		defer e.Discard()
+		if err := f(e); err != nil {
+			return nil, err
+		}
+		return e.Seal(), nil
+	})
+}
+
+// base returns the current snapshot, an empty one with zero Options if there
+// is none.
+func (s *Store[K, V]) base() *snapshot.Map[K, V] {
+	m := s.line.current.Load()
+	if m == nil {
+		m = newMap[K](Options[V]{})
+		if !s.line.current.CompareAndSwap(nil, m) {
+			m = s.line.current.Load()
+		}
+	}
+	return m
+}
+
+// Set stores a clone of v under key. The clone is made before Set queues, as
+// it is in Insert and SetIf.
+func (s *Store[K, V]) Set(key K, v V) {
+	clone := s.base().Isolate(v)
+	_ = s.Update(func(e *Editor[K, V]) error { e.Put(key, clone); return nil })
+}
+
+// Insert stores a clone of v under key, or returns ErrExists if key is present.
+func (s *Store[K, V]) Insert(key K, v V) error {
+	clone := s.base().Isolate(v)
+	return s.Update(func(e *Editor[K, V]) error {
+		if e.Has(key) {
+			return &snapshot.KeyError[K]{Key: key, Err: ErrExists}
+		}
+		e.Put(key, clone)
+		return nil
+	})
+}
+
+// SetIf stores a clone of v under key if the revision of key is rev, and
+// returns ErrConflict otherwise. Revision 0 means that key must be absent.
+func (s *Store[K, V]) SetIf(key K, rev uint64, v V) error {
+	clone := s.base().Isolate(v)
+	return s.Update(func(e *Editor[K, V]) error {
+		if err := e.Check(key, rev); err != nil {
+			return err
+		}
+		e.Put(key, clone)
+		return nil
+	})
+}
+
+// Modify calls f with a private clone of the value of key and stores what f
+// made of it. It returns ErrNotFound if key is absent, or f's error.
+func (s *Store[K, V]) Modify(key K, f func(v *V) error) error {
+	return s.Update(func(e *Editor[K, V]) error { return e.Modify(key, f) })
+}
+
+// Upsert is like Modify, but calls f with a zero value, and found false, if
+// key is absent.
+func (s *Store[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
+	return s.Update(func(e *Editor[K, V]) error { return e.Upsert(key, f) })
+}
+
+// Delete removes key and reports whether it was present.
+func (s *Store[K, V]) Delete(key K) (found bool) {
+	_ = s.Update(func(e *Editor[K, V]) error { found = e.Delete(key); return nil })
+	return found
+}
+
+// DeleteIf removes key if its revision is rev, and returns ErrConflict
+// otherwise.
+func (s *Store[K, V]) DeleteIf(key K, rev uint64) error {
+	return s.Update(func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
+}
+
+// Take removes key and returns its value, isolated, and whether it was
+// present. Of any number of concurrent calls one gets it.
+func (s *Store[K, V]) Take(key K) (v V, found bool) {
+	_ = s.Update(func(e *Editor[K, V]) error { v, found = e.Take(key); return nil })
+	return v, found
+}
+
+// Replace makes the pairs of seq, cloned, the whole content, in one version.
+// Of equal keys the last wins. It takes maps.All of a map as well as All of a
+// snapshot. Like the clones, all of the iteration happens before Replace
+// queues.
+func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
+	type pair struct {
+		key   K
+		value snapshot.Isolated[V]
+	}
+	var pairs []pair
+	base := s.base()
+	for k, v := range seq {
+		pairs = append(pairs, pair{k, base.Isolate(v)})
+	}
+	_ = s.Update(func(e *Editor[K, V]) error {
+		e.Clear()
+		e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
+			for _, p := range pairs {
+				if !yield(p.key, p.value) {
+					return
+				}
+			}
+		})
+		return nil
+	})
+}
+
+// Wait blocks until the Store has a version above after, and returns the
+// snapshot that it then has. It returns ctx's cause, and no snapshot, if ctx
+// ends first.
+func (s *Store[K, V]) Wait(ctx context.Context, after uint64) (*snapshot.Map[K, V], error) {
+	return s.line.wait(ctx, func(m *snapshot.Map[K, V]) bool { return m.Version() > after })
+}

@@ -1,0 +1,33 @@
+package cow
+
+import "context"
+
+// wait returns the current version once reached says that it is the one, or
+// ctx's error. It starts no goroutine.
+func (l *line[S]) wait(ctx context.Context, reached func(*S) bool) (*S, error) {
+	for first := true; ; first = false {
+		// Waiters share one channel, which publish takes away and closes. It
+		// is loaded or made before the version is: a version published after
+		// that closes it, one published before is seen. Both are sequentially
+		// consistent atomics, so no publication falls in between.
+		c := l.waiters.Load()
+		if c == nil {
+			made := make(chan struct{})
+			c = &made
+			if !l.waiters.CompareAndSwap(nil, c) {
+				continue
+			}
+		}
+		if s := l.current.Load(); reached(s) {
+			return s, nil
+		}
+		if first {
+			l.panicInUpdate("a Wait")
+		}
+		select {
+		case <-*c:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package snapshot
+
+// A Kind says what happened to a key between two maps.
+type Kind uint8
+
+// The kinds of change.
+const (
+	Added   Kind = iota + 1 // only the newer map has the key
+	Changed                 // both have it; it was set between them, perhaps to an equal value
+	Removed                 // only the older map has the key
+)
+
+// String returns "added", "changed" or "removed".
+func (k Kind) String() string {
+	switch k {
+	case Added:
+		return "added"
+	case Changed:
+		return "changed"
+	case Removed:
+		return "removed"
+	}
+	return "unknown"
+}
+
+// A Change is what happened to one key between two maps. It is a value, safe
+// for concurrent use, and stays valid.
+type Change[K comparable, V any] struct {
+	Key  K
+	Kind Kind
+
+	old, new *entry[V]
+	cfg      *config[K, V]
+}
+
+// Old returns the value in the older map, isolated, and whether there was one.
+func (c Change[K, V]) Old() (V, bool) { return c.value(c.old) }
+
+// New returns the value in the newer map, isolated, and whether there is one.
+func (c Change[K, V]) New() (V, bool) { return c.value(c.new) }
+
+func (c Change[K, V]) value(e *entry[V]) (V, bool) {
+	if e == nil {
+		var zero V
+		return zero, false
+	}
+	return c.cfg.isolate(e.value), true
+}

@@ -1,0 +1,304 @@
+package snapshot
+
+import (
+	"maps"
+	"reflect"
+	"time"
+	"unsafe"
+)
+
+// The identities of the types that are cloned without a look at their plan. Their
+// plans have the same, so that sharing is kept whichever way one is met.
+const (
+	idMapAny = (iota + 1) << lenBits
+	idAnys
+	idStrings
+	idBytes
+	idInts
+	idFloats
+	idMapString
+	idFloatss
+	idMapStrings
+	idMaps
+	firstFreeID = iota
+)
+
+// any returns a clone of v with v's dynamic type. The types of decoded JSON, and
+// those that Go code puts among them, go without a plan.
+func (s *state) any(v any) any {
+	// Few cases first: a switch is a search by the hash of the type.
+	switch x := v.(type) {
+	case nil, string, bool, float64, int:
+		return v // with the word it has: a scalar is not boxed again
+	case map[string]any:
+		if x != nil {
+			return s.mapAny(idMapAny, x)
+		}
+	case []any:
+		if x != nil {
+			return s.anys(idAnys, x)
+		}
+	default:
+		return s.lessCommon(v)
+	}
+	return v
+}
+
+func (s *state) lessCommon(v any) any {
+	switch x := v.(type) {
+	case int64, int32, int16, int8, uint, uint64, uint32, uint16, uint8, float32, time.Time, time.Duration:
+		return v
+	case []string:
+		if x != nil {
+			return keepSlice(s, idStrings, x)
+		}
+	case []byte:
+		if x != nil {
+			return keepSlice(s, idBytes, x)
+		}
+	case []int:
+		if x != nil {
+			return keepSlice(s, idInts, x)
+		}
+	case []float64:
+		if x != nil {
+			return keepSlice(s, idFloats, x)
+		}
+	case map[string]string:
+		if x != nil {
+			return keepMap(s, idMapString, x)
+		}
+	case [][]float64:
+		if x != nil {
+			return s.floatss(idFloatss, x)
+		}
+	case map[string][]string:
+		if x != nil {
+			return s.mapStrings(idMapStrings, x)
+		}
+	case []map[string]any:
+		if x != nil {
+			return s.maps(idMaps, x)
+		}
+	default:
+		return s.dynamic(v)
+	}
+	return v
+}
+
+// dynamic is any for a type that has only its plan.
+func (s *state) dynamic(v any) any {
+	e := (*eface)(unsafe.Pointer(&v))
+	pl := s.plan
+	if s.word != e.word {
+		pl = planOf(reflect.TypeOf(v))
+		s.word, s.plan = e.word, pl
+	}
+	switch {
+	case pl.fix == nil:
+		return v
+	case pl.ref != nil:
+		if e.data == nil {
+			return v
+		}
+		return box(e.word, pl.ref(s, pl, e.data))
+	case pl.inline:
+		// A struct or an array around one pointer.
+		slot := new(unsafe.Pointer)
+		*slot = e.data
+		pl.fix(s, pl, unsafe.Pointer(slot))
+		return box(e.word, *slot)
+	}
+	// The memory behind an interface never changes, so that boxes are shared by the
+	// copies of an interface. They are remembered: to clone one for each copy would
+	// take exponential time for boxes in boxes.
+	s.boxes++
+	if n := s.seen(pl.id, e.data); n != nil {
+		return box(e.word, n)
+	}
+	n := pl.copyOf(e.data)
+	s.note(pl.id, e.data, n)
+	s.fill(fillOne, pl, n, nil, 1)
+	return box(e.word, n)
+}
+
+// fixAny is the fixer of interface types without methods. The clone has the type of
+// the original, so that one word changes at most.
+func fixAny(s *state, _ *plan, p unsafe.Pointer) {
+	v := *(*any)(p)
+	n := s.any(v)
+	if d := (*eface)(unsafe.Pointer(&n)).data; d != (*eface)(unsafe.Pointer(&v)).data {
+		(*eface)(p).data = d
+	}
+}
+
+// fixInterface is fixAny for interface types with methods.
+func fixInterface(s *state, _ *plan, p unsafe.Pointer) {
+	v := any(*(*iface)(p))
+	n := s.any(v)
+	if d := (*eface)(unsafe.Pointer(&n)).data; d != (*eface)(unsafe.Pointer(&v)).data {
+		(*eface)(p).data = d
+	}
+}
+
+// fixInterfaceMethod is the fixer of interface types that have Clone among their
+// methods.
+func fixInterfaceMethod(_ *state, pl *plan, p unsafe.Pointer) {
+	if (*eface)(p).data != nil {
+		v := pl.at(p)
+		v.Set(v.MethodByName("Clone").Call(nil)[0])
+	}
+}
+
+func (s *state) mapAny(id uint64, m map[string]any) map[string]any {
+	w := mapWord(m)
+	if n := s.seen(id, w); n != nil {
+		return wordMap[string, any](n)
+	}
+	out := make(map[string]any, len(m))
+	s.note(id, w, mapWord(out))
+	if s.depth == maxDepth {
+		s.queue = append(s.queue, task{fill: fillMapAny, dst: mapWord(out), src: w})
+		return out
+	}
+	s.depth++
+	for k, v := range m {
+		out[k] = s.any(v)
+	}
+	s.depth--
+	return out
+}
+
+func fillMapAny(s *state, _ *plan, dst, src unsafe.Pointer, _ int) {
+	out := wordMap[string, any](dst)
+	for k, v := range wordMap[string, any](src) {
+		out[k] = s.any(v)
+	}
+}
+
+func (s *state) anys(id uint64, v []any) []any {
+	if len(v) == 0 {
+		return []any{}
+	}
+	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
+	if n := s.seen(kind, src); n != nil {
+		return unsafe.Slice((*any)(n), len(v))
+	}
+	out := make([]any, len(v))
+	dst := unsafe.Pointer(unsafe.SliceData(out))
+	s.note(kind, src, dst)
+	if s.depth == maxDepth {
+		s.queue = append(s.queue, task{fill: fillAnys, dst: dst, src: src, n: len(v)})
+		return out
+	}
+	s.depth++
+	for i, e := range v {
+		out[i] = s.any(e)
+	}
+	s.depth--
+	return out
+}
+
+func fillAnys(s *state, _ *plan, dst, src unsafe.Pointer, n int) {
+	out := unsafe.Slice((*any)(dst), n)
+	for i, e := range unsafe.Slice((*any)(src), n) {
+		out[i] = s.any(e)
+	}
+}
+
+func (s *state) maps(id uint64, v []map[string]any) []map[string]any {
+	if len(v) == 0 {
+		return []map[string]any{}
+	}
+	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
+	if n := s.seen(kind, src); n != nil {
+		return unsafe.Slice((*map[string]any)(n), len(v))
+	}
+	out := make([]map[string]any, len(v))
+	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
+	// No deeper than the maps, which count.
+	for i, m := range v {
+		if m != nil {
+			out[i] = s.mapAny(idMapAny, m)
+		}
+	}
+	return out
+}
+
+func (s *state) floatss(id uint64, v [][]float64) [][]float64 {
+	if len(v) == 0 {
+		return [][]float64{}
+	}
+	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
+	if n := s.seen(kind, src); n != nil {
+		return unsafe.Slice((*[]float64)(n), len(v))
+	}
+	out := make([][]float64, len(v))
+	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
+	for i, row := range v {
+		if row != nil {
+			out[i] = keepSlice(s, idFloats, row)
+		}
+	}
+	return out
+}
+
+func (s *state) mapStrings(id uint64, m map[string][]string) map[string][]string {
+	w := mapWord(m)
+	if n := s.seen(id, w); n != nil {
+		return wordMap[string, []string](n)
+	}
+	out := make(map[string][]string, len(m))
+	s.note(id, w, mapWord(out))
+	for k, v := range m {
+		if v != nil {
+			v = keepSlice(s, idStrings, v)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+// keepSlice returns the clone of v, which is not nil and whose elements need none.
+func keepSlice[T any](s *state, id uint64, v []T) []T {
+	if len(v) == 0 {
+		return []T{}
+	}
+	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
+	if n := s.seen(kind, src); n != nil {
+		return unsafe.Slice((*T)(n), len(v))
+	}
+	out := cloneSlice(v)
+	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
+	return out
+}
+
+// keepMap is keepSlice for maps.
+func keepMap[K comparable, E any](s *state, id uint64, m map[K]E) map[K]E {
+	w := mapWord(m)
+	if n := s.seen(id, w); n != nil {
+		return wordMap[K, E](n)
+	}
+	out := maps.Clone(m)
+	s.note(id, w, mapWord(out))
+	return out
+}
+
+// cloneSlice copies v with no more capacity than length. Nil stays nil.
+func cloneSlice[T any](v []T) []T {
+	if v == nil {
+		return nil
+	}
+	out := make([]T, len(v))
+	copy(out, v)
+	return out
+}
+
+// mapWord returns the pointer that a map is, and wordMap the map of a pointer.
+func mapWord[K comparable, E any](m map[K]E) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&m))
+}
+
+func wordMap[K comparable, E any](w unsafe.Pointer) map[K]E {
+	return *(*map[K]E)(unsafe.Pointer(&w))
+}

@@ -1,0 +1,226 @@
+package snapshot
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// fixRef is the fixer of types that are one pointer.
+func fixRef(s *state, pl *plan, p unsafe.Pointer) {
+	slot := (*unsafe.Pointer)(p)
+	if *slot != nil {
+		*slot = pl.ref(s, pl, *slot)
+	}
+}
+
+func refPointer(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	elem := pl.elem
+	if n := s.seen(elem.id, w); n != nil {
+		return n
+	}
+	n := elem.copyOf(w)
+	s.note(elem.id, w, n)
+	if elem.fix != nil {
+		s.fill(fillOne, elem, n, nil, 1)
+	}
+	return n
+}
+
+func fillOne(s *state, pl *plan, dst, _ unsafe.Pointer, _ int) {
+	pl.fix(s, pl, dst)
+}
+
+func fillMany(s *state, pl *plan, dst, _ unsafe.Pointer, n int) {
+	for i := range n {
+		pl.fix(s, pl, unsafe.Add(dst, uintptr(i)*pl.size))
+	}
+}
+
+func fixStruct(s *state, pl *plan, p unsafe.Pointer) {
+	for i := range pl.steps {
+		st := &pl.steps[i]
+		st.pl.fix(s, st.pl, unsafe.Add(p, st.off))
+	}
+}
+
+func fixArray(s *state, pl *plan, p unsafe.Pointer) {
+	fillMany(s, pl.elem, p, nil, pl.typ.Len())
+}
+
+// header is the memory of a slice.
+type header struct {
+	ptr      unsafe.Pointer
+	len, cap int
+}
+
+// zeroSized is where empty slices point.
+var zeroSized struct{}
+
+// sliceFixer returns the fixer of slices of elem. For the common layouts of an
+// element it allocates and copies as a slice of another type that has pointers at
+// the same places; for the rest reflection does.
+func sliceFixer(elem *plan) fixer {
+	switch {
+	case elem.size == 0:
+		return fixSlice(func(_ *plan, h header) unsafe.Pointer { return h.ptr })
+	case elem.noscan:
+		switch elem.typ.Align() {
+		case 1:
+			return fixSlice(copyAs[uint8])
+		case 2:
+			return fixSlice(copyAs[uint16])
+		case 4:
+			return fixSlice(copyAs[uint32])
+		case 8:
+			return fixSlice(copyAs[uint64])
+		}
+	}
+	switch elem.typ.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func:
+		return fixSlice(copyAs[unsafe.Pointer])
+	case reflect.String:
+		return fixSlice(copyAs[string])
+	case reflect.Slice:
+		return fixSlice(copyAs[header])
+	case reflect.Interface:
+		return fixSlice(copyAs[any])
+	}
+	return fixSlice(copyReflect)
+}
+
+// fixSlice returns the fixer of slices whose memory dup copies.
+func fixSlice(dup func(pl *plan, h header) unsafe.Pointer) fixer {
+	return func(s *state, pl *plan, p unsafe.Pointer) {
+		slot := (*header)(p)
+		h := *slot
+		switch {
+		case h.ptr == nil:
+			return
+		case h.len == 0:
+			*slot = header{ptr: unsafe.Pointer(&zeroSized)}
+			return
+		}
+		kind := pl.id | uint64(h.len)
+		if n := s.seen(kind, h.ptr); n != nil {
+			*slot = header{n, h.len, h.len}
+			return
+		}
+		n := dup(pl, h)
+		*slot = header{n, h.len, h.len}
+		s.note(kind, h.ptr, n)
+		if pl.elem.fix != nil {
+			s.fill(fillMany, pl.elem, n, nil, h.len)
+		}
+	}
+}
+
+// copyAs copies the array of h as one of T. The size of T divides that of an
+// element.
+func copyAs[T any](pl *plan, h header) unsafe.Pointer {
+	var t T
+	n := h.len * int(pl.elem.size/unsafe.Sizeof(t))
+	dst := make([]T, n)
+	copy(dst, unsafe.Slice((*T)(h.ptr), n))
+	return unsafe.Pointer(unsafe.SliceData(dst))
+}
+
+// sliceScratch is where reflection finds a slice to copy from and one to copy to.
+type sliceScratch struct {
+	from, to   header
+	vfrom, vto reflect.Value
+}
+
+func copyReflect(pl *plan, h header) unsafe.Pointer {
+	sc, ok := pl.scratch.Get().(*sliceScratch)
+	if !ok {
+		sc = new(sliceScratch)
+		sc.vfrom = pl.at(unsafe.Pointer(&sc.from))
+		sc.vto = pl.at(unsafe.Pointer(&sc.to))
+	}
+	sc.from = h
+	sc.vto.Grow(h.len) // allocates the array and, other than MakeSlice, no header
+	sc.vto.SetLen(h.len)
+	reflect.Copy(sc.vto, sc.vfrom)
+	n := sc.to.ptr
+	sc.from, sc.to = header{}, header{}
+	pl.scratch.Put(sc)
+	return n
+}
+
+// mapScratch is the room for one entry and an iterator.
+type mapScratch struct {
+	iter      reflect.MapIter
+	key, elem reflect.Value
+}
+
+func refMap(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	if n := s.seen(pl.id, w); n != nil {
+		return n
+	}
+	n := reflect.MakeMapWithSize(pl.typ, reflect.ValueOf(box(pl.word, w)).Len()).UnsafePointer()
+	s.note(pl.id, w, n)
+	s.fill(fillMap, pl, n, w, 0)
+	return n
+}
+
+func fillMap(s *state, pl *plan, dst, src unsafe.Pointer, _ int) {
+	m := reflect.ValueOf(box(pl.word, dst))
+	sc, ok := pl.scratch.Get().(*mapScratch)
+	if !ok {
+		sc = &mapScratch{key: reflect.New(pl.key.typ).Elem(), elem: reflect.New(pl.elem.typ).Elem()}
+	}
+	sc.iter.Reset(reflect.ValueOf(box(pl.word, src)))
+	key, elem := sc.key.Addr().UnsafePointer(), sc.elem.Addr().UnsafePointer()
+	for sc.iter.Next() {
+		sc.key.SetIterKey(&sc.iter)
+		sc.elem.SetIterValue(&sc.iter)
+		boxed := false
+		if f := pl.key.fix; f != nil {
+			before := 0
+			if s != nil {
+				before = s.boxes
+			}
+			f(s, pl.key, key)
+			boxed = s != nil && s.boxes != before
+		}
+		if f := pl.elem.fix; f != nil {
+			f(s, pl.elem, elem)
+		}
+		if boxed {
+			i := insertion{m, reflect.New(pl.key.typ).Elem(), reflect.New(pl.elem.typ).Elem()}
+			i.key.Set(sc.key)
+			i.elem.Set(sc.elem)
+			s.late = append(s.late, i)
+			continue
+		}
+		m.SetMapIndex(sc.key, sc.elem)
+	}
+	sc.iter.Reset(reflect.Value{})
+	sc.key.SetZero()
+	sc.elem.SetZero()
+	pl.scratch.Put(sc)
+}
+
+// fixMethod replaces the value at p by what its method Clone returns.
+func fixMethod(_ *state, pl *plan, p unsafe.Pointer) {
+	v := pl.at(p)
+	switch v.Kind() {
+	case reflect.Slice, reflect.Chan, reflect.Func:
+		if v.IsNil() {
+			return
+		}
+	}
+	v.Set(pl.method.Call([]reflect.Value{v})[0])
+}
+
+// refMethod is fixMethod for pointers and maps.
+func refMethod(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	if n := s.seen(pl.id, w); n != nil {
+		return n
+	}
+	n := pl.method.Call([]reflect.Value{reflect.ValueOf(box(pl.word, w))})[0].UnsafePointer()
+	if n != nil {
+		s.note(pl.id, w, n)
+	}
+	return n
+}

@@ -1,0 +1,306 @@
+package snapshot
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+)
+
+// plan says how values of one type are cloned. There is one plan a type in the
+// process; it does not change once planOf has returned it.
+type plan struct {
+	typ    reflect.Type
+	class  class
+	id     uint64 // unique, in the bits above lenBits
+	size   uintptr
+	noscan bool // no pointers in the memory of a value
+	inline bool // an interface holds the value itself, which is one pointer
+
+	word    unsafe.Pointer // the type word of an interface that holds a typ
+	ptrWord unsafe.Pointer // the same for *typ
+
+	fix fixer    // nil: nothing to clone
+	ref refFixer // set for types that are one pointer to what is cloned
+
+	key, elem *plan
+	steps     []step        // struct: the fields that need a fixer
+	method    reflect.Value // classMethod: the method Clone
+	scratch   sync.Pool     // map: *mapScratch, slice: *sliceScratch
+	direct    any           // func(T) T where T needs no state at all, or nil
+}
+
+type step struct {
+	off uintptr
+	pl  *plan
+}
+
+// class is what has to be done about a type, in general.
+type class uint8
+
+const (
+	classFlat      class = iota // nothing: all of it is in the copy, or may be shared
+	classPointer                // follow
+	classSlice                  //
+	classMap                    //
+	classInterface              // find out
+	classStruct                 // look into
+	classArray                  //
+	classMethod                 // call its method Clone
+	classLock                   // refuse
+)
+
+var (
+	plans     sync.Map   // reflect.Type → *plan
+	compiling sync.Mutex // one at a time: there is one plan a type
+	lastID    = uint64(firstFreeID)
+)
+
+// planOf returns the plan of t, compiled at its first use.
+func planOf(t reflect.Type) *plan {
+	if pl, ok := plans.Load(t); ok {
+		return pl.(*plan)
+	}
+	compiling.Lock()
+	defer compiling.Unlock()
+	if known == nil {
+		known = newKnownTypes()
+	}
+	c := compiler{}
+	pl := c.plan(t)
+	// Only now that all are complete: a recursive type has a part that is not.
+	for t, pl := range c {
+		plans.Store(t, pl)
+	}
+	return pl
+}
+
+// compiler holds the plans that are not published yet.
+type compiler map[reflect.Type]*plan
+
+func (c compiler) plan(t reflect.Type) *plan {
+	if pl, ok := plans.Load(t); ok {
+		return pl.(*plan)
+	}
+	if pl := c[t]; pl != nil {
+		return pl
+	}
+	lastID++
+	pl := &plan{
+		typ:     t,
+		class:   classify(t),
+		id:      lastID << lenBits,
+		size:    t.Size(),
+		noscan:  !hasPointers(t),
+		ptrWord: typeWord(reflect.PointerTo(t)),
+	}
+	c[t] = pl
+	if t.Kind() != reflect.Interface {
+		zero := reflect.Zero(t).Interface()
+		pl.word = (*eface)(unsafe.Pointer(&zero)).word
+		// Else the data word points to a zero.
+		pl.inline = (*eface)(unsafe.Pointer(&zero)).data == nil
+	}
+	// The type may be in its own parts, behind a reference. Hence references have a
+	// fixer before their parts are looked at: a struct leaves out what has none.
+	switch pl.class {
+	case classPointer:
+		pl.fix, pl.ref = fixRef, refPointer
+		pl.elem = c.plan(t.Elem())
+	case classSlice:
+		pl.fix = fixRef // something, for now
+		pl.elem = c.plan(t.Elem())
+		pl.fix = sliceFixer(pl.elem)
+		known.apply(pl, reflect.SliceOf(t.Elem()))
+	case classMap:
+		pl.fix, pl.ref = fixRef, refMap
+		pl.key, pl.elem = c.plan(t.Key()), c.plan(t.Elem())
+		known.apply(pl, reflect.MapOf(t.Key(), t.Elem()))
+	case classInterface:
+		pl.fix = fixInterface
+		if t.NumMethod() == 0 {
+			pl.fix = fixAny
+		}
+	case classStruct:
+		c.addSteps(pl, t, 0)
+		if len(pl.steps) > 0 {
+			pl.fix = fixStruct
+		} else {
+			pl.class = classFlat
+		}
+	case classArray:
+		pl.elem = c.plan(t.Elem())
+		if t.Len() > 0 && pl.elem.fix != nil {
+			pl.fix = fixArray
+		} else {
+			pl.class = classFlat
+		}
+	case classMethod:
+		pl.fix = fixMethod
+		m, _ := t.MethodByName("Clone")
+		pl.method = m.Func
+		switch t.Kind() {
+		case reflect.Interface:
+			pl.fix = fixInterfaceMethod
+		case reflect.Pointer, reflect.Map:
+			pl.fix, pl.ref = fixRef, refMethod
+		default:
+			if isValue(t) {
+				pl.class, pl.fix = classFlat, nil
+			}
+		}
+	case classLock:
+		pl.fix = fixLock
+	}
+	return pl
+}
+
+// addSteps adds the fields of the struct t, which is off bytes into pl's type, and
+// those of the structs in it: a nested struct is no step of its own.
+func (c compiler) addSteps(pl *plan, t reflect.Type, off uintptr) {
+	if t == builderType {
+		c.addBuilderSteps(pl, off)
+		return
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		sub := c.plan(f.Type)
+		switch {
+		case sub.fix == nil:
+		case sub.class == classStruct:
+			c.addSteps(pl, f.Type, off+f.Offset)
+		default:
+			pl.steps = append(pl.steps, step{off + f.Offset, sub})
+		}
+	}
+}
+
+// classify returns the class of t by what t itself is. The class of a struct or an
+// array may turn out to be classFlat when its parts are known.
+func classify(t reflect.Type) class {
+	switch {
+	case isShared(t):
+		return classFlat
+	case hasClone(t):
+		return classMethod
+	case isLock(t):
+		return classLock
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		if t.Elem().Size() == 0 && !holdsLock(t.Elem()) {
+			return classFlat
+		}
+		return classPointer
+	case reflect.Slice:
+		return classSlice
+	case reflect.Map:
+		return classMap
+	case reflect.Interface:
+		return classInterface
+	case reflect.Struct:
+		return classStruct
+	case reflect.Array:
+		return classArray
+	}
+	return classFlat
+}
+
+// hasClone reports whether t has a method Clone that returns a t.
+func hasClone(t reflect.Type) bool {
+	// By a constant name, for which the linker keeps methods of that name and can
+	// still drop others.
+	m, ok := t.MethodByName("Clone")
+	if !ok {
+		return false
+	}
+	in := 1
+	if t.Kind() == reflect.Interface {
+		in = 0 // no receiver in the type of the method
+	}
+	f := m.Type
+	return f.NumIn() == in && f.NumOut() == 1 && f.Out(0) == t
+}
+
+// isValue reports whether t holds nothing but numbers, bools and strings, so that
+// its method Clone has nothing to do.
+func isValue(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !isValue(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		return isValue(t.Elem())
+	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice,
+		reflect.UnsafePointer:
+		return false
+	}
+	return true
+}
+
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice,
+		reflect.String, reflect.UnsafePointer:
+		return true
+	}
+	return false
+}
+
+// shares reports whether a value of pl's type can refer to one object twice, or to
+// another of its own type, or to what is not known by type. Else a clone needs
+// neither memo nor queue.
+func shares(pl *plan) bool {
+	return (sharing{}).visit(pl, 1)
+}
+
+// sharing counts, up to two, the places where a reference type can be.
+type sharing map[uint64]int
+
+func (c sharing) visit(pl *plan, times int) bool {
+	switch {
+	case pl.fix == nil:
+		return false
+	case pl.class == classInterface:
+		return true
+	case pl.class == classStruct:
+		for _, s := range pl.steps {
+			if c.visit(s.pl, times) {
+				return true
+			}
+		}
+		return false
+	case pl.class == classArray:
+		return c.visit(pl.elem, min(times*pl.typ.Len(), 2))
+	case pl.class == classMethod && pl.ref == nil:
+		return false
+	}
+	id := pl.id
+	if pl.class == classPointer {
+		id = pl.elem.id // as in the memo: two pointer types, one object
+	}
+	if c[id] += times; c[id] > 1 {
+		return true
+	}
+	switch pl.class {
+	case classPointer:
+		return c.visit(pl.elem, 1)
+	case classSlice:
+		return c.visit(pl.elem, 2)
+	case classMap:
+		return c.visit(pl.key, 2) || c.visit(pl.elem, 2)
+	}
+	return false
+}

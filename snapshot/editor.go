@@ -1,0 +1,289 @@
+package snapshot
+
+import (
+	"iter"
+	"sync/atomic"
+)
+
+// An Editor derives the next version of a Map. It reads its own writes; the
+// map it began with, and every other version, stays as it is.
+//
+// What goes in is cloned, and what comes out: see [Options]. A value that an
+// update function was handed or assigned is cloned once more when the function
+// returns, so that nothing it kept reaches the map.
+//
+// An Editor is made by [Map.Edit], must not be copied, and must be used by one
+// goroutine at a time, until Seal. It may be used inside the functions it
+// calls. Late and concurrent use panics; it never touches a sealed map.
+type Editor[K comparable, V any] struct {
+	noCopy  noCopy
+	base    *Map[K, V]
+	cur     *Map[K, V] // what has become of base
+	version uint64
+	owned   bool // cur is this Editor's, to be edited in place
+	changed bool // cur differs from base
+	undone  bool // an entry was removed: perhaps all that was added
+	state   atomic.Uint32
+}
+
+// The states of an Editor.
+const (
+	idle uint32 = iota
+	busy
+	sealed
+)
+
+// Edit returns an Editor that derives version Version()+1 of m.
+func (m *Map[K, V]) Edit() *Editor[K, V] { return m.EditAt(m.Version() + 1) }
+
+// EditAt returns an Editor that derives the given version of m, for stores
+// that number versions over several maps. It must be above Version() and at
+// most 1<<56 - 1.
+func (m *Map[K, V]) EditAt(version uint64) *Editor[K, V] {
+	return &Editor[K, V]{base: m, cur: m, version: version}
+}
+
+// Version returns the version that this Editor derives.
+func (e *Editor[K, V]) Version() uint64 { return e.version }
+
+// Seal ends the edit and returns the map it made: the one it began with, if no
+// key was changed. Any later use of the Editor panics.
+func (e *Editor[K, V]) Seal() *Map[K, V] {
+	e.enter()
+	e.state.Store(sealed)
+	if e.undone {
+		e.changed = false
+		for range e.cur.Diff(e.base) {
+			e.changed = true
+			break
+		}
+	}
+	if !e.changed {
+		return e.base
+	}
+	return e.cur
+}
+
+// Discard ends the edit without a result, if Seal has not ended it. Any later
+// use of the Editor panics.
+func (e *Editor[K, V]) Discard() { e.state.Store(sealed) }
+
+// Get returns the value of key, isolated, and whether key is present.
+func (e *Editor[K, V]) Get(key K) (V, bool) { return e.current().Get(key) }
+
+// Has reports whether key is present.
+func (e *Editor[K, V]) Has(key K) bool { return e.current().Has(key) }
+
+// Revision returns the version that last wrote key, which is Version() if this
+// Editor did, or 0 if key is absent.
+func (e *Editor[K, V]) Revision(key K) uint64 { return e.current().Revision(key) }
+
+// Len returns the number of keys.
+func (e *Editor[K, V]) Len() int { return e.current().Len() }
+
+// All returns an iterator over keys and isolated values as they are when the
+// iteration begins. The Editor may be used, and may write, during it.
+func (e *Editor[K, V]) All() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		e.enter()
+		e.owned = false // from here on cur is what is iterated over
+		cur := e.cur
+		e.leave()
+		cur.All()(yield)
+	}
+}
+
+// Set stores a clone of v under key.
+func (e *Editor[K, V]) Set(key K, v V) { e.Put(key, e.Isolate(v)) }
+
+// Isolate clones v for Put; see [Map.Isolate].
+func (e *Editor[K, V]) Isolate(v V) Isolated[V] { return e.prepared().Isolate(v) }
+
+// Put stores a value that was cloned ahead under key. It panics if v was
+// isolated by a map with other Options, or is the zero Isolated.
+func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
+	m := e.prepared()
+	m.cfg.check(v)
+	h := m.cfg.hashOf(key)
+	e.enter()
+	defer e.leave()
+	e.put(h, key, v.value)
+}
+
+// put is Put with all foreign code behind it. The Editor must be busy.
+func (e *Editor[K, V]) put(h uint64, key K, value V) {
+	m := e.writable()
+	m.put(h, key, m.cfg.newEntry(key, value, e.version))
+}
+
+// SetAll stores clones of all pairs of seq; of equal keys the last wins. It is
+// faster than as many calls of Set, and lays the pairs out in the order of All.
+// It takes a million pairs at a time before it stores them, so seq must not
+// depend on what this Editor holds.
+func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
+	e.PutAll(func(yield func(K, Isolated[V]) bool) {
+		for k, v := range seq {
+			if !yield(k, e.Isolate(v)) {
+				return
+			}
+		}
+	})
+}
+
+// Insert stores a clone of v under key, or returns ErrExists if key is
+// present.
+func (e *Editor[K, V]) Insert(key K, v V) error {
+	if e.Has(key) {
+		return &KeyError[K]{key, ErrExists}
+	}
+	e.Set(key, v)
+	return nil
+}
+
+// SetIf stores a clone of v under key if the revision of key is rev, and
+// returns ErrConflict otherwise. Revision 0 means that key must be absent.
+func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
+	if err := e.Check(key, rev); err != nil {
+		return err
+	}
+	e.Set(key, v)
+	return nil
+}
+
+// Check returns ErrConflict unless the revision of key is rev; see SetIf.
+func (e *Editor[K, V]) Check(key K, rev uint64) error {
+	if e.Revision(key) != rev {
+		return &KeyError[K]{key, ErrConflict}
+	}
+	return nil
+}
+
+// Modify calls f with a private clone of the value of key and stores what f
+// made of it. It returns ErrNotFound if key is absent, and f's error, if any;
+// then, or if f panics, the value stays as it was. If f itself writes key
+// through the Editor, Modify returns ErrModified and leaves key as f did.
+func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
+	return e.Upsert(key, func(v *V, found bool) error {
+		if !found {
+			return &KeyError[K]{key, ErrNotFound}
+		}
+		return f(v)
+	})
+}
+
+// Upsert is like Modify, but calls f with a zero value, and found false, if
+// key is absent.
+func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
+	var v V
+	before := e.current().lookup(key)
+	if before != nil {
+		v = e.cur.cfg.isolate(before.value)
+	}
+	if err := f(&v, before != nil); err != nil {
+		return err
+	}
+	after := e.Isolate(v)
+	if e.current().lookup(key) != before {
+		return &KeyError[K]{key, ErrModified}
+	}
+	e.Put(key, after)
+	return nil
+}
+
+// Delete removes key and reports whether it was present.
+func (e *Editor[K, V]) Delete(key K) bool { return e.remove(key) != nil }
+
+// DeleteIf removes key if its revision is rev, and returns ErrConflict
+// otherwise. A rev of 0 succeeds if key is absent, and changes nothing.
+func (e *Editor[K, V]) DeleteIf(key K, rev uint64) error {
+	if err := e.Check(key, rev); err != nil {
+		return err
+	}
+	e.Delete(key)
+	return nil
+}
+
+// Take removes key and returns its value, isolated, and whether it was
+// present.
+func (e *Editor[K, V]) Take(key K) (V, bool) {
+	v, ok := e.Get(key)
+	if ok {
+		e.remove(key)
+	}
+	return v, ok
+}
+
+func (e *Editor[K, V]) remove(key K) *entry[V] {
+	m := e.current()
+	if m.Len() == 0 {
+		return nil
+	}
+	h := m.cfg.hashOf(key)
+	if m.find(h, key) == nil {
+		return nil
+	}
+	e.enter()
+	defer e.leave()
+	e.undone = true
+	return e.writable().remove(h, key)
+}
+
+// Clear removes all keys, in constant time.
+func (e *Editor[K, V]) Clear() {
+	if e.Len() == 0 {
+		return
+	}
+	e.enter()
+	defer e.leave()
+	w := e.writable()
+	w.len, w.root = 0, directory[V]{}
+	e.undone = true
+}
+
+// enter takes the Editor for one step of its own, in which no foreign code
+// runs, and panics if that is not possible.
+func (e *Editor[K, V]) enter() {
+	if !e.state.CompareAndSwap(idle, busy) {
+		e.misuse()
+	}
+}
+
+// leave lets go of the Editor again, unless it was ended meanwhile.
+func (e *Editor[K, V]) leave() { e.state.CompareAndSwap(busy, idle) }
+
+func (e *Editor[K, V]) misuse() {
+	if e.state.Load() == sealed {
+		panic("snapshot: Editor used after its update ended: it must not be kept")
+	}
+	panic("snapshot: Editor used by two goroutines at once: do all edits of an update in its own goroutine")
+}
+
+// current returns the map as it is now.
+func (e *Editor[K, V]) current() *Map[K, V] {
+	if e.state.Load() != idle {
+		e.misuse()
+	}
+	return e.cur
+}
+
+// prepared is current, with a config.
+func (e *Editor[K, V]) prepared() *Map[K, V] {
+	m := e.current()
+	if m == nil || m.cfg == nil {
+		m = New[K](Options[V]{})
+		e.enter()
+		e.cur = m
+		e.leave()
+	}
+	return m
+}
+
+// writable returns cur, made this Editor's own: a copy whose root owns no kid.
+func (e *Editor[K, V]) writable() *Map[K, V] {
+	if !e.owned {
+		m := &Map[K, V]{version: e.version}
+		m.cfg, m.len, m.root.kid = e.cur.cfg, e.cur.len, e.cur.root.kid
+		e.cur, e.owned, e.changed = m, true, true
+	}
+	return e.cur
+}

@@ -1,0 +1,25 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of an Editor's verbs, to be tested with errors.Is. What is
+// returned is a *KeyError that wraps one of them.
+var (
+	ErrExists   = errors.New("key exists")                        // Insert
+	ErrNotFound = errors.New("key not found")                     // Modify
+	ErrConflict = errors.New("key is not at that revision")       // SetIf, DeleteIf
+	ErrModified = errors.New("key was written by its own change") // Modify, Upsert
+)
+
+// A KeyError says which key an error is about. The key is formatted only when
+// Error is called, outside any update.
+type KeyError[K comparable] struct {
+	Key K
+	Err error
+}
+
+func (e *KeyError[K]) Error() string { return fmt.Sprintf("snapshot: %v: %v", e.Key, e.Err) }
+func (e *KeyError[K]) Unwrap() error { return e.Err }

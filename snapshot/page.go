@@ -1,0 +1,199 @@
+package snapshot
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// A page is a small open-addressing hash table of up to maxBuckets buckets,
+// allocated at its exact size. A bucket is one cache line: a word of seven tag
+// bytes, 0 for a free slot, with the overflow mark in the eighth, then the
+// seven entries. An entry that finds its bucket full goes to the next, leaving
+// the mark, so that a lookup ends at the first bucket without one. The tags
+// are compared all at once in the word, as in Abseil's Swiss tables.
+//
+// 512 bytes is the most: Go gives larger objects that hold pointers a header
+// of eight bytes, which would move every bucket off its line.
+//
+// A page has no header. How many buckets it has, its kid says: the pointer by
+// which a directory holds it (directory.go).
+type bucket[V any] struct {
+	meta  uint64
+	entry [slots]*entry[V]
+}
+
+const (
+	slots      = 7
+	maxBuckets = 6 + 2*is64
+	perBucket  = 6 // entries a bucket at which a page has too few
+
+	mark  = 1 << 56
+	lows  = 0x0001010101010101
+	highs = 0x0080808080808080
+
+	is64 = bits.UintSize / 64 // 1 where pointers have 64 bits, else 0
+)
+
+// tagOf returns the tag of h, which is not 0.
+func tagOf(h uint64) uint64 { return h>>tagShift&0x7f | 0x80 }
+
+// match returns a word with the high bit set in each byte of meta that is tag.
+// It may also set it in a byte above such a one, for a tag that differs in its
+// lowest bit: comparing the keys sorts that out.
+func match(meta, tag uint64) uint64 {
+	x := meta ^ tag*lows
+	return (x - lows) &^ x & highs
+}
+
+// slotOf returns the slot of the lowest bit that match or free set.
+func slotOf(m uint64) uint { return uint(bits.TrailingZeros64(m)) / 8 }
+
+// free returns a word with the high bit set for each free slot.
+func free(meta uint64) uint64 { return ^meta & highs }
+
+// bucketAt returns bucket i of a page.
+func bucketAt[V any](page unsafe.Pointer, i uint64) *bucket[V] {
+	return (*bucket[V])(unsafe.Add(page, uintptr(i)*unsafe.Sizeof(bucket[V]{})))
+}
+
+// bucketOf returns which of n buckets h belongs in.
+func bucketOf(h, n uint64) uint64 { return h & (1<<32 - 1) * n >> 32 }
+
+// capacity returns how many entries a page of n buckets takes.
+func capacity(n uint64) int {
+	if n == 1 {
+		return slots
+	}
+	return int(n) * perBucket
+}
+
+// bucketsFor returns how many buckets a page for n entries gets: room for one
+// more, except in a page that cannot be larger.
+func bucketsFor(n int) uint64 {
+	if n < slots {
+		return 1
+	}
+	return min(uint64(n)/perBucket+1, maxBuckets)
+}
+
+// findIn returns where in a page of n buckets the entry of key is.
+func (c *config[K, V]) findIn(page unsafe.Pointer, n, h uint64, key K) (*bucket[V], uint) {
+	i, tag := bucketOf(h, n), tagOf(h)
+	for range n {
+		b := bucketAt[V](page, i)
+		for m := match(b.meta, tag); m != 0; m &= m - 1 {
+			if s := slotOf(m); c.is(b.entry[s], key) {
+				return b, s
+			}
+		}
+		if b.meta < mark {
+			return nil, 0
+		}
+		if i++; i == n {
+			i = 0
+		}
+	}
+	return nil, 0
+}
+
+// insert adds e to a page of n buckets that has room and not e's key.
+func insert[V any](page unsafe.Pointer, n, h uint64, e *entry[V]) {
+	for i := bucketOf(h, n); ; {
+		b := bucketAt[V](page, i)
+		if f := free(b.meta); f != 0 {
+			s := slotOf(f)
+			b.entry[s] = e
+			b.meta |= tagOf(h) << (8 * s)
+			return
+		}
+		b.meta |= mark
+		if i++; i == n {
+			i = 0
+		}
+	}
+}
+
+// remove frees slot s. The mark stays: what overflowed may still be there.
+func (b *bucket[V]) remove(s uint) {
+	b.entry[s] = nil
+	b.meta &^= 0xff << (8 * s)
+}
+
+// count returns how many entries a page of n buckets holds.
+func count[V any](page unsafe.Pointer, n uint64) (total int) {
+	for i := range n {
+		total += bits.OnesCount64(bucketAt[V](page, i).meta & highs)
+	}
+	return total
+}
+
+// newPage returns an empty page of n buckets.
+func newPage[V any](n uint64) unsafe.Pointer {
+	switch n {
+	case 1:
+		return unsafe.Pointer(new([1]bucket[V]))
+	case 2:
+		return unsafe.Pointer(new([2]bucket[V]))
+	case 3:
+		return unsafe.Pointer(new([3]bucket[V]))
+	case 4:
+		return unsafe.Pointer(new([4]bucket[V]))
+	case 5:
+		return unsafe.Pointer(new([5]bucket[V]))
+	case 6:
+		return unsafe.Pointer(new([6]bucket[V]))
+	case 7:
+		return unsafe.Pointer(new([7]bucket[V]))
+	}
+	return unsafe.Pointer(new([maxBuckets]bucket[V]))
+}
+
+// copyPage returns a copy of a page of n buckets.
+func copyPage[V any](page unsafe.Pointer, n uint64) unsafe.Pointer {
+	c := newPage[V](n)
+	copy(unsafe.Slice((*bucket[V])(c), n), unsafe.Slice((*bucket[V])(page), n))
+	return c
+}
+
+// A pile is the entries of pages that are being laid out anew, with their
+// hashes.
+type pile[V any] struct {
+	n     int
+	entry [maxBuckets * slots]*entry[V]
+	hash  [maxBuckets * slots]uint64
+}
+
+func (p *pile[V]) add(h uint64, e *entry[V]) {
+	p.entry[p.n], p.hash[p.n] = e, h
+	p.n++
+}
+
+// build lays the entries out in a new page and returns the kid that holds it;
+// nil for no entries.
+func (p *pile[V]) build() unsafe.Pointer {
+	if p.n == 0 {
+		return nil
+	}
+	n := bucketsFor(p.n)
+	page := newPage[V](n)
+	for i := range p.n {
+		insert(page, n, p.hash[i], p.entry[i])
+	}
+	return pageKid(page, n)
+}
+
+// A bag holds the entries whose hashes a path of pathBits cannot separate, in
+// no order: cost grows linearly there, but nothing fails.
+type bag[V any] struct {
+	entries []*entry[V]
+	_       uintptr // makes the size a multiple of 16, see kid
+}
+
+func (c *config[K, V]) findInBag(b *bag[V], key K) int {
+	for i, e := range b.entries {
+		if c.is(e, key) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,92 @@
+package snapshot
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// Options says how a Map keeps its values apart from those of its callers.
+// The zero value is right: values are cloned on the way in and on the way out,
+// and types that need no clone are found out.
+//
+// In order, the first that applies:
+//
+//   - Immutable: values are shared on purpose.
+//   - Clone: values are cloned by that function.
+//   - V reaches nothing mutable (numbers, strings, arrays and structs of those,
+//     time.Time and the like): nothing is cloned, a read costs nothing more.
+//   - V has a method Clone() V: values are cloned by it, nil ones excepted. The
+//     method is trusted: one that copies too little shares the rest.
+//   - A deep clone, compiled once per type. It keeps dynamic types, nil and
+//     empty, cycles and shared pointers, and clones unexported fields.
+//
+// A V that by its type holds what must not be copied (a lock, an atomic, an
+// unsafe.Pointer) and has neither a Clone method nor an option panics when the
+// map is made: nothing is ever shared silently.
+//
+// Options may be copied and used from several goroutines.
+type Options[V any] struct {
+	// Clone returns a copy of its argument that shares nothing mutable with it.
+	// It goes before a Clone method and the compiled clone, and is trusted. It
+	// must be safe for concurrent use and must not write to its argument.
+	Clone func(V) V
+
+	// Immutable says that values are shared on purpose and that nobody modifies
+	// them: connections, read-only views. Nothing is cloned. Together with Clone
+	// it panics.
+	Immutable bool
+}
+
+// newCloner returns the function that isolates values of V under o, or nil where
+// values need none. The function is safe for concurrent use and never writes to
+// its argument. newCloner panics where V holds what must not be copied, and where
+// o contradicts itself.
+func newCloner[V any](o Options[V]) func(V) V {
+	switch {
+	case o.Clone != nil && o.Immutable:
+		panic("snapshot: Options.Clone and Options.Immutable exclude each other")
+	case o.Immutable:
+		return nil
+	case o.Clone != nil:
+		return o.Clone
+	}
+	t := reflect.TypeFor[V]()
+	pl := planOf(t)
+	if pl.fix == nil {
+		return nil
+	}
+	if pl.class == classMethod {
+		return methodCloner[V](t)
+	}
+	if err := findStatic(t); err != nil {
+		panic(err)
+	}
+	return compiledCloner[V](pl)
+}
+
+// methodCloner returns the cloner that calls V's own method Clone. Like the
+// compiled clone it passes nil over.
+func methodCloner[V any](t reflect.Type) func(V) V {
+	type cloner interface{ Clone() V }
+	call := func(v V) V { return any(v).(cloner).Clone() }
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Chan, reflect.Func:
+		// The first word of each is nil when the value is.
+		return func(v V) V {
+			if *(*unsafe.Pointer)(unsafe.Pointer(&v)) == nil {
+				return v
+			}
+			return call(v)
+		}
+	case reflect.Interface:
+		return func(v V) V {
+			// The data word is nil in a nil interface and in one that holds a nil
+			// pointer.
+			if i := any(v); (*eface)(unsafe.Pointer(&i)).data == nil {
+				return v
+			}
+			return call(v)
+		}
+	}
+	return call
+}

@@ -1,0 +1,243 @@
+package snapshot
+
+import "unsafe"
+
+// A tree is a persistent hash table: a root directory, more directories, and
+// small pages of entries. Versions share all that no edit between them
+// touched; one edit copies one page and the directories above it, a number
+// that grows with the logarithm of the size and stops at pathBits/fanBits.
+// There is never a rehash, a fold or any other work that waits.
+//
+// The design owes to hash array mapped tries (Bagwell 2001), to extendible
+// hashing and to Swiss tables.
+type tree[K comparable, V any] struct {
+	cfg  *config[K, V]
+	len  int
+	root directory[V]
+}
+
+// find returns the entry of key, whose hash is h, or nil.
+func (t *tree[K, V]) find(h uint64, key K) *entry[V] {
+	kid := t.root.kid[h>>(hashBits-fanBits)]
+	for x := h; bucketsOf(kid) == 0; {
+		if kid == nil {
+			return nil
+		}
+		x <<= fanBits
+		kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
+	}
+	if n := bucketsOf(kid); n != bagBuckets {
+		if b, s := t.cfg.findIn(target(kid), n, h, key); b != nil {
+			return b.entry[s]
+		}
+		return nil
+	}
+	b := (*bag[V])(target(kid))
+	if i := t.cfg.findInBag(b, key); i >= 0 {
+		return b.entries[i]
+	}
+	return nil
+}
+
+// put stores e under key, whose hash is h, and returns the entry it replaced,
+// or nil. The root must be the Editor's own.
+func (t *tree[K, V]) put(h uint64, key K, e *entry[V]) *entry[V] {
+	d, x, depth := &t.root, h, uint(0)
+	for {
+		i := x >> (hashBits - fanBits)
+		kid := d.kid[i]
+		n := bucketsOf(kid)
+		switch {
+		case kid == nil:
+			page := newPage[V](1)
+			insert(page, 1, h, e)
+			from, length := d.run(i)
+			d.fill(from, length, pageKid(page, 1))
+			t.len++
+			return nil
+		case n == 0:
+			d = d.ownDirectory(i)
+			x <<= fanBits
+			depth += fanBits
+			continue
+		case n == bagBuckets:
+			return t.putInBag(d, i, key, e)
+		}
+		if b, s := t.cfg.findIn(target(kid), n, h, key); b != nil {
+			old := b.entry[s]
+			if !d.owns(i) {
+				b = bucketAt[V](d.ownPage(i), indexOf(target(kid), b))
+			}
+			b.entry[s] = e
+			return old
+		}
+		if count[V](target(kid), n) < capacity(n) {
+			insert(d.ownPage(i), n, h, e)
+			t.len++
+			return nil
+		}
+		t.grow(d, i, depth)
+	}
+}
+
+// indexOf returns the index of bucket b in its page.
+func indexOf[V any](page unsafe.Pointer, b *bucket[V]) uint64 {
+	return uint64((uintptr(unsafe.Pointer(b)) - uintptr(page)) / unsafe.Sizeof(*b))
+}
+
+func (t *tree[K, V]) putInBag(d *directory[V], i uint64, key K, e *entry[V]) (old *entry[V]) {
+	was := (*bag[V])(target(d.kid[i]))
+	entries := make([]*entry[V], len(was.entries), len(was.entries)+1)
+	copy(entries, was.entries)
+	if j := t.cfg.findInBag(was, key); j >= 0 {
+		old, entries[j] = entries[j], e
+	} else {
+		entries = append(entries, e)
+		t.len++
+	}
+	d.fill(i, 1, bagKid(entries))
+	return old
+}
+
+// grow makes room where a page in slot i of d, reached by depth bits, is full:
+// a larger page, or two, or a directory or bag in its place. The caller tries
+// again; each step takes it one bit further along the path, or ends it.
+func (t *tree[K, V]) grow(d *directory[V], i uint64, depth uint) {
+	kid := d.kid[i]
+	from, length := d.run(i)
+	switch {
+	case bucketsOf(kid) < maxBuckets:
+		t.relay(d, i)
+	case length > 1:
+		var p [2]pile[V]
+		bit := splitBit(depth, length)
+		t.gather(kid, func(h uint64, e *entry[V]) { p[h>>bit&1].add(h, e) })
+		d.fill(from, length/2, p[0].build())
+		d.fill(from+length/2, length/2, p[1].build())
+	case depth+fanBits < pathBits:
+		c := &directory[V]{}
+		c.fill(0, fan, kid)
+		if !d.owns(i) {
+			c.owned = 0
+		}
+		d.fill(i, 1, unsafe.Pointer(c))
+	default:
+		var entries []*entry[V]
+		t.gather(kid, func(_ uint64, e *entry[V]) { entries = append(entries, e) })
+		d.fill(i, 1, bagKid(entries))
+	}
+}
+
+// gather calls f with every entry below kid and its hash.
+func (t *tree[K, V]) gather(kid unsafe.Pointer, f func(h uint64, e *entry[V])) {
+	walkKid(kid, func(e *entry[V]) bool {
+		f(t.cfg.hashOf(t.cfg.key(e)), e)
+		return true
+	})
+}
+
+// remove takes out and returns the entry of key, whose hash is h, or returns
+// nil. The root must be the Editor's own.
+func (t *tree[K, V]) remove(h uint64, key K) *entry[V] {
+	e := t.find(h, key)
+	if e == nil {
+		return nil
+	}
+	t.len--
+	var path [pathBits / fanBits]*directory[V]
+	level := 0
+	path[0] = &t.root
+	for {
+		i := slotAt(h, level)
+		if bucketsOf(path[level].kid[i]) != 0 {
+			break
+		}
+		path[level+1] = path[level].ownDirectory(i)
+		level++
+	}
+	d, i := path[level], slotAt(h, level)
+	if t.removeIn(d, i, h, key) <= maxJoin {
+		t.join(path[:level+1], h)
+	}
+	return e
+}
+
+// slotAt returns the slot that h leads to in a directory of that level.
+func slotAt(h uint64, level int) uint64 { return h << (level * fanBits) >> (hashBits - fanBits) }
+
+// removeIn removes key from the page or bag in slot i of d, lays a page out
+// anew when it became too large for what is left, and returns how many are.
+func (t *tree[K, V]) removeIn(d *directory[V], i, h uint64, key K) int {
+	kid := d.kid[i]
+	n := bucketsOf(kid)
+	if n == bagBuckets {
+		was := (*bag[V])(target(kid)).entries
+		j := t.cfg.findInBag((*bag[V])(target(kid)), key)
+		entries := append(append(make([]*entry[V], 0, len(was)-1), was[:j]...), was[j+1:]...)
+		d.fill(i, 1, bagKid(entries))
+		if len(entries) <= maxJoin {
+			t.relay(d, i)
+		}
+		return len(entries)
+	}
+	page := d.ownPage(i)
+	b, s := t.cfg.findIn(page, n, h, key)
+	b.remove(s)
+	left := count[V](page, n)
+	if left == 0 || bucketsFor(left)+1 < n {
+		t.relay(d, i)
+	}
+	return left
+}
+
+// relay lays what slot i of d holds, at most a page, out in a new page.
+func (t *tree[K, V]) relay(d *directory[V], i uint64) {
+	from, length := d.run(i)
+	var p pile[V]
+	t.gather(d.kid[i], p.add)
+	d.fill(from, length, p.build())
+}
+
+// maxJoin is the most entries two pages may have to become one: half of what
+// splits a page, so that a key set and deleted over and over does not make the
+// same page split and join.
+const maxJoin = maxBuckets * perBucket / 2
+
+// join unites the page at the end of the path of h with its buddy, the page
+// that differs in the last bit of the path, for as long as both together are
+// small, and puts the only page of a directory in that directory's place.
+func (t *tree[K, V]) join(path []*directory[V], h uint64) {
+	for level := len(path) - 1; ; {
+		d, i := path[level], slotAt(h, level)
+		from, n := d.run(i)
+		if n == fan {
+			if level == 0 {
+				return
+			}
+			level--
+			path[level].fill(slotAt(h, level), 1, d.kid[i])
+			continue
+		}
+		buddy := from ^ n
+		if !d.uniform(buddy, n, d.kid[buddy]) || size[V](d.kid[i])+size[V](d.kid[buddy]) > maxJoin {
+			return
+		}
+		var p pile[V]
+		t.gather(d.kid[i], p.add)
+		t.gather(d.kid[buddy], p.add)
+		d.fill(min(from, buddy), 2*n, p.build())
+	}
+}
+
+// size returns the number of entries of a page; a directory or bag counts as
+// too large to join.
+func size[V any](kid unsafe.Pointer) int {
+	switch n := bucketsOf(kid); {
+	case kid == nil:
+		return 0
+	case n == 0 || n == bagBuckets:
+		return maxJoin + 1
+	default:
+		return count[V](target(kid), n)
+	}
+}
