@@ -38,7 +38,6 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.line.current.Load().Get(ke
 // changed nothing, nothing is published and the version stays. Updates run one
 // at a time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
-	s.base()
 	return s.line.update(func(current *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
 		e := current.Edit()
 		defer e.Discard()
@@ -49,29 +48,16 @@ func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	})
 }
 
-// base returns the current snapshot, an empty one with zero Options if there
-// is none.
-func (s *Store[K, V]) base() *snapshot.Map[K, V] {
-	m := s.line.current.Load()
-	if m == nil {
-		m = newMap[K](Options[V]{})
-		if !s.line.current.CompareAndSwap(nil, m) {
-			m = s.line.current.Load()
-		}
-	}
-	return m
-}
-
 // Set stores a clone of v under key. The clone is made before Set queues, as
 // it is in Insert and SetIf.
 func (s *Store[K, V]) Set(key K, v V) {
-	clone := s.base().Isolate(v)
+	clone := s.Load().Isolate(v)
 	_ = s.Update(func(e *Editor[K, V]) error { e.Put(key, clone); return nil })
 }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
 func (s *Store[K, V]) Insert(key K, v V) error {
-	clone := s.base().Isolate(v)
+	clone := s.Load().Isolate(v)
 	return s.Update(func(e *Editor[K, V]) error {
 		if e.Has(key) {
 			return &snapshot.KeyError[K]{Key: key, Err: ErrExists}
@@ -84,7 +70,7 @@ func (s *Store[K, V]) Insert(key K, v V) error {
 // SetIf stores a clone of v under key if the revision of key is rev, and
 // returns ErrConflict otherwise. Revision 0 means that key must be absent.
 func (s *Store[K, V]) SetIf(key K, rev uint64, v V) error {
-	clone := s.base().Isolate(v)
+	clone := s.Load().Isolate(v)
 	return s.Update(func(e *Editor[K, V]) error {
 		if err := e.Check(key, rev); err != nil {
 			return err
@@ -135,7 +121,7 @@ func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 		value snapshot.Isolated[V]
 	}
 	var pairs []pair
-	base := s.base()
+	base := s.Load()
 	for k, v := range seq {
 		pairs = append(pairs, pair{k, base.Isolate(v)})
 	}

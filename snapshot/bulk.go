@@ -38,9 +38,9 @@ type bulkIndex struct {
 const maxBulk = 1 << 20
 
 func (b *bulk[K, V]) add(key K, v Isolated[V]) {
-	cfg := b.editor.prepared().cfg
-	cfg.check(v)
-	b.order = append(b.order, bulkIndex{cfg.hashOf(key), len(b.pairs)})
+	c := b.editor.current().config()
+	c.check(v)
+	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})
 	b.pairs = append(b.pairs, bulkPair[K, V]{key, v.value})
 	if len(b.pairs) == maxBulk {
 		b.flush()

@@ -836,6 +836,8 @@ func (w walker) walk(a, b reflect.Value, path string) error {
 	switch {
 	case pl.fix == nil && a.Kind() == reflect.Pointer:
 		return nil
+	case pl.class == classMethod && a.Kind() == reflect.Pointer:
+		return nil // as its method made it: trusted
 	case pl.class == classPointer:
 		if more, err := w.pair(a, b, 0, path); !more {
 			return err

@@ -16,7 +16,6 @@ import (
 // goroutine at a time, until Seal. It may be used inside the functions it
 // calls. Late and concurrent use panics; it never touches a sealed map.
 type Editor[K comparable, V any] struct {
-	noCopy  noCopy
 	base    *Map[K, V]
 	cur     *Map[K, V] // what has become of base
 	version uint64
@@ -37,9 +36,12 @@ const (
 func (m *Map[K, V]) Edit() *Editor[K, V] { return m.EditAt(m.Version() + 1) }
 
 // EditAt returns an Editor that derives the given version of m, for stores
-// that number versions over several maps. It must be above Version() and at
-// most 1<<56 - 1.
+// that number versions over several maps. It panics unless version is above
+// Version() and below 1<<56.
 func (m *Map[K, V]) EditAt(version uint64) *Editor[K, V] {
+	if version <= m.Version() || version >= 1<<56 {
+		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<56")
+	}
 	return &Editor[K, V]{base: m, cur: m, version: version}
 }
 
@@ -51,7 +53,7 @@ func (e *Editor[K, V]) Version() uint64 { return e.version }
 func (e *Editor[K, V]) Seal() *Map[K, V] {
 	e.enter()
 	e.state.Store(sealed)
-	if e.undone {
+	if e.undone && e.cur.Len() == e.base.Len() {
 		e.changed = false
 		for range e.cur.Diff(e.base) {
 			e.changed = true
@@ -97,14 +99,14 @@ func (e *Editor[K, V]) All() iter.Seq2[K, V] {
 func (e *Editor[K, V]) Set(key K, v V) { e.Put(key, e.Isolate(v)) }
 
 // Isolate clones v for Put; see [Map.Isolate].
-func (e *Editor[K, V]) Isolate(v V) Isolated[V] { return e.prepared().Isolate(v) }
+func (e *Editor[K, V]) Isolate(v V) Isolated[V] { return e.current().Isolate(v) }
 
 // Put stores a value that was cloned ahead under key. It panics if v was
 // isolated by a map with other Options, or is the zero Isolated.
 func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
-	m := e.prepared()
-	m.cfg.check(v)
-	h := m.cfg.hashOf(key)
+	c := e.current().config()
+	c.check(v)
+	h := c.hashOf(key)
 	e.enter()
 	defer e.leave()
 	e.put(h, key, v.value)
@@ -266,23 +268,14 @@ func (e *Editor[K, V]) current() *Map[K, V] {
 	return e.cur
 }
 
-// prepared is current, with a config.
-func (e *Editor[K, V]) prepared() *Map[K, V] {
-	m := e.current()
-	if m == nil || m.cfg == nil {
-		m = New[K](Options[V]{})
-		e.enter()
-		e.cur = m
-		e.leave()
-	}
-	return m
-}
-
 // writable returns cur, made this Editor's own: a copy whose root owns no kid.
 func (e *Editor[K, V]) writable() *Map[K, V] {
 	if !e.owned {
 		m := &Map[K, V]{version: e.version}
-		m.cfg, m.len, m.root.kid = e.cur.cfg, e.cur.len, e.cur.root.kid
+		m.cfg = e.cur.config()
+		if e.cur != nil {
+			m.len, m.root.kid = e.cur.len, e.cur.root.kid
+		}
 		e.cur, e.owned, e.changed = m, true, true
 	}
 	return e.cur

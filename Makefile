@@ -1,0 +1,40 @@
+# make run, make test: no more is needed. Go and make are all that is assumed.
+
+GO ?= go
+
+# The other supported Go release; the go command fetches it by itself.
+OTHER_GO ?= go1.27.0
+STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: run test check bench bars mutants cover
+
+# A coding agent's memory: the symbols of your Go installation in seven stores.
+run:
+	cd bench && $(GO) run .
+
+test:
+	$(GO) test ./...
+	$(GO) test -race ./...
+	cd bench && $(GO) test ./... && $(GO) test -race -short ./...
+
+check:
+	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
+	$(GO) vet ./... && cd bench && $(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./... && cd bench && $(GO) run $(STATICCHECK) ./...
+	GOARCH=386 $(GO) vet ./... && GOARCH=386 $(GO) test -short ./...
+	$(GO) test -short -gcflags=-d=checkptr ./snapshot
+	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...
+
+# Every figure that the project promises, beside its peers: about six minutes.
+bars:
+	cd bench && $(GO) run . -bars
+
+bench:
+	cd bench && $(GO) test -run '^$$' -bench . ./...
+
+# Puts known bugs back, one at a time, and demands that a test fails.
+mutants:
+	cd bench && $(GO) run ./mutants
+
+cover:
+	$(GO) test -cover ./snapshot ./cow

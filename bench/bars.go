@@ -1,0 +1,501 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/tidwall/btree"
+)
+
+// A bar is one figure that the project promises: what it measured of itself and
+// of a peer in the same run, and how far apart they may be.
+type bar struct {
+	Name  string  `json:"name"`
+	Ours  float64 `json:"ours"`
+	Peer  float64 `json:"peer"`
+	Unit  string  `json:"unit"`
+	Ratio float64 `json:"ratio"` // ours to peer; below 1 is better
+	Bar   float64 `json:"bar"`   // the most it may be; 0: for information
+	Pass  bool    `json:"pass"`
+}
+
+// bars measures, and calls report with each bar as it is known, until ctx ends.
+type bars struct {
+	ctx    context.Context
+	rounds int
+	report func(bar)
+}
+
+func (b *bars) add(name, unit string, ours, peers []float64, limit float64) {
+	r := ratio(ours, peers)
+	b.report(bar{name, median(ours), median(peers), unit, r, limit, limit == 0 || r <= limit})
+}
+
+// all measures every bar. It returns early when ctx ends.
+func (b *bars) all() {
+	for _, step := range []func(){
+		func() { b.reads(1_000, 1.4, 4) },
+		func() { b.reads(100_000, 1.5, 1.6) },
+		func() { b.reads(1_000_000, 1.6, 1.1) },
+		func() { b.commits(100_000) },
+		func() { b.commits(1_000_000) },
+		b.tail, b.growth, b.batch,
+		func() { b.scan(100_000) },
+		func() { b.scan(1_000_000) },
+		b.memory, b.version, b.diff, b.clone,
+	} {
+		if b.ctx.Err() != nil {
+			return
+		}
+		step()
+	}
+}
+
+// fill sets n keys in p, each from a copy of its own.
+func fill(p peer, n int) {
+	for i := range n {
+		p.set(barKey(i), number{ID: uint64(i)})
+	}
+}
+
+// fillStore loads the keys from to to in one update.
+func fillStore(s *cow.Store[string, number], from, to int) {
+	_ = s.Update(func(e *cow.Editor[string, number]) error {
+		e.SetAll(func(yield func(string, number) bool) {
+			for i := from; i < to; i++ {
+				if !yield(barKey(i), number{ID: uint64(i)}) {
+					return
+				}
+			}
+		})
+		return nil
+	})
+}
+
+// rewrite sets one in twenty of the n keys again, one by one, and returns copies
+// of those keys.
+func rewrite(n int, peers ...peer) []string {
+	var keys []string
+	for i := 0; i < n; i += 20 {
+		keys = append(keys, barKey(i))
+		for _, p := range peers {
+			p.set(barKey(i), number{ID: uint64(i)})
+		}
+	}
+	return keys
+}
+
+func (b *bars) reads(n int, plainBar, lockedTimes float64) {
+	m, locked, big, rad := goMap{}, &lockedMap{m: map[string]number{}}, newOneBigMap(), newRadix()
+	get := cowGet{cow.New[string](cow.Options[number]{})}
+	again := cowGet{cow.New[string](cow.Options[number]{})}
+	shared := cowShared{get}
+	fillStore(get.Store, 0, n)
+	fillStore(again.Store, 0, n)
+	for _, p := range []peer{m, locked, big, rad} {
+		fill(p, n)
+	}
+	written := rewrite(n, m, locked, big, rad, get, again)
+	keys := barKeys(0, n)
+
+	at := fmt.Sprintf(" at %s", count(n))
+	s := interleave(b.rounds,
+		func() float64 { return perGet(get, keys) },
+		func() float64 { return perGet(again, keys) },
+		func() float64 { return perGet(shared, keys) },
+		func() float64 { return perGet(m, keys) },
+		func() float64 { return perGet(big, keys) },
+		func() float64 { return perGet(rad, keys) },
+		func() float64 { return perGet(get, written) },
+		func() float64 { return perGet(m, written) },
+	)
+	b.add("noise: Get, the same store twice"+at, "ns", s[0], s[1], 0)
+	b.add("Get vs Go map"+at, "ns", s[0], s[3], plainBar)
+	b.add("Shared().Get vs Go map"+at, "ns", s[2], s[3], plainBar)
+	b.add("Get vs one immutable.Map"+at, "ns", s[0], s[4], 1.0/2)
+	b.add("Get vs go-immutable-radix"+at, "ns", s[0], s[5], 1.0/4)
+	// Of few keys the caches hold more: the Go map says how much that is worth.
+	fresh := make([]float64, len(s[6]))
+	for i := range fresh {
+		fresh[i] = s[6][i] * s[3][i] / s[7][i]
+	}
+	b.add("Get of keys just written vs of all"+at, "ns", fresh, s[0], 1.1)
+	_, objects := allocated(func() {
+		sink += get.gets(written)
+		sink += shared.gets(written)
+	})
+	perLookup := objects / float64(2*len(written))
+	b.report(bar{"allocations of a Get" + at, perLookup, 0, "", perLookup, 0, perLookup < 0.01})
+
+	s = interleave(b.rounds,
+		func() float64 { return perGetOnAll(get, keys) },
+		func() float64 { return perGetOnAll(locked, keys) },
+	)
+	b.add("Get vs RWMutex + map, all cores"+at, "ns", s[0], s[1], 1/lockedTimes)
+}
+
+// commits compares one-key commits that rewrite keys.
+func (b *bars) commits(n int) {
+	get, big := cowGet{cow.New[string](cow.Options[number]{})}, newOneBigMap()
+	fillStore(get.Store, 0, n)
+	fill(big, n)
+	rewrite(n, get, big)
+	const each = 100_000
+	keys := barKeys(0, n)
+	next := 0
+	var ourBytes, peerBytes []float64
+	measure := func(p peer, bytes *[]float64) func() float64 {
+		return func() float64 {
+			var d time.Duration
+			total, _ := allocated(func() {
+				d = timed(func() {
+					for range each {
+						p.set(keys[next%n], number{})
+						next++
+					}
+				})
+			})
+			*bytes = append(*bytes, total/each)
+			return float64(d) / each
+		}
+	}
+	s := interleave(b.rounds, measure(get, &ourBytes), measure(big, &peerBytes))
+	at := fmt.Sprintf(" at %s", count(n))
+	b.add("one-key commit vs one immutable.Map"+at, "ns", s[0], s[1], 0.65)
+	b.add("bytes of a one-key commit vs one immutable.Map"+at, "B", ourBytes, peerBytes, 0.75)
+}
+
+// tail compares the slowest of a million one-key commits at a million keys.
+func (b *bars) tail() {
+	const n = 1_000_000
+	get, big := cowGet{cow.New[string](cow.Options[number]{})}, newOneBigMap()
+	fillStore(get.Store, 0, n)
+	fill(big, n)
+	keys := barKeys(0, n)
+	slow := func(p peer) func() float64 {
+		return func() float64 {
+			return quantile(latencies(n, func(i int) { p.set(keys[i], number{}) }), 0.9999)
+		}
+	}
+	s := interleave(max(3, b.rounds/3), slow(get), slow(big))
+	b.add("p99.99 of one-key commits vs one immutable.Map at 1M", "ns", s[0], s[1], 1)
+}
+
+// growth compares the slowest insert while a store grows from one million keys
+// to two.
+func (b *bars) growth() {
+	const n = 1_000_000
+	more := barKeys(n, 2*n)
+	slowest := func(p peer) float64 {
+		all := latencies(n, func(i int) { p.set(more[i], number{}) })
+		return all[len(all)-1]
+	}
+	s := interleave(max(3, b.rounds/3),
+		func() float64 {
+			p := cowGet{cow.New[string](cow.Options[number]{})}
+			fillStore(p.Store, 0, n)
+			return slowest(p)
+		},
+		func() float64 { p := newOneBigMap(); fill(p, n); return slowest(p) },
+	)
+	b.add("slowest insert from 1M to 2M vs one immutable.Map", "ns", s[0], s[1], 1)
+}
+
+// batch compares one commit of 1,000 existing keys at 100,000.
+func (b *bars) batch() {
+	const n, each = 100_000, 1_000
+	s := cow.New[string](cow.Options[number]{})
+	fillStore(s, 0, n)
+	var tree btree.Map[string, number]
+	for i := range n {
+		tree.Set(barKey(i), number{ID: uint64(i)})
+	}
+	keys := barKeys(0, n)
+	samples := interleave(b.rounds,
+		func() float64 {
+			return float64(timed(func() {
+				for at := 0; at < n; at += each {
+					_ = s.Update(func(e *cow.Editor[string, number]) error {
+						for _, k := range keys[at : at+each] {
+							e.Set(k, number{})
+						}
+						return nil
+					})
+				}
+			})) * each / n
+		},
+		func() float64 {
+			return float64(timed(func() {
+				for at := 0; at < n; at += each {
+					next := tree.Copy()
+					for _, k := range keys[at : at+each] {
+						next.Set(k, number{})
+					}
+					tree = *next
+				}
+			})) * each / n
+		},
+	)
+	b.add("commit of 1,000 keys at 100k vs btree Copy + Set", "ns", samples[0], samples[1], 0.6)
+}
+
+// scan compares whole iterations.
+func (b *bars) scan(n int) {
+	m, s := goMap{}, cow.New[string](cow.Options[number]{})
+	fill(m, n)
+	fillStore(s, 0, n)
+	rewrite(n, m, cowGet{s})
+	rounds := max(1, 1_000_000/n)
+	per := func(f func()) func() float64 {
+		return func() float64 {
+			return float64(timed(func() {
+				for range rounds {
+					f()
+				}
+			})) / float64(rounds*n)
+		}
+	}
+	samples := interleave(b.rounds,
+		per(func() {
+			for _, v := range s.Load().Shared().All() {
+				sink += v.ID
+			}
+		}),
+		per(func() {
+			for _, v := range m {
+				sink += v.ID
+			}
+		}),
+	)
+	b.add("Shared().All vs range over a Go map at "+count(n), "ns", samples[0], samples[1], 2)
+}
+
+// memory compares the heap and a collection of it, keys included, over loads
+// of one to two million keys: a Go map doubles somewhere among them.
+func (b *bars) memory() {
+	const from, to, step = 1_000_000, 2_000_000, 100_000
+	grow := func(add func(from, to int)) (bytes, ns float64) {
+		base := live()
+		baseGC := collection()
+		n := 0
+		samples := 0.0
+		for at := from; at <= to; at += step {
+			add(n, at)
+			n = at
+			bytes += (live() - base) / float64(n)
+			ns += (collection() - baseGC) / float64(n)
+			samples++
+		}
+		return bytes / samples, ns / samples
+	}
+	s := cow.New[string](cow.Options[number]{})
+	ourBytes, ourGC := grow(func(from, to int) { fillStore(s, from, to) })
+	runtime.KeepAlive(s)
+	s = nil
+	m := goMap{}
+	mapBytes, mapGC := grow(func(from, to int) {
+		for i := from; i < to; i++ {
+			m.set(barKey(i), number{ID: uint64(i)})
+		}
+	})
+	runtime.KeepAlive(m)
+	m = nil
+	small := cow.New[string](cow.Options[int]{})
+	smallBytes, _ := grow(func(from, to int) {
+		_ = small.Update(func(e *cow.Editor[string, int]) error {
+			for i := from; i < to; i++ {
+				e.Set(barKey(i), i)
+			}
+			return nil
+		})
+	})
+	runtime.KeepAlive(small)
+	small = nil
+	smallMap := map[string]int{}
+	smallMapBytes, _ := grow(func(from, to int) {
+		for i := from; i < to; i++ {
+			smallMap[barKey(i)] = i
+		}
+	})
+	runtime.KeepAlive(smallMap)
+	b.add("heap an entry vs Go map, 1M to 2M, 32-byte values", "B", []float64{ourBytes}, []float64{mapBytes}, 0.8)
+	b.add("heap an entry vs Go map, 1M to 2M, 8-byte values", "B", []float64{smallBytes}, []float64{smallMapBytes}, 0)
+	b.add("collection vs Go map, 1M to 2M, an entry", "ns", []float64{ourGC}, []float64{mapGC}, 1.4)
+}
+
+// version compares what one more version, one key apart, holds back.
+func (b *bars) version() {
+	const n, versions = 100_000, 1_000
+	s, big := cow.New[string](cow.Options[number]{}), newOneBigMap()
+	fillStore(s, 0, n)
+	fill(big, n)
+	rewrite(n, cowGet{s}, big)
+	keys := barKeys(0, n)
+	held := func(set func(string), load func() any) []float64 {
+		kept := make([]any, versions)
+		before := live()
+		for i := range kept {
+			set(keys[i])
+			kept[i] = load()
+		}
+		after := live()
+		runtime.KeepAlive(kept)
+		return []float64{(after - before) / versions}
+	}
+	ours := held(func(k string) { s.Set(k, number{}) }, func() any { return s.Load() })
+	peers := held(func(k string) { big.set(k, number{}) }, func() any { return big.current.Load() })
+	runtime.KeepAlive(s)
+	runtime.KeepAlive(big)
+	runtime.KeepAlive(keys)
+	b.add("bytes of one more version at 100k vs one immutable.Map", "B", ours, peers, 0.65)
+}
+
+// diff compares a diff of ten changes in a large map and in a small one.
+func (b *bars) diff() {
+	differ := func(n int) func() float64 {
+		s := cow.New[string](cow.Options[number]{})
+		fillStore(s, 0, n)
+		rewrite(n, cowGet{s})
+		older := s.Load()
+		for i := range 10 {
+			s.Set(barKey(i*n/10), number{})
+		}
+		newer := s.Load()
+		return func() float64 {
+			const each = 2_000
+			return float64(timed(func() {
+				for range each {
+					for c := range newer.Diff(older) {
+						sink += uint64(c.Kind)
+					}
+				}
+			})) / each
+		}
+	}
+	s := interleave(b.rounds, differ(1_000_000), differ(10_000))
+	b.add("diff of 10 changes at 1M vs at 10k", "ns", s[0], s[1], 3)
+}
+
+// clone compares an isolated Get of a JSON-like value with a clone of it
+// written by hand.
+func (b *bars) clone() {
+	value := map[string]any{
+		"id": "m-1", "kind": "note", "text": "the user prefers short answers", "score": 0.75,
+		"count": 12, "pinned": true, "source": "chat", "tags": []string{"style", "user"},
+		"embedding_id": 991, "meta": map[string]any{"turn": 4, "model": "x"},
+	}
+	s := cow.New[string](cow.Options[map[string]any]{})
+	s.Set("k", value)
+	m := map[string]map[string]any{"k": value}
+	const each = 200_000
+	samples := interleave(b.rounds,
+		func() float64 {
+			return float64(timed(func() {
+				for range each {
+					v, _ := s.Get("k")
+					sink += uint64(len(v))
+				}
+			})) / each
+		},
+		func() float64 {
+			return float64(timed(func() {
+				for range each {
+					sink += uint64(len(cloneByHand(m["k"])))
+				}
+			})) / each
+		},
+	)
+	b.add("isolated Get of a 10-field map vs a clone by hand", "ns", samples[0], samples[1], 1.5)
+}
+
+func cloneByHand(m map[string]any) map[string]any {
+	c := make(map[string]any, len(m))
+	for k, v := range m {
+		switch v := v.(type) {
+		case []string:
+			c[k] = slices.Clone(v)
+		case map[string]any:
+			c[k] = cloneByHand(v)
+		case map[string]string:
+			c[k] = maps.Clone(v)
+		default:
+			c[k] = v
+		}
+	}
+	return c
+}
+
+// count writes a number of keys the short way.
+func count(n int) string {
+	switch {
+	case n%1_000_000 == 0:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n%1_000 == 0:
+		return fmt.Sprintf("%dk", n/1_000)
+	}
+	return fmt.Sprint(n)
+}
+
+// runBars measures all bars, prints them as they come, and returns the exit
+// code: 1 if one is missed.
+func runBars(ctx context.Context, w io.Writer, asJSON bool, only string) int {
+	var all []bar
+	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	missed := 0
+	b := &bars{ctx: ctx, rounds: 9}
+	b.report = func(r bar) {
+		if !strings.Contains(r.Name, only) {
+			return
+		}
+		all = append(all, r)
+		verdict := "pass"
+		switch {
+		case r.Bar == 0 && r.Pass:
+			verdict = ""
+		case !r.Pass:
+			verdict = "MISSED"
+			missed++
+		}
+		if asJSON {
+			return
+		}
+		limit := ""
+		if r.Bar != 0 {
+			limit = fmt.Sprintf("<= %.2f", r.Bar)
+		}
+		fmt.Fprintf(tw, "%-58s\t%s\t%s\t%.2fx\t%s\t%s\n", r.Name, amount(r.Ours, r.Unit), amount(r.Peer, r.Unit), r.Ratio, limit, verdict)
+		tw.Flush()
+	}
+	b.all()
+	if asJSON {
+		enc := json.NewEncoder(w)
+		enc.SetIndent("", "  ")
+		_ = enc.Encode(all)
+	}
+	if missed > 0 {
+		return 1
+	}
+	return 0
+}
+
+// amount writes a figure with its unit, times in what reads best.
+func amount(x float64, unit string) string {
+	if unit == "ns" && x >= 1000 {
+		switch {
+		case x >= 1e6:
+			return fmt.Sprintf("%.2f ms", x/1e6)
+		default:
+			return fmt.Sprintf("%.2f µs", x/1e3)
+		}
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.1f %s", x, unit))
+}

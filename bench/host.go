@@ -1,0 +1,63 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+)
+
+// A host is what a figure depends on besides the code.
+type host struct {
+	Go         string `json:"go"`
+	OS         string `json:"os"`
+	Arch       string `json:"arch"`
+	CPU        string `json:"cpu"`
+	GOMAXPROCS int    `json:"gomaxprocs"`
+	Commit     string `json:"commit,omitempty"` // of this module, if it was built in
+	Modified   bool   `json:"modified,omitempty"`
+}
+
+func thisHost() host {
+	h := host{
+		Go:         runtime.Version(),
+		OS:         runtime.GOOS,
+		Arch:       runtime.GOARCH,
+		CPU:        cpuModel(),
+		GOMAXPROCS: runtime.GOMAXPROCS(0),
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				h.Commit = s.Value
+			case "vcs.modified":
+				h.Modified = s.Value == "true"
+			}
+		}
+	}
+	return h
+}
+
+// cpuModel returns what the system calls the processor.
+func cpuModel() string {
+	switch runtime.GOOS {
+	case "linux":
+		info, _ := os.ReadFile("/proc/cpuinfo")
+		for line := range strings.Lines(string(info)) {
+			if key, model, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(key) == "model name" {
+				return strings.TrimSpace(model)
+			}
+		}
+	case "darwin":
+		if out, err := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output(); err == nil {
+			return strings.TrimSpace(string(out))
+		}
+	case "windows":
+		if model := os.Getenv("PROCESSOR_IDENTIFIER"); model != "" {
+			return model
+		}
+	}
+	return "unknown CPU"
+}

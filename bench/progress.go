@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// A progress tells a person how far a run is: on a terminal in one line that
+// changes, otherwise in a few lines that do not.
+type progress struct {
+	mu       sync.Mutex
+	w        io.Writer
+	terminal bool
+	shown    time.Time
+}
+
+func newProgress(w io.Writer) *progress {
+	f, ok := w.(interface{ Fd() uintptr })
+	return &progress{w: w, terminal: ok && term.IsTerminal(int(f.Fd()))}
+}
+
+// clearLine goes to the beginning of the line and empties it.
+const clearLine = "\r\x1b[K"
+
+// live shows what changes often, on a terminal.
+func (p *progress) live(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.terminal || time.Since(p.shown) < 50*time.Millisecond {
+		return
+	}
+	p.shown = time.Now()
+	fmt.Fprintf(p.w, clearLine+format, args...)
+}
+
+// line prints what stays.
+func (p *progress) line(format string, args ...any) {
+	p.clear()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// step prints a line at the start of each round, where there is no terminal.
+func (p *progress) step(turn, turns int) {
+	if each := turns / rounds; !p.terminal && turn%each == 0 {
+		p.line("round %d of %d", turn/each+1, rounds)
+	}
+}
+
+// clear takes the line that changes away.
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.terminal && !p.shown.IsZero() {
+		fmt.Fprint(p.w, clearLine)
+		p.shown = time.Time{}
+	}
+}
+
+// fail prints an error and returns code.
+func (p *progress) fail(err error, code int) int {
+	p.line("bench: %v", err)
+	return code
+}

@@ -1,0 +1,162 @@
+// Package cowtest helps tests find those who modify what they must not: values
+// that a map gave out through Shared, or under the option Immutable, without
+// cloning them.
+//
+// A test calls [Guard] once it has a store, and Check wherever it likes; the
+// last check happens at the end of the test by itself. The race detector
+// finds such a write only if somebody reads at that moment. Guard finds it
+// afterwards, without the race detector, and names the value.
+package cowtest
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Guarded remembers fingerprints of stored values. It is made by [Guard],
+// must not be copied, and is safe for concurrent use.
+type Guarded[K comparable, V any] struct {
+	t    testing.TB
+	load func() *snapshot.Map[K, V]
+
+	mu   sync.Mutex
+	seen []taken[K, V] // the oldest first
+}
+
+// taken is a map and what its values looked like when it was seen first.
+type taken[K comparable, V any] struct {
+	values *snapshot.Map[K, V]
+	prints *snapshot.Map[K, print]
+}
+
+// kept is the number of maps that a Guarded keeps alive and checks.
+const kept = 16
+
+// reported is the most values that one check names.
+const reported = 10
+
+// Guard takes fingerprints of all values in the map that load returns, such as
+// a Store's Load. From then on, Check, and the end of the test, report each
+// value that is not what it was, with its key, its revision, and the path to
+// what changed in it.
+//
+// A fingerprint covers everything a value reaches, unexported fields included,
+// through pointers, maps, slices and interfaces: each word, and of strings the
+// bytes. A slice counts as far as its length; channels and functions by what
+// they are and not what they do. Locks, atomics and the rest of packages sync
+// and sync/atomic are left out, as their state is no content; so are
+// *time.Location and *regexp.Regexp. A handle that keeps a state of its own in
+// other fields changes by being used, and is not for Guard.
+//
+// Only what was modified after a Guarded has seen it is found. A value under
+// a key that is not equal to itself, such as a NaN, is not seen.
+func Guard[K comparable, V any](t testing.TB, load func() *snapshot.Map[K, V]) *Guarded[K, V] {
+	t.Helper()
+	g := &Guarded[K, V]{t: t, load: load}
+	none := snapshot.New[K](snapshot.Options[print]{Immutable: true})
+	g.take(taken[K, V]{prints: none})
+	t.Cleanup(g.Check)
+	return g
+}
+
+// Check fails the test, which goes on, if a value in a map that was seen
+// before is not what it was. Then it takes in the current map. It remembers
+// the 16 maps it saw last, and keeps them alive.
+//
+// It takes time in proportion to the size of the current map and to what
+// changed between the maps it remembers. What a check has reported the next
+// does not report again.
+func (g *Guarded[K, V]) Check() {
+	g.t.Helper()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	last := len(g.seen) - 1
+	var bad []modified[K]
+	for i, s := range g.seen {
+		if i == last {
+			for k, v := range s.values.Shared().All() {
+				bad = s.check(bad, k, v)
+			}
+			break
+		}
+		// What the next map has too is checked there.
+		for c := range s.values.Diff(g.seen[i+1].values) {
+			if v, ok := s.values.Shared().Get(c.Key); ok {
+				bad = s.check(bad, c.Key, v)
+			}
+		}
+	}
+	for i, b := range bad {
+		if i == reported {
+			g.t.Errorf("cowtest: and %d more stored values", len(bad)-i)
+			break
+		}
+		g.t.Errorf("cowtest: the value stored under key %#v at revision %d was modified%s: "+
+			"what Shared, or a map of Immutable values, gives out must not be", b.key, b.revision, b.where())
+	}
+	for _, b := range bad {
+		g.accept(b)
+	}
+	g.take(g.seen[last])
+}
+
+// modified is a value that is not what it was.
+type modified[K comparable] struct {
+	key      K
+	revision uint64
+	path     string
+	now      print
+}
+
+func (m modified[K]) where() string {
+	if m.path == "" {
+		return ""
+	}
+	return " at " + m.path
+}
+
+// check appends to bad if v, stored under key, is not what it was.
+func (s taken[K, V]) check(bad []modified[K], key K, v V) []modified[K] {
+	was, ok := s.prints.Get(key)
+	if !ok {
+		return bad // the key is not equal to itself
+	}
+	if now := printOf(v); now.sum != was.sum {
+		return append(bad, modified[K]{key, s.values.Revision(key), firstChange(v, was), now})
+	}
+	return bad
+}
+
+// accept makes the value that b is about count as it is now, in all maps that
+// have it.
+func (g *Guarded[K, V]) accept(b modified[K]) {
+	for i := range g.seen {
+		if s := &g.seen[i]; s.values.Revision(b.key) == b.revision {
+			e := s.prints.Edit()
+			e.Set(b.key, b.now)
+			s.prints = e.Seal()
+		}
+	}
+}
+
+// take adds the current map. It takes fingerprints of what is not in before.
+func (g *Guarded[K, V]) take(before taken[K, V]) {
+	m := g.load()
+	if m == before.values && len(g.seen) > 0 {
+		return
+	}
+	e := before.prints.Edit()
+	for c := range m.Diff(before.values) {
+		if v, ok := m.Shared().Get(c.Key); ok {
+			e.Set(c.Key, printOf(v))
+		} else {
+			e.Delete(c.Key)
+		}
+	}
+	g.seen = append(g.seen, taken[K, V]{m, e.Seal()})
+	if len(g.seen) > kept {
+		g.seen = append(g.seen[:0], g.seen[1:]...)
+	}
+}

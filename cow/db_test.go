@@ -1,0 +1,187 @@
+package cow_test
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+func TestTheZeroDBIsUsable(t *testing.T) {
+	var db cow.DB
+	require.Nil(t, db.Load())
+	require.Zero(t, db.Load().Version())
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		require.Equal(t, uint64(1), tx.Version())
+		return nil
+	}))
+	require.Nil(t, db.Load())
+	table := cow.NewTable[string](&db, "t", cow.Options[[]int]{})
+	require.Nil(t, db.Load(), "a table is no version")
+	require.Equal(t, "t", table.Name())
+	require.Zero(t, table.In(db.Load()).Len())
+	require.Zero(t, table.In(nil).Version())
+	_, ok := table.In(nil).Get("a")
+	require.False(t, ok)
+	require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", []int{1}); return nil }))
+	require.Equal(t, uint64(1), db.Load().Version())
+	require.Equal(t, map[string][]int{"a": {1}}, maps.Collect(table.In(db.Load()).All()))
+}
+
+func TestAllTablesHaveTheVersionOfTheDB(t *testing.T) {
+	db := new(cow.DB)
+	a := cow.NewTable[string](db, "a", cow.Options[int]{})
+	b := cow.NewTable[int](db, "b", cow.Options[string]{})
+	c := cow.NewTable[string](db, "c", cow.Options[int]{})
+	update := func(f func(tx *cow.Tx)) {
+		t.Helper()
+		want := db.Load().Version() + 1
+		require.NoError(t, db.Update(func(tx *cow.Tx) error {
+			require.Equal(t, want, tx.Version())
+			f(tx)
+			return nil
+		}))
+		require.Equal(t, want, db.Load().Version())
+	}
+	update(func(tx *cow.Tx) { c.Edit(tx).Set("k", 1) })
+	update(func(tx *cow.Tx) { a.Edit(tx).Set("k", 2) })
+	update(func(tx *cow.Tx) { b.Edit(tx).Set(3, "three"); c.Edit(tx).Set("l", 3) })
+	s := db.Load()
+	require.Equal(t, []uint64{2, 3, 3},
+		[]uint64{a.In(s).Version(), b.In(s).Version(), c.In(s).Version()}, "the update that changed it last")
+	require.Equal(t, uint64(2), a.In(s).Revision("k"))
+	require.Equal(t, uint64(3), b.In(s).Revision(3))
+	require.Equal(t, uint64(1), c.In(s).Revision("k"))
+	require.Equal(t, uint64(3), c.In(s).Revision("l"))
+
+	// A table that an update edits without a change is the same map.
+	update(func(tx *cow.Tx) {
+		a.Edit(tx).Set("new", 1)
+		a.Edit(tx).Delete("new")
+		require.False(t, b.Edit(tx).Has(7))
+		c.Edit(tx).Delete("k")
+		require.Equal(t, uint64(4), c.Edit(tx).Version())
+	})
+	require.Same(t, a.In(s), a.In(db.Load()))
+	require.Same(t, b.In(s), b.In(db.Load()))
+	require.Equal(t, map[string]int{"l": 3}, maps.Collect(c.In(db.Load()).All()))
+	require.Equal(t, map[string]int{"k": 1, "l": 3}, maps.Collect(c.In(s).All()))
+}
+
+func TestOneUpdateHasOneEditorATable(t *testing.T) {
+	db := new(cow.DB)
+	a := cow.NewTable[string](db, "a", cow.Options[int]{})
+	b := cow.NewTable[string](db, "b", cow.Options[int]{})
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		e := a.Edit(tx)
+		require.Same(t, e, a.Edit(tx))
+		require.NotSame(t, e, b.Edit(tx))
+		e.Set("k", 1)
+		require.True(t, a.Edit(tx).Has("k"))
+		require.False(t, b.Edit(tx).Has("k"))
+		return nil
+	}))
+}
+
+func TestSnapshotsFromBeforeATableHaveItEmpty(t *testing.T) {
+	db := new(cow.DB)
+	var tables []*cow.Table[string, int]
+	var snapshots []*cow.Snapshot
+	for i := range 20 {
+		tables = append(tables, cow.NewTable[string](db, fmt.Sprint(i), cow.Options[int]{}))
+		snapshots = append(snapshots, db.Load())
+		require.NoError(t, db.Update(func(tx *cow.Tx) error {
+			require.Zero(t, tables[i].Edit(tx).Len())
+			tables[i].Edit(tx).Set("k", i)
+			return nil
+		}))
+	}
+	snapshots = append(snapshots, db.Load())
+	for version, s := range snapshots {
+		require.Equal(t, uint64(version), s.Version())
+		for i, table := range tables {
+			want := map[string]int{}
+			if i < version {
+				want["k"] = i
+			}
+			require.Equal(t, want, maps.Collect(table.In(s).All()))
+		}
+	}
+	// A late table may be the first that is written to.
+	late := new(cow.DB)
+	cow.NewTable[string](late, "a", cow.Options[int]{})
+	b := cow.NewTable[string](late, "b", cow.Options[int]{})
+	require.NoError(t, late.Update(func(tx *cow.Tx) error { b.Edit(tx).Set("k", 1); return nil }))
+	c := cow.NewTable[string](late, "c", cow.Options[int]{})
+	require.NoError(t, late.Update(func(tx *cow.Tx) error { c.Edit(tx).Set("k", 2); return nil }))
+	require.Equal(t, map[string]int{"k": 1}, maps.Collect(b.In(late.Load()).All()))
+	require.Equal(t, map[string]int{"k": 2}, maps.Collect(c.In(late.Load()).All()))
+}
+
+func TestMisuseOfTablesPanics(t *testing.T) {
+	noDeadlock(t)
+	db, other := new(cow.DB), new(cow.DB)
+	table := cow.NewTable[string](db, "users", cow.Options[int]{})
+	foreign := cow.NewTable[string](other, "users", cow.Options[int]{})
+	require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", 1); return nil }))
+
+	require.PanicsWithValue(t, `cow: the DB has a table "users" already: make each table once and keep it`, func() {
+		cow.NewTable[int](db, "users", cow.Options[string]{})
+	})
+	require.PanicsWithValue(t, `cow: table "users" looked for in a snapshot of another DB`, func() { foreign.In(db.Load()) })
+	require.PanicsWithValue(t, `cow: table "users" edited in an update of another DB`, func() {
+		_ = db.Update(func(tx *cow.Tx) error { foreign.Edit(tx); return nil })
+	})
+	require.Zero(t, foreign.In(nil).Len(), "no snapshot is nobody's")
+
+	// Nothing of that did any harm.
+	require.Equal(t, uint64(1), db.Load().Version())
+	require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("b", 2); return nil }))
+	require.Equal(t, map[string]int{"a": 1, "b": 2}, maps.Collect(table.In(db.Load()).All()))
+}
+
+// Tables have options of their own.
+func TestEachTableClonesAsItsOptionsSay(t *testing.T) {
+	db := new(cow.DB)
+	deep := cow.NewTable[string](db, "deep", cow.Options[[]int]{})
+	shared := cow.NewTable[string](db, "shared", cow.Options[[]int]{Immutable: true})
+	custom := cow.NewTable[string](db, "custom", cow.Options[[]int]{Clone: func(v []int) []int { return append([]int{0}, v...) }})
+	v := []int{1}
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		deep.Edit(tx).Set("k", v)
+		shared.Edit(tx).Set("k", v)
+		custom.Edit(tx).Set("k", v)
+		return nil
+	}))
+	v[0] = 2
+	s := db.Load()
+	got, _ := deep.In(s).Get("k")
+	require.Equal(t, []int{1}, got)
+	got, _ = shared.In(s).Get("k")
+	require.Same(t, &v[0], &got[0])
+	got, _ = custom.In(s).Get("k")
+	require.Equal(t, []int{0, 0, 1}, got)
+}
+
+func TestValuesOfTwoTablesWithOneTypeAreApart(t *testing.T) {
+	db := new(cow.DB)
+	a := cow.NewTable[string](db, "a", cow.Options[[]int]{})
+	b := cow.NewTable[string](db, "b", cow.Options[[]int]{})
+	require.NoError(t, db.Update(func(tx *cow.Tx) error { a.Edit(tx).Set("k", []int{1}); return nil }))
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		b.Edit(tx).SetAll(a.Edit(tx).All()) // from one to the other, in one update
+		return nil
+	}))
+	x, _ := a.In(db.Load()).Shared().Get("k")
+	y, _ := b.In(db.Load()).Shared().Get("k")
+	require.Equal(t, x, y)
+	require.NotSame(t, &x[0], &y[0])
+	// What one isolated the other does not take: it may have other Options.
+	require.Panics(t, func() {
+		_ = db.Update(func(tx *cow.Tx) error { b.Edit(tx).Put("l", a.Edit(tx).Isolate(nil)); return nil })
+	})
+	require.Equal(t, uint64(2), db.Load().Version())
+}

@@ -1,0 +1,163 @@
+package cow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+func Example() {
+	var prefs cow.Store[string, map[string]string] // ready for use
+
+	theme := map[string]string{"theme": "dark"}
+	prefs.Set("ada", theme)
+	theme["theme"] = "pink" // the store has its own
+
+	before := prefs.Load() // a consistent view, for as long as it is wanted
+	_ = prefs.Modify("ada", func(v *map[string]string) error {
+		(*v)["font"] = "serif"
+		return nil
+	})
+
+	now, _ := prefs.Get("ada")
+	then, _ := before.Get("ada")
+	fmt.Println("now: ", now)
+	fmt.Println("then:", then)
+	// Output:
+	// now:  map[font:serif theme:dark]
+	// then: map[theme:dark]
+}
+
+// An update of several keys is seen as a whole, or not at all.
+func ExampleStore_Update() {
+	var accounts cow.Store[string, int]
+	accounts.Set("ada", 100)
+	accounts.Set("bob", 0)
+
+	transfer := func(from, to string, amount int) error {
+		return accounts.Update(func(e *cow.Editor[string, int]) error {
+			_ = e.Modify(to, func(v *int) error { *v += amount; return nil })
+			return e.Modify(from, func(v *int) error {
+				if *v < amount {
+					return errors.New("not enough")
+				}
+				*v -= amount
+				return nil
+			})
+		})
+	}
+	show := func() {
+		m := accounts.Load()
+		ada, _ := m.Get("ada")
+		bob, _ := m.Get("bob")
+		fmt.Printf("version %d: ada %d, bob %d\n", m.Version(), ada, bob)
+	}
+
+	show()
+	fmt.Println(transfer("ada", "bob", 70))
+	show()
+	fmt.Println(transfer("ada", "bob", 70))
+	show()
+	// Output:
+	// version 2: ada 100, bob 0
+	// <nil>
+	// version 3: ada 30, bob 70
+	// not enough
+	// version 3: ada 30, bob 70
+}
+
+// Two tables of one DB never disagree.
+func ExampleDB() {
+	type plan struct {
+		Title string
+		Steps []string
+	}
+	var db cow.DB
+	plans := cow.NewTable[int](&db, "plans", cow.Options[plan]{})
+	byTitle := cow.NewTable[string](&db, "plans by title", cow.Options[int]{})
+
+	add := func(id int, p plan) error {
+		return db.Update(func(tx *cow.Tx) error {
+			if err := plans.Edit(tx).Insert(id, p); err != nil {
+				return err
+			}
+			return byTitle.Edit(tx).Insert(p.Title, id)
+		})
+	}
+	fmt.Println(add(1, plan{"build", []string{"compile", "link"}}))
+	fmt.Println(add(2, plan{"build", nil}))
+
+	s := db.Load()
+	id, _ := byTitle.In(s).Get("build")
+	p, _ := plans.In(s).Get(id)
+	fmt.Println(id, p.Steps, "of", plans.In(s).Len())
+	// Output:
+	// <nil>
+	// snapshot: build: key exists
+	// 1 [compile link] of 1
+}
+
+// A reader that looks at its own pace misses no last state.
+func ExampleStore_Wait() {
+	var config cow.Store[string, string]
+	go config.Set("level", "debug")
+
+	m, err := config.Wait(context.Background(), 0)
+	if err != nil {
+		return
+	}
+	level, _ := m.Get("level")
+	fmt.Println(m.Version(), level)
+	// Output: 1 debug
+}
+
+// Where the work between reading and writing is long, do it outside an update
+// and try again if somebody else was faster.
+func ExampleStore_SetIf() {
+	var docs cow.Store[string, string]
+	docs.Set("readme", "hello")
+	interfere := true
+
+	for {
+		m := docs.Load()
+		text, _ := m.Get("readme")
+		text += ", world" // work
+		if interfere {
+			docs.Set("readme", "good morning")
+			interfere = false
+		}
+		err := docs.SetIf("readme", m.Revision("readme"), text)
+		if err == nil {
+			break
+		}
+		fmt.Println(errors.Is(err, cow.ErrConflict), err)
+	}
+	text, _ := docs.Get("readme")
+	fmt.Println(text)
+	// Output:
+	// true snapshot: readme: key is not at that revision
+	// good morning, world
+}
+
+// Handles are shared, not cloned. Take hands each to one caller, who may close
+// it without asking anybody.
+func ExampleStore_Take() {
+	pool := cow.New[string](cow.Options[*connection]{Immutable: true})
+	pool.Set("db", &connection{name: "db"})
+
+	first, ok := pool.Take("db")
+	fmt.Println(ok)
+	first.close()
+	_, ok = pool.Take("db")
+	fmt.Println(ok)
+	// Output:
+	// true
+	// closed db
+	// false
+}
+
+type connection struct{ name string }
+
+func (c *connection) close() { fmt.Println("closed", c.name) }

@@ -1,0 +1,171 @@
+package cow_test
+
+import (
+	"context"
+	"iter"
+	"maps"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A subject is a Store, or a table of a DB, for tests of what both promise.
+type subject[V any] struct {
+	update  func(f func(e *cow.Editor[string, V]) error) error
+	load    func() *snapshot.Map[string, V]
+	version func() uint64
+	wait    func(ctx context.Context, after uint64) (version uint64, err error)
+}
+
+func storeSubject[V any](o cow.Options[V]) subject[V] {
+	s := cow.New[string](o)
+	return subject[V]{
+		update:  s.Update,
+		load:    s.Load,
+		version: func() uint64 { return s.Load().Version() },
+		wait: func(ctx context.Context, after uint64) (uint64, error) {
+			m, err := s.Wait(ctx, after)
+			return m.Version(), err
+		},
+	}
+}
+
+func tableSubject[V any](o cow.Options[V]) subject[V] {
+	db := new(cow.DB)
+	cow.NewTable[int](db, "another", cow.Options[int]{})
+	t := cow.NewTable[string](db, "this", o)
+	return subject[V]{
+		update: func(f func(e *cow.Editor[string, V]) error) error {
+			return db.Update(func(tx *cow.Tx) error { return f(t.Edit(tx)) })
+		},
+		load:    func() *snapshot.Map[string, V] { return t.In(db.Load()) },
+		version: func() uint64 { return db.Load().Version() },
+		wait: func(ctx context.Context, after uint64) (uint64, error) {
+			s, err := db.Wait(ctx, after)
+			return s.Version(), err
+		},
+	}
+}
+
+// forBoth runs f for a Store and for a table of a DB.
+func forBoth[V any](t *testing.T, o cow.Options[V], f func(t *testing.T, s subject[V])) {
+	t.Helper()
+	t.Run("Store", func(t *testing.T) { f(t, storeSubject(o)) })
+	t.Run("Table", func(t *testing.T) { f(t, tableSubject(o)) })
+}
+
+// do is an update that cannot fail.
+func (s subject[V]) do(t *testing.T, f func(e *cow.Editor[string, V])) {
+	t.Helper()
+	require.NoError(t, s.update(func(e *cow.Editor[string, V]) error { f(e); return nil }))
+}
+
+func (s subject[V]) set(t *testing.T, key string, v V) {
+	t.Helper()
+	s.do(t, func(e *cow.Editor[string, V]) { e.Set(key, v) })
+}
+
+// requireContent requires that the current version holds exactly that, and
+// that the writer's place is free.
+func (s subject[V]) requireContent(t *testing.T, version uint64, want map[string]V) {
+	t.Helper()
+	require.NoError(t, s.update(func(e *cow.Editor[string, V]) error {
+		require.Equal(t, version+1, e.Version())
+		return nil
+	}))
+	require.Equal(t, version, s.version())
+	require.Equal(t, want, maps.Collect(s.load().All()))
+	require.Equal(t, len(want), s.load().Len())
+}
+
+// noDeadlock ends the process, with the stacks of all goroutines, if the test
+// runs for too long. A test that waits forever would say less, and later.
+func noDeadlock(t *testing.T) {
+	timer := time.AfterFunc(40*time.Second, func() {
+		buf := make([]byte, 1<<20)
+		panic("deadlock in " + t.Name() + "\n\n" + string(buf[:runtime.Stack(buf, true)]))
+	})
+	t.Cleanup(func() { timer.Stop() })
+}
+
+// together calls f(0) to f(n-1) in n goroutines that begin at once, and waits
+// for them.
+func together(n int, f func(i int)) {
+	var ready, done sync.WaitGroup
+	ready.Add(n)
+	for i := range n {
+		done.Go(func() {
+			ready.Done()
+			ready.Wait()
+			f(i)
+		})
+	}
+	done.Wait()
+}
+
+// panicOf returns what f panics with, or nil.
+func panicOf(f func()) (r any) {
+	defer func() { r = recover() }()
+	f()
+	return nil
+}
+
+// exits calls f in a goroutine of its own, which f ends by runtime.Goexit or
+// by returning.
+func exits(f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		f()
+	}()
+	<-done
+}
+
+// requireNested requires that f panics because it would wait for itself.
+func requireNested(t *testing.T, what string, f func()) {
+	t.Helper()
+	r := panicOf(f)
+	require.NotNil(t, r, "no panic")
+	require.IsType(t, "", r)
+	require.True(t, strings.HasPrefix(r.(string), "cow: "+what+" inside an update of the same store would wait for itself"), r)
+}
+
+// soon is how long a test waits to see that something does not happen, and
+// eventually how long for something that does.
+const (
+	soon       = 20 * time.Millisecond
+	eventually = 20 * time.Second
+)
+
+// requireClosed requires that c is closed before long.
+func requireClosed(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+	case <-time.After(eventually):
+		require.Fail(t, what)
+	}
+}
+
+// requireOpen requires that c is not closed for a while.
+func requireOpen(t *testing.T, c <-chan struct{}, what string) {
+	t.Helper()
+	select {
+	case <-c:
+		require.Fail(t, what)
+	case <-time.After(soon):
+	}
+}
+
+// drain runs an iterator to its end.
+func drain[V any](seq iter.Seq2[string, V]) {
+	for range seq {
+	}
+}

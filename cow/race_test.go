@@ -1,0 +1,5 @@
+//go:build race
+
+package cow_test
+
+const raceEnabled = true
