@@ -633,6 +633,7 @@ func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
 	requireRefused(func() {
 		_ = zero.Update(func(e *cow.Editor[string, *conn]) error { e.Set("a", c); return nil })
 	})
+	require.False(t, zero.Delete("a"))
 	require.Zero(t, zero.Load().Version())
 
 	renamed := cow.New[string](cow.Options[*conn]{Clone: func(c *conn) *conn { return &conn{name: c.name + "'"} }})

@@ -85,10 +85,14 @@ func (s subject[V]) requireContent(t *testing.T, version uint64, want map[string
 	require.Equal(t, len(want), s.load().Len())
 }
 
-// noDeadlock ends the process, with the stacks of all goroutines, if the test
-// runs for too long. A test that waits forever would say less, and later.
-func noDeadlock(t *testing.T) {
-	timer := time.AfterFunc(40*time.Second, func() {
+// noDeadlock ends the process, with the stacks of all goroutines, if the test,
+// which takes no time to speak of, runs for too long. A test that waits forever
+// would say less, and later.
+func noDeadlock(t *testing.T) { endsWithin(t, 10*time.Second) }
+
+// endsWithin is noDeadlock for tests that have something to do.
+func endsWithin(t *testing.T, limit time.Duration) {
+	timer := time.AfterFunc(limit, func() {
 		buf := make([]byte, 1<<20)
 		panic("deadlock in " + t.Name() + "\n\n" + string(buf[:runtime.Stack(buf, true)]))
 	})
@@ -141,7 +145,7 @@ func requireNested(t *testing.T, what string, f func()) {
 // eventually how long for something that does.
 const (
 	soon       = 20 * time.Millisecond
-	eventually = 20 * time.Second
+	eventually = 5 * time.Second
 )
 
 // requireClosed requires that c is closed before long.

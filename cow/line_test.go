@@ -297,8 +297,9 @@ func TestAnUpdateOfAnotherStoreInsideAnUpdateWaits(t *testing.T) {
 		s.set(t, "a", 0)
 		stores = append(stores, s)
 	}
-	stores[0].do(t, func(e *cow.Editor[string, int]) {
-		for _, s := range stores[1:] {
+	outer, others := stores[len(stores)-1], stores[:len(stores)-1]
+	outer.do(t, func(e *cow.Editor[string, int]) {
+		for _, s := range others {
 			holding, release := make(chan struct{}), make(chan struct{})
 			go func() {
 				_ = s.update(func(e *cow.Editor[string, int]) error {
@@ -317,5 +318,5 @@ func TestAnUpdateOfAnotherStoreInsideAnUpdateWaits(t *testing.T) {
 		}
 		e.Set("a", 1)
 	})
-	stores[0].requireContent(t, 2, map[string]int{"a": 1})
+	outer.requireContent(t, 2, map[string]int{"a": 1})
 }

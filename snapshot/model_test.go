@@ -614,17 +614,13 @@ func modelOf[K comparable, V any](name string, keys []K, v values[V]) model {
 func models(n int) []model {
 	return []model{
 		modelOf("string/int", stringKeys[string](n), intValues),
-		modelOf("string/string", stringKeys[string](n), stringValues),
 		modelOf("string/pointer", stringKeys[string](n), pointerValues),
 		modelOf("label/struct", stringKeys[label](n), structValues),
-		modelOf("int/int", keysOf(n, func(i int) int { return i }), intValues),
+		modelOf("int/string", keysOf(n, func(i int) int { return i }), stringValues),
 		modelOf("int32/pointer", keysOf(n, func(i int) int32 { return int32(i) << 16 }), pointerValues),
-		modelOf("uint16/string", keysOf(n, func(i int) uint16 { return uint16(i) }), stringValues),
 		modelOf("struct/int", keysOf(n, func(i int) composite { return composite{int32(i / 2), "s", i%2 == 0} }), intValues),
 		modelOf("interface/struct", keysOf(n, anyKey), structValues),
 		modelOf("array/bytes", keysOf(n, func(i int) [3]int32 { return [3]int32{0, int32(i), 1} }), byteValues),
-		modelOf("float/bytes", keysOf(n, func(i int) float64 { return float64(i-n/2) / 4 }), byteValues),
-		modelOf("pointer/string", keysOf(n, func(i int) *int { return &i }), stringValues),
 	}
 }
 
@@ -651,7 +647,7 @@ func TestModelWithBadHashes(t *testing.T) {
 	for name, bad := range badHashes {
 		// Enough for bags, and every string there is.
 		ms := models(150)
-		for _, m := range []model{ms[0], ms[2], ms[4], ms[8]} {
+		for _, m := range []model{ms[0], ms[1], ms[3], ms[6]} {
 			t.Run(name+"/"+m.name, func(t *testing.T) { m.run(t, seed, steps, every, bad) })
 		}
 	}

@@ -699,6 +699,17 @@ func TestEqualTagsAreToldApartByTheirKeys(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, i, v)
 	}
+	ints := New[int](Options[int]{})
+	ints.cfg.hash = func(int) uint64 { return 0 }
+	f := ints.Edit()
+	f.SetAll(numbers(7))
+	ints = f.Seal()
+	for i := range 7 {
+		v, ok := ints.Get(i)
+		require.True(t, ok)
+		require.Equal(t, i, v)
+	}
+	require.False(t, ints.Has(7))
 	require.False(t, m.Has("key-7"))
 	require.False(t, m.Has("key"))
 	require.False(t, m.Has(""))

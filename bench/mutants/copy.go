@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+const module = "github.com/cowstore/cowstore"
+
+// findRoot returns the nearest directory above, or the working directory
+// itself, with the root module.
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(mod), "module "+module+"\n") {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("no directory above has the module %s", module)
+		}
+		dir = up
+	}
+}
+
+// moduleFiles returns the files of the module in root that git knows, or would
+// add: what is not committed yet is tested too. Nested modules are left out.
+func moduleFiles(ctx context.Context, root string) ([]string, error) {
+	out, err := command(ctx, root, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		return nil, fmt.Errorf("git ls-files: %w: %s", err, out)
+	}
+	return ofRootModule(strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")), nil
+}
+
+// ofRootModule returns those files that no nested module has.
+func ofRootModule(files []string) []string {
+	nested := map[string]bool{}
+	for _, f := range files {
+		if dir, name := path.Split(f); name == "go.mod" && dir != "" {
+			nested[path.Clean(dir)] = true
+		}
+	}
+	var own []string
+next:
+	for _, f := range files {
+		for dir := path.Dir(f); dir != "."; dir = path.Dir(dir) {
+			if nested[dir] {
+				continue next
+			}
+		}
+		own = append(own, f)
+	}
+	return own
+}
+
+func copyFiles(from, to string, files []string) error {
+	for _, f := range files {
+		data, err := os.ReadFile(filepath.Join(from, filepath.FromSlash(f)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // deleted, and git does not know yet
+		}
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, filepath.FromSlash(f))
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(target, data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
