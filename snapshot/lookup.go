@@ -64,8 +64,9 @@ func (m *Map[K, V]) lookup(key K) *entry[V] {
 		// Five words, overlapping, cover it.
 		p, q := e.tail(), unsafe.Pointer(unsafe.StringData(s))
 		i, j, k := min(8, last), min(16, last), min(24, last)
-		if e.load(p, 0)^e.load(q, 0)|e.load(p, i)^e.load(q, i)|e.load(p, j)^e.load(q, j)|
-			e.load(p, k)^e.load(q, k)|e.load(p, last)^e.load(q, last) == 0 {
+		differ := (e.load(p, 0) ^ e.load(q, 0)) | (e.load(p, i) ^ e.load(q, i)) | (e.load(p, j) ^ e.load(q, j)) |
+			(e.load(p, k) ^ e.load(q, k)) | (e.load(p, last) ^ e.load(q, last))
+		if differ == 0 {
 			return e
 		}
 	} else if len(s) > 0 && e.inline() == s {
