@@ -178,6 +178,29 @@ func TestDiffTakesTheTimeOfTheChanges(t *testing.T) {
 	require.Zero(t, hashed)
 }
 
+// What two maps share is not looked at, be it a page, a directory or a bag.
+func TestDiffSkipsWhatIsShared(t *testing.T) {
+	m := New[int](Options[int]{})
+	good, hashed := m.cfg.hash, 0
+	m.cfg.hash = func(key int) uint64 {
+		hashed++
+		if key < 1000 {
+			return 0
+		}
+		return good(key) | 1<<63
+	}
+	e := m.Edit()
+	e.SetAll(numbers(3000))
+	m = e.Seal()
+	require.Equal(t, 1, shapeOf(m).bags)
+	e = m.Edit()
+	e.Set(2000, -1)
+	n := e.Seal()
+	hashed = 0
+	require.Len(t, slices.Collect(n.Diff(m)), 1)
+	require.LessOrEqual(t, hashed, 2*capacity(maxBuckets))
+}
+
 // Sealing after an add and a delete compares with the map it began with: that
 // too must take the time of the edit.
 func TestSealTakesTheTimeOfTheEdit(t *testing.T) {
@@ -208,15 +231,17 @@ func TestDiffOfTreesOfAllShapes(t *testing.T) {
 		}
 		return e.Seal()
 	}
-	shapes := []*Map[int, int]{nil, base}
-	for _, n := range []int{1, 7, 8, 40, 48, 49, 60, 100, 200, 400, 800, 3000} {
-		shapes = append(shapes, grow(base, n, 1))
-		shapes = append(shapes, grow(grow(base, 60, 3), n, 2))
-		e := grow(base, n, 1).Edit()
+	// Some share all but a few entries, in pages of other sizes, some share none.
+	shared := grow(base, 60, 3)
+	shapes := []*Map[int, int]{nil, base, shared}
+	for _, n := range []int{1, 7, 8, 40, 48, 49, 60, 100, 200, 400, 800, 2000} {
+		m := grow(base, n, 1)
+		e := m.Edit()
 		for i := range n * 3 / 4 {
 			e.Delete(i)
 		}
-		shapes = append(shapes, e.Seal())
+		e.Set(-1, n)
+		shapes = append(shapes, m, e.Seal(), grow(shared, n, 2))
 	}
 	for _, a := range shapes {
 		checkTree(t, a)

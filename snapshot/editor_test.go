@@ -511,10 +511,10 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	e.Put("b", i)
 	n := e.Seal()
 	e = n.Edit()
-	e.Put("c", i)                       // by an older map
-	e.Put("key1", n.Isolate(nil))       // by this one
-	e.Put("key2", e.Isolate(nil))       // by the Editor
-	e.Put("key3", small0(m).Isolate(p)) // by a fork
+	e.Put("c", i)                        // by an older map
+	e.Put("key1", n.Isolate(nil))        // by this one
+	e.Put("key2", e.Isolate(nil))        // by the Editor
+	e.Put("key3", emptied(m).Isolate(p)) // by a fork
 	last := e.Seal()
 	for _, key := range []string{"a", "b", "c"} {
 		v, _ := last.Get(key)
@@ -537,8 +537,8 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	}
 }
 
-// small0 returns a fork of m.
-func small0(m *Map[string, *parcel]) *Map[string, *parcel] {
+// emptied returns a fork of m without keys.
+func emptied(m *Map[string, *parcel]) *Map[string, *parcel] {
 	e := m.Edit()
 	e.Clear()
 	return e.Seal()
@@ -567,11 +567,11 @@ func TestAllOfAnEditorDuringWrites(t *testing.T) {
 				break
 			}
 		}
-		if seen == 20 {
+		if seen == 200 { // far beyond what one page holds
 			break
 		}
 	}
-	require.Equal(t, 20, seen)
+	require.Equal(t, 200, seen)
 	all := e.All()
 	before := maps.Collect(all)
 	require.Len(t, before, e.Len())

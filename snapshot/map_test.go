@@ -301,7 +301,7 @@ func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	require.NoError(t, e.Insert(nan, 500))
 	m := e.Seal()
 	require.Equal(t, 1001, m.Len())
-	require.Equal(t, directorySum(m), m.Len())
+	require.Equal(t, keysIn(m), m.Len())
 	_, ok := m.Get(nan)
 	require.False(t, ok)
 	require.Zero(t, m.Revision(nan))
@@ -321,14 +321,14 @@ func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	}
 	require.Equal(t, 501, e.Len())
 	n := e.Seal()
-	require.Equal(t, 501, directorySum(n))
+	require.Equal(t, 501, keysIn(n))
 	e = n.Edit()
 	e.Clear()
 	require.Zero(t, e.Seal().Len())
 }
 
-// directorySum returns how many entries All finds.
-func directorySum[K comparable, V any](m *Map[K, V]) (n int) {
+// keysIn returns how many entries All finds.
+func keysIn[K comparable, V any](m *Map[K, V]) (n int) {
 	for range m.Keys() {
 		n++
 	}
