@@ -25,6 +25,7 @@
 // An update function must not update, or wait for, the same store: it would
 // wait for itself. That panics, with the store unharmed, when it happens in
 // the goroutine of the update. Where that cannot be seen, as when the function
-// starts a goroutine and waits for it, it is a deadlock. Reading the store
+// starts a goroutine and waits for it, or is a hundred frames deep in a stack
+// that is a hundred deep below it, it is a deadlock. Reading the store
 // inside an update is fine, and shows the version before it.
 package cow

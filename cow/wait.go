@@ -5,7 +5,7 @@ import "context"
 // wait returns the current version once reached says that it is the one, or
 // ctx's error. It starts no goroutine.
 func (l *line[S]) wait(ctx context.Context, reached func(*S) bool) (*S, error) {
-	for first := true; ; first = false {
+	for checked := false; ; {
 		// Waiters share one channel, which publish takes away and closes. It
 		// is loaded or made before the version is: a version published after
 		// that closes it, one published before is seen. Both are sequentially
@@ -21,8 +21,9 @@ func (l *line[S]) wait(ctx context.Context, reached func(*S) bool) (*S, error) {
 		if s := l.current.Load(); reached(s) {
 			return s, nil
 		}
-		if first {
+		if !checked {
 			l.panicInUpdate("a Wait")
+			checked = true
 		}
 		select {
 		case <-*c:

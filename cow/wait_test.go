@@ -248,3 +248,29 @@ func TestWaitersComeAndGo(t *testing.T) {
 		})
 	})
 }
+
+// It panics as well when another goroutine begins to wait at the same moment.
+func TestAWaitInsideAnUpdatePanicsAmongOthers(t *testing.T) {
+	for range 4000 {
+		var s cow.Store[string, int]
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		var ready atomic.Int32
+		together := func() {
+			for ready.Add(1); ready.Load() < 2; {
+			}
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			together()
+			_, _ = s.Wait(ctx, 0)
+		}()
+		require.NoError(t, s.Update(func(*cow.Editor[string, int]) error {
+			together()
+			requireNested(t, "a Wait", func() { _, _ = s.Wait(ctx, 0) })
+			return nil
+		}))
+		cancel()
+		<-done
+	}
+}

@@ -21,7 +21,7 @@ type directory[V any] struct {
 }
 
 const (
-	fanBits = 4
+	fanBits = 3
 	fan     = 1 << fanBits
 )
 
@@ -34,9 +34,9 @@ const (
 //
 // So a lookup learns it without another load. It is a pointer into the object,
 // which is all the collector asks for. The bits are free because Go aligns
-// objects of these sizes to 16 bytes, or to 8 where pointers have 32 bits.
+// objects of 8 bytes and more to 8 bytes at least.
 const (
-	kidMask    = 7 + 8*is64
+	kidMask    = 7
 	bagBuckets = kidMask
 )
 

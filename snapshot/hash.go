@@ -17,7 +17,7 @@ var seed = maphash.MakeSeed()
 // a map of a billion entries.
 const (
 	hashBits = 64
-	pathBits = 32 // the longest path; keys still together there share a bag
+	pathBits = 10 * fanBits // the longest path; keys still together there share a bag
 	tagShift = 32
 )
 

@@ -12,8 +12,9 @@ import (
 // the mark, so that a lookup ends at the first bucket without one. The tags
 // are compared all at once in the word, as in Abseil's Swiss tables.
 //
-// 512 bytes is the most: Go gives larger objects that hold pointers a header
-// of eight bytes, which would move every bucket off its line.
+// Small pages make small commits. They must stay below 512 bytes: Go gives
+// larger objects that hold pointers a header, which would move every bucket off
+// its line.
 //
 // A page has no header. How many buckets it has, its kid says: the pointer by
 // which a directory holds it (directory.go).
@@ -24,14 +25,12 @@ type bucket[V any] struct {
 
 const (
 	slots      = 7
-	maxBuckets = 6 + 2*is64
+	maxBuckets = 6
 	perBucket  = 6 // entries a bucket at which a page has too few
 
 	mark  = 1 << 56
 	lows  = 0x0001010101010101
 	highs = 0x0080808080808080
-
-	is64 = bits.UintSize / 64 // 1 where pointers have 64 bits, else 0
 )
 
 // tagOf returns the tag of h, which is not 0.
@@ -140,10 +139,6 @@ func newPage[V any](n uint64) unsafe.Pointer {
 		return unsafe.Pointer(new([4]bucket[V]))
 	case 5:
 		return unsafe.Pointer(new([5]bucket[V]))
-	case 6:
-		return unsafe.Pointer(new([6]bucket[V]))
-	case 7:
-		return unsafe.Pointer(new([7]bucket[V]))
 	}
 	return unsafe.Pointer(new([maxBuckets]bucket[V]))
 }
@@ -186,7 +181,6 @@ func (p *pile[V]) build() unsafe.Pointer {
 // no order: cost grows linearly there, but nothing fails.
 type bag[V any] struct {
 	entries []*entry[V]
-	_       uintptr // makes the size a multiple of 16, see kid
 }
 
 func (c *config[K, V]) findInBag(b *bag[V], key K) int {

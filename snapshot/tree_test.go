@@ -526,19 +526,18 @@ func TestRuns(t *testing.T) {
 	for i := range uint64(fan) {
 		require.Equal(t, run{0, fan}, runOf(d, i))
 	}
-	d.fill(4, 4, a)
-	d.fill(8, 1, b)
-	require.Equal(t, uint64(0x1f0), d.owned)
+	d.fill(2, 2, a)
+	d.fill(4, 1, b)
+	require.Equal(t, uint64(0x1c), d.owned)
 	for i := range uint64(fan) {
-		want := []run{{0, 4}, {0, 4}, {0, 4}, {0, 4}, {4, 4}, {4, 4}, {4, 4}, {4, 4},
-			{8, 1}, {9, 1}, {10, 2}, {10, 2}, {12, 4}, {12, 4}, {12, 4}, {12, 4}}[i]
+		want := []run{{0, 2}, {0, 2}, {2, 2}, {2, 2}, {4, 1}, {5, 1}, {6, 2}, {6, 2}}[i]
 		require.Equal(t, want, runOf(d, i), i)
-		require.Equal(t, 4 <= i && i <= 8, d.owns(i))
+		require.Equal(t, 2 <= i && i <= 4, d.owns(i))
 	}
-	require.True(t, d.uniform(4, 4, a))
-	require.False(t, d.uniform(4, 8, a))
+	require.True(t, d.uniform(2, 2, a))
+	require.False(t, d.uniform(2, 4, a))
 	d.fill(0, fan, a)
-	require.Equal(t, run{0, fan}, runOf(d, 15))
+	require.Equal(t, run{0, fan}, runOf(d, fan-1))
 	require.Equal(t, uint64(1<<fan-1), d.owned)
 }
 
@@ -553,9 +552,9 @@ func TestSplitBitIsTheNextOfThePath(t *testing.T) {
 }
 
 func TestSlotAt(t *testing.T) {
-	h := uint64(0x0123_4567_89ab_cdef)
-	for level := range 8 {
-		require.Equal(t, uint64(level), slotAt(h, level))
+	h := uint64(0o01234567_01234567_01234) << 1 // in octal, three bits a level, from the highest
+	for level := range pathBits / fanBits {
+		require.Equal(t, uint64(level%8), slotAt(h, level))
 	}
 }
 
