@@ -262,9 +262,9 @@ func shapeOf[K comparable, V any](m *Map[K, V]) footprint {
 //
 //   - an insertion copies one page, or splits a full one in two: no more than
 //     capacity(maxBuckets)+1 entries, in pages of as many buckets as those need,
-//     at most one more each than a sixth of their entries. That all entries
-//     of a split have the same next bit, which makes a third page, has the
-//     probability of 2^-48;
+//     at most one more each than perBucket goes into their entries. That all
+//     entries of a split have the same next bit, which makes a third page, has
+//     the probability of 1 in 2^capacity(maxBuckets);
 //   - a removal copies one page, or joins two of maxJoin entries;
 //   - each copies the directories above, of which there is one for every
 //     fanBits bits of the path. A page has on average more than maxJoin
@@ -408,12 +408,12 @@ var badHashes = map[string]func(uint64) uint64{
 	"zero":      func(uint64) uint64 { return 0 },
 	"ones":      func(uint64) uint64 { return 1<<64 - 1 },
 	"top6":      func(h uint64) uint64 { return h &^ (1<<58 - 1) },
-	"top28":     func(h uint64) uint64 { return h &^ (1<<36 - 1) },
+	"path":      func(h uint64) uint64 { return h &^ (1<<(hashBits-pathBits) - 1) },
 	"low32":     func(h uint64) uint64 { return h & (1<<32 - 1) },
 	"8bits":     func(h uint64) uint64 { return h & 0xff * 0x0101_0101_0101_0101 },
 	"two":       func(h uint64) uint64 { return -(h & 1) },
 	"neighbors": func(h uint64) uint64 { return h & (7<<32 | 1<<63) }, // tags that differ in low bits
-	"lastbit":   func(h uint64) uint64 { return h & (1 << 32) },       // the last bit of the longest path
+	"lastbit":   func(h uint64) uint64 { return h & (1 << (hashBits - pathBits)) },
 }
 
 // spoilHash gives m, a new map, a bad hash.
@@ -552,9 +552,15 @@ func TestSplitBitIsTheNextOfThePath(t *testing.T) {
 }
 
 func TestSlotAt(t *testing.T) {
-	h := uint64(0o01234567_01234567_01234) << 1 // in octal, three bits a level, from the highest
 	for level := range pathBits / fanBits {
-		require.Equal(t, uint64(level%8), slotAt(h, level))
+		h := uint64(5) << (hashBits - fanBits*(level+1))
+		for other := range pathBits / fanBits {
+			want := uint64(0)
+			if other == level {
+				want = 5
+			}
+			require.Equal(t, want, slotAt(h, other))
+		}
 	}
 }
 
@@ -624,7 +630,7 @@ func TestEveryPageIsAlignedAndCopied(t *testing.T) {
 			for i := range n {
 				*bucketAt[string](page, i) = bucket[string]{meta: mark + i, entry: [slots]*entry[string]{6: {meta: i}}}
 			}
-			c := copyPage[string](page, n)
+			c := keep(copyPage[string](page, n))
 			require.NotEqual(t, page, c)
 			for i := range n {
 				require.Equal(t, *bucketAt[string](page, i), *bucketAt[string](c, i))
@@ -640,8 +646,14 @@ func TestEveryPageIsAlignedAndCopied(t *testing.T) {
 			require.Zero(t, bucketsOf(d.kid[1]))
 		}
 	}
-	require.Zero(t, unsafe.Sizeof(bag[int]{})%(kidMask+1))
-	require.Panics(t, func() { pageKid(unsafe.Add(newPage[int](1), 4), 1) })
+	for range 20 {
+		d := keep(&directory[string]{}) // a bag on the stack would not be aligned
+		d.fill(0, fan, bagKid([]*entry[string]{{meta: 1}}))
+		kid := d.kid[0]
+		require.Equal(t, uint64(bagBuckets), bucketsOf(kid))
+		require.Len(t, (*bag[string])(target(kid)).entries, 1)
+	}
+	require.Panics(t, func() { pageKid(unsafe.Add(newPage[int](1), 1), 1) })
 }
 
 var kept any
