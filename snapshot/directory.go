@@ -21,7 +21,7 @@ type directory[V any] struct {
 }
 
 const (
-	fanBits = 3
+	fanBits = 4
 	fan     = 1 << fanBits
 )
 

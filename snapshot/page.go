@@ -25,7 +25,7 @@ type bucket[V any] struct {
 
 const (
 	slots      = 7
-	maxBuckets = 6
+	maxBuckets = 5
 	perBucket  = 6 // entries a bucket at which a page has too few
 
 	mark  = 1 << 56
@@ -137,8 +137,6 @@ func newPage[V any](n uint64) unsafe.Pointer {
 		return unsafe.Pointer(new([3]bucket[V]))
 	case 4:
 		return unsafe.Pointer(new([4]bucket[V]))
-	case 5:
-		return unsafe.Pointer(new([5]bucket[V]))
 	}
 	return unsafe.Pointer(new([maxBuckets]bucket[V]))
 }
