@@ -1,6 +1,10 @@
 package cow
 
-import "context"
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
 
 // A DB is a set of tables that are updated together: every snapshot shows all
 // of them at one version.
@@ -8,50 +12,68 @@ import "context"
 // The zero DB has no tables and is ready for use. A DB must not be copied. All
 // methods may be called from any number of goroutines at once. Reads never
 // wait; writes queue. The tables own their values: see the package
-// documentation.
+// documentation. Where a method speaks of S, that is Snapshot.
 type DB struct {
-	line  line[Snapshot]
-	names map[string]bool // guarded by the writer's place in line
+	line[Snapshot]
+	tables atomic.Pointer[schema]
+	hubs   sync.Map // index of table → its *tableHub, where there was a Watch
 }
 
-// A Snapshot is all tables of a DB at one version. It is immutable, valid
-// forever and safe for concurrent use; it must be handled by pointer. The nil
-// *Snapshot is that of a DB before its first update.
-type Snapshot struct {
-	db      *DB
-	version uint64
-	maps    []any // *snapshot.Map[K, V] by index of table; nil or short: empty
+// A schema is the tables that a DB and its forks have.
+type schema struct {
+	mu     sync.Mutex
+	tables []table
 }
 
-// Version returns the version, the number of published updates up to it.
-func (s *Snapshot) Version() uint64 {
-	if s == nil {
-		return 0
+// A table is a Table without its type parameters in the way.
+type table interface {
+	Name() string
+	exclusive(s, other *Snapshot) (rows, bytes int)
+	merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error)
+}
+
+// schema returns the tables of db.
+func (db *DB) schema() *schema {
+	if s := db.tables.Load(); s != nil {
+		return s
 	}
-	return s.version
+	db.tables.CompareAndSwap(nil, new(schema))
+	return db.tables.Load()
 }
 
-// Load returns the current snapshot.
-func (db *DB) Load() *Snapshot { return db.line.current.Load() }
+// add adds a table, and returns its index.
+func (s *schema) add(t table) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, other := range s.tables {
+		if other.Name() == t.Name() {
+			panic(fmt.Sprintf("cow: the DB has a table %q already: make each table once and keep it", t.Name()))
+		}
+	}
+	s.tables = append(s.tables, t)
+	return len(s.tables) - 1
+}
+
+// all returns the tables, which nobody may modify.
+func (s *schema) all() []table {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tables[:len(s.tables):len(s.tables)]
+}
 
 // Update calls f with a Tx, through which tables are edited, and publishes all
 // edits as the next version when f returns nil, in one step. If f returns an
-// error, which Update returns, panics, or calls runtime.Goexit, or if f changed
-// nothing, nothing is published and the version stays. Updates run one at a
-// time; f must not update the DB itself.
+// error, which Update returns, panics, or calls runtime.Goexit, if f changed
+// nothing, or if two rows end up under one key of a unique index, which is an
+// error that wraps ErrExists, nothing is published and the version stays.
+// Updates run one at a time; f must not update the DB itself.
 func (db *DB) Update(f func(tx *Tx) error) error {
-	return db.line.update(func(current *Snapshot) (*Snapshot, error) {
+	return db.update(func(current *Snapshot, logged bool) (*Snapshot, delta, error) {
 		tx := &Tx{db: db, base: current}
 		defer tx.end()
 		if err := f(tx); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return tx.seal(), nil
+		return tx.seal(logged)
 	})
-}
-
-// Wait blocks until the DB has a version above after, and returns the snapshot
-// that it then has. It returns ctx's cause, and no snapshot, if ctx ends first.
-func (db *DB) Wait(ctx context.Context, after uint64) (*Snapshot, error) {
-	return db.line.wait(ctx, func(s *Snapshot) bool { return s.Version() > after })
 }

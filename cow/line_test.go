@@ -97,25 +97,27 @@ func TestAnUpdateOfAnotherGoroutineQueues(t *testing.T) {
 	})
 }
 
-func TestNewTableQueuesLikeAnUpdate(t *testing.T) {
+func TestATableIsAddedAtAnyTime(t *testing.T) {
 	noDeadlock(t)
 	db := new(cow.DB)
 	a := cow.NewTable[string](db, "a", cow.Options[int]{})
-	made := make(chan struct{})
-	var b *cow.Table[string, int]
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
 		a.Edit(tx).Set("k", 1)
+		b := cow.NewTable[string](db, "b", cow.Options[int]{})
+		b.Edit(tx).Set("k", 2)
+		done := make(chan struct{})
 		go func() {
-			defer close(made)
-			b = cow.NewTable[string](db, "b", cow.Options[int]{})
+			defer close(done)
+			cow.NewTable[string](db, "c", cow.Options[int]{})
 		}()
-		requireOpen(t, made, "NewTable did not wait")
+		requireClosed(t, done, "NewTable waits for an update")
+		require.Zero(t, b.In(db.Load()).Len())
 		return nil
 	}))
-	requireClosed(t, made, "NewTable is still waiting")
-	require.NoError(t, db.Update(func(tx *cow.Tx) error { b.Edit(tx).Set("k", 2); return nil }))
+	require.PanicsWithValue(t, `cow: the DB has a table "b" already: make each table once and keep it`,
+		func() { cow.NewTable[string](db, "b", cow.Options[int]{}) })
 	require.Equal(t, map[string]int{"k": 1}, maps.Collect(a.In(db.Load()).All()))
-	require.Equal(t, map[string]int{"k": 2}, maps.Collect(b.In(db.Load()).All()))
+	require.Equal(t, 2, db.Load().Len())
 }
 
 // verbs are all ways to update a Store.
@@ -172,7 +174,8 @@ func TestAnUpdateInsideAnUpdatePanics(t *testing.T) {
 		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		require.NoError(t, db.Update(func(tx *cow.Tx) error {
 			requireNested(t, "an update", func() { _ = db.Update(func(*cow.Tx) error { return nil }) })
-			requireNested(t, "an update", func() { cow.NewTable[string](db, "b", cow.Options[int]{}) })
+			requireNested(t, "an update", func() { db.Retain(cow.Retention{Versions: 1}) })
+			requireNested(t, "a Watch", func() { _, _ = table.Watch(context.Background(), db.Load()) })
 			requireNested(t, "a Wait", func() { _, _ = db.Wait(context.Background(), 0) })
 			table.Edit(tx).Set("k", 1)
 			return nil

@@ -1,8 +1,8 @@
 package cow
 
 import (
-	"context"
 	"iter"
+	"sync/atomic"
 
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -14,23 +14,21 @@ import (
 // may be called from any number of goroutines at once. Reads never wait;
 // writes queue. The Store owns its values: see the package documentation.
 type Store[K comparable, V any] struct {
-	line line[snapshot.Map[K, V]]
+	line[snapshot.Map[K, V]]
+	hub atomic.Pointer[hub[K, V]] // who watches; nil until there is one
 }
 
 // New returns an empty Store. It panics if V cannot be kept isolated as o
 // says.
 func New[K comparable, V any](o Options[V]) *Store[K, V] {
 	s := new(Store[K, V])
-	s.line.current.Store(newMap[K](o))
+	s.current.Store(newMap[K](o))
 	return s
 }
 
-// Load returns the current snapshot. It is valid forever and never changes.
-func (s *Store[K, V]) Load() *snapshot.Map[K, V] { return s.line.current.Load() }
-
 // Get returns the value of key in the current snapshot, isolated, and whether
 // key is present.
-func (s *Store[K, V]) Get(key K) (V, bool) { return s.line.current.Load().Get(key) }
+func (s *Store[K, V]) Get(key K) (V, bool) { return s.current.Load().Get(key) }
 
 // Update calls f with an Editor of the current snapshot, and publishes the
 // edited map as the next version when f returns nil, in one step. If f returns
@@ -38,13 +36,17 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.line.current.Load().Get(ke
 // changed nothing, nothing is published and the version stays. Updates run one
 // at a time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
-	return s.line.update(func(current *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
+	return s.update(func(current *snapshot.Map[K, V], logged bool) (*snapshot.Map[K, V], delta, error) {
 		e := current.Edit()
 		defer e.Discard()
 		if err := f(e); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return e.Seal(), nil
+		next, err := reindex(e.Seal(), current)
+		if err != nil || !logged || next == current {
+			return next, nil, err
+		}
+		return next, newChanges(next, current), nil
 	})
 }
 
@@ -138,9 +140,6 @@ func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 	})
 }
 
-// Wait blocks until the Store has a version above after, and returns the
-// snapshot that it then has. It returns ctx's cause, and no snapshot, if ctx
-// ends first.
-func (s *Store[K, V]) Wait(ctx context.Context, after uint64) (*snapshot.Map[K, V], error) {
-	return s.line.wait(ctx, func(m *snapshot.Map[K, V]) bool { return m.Version() > after })
+func (s *Store[K, V]) amend(f func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error)) error {
+	return s.line.amend(f)
 }

@@ -14,7 +14,9 @@ type Tx struct {
 }
 
 type edit interface {
-	seal() (m any, changed bool)
+	// seal ends the edit and returns the map it made, or nil for no change,
+	// and what it changed, where that is logged.
+	seal(logged bool) (m any, d delta, err error)
 	Discard()
 }
 
@@ -39,8 +41,8 @@ func (tx *Tx) edit(table int, begin func() edit) edit {
 }
 
 // seal ends all edits and returns the snapshot they make, which is the base if
-// they changed nothing.
-func (tx *Tx) seal() *Snapshot {
+// they changed nothing, and what they changed, where that is logged.
+func (tx *Tx) seal(logged bool) (*Snapshot, delta, error) {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	tx.ended = true
@@ -48,13 +50,17 @@ func (tx *Tx) seal() *Snapshot {
 	if tx.base != nil {
 		next.maps = append(next.maps, tx.base.maps...)
 	}
+	var all tables
 	changed := false
 	for i, e := range tx.edits {
 		if e == nil {
 			continue
 		}
-		m, ok := e.seal()
-		if !ok {
+		m, d, err := e.seal(logged)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m == nil {
 			continue
 		}
 		for i >= len(next.maps) {
@@ -62,11 +68,17 @@ func (tx *Tx) seal() *Snapshot {
 		}
 		next.maps[i] = m
 		changed = true
+		if logged {
+			for i >= len(all) {
+				all = append(all, nil)
+			}
+			all[i] = d
+		}
 	}
 	if !changed {
-		return tx.base
+		return tx.base, nil, nil
 	}
-	return next
+	return next, all, nil
 }
 
 // end makes any later use of the Tx and its Editors panic.

@@ -25,10 +25,20 @@ func (l *line[S]) wait(ctx context.Context, reached func(*S) bool) (*S, error) {
 			l.panicInUpdate("a Wait")
 			checked = true
 		}
-		select {
-		case <-*c:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err := l.block(ctx, *c); err != nil {
+			return nil, err
 		}
+	}
+}
+
+// block waits for c, or returns ctx's cause.
+func (l *line[S]) block(ctx context.Context, c <-chan struct{}) error {
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }

@@ -34,15 +34,16 @@ type Change[K comparable, V any] struct {
 }
 
 // Old returns the value in the older map, isolated, and whether there was one.
-func (c Change[K, V]) Old() (V, bool) { return c.value(c.old) }
+func (c Change[K, V]) Old() (V, bool) { return isolated(c.cfg, c.old) }
 
 // New returns the value in the newer map, isolated, and whether there is one.
-func (c Change[K, V]) New() (V, bool) { return c.value(c.new) }
+func (c Change[K, V]) New() (V, bool) { return isolated(c.cfg, c.new) }
 
-func (c Change[K, V]) value(e *entry[V]) (V, bool) {
+// isolated returns the value of e, isolated, and whether there is an e.
+func isolated[K comparable, V any](c *config[K, V], e *entry[V]) (V, bool) {
 	if e == nil {
 		var zero V
 		return zero, false
 	}
-	return c.cfg.isolate(e.value), true
+	return c.isolate(e.value), true
 }

@@ -47,6 +47,9 @@ func (d *differ[K, V]) directories(a, b *directory[V]) bool {
 		// what it is compared with there may be any of several.
 		newX := i == 0 || x != a.kid[i-1]
 		newY := i == 0 || y != b.kid[i-1]
+		if !newX && !newY {
+			continue
+		}
 		n := bucketsOf(x)
 		switch {
 		case x != nil && y != nil && n == 0 && bucketsOf(y) == 0:
@@ -92,9 +95,9 @@ func (d *differ[K, V]) inNewer(e *entry[V]) bool {
 	case e:
 		return true
 	case nil:
-		return d.yield(Change[K, V]{Key: key, Kind: Added, new: e, cfg: c})
+		return d.yield(Change[K, V]{Key: key, Kind: Added, new: e, cfg: c.plain})
 	default:
-		return d.yield(Change[K, V]{Key: key, Kind: Changed, old: old, new: e, cfg: c})
+		return d.yield(Change[K, V]{Key: key, Kind: Changed, old: old, new: e, cfg: c.plain})
 	}
 }
 
@@ -105,5 +108,5 @@ func (d *differ[K, V]) inOlder(e *entry[V]) bool {
 	if d.newer.lookup(key) != nil {
 		return true
 	}
-	return d.yield(Change[K, V]{Key: key, Kind: Removed, old: e, cfg: c})
+	return d.yield(Change[K, V]{Key: key, Kind: Removed, old: e, cfg: c.plain})
 }

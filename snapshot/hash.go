@@ -28,6 +28,12 @@ type config[K comparable, V any] struct {
 	clone  func(V) V      // nil: values need no clone
 	inline bool           // K is a string: short keys lie in their entries
 	noscan bool           // V holds no pointers
+
+	// What Map.Attach added, in a copy of plain. It is no part of what maps
+	// must have in common.
+	plain    *config[K, V]
+	attached any
+	to       *Map[K, V]
 }
 
 func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
@@ -39,6 +45,7 @@ func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
 	if !c.inline {
 		c.hash = hasher[K]()
 	}
+	c.plain = c
 	return c
 }
 

@@ -107,7 +107,7 @@ func (m *Map[K, V]) Shared() View[K, V] { return View[K, V]{m} }
 // it. It is for cloning ahead, outside an update.
 func (m *Map[K, V]) Isolate(v V) Isolated[V] {
 	c := m.config()
-	return Isolated[V]{c.isolate(v), c}
+	return Isolated[V]{c.isolate(v), c.plain}
 }
 
 // An Isolated is a value that was cloned ahead for [Editor.Put]. Only maps that
@@ -120,7 +120,7 @@ type Isolated[V any] struct {
 
 // check panics unless v was isolated as c says.
 func (c *config[K, V]) check(v Isolated[V]) {
-	if by, ok := v.by.(*config[K, V]); !ok || by != c {
+	if by, ok := v.by.(*config[K, V]); !ok || by != c.plain {
 		panic("snapshot: Put of a value that a map with other Options isolated: call Isolate on this map or its Editor")
 	}
 }

@@ -37,6 +37,10 @@ type Options[V any] struct {
 	Immutable bool
 }
 
+// Cloner returns the function that clones values of V as o says, or nil where
+// values need no clone. It panics where New would.
+func Cloner[V any](o Options[V]) func(V) V { return newCloner(o) }
+
 // newCloner returns the function that isolates values of V under o, or nil where
 // values need none. The function is safe for concurrent use and never writes to
 // its argument. newCloner panics where V holds what must not be copied, and where

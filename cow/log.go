@@ -1,0 +1,166 @@
+package cow
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// A Retention says which past versions stay reachable by At, AsOf and Changes:
+// those that keep every limit that is set. With no limit set there is no
+// history, and it costs nothing.
+type Retention struct {
+	Versions int           // at most so many versions before the current one
+	Age      time.Duration // those that were current at some time in so long
+	Bytes    int64         // while all together hold back about so many bytes
+}
+
+// A log is what the last commits changed, the oldest first. A past version is
+// the current one with the changes since undone. That is what keeps a version
+// small; so that it does not make an old one slow, whole snapshots stand between
+// them, far enough apart not to count.
+type log[S any] struct {
+	mu      sync.Mutex // held over the swap, so that the log and the current version agree
+	limit   Retention
+	records []*record[S]
+	base    uint64 // the oldest version, that before records[0]
+	baseAt  int64  // when it was first known to be current; ns since 1970
+	rows    int    // that the records hold back
+	bytes   int
+	spread  int // changes since the last record with a root
+}
+
+// A record is one commit. It is immutable.
+type record[S any] struct {
+	version uint64
+	at      int64 // ns since 1970
+	delta   delta
+	before  *S // the version before it, now and then; nil: the rows tell
+	rows    int
+	bytes   int
+}
+
+// ring is what is kept for followers of a Store or DB without a history.
+var ring = Retention{Versions: 256, Bytes: 1 << 20}
+
+func newLog[S any](current *S) *log[S] {
+	g := &log[S]{base: versionOf(current)}
+	if g.base > 0 {
+		g.baseAt = time.Now().UnixNano()
+	}
+	return g
+}
+
+// publish makes next the current version of l and records how.
+func (g *log[S]) publish(l *line[S], next *S, d delta) {
+	r := &record[S]{version: versionOf(next), delta: d}
+	var changes int
+	changes, r.rows, r.bytes = d.weigh()
+	r.bytes += int(unsafe.Sizeof(*r))
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r.at = max(time.Now().UnixNano(), g.newestAt())
+	if g.spread += changes; g.spread >= max(1024, lenOf(next)/8) {
+		g.spread = 0
+		r.before = l.current.Load()
+	}
+	l.current.Store(next)
+	g.records = append(g.records, r)
+	g.rows += r.rows
+	g.bytes += r.bytes
+	g.trim(r.at)
+}
+
+// newestAt returns the time of the current version.
+func (g *log[S]) newestAt() int64 {
+	if n := len(g.records); n > 0 {
+		return g.records[n-1].at
+	}
+	return g.baseAt
+}
+
+// trim drops what exceeds the limits at that time.
+func (g *log[S]) trim(now int64) {
+	n := 0
+	for ; n < len(g.records); n++ {
+		r := g.records[n]
+		over := g.limit.Versions > 0 && len(g.records)-n > g.limit.Versions ||
+			g.limit.Age > 0 && r.at < now-int64(g.limit.Age) ||
+			// The last commit stays, however large, for those who follow.
+			g.limit.Bytes > 0 && int64(g.bytes) > g.limit.Bytes && n < len(g.records)-1
+		if !over {
+			break
+		}
+		g.rows -= r.rows
+		g.bytes -= r.bytes
+		g.base, g.baseAt = r.version, r.at
+	}
+	if n == 0 {
+		return
+	}
+	clear(g.records[:n])
+	g.records = g.records[n:]
+}
+
+// since returns the records of all versions above version, and false if that
+// is no longer kept. The caller holds mu.
+func (g *log[S]) since(version uint64) ([]*record[S], bool) {
+	if version < g.base {
+		return nil, false
+	}
+	return g.records[min(version-g.base, uint64(len(g.records))):], true
+}
+
+// at returns the snapshot at version, which must be below the current one's.
+func (g *log[S]) at(l *line[S], version uint64) (*S, error) {
+	g.mu.Lock()
+	g.trim(time.Now().UnixNano())
+	newest := l.current.Load()
+	records, ok := g.since(version)
+	if !ok {
+		g.mu.Unlock()
+		return nil, compacted(version)
+	}
+	// The nearest whole snapshot after it is the one to begin with.
+	n := len(records)
+	for i, r := range records {
+		if r.before != nil {
+			newest, n = r.before, i
+			break
+		}
+	}
+	deltas := make([]delta, n)
+	for i, r := range records[:n] {
+		deltas[n-1-i] = r.delta
+	}
+	g.mu.Unlock() // records are immutable; the rest takes a while
+	if n == 0 {
+		return newest, nil
+	}
+	older, _ := deltas[0].rewind(newest, version, deltas).(*S)
+	return older, nil
+}
+
+// asOf returns the version that was current at a time.
+func (g *log[S]) asOf(at int64) (version uint64, ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.trim(time.Now().UnixNano())
+	if g.base > 0 && at < g.baseAt {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(g.records, at, func(r *record[S], at int64) int {
+		if r.at <= at {
+			return -1
+		}
+		return 1 // never 0: of versions of one time, the last was current
+	})
+	return g.base + uint64(i), true
+}
+
+func compacted(version uint64) error { return fmt.Errorf("cow: version %d: %w", version, ErrCompacted) }
+
+// lenOf returns how many rows a snapshot has.
+func lenOf[S any](s *S) int { return any(s).(interface{ Len() int }).Len() }

@@ -1,0 +1,132 @@
+package cow
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Conflict is a key that both sides of a merge have changed.
+type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
+
+// A MergeError lists the keys that both sides of a merge have changed, where
+// nothing was given to resolve them. It wraps ErrConflict.
+type MergeError struct {
+	Conflicts []MergeConflict
+}
+
+// A MergeConflict is one of them.
+type MergeConflict struct {
+	Table string // "" in a Store
+	Key   any
+}
+
+// Error names the first few keys.
+func (e *MergeError) Error() string {
+	const few = 5
+	var b strings.Builder
+	fmt.Fprintf(&b, "cow: %d keys were changed on both sides:", len(e.Conflicts))
+	for i, c := range e.Conflicts {
+		if i == few {
+			b.WriteString(" …")
+			break
+		}
+		fmt.Fprintf(&b, " %s%v", strings.TrimPrefix(c.Table+"/", "/"), c.Key)
+	}
+	return b.String()
+}
+
+func (e *MergeError) Unwrap() error { return ErrConflict }
+
+// Merge makes the changes from base to theirs here as well, in one update: a
+// three-way merge. Base is the snapshot that a fork began with, or what the last
+// Merge from that fork returned; theirs is the fork's snapshot now. Merge returns
+// the base for the next merge from the same fork.
+//
+// A key that was changed on both sides since is a conflict, unless both removed
+// it. For each, resolve returns the value to keep, or false to remove the key, or
+// an error, which ends the merge. If resolve is nil the conflicts are returned in
+// a *MergeError. On an error nothing is published.
+func (s *Store[K, V]) Merge(base, theirs *snapshot.Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) (next *snapshot.Map[K, V], err error) {
+	err = s.Update(func(e *Editor[K, V]) error {
+		conflicts, err := merge(e, "", base, theirs, resolve)
+		return mergeError(conflicts, err)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return theirs, nil
+}
+
+// merge merges one map, and returns the conflicts if there is nothing to resolve
+// them.
+func merge[K comparable, V any](e *Editor[K, V], table string, base, theirs *snapshot.Map[K, V], resolve func(c Conflict[K, V]) (V, bool, error)) (conflicts []MergeConflict, err error) {
+	if resolve == nil {
+		resolve = func(c Conflict[K, V]) (V, bool, error) {
+			conflicts = append(conflicts, MergeConflict{table, c.Key})
+			v, ok := c.Ours()
+			return v, ok, nil
+		}
+	}
+	err = e.Merge(base, theirs, resolve)
+	return conflicts, err
+}
+
+func mergeError(conflicts []MergeConflict, err error) error {
+	if err == nil && len(conflicts) > 0 {
+		err = &MergeError{conflicts}
+	}
+	return err
+}
+
+// A Resolver says how to resolve the conflicts in one table. It is made by
+// Table.Resolve.
+type Resolver struct {
+	schema  *schema
+	table   int
+	resolve any
+}
+
+// Resolve returns a Resolver for conflicts in the table; see Store.Merge for
+// what it returns.
+func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, err error)) Resolver {
+	return Resolver{t.schema, t.index, resolve}
+}
+
+// Merge makes the changes from base to theirs here as well, in all tables, in
+// one update: see Store.Merge. The conflicts of a table that has no Resolver are
+// returned in a *MergeError.
+func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
+	of := make(map[int]any)
+	for _, r := range resolvers {
+		if r.schema != db.schema() {
+			panic("cow: Merge with a Resolver for a table of another DB")
+		}
+		of[r.table] = r.resolve
+	}
+	err = db.Update(func(tx *Tx) error {
+		var all []MergeConflict
+		for i, t := range db.schema().all() {
+			conflicts, err := t.merge(tx, base, theirs, of[i])
+			if err != nil {
+				return err
+			}
+			all = append(all, conflicts...)
+		}
+		return mergeError(all, nil)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return theirs, nil
+}
+
+func (t *Table[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error) {
+	from, to := t.In(base), t.In(theirs)
+	if from == to {
+		return nil, nil
+	}
+	f, _ := resolve.(func(Conflict[K, V]) (V, bool, error))
+	return merge(t.Edit(tx), t.name, from, to, f)
+}

@@ -1,0 +1,66 @@
+package cow
+
+import (
+	"iter"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// pins are the snapshots that are kept by name.
+type pins[S any] struct {
+	mu     sync.Mutex
+	byName map[string]*S
+}
+
+func (p *pins[S]) at(version uint64) (*S, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.byName {
+		if versionOf(s) == version {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// Pin keeps the snapshot of a version, retained or current, until Unpin: At
+// finds it however long ago it was. AsOf and Changes do not, as they need what
+// lies between as well. A pin of that name is moved. The errors are those of At.
+func (l *line[S]) Pin(name string, version uint64) error {
+	s, err := l.At(version)
+	if err != nil {
+		return err
+	}
+	l.pins.mu.Lock()
+	defer l.pins.mu.Unlock()
+	if l.pins.byName == nil {
+		l.pins.byName = make(map[string]*S)
+	}
+	l.pins.byName[name] = s
+	return nil
+}
+
+// Unpin lets go of the pin of that name and reports whether there was one.
+func (l *line[S]) Unpin(name string) bool {
+	l.pins.mu.Lock()
+	defer l.pins.mu.Unlock()
+	_, ok := l.pins.byName[name]
+	delete(l.pins.byName, name)
+	return ok
+}
+
+// Pins returns an iterator over the pins as they are when it begins, by name,
+// and the snapshots they keep.
+func (l *line[S]) Pins() iter.Seq2[string, *S] {
+	return func(yield func(string, *S) bool) {
+		l.pins.mu.Lock()
+		byName := maps.Clone(l.pins.byName)
+		l.pins.mu.Unlock()
+		for _, name := range slices.Sorted(maps.Keys(byName)) {
+			if !yield(name, byName[name]) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package cow
+
+import "iter"
+
+// A Range is a part of an index at one version, in order: all of it, or what
+// From, To and the like have narrowed it to. Each of them returns a narrower
+// Range; of two bounds at one end the tighter one counts. A Range is an immutable
+// value, made by Index.In and Index.During, safe for concurrent use, and valid
+// forever.
+type Range[K comparable, V, I any] struct {
+	content *content[K, V, I]
+	low     *item[K, V, I] // nil: from the first; inclusive
+	high    *item[K, V, I] // nil: to the last; exclusive
+	reverse bool
+}
+
+// From narrows the range to index keys equal to or above i.
+func (r Range[K, V, I]) From(i I) Range[K, V, I] { return r.from(item[K, V, I]{key: i}) }
+
+// To narrows the range to index keys below i.
+func (r Range[K, V, I]) To(i I) Range[K, V, I] { return r.to(item[K, V, I]{key: i}) }
+
+// Equal narrows the range to the index key i.
+func (r Range[K, V, I]) Equal(i I) Range[K, V, I] {
+	return r.From(i).to(item[K, V, I]{i, r.content.index.high})
+}
+
+// After narrows the range to what comes after the row of that key under i,
+// whether or not there is one: to resume an iteration in ascending order.
+func (r Range[K, V, I]) After(i I, key K) Range[K, V, I] {
+	row := item[K, V, I]{i, probe[K, V](key)}
+	it := r.content.sorted.Iterator()
+	it.Seek(row)
+	next, _, ok := it.Next()
+	if ok && r.content.index.Compare(next, row) == 0 {
+		next, _, ok = it.Next()
+	}
+	if !ok {
+		return r.from(row).to(row) // nothing
+	}
+	return r.from(next)
+}
+
+// Before narrows the range to what comes before the row of that key under i,
+// whether or not there is one: to resume an iteration in descending order.
+func (r Range[K, V, I]) Before(i I, key K) Range[K, V, I] {
+	return r.to(item[K, V, I]{i, probe[K, V](key)})
+}
+
+// Reverse returns the same range in the opposite order.
+func (r Range[K, V, I]) Reverse() Range[K, V, I] {
+	r.reverse = !r.reverse
+	return r
+}
+
+func (r Range[K, V, I]) from(low item[K, V, I]) Range[K, V, I] {
+	low.key = r.content.index.own(low.key)
+	if r.low == nil || r.content.index.Compare(low, *r.low) > 0 {
+		r.low = &low
+	}
+	return r
+}
+
+func (r Range[K, V, I]) to(high item[K, V, I]) Range[K, V, I] {
+	high.key = r.content.index.own(high.key)
+	if r.high == nil || r.content.index.Compare(high, *r.high) < 0 {
+		r.high = &high
+	}
+	return r
+}
+
+// Get returns the row under i, the first in order if there are several, and
+// whether there is one in the range.
+func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) {
+	if p := r.content.points; p != nil && r.low == nil && r.high == nil && p.knows(i) {
+		return p.get(i)
+	}
+	for _, row := range r.Equal(i).All() {
+		return row, true
+	}
+	return Row[K, V]{}, false
+}
+
+// First returns the first index key and row of the range in its order, and
+// whether there is one.
+func (r Range[K, V, I]) First() (i I, row Row[K, V], ok bool) {
+	for i, row := range r.All() {
+		return i, row, true
+	}
+	return i, row, false
+}
+
+// Len returns the number of entries in the range: rows, counted once for each
+// of their index keys there. It takes constant time for a whole index, and time
+// of their number for less.
+func (r Range[K, V, I]) Len() int {
+	if r.low == nil && r.high == nil {
+		return r.content.sorted.Len()
+	}
+	n := 0
+	for range r.items {
+		n++
+	}
+	return n
+}
+
+// All returns an iterator over index keys and rows in order. A row is there once
+// for each of its index keys. Nothing is cloned until a row is asked for its
+// value.
+func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
+	return func(yield func(I, Row[K, V]) bool) {
+		// Rows are all over the heap: they are touched some time before they
+		// are used, many at a time, so that the processor fetches them together.
+		var ahead [16]item[K, V, I]
+		n := 0
+		flush := func() bool {
+			touched := uint64(0)
+			for i := range ahead[:n] {
+				touched |= ahead[i].row.Revision()
+			}
+			if touched == 0 {
+				return true
+			}
+			for i := range ahead[:n] {
+				if !yield(r.content.index.own(ahead[i].key), ahead[i].row) {
+					n = 0
+					return false
+				}
+			}
+			n = 0
+			return true
+		}
+		limit := 1 // whoever wants the first row should not pay for more
+		for it := range r.items {
+			ahead[n] = it
+			if n++; n == limit {
+				if !flush() {
+					return
+				}
+				limit = len(ahead)
+			}
+		}
+		flush()
+	}
+}
+
+// items calls yield with the items of the range in order.
+func (r Range[K, V, I]) items(yield func(item[K, V, I]) bool) {
+	x := r.content.index
+	it := r.content.sorted.Iterator()
+	switch {
+	case !r.reverse && r.low == nil:
+		it.First()
+	case !r.reverse:
+		it.Seek(*r.low)
+	case r.high == nil:
+		it.Last()
+	default:
+		if it.Seek(*r.high); it.Done() {
+			it.Last()
+		} else {
+			it.Prev() // from the first that is too high
+		}
+	}
+	for !it.Done() {
+		if r.reverse {
+			at, _, _ := it.Prev()
+			if r.low != nil && x.Compare(at, *r.low) < 0 || !yield(at) {
+				return
+			}
+			continue
+		}
+		at, _, _ := it.Next()
+		if r.high != nil && x.Compare(at, *r.high) >= 0 || !yield(at) {
+			return
+		}
+	}
+}

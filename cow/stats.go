@@ -1,0 +1,38 @@
+package cow
+
+import "time"
+
+// Stats are figures about a Store or DB at one moment.
+type Stats struct {
+	Commits uint64 // updates published, which is the current version
+	Rows    int    // in the current version, over all tables
+
+	Retained  int // versions before the current one that At and AsOf reach
+	Pins      int // versions kept by name
+	HeldRows  int // old rows that both keep alive
+	HeldBytes int // about how many bytes both hold back, those rows included
+
+	Waiting int // calls blocked in Wait, in a watch or in Changes
+}
+
+// Stats returns the figures as they are. It takes constant time, and for each
+// pin that of the rows it holds; what several hold back is counted for each.
+func (l *line[S]) Stats() Stats {
+	current := l.current.Load()
+	st := Stats{Commits: versionOf(current), Rows: lenOf(current), Waiting: int(l.waiting.Load())}
+	for _, s := range l.Pins() {
+		rows, bytes := any(s).(interface{ Exclusive(*S) (int, int) }).Exclusive(current)
+		st.Pins++
+		st.HeldRows += rows
+		st.HeldBytes += bytes
+	}
+	if g := l.log.Load(); g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.trim(time.Now().UnixNano())
+		st.Retained = len(g.records)
+		st.HeldRows += g.rows
+		st.HeldBytes += g.bytes
+	}
+	return st
+}

@@ -1,0 +1,55 @@
+package snapshot
+
+// A Conflict is a key that two maps changed in different ways since the third
+// they both come from. It is a value, safe for concurrent use, and stays valid.
+type Conflict[K comparable, V any] struct {
+	Key K
+
+	base, ours, theirs *entry[V]
+	cfg                *config[K, V]
+}
+
+// Base returns the value both began with, isolated, and whether there was one.
+func (c Conflict[K, V]) Base() (V, bool) { return isolated(c.cfg, c.base) }
+
+// Ours returns the value in the map that is merged into, isolated, and whether
+// there is one.
+func (c Conflict[K, V]) Ours() (V, bool) { return isolated(c.cfg, c.ours) }
+
+// Theirs returns the value in the map that is merged, isolated, and whether
+// there is one.
+func (c Conflict[K, V]) Theirs() (V, bool) { return isolated(c.cfg, c.theirs) }
+
+// Merge makes all changes from base to theirs in the map that is edited, ours:
+// a three-way merge. A key that ours has changed since base as well, unless both
+// removed it, is a conflict, for resolve to decide: by the value it returns, by
+// removing the key if keep is false, or by an error, which ends the merge, with
+// a part of it done, and is returned. Equal values are no exception, since
+// values cannot be compared.
+//
+// The maps must have the same Options. The time is that of the changes.
+func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) error {
+	for c := range theirs.Diff(base) {
+		ours := e.current().lookup(c.Key)
+		switch {
+		case ours == c.new:
+		case ours == c.old:
+			if c.new == nil {
+				e.Delete(c.Key)
+			} else {
+				e.Put(c.Key, Isolated[V]{c.new.value, c.cfg})
+			}
+		default:
+			v, keep, err := resolve(Conflict[K, V]{c.Key, c.old, ours, c.new, c.cfg})
+			if err != nil {
+				return err
+			}
+			if keep {
+				e.Set(c.Key, v)
+			} else {
+				e.Delete(c.Key)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,28 @@
+package snapshot
+
+import "iter"
+
+// Rewind returns the map that m was at an earlier version, given what changed
+// since: the changes of every later edit, those of the latest first. Values and
+// revisions are those of then, the same entries and not clones. It panics if a
+// change is of a map with other Options. It takes time by the number of
+// changes.
+func (m *Map[K, V]) Rewind(version uint64, changes iter.Seq[Change[K, V]]) *Map[K, V] {
+	n := &Map[K, V]{version: version}
+	n.cfg = m.config()
+	if m != nil {
+		n.len, n.root.kid = m.len, m.root.kid
+	}
+	for c := range changes {
+		if c.cfg != n.cfg.plain {
+			panic("snapshot: Rewind by a change of a map with other Options")
+		}
+		h := c.cfg.hashOf(c.Key)
+		if c.old == nil {
+			n.remove(h, c.Key)
+		} else {
+			n.put(h, c.Key, c.old)
+		}
+	}
+	return n
+}

@@ -1,0 +1,53 @@
+package snapshot
+
+import "iter"
+
+// A Row is a key, its value and the version that wrote them, as they stand in
+// a map and in all later ones until the key is written again. Two Rows are equal
+// (==) if they are the same write. It is an immutable value, to be copied
+// freely, safe for concurrent use, and keeps alive that one write and not the
+// map. Only Rows that a map handed out may be asked for anything.
+type Row[K comparable, V any] struct {
+	e   *entry[V]
+	cfg *config[K, V]
+}
+
+// Key returns the key.
+func (r Row[K, V]) Key() K { return r.cfg.key(r.e) }
+
+// Value returns the value, isolated.
+func (r Row[K, V]) Value() V { return r.cfg.isolate(r.e.value) }
+
+// Shared returns the value without cloning it. It must not be modified; see
+// [View].
+func (r Row[K, V]) Shared() V { return r.e.value }
+
+// Revision returns the version that wrote the row.
+func (r Row[K, V]) Revision() uint64 { return r.e.revision() }
+
+// Row returns the row of key and whether key is present.
+func (m *Map[K, V]) Row(key K) (Row[K, V], bool) {
+	if e := m.lookup(key); e != nil {
+		return m.cfg.row(e), true
+	}
+	return Row[K, V]{}, false
+}
+
+// Rows returns an iterator over the rows, in the order of All.
+func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
+	return func(yield func(Row[K, V]) bool) {
+		m.walk(func(e *entry[V]) bool { return yield(m.cfg.row(e)) })
+	}
+}
+
+// row returns the Row of e, the zero Row for nil.
+func (c *config[K, V]) row(e *entry[V]) Row[K, V] {
+	if e == nil {
+		return Row[K, V]{}
+	}
+	return Row[K, V]{e, c.plain}
+}
+
+// Rows returns the row in the older map and that in the newer; the zero Row
+// where there is none.
+func (c Change[K, V]) Rows() (old, new Row[K, V]) { return c.cfg.row(c.old), c.cfg.row(c.new) }

@@ -1,0 +1,90 @@
+package snapshot
+
+import (
+	"reflect"
+	"unsafe"
+)
+
+// Size returns about how many bytes the row keeps alive: itself, its key, and
+// what its value reaches, of which it looks at the first thousand objects.
+func (r Row[K, V]) Size() int {
+	n := int(unsafe.Sizeof(*r.e))
+	key := r.Key()
+	n += int(unsafe.Sizeof(key))
+	if r.cfg.inline {
+		n += len(*(*string)(unsafe.Pointer(&key)))
+	}
+	if !r.cfg.noscan {
+		s := sizer{left: 1000}
+		s.value(reflect.ValueOf(&r.e.value).Elem())
+		n += s.bytes
+	}
+	return n
+}
+
+// Exclusive returns how many rows m has that other does not share, and about how
+// many bytes they keep alive. It takes time of their number, as Diff does.
+func (m *Map[K, V]) Exclusive(other *Map[K, V]) (rows, bytes int) {
+	for c := range other.Diff(m) {
+		if c.old != nil {
+			rows++
+			bytes += c.cfg.row(c.old).Size()
+		}
+	}
+	return rows, bytes
+}
+
+// A sizer adds up what values refer to. It takes what is referred to twice for
+// two; left bounds how many objects it looks at, and how deep it goes.
+type sizer struct {
+	bytes, left int
+}
+
+// value adds what v refers to, not v itself.
+func (s *sizer) value(v reflect.Value) {
+	if s.left <= 0 {
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		s.bytes += v.Len()
+	case reflect.Slice:
+		s.left--
+		s.bytes += v.Cap() * int(v.Type().Elem().Size())
+		s.elements(v)
+	case reflect.Array:
+		s.elements(v)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			s.value(v.Field(i))
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			s.left--
+			s.bytes += int(v.Elem().Type().Size())
+			s.value(v.Elem())
+		}
+	case reflect.Map:
+		s.left--
+		t := v.Type()
+		s.bytes += v.Len() * int(t.Key().Size()+t.Elem().Size())
+		if !hasPointers(t.Key()) && !hasPointers(t.Elem()) {
+			return
+		}
+		for i := v.MapRange(); s.left > 0 && i.Next(); {
+			s.left--
+			s.value(i.Key())
+			s.value(i.Value())
+		}
+	}
+}
+
+func (s *sizer) elements(v reflect.Value) {
+	if !hasPointers(v.Type().Elem()) {
+		return
+	}
+	for i := 0; i < v.Len() && s.left > 0; i++ {
+		s.left--
+		s.value(v.Index(i))
+	}
+}
