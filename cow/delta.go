@@ -26,14 +26,17 @@ type delta interface {
 type changes[K comparable, V any] struct {
 	before uint64 // the version of the map that was changed
 	list   []snapshot.Change[K, V]
+	first  [1]snapshot.Change[K, V] // where list is, if there is but one
 }
 
 func newChanges[K comparable, V any](newer, older *snapshot.Map[K, V]) *changes[K, V] {
-	return &changes[K, V]{older.Version(), slices.Collect(newer.Diff(older))}
+	c := &changes[K, V]{before: older.Version()}
+	c.list = slices.AppendSeq(c.first[:0], newer.Diff(older))
+	return c
 }
 
 func (c *changes[K, V]) weigh() (changes, rows, bytes int) {
-	bytes = int(unsafe.Sizeof(*c)) + cap(c.list)*int(unsafe.Sizeof(c.list[0]))
+	bytes = int(unsafe.Sizeof(*c)) + (cap(c.list)-1)*int(unsafe.Sizeof(c.first))
 	for i := range c.list {
 		if old, _ := c.list[i].Rows(); old != (snapshot.Row[K, V]{}) {
 			rows++

@@ -20,6 +20,14 @@
 // returned, in any goroutine, sees at least the version that the other saw or
 // published.
 //
+// # The past
+//
+// A snapshot lives as long as somebody holds it. Retain keeps past versions for
+// At and AsOf, within limits, and Pin keeps one by name; Fork begins a new line
+// from any of them, and Merge brings its changes back. Changes iterates over
+// commits as they come, Watch waits for what somebody is interested in, and an
+// [Index] keeps rows in order. All of it is off until it is used.
+//
 // # Updates inside updates
 //
 // An update function must not update, or wait for, the same store: it would

@@ -1,10 +1,13 @@
 package cow_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
@@ -63,6 +66,127 @@ func Example_readmeTables() {
 	n, _ := counts.In(now).Get("rows")
 	fmt.Println(now.Version(), n, rows.In(now).Len())
 	// Output: 1 1 1
+}
+
+func Example_readmeTimeTravel() {
+	prices := cow.New[string](cow.Options[int]{})
+	prices.Retain(cow.Retention{Versions: 1000, Age: time.Hour})
+	prices.Set("tea", 3)
+	prices.Set("tea", 4)
+
+	first, err := prices.At(1)                           // by version
+	recent, err2 := prices.AsOf(time.Now())              // by time
+	fmt.Println(first.Get("tea"))                        // 3 true
+	fmt.Println(recent.Get("tea"))                       // 4 true
+	fmt.Println(err, err2, prices.Pin("before sale", 1)) // keep version 1 for as long as it is wanted
+	fmt.Println(prices.Stats().Retained, prices.Stats().Pins)
+	// Output:
+	// 3 true
+	// 4 true
+	// <nil> <nil> <nil>
+	// 2 1
+}
+
+func Example_readmeUndo() {
+	notes := cow.New[string](cow.Options[string]{})
+	notes.Retain(cow.Retention{Versions: 100})
+	notes.Set("a", "first")
+	notes.Set("b", "second")
+	notes.Delete("a") // a mistake, version 3
+
+	before, _ := notes.At(2)
+	after, _ := notes.At(3)
+	notes.Set("c", "third")                   // which shall stay
+	_, err := notes.Merge(after, before, nil) // undo version 3, whatever came later
+
+	// Try something out on a fork, and take it over if it is any good.
+	base := notes.Load()
+	draft := notes.Fork(base)
+	draft.Set("b", "rewritten")
+	_, err2 := notes.Merge(base, draft.Load(), nil)
+
+	for _, key := range []string{"a", "b", "c"} {
+		fmt.Println(notes.Get(key))
+	}
+	fmt.Println(err, err2)
+	// Output:
+	// first true
+	// rewritten true
+	// third true
+	// <nil> <nil>
+}
+
+func Example_readmeFollow() {
+	jobs := cow.New[string](cow.Options[string]{})
+	jobs.Retain(cow.Retention{Versions: 100})
+	jobs.Set("build", "queued")
+	jobs.Set("build", "running")
+	since := jobs.Load()
+
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		jobs.Set("test", "queued") // nobody is woken by that
+		jobs.Set("build", "done")
+	}()
+	m, err := jobs.Watch(ctx, since, jobs.Keys("build")) // until build is written again
+	if err != nil {
+		return
+	}
+	fmt.Println(m.Get("build"))
+
+	for commit, err := range jobs.Changes(ctx, 0) { // every commit, from the first, then as they come
+		if err != nil {
+			return
+		}
+		for change := range jobs.Rows(commit) {
+			is, _ := change.New()
+			fmt.Println(commit.Version, change.Kind, change.Key, is)
+		}
+		if commit.Version == m.Version() {
+			break // and resume from here another time
+		}
+	}
+	// Output:
+	// done true
+	// 1 added build queued
+	// 2 changed build running
+	// 3 added test queued
+	// 4 changed build done
+}
+
+func Example_readmeIndexes() {
+	type Person struct {
+		Name  string
+		Email string
+		Tags  []string
+	}
+	people := cow.New[int](cow.Options[Person]{})
+	byEmail, err := cow.NewIndex(people, "email",
+		func(p Person, add func(string)) { add(p.Email) }, cow.IndexOptions[int]{Unique: true})
+	byTag, err2 := cow.NewIndex(people, "tag",
+		func(p Person, add func(string)) {
+			for _, tag := range p.Tags {
+				add(tag)
+			}
+		}, cow.IndexOptions[int]{})
+
+	people.Set(1, Person{"Ada", "ada@example.com", []string{"math", "poetry"}})
+	people.Set(2, Person{"Bob", "bob@example.com", []string{"music"}})
+
+	now := people.Load()
+	row, _ := byEmail.In(now).Get("ada@example.com")
+	fmt.Println(row.Key(), row.Value().Name)
+	for tag, row := range cow.Prefix(byTag.In(now), "m").All() { // in order; also From, To, Reverse, After
+		fmt.Println(tag, row.Value().Name)
+	}
+	err3 := people.Insert(3, Person{Name: "Eve", Email: "ada@example.com"})
+	fmt.Println(err, err2, errors.Is(err3, cow.ErrExists), err3)
+	// Output:
+	// 1 Ada
+	// math Ada
+	// music Bob
+	// <nil> <nil> true cow: index "email": two rows under ada@example.com
 }
 
 // Every Go snippet of the README stands in this file, where it is compiled and

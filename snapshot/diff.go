@@ -69,8 +69,9 @@ func (d *differ[K, V]) directories(a, b *directory[V]) bool {
 	return true
 }
 
-// pages compares two pages of n buckets, and skips at once the entries that
-// are in the same place in both: after a write most are.
+// pages compares two pages of n buckets, place by place: after a write most
+// entries are where they were, and what was set is where the old one was. For the
+// rest it looks.
 func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) bool {
 	for i := range n {
 		bx, by := bucketAt[V](x, i), bucketAt[V](y, i)
@@ -78,6 +79,14 @@ func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) boo
 			o := by.entry[s]
 			if e == o {
 				continue
+			}
+			if newX && newY && e != nil && o != nil {
+				if c := d.newer.cfg; c.is(o, c.key(e)) {
+					if !d.yield(Change[K, V]{Key: c.key(e), Kind: Changed, old: o, new: e, cfg: c.plain}) {
+						return false
+					}
+					continue
+				}
 			}
 			if newX && e != nil && !d.inNewer(e) || newY && o != nil && !d.inOlder(o) {
 				return false
