@@ -111,18 +111,32 @@ func (x *Index[K, V, I]) Compare(a, b item[K, V, I]) int {
 	return min(max(c, -1), 1)
 }
 
-// keysOf returns the index keys of a row, each once; none for the zero Row.
-func (x *Index[K, V, I]) keysOf(row Row[K, V]) []I {
-	var keys []I
-	if row == (Row[K, V]{}) {
-		return nil
-	}
-	x.keys(row, func(i I) {
-		if !x.has(keys, i) {
-			keys = append(keys, x.own(i))
+// A collector collects the index keys of one row after the other.
+type collector[K comparable, V, I any] struct {
+	index *Index[K, V, I]
+	keys  []I
+	add   func(I) // adds to keys
+}
+
+func newCollector[K comparable, V, I any](x *Index[K, V, I]) *collector[K, V, I] {
+	c := &collector[K, V, I]{index: x}
+	c.add = func(i I) {
+		if !x.has(c.keys, i) {
+			c.keys = append(c.keys, x.own(i))
 		}
-	})
-	return keys
+	}
+	return c
+}
+
+// of returns the index keys of a row, each once; none for the zero Row. They
+// are valid until the next call.
+func (c *collector[K, V, I]) of(row Row[K, V]) []I {
+	clear(c.keys)
+	c.keys = c.keys[:0]
+	if row != (Row[K, V]{}) {
+		c.index.keys(row, c.add)
+	}
+	return c.keys
 }
 
 func (x *Index[K, V, I]) has(keys []I, i I) bool {
@@ -140,8 +154,9 @@ func (x *Index[K, V, I]) own(i I) I {
 // build returns the content for a map from its rows alone.
 func (x *Index[K, V, I]) build(m *snapshot.Map[K, V]) *content[K, V, I] {
 	var items []item[K, V, I]
+	keys := newCollector(x)
 	for row := range m.Rows() {
-		for _, i := range x.keysOf(row) {
+		for _, i := range keys.of(row) {
 			items = append(items, item[K, V, I]{i, row})
 		}
 	}
@@ -182,11 +197,12 @@ func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[
 		w.points = c.points.edit()
 	}
 	// Everything that goes first, so that a key may move from row to row.
-	var adds []item[K, V, I]
-	var fresh []bool
+	adds := make([]item[K, V, I], 0, len(list))
+	fresh := make([]bool, 0, len(list))
+	olds, news := newCollector(x), newCollector(x)
 	for _, change := range list {
 		was, is := change.Rows()
-		before, after := x.keysOf(was), x.keysOf(is)
+		before, after := olds.of(was), news.of(is)
 		for _, i := range before {
 			if !x.has(after, i) {
 				w.remove(item[K, V, I]{i, was})

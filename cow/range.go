@@ -1,6 +1,10 @@
 package cow
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
 
 // A Range is a part of an index at one version, in order: all of it, or what
 // From, To and the like have narrowed it to. Each of them returns a narrower
@@ -109,35 +113,23 @@ func (r Range[K, V, I]) Len() int {
 // value.
 func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 	return func(yield func(I, Row[K, V]) bool) {
-		// Rows are all over the heap: they are touched some time before they
-		// are used, many at a time, so that the processor fetches them together.
-		var ahead [16]item[K, V, I]
-		n := 0
+		var keys [32]I
+		var rows [32]Row[K, V]
+		n, limit := 0, 1 // whoever wants the first row should not pay for more
 		flush := func() bool {
-			touched := uint64(0)
-			for i := range ahead[:n] {
-				touched |= ahead[i].row.Revision()
-			}
-			if touched == 0 {
-				return true
-			}
-			for i := range ahead[:n] {
-				if !yield(r.content.index.own(ahead[i].key), ahead[i].row) {
-					n = 0
+			snapshot.Prefetch(rows[:n])
+			for i := range rows[:n] {
+				if !yield(r.content.index.own(keys[i]), rows[i]) {
 					return false
 				}
 			}
-			n = 0
+			n, limit = 0, min(4*limit, len(rows))
 			return true
 		}
-		limit := 1 // whoever wants the first row should not pay for more
 		for it := range r.items {
-			ahead[n] = it
-			if n++; n == limit {
-				if !flush() {
-					return
-				}
-				limit = len(ahead)
+			keys[n], rows[n] = it.key, it.row
+			if n++; n == limit && !flush() {
+				return
 			}
 		}
 		flush()

@@ -149,7 +149,7 @@ func walkKid[V any](kid unsafe.Pointer, f func(*entry[V]) bool) bool {
 			}
 		}
 		for _, e := range found[:count] {
-			touched |= e.meta | uint64(*(*byte)(unsafe.Add(e.tail(), -1)))
+			touched |= e.touch()
 		}
 		if touched == 0 {
 			return true

@@ -39,6 +39,10 @@ func (e *entry[V]) tail() unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(*e))
 }
 
+// touch reads the ends of e, apart from its key, and returns something that is
+// not 0.
+func (e *entry[V]) touch() uint64 { return e.meta | uint64(*(*byte)(unsafe.Add(e.tail(), -1))) }
+
 // inline returns the inline key of e; the string shares the memory of e.
 func (e *entry[V]) inline() string { return unsafe.String((*byte)(e.tail()), e.inlineLen()) }
 

@@ -1,6 +1,9 @@
 package snapshot
 
-import "iter"
+import (
+	"iter"
+	"runtime"
+)
 
 // A Row is a key, its value and the version that wrote them, as they stand in
 // a map and in all later ones until the key is written again. Two Rows are equal
@@ -38,6 +41,17 @@ func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 	return func(yield func(Row[K, V]) bool) {
 		m.walk(func(e *entry[V]) bool { return yield(m.cfg.row(e)) })
 	}
+}
+
+// Prefetch reads a little of each row, for whoever is about to use all of them:
+// rows are all over the heap, and with nothing in between the processor fetches
+// those that are not in its caches at the same time.
+func Prefetch[K comparable, V any](rows []Row[K, V]) {
+	touched := uint64(0)
+	for _, r := range rows {
+		touched |= r.e.touch()
+	}
+	runtime.KeepAlive(touched)
 }
 
 // row returns the Row of e, the zero Row for nil.

@@ -1,0 +1,446 @@
+package memory
+
+import (
+	"cmp"
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// maxDepth is how many levels a value may be nested.
+const maxDepth = 1000
+
+// Freeze returns v as a Value that shares nothing with it, so that whatever
+// happens to v later does not show. A Value is returned as it is.
+//
+// Bools, numbers, strings, byte slices, time.Time, slices, arrays, maps whose
+// keys are strings or integers, structs, and pointers to and interfaces with
+// all of those can be frozen, named types included. A nil pointer, map, slice or
+// interface is Null. A struct becomes a Map of its exported fields, named as
+// encoding/json names them. A type that marshals itself, to text or to JSON,
+// becomes what it marshals to.
+//
+// Freeze returns a *ValueError that wraps ErrUnsupported for other kinds, such as
+// channels and functions, and for numbers that JSON has not, NaN and infinities;
+// ErrCycle for a value that contains itself; and ErrTooDeep for one nested more
+// than a thousand levels.
+func Freeze(v any) (Value, error) {
+	if v, ok := v.(Value); ok {
+		return v, nil
+	}
+	n := new(node)
+	var f freezer
+	if err := f.any(n, v); err != nil {
+		return Value{}, err
+	}
+	return Value{n}, nil
+}
+
+// An origin is the kind of a value and the Go type that it came in as.
+type origin struct {
+	kind Kind
+	typ  reflect.Type // nil: of the untyped nil
+}
+
+var (
+	nilOrigin    = &origin{kind: Null}
+	boolOrigin   = originOf(reflect.TypeFor[bool](), Bool)
+	intOrigin    = originOf(reflect.TypeFor[int](), Int)
+	floatOrigin  = originOf(reflect.TypeFor[float64](), Float)
+	stringOrigin = originOf(reflect.TypeFor[string](), String)
+	timeOrigin   = originOf(reflect.TypeFor[time.Time](), Time)
+	listOrigin   = originOf(reflect.TypeFor[[]any](), List)
+	mapOrigin    = originOf(reflect.TypeFor[map[string]any](), Map)
+)
+
+// origins holds one origin a type and kind for as long as the program runs, as
+// types live too.
+var origins sync.Map // origin → *origin
+
+func originOf(t reflect.Type, k Kind) *origin {
+	o := origin{k, t}
+	if p, ok := origins.Load(o); ok {
+		return p.(*origin)
+	}
+	p, _ := origins.LoadOrStore(o, &o)
+	return p.(*origin)
+}
+
+// A freezer freezes one value. It knows the pointers, maps and slices that it is
+// inside of.
+type freezer struct {
+	depth  int
+	inside map[visit]bool
+}
+
+type visit struct {
+	p   unsafe.Pointer
+	typ reflect.Type
+}
+
+// any freezes v into n.
+func (f *freezer) any(n *node, v any) error {
+	switch v := v.(type) {
+	case nil:
+		n.from = nilOrigin
+	case bool:
+		n.from = boolOrigin
+		if v {
+			n.bits = 1
+		}
+	case int:
+		n.from, n.bits = intOrigin, uint64(v)
+	case float64:
+		n.from = floatOrigin
+		return n.float(v, n.from.typ)
+	case string:
+		n.from = stringOrigin
+		n.string(strings.Clone(v))
+	case time.Time:
+		n.from = timeOrigin
+		n.time(v)
+	case []any:
+		if v == nil {
+			n.from = originOf(listOrigin.typ, Null)
+			return nil
+		}
+		n.from = listOrigin
+		return f.within(unsafe.Pointer(unsafe.SliceData(v)), len(v) > 0, listOrigin.typ, func() error {
+			return n.list(len(v), func(i int, e *node) error { return f.any(e, v[i]) })
+		})
+	case map[string]any:
+		if v == nil {
+			n.from = originOf(mapOrigin.typ, Null)
+			return nil
+		}
+		n.from = mapOrigin
+		return f.within(*(*unsafe.Pointer)(unsafe.Pointer(&v)), true, mapOrigin.typ, func() error {
+			fs := newFields(len(v))
+			for k := range v {
+				fs.keys = append(fs.keys, strings.Clone(k))
+			}
+			slices.Sort(fs.keys)
+			for i, k := range fs.keys {
+				if err := f.any(&fs.values[i], v[k]); err != nil {
+					return inside(err, k)
+				}
+			}
+			n.ptr = unsafe.Pointer(fs)
+			return nil
+		})
+	case Value:
+		*n = *v.orNull().n
+	default:
+		return f.value(n, reflect.ValueOf(v))
+	}
+	return nil
+}
+
+// within calls do one level deeper, inside what p points to if it is a
+// reference.
+func (f *freezer) within(p unsafe.Pointer, reference bool, t reflect.Type, do func() error) error {
+	if f.depth++; f.depth > maxDepth {
+		return &ValueError{Type: t.String(), Err: ErrTooDeep}
+	}
+	defer func() { f.depth-- }()
+	// What contains itself is deep: only there it is worth remembering where.
+	if reference && f.depth > 50 {
+		v := visit{p, t}
+		if f.inside[v] {
+			return &ValueError{Type: t.String(), Err: ErrCycle}
+		}
+		if f.inside == nil {
+			f.inside = make(map[visit]bool)
+		}
+		f.inside[v] = true
+		defer delete(f.inside, v)
+	}
+	return do()
+}
+
+// value freezes v, of any type, into n.
+func (f *freezer) value(n *node, v reflect.Value) error {
+	t := v.Type()
+	k := t.Kind()
+	switch k {
+	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+		if v.IsNil() {
+			n.from = originOf(t, Null)
+			return nil
+		}
+	}
+	if k == reflect.Interface {
+		return f.any(n, v.Elem().Interface())
+	}
+	switch t {
+	case timeOrigin.typ:
+		n.from = timeOrigin
+		n.time(v.Interface().(time.Time))
+		return nil
+	case valueType:
+		*n = *v.Interface().(Value).orNull().n
+		return nil
+	case numberType:
+		return n.number(v)
+	}
+	if k != reflect.Pointer {
+		if done, err := f.marshaled(n, v); done || err != nil {
+			return err
+		}
+	}
+	switch k {
+	case reflect.Bool:
+		n.from = originOf(t, Bool)
+		if v.Bool() {
+			n.bits = 1
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n.from, n.bits = originOf(t, Int), uint64(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		n.from, n.bits = originOf(t, Uint), v.Uint()
+	case reflect.Float32, reflect.Float64:
+		n.from = originOf(t, Float)
+		return n.float(v.Float(), t)
+	case reflect.String:
+		n.from = originOf(t, String)
+		n.string(strings.Clone(v.String()))
+	case reflect.Pointer:
+		return f.within(v.UnsafePointer(), true, t, func() error {
+			if err := f.value(n, v.Elem()); err != nil {
+				return err
+			}
+			n.from = originOf(t, n.from.kind)
+			return nil
+		})
+	case reflect.Slice, reflect.Array:
+		if t.Elem().Kind() == reflect.Uint8 && k == reflect.Slice {
+			n.from = originOf(t, Bytes)
+			n.string(string(v.Bytes()))
+			return nil
+		}
+		n.from = originOf(t, List)
+		p, reference := unsafe.Pointer(nil), k == reflect.Slice && v.Len() > 0
+		if reference {
+			p = v.UnsafePointer()
+		}
+		return f.within(p, reference, t, func() error {
+			return n.list(v.Len(), func(i int, e *node) error { return f.value(e, v.Index(i)) })
+		})
+	case reflect.Map:
+		n.from = originOf(t, Map)
+		return f.within(v.UnsafePointer(), true, t, func() error { return f.mapOf(n, v) })
+	case reflect.Struct:
+		n.from = originOf(t, Map)
+		return f.within(nil, false, t, func() error { return f.structOf(n, v) })
+	default:
+		return &ValueError{Type: t.String(), Err: ErrUnsupported}
+	}
+	return nil
+}
+
+// mapOf freezes a map of any type.
+func (f *freezer) mapOf(n *node, v reflect.Value) error {
+	type pair struct {
+		key   string
+		value reflect.Value
+	}
+	pairs := make([]pair, 0, v.Len())
+	for it := v.MapRange(); it.Next(); {
+		var key string
+		switch k := it.Key(); k.Kind() {
+		case reflect.String:
+			key = strings.Clone(k.String())
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			key = strconv.FormatInt(k.Int(), 10)
+		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+			key = strconv.FormatUint(k.Uint(), 10)
+		default:
+			return &ValueError{Type: v.Type().String(), Err: ErrUnsupported}
+		}
+		pairs = append(pairs, pair{key, it.Value()})
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+	fs := newFields(len(pairs))
+	for i, p := range pairs {
+		fs.keys = append(fs.keys, p.key)
+		if err := f.value(&fs.values[i], p.value); err != nil {
+			return inside(err, p.key)
+		}
+	}
+	n.ptr = unsafe.Pointer(fs)
+	return nil
+}
+
+// structOf freezes a struct, and keeps a clone of it if some of it is not seen in
+// JSON, such as a field that is not exported.
+func (f *freezer) structOf(n *node, v reflect.Value) error {
+	shape := shapeOf(v.Type())
+	fs := newFields(len(shape.fields))
+	for _, field := range shape.fields {
+		fv, err := v.FieldByIndexErr(field.index)
+		if err != nil || field.omitEmpty && empty(fv) || field.omitZero && fv.IsZero() {
+			continue // also what is embedded by a nil pointer
+		}
+		fs.keys = append(fs.keys, field.name)
+		if err := f.value(&fs.values[len(fs.keys)-1], fv); err != nil {
+			return inside(err, field.name)
+		}
+	}
+	fs.values = fs.values[:len(fs.keys):len(fs.keys)]
+	n.ptr = unsafe.Pointer(fs)
+	if shape.complete {
+		return nil
+	}
+	return n.keep(v)
+}
+
+// keep keeps a clone of v with n, where n alone is not enough to restore it.
+func (n *node) keep(v reflect.Value) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			if e, ok := r.(error); ok {
+				err = &ValueError{Type: v.Type().String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, e)}
+				return
+			}
+			panic(r)
+		}
+	}()
+	if !v.CanInterface() {
+		return &ValueError{Type: v.Type().String(), Err: ErrUnsupported}
+	}
+	clone := cloneAny(v.Interface())
+	n.orig = &clone
+	return nil
+}
+
+// cloneAny is the deep clone of package snapshot.
+var cloneAny = snapshot.Cloner(snapshot.Options[any]{})
+
+var (
+	valueType     = reflect.TypeFor[Value]()
+	numberType    = reflect.TypeFor[json.Number]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+)
+
+// marshaled freezes a value that marshals itself, and reports whether it does.
+func (f *freezer) marshaled(n *node, v reflect.Value) (bool, error) {
+	t := v.Type()
+	if t.PkgPath() == "" {
+		return false, nil // a type without a name has no methods of its own
+	}
+	byJSON := reflect.PointerTo(t).Implements(jsonMarshaler)
+	byText := reflect.PointerTo(t).Implements(textMarshaler)
+	if !byJSON && !byText {
+		return false, nil
+	}
+	if err := n.keep(v); err != nil {
+		return true, err
+	}
+	// The clone is marshaled, so that whatever the method does is done to
+	// nobody's value.
+	p := reflect.New(t)
+	p.Elem().Set(reflect.ValueOf(cloneAny(*n.orig)))
+	if !byJSON {
+		text, err := p.Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return true, &ValueError{Type: t.String(), Err: errors.Join(ErrUnsupported, err)}
+		}
+		n.from = originOf(t, String)
+		n.string(string(text))
+		return true, nil
+	}
+	text, err := p.Interface().(json.Marshaler).MarshalJSON()
+	if err != nil {
+		return true, &ValueError{Type: t.String(), Err: errors.Join(ErrUnsupported, err)}
+	}
+	var decoded any
+	if err := json.Unmarshal(text, &decoded); err != nil {
+		return true, &ValueError{Type: t.String(), Err: errors.Join(ErrUnsupported, err)}
+	}
+	if err := f.any(n, decoded); err != nil {
+		return true, err
+	}
+	n.from = originOf(t, n.from.kind)
+	return true, nil
+}
+
+// number freezes a json.Number, as an Int if it is one.
+func (n *node) number(v reflect.Value) error {
+	text := v.Interface().(json.Number)
+	if i, err := text.Int64(); err == nil {
+		n.from, n.bits = originOf(numberType, Int), uint64(i)
+		return n.keep(v)
+	}
+	f, err := text.Float64()
+	if err != nil {
+		return &ValueError{Type: numberType.String(), Err: errors.Join(ErrUnsupported, err)}
+	}
+	n.from = originOf(numberType, Float)
+	if err := n.float(f, numberType); err != nil {
+		return err
+	}
+	return n.keep(v)
+}
+
+func (n *node) float(v float64, t reflect.Type) error {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return &ValueError{Type: t.String(), Err: fmt.Errorf("%w: %v", ErrUnsupported, v)}
+	}
+	n.bits = math.Float64bits(v)
+	return nil
+}
+
+// string makes n hold s, which nobody can modify.
+func (n *node) string(s string) {
+	n.ptr, n.bits = unsafe.Pointer(unsafe.StringData(s)), uint64(len(s))
+}
+
+func (n *node) time(t time.Time) {
+	t = t.Round(0) // without the monotonic clock, which means nothing elsewhere
+	n.ptr = unsafe.Pointer(&t)
+}
+
+// list makes n a List of elements that fill freezes.
+func (n *node) list(length int, fill func(i int, e *node) error) error {
+	elements := make([]node, length)
+	for i := range elements {
+		if err := fill(i, &elements[i]); err != nil {
+			return inside(err, strconv.Itoa(i))
+		}
+	}
+	n.ptr, n.bits = unsafe.Pointer(unsafe.SliceData(elements)), uint64(length)
+	return nil
+}
+
+func newFields(n int) *fields {
+	return &fields{keys: make([]string, 0, n), values: make([]node, n)}
+}
+
+// inside adds a step to the path of an error.
+func inside(err error, step string) error {
+	var e *ValueError
+	if errors.As(err, &e) {
+		e.Path = strings.TrimSuffix(step+"."+e.Path, ".")
+	}
+	return err
+}
+
+// orNull returns v, or Null for Absent.
+func (v Value) orNull() Value {
+	if v.n == nil {
+		return Value{&node{from: nilOrigin}}
+	}
+	return v
+}

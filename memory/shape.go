@@ -1,0 +1,113 @@
+package memory
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A shape is how a struct type looks in JSON.
+type shape struct {
+	fields   []field // by name
+	complete bool    // they are all there is, so that a struct can be restored from them
+}
+
+type field struct {
+	name                string
+	index               []int
+	omitEmpty, omitZero bool
+	tagged              bool
+}
+
+var shapes sync.Map // reflect.Type → *shape
+
+// shapeOf returns the fields of t that encoding/json would show: exported ones,
+// and those of embedded structs that no other hides.
+func shapeOf(t reflect.Type) *shape {
+	if s, ok := shapes.Load(t); ok {
+		return s.(*shape)
+	}
+	byName := make(map[string][]field)
+	collect(t, nil, nil, byName)
+	s := new(shape)
+	for _, fs := range byName {
+		if f, ok := dominant(fs); ok {
+			s.fields = append(s.fields, f)
+		}
+	}
+	slices.SortFunc(s.fields, func(a, b field) int { return strings.Compare(a.name, b.name) })
+	s.complete = len(s.fields) == t.NumField()
+	for _, f := range s.fields {
+		s.complete = s.complete && len(f.index) == 1 && !f.omitEmpty && !f.omitZero
+	}
+	shapes.Store(t, s)
+	return s
+}
+
+// collect adds the fields of t, which the index leads to, and those of structs
+// embedded in it. It goes into no type twice on one way.
+func collect(t reflect.Type, index []int, inside []reflect.Type, byName map[string][]field) {
+	if slices.Contains(inside, t) {
+		return
+	}
+	inside = append(slices.Clip(inside), t)
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		tag := sf.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		at := append(slices.Clip(index), i)
+		if tag == "-" {
+			continue
+		}
+		if e := under(sf.Type); sf.Anonymous && name == "" && e.Kind() == reflect.Struct {
+			collect(e, at, inside, byName)
+			continue
+		}
+		if !sf.IsExported() {
+			continue
+		}
+		f := field{name: name, index: at, tagged: name != ""}
+		if name == "" {
+			f.name = sf.Name
+		}
+		for o := range strings.SplitSeq(options, ",") {
+			f.omitEmpty = f.omitEmpty || o == "omitempty"
+			f.omitZero = f.omitZero || o == "omitzero"
+		}
+		byName[f.name] = append(byName[f.name], f)
+	}
+}
+
+// dominant returns the field that Go's rules let win: the least deep, then a
+// tagged one; none if there are several.
+func dominant(fs []field) (field, bool) {
+	best, count := fs[0], 0
+	for _, f := range fs {
+		switch d := len(f.index) - len(best.index); {
+		case d < 0 || d == 0 && f.tagged && !best.tagged:
+			best, count = f, 1
+		case d == 0 && f.tagged == best.tagged:
+			count++
+		}
+	}
+	return best, count == 1
+}
+
+func under(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}
+
+// empty is what encoding/json means by omitempty.
+func empty(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
+		return v.Len() == 0
+	case reflect.Struct:
+		return false
+	}
+	return v.IsZero()
+}
