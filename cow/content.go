@@ -9,8 +9,9 @@ import (
 )
 
 // indexes are the contents of all indexes of one map; they are attached to it.
+// They must not hold a map: one from before the attachment remembers its ancestor,
+// and so on, so that no version would ever be let go.
 type indexes[K comparable, V any] struct {
-	of    *snapshot.Map[K, V]
 	slots []slot[K, V]
 }
 
@@ -29,12 +30,12 @@ func indexesOf[K comparable, V any](m *snapshot.Map[K, V]) *indexes[K, V] {
 	x, to := m.Attached()
 	all, ok := x.(*indexes[K, V])
 	if !ok {
-		return &indexes[K, V]{of: m}
+		return new(indexes[K, V])
 	}
 	if to == m {
 		return all
 	}
-	next := &indexes[K, V]{of: m, slots: make([]slot[K, V], len(all.slots))}
+	next := &indexes[K, V]{slots: make([]slot[K, V], len(all.slots))}
 	list := slices.Collect(m.Diff(to))
 	for i, s := range all.slots {
 		next.slots[i] = s.derive(m, list, to.Version() == m.Version())
@@ -60,16 +61,20 @@ func reindex[K comparable, V any](next, base *snapshot.Map[K, V]) (*snapshot.Map
 	return next, nil
 }
 
-// attach builds the index x and adds it to what it is of.
-func attach[K comparable, V, I any](of Indexed[K, V], x *Index[K, V, I]) error {
-	return of.amend(func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
-		all := indexesOf(m)
+// attach builds the index x, adds it to what it is of, and returns it.
+func attach[K comparable, V, I any](of Indexed[K, V], x *Index[K, V, I]) (*Index[K, V, I], error) {
+	err := of.amend(func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
 		c := x.build(m)
 		if err := c.violation(); err != nil {
 			return nil, err
 		}
-		return m.Attach(&indexes[K, V]{of: m, slots: append(slices.Clip(all.slots), c)}), nil
+		all := indexesOf(m)
+		return m.Attach(&indexes[K, V]{slots: append(slices.Clip(all.slots), c)}), nil
 	})
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // A content is what an index has for one map. It is immutable.
@@ -264,7 +269,7 @@ func (w *writer[K, V, I]) add(it item[K, V, I], fresh bool) {
 
 // lookup returns a row under an index key of a unique index.
 func (w *writer[K, V, I]) lookup(i I) (Row[K, V], bool) {
-	if w.points != nil && w.dups == 0 {
+	if w.points != nil && w.dups == 0 && w.content.points.knows(i) {
 		return w.points.get(i)
 	}
 	return w.first(i)

@@ -65,7 +65,7 @@ func (s *schema) all() []table {
 // edits as the next version when f returns nil, in one step. If f returns an
 // error, which Update returns, panics, or calls runtime.Goexit, if f changed
 // nothing, or if two rows end up under one key of a unique index, which is an
-// error that wraps ErrExists, nothing is published and the version stays.
+// *IndexError, nothing is published and the version stays.
 // Updates run one at a time; f must not update the DB itself.
 func (db *DB) Update(f func(tx *Tx) error) error {
 	return db.update(func(current *Snapshot, logged bool) (*Snapshot, delta, error) {

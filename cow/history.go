@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"time"
 )
 
@@ -70,11 +71,22 @@ func (l *line[S]) At(version uint64) (*S, error) {
 // are not known.
 func (l *line[S]) AsOf(t time.Time) (*S, error) {
 	if g := l.log.Load(); g != nil {
-		if version, ok := g.asOf(t.UnixNano()); ok {
+		if version, ok := g.asOf(nanos(t)); ok {
 			return l.At(version)
 		}
 	}
 	return nil, fmt.Errorf("cow: time %v: %w", t.Format(time.RFC3339Nano), ErrCompacted)
+}
+
+// nanos returns t as a number of ns since 1970, or the nearest there is.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
 }
 
 // Versions returns an iterator over the retained versions, the oldest first and

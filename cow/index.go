@@ -79,7 +79,7 @@ func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string,
 	if o.Unique {
 		x.points = newHashed[I, Row[K, V]]
 	}
-	return x, attach(of, x)
+	return attach(of, x)
 }
 
 // NewIndexFunc is NewIndex for index keys of any type, which compare orders:
@@ -87,13 +87,13 @@ func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string,
 func NewIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, compare func(a, b I) int, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
 	x := newIndex(name, compare, valueKeys[K](keys), o)
 	x.cloneKey = snapshot.Cloner(snapshot.Options[I]{})
-	return x, attach(of, x)
+	return attach(of, x)
 }
 
 // NewOrder adds an index by the keys of the rows themselves.
 func NewOrder[K cmp.Ordered, V any](of Indexed[K, V], name string) *Index[K, V, K] {
 	x := newIndex(name, cmp.Compare[K], func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{})
-	_ = attach(of, x) // only a unique index can fail
+	x, _ = attach(of, x) // only a unique index can fail
 	return x
 }
 
@@ -121,7 +121,7 @@ func (x *Index[K, V, I]) Name() string { return x.name }
 // from At, is indexed there and then, in time of its rows, or of how many were
 // written since.
 func (x *Index[K, V, I]) In(m *snapshot.Map[K, V]) Range[K, V, I] {
-	return Range[K, V, I]{content: x.content(indexesOf(m))}
+	return Range[K, V, I]{content: x.content(m, indexesOf(m))}
 }
 
 // During returns the index as an update has left it so far.
@@ -131,15 +131,15 @@ func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
 	if _, to := m.Attached(); to != m && all.slots != nil {
 		e.Attach(all) // so that the next time only what is written since counts
 	}
-	return Range[K, V, I]{content: x.content(all)}
+	return Range[K, V, I]{content: x.content(m, all)}
 }
 
-// content returns the content of x among all, built if it is not there.
-func (x *Index[K, V, I]) content(all *indexes[K, V]) *content[K, V, I] {
+// content returns the content of x among all, those of m, built if it is not there.
+func (x *Index[K, V, I]) content(m *snapshot.Map[K, V], all *indexes[K, V]) *content[K, V, I] {
 	if c := x.find(all); c != nil {
 		return c
 	}
-	return x.build(all.of)
+	return x.build(m)
 }
 
 // find returns the content of x among all, or nil.
@@ -208,12 +208,13 @@ func orderAs[K, T any](compare func(a, b T) int) func(a, b K) int {
 func Prefix[K comparable, V any, I ~string | ~[]byte](r Range[K, V, I], p I) Range[K, V, I] {
 	r = r.From(p)
 	// All of them are below what is next when the last byte counts one up.
-	end := []byte(p)
-	end = bytes.TrimRight(end, "\xff")
+	end := bytes.Clone([]byte(p))
+	for len(end) > 0 && end[len(end)-1] == 0xff { // not bytes.TrimRight, which goes by runes
+		end = end[:len(end)-1]
+	}
 	if len(end) == 0 {
 		return r
 	}
-	end = bytes.Clone(end)
 	end[len(end)-1]++
 	return r.To(I(end))
 }

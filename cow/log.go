@@ -119,7 +119,8 @@ func (g *log[S]) at(l *line[S], version uint64) (*S, error) {
 	g.trim(time.Now().UnixNano())
 	newest := l.current.Load()
 	records, ok := g.since(version)
-	if !ok {
+	// Retain may have replaced g by now, and updates gone on without it.
+	if !ok || versionOf(newest) != g.base+uint64(len(g.records)) {
 		g.mu.Unlock()
 		return nil, compacted(version)
 	}

@@ -73,10 +73,10 @@ func (r Range[K, V, I]) to(high item[K, V, I]) Range[K, V, I] {
 	return r
 }
 
-// Get returns the row under i, the first in order if there are several, and
-// whether there is one in the range.
+// Get returns the row under i, the first in the order of the range if there are
+// several, and whether there is one.
 func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) {
-	if p := r.content.points; p != nil && r.low == nil && r.high == nil && p.knows(i) {
+	if p := r.content.points; p != nil && r.content.dups == 0 && r.low == nil && r.high == nil && p.knows(i) {
 		return p.get(i)
 	}
 	for _, row := range r.Equal(i).All() {

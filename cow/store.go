@@ -32,9 +32,10 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.current.Load().Get(key) }
 
 // Update calls f with an Editor of the current snapshot, and publishes the
 // edited map as the next version when f returns nil, in one step. If f returns
-// an error, which Update returns, panics, or calls runtime.Goexit, or if f
-// changed nothing, nothing is published and the version stays. Updates run one
-// at a time; f must not update the Store itself.
+// an error, which Update returns, panics, or calls runtime.Goexit, if f changed
+// nothing, or if two rows end up under one key of a unique index, which is an
+// *IndexError, nothing is published and the version stays. Updates run one at a
+// time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	return s.update(func(current *snapshot.Map[K, V], logged bool) (*snapshot.Map[K, V], delta, error) {
 		e := current.Edit()
@@ -51,10 +52,18 @@ func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
 }
 
 // Set stores a clone of v under key. The clone is made before Set queues, as
-// it is in Insert and SetIf.
+// it is in Insert and SetIf. It panics with an *IndexError if that puts two rows
+// under one key of a unique index: where that can happen, use Upsert.
 func (s *Store[K, V]) Set(key K, v V) {
 	clone := s.Load().Isolate(v)
-	_ = s.Update(func(e *Editor[K, V]) error { e.Put(key, clone); return nil })
+	must(s.Update(func(e *Editor[K, V]) error { e.Put(key, clone); return nil }))
+}
+
+// must panics if an update failed that only an index can make fail.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
@@ -96,7 +105,7 @@ func (s *Store[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
 
 // Delete removes key and reports whether it was present.
 func (s *Store[K, V]) Delete(key K) (found bool) {
-	_ = s.Update(func(e *Editor[K, V]) error { found = e.Delete(key); return nil })
+	must(s.Update(func(e *Editor[K, V]) error { found = e.Delete(key); return nil }))
 	return found
 }
 
@@ -109,14 +118,15 @@ func (s *Store[K, V]) DeleteIf(key K, rev uint64) error {
 // Take removes key and returns its value, isolated, and whether it was
 // present. Of any number of concurrent calls one gets it.
 func (s *Store[K, V]) Take(key K) (v V, found bool) {
-	_ = s.Update(func(e *Editor[K, V]) error { v, found = e.Take(key); return nil })
+	must(s.Update(func(e *Editor[K, V]) error { v, found = e.Take(key); return nil }))
 	return v, found
 }
 
 // Replace makes the pairs of seq, cloned, the whole content, in one version.
 // Of equal keys the last wins. It takes maps.All of a map as well as All of a
 // snapshot. Like the clones, all of the iteration happens before Replace
-// queues.
+// queues. It panics with an *IndexError if seq puts two rows under one key of a
+// unique index: where that can happen, use Update.
 func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 	type pair struct {
 		key   K
@@ -127,7 +137,7 @@ func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 	for k, v := range seq {
 		pairs = append(pairs, pair{k, base.Isolate(v)})
 	}
-	_ = s.Update(func(e *Editor[K, V]) error {
+	must(s.Update(func(e *Editor[K, V]) error {
 		e.Clear()
 		e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
 			for _, p := range pairs {
@@ -137,7 +147,7 @@ func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 			}
 		})
 		return nil
-	})
+	}))
 }
 
 func (s *Store[K, V]) amend(f func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error)) error {

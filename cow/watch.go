@@ -120,7 +120,7 @@ func (cs chans) signal() {
 
 // An indexHub knows who watches one index.
 type indexHub[K comparable, V any] interface {
-	wake(newer *snapshot.Map[K, V])
+	wake(newer, older *snapshot.Map[K, V])
 }
 
 func newHub[K comparable, V any]() *hub[K, V] {
@@ -160,7 +160,7 @@ func (h *hub[K, V]) wake(newer, older *snapshot.Map[K, V]) {
 		}
 	}
 	for _, x := range h.indexes {
-		x.wake(newer)
+		x.wake(newer, older)
 	}
 }
 

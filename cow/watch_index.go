@@ -67,7 +67,10 @@ func (w watchedIndex[K, V, I]) add(h *hub[K, V], c chan struct{}) {
 }
 
 func (w watchedIndex[K, V, I]) remove(h *hub[K, V], c chan struct{}) {
-	x := h.indexes[w.index].(*indexWatches[K, V, I])
+	x, _ := h.indexes[w.index].(*indexWatches[K, V, I])
+	if x == nil {
+		return // named twice, or names nothing
+	}
 	for _, i := range w.keys {
 		cs, ok := x.keys.Get(i)
 		if !ok {
@@ -91,9 +94,12 @@ type indexWatches[K comparable, V, I any] struct {
 
 // wake signals those who watch an index key that the update touched which made
 // newer.
-func (x *indexWatches[K, V, I]) wake(newer *snapshot.Map[K, V]) {
+func (x *indexWatches[K, V, I]) wake(newer, older *snapshot.Map[K, V]) {
 	// Nothing foreign runs here but compare: the index is attached to newer.
-	if c := x.index.find(indexesOf(newer)); c != nil && !c.many {
+	// What it touched is known since the map that had the index before, which
+	// is not older where a fork began with a map from At.
+	_, since := older.Attached()
+	if c := x.index.find(indexesOf(newer)); c != nil && !c.many && since == older {
 		for _, i := range c.touched {
 			if cs, ok := x.keys.Get(i); ok {
 				cs.signal()

@@ -37,10 +37,10 @@ func (m *Map[K, V]) Edit() *Editor[K, V] { return m.EditAt(m.Version() + 1) }
 
 // EditAt returns an Editor that derives the given version of m, for stores
 // that number versions over several maps. It panics unless version is above
-// Version() and below 1<<56.
+// Version() and below 1<<55.
 func (m *Map[K, V]) EditAt(version uint64) *Editor[K, V] {
-	if version <= m.Version() || version >= 1<<56 {
-		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<56")
+	if version <= m.Version() || version >= 1<<55 {
+		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<55")
 	}
 	return &Editor[K, V]{base: m, cur: m, version: version}
 }

@@ -16,7 +16,7 @@ import "unsafe"
 //
 // Only this file knows, and lookup, which unrolls is.
 type entry[V any] struct {
-	meta  uint64 // revision<<8 | length of the inline key
+	meta  uint64 // copied | revision<<8 | length of the inline key
 	value V
 }
 
@@ -31,7 +31,11 @@ const maxInline = 128
 // inlines reports whether a string of n bytes is stored inline.
 func inlines(n int) bool { return uint(n-1) < maxInline }
 
-func (e *entry[V]) revision() uint64 { return e.meta >> 8 }
+// copied marks the entry that a merge made of one of another map. In front of
+// it lies a pointer to the entry that was written.
+const copied = 1 << 63
+
+func (e *entry[V]) revision() uint64 { return e.meta &^ copied >> 8 }
 func (e *entry[V]) inlineLen() int   { return int(e.meta & 0xff) }
 
 // tail returns where the key of e begins.
@@ -79,6 +83,45 @@ func (c *config[K, V]) newEntry(key K, value V, revision uint64) *entry[V] {
 		}
 	}
 	return &(&keyed[K, V]{entry[V]{revision << 8, value}, key}).entry
+}
+
+// write returns the entry that e is a copy of, over however many merges, or e
+// itself: the same for two entries if they are the same write, made here or
+// there.
+func (e *entry[V]) write() *entry[V] {
+	if e == nil || e.meta&copied == 0 {
+		return e
+	}
+	return *(**entry[V])(unsafe.Add(unsafe.Pointer(e), -int(unsafe.Sizeof(e))))
+}
+
+// copyEntry returns a copy of e, which shares its value.
+func (c *config[K, V]) copyEntry(e *entry[V], revision uint64) *entry[V] {
+	meta := copied | revision<<8 | uint64(e.inlineLen())
+	if !c.inline || e.inlineLen() == 0 {
+		return &(&copyOf[V, keyed[K, V]]{e.write(), keyed[K, V]{entry[V]{meta, e.value}, c.key(e)}}).entry.entry
+	}
+	var n *entry[V]
+	switch key := e.inlineLen(); {
+	case key <= 16:
+		n = &(&copyOf[V, roomy[V, [16]byte]]{source: e.write()}).entry.entry
+	case key <= 32:
+		n = &(&copyOf[V, roomy[V, [32]byte]]{source: e.write()}).entry.entry
+	case key <= 64:
+		n = &(&copyOf[V, roomy[V, [64]byte]]{source: e.write()}).entry.entry
+	default:
+		n = &(&copyOf[V, roomy[V, [maxInline]byte]]{source: e.write()}).entry.entry
+	}
+	n.meta, n.value = meta, e.value
+	copy(unsafe.Slice((*byte)(n.tail()), e.inlineLen()), e.inline())
+	return n
+}
+
+// copyOf is an entry of some form with its source in front of it. Nothing has
+// an alignment above that of a pointer, so that there is no gap.
+type copyOf[V, E any] struct {
+	source *entry[V]
+	entry  E
 }
 
 // alloc returns a zero entry with room for an inline key of n bytes.

@@ -32,12 +32,12 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 	for c := range theirs.Diff(base) {
 		ours := e.current().lookup(c.Key)
 		switch {
-		case ours == c.new:
-		case ours == c.old:
+		case c.new.write() == c.old.write(), ours.write() == c.new.write():
+		case ours.write() == c.old.write():
 			if c.new == nil {
 				e.Delete(c.Key)
 			} else {
-				e.Put(c.Key, Isolated[V]{c.new.value, c.cfg})
+				e.copy(c)
 			}
 		default:
 			v, keep, err := resolve(Conflict[K, V]{c.Key, c.old, ours, c.new, c.cfg})
@@ -52,4 +52,16 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 		}
 	}
 	return nil
+}
+
+// copy stores the newer entry of a change under its key, as a copy that
+// merges know.
+func (e *Editor[K, V]) copy(ch Change[K, V]) {
+	c := e.current().config()
+	c.check(Isolated[V]{ch.new.value, ch.cfg})
+	h := c.hashOf(ch.Key)
+	e.enter()
+	defer e.leave()
+	m := e.writable()
+	m.put(h, ch.Key, m.cfg.copyEntry(ch.new, e.version))
 }

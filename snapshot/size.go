@@ -6,7 +6,9 @@ import (
 )
 
 // Size returns about how many bytes the row keeps alive: itself, its key, and
-// what its value reaches, of which it looks at the first thousand objects.
+// what its value reaches, of which it looks at the first thousand objects. It
+// passes over what values share, as time zones, and, where Options say Immutable,
+// looks only at what the value refers to itself: the rest may have locks.
 func (r Row[K, V]) Size() int {
 	n := int(unsafe.Sizeof(*r.e))
 	key := r.Key()
@@ -15,7 +17,7 @@ func (r Row[K, V]) Size() int {
 		n += len(*(*string)(unsafe.Pointer(&key)))
 	}
 	if !r.cfg.noscan {
-		s := sizer{left: 1000}
+		s := sizer{left: 1000, handle: r.cfg.handle}
 		s.value(reflect.ValueOf(&r.e.value).Elem())
 		n += s.bytes
 	}
@@ -38,11 +40,12 @@ func (m *Map[K, V]) Exclusive(other *Map[K, V]) (rows, bytes int) {
 // two; left bounds how many objects it looks at, and how deep it goes.
 type sizer struct {
 	bytes, left int
+	handle      bool // nothing that is referred to may be read
 }
 
 // value adds what v refers to, not v itself.
 func (s *sizer) value(v reflect.Value) {
-	if s.left <= 0 {
+	if k := v.Kind(); s.left <= 0 || (k == reflect.Struct || k == reflect.Pointer) && isShared(v.Type()) {
 		return
 	}
 	switch v.Kind() {
@@ -51,7 +54,9 @@ func (s *sizer) value(v reflect.Value) {
 	case reflect.Slice:
 		s.left--
 		s.bytes += v.Cap() * int(v.Type().Elem().Size())
-		s.elements(v)
+		if !s.handle {
+			s.elements(v)
+		}
 	case reflect.Array:
 		s.elements(v)
 	case reflect.Struct:
@@ -62,10 +67,16 @@ func (s *sizer) value(v reflect.Value) {
 		if !v.IsNil() {
 			s.left--
 			s.bytes += int(v.Elem().Type().Size())
-			s.value(v.Elem())
+			// What is in an interface nobody can modify.
+			if !s.handle || v.Kind() == reflect.Interface {
+				s.value(v.Elem())
+			}
 		}
 	case reflect.Map:
 		s.left--
+		if s.handle {
+			return
+		}
 		t := v.Type()
 		s.bytes += v.Len() * int(t.Key().Size()+t.Elem().Size())
 		if !hasPointers(t.Key()) && !hasPointers(t.Elem()) {

@@ -1,0 +1,299 @@
+package cow_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// tens is a Store of rows 00 to 99 under their tens.
+func tens(t *testing.T) (*cow.Store[string, int], *cow.Index[string, int, int]) {
+	s := cow.New[string](cow.Options[int]{})
+	x, err := cow.NewIndex(s, "tens", func(v int, add func(int)) { add(v / 10) }, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
+		for i := range 100 {
+			e.Set(fmt.Sprintf("%02d", i), i)
+		}
+		return nil
+	}))
+	return s, x
+}
+
+func TestPagesGoOnWhereTheLastOneEnded(t *testing.T) {
+	for name, reverse := range map[string]bool{"forwards": false, "backwards": true} {
+		for where, onOne := range map[string]bool{"on one snapshot": true, "across snapshots": false} {
+			t.Run(name+" "+where, func(t *testing.T) {
+				s, x := tens(t)
+				m := s.Load()
+				var got, want []string
+				for i := range 100 {
+					want = append(want, fmt.Sprintf("%02d", i))
+				}
+				if reverse {
+					slices.Reverse(want)
+				}
+				page, n := x.In(m), 0
+				if reverse {
+					page = page.Reverse()
+				}
+				for first := true; ; first = false {
+					var at int
+					var last string
+					n = 0
+					for i, row := range page.All() {
+						got = append(got, row.Key())
+						at, last = i, row.Key()
+						if n++; n == 7 {
+							break
+						}
+					}
+					if n == 0 {
+						break
+					}
+					// The last row of the page goes, and the first one; on a
+					// snapshot taken before they are still there.
+					s.Delete(last)
+					if first {
+						s.Delete(got[0])
+					}
+					s.Set("00", 0) // comes back where the iteration has been
+					if reverse {
+						s.Set("99", 99)
+					}
+					if !onOne {
+						m = s.Load()
+					}
+					if reverse {
+						page = x.In(m).Before(at, last).Reverse()
+					} else {
+						page = x.In(m).After(at, last)
+					}
+				}
+				require.Equal(t, want, got, "each once")
+			})
+		}
+	}
+}
+
+func TestBoundsOfOneIndexKey(t *testing.T) {
+	s, x := tens(t)
+	in := x.In(s.Load())
+	require.Equal(t, 10, in.Equal(3).Len())
+	require.Equal(t, 30, in.To(3).Len())
+	require.Equal(t, 70, in.From(3).Len())
+	require.Equal(t, 20, in.From(3).To(5).Len())
+	require.Zero(t, in.From(5).To(3).Len())
+	require.Zero(t, in.From(5).To(5).Len())
+	require.Zero(t, in.Equal(3).Equal(4).Len())
+	require.Equal(t, 4, in.After(3, "35").Equal(3).Len())
+	require.Equal(t, 5, in.Before(3, "35").Equal(3).Len())
+	require.Equal(t, 10, in.After(3, "").Equal(3).Len())
+	require.Zero(t, in.After(3, "9").Equal(3).Len())
+	require.Zero(t, in.After(9, "99").Len())
+	require.Zero(t, in.After(99, "").Len())
+	require.Zero(t, in.Before(0, "00").Len())
+	require.Equal(t, 100, in.Before(99, "").Len())
+	require.Equal(t, in.Len(), in.Reverse().Reverse().Len())
+	i, row, ok := in.Reverse().First()
+	require.True(t, ok)
+	require.Equal(t, 9, i)
+	require.Equal(t, "99", row.Key())
+	row, ok = in.Reverse().Get(3)
+	require.True(t, ok)
+	require.Equal(t, "39", row.Key(), "the first in order is the last in the opposite")
+	_, ok = in.From(4).Get(3)
+	require.False(t, ok, "a Range has nothing outside of it")
+
+	// Wider bounds do not widen it again.
+	require.Equal(t, 20, in.From(3).To(5).From(1).To(9).After(0, "").Before(9, "").Len())
+	require.Equal(t, 100, in.Len(), "to narrow makes another Range")
+}
+
+func TestRangesOfNothing(t *testing.T) {
+	var s cow.Store[string, int]
+	x := mustIndex(cow.NewIndex(&s, "value", itself[int], cow.IndexOptions[string]{}))
+	empty := func() {
+		t.Helper()
+		in := x.In(s.Load())
+		for _, r := range []cow.Range[string, int, int]{in, in.Reverse(), in.From(1), in.To(1), in.To(1).Reverse(),
+			in.Equal(1), in.After(1, "a"), in.After(1, "a").Reverse(), in.Before(1, "a").Reverse()} {
+			require.Zero(t, r.Len())
+			_, _, ok := r.First()
+			require.False(t, ok)
+			_, ok = r.Get(1)
+			require.False(t, ok)
+		}
+	}
+	empty()
+	s.Set("a", 1)
+	require.Equal(t, "1:a", pairs(x.In(s.Load())))
+	require.Equal(t, 0, x.In(nil).Len())
+	s.Delete("a")
+	empty()
+	s.Set("a", 2)
+	require.Equal(t, "2:a", pairs(x.In(s.Load())))
+}
+
+func TestPrefixGoesByBytes(t *testing.T) {
+	all := []string{"", "a", "a\x7f", "a\x80", "a\x80b", "a\x81", "a\xc3", "a\xc3\xa9", "a\xc4", "a\xef\xbf\xbd", "a\xef\xbf\xbe",
+		"a\xfe\xff", "a\xff", "a\xff\xff", "b", "\xfe", "\xff", "\xff\xff", "\xff\xff\xff"}
+	s := cow.New[string](cow.Options[string]{})
+	text := mustIndex(cow.NewIndex(s, "text", itself[string], cow.IndexOptions[string]{}))
+	raw := mustIndex(cow.NewIndexFunc(s, "raw", bytes.Compare,
+		func(v string, add func([]byte)) { add([]byte(v)) }, cow.IndexOptions[string]{}))
+	for i, v := range all {
+		s.Set(fmt.Sprint(i), v)
+	}
+	for _, p := range all {
+		want := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return !strings.HasPrefix(v, p) })
+		slices.Sort(want)
+		var got []string
+		for i := range cow.Prefix(text.In(s.Load()), p).All() {
+			got = append(got, i)
+		}
+		require.Equal(t, want, got, "%q", p)
+		got = nil
+		prefix := []byte(p)
+		for i := range cow.Prefix(raw.In(s.Load()), prefix).All() {
+			got = append(got, string(i))
+		}
+		require.Equal(t, want, got, "%q", p)
+		require.Equal(t, p, string(prefix), "the prefix is not written to")
+	}
+}
+
+func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
+	forBothIndexed(t, func(t *testing.T, s indexedSubject[string]) {
+		var given [][]byte
+		x := mustIndex(cow.NewIndexFunc(s.of, "bytes", bytes.Compare, func(v string, add func([]byte)) {
+			b := []byte(v)
+			add(b)
+			given = append(given, b)
+		}, cow.IndexOptions[string]{Unique: true}))
+		spoil := func(b []byte) {
+			for i := range b {
+				b[i] = 'z'
+			}
+		}
+		s.do(t, func(e *cow.Editor[string, string]) {
+			for _, v := range []string{"a", "b", "c", "d"} {
+				e.Set(v, v)
+			}
+			x.During(e)
+			for _, b := range given {
+				spoil(b)
+			}
+		})
+		for _, b := range given {
+			spoil(b)
+		}
+		in := x.In(s.load())
+		whole := func() {
+			t.Helper()
+			var got []string
+			for i, row := range in.All() {
+				require.Equal(t, row.Key(), string(i))
+				got = append(got, string(i))
+				spoil(i)
+			}
+			require.Equal(t, []string{"a", "b", "c", "d"}, got)
+		}
+		whole()
+		whole()
+		i, _, _ := in.First()
+		spoil(i)
+		whole()
+		for name, of := range map[string]func(b []byte) cow.Range[string, string, []byte]{
+			"From":   func(b []byte) cow.Range[string, string, []byte] { return in.From(b) },
+			"To":     func(b []byte) cow.Range[string, string, []byte] { return in.To(b) },
+			"Equal":  func(b []byte) cow.Range[string, string, []byte] { return in.Equal(b) },
+			"After":  func(b []byte) cow.Range[string, string, []byte] { return in.After(b, "") },
+			"After2": func(b []byte) cow.Range[string, string, []byte] { return in.After(b, "b") },
+			"Before": func(b []byte) cow.Range[string, string, []byte] { return in.Before(b, "b") },
+			"Prefix": func(b []byte) cow.Range[string, string, []byte] { return cow.Prefix(in, b) },
+		} {
+			b := []byte("b")
+			r := of(b)
+			before := r.Len()
+			require.NotZero(t, before)
+			spoil(b)
+			require.Equal(t, before, r.Len(), name)
+		}
+		err := s.update(func(e *cow.Editor[string, string]) error { e.Set("e", "a"); return nil })
+		requireIndexError(t, err, "bytes", []byte("a"))
+		spoil(err.(*cow.IndexError).Key.([]byte))
+		whole()
+	})
+}
+
+type place struct{ x, y int }
+
+func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
+	s := cow.New[place](cow.Options[int]{})
+	r := panicOf(func() { _, _ = cow.NewIndex(s, "by value", itself[int], cow.IndexOptions[place]{}) })
+	require.Equal(t, `cow: index "by value" needs IndexOptions.CompareKeys: keys of type cow_test.place have no order of their own`, r)
+	r = panicOf(func() {
+		_, _ = cow.NewIndexFunc(cow.New[bool](cow.Options[int]{}), "func", cmp.Compare[int], itself[int], cow.IndexOptions[bool]{})
+	})
+	require.Contains(t, r, `"func"`)
+
+	x := mustIndex(cow.NewIndex(s, "by value", itself[int], cow.IndexOptions[place]{
+		CompareKeys: func(a, b place) int { return 100 * (b.x - a.x) }, // large, and downwards
+	}))
+	for i := range 30 {
+		s.Set(place{x: i}, i%2)
+	}
+	var got []int
+	for _, row := range x.In(s.Load()).After(0, place{x: 11}).To(1).All() {
+		got = append(got, row.Key().x)
+	}
+	require.Equal(t, []int{10, 8, 6, 4, 2, 0}, got)
+}
+
+// ordered is what the order of rows under one index key must be for keys of
+// any ordered type.
+func ordered[K cmp.Ordered](t *testing.T, keys ...K) {
+	t.Helper()
+	s := cow.New[K](cow.Options[int]{})
+	x := mustIndex(cow.NewIndex(s, "all", func(_ int, add func(int)) { add(0) }, cow.IndexOptions[K]{}))
+	s.Replace(maps.All(map[K]int{keys[0]: 0, keys[1]: 1, keys[2]: 2}))
+	var got []K
+	for _, row := range x.In(s.Load()).All() {
+		got = append(got, row.Key())
+	}
+	require.Equal(t, keys, got)
+	require.Equal(t, 1, x.In(s.Load()).After(0, keys[1]).Len())
+	got = nil
+	for i := range cow.NewOrder(s, "order").In(s.Load()).All() {
+		got = append(got, i)
+	}
+	require.Equal(t, keys, got)
+}
+
+func TestRowsUnderOneIndexKeyAreInTheOrderOfTheirKeys(t *testing.T) {
+	type named string
+	ordered(t, "", "a", "b")
+	ordered[named](t, "a", "aa", "b")
+	ordered(t, -1, 0, 1<<30)
+	ordered[int8](t, -128, 0, 127)
+	ordered[int16](t, -300, 0, 300)
+	ordered[int32](t, -1<<20, 0, 1<<20)
+	ordered[int64](t, -1<<40, 0, 1<<40)
+	ordered[uint](t, 0, 1, 1<<31)
+	ordered[uint8](t, 0, 127, 255)
+	ordered[uint16](t, 0, 255, 256)
+	ordered[uint32](t, 0, 255, 1<<31)
+	ordered[uint64](t, 0, 255, 1<<63)
+	ordered[uintptr](t, 0, 255, 1<<31)
+	ordered[float32](t, -1.5, 0, 1.5)
+	ordered(t, -1.5, 0, 1.5)
+}

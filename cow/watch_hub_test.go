@@ -1,0 +1,88 @@
+package cow
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireEmpty requires that nobody is registered with a hub.
+func (h *hub[K, V]) requireEmpty(t *testing.T) {
+	t.Helper()
+	require.Empty(t, h.whole)
+	require.Empty(t, h.keys)
+	require.Empty(t, h.indexes)
+	require.Equal(t, int64(0), h.waiting.Load())
+}
+
+func TestAWatchLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New[int](Options[int]{})
+		db := new(DB)
+		table := NewTable[int](db, "a", Options[int]{})
+		byValue := func(v int, add func(int)) { add(v) }
+		x, err := NewIndex(s, "value", byValue, IndexOptions[int]{})
+		require.NoError(t, err)
+		y, err := NewIndex(table, "value", byValue, IndexOptions[int]{})
+		require.NoError(t, err)
+		nan := 0.0
+		nan /= nan
+		float := New[float64](Options[int]{})
+		for round := range 3 {
+			ctx, end := context.WithCancel(t.Context())
+			since, at := s.Load(), db.Load()
+			for range 5 {
+				for _, of := range [][]Watched[int, int]{
+					nil, {s.Keys(1, 2, 2)}, {x.Keys(1, 2, 1)}, {s.Keys(1), s.Keys(1, 3), x.Keys(1), x.Keys(2, 1), x.Keys()},
+				} {
+					go func() { _, _ = s.Watch(ctx, since, of...) }()
+				}
+				for _, of := range [][]Watched[int, int]{
+					nil, {table.Keys(1, 2)}, {y.Keys(1, 2)}, {y.Keys(1), table.Keys(1), y.Keys(1)},
+				} {
+					go func() { _, _ = table.Watch(ctx, at, of...) }()
+				}
+				go func() { _, _ = float.Watch(ctx, float.Load(), float.Keys(nan, 1, nan)) }()
+			}
+			synctest.Wait()
+			require.Equal(t, 20, s.Stats().Waiting)
+			require.Len(t, s.hub.Load().keys, 3)
+			require.Len(t, s.hub.Load().whole, 5)
+			if round == 0 { // signals of no commit end no watch
+				h := s.hub.Load()
+				h.mu.Lock()
+				h.whole.signal()
+				for _, cs := range h.keys {
+					cs.signal()
+					cs.signal()
+				}
+				for _, x := range h.indexes {
+					keys := x.(*indexWatches[int, int, int]).keys.Iterator()
+					for !keys.Done() {
+						_, cs, _ := keys.Next()
+						cs.signal()
+					}
+				}
+				h.mu.Unlock()
+				synctest.Wait()
+				require.Equal(t, 20, s.Stats().Waiting)
+			}
+			if round == 1 { // some return, the rest is told to
+				s.Set(2, 2)
+				require.NoError(t, db.Update(func(tx *Tx) error { table.Edit(tx).Set(2, 2); return nil }))
+				synctest.Wait()
+				require.Equal(t, 0, s.Stats().Waiting)
+			}
+			end()
+			synctest.Wait()
+			require.Equal(t, 0, s.Stats().Waiting+db.Stats().Waiting+float.Stats().Waiting)
+			s.hub.Load().requireEmpty(t)
+			float.hub.Load().requireEmpty(t)
+			h, ok := db.hubs.Load(table.index)
+			require.True(t, ok)
+			h.(*tableHub[int, int]).hub.requireEmpty(t)
+		}
+	})
+}

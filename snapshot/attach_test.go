@@ -1,0 +1,207 @@
+package snapshot
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type counts = map[string]int
+
+func collect(m counts) *Map[string, int] { return Collect(Options[int]{}, maps.All(m)) }
+
+func requireAttached(t *testing.T, m *Map[string, int], x any, to *Map[string, int]) {
+	t.Helper()
+	gotX, gotTo := m.Attached()
+	require.Equal(t, x, gotX)
+	require.Same(t, to, gotTo)
+}
+
+// plus returns m with one key more.
+func plus(m *Map[string, int], key string, v int) *Map[string, int] {
+	e := m.Edit()
+	e.Set(key, v)
+	return e.Seal()
+}
+
+func TestAttachedIsOfTheNearestAncestor(t *testing.T) {
+	m := collect(counts{"a": 1})
+	requireAttached(t, m, nil, nil)
+	one := m.Attach("one")
+	requireAttached(t, m, nil, nil)
+	requireAttached(t, one, "one", one)
+	child := plus(one, "b", 2)
+	grandchild := plus(child, "c", 3)
+	requireAttached(t, child, "one", one)
+	requireAttached(t, grandchild, "one", one)
+	requireAttached(t, plus(m, "b", 2), nil, nil)
+
+	two := grandchild.Attach("two")
+	requireAttached(t, two, "two", two)
+	requireAttached(t, plus(two, "d", 4), "two", two)
+	requireAttached(t, plus(grandchild, "d", 4), "one", one)
+	again := two.Attach("again")
+	requireAttached(t, again, "again", again)
+	requireAttached(t, two, "two", two)
+	e := two.Edit()
+	e.Clear()
+	requireAttached(t, e.Seal(), "two", two)
+}
+
+func TestAttachToNothing(t *testing.T) {
+	for name, m := range map[string]*Map[string, int]{"nil": nil, "zero": new(Map[string, int]), "empty": New[string](Options[int]{})} {
+		requireAttached(t, m, nil, nil)
+		a := m.Attach(name)
+		requireAttached(t, a, name, a)
+		require.Zero(t, a.Len())
+		require.Zero(t, a.Version())
+		b := plus(a, "a", 1)
+		requireAttached(t, b, name, a)
+		require.Equal(t, counts{"a": 1}, maps.Collect(b.All()))
+	}
+}
+
+func TestAttachChangesNothingElse(t *testing.T) {
+	m := Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}, "b": {2}}))
+	a := m.Attach(7)
+	require.Equal(t, m.Version(), a.Version())
+	require.Equal(t, m.Len(), a.Len())
+	require.Equal(t, maps.Collect(m.All()), maps.Collect(a.All()))
+	for range a.Diff(m) {
+		require.Fail(t, "they are equal")
+	}
+	v, _ := a.Get("a")
+	v[0] = 9
+	v, _ = a.Get("a")
+	require.Equal(t, []int{1}, v, "values stay isolated")
+	row, ok := m.Row("a")
+	require.True(t, ok)
+	same, ok := a.Row("a")
+	require.True(t, ok)
+	require.True(t, row == same, "the same write")
+	e := a.Edit()
+	e.Set("a", []int{3})
+	n := e.Seal()
+	require.Equal(t, uint64(2), n.Version())
+	other, _ := n.Row("a")
+	require.False(t, row == other)
+	same, _ = n.Row("b")
+	row, _ = m.Row("b")
+	require.True(t, row == same, "what was not written is the same row")
+}
+
+func TestOneLineTakesWhatAnyOfItIsolated(t *testing.T) {
+	m := Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}}))
+	a := m.Attach("x")
+	e := a.Edit()
+	e.Set("b", []int{2})
+	derived := e.Seal()
+	line := []*Map[string, []int]{m, a, derived, derived.Attach("y")}
+	for _, from := range line {
+		for _, to := range line {
+			i := from.Isolate([]int{5})
+			e := to.Edit()
+			e.Put("c", i)
+			e.PutAll(maps.All(map[string]Isolated[[]int]{"d": i, "e": e.Isolate(nil)}))
+			require.Equal(t, to.Len()+3, e.Seal().Len())
+		}
+	}
+	stranger := New[string](Options[[]int]{}).Attach("x")
+	require.PanicsWithValue(t, putPanic, func() { a.Edit().Put("c", stranger.Isolate(nil)) })
+}
+
+func TestDiffAndRewindGoThroughAttachments(t *testing.T) {
+	m := collect(counts{"a": 1, "b": 2})
+	a := m.Attach("x")
+	e := a.Edit()
+	e.Set("a", 10)
+	e.Delete("b")
+	e.Set("c", 3)
+	n := e.Seal()
+	for _, newer := range []*Map[string, int]{n, n.Attach("y")} {
+		for _, older := range []*Map[string, int]{m, a} {
+			var changes []Change[string, int]
+			kinds := make(map[string]Kind)
+			for c := range newer.Diff(older) {
+				changes = append(changes, c)
+				kinds[c.Key] = c.Kind
+			}
+			require.Equal(t, map[string]Kind{"a": Changed, "b": Removed, "c": Added}, kinds)
+			back := newer.Rewind(older.Version(), func(yield func(Change[string, int]) bool) {
+				for _, c := range changes {
+					if !yield(c) {
+						return
+					}
+				}
+			})
+			require.Equal(t, maps.Collect(m.All()), maps.Collect(back.All()))
+			require.Equal(t, older.Version(), back.Version())
+			for range back.Diff(older) {
+				require.Fail(t, "the same entries")
+			}
+			x, to := newer.Attached()
+			requireAttached(t, back, x, to)
+		}
+	}
+}
+
+func TestAnEditorsMapIsAsItIsNow(t *testing.T) {
+	base := collect(counts{"a": 1})
+	e := base.Edit()
+	require.Same(t, base, e.Map(), "nothing is changed yet")
+	e.Set("b", 2)
+	one := e.Map()
+	require.Same(t, one, e.Map())
+	require.Equal(t, e.Version(), one.Version())
+	e.Set("b", 3)
+	e.Delete("a")
+	two := e.Map()
+	e.Clear()
+	three := e.Map()
+	e.Set("d", 4)
+	last := e.Seal()
+	require.Equal(t, counts{"a": 1}, maps.Collect(base.All()))
+	require.Equal(t, counts{"a": 1, "b": 2}, maps.Collect(one.All()))
+	require.Equal(t, counts{"b": 3}, maps.Collect(two.All()))
+	require.Zero(t, three.Len())
+	require.Equal(t, counts{"d": 4}, maps.Collect(last.All()))
+	for _, m := range []*Map[string, int]{one, two, three, last} {
+		checkTree(t, m)
+	}
+	require.PanicsWithValue(t, latePanic, func() { e.Map() })
+	require.PanicsWithValue(t, latePanic, func() { e.Attach(1) })
+}
+
+func TestAnEditorAttachesInPassing(t *testing.T) {
+	base := collect(counts{"a": 1}).Attach("base")
+	e := base.Edit()
+	require.NotSame(t, base, e.Attach("early"))
+	require.Same(t, base, e.Seal(), "to attach is no change")
+
+	e = base.Edit()
+	e.Set("b", 2)
+	requireAttached(t, e.Map(), "base", base)
+	at := e.Attach("x")
+	require.Same(t, at, e.Map())
+	requireAttached(t, at, "x", at)
+	require.Same(t, at, e.Seal(), "nothing has changed since")
+
+	e = base.Edit()
+	e.Set("b", 2)
+	at = e.Attach("x")
+	e.Set("c", 3)
+	n := e.Seal()
+	requireAttached(t, n, "x", at)
+	require.Equal(t, counts{"a": 1, "b": 2}, maps.Collect(at.All()))
+	require.Equal(t, counts{"a": 1, "b": 2, "c": 3}, maps.Collect(n.All()))
+	require.Equal(t, n.Version(), at.Version())
+
+	// What comes and goes is no change, attached to or not.
+	e = base.Edit()
+	e.Set("b", 2)
+	e.Attach("x")
+	e.Delete("b")
+	e.Attach("y")
+	require.Same(t, base, e.Seal())
+}

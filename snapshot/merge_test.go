@@ -1,0 +1,117 @@
+package snapshot_test
+
+import (
+	"errors"
+	"maps"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// testMerges merges two lines into each other, round after round, under keys of
+// all lengths: what one merge brought, the next must know for the same write.
+func testMerges[V any](t *testing.T, of func(n int) V) {
+	var keys []string
+	for _, n := range []int{0, 1, 7, 8, 15, 16, 17, 32, 33, 48, 49, 64, 65, 96, 97, 127, 128, 129, 300} {
+		keys = append(keys, strings.Repeat("k", n))
+	}
+	no := func(c snapshot.Conflict[string, V]) (v V, keep bool, err error) {
+		return v, false, errors.New("conflict: " + c.Key)
+	}
+	base := snapshot.New[string](snapshot.Options[V]{})
+	sides := [2]*snapshot.Map[string, V]{base, base}
+	want := map[string]V{}
+	for round := range 12 {
+		from, into := round/2%2, 1-round/2%2
+		// The sides change different keys, and each all of them in turn.
+		for side := range sides {
+			e := sides[side].Edit()
+			for i, k := range keys {
+				if i%2 == (side+round)%2 {
+					if (i+round)%5 == 0 {
+						e.Delete(k)
+						delete(want, k)
+					} else {
+						e.Set(k, of(100*round+i))
+						want[k] = of(100*round + i)
+					}
+				}
+			}
+			sides[side] = e.Seal()
+		}
+		// There and back, so that both sides are equal.
+		for range 2 {
+			before := sides[into]
+			e := before.Edit()
+			require.NoError(t, e.Merge(base, sides[from], no), "round %d", round)
+			base, sides[into] = sides[from], e.Seal()
+			runtime.GC()
+			for c := range sides[into].Diff(before) {
+				if c.Kind != snapshot.Removed {
+					require.Equal(t, sides[into].Version(), sides[into].Revision(c.Key))
+				}
+			}
+			from, into = into, from
+		}
+		for _, m := range sides {
+			require.Equal(t, want, maps.Collect(m.All()))
+			require.Equal(t, len(want), m.Len())
+			for k := range want {
+				row, ok := m.Row(k)
+				require.True(t, ok)
+				require.Equal(t, k, row.Key())
+				require.LessOrEqual(t, row.Revision(), m.Version())
+			}
+		}
+		e := sides[0].Edit()
+		require.NoError(t, e.Merge(base, sides[1], no))
+		require.Same(t, sides[0], e.Seal(), "nothing is left to merge")
+	}
+}
+
+func TestMergesGoOnUnderKeysOfAnyLength(t *testing.T) {
+	t.Run("no pointers", func(t *testing.T) { testMerges(t, func(n int) int { return n }) })
+	t.Run("small", func(t *testing.T) { testMerges(t, func(n int) byte { return byte(n) }) })
+	t.Run("empty", func(t *testing.T) { testMerges(t, func(int) struct{} { return struct{}{} }) })
+	t.Run("cloned", func(t *testing.T) { testMerges(t, func(n int) []int { return []int{n, n} }) })
+	t.Run("pointers", func(t *testing.T) { testMerges(t, func(n int) any { return strings.Repeat("v", n) }) })
+}
+
+func TestAMergeWithAnErrorEndsThere(t *testing.T) {
+	base := snapshot.New[int](snapshot.Options[int]{})
+	change := func(m *snapshot.Map[int, int], v int) *snapshot.Map[int, int] {
+		e := m.Edit()
+		for k := range 10 {
+			e.Set(k, v)
+		}
+		return e.Seal()
+	}
+	ours, theirs := change(base, 1), change(base, 2)
+	stop := errors.New("stop")
+	asked := 0
+	err := ours.Edit().Merge(base, theirs, func(snapshot.Conflict[int, int]) (int, bool, error) {
+		if asked++; asked == 3 {
+			return 0, true, stop
+		}
+		return 0, false, nil
+	})
+	require.Equal(t, stop, err)
+	require.Equal(t, 3, asked)
+	for _, v := range ours.All() {
+		require.Equal(t, 1, v)
+	}
+}
+
+func TestAMergeOfNothing(t *testing.T) {
+	var none *snapshot.Map[int, int]
+	some := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[int]int{1: 1}))
+	e := some.Edit()
+	require.NoError(t, e.Merge(none, none, nil))
+	require.NoError(t, e.Merge(some, some, nil))
+	require.NoError(t, e.Merge(some, none, nil))
+	require.Equal(t, 0, e.Seal().Len())
+}
