@@ -104,8 +104,8 @@ type Commit struct {
 
 // Rows returns an iterator over what the commit changed, a key at most once:
 // what was added and removed within it is not there, and a key set to an equal
-// value counts as changed. It panics if the commit is not of this Store or a
-// fork of it.
+// value counts as changed. The commit must be of this Store or a fork of it; Rows
+// panics if it is of something else that it can tell apart.
 func (s *Store[K, V]) Rows(c Commit) iter.Seq[snapshot.Change[K, V]] {
 	d, ok := c.delta.(*changes[K, V])
 	if !ok {

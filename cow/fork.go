@@ -22,11 +22,13 @@ func (s *Store[K, V]) Fork(m *snapshot.Map[K, V]) *Store[K, V] {
 func (db *DB) Fork(s *Snapshot) *DB {
 	f := new(DB)
 	f.tables.Store(db.schema())
+	begin := &Snapshot{db: f} // never nil, so that it tells which DB it is of
 	if s != nil {
 		if s.db.schema() != db.schema() {
 			panic("cow: Fork from a snapshot of another DB")
 		}
-		f.current.Store(&Snapshot{db: f, version: s.version, maps: s.maps})
+		begin.version, begin.maps = s.version, s.maps
 	}
+	f.current.Store(begin)
 	return f
 }

@@ -14,7 +14,7 @@ import (
 type Retention struct {
 	Versions int           // at most so many versions before the current one
 	Age      time.Duration // those that were current at some time in so long
-	Bytes    int64         // while all together hold back about so many bytes
+	Bytes    int64         // while the old rows of all hold back about so many bytes
 }
 
 // A log is what the last commits changed, the oldest first. A past version is

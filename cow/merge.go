@@ -26,7 +26,7 @@ type MergeConflict struct {
 func (e *MergeError) Error() string {
 	const few = 5
 	var b strings.Builder
-	fmt.Fprintf(&b, "cow: %d keys were changed on both sides:", len(e.Conflicts))
+	fmt.Fprintf(&b, "cow: changed on both sides, %d in all:", len(e.Conflicts))
 	for i, c := range e.Conflicts {
 		if i == few {
 			b.WriteString(" …")
@@ -40,9 +40,10 @@ func (e *MergeError) Error() string {
 func (e *MergeError) Unwrap() error { return ErrConflict }
 
 // Merge makes the changes from base to theirs here as well, in one update: a
-// three-way merge. Base is the snapshot that a fork began with, or what the last
-// Merge from that fork returned; theirs is the fork's snapshot now. Merge returns
-// the base for the next merge from the same fork.
+// three-way merge. Base is the snapshot that a fork began with, and after a merge,
+// in either direction, what that returned; theirs is the fork's snapshot now. Both
+// must come from the same origin. A row that an earlier merge brought over is the
+// same on both sides until one of them writes it.
 //
 // A key that was changed on both sides since is a conflict, unless both removed
 // it. For each, resolve returns the value to keep, or false to remove the key, or

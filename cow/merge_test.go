@@ -149,7 +149,7 @@ func (l *tracked) mergeInto(t *testing.T, base branchMoment, baseModel branchMod
 		}
 		require.Equal(t, expected, listed)
 		require.Len(t, e.Conflicts, n)
-		require.True(t, strings.HasPrefix(err.Error(), fmt.Sprintf("cow: %d keys were changed on both sides: ", n)), err)
+		require.True(t, strings.HasPrefix(err.Error(), fmt.Sprintf("cow: changed on both sides, %d in all: ", n)), err)
 		// One fails, or panics, at the last conflict it meets: nothing is published.
 		for _, fails := range []bool{true, false} {
 			all, _ := resolving(t, baseModel, l.branchModel, from.branchModel, cloneSets(conflicts))
@@ -357,9 +357,9 @@ func TestAMergeErrorNamesAFewKeys(t *testing.T) {
 	for k := range 7 {
 		e.Conflicts = append(e.Conflicts, cow.MergeConflict{Table: "users", Key: k})
 	}
-	require.EqualError(t, e, "cow: 7 keys were changed on both sides: users/0 users/1 users/2 users/3 users/4 …")
+	require.EqualError(t, e, "cow: changed on both sides, 7 in all: users/0 users/1 users/2 users/3 users/4 …")
 	e = &cow.MergeError{Conflicts: []cow.MergeConflict{{Key: "/a"}}}
-	require.EqualError(t, e, "cow: 1 keys were changed on both sides: /a")
+	require.EqualError(t, e, "cow: changed on both sides, 1 in all: /a")
 }
 
 func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {

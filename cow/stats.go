@@ -10,7 +10,7 @@ type Stats struct {
 	Retained  int // versions before the current one that At and AsOf reach
 	Pins      int // versions kept by name
 	HeldRows  int // old rows that both keep alive
-	HeldBytes int // about how many bytes both hold back, those rows included
+	HeldBytes int // about how many bytes these rows and the records of them take
 
 	Waiting int // calls blocked in Wait, in a watch or in Changes
 }

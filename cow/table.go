@@ -18,8 +18,8 @@ type Table[K comparable, V any] struct {
 }
 
 // NewTable adds an empty table to db, and to all forks it comes from or has, at
-// any time. It panics if db has a table of that name, or if V cannot be kept
-// isolated as o says.
+// any time. A NewIndex of the table is for db. It panics if db has a table of that
+// name, or if V cannot be kept isolated as o says.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
 	t := &Table[K, V]{db: db, schema: db.schema(), name: name, empty: newMap[K](o)}
 	t.index = t.schema.add(t)

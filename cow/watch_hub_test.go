@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // requireEmpty requires that nobody is registered with a hub.
@@ -85,4 +87,24 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			h.(*tableHub[int, int]).hub.requireEmpty(t)
 		}
 	})
+}
+
+// Whoever is woken must find what it was woken for: the swap comes first.
+func TestPublicationSwapsBeforeItWakes(t *testing.T) {
+	s := New[int](Options[int]{})
+	for _, logged := range []bool{false, true} {
+		if logged {
+			s.Retain(Retention{Versions: 3})
+		}
+		woken := 0
+		wake := func(newer, older *snapshot.Map[int, int]) {
+			require.Same(t, newer, s.Load())
+			require.Equal(t, newer.Version(), older.Version()+1)
+			woken++
+		}
+		s.watches.Store(&wake)
+		s.Set(1, 1)
+		s.Delete(1)
+		require.Equal(t, 2, woken)
+	}
 }
