@@ -64,6 +64,8 @@ func reindex[K comparable, V any](next, base *snapshot.Map[K, V]) (*snapshot.Map
 // attach builds the index x, adds it to what it is of, and returns it.
 func attach[K comparable, V, I any](of Indexed[K, V], x *Index[K, V, I]) (*Index[K, V, I], error) {
 	err := of.amend(func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
+		x.empty = m.Empty()
+		x.high = x.empty.Probe(*new(K)).Ref()
 		c := x.build(m)
 		if err := c.violation(); err != nil {
 			return nil, err
@@ -81,8 +83,8 @@ func attach[K comparable, V, I any](of Indexed[K, V], x *Index[K, V, I]) (*Index
 type content[K comparable, V, I any] struct {
 	index  *Index[K, V, I]
 	sorted *immutable.SortedMap[item[K, V, I], struct{}]
-	points points[I, Row[K, V]] // of a unique index, where keys can be hashed
-	dups   int                  // of a unique index: items with the index key of another
+	points points[I, snapshot.Ref[K, V]] // of a unique index, where keys can be hashed
+	dups   int                           // of a unique index: items with the index key of another
 
 	// The index keys that the update touched which made this; nil for very
 	// many. For watches.
@@ -93,18 +95,18 @@ type content[K comparable, V, I any] struct {
 // An item is one row under one of its index keys.
 type item[K comparable, V, I any] struct {
 	key I
-	row Row[K, V]
+	row snapshot.Ref[K, V]
 }
 
 // maxTouched is how many touched keys a content lists.
 const maxTouched = 1024
 
-// Compare orders items by index key, then by the key of the row. The zero Row is
+// Compare orders items by index key, then by the key of the row. The zero Ref is
 // below all, x.high above. The sorted map wants -1, 0 or 1.
 func (x *Index[K, V, I]) Compare(a, b item[K, V, I]) int {
 	c := x.compare(a.key, b.key)
 	if c == 0 && a.row != b.row {
-		none := Row[K, V]{}
+		none := snapshot.Ref[K, V]{}
 		switch {
 		case a.row == none || b.row == x.high:
 			return -1
@@ -162,13 +164,13 @@ func (x *Index[K, V, I]) build(m *snapshot.Map[K, V]) *content[K, V, I] {
 	keys := newCollector(x)
 	for row := range m.Rows() {
 		for _, i := range keys.of(row) {
-			items = append(items, item[K, V, I]{i, row})
+			items = append(items, item[K, V, I]{i, row.Ref()})
 		}
 	}
 	slices.SortFunc(items, x.Compare)
 	b := immutable.NewSortedMapBuilder[item[K, V, I], struct{}](x)
 	c := &content[K, V, I]{index: x, many: true}
-	var p pointsEditor[I, Row[K, V]]
+	var p pointsEditor[I, snapshot.Ref[K, V]]
 	if x.points != nil {
 		p = x.points().edit()
 	}
@@ -210,11 +212,11 @@ func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[
 		before, after := olds.of(was), news.of(is)
 		for _, i := range before {
 			if !x.has(after, i) {
-				w.remove(item[K, V, I]{i, was})
+				w.remove(item[K, V, I]{i, was.Ref()})
 			}
 		}
 		for _, i := range after {
-			adds = append(adds, item[K, V, I]{i, is})
+			adds = append(adds, item[K, V, I]{i, is.Ref()})
 			fresh = append(fresh, !x.has(before, i))
 		}
 	}
@@ -231,13 +233,13 @@ func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[
 // yet.
 type writer[K comparable, V, I any] struct {
 	*content[K, V, I]
-	points pointsEditor[I, Row[K, V]]
+	points pointsEditor[I, snapshot.Ref[K, V]]
 }
 
 func (w *writer[K, V, I]) remove(it item[K, V, I]) {
 	w.sorted = w.sorted.Delete(it)
 	w.touch(it.key)
-	var other Row[K, V]
+	var other snapshot.Ref[K, V]
 	shared := false
 	if w.dups > 0 {
 		if other, shared = w.first(it.key); shared {
@@ -268,7 +270,7 @@ func (w *writer[K, V, I]) add(it item[K, V, I], fresh bool) {
 }
 
 // lookup returns a row under an index key of a unique index.
-func (w *writer[K, V, I]) lookup(i I) (Row[K, V], bool) {
+func (w *writer[K, V, I]) lookup(i I) (snapshot.Ref[K, V], bool) {
 	if w.points != nil && w.dups == 0 && w.content.points.knows(i) {
 		return w.points.get(i)
 	}
@@ -285,13 +287,13 @@ func (w *writer[K, V, I]) touch(i I) {
 }
 
 // first returns the first row under an index key.
-func (c *content[K, V, I]) first(i I) (Row[K, V], bool) {
+func (c *content[K, V, I]) first(i I) (snapshot.Ref[K, V], bool) {
 	it := c.sorted.Iterator()
 	it.Seek(item[K, V, I]{key: i})
 	if at, _, ok := it.Next(); ok && c.index.compare(at.key, i) == 0 {
 		return at.row, true
 	}
-	return Row[K, V]{}, false
+	return snapshot.Ref[K, V]{}, false
 }
 
 func (c *content[K, V, I]) violation() error {
@@ -302,7 +304,7 @@ func (c *content[K, V, I]) violation() error {
 	var last item[K, V, I]
 	for it := c.sorted.Iterator(); !it.Done(); {
 		at, _, _ := it.Next()
-		if last.row != (Row[K, V]{}) && c.index.compare(last.key, at.key) == 0 {
+		if last.row != (snapshot.Ref[K, V]{}) && c.index.compare(last.key, at.key) == 0 {
 			e.Key = c.index.own(at.key)
 			break
 		}

@@ -31,9 +31,10 @@ type Index[K comparable, V, I any] struct {
 	compare     func(a, b I) int
 	compareKeys func(a, b K) int
 	keys        func(row Row[K, V], add func(I))
-	cloneKey    func(I) I                   // nil: index keys need none
-	points      func() points[I, Row[K, V]] // nil: index keys cannot be hashed, or equal ones are no exception
-	high        Row[K, V]                   // compares above all rows
+	cloneKey    func(I) I                            // nil: index keys need none
+	points      func() points[I, snapshot.Ref[K, V]] // nil: index keys cannot be hashed, or equal ones are no exception
+	empty       *snapshot.Map[K, V]                  // of the same Options, for its methods
+	high        snapshot.Ref[K, V]                   // compares above all rows
 }
 
 // IndexOptions say how an index treats equal keys. The zero value is right where
@@ -77,7 +78,7 @@ func (e *IndexError) Unwrap() error { return ErrExists }
 func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
 	x := newIndex(name, cmp.Compare[I], valueKeys[K](keys), o)
 	if o.Unique {
-		x.points = newHashed[I, Row[K, V]]
+		x.points = newHashed[I, snapshot.Ref[K, V]]
 	}
 	return attach(of, x)
 }
@@ -109,7 +110,6 @@ func newIndex[K comparable, V, I any](name string, compare func(a, b I) int, key
 	if x.compareKeys == nil {
 		panic(fmt.Sprintf("cow: index %q needs IndexOptions.CompareKeys: keys of type %v have no order of their own", name, reflect.TypeFor[K]()))
 	}
-	x.high = probe[K, V](*new(K))
 	return x
 }
 
@@ -150,16 +150,6 @@ func (x *Index[K, V, I]) find(all *indexes[K, V]) *content[K, V, I] {
 		}
 	}
 	return nil
-}
-
-// probe returns a Row of that key that is in no map, to compare others with.
-func probe[K comparable, V any](key K) Row[K, V] {
-	m := snapshot.Collect(snapshot.Options[V]{Immutable: true}, func(yield func(K, V) bool) { yield(key, *new(V)) })
-	row, ok := m.Row(key)
-	if !ok {
-		panic("cow: a key that is not equal to itself has no place in an index")
-	}
-	return row
 }
 
 // orderOf returns the order of K if it is a number or a string, and nil if not.

@@ -3,6 +3,8 @@ package cow
 import (
 	"iter"
 
+	"github.com/benbjohnson/immutable"
+
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -32,7 +34,7 @@ func (r Range[K, V, I]) Equal(i I) Range[K, V, I] {
 // After narrows the range to what comes after the row of that key under i,
 // whether or not there is one: to resume an iteration in ascending order.
 func (r Range[K, V, I]) After(i I, key K) Range[K, V, I] {
-	row := item[K, V, I]{i, probe[K, V](key)}
+	row := item[K, V, I]{i, r.content.index.empty.Probe(key).Ref()}
 	it := r.content.sorted.Iterator()
 	it.Seek(row)
 	next, _, ok := it.Next()
@@ -48,7 +50,7 @@ func (r Range[K, V, I]) After(i I, key K) Range[K, V, I] {
 // Before narrows the range to what comes before the row of that key under i,
 // whether or not there is one: to resume an iteration in descending order.
 func (r Range[K, V, I]) Before(i I, key K) Range[K, V, I] {
-	return r.to(item[K, V, I]{i, probe[K, V](key)})
+	return r.to(item[K, V, I]{i, r.content.index.empty.Probe(key).Ref()})
 }
 
 // Reverse returns the same range in the opposite order.
@@ -77,7 +79,11 @@ func (r Range[K, V, I]) to(high item[K, V, I]) Range[K, V, I] {
 // several, and whether there is one.
 func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) {
 	if p := r.content.points; p != nil && r.content.dups == 0 && r.low == nil && r.high == nil && p.knows(i) {
-		return p.get(i)
+		ref, ok := p.get(i)
+		if !ok {
+			return Row[K, V]{}, false
+		}
+		return r.content.index.empty.Deref(ref), true
 	}
 	for _, row := range r.Equal(i).All() {
 		return row, true
@@ -102,10 +108,12 @@ func (r Range[K, V, I]) Len() int {
 		return r.content.sorted.Len()
 	}
 	n := 0
-	for range r.items {
-		n++
+	it := r.content.sorted.Iterator()
+	for r.seek(it); ; n++ {
+		if _, ok := r.next(it); !ok {
+			return n
+		}
 	}
-	return n
 }
 
 // All returns an iterator over index keys and rows in order. A row is there once
@@ -113,33 +121,37 @@ func (r Range[K, V, I]) Len() int {
 // value.
 func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 	return func(yield func(I, Row[K, V]) bool) {
+		x := r.content.index
 		var keys [32]I
 		var rows [32]Row[K, V]
-		n, limit := 0, 1 // whoever wants the first row should not pay for more
-		flush := func() bool {
+		it := r.content.sorted.Iterator()
+		r.seek(it)
+		// Whoever wants the first row should not pay for more.
+		for limit, more := 1, true; more; limit = min(4*limit, len(rows)) {
+			n := 0
+			for n < limit {
+				var at item[K, V, I]
+				if at, more = r.next(it); !more {
+					break
+				}
+				keys[n], rows[n] = at.key, x.empty.Deref(at.row)
+				n++
+			}
 			snapshot.Prefetch(rows[:n])
 			for i := range rows[:n] {
-				if !yield(r.content.index.own(keys[i]), rows[i]) {
-					return false
+				if !yield(x.own(keys[i]), rows[i]) {
+					return
 				}
 			}
-			n, limit = 0, min(4*limit, len(rows))
-			return true
 		}
-		for it := range r.items {
-			keys[n], rows[n] = it.key, it.row
-			if n++; n == limit && !flush() {
-				return
-			}
-		}
-		flush()
 	}
 }
 
-// items calls yield with the items of the range in order.
-func (r Range[K, V, I]) items(yield func(item[K, V, I]) bool) {
-	x := r.content.index
-	it := r.content.sorted.Iterator()
+// An iterator is where an iteration over items is.
+type iterator[K comparable, V, I any] = immutable.SortedMapIterator[item[K, V, I], struct{}]
+
+// seek puts it, of the whole index, before the first item of the range.
+func (r *Range[K, V, I]) seek(it *iterator[K, V, I]) {
 	switch {
 	case !r.reverse && r.low == nil:
 		it.First()
@@ -154,17 +166,19 @@ func (r Range[K, V, I]) items(yield func(item[K, V, I]) bool) {
 			it.Prev() // from the first that is too high
 		}
 	}
-	for !it.Done() {
-		if r.reverse {
-			at, _, _ := it.Prev()
-			if r.low != nil && x.Compare(at, *r.low) < 0 || !yield(at) {
-				return
-			}
-			continue
-		}
-		at, _, _ := it.Next()
-		if r.high != nil && x.Compare(at, *r.high) >= 0 || !yield(at) {
-			return
-		}
+}
+
+// next returns the next item of the range, and false if there is none.
+func (r *Range[K, V, I]) next(it *iterator[K, V, I]) (at item[K, V, I], ok bool) {
+	if r.reverse {
+		at, _, ok = it.Prev()
+		ok = ok && (r.low == nil || r.content.index.Compare(at, *r.low) >= 0)
+	} else {
+		at, _, ok = it.Next()
+		ok = ok && (r.high == nil || r.content.index.Compare(at, *r.high) < 0)
 	}
+	if !ok {
+		return item[K, V, I]{}, false
+	}
+	return at, true
 }

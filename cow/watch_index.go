@@ -36,18 +36,19 @@ func (w watchedIndex[K, V, I]) differs(newer, older *snapshot.Map[K, V]) bool {
 
 // sameRows reports whether two ranges have the same rows.
 func sameRows[K comparable, V, I any](a, b Range[K, V, I]) bool {
-	var rows []Row[K, V]
-	for it := range a.items {
-		rows = append(rows, it.row)
-	}
-	n := 0
-	for it := range b.items {
-		if n == len(rows) || rows[n] != it.row {
+	x, y := a.content.sorted.Iterator(), b.content.sorted.Iterator()
+	a.seek(x)
+	b.seek(y)
+	for {
+		is, ok := a.next(x)
+		was, had := b.next(y)
+		if ok != had || is.row != was.row {
 			return false
 		}
-		n++
+		if !ok {
+			return true
+		}
 	}
-	return n == len(rows)
 }
 
 func (w watchedIndex[K, V, I]) add(h *hub[K, V], c chan struct{}) {

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"iter"
 	"runtime"
+	"unsafe"
 )
 
 // A Row is a key, its value and the version that wrote them, as they stand in
@@ -41,6 +42,41 @@ func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 	return func(yield func(Row[K, V]) bool) {
 		m.walk(func(e *entry[V]) bool { return yield(m.cfg.row(e)) })
 	}
+}
+
+// Ref returns the row in half the memory.
+func (r Row[K, V]) Ref() Ref[K, V] { return Ref[K, V]{r.e} }
+
+// A Ref is a Row for those who keep many: half as large, it becomes a Row again
+// with the help of a map. Two are equal (==) if they are the same write. The zero
+// Ref is of no row, and must not be asked for anything.
+type Ref[K comparable, V any] struct{ e *entry[V] }
+
+// Key returns the key.
+func (r Ref[K, V]) Key() K {
+	if r.e.inlineLen() > 0 {
+		s := r.e.inline() // which only a string has
+		return *(*K)(unsafe.Pointer(&s))
+	}
+	return (*keyed[K, V])(unsafe.Pointer(r.e)).key
+}
+
+// Deref returns the row of a Ref that a map with the same Options, of the same
+// line, gave out; m need not hold it.
+func (m *Map[K, V]) Deref(r Ref[K, V]) Row[K, V] { return m.config().row(r.e) }
+
+// Probe returns the row of key and a zero value, which is in no map, to compare
+// others with.
+func (m *Map[K, V]) Probe(key K) Row[K, V] {
+	c := m.config()
+	return c.row(c.newEntry(key, *new(V), 0))
+}
+
+// Empty returns an empty map, at version 0, with the Options of m.
+func (m *Map[K, V]) Empty() *Map[K, V] {
+	n := new(Map[K, V])
+	n.cfg = m.config().plain
+	return n
 }
 
 // Prefetch reads a little of each row, for whoever is about to use all of them:
