@@ -10,8 +10,13 @@ import (
 )
 
 // A delta is what one commit changed: the changes of the one map of a Store, or
-// the deltas of the tables of a DB. It is immutable.
+// the deltas of the tables of a DB. It is immutable, but for its record, which
+// the log fills in.
 type delta interface {
+	// meta returns the record that lies in the delta, so that both are one
+	// object.
+	meta() *record
+
 	// weigh returns how many changes there are, how many of them replaced or
 	// removed a row, which the delta keeps alive, and about how many bytes
 	// it holds back.
@@ -24,10 +29,21 @@ type delta interface {
 
 // changes is the delta of one map, a key at most once.
 type changes[K comparable, V any] struct {
+	record
 	before uint64 // the version of the map that was changed
 	list   []snapshot.Change[K, V]
 	first  [1]snapshot.Change[K, V] // where list is, if there is but one
 }
+
+// A record is what a log knows of a commit apart from what it changed.
+type record struct {
+	version uint64
+	at      int64 // ns since 1970
+	rows    int   // what weigh says
+	bytes   int
+}
+
+func (r *record) meta() *record { return r }
 
 func newChanges[K comparable, V any](newer, older *snapshot.Map[K, V]) *changes[K, V] {
 	c := &changes[K, V]{before: older.Version()}
@@ -59,13 +75,15 @@ func (c *changes[K, V]) rewind(newest any, _ uint64, since []delta) any {
 	})
 }
 
-// tables is the delta of a DB, by index of table; nil where a table was not
-// changed.
-type tables []delta
+// tables is the delta of a DB.
+type tables struct {
+	record
+	list []delta // by index of table; nil where a table was not changed
+}
 
-func (t tables) weigh() (changes, rows, bytes int) {
-	bytes = cap(t) * int(unsafe.Sizeof(t[0]))
-	for _, d := range t {
+func (t *tables) weigh() (changes, rows, bytes int) {
+	bytes = int(unsafe.Sizeof(*t)) + cap(t.list)*int(unsafe.Sizeof(t.list[0]))
+	for _, d := range t.list {
 		if d != nil {
 			c, r, b := d.weigh()
 			changes, rows, bytes = changes+c, rows+r, bytes+b
@@ -74,13 +92,13 @@ func (t tables) weigh() (changes, rows, bytes int) {
 	return changes, rows, bytes
 }
 
-func (tables) rewind(newest any, version uint64, since []delta) any {
+func (*tables) rewind(newest any, version uint64, since []delta) any {
 	s := newest.(*Snapshot)
 	older := &Snapshot{db: s.db, version: version, maps: slices.Clone(s.maps)}
 	for i, m := range s.maps {
 		var of []delta
 		for _, d := range since {
-			if t := d.(tables); i < len(t) && t[i] != nil {
+			if t := d.(*tables).list; i < len(t) && t[i] != nil {
 				of = append(of, t[i])
 			}
 		}
@@ -117,12 +135,16 @@ func (s *Store[K, V]) Rows(c Commit) iter.Seq[snapshot.Change[K, V]] {
 // Rows returns an iterator over what the commit changed in this table, as
 // Store.Rows does.
 func (t *Table[K, V]) Rows(c Commit) iter.Seq[snapshot.Change[K, V]] {
-	all, ok := c.delta.(tables)
+	all, ok := c.delta.(*tables)
 	if !ok {
 		panic("cow: Rows of a Commit of something else")
 	}
-	if t.index >= len(all) || all[t.index] == nil {
+	if t.index >= len(all.list) || all.list[t.index] == nil {
 		return func(func(snapshot.Change[K, V]) bool) {}
 	}
-	return slices.Values(all[t.index].(*changes[K, V]).list)
+	d, ok := all.list[t.index].(*changes[K, V])
+	if !ok {
+		panic("cow: Rows of a Commit of another DB")
+	}
+	return slices.Values(d.list)
 }

@@ -65,6 +65,6 @@ func (l *line[S]) commit(version uint64) (Commit, error) {
 	if !ok || len(records) == 0 {
 		return Commit{}, compacted(version)
 	}
-	r := records[0]
-	return Commit{Version: r.version, Time: time.Unix(0, r.at), delta: r.delta}, nil
+	r := records[0].meta()
+	return Commit{Version: r.version, Time: time.Unix(0, r.at), delta: records[0]}, nil
 }

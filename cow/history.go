@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -104,7 +105,7 @@ func (l *line[S]) Versions() iter.Seq2[uint64, time.Time] {
 		g.mu.Lock()
 		g.trim(time.Now().UnixNano())
 		version, at := g.base, g.baseAt
-		records := append([]*record[S](nil), g.records...)
+		records := slices.Clone(g.records)
 		g.mu.Unlock()
 		first := time.Time{}
 		if version > 0 {
@@ -113,8 +114,8 @@ func (l *line[S]) Versions() iter.Seq2[uint64, time.Time] {
 		if !yield(version, first) {
 			return
 		}
-		for _, r := range records {
-			if !yield(r.version, time.Unix(0, r.at)) {
+		for _, d := range records {
+			if r := d.meta(); !yield(r.version, time.Unix(0, r.at)) {
 				return
 			}
 		}

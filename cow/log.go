@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-	"unsafe"
 )
 
 // A Retention says which past versions stay reachable by At, AsOf and Changes:
@@ -24,22 +23,13 @@ type Retention struct {
 type log[S any] struct {
 	mu      sync.Mutex // held over the swap, so that the log and the current version agree
 	limit   Retention
-	records []*record[S]
-	base    uint64 // the oldest version, that before records[0]
-	baseAt  int64  // when it was first known to be current; ns since 1970
-	rows    int    // that the records hold back
+	records []delta
+	whole   map[uint64]*S // by version, now and then, so that Rewind need not go far
+	base    uint64        // the oldest version, that before records[0]
+	baseAt  int64         // when it was first known to be current; ns since 1970
+	rows    int           // that the records hold back
 	bytes   int
-	spread  int // changes since the last record with a root
-}
-
-// A record is one commit. It is immutable.
-type record[S any] struct {
-	version uint64
-	at      int64 // ns since 1970
-	delta   delta
-	before  *S // the version before it, now and then; nil: the rows tell
-	rows    int
-	bytes   int
+	spread  int // changes since the last whole snapshot
 }
 
 // ring is what is kept for followers of a Store or DB without a history.
@@ -55,19 +45,22 @@ func newLog[S any](current *S) *log[S] {
 
 // publish makes next the current version of l and records how.
 func (g *log[S]) publish(l *line[S], next *S, d delta) {
-	r := &record[S]{version: versionOf(next), delta: d}
+	r := d.meta()
+	r.version = versionOf(next)
 	var changes int
 	changes, r.rows, r.bytes = d.weigh()
-	r.bytes += int(unsafe.Sizeof(*r))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r.at = max(time.Now().UnixNano(), g.newestAt())
 	if g.spread += changes; g.spread >= max(1024, lenOf(next)/8) {
 		g.spread = 0
-		r.before = l.current.Load()
+		if g.whole == nil {
+			g.whole = make(map[uint64]*S)
+		}
+		g.whole[r.version-1] = l.current.Load()
 	}
 	l.current.Store(next)
-	g.records = append(g.records, r)
+	g.records = append(g.records, d)
 	g.rows += r.rows
 	g.bytes += r.bytes
 	g.trim(r.at)
@@ -76,7 +69,7 @@ func (g *log[S]) publish(l *line[S], next *S, d delta) {
 // newestAt returns the time of the current version.
 func (g *log[S]) newestAt() int64 {
 	if n := len(g.records); n > 0 {
-		return g.records[n-1].at
+		return g.records[n-1].meta().at
 	}
 	return g.baseAt
 }
@@ -85,7 +78,7 @@ func (g *log[S]) newestAt() int64 {
 func (g *log[S]) trim(now int64) {
 	n := 0
 	for ; n < len(g.records); n++ {
-		r := g.records[n]
+		r := g.records[n].meta()
 		over := g.limit.Versions > 0 && len(g.records)-n > g.limit.Versions ||
 			g.limit.Age > 0 && r.at < now-int64(g.limit.Age) ||
 			// The last commit stays, however large, for those who follow.
@@ -95,6 +88,7 @@ func (g *log[S]) trim(now int64) {
 		}
 		g.rows -= r.rows
 		g.bytes -= r.bytes
+		delete(g.whole, g.base)
 		g.base, g.baseAt = r.version, r.at
 	}
 	if n == 0 {
@@ -106,7 +100,7 @@ func (g *log[S]) trim(now int64) {
 
 // since returns the records of all versions above version, and false if that
 // is no longer kept. The caller holds mu.
-func (g *log[S]) since(version uint64) ([]*record[S], bool) {
+func (g *log[S]) since(version uint64) ([]delta, bool) {
 	if version < g.base {
 		return nil, false
 	}
@@ -124,19 +118,16 @@ func (g *log[S]) at(l *line[S], version uint64) (*S, error) {
 		g.mu.Unlock()
 		return nil, compacted(version)
 	}
-	// The nearest whole snapshot after it is the one to begin with.
+	// The nearest whole snapshot from there on is the one to begin with.
 	n := len(records)
-	for i, r := range records {
-		if r.before != nil {
-			newest, n = r.before, i
-			break
+	for at, s := range g.whole {
+		if at >= version && at-version < uint64(n) {
+			newest, n = s, int(at-version)
 		}
 	}
-	deltas := make([]delta, n)
-	for i, r := range records[:n] {
-		deltas[n-1-i] = r.delta
-	}
-	g.mu.Unlock() // records are immutable; the rest takes a while
+	deltas := slices.Clone(records[:n])
+	g.mu.Unlock() // deltas are immutable; the rest takes a while
+	slices.Reverse(deltas)
 	if n == 0 {
 		return newest, nil
 	}
@@ -152,8 +143,8 @@ func (g *log[S]) asOf(at int64) (version uint64, ok bool) {
 	if g.base > 0 && at < g.baseAt {
 		return 0, false
 	}
-	i, _ := slices.BinarySearchFunc(g.records, at, func(r *record[S], at int64) int {
-		if r.at <= at {
+	i, _ := slices.BinarySearchFunc(g.records, at, func(d delta, at int64) int {
+		if d.meta().at <= at {
 			return -1
 		}
 		return 1 // never 0: of versions of one time, the last was current

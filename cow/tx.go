@@ -50,7 +50,10 @@ func (tx *Tx) seal(logged bool) (*Snapshot, delta, error) {
 	if tx.base != nil {
 		next.maps = append(next.maps, tx.base.maps...)
 	}
-	var all tables
+	var all *tables
+	if logged {
+		all = new(tables)
+	}
 	changed := false
 	for i, e := range tx.edits {
 		if e == nil {
@@ -69,14 +72,17 @@ func (tx *Tx) seal(logged bool) (*Snapshot, delta, error) {
 		next.maps[i] = m
 		changed = true
 		if logged {
-			for i >= len(all) {
-				all = append(all, nil)
+			for i >= len(all.list) {
+				all.list = append(all.list, nil)
 			}
-			all[i] = d
+			all.list[i] = d
 		}
 	}
 	if !changed {
 		return tx.base, nil, nil
+	}
+	if !logged {
+		return next, nil, nil
 	}
 	return next, all, nil
 }
