@@ -1,0 +1,138 @@
+package cow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// Pages of an index that has several rows under a key: each begins after the
+// last row of the one before.
+func ExampleRange_After() {
+	tasks := cow.New[string](cow.Options[int]{})
+	for name, priority := range map[string]int{"a": 2, "b": 1, "c": 2, "d": 2, "e": 3} {
+		tasks.Set(name, priority)
+	}
+	byPriority, err := cow.NewIndex(tasks, "priority", func(p int, add func(int)) { add(p) }, cow.IndexOptions[string]{})
+	if err != nil {
+		return
+	}
+	for page, more := byPriority.In(tasks.Load()), true; more; {
+		left := 2
+		more = false
+		for priority, row := range page.All() {
+			fmt.Printf("%d%s;", priority, row.Key())
+			if left--; left == 0 {
+				page, more = page.After(priority, row.Key()), true
+				break
+			}
+		}
+		fmt.Println()
+	}
+	// Output:
+	// 1b;2a;
+	// 2c;2d;
+	// 3e;
+}
+
+// An index shows what the update has written so far.
+func ExampleIndex_During() {
+	seats := cow.New[string](cow.Options[int]{})
+	bySeat, err := cow.NewIndex(seats, "seat", func(seat int, add func(int)) { add(seat) }, cow.IndexOptions[string]{Unique: true})
+	if err != nil {
+		return
+	}
+	take := func(name string) error {
+		return seats.Update(func(e *cow.Editor[string, int]) error {
+			last, _, found := bySeat.During(e).Reverse().First()
+			if !found {
+				last = 0
+			}
+			e.Set(name, last+1)
+			return nil
+		})
+	}
+	fmt.Println(take("ada"), take("bob"), take("eve"))
+	fmt.Println(seats.Get("eve"))
+	// Output:
+	// <nil> <nil> <nil>
+	// 3 true
+}
+
+// Two branches that both count: the resolver adds up what each has added.
+func ExampleDB_Merge() {
+	var db cow.DB
+	visits := cow.NewTable[string](&db, "visits", cow.Options[int]{})
+	add := func(db *cow.DB, page string, n int) {
+		_ = db.Update(func(tx *cow.Tx) error {
+			return visits.Edit(tx).Upsert(page, func(v *int, _ bool) error { *v += n; return nil })
+		})
+	}
+	add(&db, "home", 10)
+
+	base := db.Load()
+	branch := db.Fork(base)
+	add(branch, "home", 5)
+	add(branch, "about", 1)
+	add(&db, "home", 2)
+
+	_, err := db.Merge(base, branch.Load())
+	fmt.Println(err, errors.Is(err, cow.ErrConflict))
+
+	_, err = db.Merge(base, branch.Load(), visits.Resolve(func(c cow.Conflict[string, int]) (int, bool, error) {
+		was, _ := c.Base()
+		ours, _ := c.Ours()
+		theirs, _ := c.Theirs()
+		return ours + theirs - was, true, nil
+	}))
+	home, _ := visits.In(db.Load()).Get("home")
+	about, _ := visits.In(db.Load()).Get("about")
+	fmt.Println(err, home, about)
+	// Output:
+	// cow: changed on both sides, 1 in all: visits/home true
+	// <nil> 17 1
+}
+
+// A worker that waits for its own work, and for nothing else in the store.
+func ExampleTable_Watch() {
+	var db cow.DB
+	jobs := cow.NewTable[int](&db, "jobs", cow.Options[string]{})
+	byWorker, err := cow.NewIndex(jobs, "worker", func(worker string, add func(string)) { add(worker) }, cow.IndexOptions[int]{})
+	if err != nil {
+		return
+	}
+	seen := db.Load()
+	go func() {
+		for id, worker := range []string{"bob", "bob", "ada"} {
+			_ = db.Update(func(tx *cow.Tx) error { jobs.Edit(tx).Set(id, worker); return nil })
+		}
+	}()
+
+	now, err := jobs.Watch(context.Background(), seen, byWorker.Keys("ada"))
+	for _, row := range byWorker.In(jobs.In(now)).Equal("ada").All() {
+		fmt.Println("ada has job", row.Key(), err)
+	}
+	// Output: ada has job 2 <nil>
+}
+
+// What a snapshot keeps alive, because the store has gone on.
+func ExampleSnapshot_Exclusive() {
+	var db cow.DB
+	notes := cow.NewTable[string](&db, "notes", cow.Options[string]{})
+	set := func(text string) {
+		_ = db.Update(func(tx *cow.Tx) error {
+			e := notes.Edit(tx)
+			e.Set("a", text)
+			e.Set("b", text)
+			return nil
+		})
+	}
+	set("old")
+	held := db.Load()
+	set("new")
+	rows, _ := held.Exclusive(db.Load())
+	fmt.Println(rows)
+	// Output: 2
+}
