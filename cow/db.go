@@ -12,9 +12,9 @@ import (
 // The zero DB has no tables and is ready for use. A DB must not be copied. All
 // methods may be called from any number of goroutines at once. Reads never
 // wait; writes queue. The tables own their values: see the package
-// documentation. Where a method speaks of S, that is Snapshot.
+// documentation. Where a method speaks of P, that is *Snapshot.
 type DB struct {
-	line[Snapshot]
+	line[*Snapshot]
 	tables atomic.Pointer[schema]
 	hubs   sync.Map // index of table → its *tableHub, where there was a Watch
 }

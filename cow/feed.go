@@ -18,11 +18,11 @@ import (
 // iterations, at the next commit, with ErrCompacted. A consumer holds nothing
 // back but the Commit that it is at, and never makes a writer wait. Changes
 // starts no goroutine.
-func (l *line[S]) Changes(ctx context.Context, since uint64) iter.Seq2[Commit, error] {
+func (l *line[P]) Changes(ctx context.Context, since uint64) iter.Seq2[Commit, error] {
 	return func(yield func(Commit, error) bool) {
 		l.follow()
 		for since := since; ; since++ {
-			_, err := l.wait(ctx, func(s *S) bool { return versionOf(s) > since })
+			_, err := l.wait(ctx, func(s P) bool { return s.Version() > since })
 			if err == nil {
 				err = context.Cause(ctx)
 			}
@@ -38,7 +38,7 @@ func (l *line[S]) Changes(ctx context.Context, since uint64) iter.Seq2[Commit, e
 }
 
 // follow sees to it that there is a log.
-func (l *line[S]) follow() {
+func (l *line[P]) follow() {
 	if l.log.Load() != nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (l *line[S]) follow() {
 
 // commit returns the commit that published version, which is not above the
 // current one.
-func (l *line[S]) commit(version uint64) (Commit, error) {
+func (l *line[P]) commit(version uint64) (Commit, error) {
 	g := l.log.Load()
 	if g == nil {
 		return Commit{}, compacted(version)

@@ -23,7 +23,7 @@ var (
 // records what it changed, which it finds in time of the changes. Limits are
 // applied at each commit and each read of the past; of Bytes the latest commit
 // is exempt. Retain queues like an update.
-func (l *line[S]) Retain(r Retention) {
+func (l *line[P]) Retain(r Retention) {
 	if r.Versions < 0 || r.Age < 0 || r.Bytes < 0 {
 		panic("cow: Retain with a negative limit")
 	}
@@ -48,11 +48,11 @@ func (l *line[S]) Retain(r Retention) {
 // pinned one. It returns ErrCompacted for one that is gone, and ErrUnpublished
 // for one to come. It takes time of the changes since, or at most of an eighth
 // of all rows, and never waits for an update.
-func (l *line[S]) At(version uint64) (*S, error) {
+func (l *line[P]) At(version uint64) (P, error) {
 	current := l.current.Load()
-	if v := versionOf(current); version >= v {
+	if v := current.Version(); version >= v {
 		if version > v {
-			return nil, fmt.Errorf("cow: version %d: %w", version, ErrUnpublished)
+			return *new(P), fmt.Errorf("cow: version %d: %w", version, ErrUnpublished)
 		}
 		return current, nil
 	}
@@ -61,7 +61,7 @@ func (l *line[S]) At(version uint64) (*S, error) {
 	}
 	g := l.log.Load()
 	if g == nil {
-		return nil, compacted(version)
+		return *new(P), compacted(version)
 	}
 	return g.at(l, version)
 }
@@ -70,13 +70,13 @@ func (l *line[S]) At(version uint64) (*S, error) {
 // current one. It returns ErrCompacted for a time before the oldest retained
 // version, and always where nothing is retained: there the times of versions
 // are not known.
-func (l *line[S]) AsOf(t time.Time) (*S, error) {
+func (l *line[P]) AsOf(t time.Time) (P, error) {
 	if g := l.log.Load(); g != nil {
 		if version, ok := g.asOf(nanos(t)); ok {
 			return l.At(version)
 		}
 	}
-	return nil, fmt.Errorf("cow: time %v: %w", t.Format(time.RFC3339Nano), ErrCompacted)
+	return *new(P), fmt.Errorf("cow: time %v: %w", t.Format(time.RFC3339Nano), ErrCompacted)
 }
 
 // nanos returns t as a number of ns since 1970, or the nearest there is.
@@ -95,11 +95,11 @@ func nanos(t time.Time) int64 {
 // the time at which it was first retained, and for version 0 it is the zero
 // time. Where nothing is retained there is the current version alone, at the
 // zero time.
-func (l *line[S]) Versions() iter.Seq2[uint64, time.Time] {
+func (l *line[P]) Versions() iter.Seq2[uint64, time.Time] {
 	return func(yield func(uint64, time.Time) bool) {
 		g := l.log.Load()
 		if g == nil {
-			yield(versionOf(l.current.Load()), time.Time{})
+			yield(l.current.Load().Version(), time.Time{})
 			return
 		}
 		g.mu.Lock()

@@ -20,14 +20,14 @@ type Retention struct {
 // the current one with the changes since undone. That is what keeps a version
 // small; so that it does not make an old one slow, whole snapshots stand between
 // them, far enough apart not to count.
-type log[S any] struct {
+type log[P version[P]] struct {
 	mu      sync.Mutex // held over the swap, so that the log and the current version agree
 	limit   Retention
 	records []delta
-	whole   map[uint64]*S // by version, now and then, so that Rewind need not go far
-	base    uint64        // the oldest version, that before records[0]
-	baseAt  int64         // when it was first known to be current; ns since 1970
-	rows    int           // that the records hold back
+	whole   map[uint64]P // by version, now and then, so that Rewind need not go far
+	base    uint64       // the oldest version, that before records[0]
+	baseAt  int64        // when it was first known to be current; ns since 1970
+	rows    int          // that the records hold back
 	bytes   int
 	spread  int // changes since the last whole snapshot
 }
@@ -35,8 +35,8 @@ type log[S any] struct {
 // ring is what is kept for followers of a Store or DB without a history.
 var ring = Retention{Versions: 256, Bytes: 1 << 20}
 
-func newLog[S any](current *S) *log[S] {
-	g := &log[S]{base: versionOf(current)}
+func newLog[P version[P]](current P) *log[P] {
+	g := &log[P]{base: current.Version()}
 	if g.base > 0 {
 		g.baseAt = time.Now().UnixNano()
 	}
@@ -44,18 +44,18 @@ func newLog[S any](current *S) *log[S] {
 }
 
 // publish makes next the current version of l and records how.
-func (g *log[S]) publish(l *line[S], next *S, d delta) {
+func (g *log[P]) publish(l *line[P], next P, d delta) {
 	r := d.meta()
-	r.version = versionOf(next)
+	r.version = next.Version()
 	var changes int
 	changes, r.rows, r.bytes = d.weigh()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r.at = max(time.Now().UnixNano(), g.newestAt())
-	if g.spread += changes; g.spread >= max(1024, lenOf(next)/8) {
+	if g.spread += changes; g.spread >= max(1024, next.Len()/8) {
 		g.spread = 0
 		if g.whole == nil {
-			g.whole = make(map[uint64]*S)
+			g.whole = make(map[uint64]P)
 		}
 		g.whole[r.version-1] = l.current.Load()
 	}
@@ -67,7 +67,7 @@ func (g *log[S]) publish(l *line[S], next *S, d delta) {
 }
 
 // newestAt returns the time of the current version.
-func (g *log[S]) newestAt() int64 {
+func (g *log[P]) newestAt() int64 {
 	if n := len(g.records); n > 0 {
 		return g.records[n-1].meta().at
 	}
@@ -75,7 +75,7 @@ func (g *log[S]) newestAt() int64 {
 }
 
 // trim drops what exceeds the limits at that time.
-func (g *log[S]) trim(now int64) {
+func (g *log[P]) trim(now int64) {
 	n := 0
 	for ; n < len(g.records); n++ {
 		r := g.records[n].meta()
@@ -100,7 +100,7 @@ func (g *log[S]) trim(now int64) {
 
 // since returns the records of all versions above version, and false if that
 // is no longer kept. The caller holds mu.
-func (g *log[S]) since(version uint64) ([]delta, bool) {
+func (g *log[P]) since(version uint64) ([]delta, bool) {
 	if version < g.base {
 		return nil, false
 	}
@@ -108,15 +108,15 @@ func (g *log[S]) since(version uint64) ([]delta, bool) {
 }
 
 // at returns the snapshot at version, which must be below the current one's.
-func (g *log[S]) at(l *line[S], version uint64) (*S, error) {
+func (g *log[P]) at(l *line[P], version uint64) (P, error) {
 	g.mu.Lock()
 	g.trim(time.Now().UnixNano())
 	newest := l.current.Load()
 	records, ok := g.since(version)
 	// Retain may have replaced g by now, and updates gone on without it.
-	if !ok || versionOf(newest) != g.base+uint64(len(g.records)) {
+	if !ok || newest.Version() != g.base+uint64(len(g.records)) {
 		g.mu.Unlock()
-		return nil, compacted(version)
+		return *new(P), compacted(version)
 	}
 	// The nearest whole snapshot from there on is the one to begin with.
 	n := len(records)
@@ -131,12 +131,12 @@ func (g *log[S]) at(l *line[S], version uint64) (*S, error) {
 	if n == 0 {
 		return newest, nil
 	}
-	older, _ := deltas[0].rewind(newest, version, deltas).(*S)
+	older, _ := deltas[0].rewind(newest, version, deltas).(P)
 	return older, nil
 }
 
 // asOf returns the version that was current at a time.
-func (g *log[S]) asOf(at int64) (version uint64, ok bool) {
+func (g *log[P]) asOf(at int64) (version uint64, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.trim(time.Now().UnixNano())
@@ -153,6 +153,3 @@ func (g *log[S]) asOf(at int64) (version uint64, ok bool) {
 }
 
 func compacted(version uint64) error { return fmt.Errorf("cow: version %d: %w", version, ErrCompacted) }
-
-// lenOf returns how many rows a snapshot has.
-func lenOf[S any](s *S) int { return any(s).(interface{ Len() int }).Len() }

@@ -23,7 +23,7 @@ func inUpdate(_ [2]uintptr, f func()) { f() }
 
 // panicInUpdate panics if the calling goroutine is running the function of an
 // update of l, and was asked to do what.
-func (l *line[S]) panicInUpdate(what string) {
+func (l *line[P]) panicInUpdate(what string) {
 	if id := l.id.Load(); id != 0 && belowInUpdate(id) {
 		panic("cow: " + what + " inside an update of the same store would wait for itself: use the Editor or Tx of that update")
 	}

@@ -8,26 +8,26 @@ import (
 )
 
 // pins are the snapshots that are kept by name.
-type pins[S any] struct {
+type pins[P version[P]] struct {
 	mu     sync.Mutex
-	byName map[string]*S
+	byName map[string]P
 }
 
-func (p *pins[S]) at(version uint64) (*S, bool) {
+func (p *pins[P]) at(version uint64) (P, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.byName {
-		if versionOf(s) == version {
+		if s.Version() == version {
 			return s, true
 		}
 	}
-	return nil, false
+	return *new(P), false
 }
 
 // Pin keeps the snapshot of a version, retained or current, until Unpin: At
 // finds it however long ago it was. AsOf and Changes do not, as they need what
 // lies between as well. A pin of that name is moved. The errors are those of At.
-func (l *line[S]) Pin(name string, version uint64) error {
+func (l *line[P]) Pin(name string, version uint64) error {
 	s, err := l.At(version)
 	if err != nil {
 		return err
@@ -35,14 +35,14 @@ func (l *line[S]) Pin(name string, version uint64) error {
 	l.pins.mu.Lock()
 	defer l.pins.mu.Unlock()
 	if l.pins.byName == nil {
-		l.pins.byName = make(map[string]*S)
+		l.pins.byName = make(map[string]P)
 	}
 	l.pins.byName[name] = s
 	return nil
 }
 
 // Unpin lets go of the pin of that name and reports whether there was one.
-func (l *line[S]) Unpin(name string) bool {
+func (l *line[P]) Unpin(name string) bool {
 	l.pins.mu.Lock()
 	defer l.pins.mu.Unlock()
 	_, ok := l.pins.byName[name]
@@ -52,8 +52,8 @@ func (l *line[S]) Unpin(name string) bool {
 
 // Pins returns an iterator over the pins as they are when it begins, by name,
 // and the snapshots they keep.
-func (l *line[S]) Pins() iter.Seq2[string, *S] {
-	return func(yield func(string, *S) bool) {
+func (l *line[P]) Pins() iter.Seq2[string, P] {
+	return func(yield func(string, P) bool) {
 		l.pins.mu.Lock()
 		byName := maps.Clone(l.pins.byName)
 		l.pins.mu.Unlock()

@@ -17,11 +17,11 @@ type Stats struct {
 
 // Stats returns the figures as they are. It takes constant time, and for each
 // pin that of the rows it holds; what several hold back is counted for each.
-func (l *line[S]) Stats() Stats {
+func (l *line[P]) Stats() Stats {
 	current := l.current.Load()
-	st := Stats{Commits: versionOf(current), Rows: lenOf(current), Waiting: int(l.waiting.Load())}
+	st := Stats{Commits: current.Version(), Rows: current.Len(), Waiting: int(l.waiting.Load())}
 	for _, s := range l.Pins() {
-		rows, bytes := any(s).(interface{ Exclusive(*S) (int, int) }).Exclusive(current)
+		rows, bytes := s.Exclusive(current)
 		st.Pins++
 		st.HeldRows += rows
 		st.HeldBytes += bytes

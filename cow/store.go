@@ -14,7 +14,7 @@ import (
 // may be called from any number of goroutines at once. Reads never wait;
 // writes queue. The Store owns its values: see the package documentation.
 type Store[K comparable, V any] struct {
-	line[snapshot.Map[K, V]]
+	line[*snapshot.Map[K, V]]
 	hub atomic.Pointer[hub[K, V]] // who watches; nil until there is one
 }
 

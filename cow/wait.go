@@ -4,7 +4,7 @@ import "context"
 
 // wait returns the current version once reached says that it is the one, or
 // ctx's error. It starts no goroutine.
-func (l *line[S]) wait(ctx context.Context, reached func(*S) bool) (*S, error) {
+func (l *line[P]) wait(ctx context.Context, reached func(P) bool) (P, error) {
 	for checked := false; ; {
 		// Waiters share one channel, which publish takes away and closes. It
 		// is loaded or made before the version is: a version published after
@@ -26,13 +26,13 @@ func (l *line[S]) wait(ctx context.Context, reached func(*S) bool) (*S, error) {
 			checked = true
 		}
 		if err := l.block(ctx, *c); err != nil {
-			return nil, err
+			return *new(P), err
 		}
 	}
 }
 
 // block waits for c, or returns ctx's cause.
-func (l *line[S]) block(ctx context.Context, c <-chan struct{}) error {
+func (l *line[P]) block(ctx context.Context, c <-chan struct{}) error {
 	l.waiting.Add(1)
 	defer l.waiting.Add(-1)
 	select {

@@ -67,7 +67,7 @@ func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, of ...Watched[
 }
 
 // watch is Watch of the map that in finds in a snapshot.
-func watch[S any, K comparable, V any](ctx context.Context, l *line[S], h *hub[K, V], since *S, in func(*S) *snapshot.Map[K, V], of []Watched[K, V]) (*S, error) {
+func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h *hub[K, V], since P, in func(P) *snapshot.Map[K, V], of []Watched[K, V]) (P, error) {
 	older := in(since)
 	if len(of) == 0 {
 		of = []Watched[K, V]{watchedMap[K, V]{}}
@@ -90,7 +90,7 @@ func watch[S any, K comparable, V any](ctx context.Context, l *line[S], h *hub[K
 			checked = true
 		}
 		if err := l.block(ctx, c); err != nil {
-			return nil, err
+			return *new(P), err
 		}
 	}
 }
