@@ -235,7 +235,7 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 	})
 }
 
-type place struct{ x, y int }
+type place struct{ x int }
 
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 	s := cow.New[place](cow.Options[int]{})

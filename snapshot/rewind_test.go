@@ -210,7 +210,7 @@ func TestSizeGrowsWithTheRow(t *testing.T) {
 		requireSize(t, n, sizeOf(text, 1, Options[int]{}))
 		requireSize(t, n, sizeOf(1, text, Options[string]{}))
 		requireSize(t, n, sizeOf(1, []byte(text), Options[[]byte]{}))
-		requireSize(t, 8*n, sizeOf(1, make([]int, n), Options[[]int]{}))
+		requireSize(t, 8*n, sizeOf(1, make([]int64, n), Options[[]int64]{}))
 		requireSize(t, n, sizeOf[int, any](1, text, Options[any]{}))
 		requireSize(t, 2*n, sizeOf(1, []string{text, text}, Options[[]string]{}))
 		requireSize(t, 2*n, sizeOf(1, [2]string{text, text}, Options[[2]string]{}))
@@ -248,7 +248,7 @@ func TestSizeOfValuesWithoutEndIsBounded(t *testing.T) {
 		any  any
 		more []*ring
 		byID map[int]*ring
-		pad  [64]byte
+		_    [64]byte
 	}
 	r := new(ring)
 	r.next, r.any, r.more, r.byID = r, r, []*ring{r, r, r}, map[int]*ring{1: r, 2: r}
