@@ -232,7 +232,7 @@ func TestSizeGrowsWithTheRow(t *testing.T) {
 		f func()
 		c chan int
 	}
-	requireSize(t, 64, sizeOf(1, nothing, Options[struct {
+	requireSize(t, int(unsafe.Sizeof(nothing)), sizeOf(1, nothing, Options[struct {
 		p *int
 		m map[string]int
 		s []string
