@@ -12,7 +12,8 @@ import (
 // The zero Store is empty and ready for use, with zero Options; it panics at
 // the first write if V needs others. A Store must not be copied. All methods
 // may be called from any number of goroutines at once. Reads never wait;
-// writes queue. The Store owns its values: see the package documentation.
+// writes queue. The Store owns its values: see the package documentation. Where
+// a method speaks of P, that is *snapshot.Map[K, V].
 type Store[K comparable, V any] struct {
 	line[*snapshot.Map[K, V]]
 	hub atomic.Pointer[hub[K, V]] // who watches; nil until there is one

@@ -9,7 +9,9 @@ func (m *Map[K, V]) Attach(x any) *Map[K, V] {
 	if m != nil {
 		n.len, n.version, n.root.kid = m.len, m.version, m.root.kid
 	}
-	n.attach(m.config().plain, x)
+	c := *m.config().plain
+	c.attached, c.to = x, n
+	n.cfg = &c
 	return n
 }
 
@@ -22,12 +24,6 @@ func (m *Map[K, V]) Attached() (x any, to *Map[K, V]) {
 		return nil, nil
 	}
 	return m.cfg.attached, m.cfg.to
-}
-
-func (m *Map[K, V]) attach(plain *config[K, V], x any) {
-	c := *plain
-	c.attached, c.to = x, m
-	m.cfg = &c
 }
 
 // Map returns the map as it is now, at Version(), or the one the edit began

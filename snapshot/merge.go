@@ -27,7 +27,8 @@ func (c Conflict[K, V]) Theirs() (V, bool) { return isolated(c.cfg, c.theirs) }
 // a part of it done, and is returned. Equal values are no exception, since
 // values cannot be compared.
 //
-// The maps must have the same Options. The time is that of the changes.
+// Merge panics if the maps have other Options than ours. The time is that of the
+// changes.
 func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) error {
 	for c := range theirs.Diff(base) {
 		ours := e.current().lookup(c.Key)
@@ -58,7 +59,9 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 // merges know.
 func (e *Editor[K, V]) copy(ch Change[K, V]) {
 	c := e.current().config()
-	c.check(Isolated[V]{ch.new.value, ch.cfg})
+	if ch.cfg != c.plain {
+		panic("snapshot: Merge of a map with other Options: merge what was derived from the same map")
+	}
 	h := c.hashOf(ch.Key)
 	e.enter()
 	defer e.leave()
