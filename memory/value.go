@@ -254,3 +254,29 @@ func index(step string) (i int, ok bool) {
 
 func (v Value) elements() []node { return unsafe.Slice((*node)(v.n.ptr), v.n.bits) }
 func (v Value) fields() *fields  { return (*fields)(v.n.ptr) }
+
+// size returns about how many bytes v takes.
+func (v Value) size() int64 {
+	if v.n == nil {
+		return 0
+	}
+	n := int64(unsafe.Sizeof(*v.n))
+	switch v.Kind() {
+	case String, Bytes:
+		n += int64(v.n.bits)
+	case Time:
+		n += int64(unsafe.Sizeof(time.Time{}))
+	case List:
+		for _, e := range v.Values() {
+			n += e.size()
+		}
+	case Map:
+		for k, e := range v.All() {
+			n += int64(unsafe.Sizeof(k)) + int64(len(k)) + e.size()
+		}
+	}
+	if v.n.orig != nil {
+		n *= 2 // and a clone of what it was made of
+	}
+	return n
+}

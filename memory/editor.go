@@ -1,0 +1,321 @@
+package memory
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// The errors of verbs, to be tested with errors.Is.
+var (
+	ErrExists   = cow.ErrExists
+	ErrNotFound = cow.ErrNotFound
+	ErrConflict = cow.ErrConflict
+)
+
+// An Editor writes to one space within a Batch, and reads what the Batch has
+// written so far. It must not be used after the Batch has ended, which panics. Its
+// verbs are those of Space, which are batches of one; an error leaves the entry
+// as it was, and the Batch may go on.
+//
+// A value and a vector with its metadata are put apart or, by PutItem, together.
+// An entry exists while it has either, and is deleted as a whole. To Insert,
+// Modify and Take, only the value counts.
+type Editor struct {
+	b     *Batch
+	space string
+}
+
+func (e *Editor) name(key string) string { return e.space + "\x01" + key }
+
+// Get returns the value of key, and whether there is one.
+func (e *Editor) Get(key string) (Value, bool) {
+	row, _ := e.b.lookup(e.name(key))
+	if row == nil {
+		return Value{}, false
+	}
+	return row.value, row.value.Exists()
+}
+
+// Entry returns the entry of key, and whether there is one.
+func (e *Editor) Entry(key string) (Entry, bool) {
+	row, rev := e.b.lookup(e.name(key))
+	return newEntry(key, row, rev), row != nil
+}
+
+// Put stores v, frozen, as the value of key. A vector and metadata stay as they
+// are. It expires as its space says, from now on.
+func (e *Editor) Put(key string, v any) error {
+	d, err := e.b.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	e.put(key, d)
+	return nil
+}
+
+// put is Put with all that may fail behind it.
+func (e *Editor) put(key string, d draft) {
+	old, _ := e.b.lookup(e.name(key))
+	next := old.next()
+	e.expire(next, 0)
+	e.value(next, d.value, d.words)
+	e.b.store(e.name(key), next)
+}
+
+// value makes v the value of an entry.
+func (e *Editor) value(next *entry, v Value, words text.Words) {
+	next.value = v
+	if e.b.words == nil {
+		e.b.words = make(map[*node]text.Words)
+	}
+	e.b.words[v.n] = words
+}
+
+// expire makes an entry expire, ttl from now, or, where that is 0, as the space
+// or the Memory says.
+func (e *Editor) expire(next *entry, ttl time.Duration) {
+	if ttl == 0 {
+		ttl = e.b.settler.space(e.space).options.TTL
+	}
+	if ttl == 0 {
+		ttl = e.b.m.options.TTL
+	}
+	next.expires = 0
+	if ttl > 0 {
+		if next.expires = e.b.now + int64(ttl); next.expires < 0 {
+			next.expires = 0 // some 290 years is never
+		}
+	}
+}
+
+// PutItem stores a whole entry under key, in place of what is there.
+func (e *Editor) PutItem(key string, it Item) error {
+	d, err := e.b.m.prepare(key, it)
+	if err != nil {
+		return err
+	}
+	return e.putItem(key, d)
+}
+
+func (e *Editor) putItem(key string, d draft) error {
+	if err := e.fits(key, d.vector); err != nil {
+		return err
+	}
+	next := new(entry)
+	if old, _ := e.b.lookup(e.name(key)); old != nil {
+		next.created = old.created
+	}
+	e.expire(next, d.ttl)
+	e.value(next, d.value, d.words)
+	e.vector(key, next, d)
+	e.b.store(e.name(key), next)
+	return nil
+}
+
+// Insert is Put if key has no value, and returns ErrExists otherwise.
+func (e *Editor) Insert(key string, v any) error {
+	d, err := e.b.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	return e.insert(key, d)
+}
+
+func (e *Editor) insert(key string, d draft) error {
+	if _, ok := e.Get(key); ok {
+		return keyError(key, ErrExists)
+	}
+	e.put(key, d)
+	return nil
+}
+
+// Modify calls f with the value of key and stores what it returns, or returns
+// its error. It returns ErrNotFound if key has no value. When it expires stays as
+// it is.
+func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
+	return e.Upsert(key, func(v Value) (any, error) {
+		if !v.Exists() {
+			return nil, keyError(key, ErrNotFound)
+		}
+		return f(v)
+	})
+}
+
+// Upsert is like Modify, but calls f with an Absent value if key has none; then
+// it expires as the space says.
+func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
+	name := e.name(key)
+	old, rev := e.b.lookup(name)
+	next := old.next()
+	v, err := f(next.value)
+	if err != nil {
+		return err
+	}
+	d, err := e.b.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	if now, again := e.b.lookup(name); now != old || again != rev {
+		return keyError(key, fmt.Errorf("%w: by the function itself", ErrConflict))
+	}
+	if old == nil {
+		e.expire(next, 0)
+	}
+	e.value(next, d.value, d.words)
+	e.b.store(name, next)
+	return nil
+}
+
+// SetIf is Put if the revision of key is rev, and returns ErrConflict otherwise.
+// Revision 0 means that there must be no entry.
+func (e *Editor) SetIf(key string, rev uint64, v any) error {
+	d, err := e.b.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	return e.setIf(key, rev, d)
+}
+
+func (e *Editor) setIf(key string, rev uint64, d draft) error {
+	if _, is := e.b.lookup(e.name(key)); is != rev {
+		return keyError(key, ErrConflict)
+	}
+	e.put(key, d)
+	return nil
+}
+
+// Delete removes the entry of key and reports whether there was one.
+func (e *Editor) Delete(key string) bool {
+	name := e.name(key)
+	if row, _ := e.b.lookup(name); row == nil {
+		return false
+	}
+	return e.b.entries.Delete(name)
+}
+
+// DeleteIf removes the entry of key if its revision is rev, and returns
+// ErrConflict otherwise. Revision 0 succeeds if there is no entry.
+func (e *Editor) DeleteIf(key string, rev uint64) error {
+	if _, is := e.b.lookup(e.name(key)); is != rev {
+		return keyError(key, ErrConflict)
+	}
+	e.Delete(key)
+	return nil
+}
+
+// Take removes the entry of key and returns its value, and whether there was
+// one. An entry without a value stays.
+func (e *Editor) Take(key string) (Value, bool) {
+	v, ok := e.Get(key)
+	if ok {
+		e.b.entries.Delete(e.name(key))
+	}
+	return v, ok
+}
+
+// Clear removes all entries of the space and returns how many there were. What
+// Configure has set stays.
+func (e *Editor) Clear() int {
+	return e.clear(cow.Prefix(e.b.m.order.During(e.b.entries), e.space+"\x01"))
+}
+
+// ClearAll is Clear for the space and all spaces below it.
+func (e *Editor) ClearAll() int {
+	return e.clear(within(e.b.m.order.During(e.b.entries), e.space))
+}
+
+func (e *Editor) clear(names cow.Range[string, *entry, string]) int {
+	n := 0
+	for name, row := range names.All() {
+		if !row.Shared().expired(e.b.now) {
+			n++
+		}
+		e.b.entries.Delete(name)
+	}
+	return n
+}
+
+// PutVector stores a vector and metadata, in place of those that key has. A
+// value stays as it is, and so does when it expires. All vectors of a space have
+// as many dimensions as its first.
+func (e *Editor) PutVector(key string, v []float32, metadata map[string]any) error {
+	d, err := e.b.m.embed(key, v, metadata)
+	if err != nil {
+		return err
+	}
+	return e.putVector(key, d)
+}
+
+func (e *Editor) putVector(key string, d draft) error {
+	if err := e.fits(key, d.vector); err != nil {
+		return err
+	}
+	old, _ := e.b.lookup(e.name(key))
+	next := old.next()
+	if old == nil {
+		e.expire(next, 0)
+	}
+	e.vector(key, next, d)
+	e.b.store(e.name(key), next)
+	return nil
+}
+
+// vector makes the vector and the metadata of d those of an entry.
+func (e *Editor) vector(key string, next *entry, d draft) {
+	next.metadata, next.vector = d.metadata, nil
+	if d.vector == nil {
+		return
+	}
+	next.vector = &embedding{len(d.vector)}
+	if e.b.vectors == nil {
+		e.b.vectors = make(map[string][]float32)
+	}
+	e.b.vectors[e.name(key)] = d.vector
+}
+
+// fits returns an error if v cannot be a vector of the space.
+func (e *Editor) fits(key string, v []float32) error {
+	if v == nil {
+		return nil
+	}
+	dim := func() int {
+		if d := e.b.settler.space(e.space).vectors.Dim(); d > 0 {
+			return d
+		}
+		return e.b.dims[e.space]
+	}
+	if d := dim(); d != 0 && d != len(v) {
+		// The vectors that had so many dimensions may be gone by now.
+		if err := e.b.settler.settle(); err != nil {
+			return err
+		}
+		if d := dim(); d != 0 && d != len(v) {
+			return keyError(key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
+		}
+	}
+	if e.b.dims == nil {
+		e.b.dims = make(map[string]int)
+	}
+	e.b.dims[e.space] = len(v)
+	return nil
+}
+
+// DeleteVector removes the vector and the metadata of key, and reports whether
+// there was a vector. An entry without a value is gone then.
+func (e *Editor) DeleteVector(key string) bool {
+	old, _ := e.b.lookup(e.name(key))
+	if old == nil || old.vector == nil {
+		return false
+	}
+	if !old.value.Exists() {
+		return e.Delete(key)
+	}
+	next := old.next()
+	next.vector, next.metadata = nil, Value{}
+	e.b.store(e.name(key), next)
+	return true
+}

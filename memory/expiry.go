@@ -1,0 +1,40 @@
+package memory
+
+import (
+	"context"
+	"time"
+)
+
+// Sweep removes all entries that have expired, a few at a time so that writers
+// need not wait long, and returns how many there were. They cannot be read any
+// more in any case, and every other write removes some, so that it is needed only
+// where little is written.
+func (m *Memory) Sweep() (n int) {
+	for m.expires.Load() {
+		swept := 0
+		err := m.Batch(func(b *Batch) error {
+			swept = b.settler.sweep(sweepAtOnce)
+			return nil
+		})
+		n += swept
+		if err != nil || swept < sweepAtOnce {
+			break
+		}
+	}
+	return n
+}
+
+// SweepEvery calls Sweep every d until ctx ends, and returns its cause. It is
+// meant to be run in a goroutine of its own; the Memory starts none.
+func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
+	t := time.NewTicker(d)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.C:
+			m.Sweep()
+		}
+	}
+}

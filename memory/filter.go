@@ -1,0 +1,421 @@
+package memory
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// ErrFilter is what the error of every erroneous Filter wraps, to be tested with
+// errors.Is.
+var ErrFilter = errors.New("erroneous filter")
+
+// A filter is evaluated by recursion, and the same filter may be a part of
+// another many times: both are bounded.
+const (
+	maxFilterDepth = 1000
+	maxFilterSize  = 1 << 20
+)
+
+// A Filter decides by the value and the metadata of an entry whether the entry
+// is wanted. The zero Filter wants every entry.
+//
+// A Filter is made by the methods of a [Field] and by [And], [Or] and [Not]. It
+// is immutable: copy it freely, use it from several goroutines and as a part of
+// several others. It has its own frozen copy of every constant that it was made
+// with.
+//
+// Making a Filter never fails. One that makes no sense is kept, makes every
+// Filter erroneous that it is a part of, wants nothing, and is reported by
+// [Filter.Err] and by whatever it is used for.
+type Filter struct{ c *condition }
+
+// A condition is a filter that does not want everything. It is not modified once
+// it is made.
+type condition struct {
+	op          operator
+	field       Field
+	constants   []Value
+	parts       []Filter
+	depth, size int // in conditions
+	err         error
+}
+
+type operator uint8
+
+const (
+	opExists operator = iota
+	opEq
+	opNe
+	opGt
+	opGte
+	opLt
+	opLte
+	opAnd
+	opOr
+	opNot
+)
+
+// A Field names a place in an entry. The zero Field is the value itself. A Field
+// is immutable and safe for concurrent use.
+//
+// The methods of a Field make filters that compare what is at that place with
+// constants, anything that [Freeze] takes, Values included. What is compared
+// is what a [Value] shows, whatever Go types it came in as:
+//
+//   - Numbers compare by their value, exactly, whether they are Int, Uint or
+//     Float.
+//   - Strings and Bytes compare byte by byte, and Times as instants, in whatever
+//     location.
+//   - Null, Bools, Lists and Maps are equal or not, the last two deeply; they
+//     have no order.
+//   - Values of different kinds, but for numbers, are unequal and have no order.
+//
+// Where there is no order, Gt, Gte, Lt and Lte do not hold. Nothing but Ne holds
+// at a place that does not exist. A constant that is Absent equals nothing.
+type Field struct {
+	metadata bool
+	path     []string
+}
+
+// Meta returns the Field that the path leads to in the metadata of an entry. Each
+// element of the path is one step: a key of a Map, or an index of a List in
+// decimal, without leading zeros. Without a path it is the metadata itself.
+func Meta(path ...string) Field { return Field{true, slices.Clone(path)} }
+
+// Val returns the Field that the path leads to in the value of an entry. Each
+// element of the path is one step: a key of a Map, or an index of a List in
+// decimal, without leading zeros. Without a path it is the value itself.
+func Val(path ...string) Field { return Field{false, slices.Clone(path)} }
+
+// Exists returns a Filter that wants entries that have the place. Null is there
+// too.
+func (f Field) Exists() Filter { return f.filter(opExists) }
+
+// Eq returns a Filter that wants entries that have a value equal to v there.
+func (f Field) Eq(v any) Filter { return f.filter(opEq, v) }
+
+// Ne returns a Filter that wants entries that Eq does not want, also those that do
+// not have the place.
+func (f Field) Ne(v any) Filter { return f.filter(opNe, v) }
+
+// Gt returns a Filter that wants entries that have something greater than v there.
+func (f Field) Gt(v any) Filter { return f.filter(opGt, v) }
+
+// Gte returns a Filter that wants entries that have something greater than v
+// there, or equal to it. Unlike Eq it is never satisfied by what has no order.
+func (f Field) Gte(v any) Filter { return f.filter(opGte, v) }
+
+// Lt returns a Filter that wants entries that have something less than v there.
+func (f Field) Lt(v any) Filter { return f.filter(opLt, v) }
+
+// Lte returns a Filter that wants entries that have something less than v there,
+// or equal to it. Unlike Eq it is never satisfied by what has no order.
+func (f Field) Lte(v any) Filter { return f.filter(opLte, v) }
+
+// In returns a Filter that wants entries that have a value equal to one of vs
+// there. It takes time in proportion to their number.
+func (f Field) In(vs ...any) Filter { return f.filter(opEq, vs...) }
+
+// filter returns a filter of the place.
+func (f Field) filter(op operator, constants ...any) Filter {
+	c := &condition{op: op, field: f, depth: 1, size: 1, constants: make([]Value, len(constants))}
+	for i, v := range constants {
+		frozen, err := Freeze(v)
+		if err != nil {
+			c.err = fmt.Errorf("memory: %w on %v: %w", ErrFilter, f, err)
+			break
+		}
+		c.constants[i] = frozen
+	}
+	return Filter{c}
+}
+
+// String returns the name of the place for people: "metadata user.tags.0".
+func (f Field) String() string {
+	of := "value"
+	if f.metadata {
+		of = "metadata"
+	}
+	if len(f.path) == 0 {
+		return of
+	}
+	return of + " " + strings.Join(f.path, ".")
+}
+
+// And returns a Filter that wants what all of fs want: everything, without any.
+func And(fs ...Filter) Filter { return combine(opAnd, fs) }
+
+// Or returns a Filter that wants what one of fs wants at least: nothing, without
+// any.
+func Or(fs ...Filter) Filter { return combine(opOr, fs) }
+
+// Not returns a Filter that wants what f does not want. An erroneous f stays one.
+func Not(f Filter) Filter { return combine(opNot, []Filter{f}) }
+
+func combine(op operator, parts []Filter) Filter {
+	c := &condition{op: op, parts: slices.Clone(parts), depth: 1, size: 1}
+	for _, f := range c.parts {
+		if f.c == nil {
+			continue
+		}
+		c.depth = max(c.depth, 1+f.c.depth)
+		c.size += f.c.size
+		switch {
+		case f.c.err != nil:
+			c.err = f.c.err
+		case c.depth > maxFilterDepth:
+			c.err = fmt.Errorf("memory: %w: nested more than %d levels", ErrFilter, maxFilterDepth)
+		case c.size > maxFilterSize:
+			c.err = fmt.Errorf("memory: %w: more than %d conditions", ErrFilter, maxFilterSize)
+		}
+		if c.err != nil {
+			// Nobody evaluates the parts: let them go.
+			return Filter{&condition{op: op, depth: 1, size: 1, err: c.err}}
+		}
+	}
+	return Filter{c}
+}
+
+// Err returns the reason that f is erroneous, or nil. It wraps ErrFilter, and for a
+// constant that cannot be frozen also the error of [Freeze]. A Filter is
+// erroneous too if it is nested more than a thousand levels or has more than a
+// million conditions, each counted as often as it is a part.
+func (f Filter) Err() error {
+	if f.c == nil {
+		return nil
+	}
+	return f.c.err
+}
+
+// match reports whether f wants an entry. An erroneous filter wants none.
+func (f Filter) match(value, metadata Value) bool {
+	c := f.c
+	if c == nil {
+		return true
+	}
+	if c.err != nil {
+		return false
+	}
+	switch c.op {
+	case opAnd:
+		for _, part := range c.parts {
+			if !part.match(value, metadata) {
+				return false
+			}
+		}
+		return true
+	case opOr:
+		for _, part := range c.parts {
+			if part.match(value, metadata) {
+				return true
+			}
+		}
+		return false
+	case opNot:
+		return !c.parts[0].match(value, metadata)
+	}
+	at := value
+	if c.field.metadata {
+		at = metadata
+	}
+	for _, step := range c.field.path {
+		if at.Kind() == List {
+			i, ok := index(step)
+			if !ok {
+				return c.op == opNe
+			}
+			at = at.Index(i)
+		} else {
+			at = at.Key(step)
+		}
+	}
+	if !at.Exists() {
+		return c.op == opNe
+	}
+	switch c.op {
+	case opExists:
+		return true
+	case opEq:
+		return slices.ContainsFunc(c.constants, func(v Value) bool { return Equal(at, v) })
+	case opNe:
+		return !Equal(at, c.constants[0])
+	}
+	order, ok := compare(at, c.constants[0])
+	switch c.op {
+	case opGt:
+		return ok && order > 0
+	case opGte:
+		return ok && order >= 0
+	case opLt:
+		return ok && order < 0
+	}
+	return ok && order <= 0
+}
+
+// Equal reports whether a and b show the same, whatever Go types they came in as.
+// See [Field] for what is equal; Absent equals Absent.
+func Equal(a, b Value) bool {
+	// Frozen values that are parts of others may be nested without a bound: what
+	// is still to be compared is not on the stack of the goroutine.
+	var pending []valuePair
+	for {
+		if !equalBut(a, b, &pending) {
+			return false
+		}
+		last := len(pending) - 1
+		if last < 0 {
+			return true
+		}
+		a, b = pending[last].a, pending[last].b
+		pending = pending[:last]
+	}
+}
+
+type valuePair struct{ a, b Value }
+
+// equalBut is Equal but for the lists and maps inside of a and b, which it adds
+// to pending.
+func equalBut(a, b Value, pending *[]valuePair) bool {
+	if a.n == b.n {
+		return true
+	}
+	kind := a.Kind()
+	if kind != b.Kind() || kind != List && kind != Map {
+		return equalScalars(a, b)
+	}
+	// What was frozen once and is a part of several is the same memory.
+	if a.n.ptr == b.n.ptr && a.n.bits == b.n.bits {
+		return true
+	}
+	if a.Len() != b.Len() {
+		return false
+	}
+	var as, bs []node
+	if kind == List {
+		as, bs = a.elements(), b.elements()
+	} else {
+		if !slices.Equal(a.fields().keys, b.fields().keys) {
+			return false
+		}
+		as, bs = a.fields().values, b.fields().values
+	}
+	for i := range as {
+		x, y := Value{&as[i]}, Value{&bs[i]}
+		if k := x.Kind(); k == y.Kind() && (k == List || k == Map) {
+			*pending = append(*pending, valuePair{x, y})
+		} else if !equalScalars(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalScalars is Equal for values that are not both lists or both maps.
+func equalScalars(a, b Value) bool {
+	k := a.Kind()
+	if number(k) && number(b.Kind()) {
+		order, ok := compareNumbers(a, b)
+		return ok && order == 0
+	}
+	if k != b.Kind() {
+		return false
+	}
+	switch k {
+	case Bool:
+		return a.Bool() == b.Bool()
+	case String:
+		return a.String() == b.String()
+	case Bytes:
+		return bytes.Equal(a.bytes(), b.bytes())
+	case Time:
+		return a.Time().Equal(b.Time())
+	}
+	return true // Absent, Null
+}
+
+// compare returns the order of a and b, if they have one.
+func compare(a, b Value) (order int, ok bool) {
+	k := a.Kind()
+	if number(k) && number(b.Kind()) {
+		return compareNumbers(a, b)
+	}
+	if k != b.Kind() {
+		return 0, false
+	}
+	switch k {
+	case String:
+		return strings.Compare(a.String(), b.String()), true
+	case Bytes:
+		return bytes.Compare(a.bytes(), b.bytes()), true
+	case Time:
+		return a.Time().Compare(b.Time()), true
+	}
+	return 0, false
+}
+
+func number(k Kind) bool { return k == Int || k == Uint || k == Float }
+
+// compareNumbers returns the order of two numbers, none for a NaN.
+func compareNumbers(a, b Value) (order int, ok bool) {
+	if a.Kind() == Float {
+		x := a.Float()
+		if b.Kind() == Float {
+			y := b.Float()
+			return cmp.Compare(x, y), x == x && y == y
+		}
+		order, ok = compareNumbers(b, a)
+		return -order, ok
+	}
+	// A is an integer: a sign, and how far from zero.
+	aNegative, aSize := integer(a)
+	if b.Kind() == Float {
+		return compareFloat(aNegative, aSize, b.Float())
+	}
+	bNegative, bSize := integer(b)
+	switch {
+	case aNegative != bNegative:
+		if aNegative {
+			return -1, true
+		}
+		return 1, true
+	case aNegative:
+		return cmp.Compare(bSize, aSize), true
+	}
+	return cmp.Compare(aSize, bSize), true
+}
+
+// integer returns an Int or Uint as its sign and absolute value.
+func integer(v Value) (negative bool, size uint64) {
+	if v.Kind() == Int && int64(v.n.bits) < 0 {
+		return true, -v.n.bits
+	}
+	return false, v.n.bits
+}
+
+// compareFloat returns the order of an integer and a float. No integer is rounded
+// to a float: that would make different ones equal.
+func compareFloat(negative bool, size uint64, f float64) (order int, ok bool) {
+	if f != f {
+		return 0, false
+	}
+	if negative {
+		order, ok = compareFloat(false, size, -f)
+		return -order, ok
+	}
+	switch {
+	case f < 0:
+		return 1, true
+	case f >= 1<<64:
+		return -1, true
+	}
+	whole := math.Trunc(f)
+	if order = cmp.Compare(size, uint64(whole)); order == 0 && f > whole {
+		order = -1
+	}
+	return order, true
+}

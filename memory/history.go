@@ -1,0 +1,92 @@
+package memory
+
+import (
+	"iter"
+	"math"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// The errors of reads of the past, to be tested with errors.Is.
+var (
+	ErrCompacted   = cow.ErrCompacted
+	ErrUnpublished = cow.ErrUnpublished
+)
+
+// Retain keeps past versions from now on, as r says, for At, AsOf and Changes.
+// What it keeps is what was written over: values and metadata, parts of vectors
+// and text.
+func (m *Memory) Retain(r cow.Retention) { m.db.Retain(r) }
+
+// At returns the snapshot of a version: the current one, a retained or a pinned
+// one. Its instant is that at which it was published, but for the current one,
+// which is that of Load. It returns ErrCompacted for one that is gone, and
+// ErrUnpublished for one to come.
+func (m *Memory) At(version uint64) (Snapshot, error) {
+	root, err := m.db.At(version)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if root == m.db.Load() {
+		return m.Load(), nil
+	}
+	return m.at(root), nil
+}
+
+// at returns a past snapshot.
+func (m *Memory) at(root *cow.Snapshot) Snapshot {
+	s := Snapshot{t: m.tables, root: root}
+	if h, ok := m.heads.In(root).Get(headKey); ok {
+		s.instant = h.at
+	}
+	return s
+}
+
+// AsOf returns the snapshot that one would have loaded at t; for a time to come,
+// what will be if nobody writes. It returns ErrCompacted for a time before the
+// oldest retained version, and always where nothing is retained.
+func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
+	root, err := m.db.AsOf(t)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	instant := int64(math.MaxInt64)
+	if t.Before(time.Unix(0, instant)) {
+		instant = t.UnixNano() // no version is so old that this is out of range
+	}
+	return Snapshot{m.tables, root, instant}, nil
+}
+
+// Versions returns an iterator over the retained versions, the oldest first and
+// the current one last, and when each was published; see cow.DB.
+func (m *Memory) Versions() iter.Seq2[uint64, time.Time] { return m.db.Versions() }
+
+// Pin keeps the snapshot of a version under a name until Unpin: At finds it
+// however long ago it was. The errors are those of At.
+func (m *Memory) Pin(name string, version uint64) error { return m.db.Pin(name, version) }
+
+// Unpin lets go of the pin of that name and reports whether there was one.
+func (m *Memory) Unpin(name string) bool { return m.db.Unpin(name) }
+
+// Pins returns an iterator over the pins, by name, and what they keep.
+func (m *Memory) Pins() iter.Seq2[string, Snapshot] {
+	return func(yield func(string, Snapshot) bool) {
+		for name, root := range m.db.Pins() {
+			if !yield(name, m.at(root)) {
+				return
+			}
+		}
+	}
+}
+
+// Fork returns a new Memory that begins with s, a snapshot of m, current or past,
+// or of another fork: to try something out. It takes constant time and is
+// independent from then on. It has the Options of m, and no history, pins or
+// watches.
+func (m *Memory) Fork(s Snapshot) *Memory {
+	f := &Memory{db: m.db.Fork(s.root), tables: m.tables, options: m.options}
+	f.expires.Store(m.expires.Load())
+	f.stamps.Store(m.stamps.Load())
+	return f
+}

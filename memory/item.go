@@ -1,0 +1,130 @@
+package memory
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// An Item is a whole entry to be stored by PutItem.
+type Item struct {
+	Value    any            // as for Freeze; nil is Null
+	Vector   []float32      // none if nil
+	Metadata map[string]any // none if nil
+	TTL      time.Duration  // 0: that of the space, or of the Memory
+}
+
+// A draft is an Item as it will be stored: frozen and checked, in memory of its
+// own. It is made before the writer's place is taken.
+type draft struct {
+	value    Value
+	words    text.Words
+	metadata Value
+	vector   []float32
+	ttl      time.Duration
+}
+
+// prepare makes a draft of it.
+func (m *Memory) prepare(key string, it Item) (draft, error) {
+	d, err := m.freeze(key, it.Value)
+	if err == nil && it.Metadata != nil {
+		d.metadata, err = Freeze(it.Metadata)
+	}
+	if err == nil && it.Vector != nil {
+		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
+	}
+	if err == nil && it.TTL < 0 {
+		err = fmt.Errorf("%w: a TTL of %v", ErrUnsupported, it.TTL)
+	}
+	if err != nil {
+		return draft{}, keyError(key, err)
+	}
+	d.ttl = it.TTL
+	return d, nil
+}
+
+// freeze makes a draft of a value.
+func (m *Memory) freeze(key string, v any) (draft, error) {
+	value, err := Freeze(v)
+	if err != nil {
+		return draft{}, keyError(key, err)
+	}
+	return draft{value: value, words: m.words(value)}, nil
+}
+
+// embed makes a draft of a vector and its metadata.
+func (m *Memory) embed(key string, v []float32, metadata map[string]any) (draft, error) {
+	if v == nil {
+		v = []float32{}
+	}
+	d, err := m.prepare(key, Item{Vector: v, Metadata: metadata})
+	d.value = Value{}
+	return d, err
+}
+
+// words returns the words of a value, which the text index is made of.
+func (m *Memory) words(v Value) text.Words {
+	if m.options.NoText {
+		return text.Words{}
+	}
+	return text.Tokenize(v.texts)
+}
+
+// texts calls yield with every String in v.
+func (v Value) texts(yield func(string) bool) { v.eachText(yield) }
+
+func (v Value) eachText(yield func(string) bool) bool {
+	switch v.Kind() {
+	case String:
+		return yield(v.String())
+	case List:
+		for _, e := range v.Values() {
+			if !e.eachText(yield) {
+				return false
+			}
+		}
+	case Map:
+		for _, e := range v.All() {
+			if !e.eachText(yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Float32s returns v in single precision, as vectors are stored. What is too
+// large for it becomes an infinity, which no vector may have.
+func Float32s(v []float64) []float32 {
+	if v == nil {
+		return nil
+	}
+	s := make([]float32, len(v))
+	for i, x := range v {
+		s[i] = float32(x)
+	}
+	return s
+}
+
+// A KeyError says which entry an error is about.
+type KeyError struct {
+	Key string
+	Err error
+}
+
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("memory: key %q: %s", e.Key, strings.TrimPrefix(e.Err.Error(), "memory: "))
+}
+
+func (e *KeyError) Unwrap() error { return e.Err }
+
+func keyError(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &KeyError{key, err}
+}

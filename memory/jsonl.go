@@ -1,0 +1,309 @@
+package memory
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// A record is a line of an export, an entry as JSON.
+type record struct {
+	Space    *[]string       `json:"space"`
+	Key      *string         `json:"key"`
+	Value    json.RawMessage `json:"value,omitempty"`    // absent: no value
+	Vector   []float32       `json:"vector,omitempty"`   // absent: no vector
+	Metadata json.RawMessage `json:"metadata,omitempty"` // absent: none
+	Created  *time.Time      `json:"created,omitempty"`
+	Updated  *time.Time      `json:"updated,omitempty"`
+	Expires  *time.Time      `json:"expires,omitempty"` // absent: never
+}
+
+// The errors of Export and Import, to be tested with errors.Is.
+var (
+	// ErrMalformed says that a line is no entry. The error says which one.
+	ErrMalformed = errors.New("malformed entry")
+
+	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
+	ErrUTF8 = errors.New("text is not UTF-8")
+)
+
+// maxLine is how long a line to import may be.
+const maxLine = 64 << 20
+
+// Export writes all entries as JSON Lines, one a line, in the order of their
+// spaces and keys, while writes to the Memory may go on:
+//
+//	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},"created":"…","updated":"…","expires":"…"}
+//
+// An entry without value, vector, metadata or expiry has no such member. Times
+// are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
+// become strings. An entry with a string that is not UTF-8 is ErrUTF8; what was
+// written until then is of no use.
+func (s Snapshot) Export(w io.Writer) error {
+	if s.t == nil {
+		return nil
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	for name, row := range s.t.order.In(s.t.entries.In(s.root)).All() {
+		e := row.Shared()
+		if e.expired(s.instant) {
+			continue
+		}
+		path, key := split(name)
+		r, err := s.record(path, key, e)
+		if err == nil {
+			err = enc.Encode(r)
+		}
+		if err != nil {
+			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, err)
+		}
+	}
+	return b.Flush()
+}
+
+func (s Snapshot) record(path, key string, e *entry) (*record, error) {
+	space := decodePath(path)
+	r := &record{Space: &space, Key: &key}
+	if !utf8.ValidString(path+key) || !e.value.valid() || !e.metadata.valid() {
+		return nil, ErrUTF8
+	}
+	var err error
+	if e.value.Exists() {
+		if r.Value, err = e.value.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if e.metadata.Exists() {
+		if r.Metadata, err = e.metadata.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if e.vector != nil {
+		r.Vector, _ = s.space(path).vectors.Get(key)
+	}
+	created, updated := time.Unix(0, e.created).UTC(), time.Unix(0, e.updated).UTC()
+	r.Created, r.Updated = &created, &updated
+	if e.expires != 0 {
+		expires := time.Unix(0, e.expires).UTC()
+		r.Expires = &expires
+	}
+	return r, nil
+}
+
+// valid reports whether all strings of v, keys too, are UTF-8.
+func (v Value) valid() bool {
+	switch v.Kind() {
+	case String:
+		return utf8.ValidString(v.String())
+	case List:
+		for _, e := range v.Values() {
+			if !e.valid() {
+				return false
+			}
+		}
+	case Map:
+		for k, e := range v.All() {
+			if !utf8.ValidString(k) || !e.valid() {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// Import stores the entries that Export has written, or anybody in that format,
+// as one version, in place of those under the same keys, and returns how many
+// lines there were. Empty lines are skipped. Of a value, whole numbers become
+// int, or uint64 or float64 where they do not fit, others float64; objects and
+// lists become map[string]any and []any. Where created and updated are absent they
+// are now; where expires is, the entry never expires.
+//
+// A line that is no such entry, has other members, or is longer than 64 MiB, is an
+// error that wraps ErrMalformed and says which line, and nothing is imported.
+func (m *Memory) Import(r io.Reader) (n int, err error) {
+	var all []imported
+	in := bufio.NewReaderSize(r, 1<<16)
+	for line := 1; ; line++ {
+		text, err := readLine(in)
+		if err == io.EOF {
+			break
+		}
+		if err == nil && len(bytes.TrimSpace(text)) > 0 {
+			var i imported
+			i, err = m.parse(text)
+			all = append(all, i)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("memory: line %d: %w", line, err)
+		}
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	err = m.Batch(func(b *Batch) error {
+		for _, i := range all {
+			if err := b.editor(i.space).restore(i); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(all), nil
+}
+
+// An imported is a line that was read.
+type imported struct {
+	draft
+	space, key                string
+	created, updated, expires int64
+}
+
+// restore stores what was read, as it was.
+func (e *Editor) restore(i imported) error {
+	if err := e.fits(i.key, i.vector); err != nil {
+		return err
+	}
+	next := &entry{created: i.created, updated: i.updated, expires: i.expires}
+	e.value(next, i.value, i.words)
+	e.vector(i.key, next, i.draft)
+	e.b.store(e.name(i.key), next)
+	return nil
+}
+
+// readLine returns the next line, and io.EOF after the last.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > maxLine:
+			return nil, fmt.Errorf("%w: longer than %d bytes", ErrMalformed, maxLine)
+		case err == bufio.ErrBufferFull:
+			continue
+		case err == io.EOF && len(line) > 0:
+			return line, nil
+		}
+		return line, err
+	}
+}
+
+// parse reads a line.
+func (m *Memory) parse(line []byte) (i imported, err error) {
+	var r record
+	if !utf8.Valid(line) {
+		return i, fmt.Errorf("%w: %w", ErrMalformed, ErrUTF8)
+	}
+	if err := strictly(line, &r); err != nil {
+		return i, err
+	}
+	switch {
+	case r.Space == nil:
+		return i, fmt.Errorf("%w: no space", ErrMalformed)
+	case r.Key == nil:
+		return i, fmt.Errorf("%w: no key", ErrMalformed)
+	case r.Value == nil && r.Vector == nil:
+		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
+	}
+	i.space, i.key = encodePath(*r.Space), *r.Key
+	it := Item{Vector: r.Vector}
+	if r.Value != nil {
+		if it.Value, err = decode(r.Value); err != nil {
+			return i, err
+		}
+	}
+	if r.Metadata != nil && string(r.Metadata) != "null" {
+		metadata, err := decode(r.Metadata)
+		if err != nil {
+			return i, err
+		}
+		var ok bool
+		if it.Metadata, ok = metadata.(map[string]any); !ok {
+			return i, fmt.Errorf("%w: metadata is no object", ErrMalformed)
+		}
+	}
+	if i.draft, err = m.prepare(i.key, it); err != nil {
+		return i, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if r.Value == nil {
+		i.draft.value = Value{}
+	}
+	for _, t := range []struct {
+		from *time.Time
+		to   *int64
+	}{{r.Created, &i.created}, {r.Updated, &i.updated}, {r.Expires, &i.expires}} {
+		if t.from == nil {
+			continue
+		}
+		*t.to = t.from.UnixNano()
+		if *t.to == 0 || !time.Unix(0, *t.to).Equal(*t.from) {
+			return i, fmt.Errorf("%w: time %v is out of range", ErrMalformed, t.from)
+		}
+	}
+	return i, nil
+}
+
+// strictly decodes JSON with nothing after it, and no member that v has not.
+func strictly(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("%w: more than one value", ErrMalformed)
+	}
+	return nil
+}
+
+// decode decodes a value, its numbers as the Go type that fits them.
+func decode(text []byte) (any, error) {
+	var v any
+	if err := strictly(text, &v); err != nil {
+		return nil, err
+	}
+	return numbers(v)
+}
+
+// numbers replaces each json.Number in v. The decoder bounds how deep v is.
+func numbers(v any) (_ any, err error) {
+	switch v := v.(type) {
+	case json.Number:
+		if i, err := strconv.Atoi(string(v)); err == nil {
+			return i, nil
+		}
+		if u, err := strconv.ParseUint(string(v), 10, 64); err == nil {
+			return u, nil
+		}
+		f, err := v.Float64()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		return f, nil
+	case []any:
+		for i := range v {
+			if v[i], err = numbers(v[i]); err != nil {
+				return nil, err
+			}
+		}
+	case map[string]any:
+		for k := range v {
+			if v[k], err = numbers(v[k]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return v, nil
+}

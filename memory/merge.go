@@ -1,0 +1,101 @@
+package memory
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// A Conflict is an entry that both sides of a merge have changed. Where there is
+// no entry, the Entry is the zero one.
+type Conflict struct {
+	Space  []string
+	Key    string
+	Base   Entry // what both began with
+	Ours   Entry // in the Memory that is merged into
+	Theirs Entry // in the snapshot that is merged
+}
+
+// A MergeError lists the entries that both sides of a merge have changed, where
+// nothing was given to resolve them. It wraps ErrConflict.
+type MergeError struct {
+	Conflicts []Conflict
+}
+
+// Error names the first few entries.
+func (e *MergeError) Error() string {
+	const few = 5
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory: changed on both sides, %d in all:", len(e.Conflicts))
+	for i, c := range e.Conflicts {
+		if i == few {
+			b.WriteString(" …")
+			break
+		}
+		fmt.Fprintf(&b, " %q %q", c.Space, c.Key)
+	}
+	return b.String()
+}
+
+func (e *MergeError) Unwrap() error { return ErrConflict }
+
+// Merge makes the changes from base to theirs here as well, as one version: a
+// three-way merge. Base is the snapshot that a fork began with, and after a merge,
+// in either direction, what that returned; theirs is the fork's snapshot now. Both
+// must come from the same origin. With snapshots of one Memory, Merge(after,
+// before, nil) undoes what happened in between.
+//
+// An entry that was changed on both sides is a conflict, unless both removed it.
+// For each, resolve returns the Entry to keep: Ours, Theirs or Base, one of these
+// with another Value, or the zero Entry to remove it; or an error, which ends the
+// merge. If resolve is nil the conflicts are returned in a *MergeError. On an error
+// nothing is published. What spaces are configured to stays.
+func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
+	var conflicts []Conflict
+	if resolve == nil {
+		resolve = func(c Conflict) (Entry, error) {
+			conflicts = append(conflicts, c)
+			return c.Ours, nil
+		}
+	}
+	err = m.Batch(func(b *Batch) error {
+		b.settler.from = []Snapshot{theirs, base}
+		err := b.entries.Merge(m.entries.In(base.root), m.entries.In(theirs.root), func(c cow.Conflict[string, *entry]) (*entry, bool, error) {
+			path, key := split(c.Key)
+			was, _ := c.Base()
+			ours, _ := c.Ours()
+			other, _ := c.Theirs()
+			e, err := resolve(Conflict{
+				Space:  decodePath(path),
+				Key:    key,
+				Base:   newEntry(key, was, m.entries.In(base.root).Revision(c.Key)),
+				Ours:   newEntry(key, ours, b.entries.Revision(c.Key)),
+				Theirs: newEntry(key, other, m.entries.In(theirs.root).Revision(c.Key)),
+			})
+			if err != nil || e.row == nil && !e.Value.Exists() {
+				return nil, false, err
+			}
+			return b.merged(c.Key, e), true, nil
+		})
+		if err == nil && len(conflicts) > 0 {
+			err = &MergeError{conflicts}
+		}
+		return err
+	})
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return theirs, nil
+}
+
+// merged returns the row of an Entry that resolve has returned.
+func (b *Batch) merged(name string, e Entry) *entry {
+	if e.row != nil && e.row.value == e.Value {
+		return e.row
+	}
+	next := e.row.next()
+	next.value = e.Value
+	b.complete(name, next)
+	return next
+}

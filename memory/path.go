@@ -1,0 +1,77 @@
+package memory
+
+import "strings"
+
+// A space is known by its path in one string, which is different for different
+// paths, and ordered as the paths are, element by element, all that is below a
+// path right after it. The encoding is that of the tuple layer of FoundationDB: an
+// element is its bytes, with 0xff after each zero byte, between an opening byte
+// and a zero byte. An entry has its key after that of its space.
+const (
+	opensKey     = 0x01 // below opensElement: entries come before the spaces below
+	opensElement = 0x02
+	endsElement  = 0x00
+	escapes      = 0xff // after a zero byte that ends nothing
+
+	// aboveBelow, after a path, is above all that is below it. What begins with
+	// both is another element, one with a zero byte.
+	aboveBelow = "\xff"
+)
+
+// appendElement appends one element of a path.
+func appendElement(b []byte, s string) []byte {
+	b = append(b, opensElement)
+	for {
+		i := strings.IndexByte(s, 0)
+		if i < 0 {
+			b = append(b, s...)
+			return append(b, endsElement)
+		}
+		b = append(append(b, s[:i+1]...), escapes)
+		s = s[i+1:]
+	}
+}
+
+// encodePath returns a path in one string.
+func encodePath(path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	var b []byte
+	for _, s := range path {
+		b = appendElement(b, s)
+	}
+	return string(b)
+}
+
+// decodePath returns the path that encodePath made s of.
+func decodePath(s string) []string {
+	path := []string{}
+	for s != "" {
+		n := elementLen(s)
+		path = append(path, strings.ReplaceAll(s[1:n-1], "\x00\xff", "\x00"))
+		s = s[n:]
+	}
+	return path
+}
+
+// elementLen returns how long the first element of an encoded path is, with what
+// opens and ends it.
+func elementLen(s string) int {
+	for i := 1; ; i++ {
+		i += strings.IndexByte(s[i:], endsElement)
+		if i+1 == len(s) || s[i+1] != escapes {
+			return i + 1
+		}
+	}
+}
+
+// split takes the name of an entry apart: the encoded path of its space, and its
+// key.
+func split(name string) (space, key string) {
+	n := 0
+	for name[n] == opensElement {
+		n += elementLen(name[n:])
+	}
+	return name[:n], name[n+1:]
+}

@@ -1,0 +1,186 @@
+package memory
+
+import (
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/vector"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A spaceContent is what follows from the entries of a space.
+type spaceContent struct {
+	count    int // entries
+	expiring int // of them, those that expire
+	bytes    int64
+	vectors  *vector.Index
+	texts    *text.Index
+	hand     string // the name of the last entry evicted: where to look for the next
+}
+
+// A settler keeps the spaces of a Batch in step with its entries. The entries are
+// the one truth: whatever an update did to them, a verb, a merge, an eviction, is
+// found by comparing versions, and counts, vectors and text follow.
+type settler struct {
+	b       *Batch
+	settled *snapshot.Map[string, *entry] // up to here
+	base    *snapshot.Map[string, *entry] // what the update began with
+	spaces  *cow.Editor[string, *space]
+	touched map[string]*space // not stored yet, and not shared
+	head    head
+	from    []Snapshot // what is merged: where vectors are that nobody put
+}
+
+func (s *settler) begin(b *Batch) {
+	s.b = b
+	s.base = b.entries.Map()
+	s.settled = s.base
+	s.spaces = b.m.spaces.Edit(b.tx)
+	if h, ok := b.m.heads.Edit(b.tx).Get(headKey); ok {
+		s.head = head{bytes: h.bytes, hand: h.hand}
+	}
+	s.head.at = b.now
+}
+
+// space returns a space as it is settled, which must not be modified.
+func (s *settler) space(path string) *space {
+	if sp := s.touched[path]; sp != nil {
+		return sp
+	}
+	if sp, ok := s.spaces.Get(path); ok {
+		return sp
+	}
+	return new(space)
+}
+
+// touch returns a space to be modified.
+func (s *settler) touch(path string) *space {
+	if sp := s.touched[path]; sp != nil {
+		return sp
+	}
+	sp := *s.space(path)
+	if s.touched == nil {
+		s.touched = make(map[string]*space)
+	}
+	s.touched[path] = &sp
+	return &sp
+}
+
+// settle makes the spaces follow what was done to the entries since the last
+// time.
+func (s *settler) settle() error {
+	now := s.b.entries.Map()
+	if now == s.settled {
+		return nil
+	}
+	// What goes first, so that the last vector of a space makes room for one of
+	// another dimension.
+	var come []snapshot.Change[string, *entry]
+	for c := range now.Diff(s.settled) {
+		old, _ := c.Old()
+		if old == nil {
+			come = append(come, c)
+			continue
+		}
+		path, key := split(c.Key)
+		sp := s.touch(path)
+		s.count(sp, old, -1)
+		next, ok := c.New()
+		if ok {
+			come = append(come, c)
+		}
+		if old.vector != nil && (!ok || next.vector != old.vector) {
+			sp.vectors = sp.vectors.Delete(key)
+		}
+		if old.value.Exists() && (!ok || !next.value.Exists()) {
+			sp.texts = sp.texts.Delete(key)
+		}
+	}
+	for _, c := range come {
+		path, key := split(c.Key)
+		key = strings.Clone(key) // not to keep the entry alive
+		sp := s.touch(path)
+		old, _ := c.Old()
+		if old == nil {
+			old = new(entry)
+		}
+		next, _ := c.New()
+		s.count(sp, next, 1)
+		if next.vector != nil && next.vector != old.vector {
+			vectors, err := sp.vectors.Set(key, s.vector(path, key, c.Key, next))
+			if err != nil {
+				return keyError(key, err)
+			}
+			sp.vectors = vectors
+		}
+		if next.value.n != old.value.n && next.value.Exists() && !s.b.m.options.NoText {
+			sp.texts = sp.texts.Set(key, s.words(next.value))
+		}
+	}
+	s.settled = now
+	clear(s.b.vectors)
+	clear(s.b.words)
+	clear(s.b.dims)
+	return nil
+}
+
+// count counts an entry of a space in or out.
+func (s *settler) count(sp *space, e *entry, n int) {
+	sp.count += n
+	sp.bytes += int64(n) * e.size
+	s.head.bytes += int64(n) * e.size
+	if e.expires != 0 {
+		sp.expiring += n
+		s.b.m.expires.Store(true) // before the version is published
+	}
+}
+
+// vector returns the vector of an entry that has come.
+func (s *settler) vector(path, key, name string, e *entry) []float32 {
+	if v, ok := s.b.vectors[name]; ok {
+		return v
+	}
+	for _, from := range s.from {
+		if other := (View{from, path}).lookup(key); other != nil && other.vector == e.vector {
+			v, _ := from.space(path).vectors.Get(key)
+			return v
+		}
+	}
+	return nil
+}
+
+// words returns the words of a value.
+func (s *settler) words(v Value) text.Words {
+	if w, ok := s.b.words[v.n]; ok {
+		return w
+	}
+	return s.b.m.words(v)
+}
+
+// end does what ends every update: it removes what has expired and what is too
+// much, and stores the spaces.
+func (s *settler) end() error {
+	s.sweep(sweepAtOnce)
+	if err := s.settle(); err != nil {
+		return err
+	}
+	if err := s.evict(); err != nil {
+		return err
+	}
+	if s.settled == s.base && len(s.touched) == 0 {
+		return nil
+	}
+	for path, sp := range s.touched {
+		if sp.count == 0 {
+			sp.hand = ""
+		}
+		if sp.count == 0 && sp.options == (SpaceOptions{}) {
+			s.spaces.Delete(path)
+		} else {
+			s.spaces.Set(path, sp)
+		}
+	}
+	s.b.m.heads.Edit(s.b.tx).Set(headKey, &s.head)
+	return nil
+}

@@ -1,0 +1,257 @@
+package memory
+
+import (
+	"context"
+	"iter"
+)
+
+// A Space is one space of a Memory: a namespace, known by its path. It is a
+// value, made by Memory.Space, immutable, and safe for concurrent use. It need not
+// be created: it is there once it has an entry.
+//
+// Its reads are of the current version, each for itself: for several that must
+// agree, Load a View. They count as use, where entries are evicted; those of a View
+// do not. Its writes are each one Batch; all that can fail is done before the
+// writer's place is taken. Their contracts are those of Editor.
+type Space struct {
+	m    *Memory
+	path string
+}
+
+// Space returns the space with that path. Paths are any strings, an empty one
+// too, and are never joined: "a:b", "c" and "a", "b:c" are different. No path is
+// the root, a space like others.
+func (m *Memory) Space(path ...string) Space { return Space{m, encodePath(path)} }
+
+// Path returns the path of the space.
+func (s Space) Path() []string { return decodePath(s.path) }
+
+// Space returns the space that is below this one by that path.
+func (s Space) Space(path ...string) Space { return Space{s.m, s.path + encodePath(path)} }
+
+// Load returns the space in the current snapshot.
+func (s Space) Load() View { return View{s.m.Load(), s.path} }
+
+// In returns the space in a snapshot of the Memory or a fork of it.
+func (s Space) In(snapshot Snapshot) View { return View{snapshot, s.path} }
+
+// Get returns the value of key, and whether there is one. It allocates nothing,
+// unless the path and the key are very long.
+func (s Space) Get(key string) (Value, bool) {
+	v := View{s.m.Load(), s.path}
+	e := v.lookup(key)
+	if e == nil {
+		return Value{}, false
+	}
+	s.m.stamp(e, v.s)
+	return e.value, e.value.Exists()
+}
+
+// Entry returns the entry of key, and whether there is one.
+func (s Space) Entry(key string) (Entry, bool) {
+	v := s.Load()
+	e, ok := v.Entry(key)
+	if ok {
+		s.m.stamp(e.row, v.s)
+	}
+	return e, ok
+}
+
+// stampEvery is how many versions apart a stamp is renewed: a power of two.
+const stampEvery = 8
+
+// stamp says that an entry was used, at a version. A key that many read is
+// written to once in some versions, and else only looked at, so that its cache
+// line stays with all of them.
+func (m *Memory) stamp(e *entry, s Snapshot) {
+	if m.stamps.Load() {
+		if now := s.Version(); now-e.used.Load() >= stampEvery {
+			e.used.Store(now)
+		}
+	}
+}
+
+// Len returns the number of entries.
+func (s Space) Len() int { return s.Load().Len() }
+
+// List returns an iterator over the entries of the version that is current when
+// it begins; see View.List.
+func (s Space) List(o ListOptions) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) { s.Load().List(o)(yield) }
+}
+
+// Vector returns a copy of the vector of key, and whether there is one.
+func (s Space) Vector(key string) ([]float32, bool) {
+	v := s.Load()
+	if e := v.lookup(key); e != nil {
+		s.m.stamp(e, v.s)
+	}
+	return v.Vector(key)
+}
+
+// Search returns the entries whose vectors are most like v; see View.Search.
+func (s Space) Search(v []float32, o SearchOptions) ([]Hit, error) {
+	view := s.Load()
+	hits, err := view.Search(v, o)
+	return s.used(view, hits), err
+}
+
+// SearchText returns the entries whose text fits the query best; see
+// View.SearchText.
+func (s Space) SearchText(query string, o SearchOptions) ([]Hit, error) {
+	view := s.Load()
+	hits, err := view.SearchText(query, o)
+	return s.used(view, hits), err
+}
+
+// SearchBoth joins both searches; see View.SearchBoth.
+func (s Space) SearchBoth(v []float32, query string, o SearchOptions) ([]Hit, error) {
+	view := s.Load()
+	hits, err := view.SearchBoth(v, query, o)
+	return s.used(view, hits), err
+}
+
+// used stamps what was found.
+func (s Space) used(v View, hits []Hit) []Hit {
+	for _, h := range hits {
+		s.m.stamp(h.row, v.s)
+	}
+	return hits
+}
+
+// edit runs f on the space as a batch.
+func (s Space) edit(f func(e *Editor) error) error {
+	return s.m.Batch(func(b *Batch) error { return f(b.editor(s.path)) })
+}
+
+// must runs f, which cannot fail, as a batch. Nor can the batch: removing needs
+// no room.
+func (s Space) must(f func(e *Editor)) {
+	if err := s.edit(func(e *Editor) error { f(e); return nil }); err != nil {
+		panic(err)
+	}
+}
+
+// Put stores v, frozen, as the value of key. A vector and metadata stay as they
+// are.
+func (s Space) Put(key string, v any) error {
+	d, err := s.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	return s.edit(func(e *Editor) error { e.put(key, d); return nil })
+}
+
+// PutItem stores a whole entry under key, in place of what is there.
+func (s Space) PutItem(key string, it Item) error {
+	d, err := s.m.prepare(key, it)
+	if err != nil {
+		return err
+	}
+	return s.edit(func(e *Editor) error { return e.putItem(key, d) })
+}
+
+// Insert is Put if key has no value, and returns ErrExists otherwise.
+func (s Space) Insert(key string, v any) error {
+	d, err := s.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	return s.edit(func(e *Editor) error { return e.insert(key, d) })
+}
+
+// Modify calls f with the value of key and stores what it returns, in one step;
+// see Editor.Modify.
+func (s Space) Modify(key string, f func(v Value) (any, error)) error {
+	return s.edit(func(e *Editor) error { return e.Modify(key, f) })
+}
+
+// Upsert is like Modify, but calls f with an Absent value if key has none.
+func (s Space) Upsert(key string, f func(v Value) (any, error)) error {
+	return s.edit(func(e *Editor) error { return e.Upsert(key, f) })
+}
+
+// SetIf is Put if the revision of key is rev, and returns ErrConflict otherwise.
+// Revision 0 means that there must be no entry.
+func (s Space) SetIf(key string, rev uint64, v any) error {
+	d, err := s.m.freeze(key, v)
+	if err != nil {
+		return err
+	}
+	return s.edit(func(e *Editor) error { return e.setIf(key, rev, d) })
+}
+
+// Delete removes the entry of key and reports whether there was one.
+func (s Space) Delete(key string) (found bool) {
+	s.must(func(e *Editor) { found = e.Delete(key) })
+	return found
+}
+
+// DeleteIf removes the entry of key if its revision is rev, and returns
+// ErrConflict otherwise.
+func (s Space) DeleteIf(key string, rev uint64) error {
+	return s.edit(func(e *Editor) error { return e.DeleteIf(key, rev) })
+}
+
+// Take removes the entry of key and returns its value, and whether there was
+// one. Of any number of concurrent calls one gets it.
+func (s Space) Take(key string) (v Value, found bool) {
+	s.must(func(e *Editor) { v, found = e.Take(key) })
+	return v, found
+}
+
+// Clear removes all entries of the space and returns how many there were.
+func (s Space) Clear() (n int) {
+	s.must(func(e *Editor) { n = e.Clear() })
+	return n
+}
+
+// ClearAll is Clear for the space and all spaces below it, in one version.
+func (s Space) ClearAll() (n int) {
+	s.must(func(e *Editor) { n = e.ClearAll() })
+	return n
+}
+
+// PutVector stores a copy of a vector, and metadata, frozen, for key, in place of
+// those it has. A value stays as it is.
+func (s Space) PutVector(key string, v []float32, metadata map[string]any) error {
+	d, err := s.m.embed(key, v, metadata)
+	if err != nil {
+		return err
+	}
+	return s.edit(func(e *Editor) error { return e.putVector(key, d) })
+}
+
+// DeleteVector removes the vector and the metadata of key, and reports whether
+// there was a vector.
+func (s Space) DeleteVector(key string) (found bool) {
+	s.must(func(e *Editor) { found = e.DeleteVector(key) })
+	return found
+}
+
+// Configure sets how the space behaves, and evicts what is too much at once.
+func (s Space) Configure(o SpaceOptions) {
+	s.must(func(e *Editor) { e.Configure(o) })
+}
+
+// Watch blocks until the entries of those keys differ from those in since, or, if
+// there are no keys, any entry of the space, and returns the snapshot that is
+// current then, or ctx's cause. An entry differs once it was written, removed,
+// swept or evicted; that it expires is noticed when it is swept.
+func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
+	of := s.m.spaces.Keys(s.path)
+	var err error
+	if len(keys) == 0 {
+		_, err = s.m.spaces.Watch(ctx, since.root, of)
+	} else {
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = s.path + "\x01" + k
+		}
+		_, err = s.m.entries.Watch(ctx, since.root, s.m.entries.Keys(names...))
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
+	return s.m.Load(), nil
+}
