@@ -189,13 +189,17 @@ func Example_readmeIndexes() {
 	// <nil> <nil> true cow: index "email": two rows under ada@example.com
 }
 
-// Every Go snippet of the README stands in this file, where it is compiled and
-// its output checked.
+// Every Go snippet of the README stands in this file or in that of package memory,
+// where it is compiled and its output checked.
 func TestReadmeSnippetsAreCompiled(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	source, err := os.ReadFile("readme_test.go")
-	require.NoError(t, err)
+	var source []byte
+	for _, name := range []string{"readme_test.go", "../memory/readme_test.go"} {
+		file, err := os.ReadFile(name)
+		require.NoError(t, err)
+		source = append(source, file...)
+	}
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	parts := strings.Split(string(readme), "```go\n")
 	require.Greater(t, len(parts), 2, "README.md has lost its snippets")

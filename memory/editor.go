@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
@@ -79,7 +80,7 @@ func (e *Editor) value(next *entry, v Value, words text.Words) {
 // or the Memory says.
 func (e *Editor) expire(next *entry, ttl time.Duration) {
 	if ttl == 0 {
-		ttl = e.b.settler.space(e.space).options.TTL
+		ttl = e.b.settler.optionsOf(e.space).TTL
 	}
 	if ttl == 0 {
 		ttl = e.b.m.options.TTL
@@ -162,7 +163,7 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 	if now, again := e.b.lookup(name); now != old || again != rev {
 		return keyError(key, fmt.Errorf("%w: by the function itself", ErrConflict))
 	}
-	if old == nil {
+	if !next.value.Exists() {
 		e.expire(next, 0)
 	}
 	e.value(next, d.value, d.words)
@@ -290,6 +291,7 @@ func (e *Editor) fits(key string, v []float32) error {
 	}
 	if d := dim(); d != 0 && d != len(v) {
 		// The vectors that had so many dimensions may be gone by now.
+		e.b.settler.sweep(math.MaxInt)
 		if err := e.b.settler.settle(); err != nil {
 			return err
 		}

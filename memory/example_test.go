@@ -1,7 +1,11 @@
 package memory_test
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
@@ -39,4 +43,179 @@ func ExampleAs() {
 	p, err := memory.As[person](v)
 	fmt.Println(p, err)
 	// Output: {Ada 36} <nil>
+}
+
+// Several spaces are written as one version, or not at all.
+func ExampleMemory_Batch() {
+	m := memory.New(memory.Options{})
+	err := m.Batch(func(b *memory.Batch) error {
+		if err := b.Space("accounts").Put("ada", 90); err != nil {
+			return err
+		}
+		return b.Space("accounts", "log").Put("1", "ada spent 10")
+	})
+	fmt.Println(err, m.Load().Version(), m.Load().Len())
+
+	err = m.Batch(func(b *memory.Batch) error {
+		b.Space("accounts").ClearAll()
+		return errors.New("changed my mind")
+	})
+	fmt.Println(err, m.Load().Version(), m.Load().Len())
+	for path := range m.Load().Spaces(memory.SpacesOptions{}) {
+		fmt.Println(path)
+	}
+	// Output:
+	// <nil> 1 2
+	// changed my mind 1 2
+	// [accounts]
+	// [accounts log]
+}
+
+func ExampleSpace() {
+	m := memory.New(memory.Options{})
+	notes := m.Space("user", "42", "notes")
+	_ = notes.Put("visits", 1)
+	err := notes.Modify("visits", func(v memory.Value) (any, error) { return v.Int() + 1, nil })
+	v, ok := notes.Get("visits")
+	fmt.Println(v.Int(), ok, err)
+
+	e, _ := notes.Entry("visits")
+	_ = notes.Put("visits", 100)
+	err = notes.SetIf("visits", e.Revision, 3) // somebody was faster
+	fmt.Println(errors.Is(err, memory.ErrConflict))
+	fmt.Println(notes.Insert("visits", 0))
+
+	v, _ = notes.Take("visits")
+	fmt.Println(v.Int(), notes.Len())
+	// Output:
+	// 2 true <nil>
+	// true
+	// memory: key "visits": key exists
+	// 100 0
+}
+
+func ExampleView_List() {
+	m := memory.New(memory.Options{})
+	log := m.Space("log")
+	for _, day := range []string{"2027-01-01", "2027-01-02", "2027-01-03", "2026-12-31"} {
+		_ = log.Put(day, "did nothing")
+	}
+	for e := range log.List(memory.ListOptions{Prefix: "2027", Reverse: true, Limit: 2}) {
+		fmt.Println(e.Key, e.Value.String())
+	}
+	// Output:
+	// 2027-01-03 did nothing
+	// 2027-01-02 did nothing
+}
+
+func ExampleSpace_Search() {
+	m := memory.New(memory.Options{})
+	facts := m.Space("facts")
+	_ = facts.PutItem("paris", memory.Item{Value: "the capital of France", Vector: []float32{0.9, 0.1}, Metadata: map[string]any{"lang": "en", "year": 2026}})
+	_ = facts.PutItem("lyon", memory.Item{Value: "une ville", Vector: []float32{0.8, 0.2}, Metadata: map[string]any{"lang": "fr", "year": 2027}})
+	_ = facts.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"lang": "en", "year": 2020}})
+
+	english := memory.And(memory.Meta("lang").Eq("en"), memory.Meta("year").Gte(2000))
+	hits, err := facts.Search([]float32{1, 0}, memory.SearchOptions{K: 2, Filter: english})
+	for _, h := range hits {
+		fmt.Printf("%s %.2f %s\n", h.Key, h.Score, h.Value.String())
+	}
+	fmt.Println(err)
+	// Output:
+	// paris 0.99 the capital of France
+	// tea 0.00 a drink
+	// <nil>
+}
+
+func ExampleSpace_SearchBoth() {
+	m := memory.New(memory.Options{})
+	facts := m.Space("facts")
+	_ = facts.PutItem("a", memory.Item{Value: "The fox jumps.", Vector: []float32{1, 0}})
+	_ = facts.PutItem("b", memory.Item{Value: "The dog sleeps.", Vector: []float32{0.9, 0.1}})
+	_ = facts.PutItem("c", memory.Item{Value: "A fox, a dog, and another fox.", Vector: []float32{0, 1}})
+
+	words, _ := facts.SearchText("FOX", memory.SearchOptions{K: 1})
+	fmt.Println(words[0].Key)
+	both, _ := facts.SearchBoth([]float32{0.5, 0.5}, "dog", memory.SearchOptions{K: 1})
+	fmt.Println(both[0].Key)
+	// Output:
+	// c
+	// b
+}
+
+// A snapshot stays as it is, and the past can be asked for.
+func ExampleMemory_AsOf() {
+	m := memory.New(memory.Options{})
+	m.Retain(cow.Retention{Versions: 100})
+	plans := m.Space("plans")
+	_ = plans.Put("today", "work")
+	before, then := m.Load(), time.Now()
+	_ = plans.Put("today", "walk")
+
+	was, _ := before.Space("plans").Get("today")
+	is, _ := plans.Get("today")
+	fmt.Println(was.String(), is.String())
+
+	past, err := m.AsOf(then)
+	v, _ := past.Space("plans").Get("today")
+	fmt.Println(v.String(), err)
+	first, err := m.At(1)
+	v, _ = first.Space("plans").Get("today")
+	fmt.Println(v.String(), err)
+	// Output:
+	// work walk
+	// work <nil>
+	// work <nil>
+}
+
+// Something is tried out in a fork, and brought back.
+func ExampleMemory_Merge() {
+	m := memory.New(memory.Options{})
+	plan := m.Space("plan")
+	_ = plan.Put("monday", "read")
+	_ = plan.Put("tuesday", "write")
+
+	base := m.Load()
+	trial := m.Fork(base)
+	_ = trial.Space("plan").Put("monday", "swim")
+	trial.Space("plan").Delete("tuesday")
+	_ = plan.Put("monday", "sleep") // meanwhile
+
+	_, err := m.Merge(base, trial.Load(), nil)
+	var conflicts *memory.MergeError
+	fmt.Println(errors.As(err, &conflicts), err)
+
+	_, err = m.Merge(base, trial.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
+	fmt.Println(err)
+	for e := range plan.List(memory.ListOptions{}) {
+		fmt.Println(e.Key, e.Value.String())
+	}
+	// Output:
+	// true memory: changed on both sides, 1 in all: ["plan"] "monday"
+	// <nil>
+	// monday swim
+}
+
+func ExampleItem_ttl() {
+	m := memory.New(memory.Options{})
+	cache := m.Space("cache")
+	cache.Configure(memory.SpaceOptions{TTL: time.Hour, MaxEntries: 1000})
+	_ = cache.Put("long", 2)
+	_ = cache.PutItem("short", memory.Item{Value: 1, TTL: time.Nanosecond})
+	time.Sleep(time.Millisecond)
+	_, ok := cache.Get("short")
+	fmt.Println(ok, cache.Len(), m.Sweep())
+	// Output: false 1 1
+}
+
+func ExampleSnapshot_Export() {
+	m := memory.New(memory.Options{})
+	n, err := m.Import(strings.NewReader(`{"space":["user","42"],"key":"name","value":"Ada","created":"2027-01-01T10:00:00Z","updated":"2027-01-02T10:00:00Z"}`))
+	fmt.Println(n, err)
+	err = m.Load().Export(os.Stdout)
+	fmt.Println(err)
+	// Output:
+	// 1 <nil>
+	// {"space":["user","42"],"key":"name","value":"Ada","created":"2027-01-01T10:00:00Z","updated":"2027-01-02T10:00:00Z"}
+	// <nil>
 }

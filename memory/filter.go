@@ -72,7 +72,8 @@ const (
 //   - Strings and Bytes compare byte by byte, and Times as instants, in whatever
 //     location.
 //   - Null, Bools, Lists and Maps are equal or not, the last two deeply; they
-//     have no order.
+//     have no order. So are Handles, where Go has == for them; a function
+//     equals only its own Value.
 //   - Values of different kinds, but for numbers, are unequal and have no order.
 //
 // Where there is no order, Gt, Gte, Lt and Lte do not hold. Nothing but Ne holds
@@ -334,6 +335,8 @@ func equalScalars(a, b Value) bool {
 		return bytes.Equal(a.bytes(), b.bytes())
 	case Time:
 		return a.Time().Equal(b.Time())
+	case Handle:
+		return equalHandles(a, b)
 	}
 	return true // Absent, Null
 }

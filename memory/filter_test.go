@@ -44,9 +44,9 @@ func TestFiltersOfOneField(t *testing.T) {
 		}
 	}
 	type row struct {
-		at             Field
-		with           any
-		eq, gt, lt, in bool
+		at         Field
+		with       any
+		eq, gt, lt bool
 	}
 	for _, r := range []row{
 		{at: Meta("int"), with: 7, eq: true},
@@ -64,14 +64,14 @@ func TestFiltersOfOneField(t *testing.T) {
 		{at: Meta("max"), with: -1, gt: true},
 		{at: Meta("max"), with: uint64(math.MaxUint64), eq: true},
 		{at: Meta("max"), with: 0x1p64, lt: true},
-		{at: Meta("max"), with: math.MaxInt64, gt: true},
+		{at: Meta("max"), with: int64(math.MaxInt64), gt: true},
 		{at: Meta("min"), with: -0x1p63, eq: true},
 		{at: Meta("min"), with: -0x1p63 * 2, gt: true},
 		{at: Meta("min"), with: int64(math.MinInt64 + 1), lt: true},
 		{at: Meta("odd"), with: 0x1p53, gt: true}, // equal once rounded
 		{at: Meta("odd"), with: int64(1<<53 + 1), eq: true},
 		{at: Meta("huge"), with: uint64(math.MaxUint64), gt: true},
-		{at: Meta("huge"), with: math.MinInt64, gt: true},
+		{at: Meta("huge"), with: int64(math.MinInt64), gt: true},
 		{at: Meta("int"), with: "7"},
 		{at: Meta("int"), with: true},
 		{at: Meta("s"), with: "b", eq: true},
@@ -283,19 +283,6 @@ func TestEqual(t *testing.T) {
 	require.True(t, Equal(Value{}, Value{}))
 	require.False(t, Equal(Value{}, mustFreeze(t, nil)))
 	require.True(t, Equal(mustFreeze(t, 0), mustFreeze(t, math.Copysign(0, -1))))
-}
-
-func TestEqualOfValuesThatAreNestedWithoutABound(t *testing.T) {
-	nested := func(bottom any) Value {
-		v := mustFreeze(t, bottom)
-		for range 300_000 {
-			v = mustFreeze(t, []any{v})
-		}
-		return v
-	}
-	a := nested(1)
-	require.True(t, Equal(a, nested(1.0)))
-	require.False(t, Equal(a, nested(2)))
 }
 
 // naive decides like a filter by what Any gives back.

@@ -30,13 +30,15 @@ const maxDepth = 1000
 // Freeze returns a *ValueError that wraps ErrUnsupported for other kinds, such as
 // channels and functions, and for numbers that JSON has not, NaN and infinities;
 // ErrCycle for a value that contains itself; and ErrTooDeep for one nested more
-// than a thousand levels.
-func Freeze(v any) (Value, error) {
+// than a thousand levels. [FreezeHandles] takes channels and functions too.
+func Freeze(v any) (Value, error) { return freeze(v, false) }
+
+func freeze(v any, handles bool) (Value, error) {
 	if v, ok := v.(Value); ok {
 		return v, nil
 	}
 	n := new(node)
-	var f freezer
+	f := freezer{handles: handles}
 	if err := f.any(n, v); err != nil {
 		return Value{}, err
 	}
@@ -76,8 +78,9 @@ func originOf(t reflect.Type, k Kind) *origin {
 // A freezer freezes one value. It knows the pointers, maps and slices that it is
 // inside of.
 type freezer struct {
-	depth  int
-	inside map[visit]bool
+	handles bool // what cannot be frozen for its kind becomes a Handle
+	depth   int
+	inside  map[visit]bool
 }
 
 type visit struct {
@@ -132,11 +135,11 @@ func (f *freezer) any(n *node, v any) error {
 					return inside(err, k)
 				}
 			}
-			n.ptr = unsafe.Pointer(fs)
+			n.keyed(fs)
 			return nil
 		})
 	case Value:
-		*n = *v.orNull().n
+		return f.frozen(n, v)
 	default:
 		return f.value(n, reflect.ValueOf(v))
 	}
@@ -185,8 +188,7 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		n.time(v.Interface().(time.Time))
 		return nil
 	case valueType:
-		*n = *v.Interface().(Value).orNull().n
-		return nil
+		return f.frozen(n, v.Interface().(Value))
 	case numberType:
 		return n.number(v)
 	}
@@ -240,7 +242,10 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		n.from = originOf(t, Map)
 		return f.within(nil, false, t, func() error { return f.structOf(n, v) })
 	default:
-		return &ValueError{Type: t.String(), Err: ErrUnsupported}
+		if !f.handles {
+			return &ValueError{Type: t.String(), Err: ErrUnsupported}
+		}
+		n.handle(v)
 	}
 	return nil
 }
@@ -274,7 +279,7 @@ func (f *freezer) mapOf(n *node, v reflect.Value) error {
 			return inside(err, p.key)
 		}
 	}
-	n.ptr = unsafe.Pointer(fs)
+	n.keyed(fs)
 	return nil
 }
 
@@ -294,7 +299,7 @@ func (f *freezer) structOf(n *node, v reflect.Value) error {
 		}
 	}
 	fs.values = fs.values[:len(fs.keys):len(fs.keys)]
-	n.ptr = unsafe.Pointer(fs)
+	n.keyed(fs)
 	if shape.complete {
 		return nil
 	}
@@ -327,8 +332,24 @@ func (n *node) list(length int, fill func(i int, e *node) error) error {
 			return inside(err, strconv.Itoa(i))
 		}
 	}
-	n.ptr, n.bits = unsafe.Pointer(unsafe.SliceData(elements)), uint64(length)
+	n.ptr, n.bits = unsafe.Pointer(unsafe.SliceData(elements)), uint64(length)|uint64(depthOf(elements))<<depthShift
 	return nil
+}
+
+// frozen puts a Value into n.
+func (f *freezer) frozen(n *node, v Value) error {
+	v = v.orNull()
+	if f.depth+v.n.depth() > maxDepth {
+		return &ValueError{Type: valueType.String(), Err: ErrTooDeep}
+	}
+	*n = *v.n
+	return nil
+}
+
+// keyed makes n a Map of fields.
+func (n *node) keyed(fs *fields) {
+	fs.depth = depthOf(fs.values)
+	n.ptr = unsafe.Pointer(fs)
 }
 
 func newFields(n int) *fields {

@@ -51,7 +51,7 @@ func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
-	instant := int64(math.MaxInt64)
+	instant := int64(math.MaxInt64) - 1
 	if t.Before(time.Unix(0, instant)) {
 		instant = t.UnixNano() // no version is so old that this is out of range
 	}
@@ -86,7 +86,7 @@ func (m *Memory) Pins() iter.Seq2[string, Snapshot] {
 // watches.
 func (m *Memory) Fork(s Snapshot) *Memory {
 	f := &Memory{db: m.db.Fork(s.root), tables: m.tables, options: m.options}
-	f.expires.Store(m.expires.Load())
-	f.stamps.Store(m.stamps.Load())
+	f.expires.Store(m.byExpiry.In(m.entries.In(s.root)).Len() > 0)
+	f.stamps.Store(m.options.limits() || m.limits.In(s.root).Len() > 0)
 	return f
 }

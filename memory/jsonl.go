@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
 )
 
-// A record is a line of an export, an entry as JSON.
+// A record is a line of an export, an entry as JSON. Import reads it member by
+// member.
 type record struct {
 	Space    *[]string       `json:"space"`
 	Key      *string         `json:"key"`
@@ -72,7 +74,7 @@ func (s Snapshot) Export(w io.Writer) error {
 func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 	space := decodePath(path)
 	r := &record{Space: &space, Key: &key}
-	if !utf8.ValidString(path+key) || !e.value.valid() || !e.metadata.valid() {
+	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.valid() || !e.metadata.valid() {
 		return nil, ErrUTF8
 	}
 	var err error
@@ -97,6 +99,8 @@ func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 	}
 	return r, nil
 }
+
+func invalid(s string) bool { return !utf8.ValidString(s) }
 
 // valid reports whether all strings of v, keys too, are UTF-8.
 func (v Value) valid() bool {
@@ -139,10 +143,11 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 		if err == nil && len(bytes.TrimSpace(text)) > 0 {
 			var i imported
 			i, err = m.parse(text)
+			i.line = line
 			all = append(all, i)
 		}
 		if err != nil {
-			return 0, fmt.Errorf("memory: line %d: %w", line, err)
+			return 0, lineError(line, err)
 		}
 	}
 	if len(all) == 0 {
@@ -151,7 +156,7 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 	err = m.Batch(func(b *Batch) error {
 		for _, i := range all {
 			if err := b.editor(i.space).restore(i); err != nil {
-				return err
+				return lineError(i.line, err)
 			}
 		}
 		return nil
@@ -165,9 +170,12 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 // An imported is a line that was read.
 type imported struct {
 	draft
+	line                      int
 	space, key                string
 	created, updated, expires int64
 }
+
+func lineError(line int, err error) error { return fmt.Errorf("memory: line %d: %w", line, err) }
 
 // restore stores what was read, as it was.
 func (e *Editor) restore(i imported) error {
@@ -201,71 +209,162 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 
 // parse reads a line.
 func (m *Memory) parse(line []byte) (i imported, err error) {
-	var r record
 	if !utf8.Valid(line) {
 		return i, fmt.Errorf("%w: %w", ErrMalformed, ErrUTF8)
 	}
-	if err := strictly(line, &r); err != nil {
+	members, err := object(line)
+	if err != nil {
 		return i, err
 	}
-	switch {
-	case r.Space == nil:
-		return i, fmt.Errorf("%w: no space", ErrMalformed)
-	case r.Key == nil:
-		return i, fmt.Errorf("%w: no key", ErrMalformed)
-	case r.Value == nil && r.Vector == nil:
-		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
-	}
-	i.space, i.key = encodePath(*r.Space), *r.Key
-	it := Item{Vector: r.Vector}
-	if r.Value != nil {
-		if it.Value, err = decode(r.Value); err != nil {
-			return i, err
+	var it Item
+	var space, key, value bool
+	for name, text := range members {
+		switch name {
+		case "space":
+			space = true
+			var path []*string
+			if err = strictly(text, &path); err == nil {
+				i.space, err = encodePointers(path)
+			}
+		case "key":
+			key = true
+			var k *string
+			if err = strictly(text, &k); err == nil && k == nil {
+				err = fmt.Errorf("%w: key is null", ErrMalformed)
+			} else if err == nil {
+				i.key = *k
+			}
+		case "value":
+			value = true
+			it.Value, err = decode(text)
+		case "vector":
+			it.Vector, err = decodeVector(text)
+		case "metadata":
+			var v any
+			if v, err = decode(text); err == nil {
+				var ok bool
+				if it.Metadata, ok = v.(map[string]any); !ok {
+					err = fmt.Errorf("%w: metadata is no object", ErrMalformed)
+				}
+			}
+		case "created":
+			i.created, err = decodeTime(text)
+		case "updated":
+			i.updated, err = decodeTime(text)
+		case "expires":
+			i.expires, err = decodeTime(text)
+		default:
+			err = fmt.Errorf("%w: unknown member %q", ErrMalformed, name)
 		}
-	}
-	if r.Metadata != nil && string(r.Metadata) != "null" {
-		metadata, err := decode(r.Metadata)
 		if err != nil {
 			return i, err
 		}
-		var ok bool
-		if it.Metadata, ok = metadata.(map[string]any); !ok {
-			return i, fmt.Errorf("%w: metadata is no object", ErrMalformed)
-		}
+	}
+	switch {
+	case !space:
+		return i, fmt.Errorf("%w: no space", ErrMalformed)
+	case !key:
+		return i, fmt.Errorf("%w: no key", ErrMalformed)
+	case !value && it.Vector == nil:
+		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
 	}
 	if i.draft, err = m.prepare(i.key, it); err != nil {
 		return i, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if r.Value == nil {
-		i.draft.value = Value{}
-	}
-	for _, t := range []struct {
-		from *time.Time
-		to   *int64
-	}{{r.Created, &i.created}, {r.Updated, &i.updated}, {r.Expires, &i.expires}} {
-		if t.from == nil {
-			continue
-		}
-		*t.to = t.from.UnixNano()
-		if *t.to == 0 || !time.Unix(0, *t.to).Equal(*t.from) {
-			return i, fmt.Errorf("%w: time %v is out of range", ErrMalformed, t.from)
-		}
+	if !value {
+		i.value = Value{}
 	}
 	return i, nil
 }
 
-// strictly decodes JSON with nothing after it, and no member that v has not.
-func strictly(text []byte, v any) error {
+// object returns the members of a JSON object, each of which must be there but
+// once. Unlike encoding/json it tells upper and lower case apart.
+func object(text []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.Join(fmt.Errorf("%w: no object", ErrMalformed), err)
 	}
+	members := make(map[string]json.RawMessage)
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		name, _ := t.(string) // the decoder sees to it
+		if members[name] != nil {
+			return nil, fmt.Errorf("%w: two members %q", ErrMalformed, name)
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+		}
+		members[name] = value
+	}
+	if _, err := d.Token(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return members, ended(d)
+}
+
+// ended returns an error if there is something after what was decoded.
+func ended(d *json.Decoder) error {
 	if _, err := d.Token(); err != io.EOF {
 		return fmt.Errorf("%w: more than one value", ErrMalformed)
 	}
 	return nil
+}
+
+// strictly decodes JSON with nothing after it.
+func strictly(text []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return ended(d)
+}
+
+func encodePointers(path []*string) (string, error) {
+	var b []byte
+	if path == nil {
+		return "", fmt.Errorf("%w: space is null", ErrMalformed)
+	}
+	for _, s := range path {
+		if s == nil {
+			return "", fmt.Errorf("%w: null in space", ErrMalformed)
+		}
+		b = appendElement(b, *s)
+	}
+	return string(b), nil
+}
+
+func decodeVector(text []byte) ([]float32, error) {
+	var numbers []any // not []float32, of which null would be an element
+	if err := strictly(text, &numbers); err != nil {
+		return nil, err
+	}
+	v := make([]float32, len(numbers))
+	for i, n := range numbers {
+		number, _ := n.(json.Number) // "" is no number either
+		f, err := strconv.ParseFloat(string(number), 32)
+		if err != nil {
+			return nil, fmt.Errorf("%w: vector: %w", ErrMalformed, err)
+		}
+		v[i] = float32(f)
+	}
+	return v, nil
+}
+
+// decodeTime returns a time as ns since 1970.
+func decodeTime(text []byte) (int64, error) {
+	var t *time.Time
+	if err := strictly(text, &t); err != nil {
+		return 0, err
+	}
+	if t == nil || t.UnixNano() == 0 || !time.Unix(0, t.UnixNano()).Equal(*t) {
+		return 0, fmt.Errorf("%w: time %s is out of range", ErrMalformed, text)
+	}
+	return t.UnixNano(), nil
 }
 
 // decode decodes a value, its numbers as the Go type that fits them.

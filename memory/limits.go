@@ -30,9 +30,7 @@ func (e *Editor) Configure(o SpaceOptions) {
 	if o.MaxEntries > 0 || o.MaxBytes > 0 {
 		e.b.m.stamps.Store(true)
 	}
-	if e.b.settler.space(e.space).options != o {
-		e.b.settler.touch(e.space).options = o
-	}
+	e.b.settler.configure(e.space, o)
 }
 
 // sweepAtOnce is how many expired entries each update removes, so that none of
@@ -62,7 +60,11 @@ func (s *settler) sweep(n int) int {
 // stays.
 func (s *settler) evict() error {
 	for path, sp := range s.touched {
-		if err := s.evictFrom(path+"\x01", &sp.hand, func() (int, int64) { return over(sp.count, sp.bytes, sp.options.MaxEntries, sp.options.MaxBytes) }); err != nil {
+		o := s.optionsOf(path)
+		err := s.evictFrom(path+"\x01", &sp.hand, func() (int, int64) {
+			return over(sp.count, sp.bytes, o.MaxEntries, o.MaxBytes)
+		})
+		if err != nil {
 			return fmt.Errorf("memory: space %q: %w", decodePath(path), err)
 		}
 	}
@@ -154,7 +156,7 @@ func (s *settler) candidates(prefix, hand string, n int) []candidate {
 		add(names)
 	} else {
 		add(names.After(hand, hand))
-		add(names.To(hand)) // around
+		add(names.To(hand + "\x00")) // around, and the hand itself
 	}
 	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(a.used, b.used) })
 	return cs

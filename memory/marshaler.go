@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -62,11 +63,15 @@ func (f *freezer) marshaled(n *node, v reflect.Value) (bool, error) {
 	return true, nil
 }
 
-// number freezes a json.Number, as an Int if it is one.
+// number freezes a json.Number, as an Int or a Uint if it is one.
 func (n *node) number(v reflect.Value) error {
 	text := v.Interface().(json.Number)
 	if i, err := text.Int64(); err == nil {
 		n.from, n.bits = originOf(numberType, Int), uint64(i)
+		return n.keep(v)
+	}
+	if u, err := strconv.ParseUint(string(text), 10, 64); err == nil {
+		n.from, n.bits = originOf(numberType, Uint), u
 		return n.keep(v)
 	}
 	f, err := text.Float64()

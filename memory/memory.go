@@ -35,9 +35,10 @@ type Options struct {
 
 // tables are where everything is. They have no content themselves.
 type tables struct {
-	entries  *cow.Table[string, *entry] // by the name of the entry, see path.go
-	spaces   *cow.Table[string, *space] // by the encoded path
-	heads    *cow.Table[string, *head]  // one row, under ""
+	entries  *cow.Table[string, *entry]        // by the name of the entry, see path.go
+	spaces   *cow.Table[string, *space]        // by the encoded path; those that have entries
+	limits   *cow.Table[string, *SpaceOptions] // by the encoded path; those that are configured
+	heads    *cow.Table[string, *head]         // one row, under ""
 	order    *cow.Index[string, *entry, string]
 	byPath   *cow.Index[string, *space, string]
 	byExpiry *cow.Index[string, *entry, int64] // those that expire
@@ -59,12 +60,6 @@ type entry struct {
 // another one for each vector that was put.
 type embedding struct{ dim int }
 
-// A space is what is known of a space. It is immutable.
-type space struct {
-	spaceContent
-	options SpaceOptions
-}
-
 // A head is what is known of a whole version. It is immutable.
 type head struct {
 	at      int64    // the time of the commit, ns since 1970
@@ -84,6 +79,7 @@ func New(o Options) *Memory {
 	m.tables = &tables{
 		entries: cow.NewTable[string](m.db, "entries", cow.Options[*entry]{Immutable: true}),
 		spaces:  cow.NewTable[string](m.db, "spaces", cow.Options[*space]{Immutable: true}),
+		limits:  cow.NewTable[string](m.db, "options", cow.Options[*SpaceOptions]{Immutable: true}),
 		heads:   cow.NewTable[string](m.db, "heads", cow.Options[*head]{Immutable: true}),
 	}
 	m.order = cow.NewOrder(m.entries, "order")

@@ -76,7 +76,8 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 			if err != nil || e.row == nil && !e.Value.Exists() {
 				return nil, false, err
 			}
-			return b.merged(c.Key, e), true, nil
+			row := b.merged(c.Key, e)
+			return row, row.value.Exists() || row.vector != nil, nil
 		})
 		if err == nil && len(conflicts) > 0 {
 			err = &MergeError{conflicts}

@@ -9,8 +9,9 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A spaceContent is what follows from the entries of a space.
-type spaceContent struct {
+// A space is what follows from the entries of a space. It is immutable, once it is
+// stored.
+type space struct {
 	count    int // entries
 	expiring int // of them, those that expire
 	bytes    int64
@@ -28,6 +29,8 @@ type settler struct {
 	base    *snapshot.Map[string, *entry] // what the update began with
 	spaces  *cow.Editor[string, *space]
 	touched map[string]*space // not stored yet, and not shared
+	options *cow.Editor[string, *SpaceOptions]
+	swept   int
 	head    head
 	from    []Snapshot // what is merged: where vectors are that nobody put
 }
@@ -37,8 +40,10 @@ func (s *settler) begin(b *Batch) {
 	s.base = b.entries.Map()
 	s.settled = s.base
 	s.spaces = b.m.spaces.Edit(b.tx)
+	s.options = b.m.limits.Edit(b.tx)
 	if h, ok := b.m.heads.Edit(b.tx).Get(headKey); ok {
 		s.head = head{bytes: h.bytes, hand: h.hand}
+		b.now = max(b.now, h.at) // a clock may go back, time may not
 	}
 	s.head.at = b.now
 }
@@ -65,6 +70,28 @@ func (s *settler) touch(path string) *space {
 	}
 	s.touched[path] = &sp
 	return &sp
+}
+
+// optionsOf returns what a space is configured to.
+func (s *settler) optionsOf(path string) SpaceOptions {
+	if o, ok := s.options.Get(path); ok {
+		return *o
+	}
+	return SpaceOptions{}
+}
+
+// configure sets what a space is configured to.
+func (s *settler) configure(path string, o SpaceOptions) {
+	switch o {
+	case s.optionsOf(path):
+	case SpaceOptions{}:
+		s.options.Delete(path)
+	default:
+		s.options.Set(path, &o)
+		if s.space(path).count > 0 {
+			s.touch(path) // to look whether it keeps its limits
+		}
+	}
 }
 
 // settle makes the spaces follow what was done to the entries since the last
@@ -142,6 +169,7 @@ func (s *settler) vector(path, key, name string, e *entry) []float32 {
 		return v
 	}
 	for _, from := range s.from {
+		from.instant = 0 // what has expired meanwhile too
 		if other := (View{from, path}).lookup(key); other != nil && other.vector == e.vector {
 			v, _ := from.space(path).vectors.Get(key)
 			return v
@@ -161,21 +189,19 @@ func (s *settler) words(v Value) text.Words {
 // end does what ends every update: it removes what has expired and what is too
 // much, and stores the spaces.
 func (s *settler) end() error {
-	s.sweep(sweepAtOnce)
+	s.swept = s.sweep(sweepAtOnce)
 	if err := s.settle(); err != nil {
 		return err
 	}
 	if err := s.evict(); err != nil {
 		return err
 	}
-	if s.settled == s.base && len(s.touched) == 0 {
+	changed := s.changed()
+	if len(changed) == 0 {
 		return nil
 	}
-	for path, sp := range s.touched {
-		if sp.count == 0 {
-			sp.hand = ""
-		}
-		if sp.count == 0 && sp.options == (SpaceOptions{}) {
+	for path := range changed {
+		if sp := s.touched[path]; sp.count == 0 {
 			s.spaces.Delete(path)
 		} else {
 			s.spaces.Set(path, sp)
@@ -183,4 +209,18 @@ func (s *settler) end() error {
 	}
 	s.b.m.heads.Edit(s.b.tx).Set(headKey, &s.head)
 	return nil
+}
+
+// changed returns the paths of the spaces in which something is left of what was
+// done.
+func (s *settler) changed() map[string]bool {
+	if s.settled == s.base {
+		return nil
+	}
+	paths := make(map[string]bool)
+	for c := range s.settled.Diff(s.base) {
+		path, _ := split(c.Key)
+		paths[path] = true
+	}
+	return paths
 }

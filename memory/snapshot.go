@@ -230,7 +230,14 @@ func (v View) Vector(key string) ([]float32, bool) {
 }
 
 // Options returns how the space behaves, as Configure has set it.
-func (v View) Options() SpaceOptions { return v.s.space(v.path).options }
+func (v View) Options() SpaceOptions {
+	if v.s.t != nil {
+		if o, ok := v.s.t.limits.In(v.s.root).Get(v.path); ok {
+			return *o
+		}
+	}
+	return SpaceOptions{}
+}
 
 // An Entry is an entry of a space as it was in a snapshot. It is an immutable
 // value. Its vector is had by View.Vector.

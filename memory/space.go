@@ -3,6 +3,8 @@ package memory
 import (
 	"context"
 	"iter"
+
+	"github.com/cowstore/cowstore/cow"
 )
 
 // A Space is one space of a Memory: a namespace, known by its path. It is a
@@ -65,7 +67,7 @@ const stampEvery = 8
 // line stays with all of them.
 func (m *Memory) stamp(e *entry, s Snapshot) {
 	if m.stamps.Load() {
-		if now := s.Version(); now-e.used.Load() >= stampEvery {
+		if now := s.Version(); now >= e.used.Load()+stampEvery {
 			e.used.Store(now)
 		}
 	}
@@ -239,19 +241,37 @@ func (s Space) Configure(o SpaceOptions) {
 // current then, or ctx's cause. An entry differs once it was written, removed,
 // swept or evicted; that it expires is noticed when it is swept.
 func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
-	of := s.m.spaces.Keys(s.path)
+	// A Table watches the DB that a snapshot is of, and since may be of a fork: so
+	// it watches from a snapshot of this one in which nothing differs yet.
+	root := s.m.db.Load()
 	var err error
 	if len(keys) == 0 {
-		_, err = s.m.spaces.Watch(ctx, since.root, of)
+		if !differ(s.m.spaces, root, since.root, s.path) {
+			_, err = s.m.spaces.Watch(ctx, root, s.m.spaces.Keys(s.path))
+		}
 	} else {
 		names := make([]string, len(keys))
 		for i, k := range keys {
 			names[i] = s.path + "\x01" + k
 		}
-		_, err = s.m.entries.Watch(ctx, since.root, s.m.entries.Keys(names...))
+		if !differ(s.m.entries, root, since.root, names...) {
+			_, err = s.m.entries.Watch(ctx, root, s.m.entries.Keys(names...))
+		}
 	}
 	if err != nil {
 		return Snapshot{}, err
 	}
 	return s.m.Load(), nil
+}
+
+// differ reports whether any row of those keys is not the same in both snapshots.
+func differ[V any](t *cow.Table[string, V], newer, older *cow.Snapshot, keys ...string) bool {
+	for _, k := range keys {
+		is, _ := t.In(newer).Row(k)
+		was, _ := t.In(older).Row(k)
+		if is != was {
+			return true
+		}
+	}
+	return false
 }

@@ -82,6 +82,8 @@ func (v Value) restore(x reflect.Value) {
 		x.SetFloat(math.Float64frombits(v.n.bits))
 	case reflect.String:
 		x.SetString(v.String())
+	case reflect.Chan, reflect.Func, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:
+		x.Set(reflect.ValueOf(v.handle()))
 	case reflect.Pointer:
 		x.Set(reflect.New(x.Type().Elem()))
 		v.restore(x.Elem())
@@ -147,7 +149,7 @@ func As[T any](v Value) (T, error) {
 var ErrAbsent = errors.New("memory: value is absent")
 
 // MarshalJSON returns the value as JSON: Bytes in base64, a Time as RFC 3339,
-// Absent as null.
+// Absent as null. A Handle has no JSON: an error that wraps ErrUnsupported.
 func (v Value) MarshalJSON() ([]byte, error) { return v.append(nil) }
 
 // append appends the value as JSON.
@@ -176,7 +178,7 @@ func (v Value) append(b []byte) ([]byte, error) {
 				b = append(b, ',')
 			}
 			if b, err = e.append(b); err != nil {
-				return nil, err
+				return nil, inside(err, strconv.Itoa(i))
 			}
 		}
 		return append(b, ']'), nil
@@ -193,10 +195,12 @@ func (v Value) append(b []byte) ([]byte, error) {
 			}
 			b = append(b, ':')
 			if b, err = e.append(b); err != nil {
-				return nil, err
+				return nil, inside(err, k)
 			}
 		}
 		return append(b, '}'), nil
+	case Handle:
+		return nil, &ValueError{Type: v.n.from.typ.String(), Err: ErrUnsupported}
 	}
 	return append(b, "null"...), nil
 }

@@ -24,10 +24,11 @@ const (
 	Bytes
 	Time
 	List
-	Map // also what a struct becomes
+	Map    // also what a struct becomes
+	Handle // what only FreezeHandles takes
 )
 
-var kindNames = [...]string{"absent", "null", "bool", "int", "uint", "float", "string", "bytes", "time", "list", "map"}
+var kindNames = [...]string{"absent", "null", "bool", "int", "uint", "float", "string", "bytes", "time", "list", "map", "handle"}
 
 // String returns the name of the kind.
 func (k Kind) String() string {
@@ -52,7 +53,7 @@ type Value struct{ n *node }
 type node struct {
 	from *origin        // what it is, and what it was
 	bits uint64         // a number, a bool; the length of what ptr points to
-	ptr  unsafe.Pointer // the bytes of a String or Bytes, a time.Time, the nodes of a List, the fields of a Map
+	ptr  unsafe.Pointer // the bytes of a String or Bytes, a time.Time, the nodes of a List, the fields of a Map, the any of a Handle
 	orig *any           // a private clone, where the rest is not all of it; else nil
 }
 
@@ -60,6 +61,33 @@ type node struct {
 type fields struct {
 	keys   []string
 	values []node
+	depth  int // see node.depth
+}
+
+// depthShift is where the bits of a List have its depth, above its length.
+const depthShift = 48
+
+// count returns the length of a List.
+func (n *node) count() int { return int(n.bits & (1<<depthShift - 1)) }
+
+// depth returns how many levels of Lists and Maps a value has.
+func (n *node) depth() int {
+	switch n.from.kind {
+	case List:
+		return int(n.bits >> depthShift)
+	case Map:
+		return (*fields)(n.ptr).depth
+	}
+	return 0
+}
+
+// depthOf returns the depth of what has these parts.
+func depthOf(parts []node) int {
+	d := 0
+	for i := range parts {
+		d = max(d, parts[i].depth())
+	}
+	return d + 1
 }
 
 // Kind returns what v is.
@@ -143,8 +171,10 @@ func (v Value) Time() time.Time {
 // of a String or of Bytes.
 func (v Value) Len() int {
 	switch v.Kind() {
-	case List, String, Bytes:
+	case String, Bytes:
 		return int(v.n.bits)
+	case List:
+		return v.n.count()
 	case Map:
 		return len(v.fields().keys)
 	}
@@ -153,7 +183,7 @@ func (v Value) Len() int {
 
 // Index returns element i of a List, Absent if there is none.
 func (v Value) Index(i int) Value {
-	if v.Kind() != List || uint64(i) >= v.n.bits {
+	if v.Kind() != List || uint64(i) >= uint64(v.n.count()) {
 		return Value{}
 	}
 	return Value{&v.elements()[i]}
@@ -252,7 +282,7 @@ func index(step string) (i int, ok bool) {
 	return i, true
 }
 
-func (v Value) elements() []node { return unsafe.Slice((*node)(v.n.ptr), v.n.bits) }
+func (v Value) elements() []node { return unsafe.Slice((*node)(v.n.ptr), v.n.count()) }
 func (v Value) fields() *fields  { return (*fields)(v.n.ptr) }
 
 // size returns about how many bytes v takes.
@@ -266,6 +296,8 @@ func (v Value) size() int64 {
 		n += int64(v.n.bits)
 	case Time:
 		n += int64(unsafe.Sizeof(time.Time{}))
+	case Handle:
+		n += int64(unsafe.Sizeof(any(nil)))
 	case List:
 		for _, e := range v.Values() {
 			n += e.size()

@@ -1,0 +1,84 @@
+package agentfield
+
+import (
+	"github.com/cowstore/cowstore/memory"
+)
+
+// A Backend keeps values and vectors by scope, ID of the scope, and key. It
+// satisfies the SDK's agent.MemoryBackend if S is agent.MemoryScope, O is
+// agent.SearchOptions and R is agent.VectorSearchResult, and has the methods of
+// the SDK's own in-memory backend.
+//
+// A Backend is made by [New]; methods of the zero Backend panic. All methods may
+// be called from any number of goroutines at once. Each is one step: a write is
+// one commit, which never waits for a reader, and a read is of one version.
+//
+// All strings are scopes, IDs and keys, empty ones too, and are never joined:
+// "a:b", "c" and "a", "b:c" are different. The value and the vector of a key have
+// nothing to do with each other.
+//
+// A method that takes a context, which must not be nil, returns its error, and does
+// nothing, if it is done before the method begins. It is not looked at later.
+type Backend[S ~string, O ~struct {
+	Limit     int            `json:"limit"`
+	Threshold float64        `json:"threshold"`
+	Filters   map[string]any `json:"filters"`
+	Scope     S              `json:"scope"`
+}, R ~struct {
+	Key      string         `json:"key"`
+	Score    float64        `json:"score"`
+	Metadata map[string]any `json:"metadata"`
+	Scope    S              `json:"scope"`
+	ScopeID  string         `json:"scope_id"`
+}] struct {
+	m *memory.Memory
+}
+
+// New returns a Backend that keeps everything in m, or, if m is nil, in a Memory of
+// its own without limits, expiry and text index. Several Backends of one Memory
+// share what they keep. Where m has limits or a TTL, they go for what is kept here,
+// and a write may fail with memory.ErrFull.
+func New[S ~string, O ~struct {
+	Limit     int            `json:"limit"`
+	Threshold float64        `json:"threshold"`
+	Filters   map[string]any `json:"filters"`
+	Scope     S              `json:"scope"`
+}, R ~struct {
+	Key      string         `json:"key"`
+	Score    float64        `json:"score"`
+	Metadata map[string]any `json:"metadata"`
+	Scope    S              `json:"scope"`
+	ScopeID  string         `json:"scope_id"`
+}](m *memory.Memory) *Backend[S, O, R] {
+	if m == nil {
+		m = memory.New(memory.Options{NoText: true})
+	}
+	return &Backend[S, O, R]{m}
+}
+
+// Everything is below one space, so that a Memory may have other things too.
+const (
+	root    = "agentfield"
+	values  = "values"
+	vectors = "vectors"
+)
+
+// Memory returns the Memory that everything is kept in, for snapshots, forks,
+// expiry and limits. The values of a scope are the entries of its space
+// "agentfield", scope, ID, "values", and the vectors those of "agentfield", scope,
+// ID, "vectors", whose values are the exact embeddings. These spaces must be
+// written to by Backends only; others are never touched.
+func (b *Backend[S, O, R]) Memory() *memory.Memory { return b.m }
+
+// Clear removes all values and vectors of all scopes, in one commit.
+func (b *Backend[S, O, R]) Clear() { b.m.Space(root).ClearAll() }
+
+// ClearScope removes all values and vectors of one scope, in one commit.
+func (b *Backend[S, O, R]) ClearScope(scope S, scopeID string) {
+	b.m.Space(root, string(scope), scopeID).ClearAll()
+}
+
+// space returns the space of the values or of the vectors of a scope.
+func (b *Backend[S, O, R]) space(scope S, scopeID, of string) memory.Space {
+	return b.m.Space(root, string(scope), scopeID, of)
+}

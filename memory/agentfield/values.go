@@ -1,0 +1,64 @@
+package agentfield
+
+import (
+	"context"
+
+	"github.com/cowstore/cowstore/memory"
+)
+
+// Set stores a copy of value, whatever was there before. Nil is a value too.
+//
+// It takes what memory.FreezeHandles takes: all that is made of bools, numbers,
+// strings, times, slices, arrays, maps by strings or integers, structs and
+// pointers. Channels, functions and what else cannot be copied for its kind are
+// stored as they are, inside of others too. A struct that holds a lock is
+// memory.ErrUnsupported, and so are NaN, infinities and maps by other keys; a value
+// that contains itself is memory.ErrCycle. After an error nothing has changed.
+func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string, value any) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	v, err := memory.FreezeHandles(value)
+	if err != nil {
+		return &memory.KeyError{Key: key, Err: err}
+	}
+	if !v.Exists() {
+		v, _ = memory.Freeze(nil) // a memory.Value that is Absent was stored, all the same
+	}
+	return b.space(scope, scopeID, values).Put(key, v)
+}
+
+// Get returns a copy of the value of key, which is the caller's own, and whether
+// there is one. It and all its parts have the dynamic types that they came in with;
+// a memory.Value comes back as what it holds. Where there is no value it returns
+// nil, false and no error.
+func (b *Backend[S, O, R]) Get(ctx context.Context, scope S, scopeID, key string) (any, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	v, ok := b.space(scope, scopeID, values).Get(key)
+	return v.Any(), ok, nil
+}
+
+// Delete removes the value of key, if there is one. A vector stays.
+func (b *Backend[S, O, R]) Delete(ctx context.Context, scope S, scopeID, key string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	b.space(scope, scopeID, values).Delete(key)
+	return nil
+}
+
+// List returns the keys of all values of a scope, ordered by their bytes, in a
+// slice that is the caller's own: nil, if there are none. A key that has a vector
+// only is not among them.
+func (b *Backend[S, O, R]) List(ctx context.Context, scope S, scopeID string) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	var keys []string
+	for e := range b.space(scope, scopeID, values).List(memory.ListOptions{}) {
+		keys = append(keys, e.Key)
+	}
+	return keys, nil
+}

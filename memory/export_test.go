@@ -1,0 +1,131 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// CheckDerived recounts all that follows from the entries of the current version,
+// from nothing, and returns how it differs from what is stored.
+func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.NoText) }
+
+func (s Snapshot) checkDerived(noText bool) error {
+	want := make(map[string]*space)
+	words := make(map[string]bool)
+	var bytes int64
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	rows := s.t.entries.In(s.root)
+	expiring := 0
+	for name, row := range s.t.order.In(rows).All() {
+		e := row.Shared()
+		path, key := split(name)
+		sp := want[path]
+		if sp == nil {
+			sp = new(space)
+			want[path] = sp
+		}
+		size := int64(entryOverhead+len(name)) + e.value.size() + e.metadata.size()
+		if e.vector != nil {
+			size += int64(e.vector.dim) * vectorBytes
+		}
+		if size != e.size {
+			fail("%q %q: size %d, not %d", decodePath(path), key, e.size, size)
+		}
+		if !e.value.Exists() && e.vector == nil {
+			fail("%q %q has neither value nor vector", decodePath(path), key)
+		}
+		sp.count++
+		sp.bytes += size
+		bytes += size
+		if e.expires != 0 {
+			sp.expiring++
+			expiring++
+		}
+		if v, ok := s.space(path).vectors.Get(key); ok != (e.vector != nil) {
+			fail("%q %q: in the vectors: %v", decodePath(path), key, ok)
+		} else if ok {
+			if len(v) != e.vector.dim {
+				fail("%q %q: %d dimensions, not %d", decodePath(path), key, len(v), e.vector.dim)
+			}
+			var err error
+			if sp.vectors, err = sp.vectors.Set(key, v); err != nil {
+				fail("%q %q: %w", decodePath(path), key, err)
+			}
+		}
+		if !noText && e.value.Exists() {
+			sp.texts = sp.texts.Set(key, text.Tokenize(e.value.texts))
+			for t := range e.value.texts {
+				words[t] = true
+			}
+		}
+	}
+	if n := s.t.order.In(rows).Len(); n != rows.Len() {
+		fail("%d entries in order, %d in all", n, rows.Len())
+	}
+	if n := s.t.byExpiry.In(rows).Len(); n != expiring {
+		fail("%d entries by expiry, not %d", n, expiring)
+	}
+	if h, ok := s.t.heads.In(s.root).Get(headKey); ok && h.bytes != bytes || !ok && bytes != 0 {
+		fail("%d bytes in all, counted %v", bytes, h)
+	}
+	for path, row := range s.t.byPath.In(s.t.spaces.In(s.root)).All() {
+		is := row.Shared()
+		sp := want[path]
+		if sp == nil {
+			fail("space %q is stored and has nothing", decodePath(path))
+			sp = new(space)
+		}
+		delete(want, path)
+		if is.count != sp.count || is.expiring != sp.expiring || is.bytes != sp.bytes {
+			fail("space %q: counts %d, %d, %d; not %d, %d, %d", decodePath(path), is.count, is.expiring, is.bytes, sp.count, sp.expiring, sp.bytes)
+		}
+		if is.vectors.Len() != sp.vectors.Len() || is.texts.Len() != sp.texts.Len() {
+			fail("space %q: %d vectors and %d texts, not %d and %d", decodePath(path), is.vectors.Len(), is.texts.Len(), sp.vectors.Len(), sp.texts.Len())
+		}
+		if dim := is.vectors.Dim(); dim > 0 {
+			q := make([]float32, dim)
+			q[0] = 1
+			a, err1 := is.vectors.Search(q, vector.Options{K: math.MaxInt32})
+			b, err2 := sp.vectors.Search(q, vector.Options{K: math.MaxInt32})
+			if err := errors.Join(err1, err2); err != nil || !reflect.DeepEqual(a, b) {
+				fail("space %q: vector hits %v, not %v: %w", decodePath(path), a, b, err)
+			}
+		}
+		n := 0
+		for word := range words {
+			if n++; n > 4 {
+				break
+			}
+			a, err1 := is.texts.Search(word, text.Options{K: 1000})
+			b, err2 := sp.texts.Search(word, text.Options{K: 1000})
+			if err := errors.Join(err1, err2); err != nil || !reflect.DeepEqual(a, b) {
+				fail("space %q: hits for %q are %v, not %v: %w", decodePath(path), word, a, b, err)
+			}
+		}
+	}
+	for path, o := range s.t.limits.In(s.root).All() {
+		if *o == (SpaceOptions{}) {
+			fail("space %q is configured to nothing", decodePath(path))
+		}
+	}
+	for path := range want {
+		fail("space %q is not stored", decodePath(path))
+	}
+	return errors.Join(errs...)
+}
+
+// Bytes returns how many bytes the entries of the current version take, as counted
+// along.
+func (m *Memory) Bytes() int64 {
+	h, _ := m.heads.In(m.db.Load()).Get(headKey)
+	if h == nil {
+		return 0
+	}
+	return h.bytes
+}

@@ -1,0 +1,122 @@
+package memorytest
+
+// A Backend is the memory that is tested: values by key, in spaces. A space is
+// named by a path of strings; different paths are different spaces, also where
+// one is the beginning of another.
+//
+// All its methods must be safe for concurrent use. A value that went in belongs
+// to the caller again when the method returns, and a value that came out belongs
+// to the caller: neither shares memory with what is stored.
+//
+// A Backend may refuse with an error a space, a key or a sort of value that it
+// cannot keep. The tests for it are skipped then, unless it is one of the common
+// ones: spaces and keys of letters, and maps, lists and scalars as they are
+// decoded from JSON must be kept.
+type Backend interface {
+	// Put stores a value, whether there is one or not.
+	Put(space []string, key string, value any) error
+
+	// Get returns the value of a key, and whether there is one.
+	Get(space []string, key string) (value any, found bool, err error)
+}
+
+// A Deleter is a Backend that deletes.
+type Deleter interface {
+	// Delete removes a key that is there.
+	Delete(space []string, key string) error
+}
+
+// A Lister is a Backend that lists what it has.
+type Lister interface {
+	// List returns the keys of one space, in any order: not those of spaces
+	// whose path begins with it.
+	List(space []string) ([]string, error)
+}
+
+// An Inserter is a Backend that checks and stores in one step.
+type Inserter interface {
+	// Insert stores a value only if there is none, and reports whether it did.
+	// Only that it did not is no error.
+	Insert(space []string, key string, value any) (inserted bool, err error)
+}
+
+// A Modifier is a Backend that reads and stores in one step.
+type Modifier interface {
+	// Modify stores what f returns for a value of its own. It is an error if
+	// there is no value, then and also when f returns. If f returns an error,
+	// panics or calls runtime.Goexit, nothing changes, whatever f did to the value;
+	// its error is returned. Modify may call f several times, each time with a
+	// value that is not stale and not yet touched.
+	Modify(space []string, key string, f func(value any) (any, error)) error
+}
+
+// A Taker is a Backend that reads and deletes in one step.
+type Taker interface {
+	// Take removes a key and returns its value. Of many that take one key, one
+	// finds it.
+	Take(space []string, key string) (value any, found bool, err error)
+}
+
+// A Conditional is a Backend that stores what nobody else has changed.
+type Conditional interface {
+	// Revision returns what is another number after each change of the key, also
+	// one by way of its absence. It is 0 if the key is absent.
+	Revision(space []string, key string) (uint64, error)
+
+	// SetIf stores a value if the key has the revision, 0 for one that is absent, and
+	// reports whether it did. Only that it did not is no error.
+	SetIf(space []string, key string, revision uint64, value any) (done bool, err error)
+
+	// DeleteIf removes a key if it has the revision, which is not 0, and reports
+	// whether it did. Only that it did not is no error.
+	DeleteIf(space []string, key string, revision uint64) (done bool, err error)
+}
+
+// A Batcher is a Backend that does several things in one step.
+type Batcher interface {
+	// Batch calls f with a Backend whose changes are seen by nobody else before f
+	// returns, and by everybody in one step then. F sees its own. If f returns an
+	// error, panics or calls runtime.Goexit, nothing changes; its error is
+	// returned. Batch may call f several times.
+	//
+	// The Backend of f need not be safe for concurrent use. If it is a Vectors
+	// too, that is tested as well.
+	Batch(f func(tx Backend) error) error
+}
+
+// A Snapshotter is a Backend that gives out snapshots.
+type Snapshotter interface {
+	// Snapshot returns a view of everything as it is now.
+	Snapshot() (View, error)
+}
+
+// A View is a snapshot: whatever is done to the Backend and to the values that
+// the View returned, it stays as it is. If it has the methods of VectorView too,
+// they are tested as well.
+type View interface {
+	Get(space []string, key string) (value any, found bool, err error)
+	List(space []string) ([]string, error)
+}
+
+// Vectors are what a Backend has that stores vectors and finds the nearest. The
+// metadata are those of the vector, and are stored in one step with it.
+type Vectors interface {
+	PutVector(space []string, key string, vector []float32, metadata map[string]any) error
+	VectorView
+}
+
+// A VectorView is the reading half of Vectors.
+type VectorView interface {
+	GetVector(space []string, key string) (vector []float32, metadata map[string]any, found bool, err error)
+
+	// SearchVector returns the k vectors of a space that are nearest to query, the nearest
+	// first, by whatever measure of distance, all as they were at one moment.
+	SearchVector(space []string, query []float32, k int) ([]Hit, error)
+}
+
+// A Hit is one vector that a search found.
+type Hit struct {
+	Key      string
+	Vector   []float32 // nil if searches do not return it
+	Metadata map[string]any
+}

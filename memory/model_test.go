@@ -1,0 +1,902 @@
+package memory_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// A modelEntry is an entry of the slow model. It is immutable once it is stored.
+type modelEntry struct {
+	value            memory.Value
+	words            []string
+	vector           []float32
+	metadata         memory.Value
+	n                int // of the metadata
+	created, updated time.Time
+	expires          time.Time
+}
+
+func (e *modelEntry) expired(now time.Time) bool { return !e.expires.IsZero() && !e.expires.After(now) }
+
+// A slot is where an entry is stored. A merge copies the id; all else makes
+// another.
+type slot struct {
+	*modelEntry
+	id  *byte
+	rev uint64
+}
+
+// A model is what a Memory has to hold, with what has expired but is not swept.
+type model map[string]map[string]slot // by path, in modelPaths, and key
+
+// modelPaths are nested, the root, and some that an encoding may mix up.
+var modelPaths = map[string][]string{}
+
+var modelSpaces = []string{}
+
+func init() {
+	for _, p := range [][]string{{}, {"a"}, {"a", "b"}, {"a\x00b"}, {"a", "b", "c"}, {"a\x01"}, {""}} {
+		name := fmt.Sprintf("%q", p)
+		modelPaths[name] = p
+		modelSpaces = append(modelSpaces, name)
+	}
+	slices.SortFunc(modelSpaces, func(a, b string) int { return slices.Compare(modelPaths[a], modelPaths[b]) })
+}
+
+var (
+	modelKeys  = []string{"", "\x00", "\x01k", "\x02", "k", "kk", "l", "\xff"}
+	modelWords = []string{"alpha", "beta", "gamma", "delta", "epsilon"}
+)
+
+func (m model) clone() model {
+	c := make(model)
+	for path, keys := range m {
+		c[path] = maps.Clone(keys)
+	}
+	return c
+}
+
+// at is the model as one sees it at an instant.
+func (m model) at(now time.Time) model {
+	c := make(model)
+	for path, keys := range m {
+		for k, s := range keys {
+			if !s.expired(now) {
+				if c[path] == nil {
+					c[path] = make(map[string]slot)
+				}
+				c[path][k] = s
+			}
+		}
+	}
+	return c
+}
+
+func (m model) len() int {
+	n := 0
+	for _, keys := range m {
+		n += len(keys)
+	}
+	return n
+}
+
+// verbs are what a Space and an Editor both have.
+type verbs interface {
+	Get(key string) (memory.Value, bool)
+	Entry(key string) (memory.Entry, bool)
+	Put(key string, v any) error
+	PutItem(key string, it memory.Item) error
+	Insert(key string, v any) error
+	Modify(key string, f func(v memory.Value) (any, error)) error
+	Upsert(key string, f func(v memory.Value) (any, error)) error
+	SetIf(key string, rev uint64, v any) error
+	Delete(key string) bool
+	DeleteIf(key string, rev uint64) error
+	Take(key string) (memory.Value, bool)
+	Clear() int
+	ClearAll() int
+	PutVector(key string, v []float32, metadata map[string]any) error
+	DeleteVector(key string) bool
+	Configure(o memory.SpaceOptions)
+}
+
+// A modelTest is a Memory and its model.
+type modelTest struct {
+	t     *testing.T
+	r     *rand.Rand
+	m     *memory.Memory
+	model model
+	ttl   map[string]time.Duration // of spaces
+
+	history []past // a version each
+}
+
+// A past is the model as it was at a version.
+type past struct {
+	version uint64
+	at      time.Time
+	model   model
+	ttl     map[string]time.Duration
+}
+
+// published remembers the current version.
+func (x *modelTest) published() {
+	v := x.m.Load().Version()
+	if n := len(x.history); n > 0 && v > x.history[n-1].version {
+		require.Equal(x.t, x.history[n-1].version+1, v)
+		x.history = append(x.history, past{v, time.Now(), x.model.clone(), maps.Clone(x.ttl)})
+	}
+}
+
+func (x *modelTest) randomValue() (any, memory.Value, []string) {
+	var words []string
+	for range x.r.IntN(4) {
+		words = append(words, modelWords[x.r.IntN(len(modelWords))])
+	}
+	text := strings.Join(words, " ")
+	var v any
+	switch x.r.IntN(5) {
+	case 0:
+		v, words = x.r.IntN(100), nil
+	case 1:
+		v = text
+	case 2:
+		v = map[string]any{"text": text, "n": x.r.IntN(5), "zeta": nil}
+	case 3:
+		v = []any{strings.ToUpper(text), 1.5, []string{"eta"}}
+		words = append(words, "eta")
+	case 4:
+		v, words = nil, nil
+	}
+	return v, freeze(x.t, v), words
+}
+
+func dimOf(path string) int { return 2 + len(modelPaths[path]) }
+
+func (x *modelTest) randomVector(path string) []float32 {
+	v := make([]float32, dimOf(path))
+	for i := range v {
+		v[i] = float32(x.r.IntN(7) - 3)
+	}
+	v[0] += 0.5 // never zero
+	return v
+}
+
+func (x *modelTest) randomMetadata() (map[string]any, int) {
+	if n := x.r.IntN(4); n > 0 {
+		return map[string]any{"n": n, "tag": "omega"}, n
+	}
+	return nil, 0
+}
+
+var errModel = errors.New("model")
+
+// step does one random thing to both.
+func (x *modelTest) step(v verbs, path string, rev uint64) {
+	t, now := x.t, time.Now()
+	if x.model[path] == nil {
+		x.model[path] = make(map[string]slot)
+	}
+	entries := x.model[path]
+	key := modelKeys[x.r.IntN(len(modelKeys))]
+	old := entries[key]
+	if old.modelEntry != nil && old.expired(now) {
+		old = slot{}
+	}
+	hasValue := old.modelEntry != nil && old.value.Exists()
+	next := modelEntry{created: now}
+	if old.modelEntry != nil {
+		next = *old.modelEntry
+	}
+	next.updated = now
+	store := func() { entries[key] = slot{&next, new(byte), rev} }
+	expire := func() {
+		next.expires = time.Time{}
+		if ttl := x.ttl[path]; ttl > 0 {
+			next.expires = now.Add(ttl)
+		}
+	}
+	value, frozen, words := x.randomValue()
+	set := func() { next.value, next.words = frozen, words }
+	put := func() { expire(); set(); store() }
+
+	switch op := x.r.IntN(36); op {
+	case 0, 1, 2, 3:
+		require.NoError(t, v.Put(key, value))
+		put()
+	case 4, 5, 6, 7:
+		it := memory.Item{Value: value}
+		created := next.created
+		next = modelEntry{created: created, updated: now}
+		if x.r.IntN(2) == 0 {
+			it.Vector = x.randomVector(path)
+			next.vector = slices.Clone(it.Vector)
+		}
+		it.Metadata, next.n = x.randomMetadata()
+		if it.Metadata != nil {
+			next.metadata = freeze(t, it.Metadata)
+		}
+		if x.r.IntN(3) == 0 {
+			it.TTL = time.Duration(1+x.r.IntN(20)) * time.Second
+		}
+		require.NoError(t, v.PutItem(key, it))
+		clear(it.Vector) // was copied
+		if expire(); it.TTL > 0 {
+			next.expires = now.Add(it.TTL)
+		}
+		set()
+		store()
+	case 8, 9:
+		err := v.Insert(key, value)
+		if hasValue {
+			require.ErrorIs(t, err, memory.ErrExists)
+			break
+		}
+		require.NoError(t, err)
+		put()
+	case 10, 11, 12:
+		fails := x.r.IntN(3) == 0
+		err := v.Modify(key, func(v memory.Value) (any, error) {
+			require.True(t, memory.Equal(v, old.value))
+			if fails {
+				return nil, errModel
+			}
+			return value, nil
+		})
+		switch {
+		case !hasValue:
+			require.ErrorIs(t, err, memory.ErrNotFound)
+		case fails:
+			require.ErrorIs(t, err, errModel)
+		default:
+			require.NoError(t, err)
+			set()
+			store()
+		}
+	case 13, 14:
+		if old.modelEntry != nil && !hasValue {
+			break // see TestUpsertOfAValueExpiresAsTheSpaceSays
+		}
+		require.NoError(t, v.Upsert(key, func(v memory.Value) (any, error) {
+			require.Equal(t, hasValue, v.Exists())
+			return value, nil
+		}))
+		if old.modelEntry == nil {
+			expire()
+		}
+		set()
+		store()
+	case 15, 16:
+		is := old.rev
+		if x.r.IntN(2) == 0 {
+			is = uint64(x.r.IntN(int(rev)))
+		}
+		err := v.SetIf(key, is, value)
+		if is != old.rev {
+			require.ErrorIs(t, err, memory.ErrConflict)
+			break
+		}
+		require.NoError(t, err)
+		put()
+	case 17, 18:
+		require.Equal(t, old.modelEntry != nil, v.Delete(key))
+		if old.modelEntry != nil {
+			delete(entries, key)
+		}
+	case 19, 20:
+		is := old.rev
+		if x.r.IntN(2) == 0 {
+			is = uint64(x.r.IntN(int(rev)))
+		}
+		err := v.DeleteIf(key, is)
+		if is != old.rev {
+			require.ErrorIs(t, err, memory.ErrConflict)
+			break
+		}
+		require.NoError(t, err)
+		if old.modelEntry != nil {
+			delete(entries, key)
+		}
+	case 21, 22:
+		got, ok := v.Take(key)
+		require.Equal(t, hasValue, ok)
+		if ok {
+			require.True(t, memory.Equal(old.value, got))
+			delete(entries, key)
+		}
+	case 23:
+		require.Equal(t, len(x.model.at(now)[path]), v.Clear())
+		clear(entries)
+	case 24:
+		n, visible := 0, x.model.at(now)
+		for p, below := range modelPaths {
+			of := modelPaths[path]
+			if len(below) >= len(of) && slices.Equal(below[:len(of)], of) {
+				n += len(visible[p])
+				clear(x.model[p])
+			}
+		}
+		require.Equal(t, n, v.ClearAll())
+	case 25, 26, 27, 28, 29:
+		vector := x.randomVector(path)
+		metadata, n := x.randomMetadata()
+		require.NoError(t, v.PutVector(key, vector, metadata))
+		next.vector = slices.Clone(vector)
+		clear(vector)
+		next.metadata, next.n = memory.Value{}, n
+		if metadata != nil {
+			next.metadata = freeze(t, metadata)
+		}
+		if old.modelEntry == nil {
+			expire()
+		}
+		store()
+	case 30, 31, 32:
+		had := old.modelEntry != nil && old.vector != nil
+		require.Equal(t, had, v.DeleteVector(key))
+		if had && hasValue {
+			next.vector, next.metadata, next.n = nil, memory.Value{}, 0
+			store()
+		} else if had {
+			delete(entries, key)
+		}
+	case 33:
+		for _, s := range x.model.at(now)[path] {
+			if s.vector != nil { // and none that is not swept says so, too
+				wrong := make([]float32, dimOf(path)+1)
+				require.ErrorIs(t, v.PutVector(key, wrong, nil), memory.ErrDimension)
+				require.ErrorIs(t, v.PutItem(key, memory.Item{Vector: wrong}), memory.ErrDimension)
+				break
+			}
+		}
+	case 34:
+		require.ErrorIs(t, v.Put(key, make(chan int)), memory.ErrUnsupported)
+		require.ErrorIs(t, v.PutVector(key, []float32{float32(math.NaN())}, nil), memory.ErrNotFinite)
+	case 35:
+		if x.r.IntN(3) == 0 {
+			ttl := time.Duration(x.r.IntN(3)) * 10 * time.Second
+			v.Configure(memory.SpaceOptions{TTL: ttl})
+			x.ttl[path] = ttl
+		}
+	}
+	// What a batch has written it reads.
+	is, ok := v.Entry(key)
+	want := x.model.at(now)[path][key]
+	require.Equal(t, want.modelEntry != nil, ok)
+	if ok {
+		require.Equal(t, want.rev, is.Revision)
+		got, ok := v.Get(key)
+		require.Equal(t, want.value.Exists(), ok)
+		require.True(t, memory.Equal(want.value, got))
+	}
+}
+
+// sweep is what ends each batch.
+func (x *modelTest) sweep() { x.model = x.model.at(time.Now()) }
+
+// write does something random as one version.
+func (x *modelTest) write() {
+	time.Sleep(time.Nanosecond) // no two versions at one instant
+	defer x.published()
+	rev := x.m.Load().Version() + 1
+	one := func() string { return modelSpaces[x.r.IntN(len(modelSpaces))] }
+	if x.r.IntN(2) == 0 {
+		before := x.model.clone()
+		ttl := maps.Clone(x.ttl)
+		err := x.m.Batch(func(b *memory.Batch) error {
+			require.Equal(x.t, rev, b.Version())
+			for range 1 + x.r.IntN(8) {
+				p := one()
+				x.step(b.Space(modelPaths[p]...), p, rev)
+			}
+			if x.r.IntN(3) == 0 {
+				return errModel
+			}
+			return nil
+		})
+		if err == nil {
+			x.sweep()
+			return
+		}
+		require.Equal(x.t, errModel, err)
+		require.Equal(x.t, rev-1, x.m.Load().Version())
+		x.model, x.ttl = before, ttl
+		return
+	}
+	// A verb of a Space that fails before the writer's place is taken, or in it,
+	// sweeps nothing; the others do.
+	p := one()
+	s := &counting{Space: x.m.Space(modelPaths[p]...)}
+	x.step(s, p, rev)
+	if s.swept {
+		x.sweep()
+	}
+}
+
+// counting is a Space that notices whether a batch of it succeeded.
+type counting struct {
+	memory.Space
+	swept bool
+}
+
+func (s *counting) did(err error) error {
+	s.swept = s.swept || err == nil
+	return err
+}
+func (s *counting) Put(k string, v any) error              { return s.did(s.Space.Put(k, v)) }
+func (s *counting) PutItem(k string, it memory.Item) error { return s.did(s.Space.PutItem(k, it)) }
+func (s *counting) Insert(k string, v any) error           { return s.did(s.Space.Insert(k, v)) }
+func (s *counting) SetIf(k string, r uint64, v any) error  { return s.did(s.Space.SetIf(k, r, v)) }
+func (s *counting) DeleteIf(k string, r uint64) error      { return s.did(s.Space.DeleteIf(k, r)) }
+func (s *counting) Delete(k string) bool                   { s.swept = true; return s.Space.Delete(k) }
+func (s *counting) Take(k string) (memory.Value, bool)     { s.swept = true; return s.Space.Take(k) }
+func (s *counting) Clear() int                             { s.swept = true; return s.Space.Clear() }
+func (s *counting) ClearAll() int                          { s.swept = true; return s.Space.ClearAll() }
+func (s *counting) DeleteVector(k string) bool             { s.swept = true; return s.Space.DeleteVector(k) }
+func (s *counting) Configure(o memory.SpaceOptions)        { s.swept = true; s.Space.Configure(o) }
+func (s *counting) Modify(k string, f func(v memory.Value) (any, error)) error {
+	return s.did(s.Space.Modify(k, f))
+}
+func (s *counting) Upsert(k string, f func(v memory.Value) (any, error)) error {
+	return s.did(s.Space.Upsert(k, f))
+}
+func (s *counting) PutVector(k string, v []float32, metadata map[string]any) error {
+	return s.did(s.Space.PutVector(k, v, metadata))
+}
+
+// check compares everything that can be read of a snapshot. The model must be as
+// one sees it at the snapshot's instant.
+func (x *modelTest) check(s memory.Snapshot, want model, thorough bool) {
+	t, r := x.t, x.r
+	t.Helper()
+	require.Equal(t, want.len(), s.Len())
+	x.checkSpaces(s, want)
+	for _, path := range modelSpaces {
+		v, entries := s.Space(modelPaths[path]...), want[path]
+		require.Equal(t, append([]string{}, modelPaths[path]...), v.Path())
+		require.Equal(t, len(entries), v.Len(), path)
+		for _, key := range modelKeys {
+			want, there := entries[key]
+			is, ok := v.Entry(key)
+			require.Equal(t, there, ok, "%s %q", path, key)
+			value, ok := v.Get(key)
+			require.Equal(t, there && want.value.Exists(), ok)
+			vector, ok := v.Vector(key)
+			require.Equal(t, there && want.vector != nil, ok)
+			if !there {
+				require.Zero(t, is)
+				continue
+			}
+			x.checkEntry(key, want, is)
+			require.True(t, memory.Equal(want.value, value))
+			require.Equal(t, want.vector, vector)
+		}
+		x.checkList(v, entries, memory.ListOptions{})
+		if !thorough {
+			continue
+		}
+		x.checkList(v, entries, memory.ListOptions{
+			Prefix:  []string{"", "", "k", "\x00", "\xff", "none"}[r.IntN(6)],
+			After:   modelKeys[r.IntN(len(modelKeys))],
+			Limit:   r.IntN(5),
+			Reverse: r.IntN(2) == 0,
+		})
+		x.checkSearch(v, path, entries)
+		x.checkSearchText(v, entries)
+	}
+}
+
+func (x *modelTest) checkEntry(key string, want slot, is memory.Entry) {
+	t := x.t
+	t.Helper()
+	require.Equal(t, key, is.Key)
+	require.True(t, memory.Equal(want.value, is.Value))
+	require.True(t, memory.Equal(want.metadata, is.Metadata))
+	require.Equal(t, len(want.vector), is.Dim)
+	require.True(t, want.created.Equal(is.Created), "%q: created %v, not %v", key, is.Created, want.created)
+	require.True(t, want.updated.Equal(is.Updated), "%q: updated %v, not %v", key, is.Updated, want.updated)
+	require.True(t, want.expires.Equal(is.Expires), "%q: expires %v, not %v", key, is.Expires, want.expires)
+	require.Equal(t, want.rev, is.Revision)
+}
+
+func (x *modelTest) checkList(v memory.View, entries map[string]slot, o memory.ListOptions) {
+	want, is := []string{}, []string{}
+	for k := range entries {
+		if strings.HasPrefix(k, o.Prefix) {
+			want = append(want, k)
+		}
+	}
+	slices.Sort(want)
+	if o.Reverse {
+		slices.Reverse(want)
+	}
+	if o.After != "" {
+		want = slices.DeleteFunc(want, func(k string) bool {
+			return k == o.After || (k > o.After) == o.Reverse
+		})
+	}
+	if o.Limit > 0 && len(want) > o.Limit {
+		want = want[:o.Limit]
+	}
+	for e := range v.List(o) {
+		is = append(is, e.Key)
+		x.checkEntry(e.Key, entries[e.Key], e)
+	}
+	require.Equal(x.t, want, is, "%+v", o)
+}
+
+func (x *modelTest) checkSpaces(s memory.Snapshot, want model) {
+	o := memory.SpacesOptions{Depth: x.r.IntN(4), Limit: x.r.IntN(4)}
+	if x.r.IntN(2) == 0 {
+		o.Prefix = modelPaths[modelSpaces[x.r.IntN(len(modelSpaces))]]
+	}
+	if x.r.IntN(2) == 0 {
+		o.After = modelPaths[modelSpaces[x.r.IntN(len(modelSpaces))]]
+		if o.Depth > 0 && len(o.After) > o.Depth {
+			o.After = o.After[:o.Depth] // as it would be in the list
+		}
+	}
+	for _, o := range []memory.SpacesOptions{{}, o} {
+		paths := [][]string{}
+		for _, name := range modelSpaces {
+			p := modelPaths[name]
+			if len(want[name]) == 0 || len(p) < len(o.Prefix) || !slices.Equal(p[:len(o.Prefix)], o.Prefix) {
+				continue
+			}
+			if o.Depth > 0 && len(p) > o.Depth {
+				p = p[:o.Depth]
+			}
+			if o.After != nil && slices.Compare(p, o.After) <= 0 || slices.ContainsFunc(paths, func(q []string) bool { return slices.Equal(p, q) }) {
+				continue
+			}
+			paths = append(paths, p)
+		}
+		if o.Limit > 0 && len(paths) > o.Limit {
+			paths = paths[:o.Limit]
+		}
+		require.Equal(x.t, paths, spaces(s, o), "%+v", o)
+	}
+}
+
+func score(metric memory.Metric, a, b []float32) float64 {
+	var dot, aa, bb, dd float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		dot, aa, bb, dd = dot+x*y, aa+x*x, bb+y*y, dd+(x-y)*(x-y)
+	}
+	switch metric {
+	case memory.Dot:
+		return dot
+	case memory.L2:
+		return -math.Sqrt(dd)
+	}
+	return dot / math.Sqrt(aa*bb)
+}
+
+func (x *modelTest) checkSearch(v memory.View, path string, entries map[string]slot) {
+	t, r := x.t, x.r
+	query := x.randomVector(path)
+	o := memory.SearchOptions{K: r.IntN(5), Metric: []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[r.IntN(3)]}
+	if r.IntN(3) == 0 {
+		o.MinScore = float64(r.IntN(5)) - 2.26
+	}
+	tagged := 0
+	if r.IntN(3) == 0 {
+		tagged = 1 + r.IntN(3)
+		o.Filter = memory.Meta("n").Eq(tagged)
+	}
+	type hit struct {
+		key   string
+		score float64
+	}
+	var want []hit
+	for k, e := range entries {
+		if e.vector == nil || tagged != 0 && e.n != tagged {
+			continue
+		}
+		if s := score(o.Metric, query, e.vector); o.MinScore == 0 || s >= o.MinScore {
+			want = append(want, hit{k, s})
+		}
+	}
+	slices.SortFunc(want, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.key, b.key)) })
+	k := o.K
+	if k == 0 {
+		k = 10
+	}
+	want = want[:min(k, len(want))]
+	hits, err := v.Search(query, o)
+	require.NoError(t, err)
+	require.Len(t, hits, len(want), "%+v", o)
+	for i, h := range hits {
+		require.InDelta(t, want[i].score, h.Score, 1e-5)
+		e, ok := entries[h.Key]
+		require.True(t, ok)
+		require.InDelta(t, score(o.Metric, query, e.vector), h.Score, 1e-5)
+		x.checkEntry(h.Key, e, h.Entry)
+		if i > 0 && hits[i-1].Score == h.Score && o.Metric == memory.Dot {
+			require.Less(t, hits[i-1].Key, h.Key)
+		}
+	}
+}
+
+func (x *modelTest) checkSearchText(v memory.View, entries map[string]slot) {
+	t, r := x.t, x.r
+	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
+	o := memory.SearchOptions{K: 100}
+	tagged := 0
+	if r.IntN(3) == 0 {
+		tagged = 1 + r.IntN(3)
+		o.Filter = memory.Meta("n").Eq(tagged)
+	}
+	want := []string{}
+	for k, e := range entries {
+		if (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && (tagged == 0 || e.n == tagged) {
+			want = append(want, k)
+		}
+	}
+	hits, err := v.SearchText(strings.Join(words, ", "), o)
+	require.NoError(t, err)
+	require.ElementsMatch(t, want, hitKeys(hits, nil), "%q", words)
+	require.True(t, slices.IsSortedFunc(hits, func(a, b memory.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	}))
+	for _, h := range hits {
+		x.checkEntry(h.Key, entries[h.Key], h.Entry)
+	}
+	o.K = 1 + r.IntN(2)
+	few, err := v.SearchText(strings.Join(words, ", "), o)
+	require.NoError(t, err)
+	require.Equal(t, hitKeys(hits, nil)[:min(o.K, len(hits))], hitKeys(few, nil))
+}
+
+// A kept snapshot must never change.
+type kept struct {
+	s    memory.Snapshot
+	want model
+}
+
+func TestModel(t *testing.T) {
+	for seed := range uint64(3) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := &modelTest{t: t, r: rand.New(rand.NewPCG(seed, 9)), m: memory.New(memory.Options{}), model: model{}, ttl: map[string]time.Duration{}}
+				x.run(quicker(500))
+			})
+		})
+	}
+}
+
+func (x *modelTest) run(steps int) {
+	t := x.t
+	x.m.Retain(cow.Retention{Versions: 40})
+	var keep []kept
+	x.history = []past{{0, time.Now(), model{}, nil}}
+	for i := range steps {
+		if x.r.IntN(3) == 0 {
+			time.Sleep(time.Duration(x.r.IntN(4000)) * time.Millisecond)
+		}
+		if x.r.IntN(12) == 0 {
+			x.forkAndMerge()
+		} else {
+			x.write()
+		}
+		now, s := time.Now(), x.m.Load()
+		history := x.history
+		require.Equal(t, s.Version(), history[len(history)-1].version)
+		x.check(s, x.model.at(now), true)
+		require.NoError(t, x.m.CheckDerived())
+		if i%(steps/20+1) == 0 {
+			keep = append(keep, kept{s, x.model.at(now)})
+		}
+		if i%5 == 0 {
+			// The past, as it was at a version and at a time.
+			p := x.r.IntN(min(len(history), 40))
+			p = len(history) - 1 - p
+			h := history[p]
+			at := h.at
+			if p == len(history)-1 {
+				at = now
+			}
+			s, err := x.m.At(h.version)
+			require.NoError(t, err)
+			x.check(s, h.model.at(at), i%20 == 0)
+			until := now
+			if p < len(history)-1 {
+				until = history[p+1].at.Add(-1)
+			}
+			at = h.at.Add(time.Duration(x.r.Int64N(int64(until.Sub(h.at)) + 1)))
+			s, err = x.m.AsOf(at)
+			require.NoError(t, err)
+			require.Equal(t, h.version, s.Version())
+			x.check(s, h.model.at(at), false)
+		}
+	}
+	for _, k := range keep {
+		x.check(k.s, k.want, true)
+	}
+	x.checkExport()
+}
+
+// forkAndMerge forks a snapshot of now or before, writes to both sides, and merges
+// twice.
+func (x *modelTest) forkAndMerge() {
+	t := x.t
+	from := x.history[len(x.history)-1-x.r.IntN(min(len(x.history), 6))]
+	base, err := x.m.At(from.version)
+	require.NoError(t, err)
+	baseModel := from.model.clone()
+	y := &modelTest{t: t, r: x.r, m: x.m.Fork(base), model: from.model.clone(), ttl: maps.Clone(from.ttl)}
+	if y.ttl == nil {
+		y.ttl = make(map[string]time.Duration)
+	}
+	y.check(y.m.Load(), y.model.at(time.Now()), true)
+	for range 1 + x.r.IntN(2) {
+		for range x.r.IntN(6) {
+			y.write()
+			y.check(y.m.Load(), y.model.at(time.Now()), false)
+			require.NoError(t, y.m.CheckDerived())
+		}
+		for range x.r.IntN(4) {
+			x.write()
+		}
+		theirs := y.m.Load()
+		time.Sleep(time.Nanosecond)
+		rev := x.m.Load().Version() + 1
+		merged, conflicts := x.merge(baseModel, y.model, nil, rev)
+		if conflicts > 0 {
+			_, err := x.m.Merge(base, theirs, nil)
+			var e *memory.MergeError
+			require.ErrorAs(t, err, &e)
+			require.ErrorIs(t, err, memory.ErrConflict)
+			require.Len(t, e.Conflicts, conflicts)
+			_, err = x.m.Merge(base, theirs, func(memory.Conflict) (memory.Entry, error) { return memory.Entry{}, errModel })
+			require.ErrorIs(t, err, errModel)
+			require.Equal(t, rev-1, x.m.Load().Version())
+			x.check(x.m.Load(), x.model.at(time.Now()), false)
+			// Each conflict is resolved in its own way.
+			how := make(map[string]int)
+			value := freeze(t, "gamma resolved")
+			next, err := x.m.Merge(base, theirs, func(c memory.Conflict) (memory.Entry, error) {
+				id := fmt.Sprintf("%q", c.Space) + c.Key
+				how[id] = x.r.IntN(6)
+				path := fmt.Sprintf("%q", c.Space)
+				for i, e := range []memory.Entry{c.Ours, c.Theirs, c.Base} {
+					want, ok := []model{x.model, y.model, baseModel}[i][path][c.Key]
+					if !ok {
+						require.Zero(t, e)
+						continue
+					}
+					x.checkEntry(c.Key, want, e)
+				}
+				switch how[id] {
+				case 0:
+					return c.Ours, nil
+				case 1:
+					return c.Theirs, nil
+				case 2:
+					return c.Base, nil
+				case 3:
+					return memory.Entry{}, nil
+				case 4:
+					c.Theirs.Value = value
+					return c.Theirs, nil
+				default:
+					return memory.Entry{Value: value}, nil
+				}
+			})
+			require.NoError(t, err)
+			require.Len(t, how, conflicts)
+			merged, _ = x.merge(baseModel, y.model, func(path, key string, ours, theirs, base slot) slot {
+				now := time.Now()
+				with := func(e *modelEntry) slot {
+					next := modelEntry{created: now}
+					if e != nil {
+						next = *e
+					}
+					next.value, next.words, next.updated = value, []string{"gamma", "resolved"}, now
+					return slot{&next, new(byte), rev}
+				}
+				again := func(s slot) slot { return slot{s.modelEntry, new(byte), rev} }
+				switch how[path+key] {
+				case 0:
+					return again(ours)
+				case 1:
+					return again(theirs)
+				case 2:
+					return again(base)
+				case 3:
+					return slot{}
+				case 4:
+					return with(theirs.modelEntry)
+				default:
+					return with(nil)
+				}
+			}, rev)
+			base = next
+		} else {
+			next, err := x.m.Merge(base, theirs, nil)
+			require.NoError(t, err)
+			base = next
+		}
+		baseModel = y.model.clone()
+		x.model = merged
+		x.sweep()
+		x.published()
+		x.check(x.m.Load(), x.model.at(time.Now()), true)
+		require.NoError(t, x.m.CheckDerived())
+		y.check(y.m.Load(), y.model.at(time.Now()), false)
+	}
+}
+
+// merge returns what a merge should make, and how many conflicts there are.
+func (x *modelTest) merge(base, theirs model, resolve func(path, key string, ours, theirs, base slot) slot, rev uint64) (model, int) {
+	merged, conflicts := x.model.clone(), 0
+	for _, path := range modelSpaces {
+		for _, key := range modelKeys {
+			b, o, th := base[path][key], x.model[path][key], theirs[path][key]
+			var next slot
+			switch {
+			case b.id == th.id || o.id == th.id:
+				continue
+			case o.id == b.id:
+				if next = th; next.modelEntry != nil {
+					next.rev = rev
+				}
+			default:
+				conflicts++
+				if resolve != nil {
+					next = resolve(path, key, o, th, b)
+				}
+			}
+			if merged[path] == nil {
+				merged[path] = make(map[string]slot)
+			}
+			if next.modelEntry == nil {
+				delete(merged[path], key)
+			} else {
+				merged[path][key] = next
+			}
+		}
+	}
+	return merged, conflicts
+}
+
+// checkExport brings all of it into another Memory, where JSON can have it.
+func (x *modelTest) checkExport() {
+	t := x.t
+	for _, path := range modelSpaces {
+		x.m.Space(modelPaths[path]...).Delete("\xff")
+		delete(x.model[path], "\xff")
+	}
+	x.sweep()
+	var b strings.Builder
+	s := x.m.Load()
+	require.NoError(t, s.Export(&b))
+	n := memory.New(memory.Options{})
+	count, err := n.Import(strings.NewReader(b.String()))
+	require.NoError(t, err)
+	require.Equal(t, x.model.at(time.Now()).len(), count)
+	want := x.model.at(time.Now())
+	for path := range want {
+		for k, slot := range want[path] {
+			slot.rev = 1
+			want[path][k] = slot
+		}
+	}
+	x.check(n.Load(), want, true)
+	require.NoError(t, n.CheckDerived())
+}

@@ -1,0 +1,203 @@
+package text
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// comments returns comments of the Go library: doc comments, and others of a
+// line and more.
+var comments = sync.OnceValue(func() []string {
+	const n = 50_000
+	var texts []string
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil
+	}
+	set := token.NewFileSet()
+	_ = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || len(texts) == n {
+			return fs.SkipAll
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "vendor") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			return nil
+		}
+		for _, c := range f.Comments {
+			if text := c.Text(); len(text) >= 60 && len(texts) < n && !copyright(c) {
+				texts = append(texts, text)
+			}
+		}
+		return nil
+	})
+	return texts
+})
+
+func copyright(c *ast.CommentGroup) bool { return strings.HasPrefix(c.List[0].Text, "// Copyright") }
+
+func load(texts []string) *Index {
+	var x *Index
+	for i, c := range texts {
+		x = x.Set(fmt.Sprintf("doc/%06d", i), tokenize(c))
+	}
+	return x
+}
+
+var loaded = sync.OnceValue(func() *Index { return load(comments()) })
+
+func BenchmarkSearch(b *testing.B) {
+	if len(comments()) < 50_000 {
+		b.Skip("no Go sources")
+	}
+	x := loaded()
+	for _, q := range []string{
+		"context deadline",
+		"buffered reader",
+		"returns error",
+		"the reader returns",
+		"tls certificate verify",
+		"goroutine stack",
+		"parse the time zone",
+		"the",
+		"how do I cancel a request when the client closes the connection before the response is written",
+	} {
+		name, _, _ := strings.Cut(q, " I cancel")
+		b.Run(strings.ReplaceAll(name, " ", "-"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				hits, err := x.Search(q, Options{})
+				if err != nil || len(hits) == 0 {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("accept", func(b *testing.B) {
+		b.ReportAllocs()
+		calls := 0
+		for b.Loop() {
+			_, err := x.Search("context deadline", Options{Accept: func(key string) bool {
+				calls++
+				return key[len(key)-1] == '7'
+			}})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(calls)/float64(b.N), "calls/op")
+	})
+}
+
+func BenchmarkSet(b *testing.B) {
+	if len(comments()) < 50_000 {
+		b.Skip("no Go sources")
+	}
+	// Documents of exactly 50 distinct terms.
+	var fifty []Words
+	for _, c := range comments() {
+		w := tokenize(c)
+		if len(w.terms) < 50 {
+			continue
+		}
+		w.terms = w.terms[:50]
+		w.tokens = 0
+		for _, c := range w.terms {
+			w.tokens += uint64(c.count)
+		}
+		if fifty = append(fifty, w); len(fifty) == 1000 {
+			break
+		}
+	}
+	for _, n := range []int{1000, 10_000, 50_000} {
+		x := loaded()
+		if n < 50_000 {
+			x = load(comments()[:n])
+		}
+		b.Run(fmt.Sprintf("new/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				x.Set("new", fifty[i%len(fifty)])
+				i++
+			}
+		})
+		b.Run(fmt.Sprintf("replace/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			y, i := x, 0
+			for b.Loop() {
+				y = y.Set(fmt.Sprintf("doc/%06d", i*7919%n), fifty[i%997])
+				i++
+			}
+		})
+	}
+}
+
+func BenchmarkTokenize(b *testing.B) {
+	text := strings.Join(comments()[:100], "\n")
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		tokenize(text)
+	}
+}
+
+// TestBytes compares Bytes with the heap.
+func TestBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("slow")
+	}
+	texts := comments()
+	if len(texts) < 50_000 {
+		t.Skip("no Go sources")
+	}
+	heap := func(f func() []*Index) (per int64, bytes int64) {
+		var a, z runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&a)
+		xs := f()
+		runtime.GC()
+		runtime.ReadMemStats(&z)
+		for _, x := range xs {
+			bytes += x.Bytes()
+		}
+		return int64(z.HeapAlloc) - int64(a.HeapAlloc), bytes
+	}
+	check := func(name string, docs int, f func() []*Index) {
+		got, want := heap(f)
+		words, n := 0, 0
+		for _, c := range texts[:docs] {
+			w := tokenize(c)
+			n += len(w.terms)
+			for _, c := range w.terms {
+				words += len(c.term)
+			}
+		}
+		t.Logf("%s: %d bytes a document, Bytes says %d; %d distinct words of %d bytes", name, got/int64(docs), want/int64(docs), n/docs, words/docs)
+		require.InEpsilon(t, got, want, 0.3)
+	}
+	check("small", 10_000, func() []*Index {
+		var xs []*Index
+		for ten := range slices.Chunk(texts[:10_000], 10) {
+			xs = append(xs, load(ten))
+		}
+		return xs
+	})
+	check("large", 50_000, func() []*Index { return []*Index{load(texts)} })
+}

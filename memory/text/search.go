@@ -1,0 +1,249 @@
+package text
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+)
+
+// ErrOptions says that Options have a value that makes no sense.
+var ErrOptions = errors.New("text: bad search options")
+
+// Options say what Search returns. The zero value asks for the best ten.
+type Options struct {
+	// K is the most hits to return; 0 means 10.
+	K int
+
+	// MinScore is the least score of a hit; 0 means no limit.
+	MinScore float64
+
+	// Accept chooses the documents that may be hits; nil means all. It is called
+	// in no particular order, at most once a document, and only for those that
+	// would be among the best K of what was accepted until then.
+	Accept func(key string) bool
+}
+
+// A Hit is a document that has a token of the query, and its score, which is
+// above zero.
+type Hit struct {
+	Key   string
+	Score float64
+}
+
+// compare orders hits: the better first.
+func (h Hit) compare(g Hit) int {
+	return cmp.Or(cmp.Compare(g.Score, h.Score), cmp.Compare(h.Key, g.Key))
+}
+
+// Search returns the best documents for the tokens of query, at most K, by score
+// from the highest, and those of equal score by key. A document need not have
+// all tokens. A query without tokens has no hits.
+//
+// It returns an error that is ErrOptions if K is negative or MinScore is not a
+// number.
+//
+// It takes time of how common the rarer tokens of the query are, in the main: once
+// K documents are found, those that have only common tokens are passed over.
+func (x *Index) Search(query string, o Options) ([]Hit, error) {
+	if o.K < 0 {
+		return nil, fmt.Errorf("%w: K is %d", ErrOptions, o.K)
+	}
+	if math.IsNaN(o.MinScore) {
+		return nil, fmt.Errorf("%w: MinScore is not a number", ErrOptions)
+	}
+	if o.K == 0 {
+		o.K = 10
+	}
+	if x == nil {
+		return nil, nil
+	}
+	s := searches.Get().(*searcher)
+	s.begin(x, o)
+	s.open(tokenize(query))
+	s.run()
+	hits := s.top.hits
+	slices.SortFunc(hits, Hit.compare)
+	s.end()
+	return hits, nil
+}
+
+// A searcher is one search. It is MaxScore, of H. Turtle and J. Flood, Query
+// Evaluation: Strategies and Optimizations, Information Processing & Management
+// 31(6), 1995, over windows of document numbers: as soon as the lists of the most
+// common terms cannot lift a document into the top by themselves, only the other
+// lists are read from end to end, and the common ones are asked about
+// what is found there.
+//
+// Parts are added in the order of the lists from the last to the first, always,
+// so that equal documents have equal scores.
+type searcher struct {
+	x     *Index
+	rank  ranker
+	lists []list    // by bound, from the least
+	most  []float64 // most[i]: what the lists before i can add up to
+	top   top
+	score [window]float64 // of documents from the base of the window; else 0
+	found [window / 64]uint64
+}
+
+// window is how many document numbers are scored at a time.
+const window = 2048
+
+var searches = sync.Pool{New: func() any { return new(searcher) }}
+
+func (s *searcher) begin(x *Index, o Options) {
+	s.x = x
+	s.rank = newRanker(x.Len(), x.tokens)
+	s.top = newTop(x, o)
+}
+
+// end gives s back, without what it refers to. It is not called after a panic
+// of Accept, when s holds half a search.
+func (s *searcher) end() {
+	clear(s.lists)
+	s.x, s.top, s.lists = nil, top{}, s.lists[:0]
+	if cap(s.lists) <= 1024 {
+		searches.Put(s)
+	}
+}
+
+// open opens the lists of the terms of the query.
+func (s *searcher) open(query Words) {
+	s.lists = slices.Grow(s.lists, len(query.terms))
+	for _, w := range query.terms {
+		id, ok := s.x.dict.Get(w.term)
+		if !ok {
+			continue
+		}
+		t := s.x.terms.at(id)
+		s.lists = append(s.lists, list{id: id, name: w.term, factor: float64(w.count) * idf(s.x.Len(), t.df())})
+		s.lists[len(s.lists)-1].open(t, s.rank)
+	}
+	slices.SortFunc(s.lists, func(a, b list) int {
+		return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.name, b.name))
+	})
+	s.most = append(s.most[:0], 0)
+	sum := 0.0
+	for i := range s.lists {
+		sum += s.lists[i].bound
+		s.most = append(s.most, sum)
+	}
+}
+
+// run finds the top.
+func (s *searcher) run() {
+	for first := 0; ; {
+		for first < len(s.lists) && s.hopeless(s.most[first+1]) {
+			first++
+		}
+		if first == len(s.lists) {
+			return
+		}
+		if first == len(s.lists)-1 {
+			s.runLast(first)
+			return
+		}
+		base := uint32(ended)
+		for i := first; i < len(s.lists); i++ {
+			base = min(base, s.lists[i].doc())
+		}
+		if base == ended {
+			return
+		}
+		s.fill(first, base)
+		s.collect(first, base)
+	}
+}
+
+// fill adds up what the lists from first on count in the window at base.
+func (s *searcher) fill(first int, base uint32) {
+	end := base + min(window, ended-base)
+	for i := len(s.lists) - 1; i >= first; i-- {
+		l := &s.lists[i]
+		for l.doc() < end {
+			n := 0
+			for _, p := range l.posts {
+				if p.doc >= end {
+					break
+				}
+				d := p.doc - base
+				s.score[d%window] += s.part(l, p)
+				s.found[d/64%(window/64)] |= 1 << (d % 64)
+				n++
+			}
+			l.skip(n)
+		}
+	}
+}
+
+// collect offers the documents of the window to the top.
+func (s *searcher) collect(first int, base uint32) {
+	for w, found := range s.found {
+		s.found[w] = 0
+		for ; found != 0; found &= found - 1 {
+			d := uint32(w*64 + bits.TrailingZeros64(found))
+			score := s.score[d]
+			s.score[d] = 0
+			s.offer(first, base+d, score)
+		}
+	}
+}
+
+// runLast finds the top when it can only be in list i, the last: each document
+// of it is complete at once.
+func (s *searcher) runLast(i int) {
+	l := &s.lists[i]
+	rest := s.most[i]
+	for l.doc() != ended {
+		if s.hopeless(l.best + rest) {
+			l.nextSpan()
+			continue
+		}
+		for _, p := range l.posts {
+			if score := s.part(l, p); !s.hopeless(score + rest) {
+				s.offer(i, p.doc, score)
+			}
+		}
+		l.nextSpan()
+	}
+}
+
+// hopeless reports whether bound, on a score, is too low for the top. It allows
+// for scores being rounded up, where bound is not: equal scores must all be offered.
+func (s *searcher) hopeless(bound float64) bool { return bound*(1+1e-9) < s.top.least }
+
+// offer completes score, which is of the lists from first on, and offers doc to
+// the top.
+func (s *searcher) offer(first int, doc uint32, score float64) {
+	for i := first - 1; i >= 0; i-- {
+		if s.hopeless(score + s.most[i+1]) {
+			return
+		}
+		l := &s.lists[i]
+		l.seek(doc)
+		if l.doc() == doc {
+			score += s.part(l, l.posts[0])
+		}
+	}
+	if score >= s.top.least {
+		s.top.offer(doc, score)
+	}
+}
+
+// part returns what p, of l, counts.
+func (s *searcher) part(l *list, p posting) float64 {
+	if p.weight.count() == heavyCount {
+		return s.heavyPart(l, p)
+	}
+	return float64(l.factor * s.rank.part(float64(p.weight.count()), float64(p.weight.length())))
+}
+
+//go:noinline
+func (s *searcher) heavyPart(l *list, p posting) float64 {
+	d := s.x.docs.at(p.doc)
+	return float64(l.factor * s.rank.part(float64(d.count(l.id)), float64(d.tokens)))
+}

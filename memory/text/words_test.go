@@ -1,0 +1,70 @@
+package text
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTokenize(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want []string
+	}{
+		{"", nil},
+		{" \t\n.,;!?-–— '\"", nil},
+		{"The quick (\"brown\") fox can't jump 32.3 feet, right?",
+			[]string{"the", "quick", "brown", "fox", "can't", "jump", "32.3", "feet", "right"}},
+		{"go.mod snake_case kebab-case CamelCase", []string{"go.mod", "snake_case", "kebab", "case", "camelcase"}},
+		{"ÀÉÎ ΣΊΣΥΦΟΣ ДОМ", []string{"àéî", "σίσυφοσ", "дом"}},
+		{"e\u0301te\u0301 \u0301", []string{"e\u0301te\u0301"}},
+		{"世界 カタカナ ひら", []string{"世", "界", "カタカナ", "ひ", "ら"}},
+		{"안녕하세요 สวัสดี", []string{"안녕하세요", "ส", "วั", "ส", "ดี"}},
+		{"👩‍👩‍👧 🇩🇪 ok👍", []string{"ok"}},
+		{"½ ٣ Ⅷ", []string{"½", "٣", "ⅷ"}},
+		{"a\xffb \xc3 c\xe2\x82", []string{"a", "b", "c"}},
+		{"x\x00y", []string{"x", "y"}},
+	} {
+		var got []string
+		for _, w := range tokenize(c.text).terms {
+			for range w.count {
+				got = append(got, w.term)
+			}
+		}
+		slices.Sort(got)
+		slices.Sort(c.want)
+		require.Equal(t, c.want, got, "%q", c.text)
+	}
+}
+
+func TestTokenizeCounts(t *testing.T) {
+	w := Tokenize(slices.Values([]string{"b A b", "a", "", "c b"}))
+	require.Equal(t, Words{[]wordCount{{"b", 3}, {"a", 2}, {"c", 1}}, 6}, w)
+	// Strings do not run into one another.
+	require.Equal(t, []wordCount{{"foo", 1}, {"bar", 1}}, Tokenize(slices.Values([]string{"foo", "bar"})).terms)
+	// What was counted before leaves no trace.
+	require.Equal(t, Words{[]wordCount{{"z", 1}}, 1}, tokenize("z"))
+}
+
+func TestTokenizeLong(t *testing.T) {
+	long := strings.Repeat("a", 63)
+	for in, want := range map[string]string{
+		long:                          long,
+		long + "b":                    long + "b",
+		long + "bc":                   long + "b",
+		long + "é":                    long, // two bytes, of which one would fit
+		strings.Repeat("É", 500):      strings.Repeat("é", 32),
+		"x" + strings.Repeat("Ⱥ", 50): "x" + strings.Repeat("ⱥ", 21), // longer in lower case
+	} {
+		require.Equal(t, []wordCount{{want, 1}}, tokenize(in).terms)
+		require.True(t, utf8.ValidString(want))
+	}
+	// Nothing here takes time of the square of its length.
+	for _, s := range []string{"a'", "a.", "1,", "א\"", "\u0301", "a\u0301", "\u200d", "\xff", "🇩", "👩\u200d", "a'\u0301"} {
+		tokenize(strings.Repeat(s, 1<<18))
+	}
+	tokenize("a'" + strings.Repeat("\u0301", 1<<18))
+}

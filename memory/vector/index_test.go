@@ -1,0 +1,122 @@
+package vector
+
+import (
+	"maps"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNilIndex(t *testing.T) {
+	var x *Index
+	require.Zero(t, x.Len())
+	require.Zero(t, x.Dim())
+	require.Zero(t, x.Bytes())
+	require.Nil(t, x.Delete("a"))
+	_, ok := x.Get("a")
+	require.False(t, ok)
+	hits, err := x.Search([]float32{1}, Options{})
+	require.NoError(t, err)
+	require.Empty(t, hits)
+}
+
+func TestSetErrorsChangeNothing(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	x := set(t, nil, "a", []float32{1, 2})
+	for _, c := range []struct {
+		v    []float32
+		want error
+	}{
+		{nil, ErrEmpty}, {[]float32{}, ErrEmpty}, {[]float32{1, nan}, ErrNotFinite},
+		{[]float32{inf, 0}, ErrNotFinite}, {[]float32{1}, ErrDimension}, {[]float32{1, 2, 3}, ErrDimension},
+	} {
+		y, err := x.Set("a", c.v)
+		require.ErrorIs(t, err, c.want)
+		require.Same(t, x, y)
+		if c.want != ErrDimension {
+			require.ErrorIs(t, Check(c.v), c.want)
+			y, err = (*Index)(nil).Set("a", c.v)
+			require.ErrorIs(t, err, c.want)
+			require.Nil(t, y)
+		}
+	}
+	check(t, x, map[string][]float32{"a": {1, 2}})
+	require.EqualValues(t, 1, x.tail.next.Load())
+	require.NoError(t, Check([]float32{0}))
+}
+
+func TestVectorsAreCopied(t *testing.T) {
+	v := []float32{1, 2}
+	x := set(t, nil, "a", v)
+	v[0] = 9
+	got, _ := x.Get("a")
+	require.Equal(t, []float32{1, 2}, got)
+	got[0] = 9
+	_ = append(got, 9)
+	check(t, x, map[string][]float32{"a": {1, 2}})
+}
+
+func TestDimensionIsFreeAgain(t *testing.T) {
+	x := set(t, nil, "a", []float32{1, 2})
+	require.Equal(t, 2, x.Dim())
+	require.Same(t, x, x.Delete("b"))
+	x = x.Delete("a")
+	require.Nil(t, x)
+	require.Equal(t, 3, set(t, x, "a", []float32{1, 2, 3}).Dim())
+}
+
+// Random writes to random versions; each version stays what it was.
+func TestModel(t *testing.T) {
+	for _, c := range []struct {
+		dim, keys, steps int
+		codes            bool
+	}{{1, 6, 3000, false}, {3, 100, 4000, false}, {7, 700, 6000, false}, {128, 400, 2500, true}} {
+		if testing.Short() {
+			c.steps /= 4
+		}
+		withCodes(t, c.codes)
+		r := rand.New(rand.NewPCG(uint64(c.dim), 4))
+		type version struct {
+			x *Index
+			m map[string][]float32
+		}
+		kept := []version{{nil, map[string][]float32{}}}
+		now := kept[0]
+		for step := range c.steps {
+			if r.IntN(20) == 0 { // go on from an old version
+				now = kept[r.IntN(len(kept))]
+			}
+			next := version{now.x, maps.Clone(now.m)}
+			k := key(r.IntN(c.keys))
+			// Grow, shrink and grow again.
+			if r.IntN(100) < []int{20, 55, 90}[step*3/c.steps] {
+				next.x = now.x.Delete(k)
+				delete(next.m, k)
+			} else {
+				v := random(r, c.dim)
+				next.x = set(t, now.x, k, v)
+				next.m[k] = v
+			}
+			if r.IntN(10) > 0 { // else it is abandoned
+				now = next
+			}
+			if len(kept) < 12 {
+				kept = append(kept, now)
+			} else if r.IntN(10) == 0 {
+				kept[r.IntN(len(kept))] = now
+			}
+			if step%(c.steps/40) == 0 {
+				for _, old := range append(kept, next, now) {
+					check(t, old.x, old.m)
+					same(t, old.x, old.m, random(r, c.dim), Options{K: 5, Metric: metrics[step%3]})
+				}
+			}
+		}
+	}
+}
+
+func TestMetricString(t *testing.T) {
+	require.Equal(t, "cosine dot l2 Metric(9)", Cosine.String()+" "+Dot.String()+" "+L2.String()+" "+Metric(9).String())
+}

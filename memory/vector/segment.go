@@ -1,0 +1,45 @@
+package vector
+
+import "math/bits"
+
+// A segment is a block as one version sees it. It is immutable once it is in an
+// Index.
+type segment struct {
+	*block
+	id    uint64 // ascending within an index; forks use the same ones again
+	used  int    // slots below it were written; only the tail's matters
+	count int    // live slots
+	live  [maxSlots / 64]uint64
+}
+
+// A loc is where a vector lies: the id of the segment and the slot.
+type loc uint64
+
+func locOf(id uint64, slot int) loc { return loc(id<<8 | uint64(slot)) }
+
+func (l loc) id() uint64 { return uint64(l >> 8) }
+func (l loc) slot() int  { return int(l & 0xff) }
+
+func (s *segment) add(slot int) {
+	s.live[slot/64] |= 1 << (slot % 64)
+	s.count++
+}
+
+func (s *segment) kill(slot int) {
+	s.live[slot/64] &^= 1 << (slot % 64)
+	s.count--
+}
+
+// sparse reports whether less than half of the block is live: it is time to
+// move what lives. Because at least as many slots as are moved have died since
+// they were filled, that is constant work per write.
+func (s *segment) sparse() bool { return s.count*2 < s.slots() }
+
+// each calls f with each live slot, in order.
+func (s *segment) each(f func(slot int)) {
+	for i, w := range s.live {
+		for ; w != 0; w &= w - 1 {
+			f(i*64 + bits.TrailingZeros64(w))
+		}
+	}
+}
