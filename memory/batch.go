@@ -13,6 +13,7 @@ type Batch struct {
 	m       *Memory
 	tx      *cow.Tx
 	now     int64
+	tick    uint64
 	entries *cow.Editor[string, *entry]
 
 	// What was put and is not settled yet; see settle.
@@ -29,7 +30,7 @@ type Batch struct {
 // itself.
 func (m *Memory) Batch(f func(b *Batch) error) error {
 	return m.db.Update(func(tx *cow.Tx) error {
-		b := &Batch{m: m, tx: tx, now: time.Now().UnixNano(), entries: m.entries.Edit(tx)}
+		b := &Batch{m: m, tx: tx, now: time.Now().UnixNano(), tick: m.ticks.Add(1), entries: m.entries.Edit(tx)}
 		b.settler.begin(b)
 		if err := f(b); err != nil {
 			return err
@@ -75,7 +76,7 @@ func (b *Batch) complete(name string, e *entry) {
 	if e.created == 0 {
 		e.created = b.now
 	}
-	e.used.Store(b.Version())
+	e.used.written(b.tick)
 }
 
 const (

@@ -17,7 +17,9 @@ func TestConformance(t *testing.T) {
 }
 
 // reads are the reads of a memorytest.Backend and of its View.
-type reads struct{ in func(space []string) memory.View }
+type reads struct {
+	in func(space []string) memory.View
+}
 
 func (r reads) Get(space []string, key string) (any, bool, error) {
 	v, ok := r.in(space).Get(key)

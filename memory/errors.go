@@ -22,7 +22,10 @@ type ValueError struct {
 
 func (e *ValueError) Error() string {
 	at := ""
-	if e.Path != "" {
+	switch long := 200; {
+	case len(e.Path) > long:
+		at = fmt.Sprintf(" at %q…", e.Path[:long])
+	case e.Path != "":
 		at = fmt.Sprintf(" at %q", e.Path)
 	}
 	return fmt.Sprintf("memory: %v%s: %v", e.Type, at, e.Err)

@@ -53,6 +53,7 @@ func (m *Memory) freeze(key string, v any) (draft, error) {
 	if err != nil {
 		return draft{}, keyError(key, err)
 	}
+	value = value.orNull() // what is Absent would be no value
 	return draft{value: value, words: m.words(value)}, nil
 }
 

@@ -147,7 +147,7 @@ func (s *settler) candidates(prefix, hand string, n int) []candidate {
 			}
 			if row.Revision() != s.b.Version() {
 				e := row.Shared()
-				cs = append(cs, candidate{name, e.used.Load(), e.size})
+				cs = append(cs, candidate{name, e.used.last(), e.size})
 			}
 		}
 	}

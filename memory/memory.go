@@ -42,6 +42,7 @@ type tables struct {
 	order    *cow.Index[string, *entry, string]
 	byPath   *cow.Index[string, *space, string]
 	byExpiry *cow.Index[string, *entry, int64] // those that expire
+	ticks    atomic.Uint64                     // the batches begun, for stamps
 }
 
 // An entry is a row. Nobody may modify it but by stamping it.
@@ -53,7 +54,7 @@ type entry struct {
 	updated  int64
 	expires  int64 // 0: never
 	size     int64 // about how many bytes it takes
-	used     atomic.Uint64
+	used     stamp
 }
 
 // An embedding stands for a vector, which lies in the index of its space. It is

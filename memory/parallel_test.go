@@ -96,3 +96,37 @@ func TestReadersAndEvictionsTogether(t *testing.T) {
 	require.Equal(t, 50, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
 }
+
+// The name that Get looks up lies on the stack, which may be moved meanwhile.
+func TestGetWhileStacksGrow(t *testing.T) {
+	m := memory.New(memory.Options{})
+	var paths [][]string
+	for i := range 4 {
+		p := []string{fmt.Sprint("user", i), fmt.Sprintf("%0*d", 30*i, i)}
+		paths = append(paths, p)
+		for k := range 20 {
+			require.NoError(t, m.Space(p...).Put(fmt.Sprint("key", k), i*100+k))
+		}
+	}
+	var all sync.WaitGroup
+	for g := range quicker(3000) {
+		all.Go(func() {
+			var down func(depth int)
+			down = func(depth int) {
+				var frame [64]byte
+				frame[depth%64] = byte(depth)
+				i, k := (g+depth)%4, depth%20
+				v, ok := m.Space(paths[i]...).Get(fmt.Sprint("key", k))
+				if !ok || v.Int() != int64(i*100+k) {
+					t.Errorf("%d %d: %v %v", i, k, ok, v.Int())
+				}
+				if depth < 20 {
+					down(depth + 1)
+				}
+				_ = frame
+			}
+			down(g % 8)
+		})
+	}
+	all.Wait()
+}

@@ -394,3 +394,88 @@ func TestMergedEntriesAgeAsOthersDo(t *testing.T) {
 	_, ok = s.Get("merged")
 	require.False(t, ok, "it was not used for 200 versions")
 }
+
+// What was read is more recently used than what came with it and was not.
+func TestReadSoonAfterAnImportCountsAsUse(t *testing.T) {
+	m := memory.New(memory.Options{MaxEntries: 20})
+	fill(t, m, "s", 20)
+	for range 100 {
+		m.Space("s").Get("0000")
+	}
+	for i := range 5 {
+		require.NoError(t, m.Space("s").Put(fmt.Sprint("x", i), i))
+		m.Space("s").Get("0000")
+	}
+	_, ok := m.Space("s").Load().Get("0000")
+	require.True(t, ok)
+}
+
+// Where the limit is a few entries, too.
+func TestRecentlyUsedSurviveInASmallSpace(t *testing.T) {
+	m := memory.New(memory.Options{MaxEntries: 4})
+	s := m.Space("s")
+	require.NoError(t, s.Put("hot", 1))
+	for i := range 50 {
+		_, ok := s.Get("hot")
+		require.True(t, ok, i)
+		require.NoError(t, s.Put(fmt.Sprint(i), i))
+	}
+}
+
+// The instant of a version is that of its publication, not that at which its
+// batch began: At and AsOf agree.
+func TestAtShowsWhatAsOfShows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		m.Retain(cow.Retention{Versions: 10})
+		require.NoError(t, m.Batch(func(b *memory.Batch) error {
+			require.NoError(t, b.Space("s").PutItem("short", memory.Item{Value: 1, TTL: time.Second}))
+			require.NoError(t, b.Space("s").PutItem("long", memory.Item{Value: 1, TTL: time.Hour}))
+			time.Sleep(time.Minute) // a slow batch
+			return nil
+		}))
+		time.Sleep(time.Second)
+		require.NoError(t, m.Space("s").Put("x", 1))
+		time.Sleep(time.Second)
+		for version, at := range m.Versions() {
+			if version == 0 {
+				continue
+			}
+			a, err := m.At(version)
+			require.NoError(t, err)
+			b, err := m.AsOf(at)
+			require.NoError(t, err)
+			require.Equal(t, b.Version(), a.Version())
+			require.Equal(t, keys(b.Space("s")), keys(a.Space("s")), version)
+		}
+	})
+}
+
+// A past snapshot is as good as one that was kept, to watch from.
+func TestWatchSinceAPastVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		m.Retain(cow.Retention{Versions: 1000})
+		require.NoError(t, m.Space("s").Put("a", 1))
+		fill(t, m, "other", 100)
+		for i := range 200 {
+			require.NoError(t, m.Space("other").Put(fmt.Sprintf("%04d", i), i))
+		}
+		for _, version := range []uint64{2, 50, 201} {
+			since, err := m.At(version)
+			require.NoError(t, err)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err = m.Space("s").Watch(ctx, since)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			_, err = m.Space("s").Watch(ctx, since, "a")
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			cancel()
+			_, err = m.Space("other").Watch(t.Context(), since)
+			require.NoError(t, err)
+		}
+		since, err := m.At(0)
+		require.NoError(t, err)
+		_, err = m.Space("s").Watch(t.Context(), since, "a")
+		require.NoError(t, err)
+	})
+}

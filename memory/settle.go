@@ -2,6 +2,7 @@ package memory
 
 import (
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/text"
@@ -45,7 +46,6 @@ func (s *settler) begin(b *Batch) {
 		s.head = head{bytes: h.bytes, hand: h.hand}
 		b.now = max(b.now, h.at) // a clock may go back, time may not
 	}
-	s.head.at = b.now
 }
 
 // space returns a space as it is settled, which must not be modified.
@@ -207,6 +207,7 @@ func (s *settler) end() error {
 			s.spaces.Set(path, sp)
 		}
 	}
+	s.head.at = max(s.b.now, time.Now().UnixNano())
 	s.b.m.heads.Edit(s.b.tx).Set(headKey, &s.head)
 	return nil
 }

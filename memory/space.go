@@ -45,7 +45,7 @@ func (s Space) Get(key string) (Value, bool) {
 	if e == nil {
 		return Value{}, false
 	}
-	s.m.stamp(e, v.s)
+	s.m.stamp(e)
 	return e.value, e.value.Exists()
 }
 
@@ -54,22 +54,15 @@ func (s Space) Entry(key string) (Entry, bool) {
 	v := s.Load()
 	e, ok := v.Entry(key)
 	if ok {
-		s.m.stamp(e.row, v.s)
+		s.m.stamp(e.row)
 	}
 	return e, ok
 }
 
-// stampEvery is how many versions apart a stamp is renewed: a power of two.
-const stampEvery = 8
-
-// stamp says that an entry was used, at a version. A key that many read is
-// written to once in some versions, and else only looked at, so that its cache
-// line stays with all of them.
-func (m *Memory) stamp(e *entry, s Snapshot) {
+// stamp says that an entry was used, where that matters.
+func (m *Memory) stamp(e *entry) {
 	if m.stamps.Load() {
-		if now := s.Version(); now >= e.used.Load()+stampEvery {
-			e.used.Store(now)
-		}
+		e.used.read(m.ticks.Load())
 	}
 }
 
@@ -86,7 +79,7 @@ func (s Space) List(o ListOptions) iter.Seq[Entry] {
 func (s Space) Vector(key string) ([]float32, bool) {
 	v := s.Load()
 	if e := v.lookup(key); e != nil {
-		s.m.stamp(e, v.s)
+		s.m.stamp(e)
 	}
 	return v.Vector(key)
 }
@@ -95,7 +88,7 @@ func (s Space) Vector(key string) ([]float32, bool) {
 func (s Space) Search(v []float32, o SearchOptions) ([]Hit, error) {
 	view := s.Load()
 	hits, err := view.Search(v, o)
-	return s.used(view, hits), err
+	return s.used(hits), err
 }
 
 // SearchText returns the entries whose text fits the query best; see
@@ -103,20 +96,20 @@ func (s Space) Search(v []float32, o SearchOptions) ([]Hit, error) {
 func (s Space) SearchText(query string, o SearchOptions) ([]Hit, error) {
 	view := s.Load()
 	hits, err := view.SearchText(query, o)
-	return s.used(view, hits), err
+	return s.used(hits), err
 }
 
 // SearchBoth joins both searches; see View.SearchBoth.
 func (s Space) SearchBoth(v []float32, query string, o SearchOptions) ([]Hit, error) {
 	view := s.Load()
 	hits, err := view.SearchBoth(v, query, o)
-	return s.used(view, hits), err
+	return s.used(hits), err
 }
 
 // used stamps what was found.
-func (s Space) used(v View, hits []Hit) []Hit {
+func (s Space) used(hits []Hit) []Hit {
 	for _, h := range hits {
-		s.m.stamp(h.row, v.s)
+		s.m.stamp(h.row)
 	}
 	return hits
 }

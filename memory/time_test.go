@@ -415,3 +415,26 @@ func TestWaitWakesForVersionsAlone(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
+
+// What has expired takes nobody's place among the hits.
+func TestExpiredTakeNoPlaceInASearch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		s := m.Space("s")
+		require.NoError(t, m.Batch(func(b *memory.Batch) error {
+			for i := range 20 {
+				_ = b.Space("s").PutItem(fmt.Sprint("gone", i), memory.Item{Value: "fox fox fox", Vector: []float32{1, 0}, TTL: time.Second})
+			}
+			for i := range 3 {
+				_ = b.Space("s").PutItem(fmt.Sprint("here", i), memory.Item{Value: "a fox and some more words", Vector: []float32{1, float32(1 + i)}})
+			}
+			return nil
+		}))
+		time.Sleep(time.Minute)
+		here := []string{"here0", "here1", "here2"}
+		o := memory.SearchOptions{K: 3}
+		require.Equal(t, here, hitKeys(s.Search([]float32{1, 0}, o)))
+		require.Equal(t, here, hitKeys(s.SearchText("fox", o)))
+		require.Equal(t, here, hitKeys(s.SearchBoth([]float32{1, 0}, "fox", o)))
+	})
+}

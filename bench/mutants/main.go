@@ -8,8 +8,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -169,7 +171,7 @@ func baseline(ctx context.Context, w worker, ms []mutation) error {
 		tests[m.pkg] = append(tests[m.pkg], m.test)
 	}
 	for pkg, names := range tests {
-		if out, err := w.build(ctx, pkg); err != nil {
+		if out, err := w.build(ctx, pkg, ""); err != nil {
 			return fmt.Errorf("%s does not build without a mutation: %w\n%s", pkg, err, out)
 		}
 		out, err := w.run(ctx, pkg, "-test.v", "-test.run=^("+strings.Join(names, "|")+")$")
@@ -208,7 +210,7 @@ func (w worker) test(ctx context.Context, m mutation) (verdict, detail string) {
 	}
 	// For the next mutation, in this copy.
 	defer os.WriteFile(path, source, 0o644)
-	if out, err := w.build(ctx, m.pkg); err != nil {
+	if out, err := w.build(ctx, m.pkg, m.test); err != nil {
 		return "broken", "does not compile: " + out
 	}
 	out, err := w.run(ctx, m.pkg, "-test.run=^"+m.test+"$")
@@ -224,10 +226,46 @@ func (w worker) test(ctx context.Context, m mutation) (verdict, detail string) {
 	return "SURVIVED", ""
 }
 
-// build compiles the tests of pkg. What fails to compile is no failing test,
-// so this is a step of its own.
-func (w worker) build(ctx context.Context, pkg string) (output string, err error) {
+// build compiles the tests of pkg, or just what one test needs. What fails to
+// compile is no failing test, so this is a step of its own.
+func (w worker) build(ctx context.Context, pkg, test string) (output string, err error) {
+	if test != "" {
+		// Most of the time goes into tests that will not run: without the other
+		// files it is quick, unless the test needs one of them.
+		overlay, err := w.without(pkg, test)
+		if err != nil {
+			return "", err
+		}
+		if out, err := command(ctx, w.dir, "go", "test", "-c", "-overlay="+overlay, "-o", w.binary, pkg); err == nil {
+			return out, nil
+		}
+	}
 	return command(ctx, w.dir, "go", "test", "-c", "-o", w.binary, pkg)
+}
+
+// without writes an overlay for the go command, in which the files of pkg are
+// missing that have tests, but not that one. It returns its name.
+func (w worker) without(pkg, test string) (overlay string, err error) {
+	files, err := filepath.Glob(filepath.Join(w.dir, filepath.FromSlash(pkg), "*_test.go"))
+	if err != nil {
+		return "", err
+	}
+	replace := make(map[string]string)
+	for _, f := range files {
+		source, err := os.ReadFile(f)
+		if err != nil {
+			return "", err
+		}
+		if bytes.Contains(source, []byte("\nfunc Test")) && !bytes.Contains(source, []byte("\nfunc "+test+"(")) {
+			replace[f] = ""
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	overlay = w.binary + ".json"
+	return overlay, os.WriteFile(overlay, text, 0o644)
 }
 
 // run runs the tests that build compiled.

@@ -1,0 +1,30 @@
+package memory
+
+import "sync/atomic"
+
+// A stamp says when an entry was last used, in ticks: the batches of a Memory and
+// all its forks, which share entries and so their stamps. It is all of an entry
+// that ever changes. Its lowest bit says that it is of a read.
+type stamp struct{ v atomic.Uint64 }
+
+// stampEvery is how many ticks a stamp of a read is good for. A key that many
+// read is so written to once in a while, and else only looked at, and its cache
+// line stays with all of them.
+const stampEvery = 8
+
+// written stamps an entry that a batch is about to store.
+func (s *stamp) written(tick uint64) { s.v.Store(tick << 1) }
+
+// read stamps an entry that was read.
+func (s *stamp) read(tick uint64) {
+	if is := s.v.Load(); is&1 == 0 || tick >= is>>1+stampEvery {
+		s.v.Store(tick<<1 | 1)
+	}
+}
+
+// last returns until when an entry may have been used. A stamp of a read stands for
+// later ones too.
+func (s *stamp) last() uint64 {
+	is := s.v.Load()
+	return is>>1 + is&1*stampEvery
+}
