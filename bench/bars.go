@@ -2,31 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/tidwall/btree"
 )
-
-// A bar is one figure that the project promises: what it measured of itself and
-// of a peer in the same run, and how far apart they may be.
-type bar struct {
-	Name  string  `json:"name"`
-	Ours  float64 `json:"ours"`
-	Peer  float64 `json:"peer"`
-	Unit  string  `json:"unit"`
-	Ratio float64 `json:"ratio"` // ours to peer; below 1 is better
-	Bar   float64 `json:"bar"`   // the most it may be; 0: for information
-	Pass  bool    `json:"pass"`
-}
 
 // bars measures, and calls report with each bar as it is known, until ctx ends.
 type bars struct {
@@ -63,6 +47,16 @@ var groups = []struct {
 	{"fork", (*bars).fork},
 	{"indexes", (*bars).indexed},
 	{"watches", (*bars).watches},
+	{"values", func(b *bars) { b.values(1_000) }},
+	{"values", func(b *bars) { b.values(100_000) }},
+	{"values", func(b *bars) { b.rewrites(1_000) }},
+	{"vectors", func(b *bars) { b.nearest(1_000, 1536) }},
+	{"vectors", func(b *bars) { b.nearest(10_000, 768) }},
+	{"vectors", func(b *bars) { b.nearest(100_000, 384) }},
+	{"vectors", func(b *bars) { b.vectorWrite(1_000, 100_000) }},
+	{"vectors", func(b *bars) { b.vectorHeap(100_000) }},
+	{"pauses", func(b *bars) { b.pauses(100_000, 2*time.Second) }},
+	{"texts", func(b *bars) { b.texts(50_000) }},
 }
 
 // all measures every bar of the groups whose name contains only. It returns
@@ -297,86 +291,6 @@ func (b *bars) scan(n int) {
 	b.add("Shared().All vs range over a Go map at "+count(n), "ns", samples[0], samples[1], 2)
 }
 
-// memory compares the heap and a collection of it, keys included, over loads
-// of one to two million keys: a Go map doubles somewhere among them.
-func (b *bars) memory() {
-	const from, to, step = 1_000_000, 2_000_000, 100_000
-	grow := func(add func(from, to int)) (bytes, ns float64) {
-		base := live()
-		baseGC := collection()
-		n := 0
-		samples := 0.0
-		for at := from; at <= to; at += step {
-			add(n, at)
-			n = at
-			bytes += (live() - base) / float64(n)
-			ns += (collection() - baseGC) / float64(n)
-			samples++
-		}
-		return bytes / samples, ns / samples
-	}
-	s := cow.New[string](cow.Options[number]{})
-	ourBytes, ourGC := grow(func(from, to int) { fillStore(s, from, to) })
-	runtime.KeepAlive(s)
-	s = nil
-	m := goMap{}
-	mapBytes, mapGC := grow(func(from, to int) {
-		for i := from; i < to; i++ {
-			m.set(barKey(i), number{ID: uint64(i)})
-		}
-	})
-	runtime.KeepAlive(m)
-	m = nil
-	small := cow.New[string](cow.Options[int]{})
-	smallBytes, _ := grow(func(from, to int) {
-		_ = small.Update(func(e *cow.Editor[string, int]) error {
-			for i := from; i < to; i++ {
-				e.Set(barKey(i), i)
-			}
-			return nil
-		})
-	})
-	runtime.KeepAlive(small)
-	small = nil
-	smallMap := map[string]int{}
-	smallMapBytes, _ := grow(func(from, to int) {
-		for i := from; i < to; i++ {
-			smallMap[barKey(i)] = i
-		}
-	})
-	runtime.KeepAlive(smallMap)
-	b.add("heap an entry vs Go map, 1M to 2M, 32-byte values", "B", []float64{ourBytes}, []float64{mapBytes}, 0.8)
-	b.add("heap an entry vs Go map, 1M to 2M, 8-byte values", "B", []float64{smallBytes}, []float64{smallMapBytes}, 0)
-	b.add("collection vs Go map, 1M to 2M, an entry", "ns", []float64{ourGC}, []float64{mapGC}, 1.4)
-}
-
-// version compares what one more version, one key apart, holds back.
-func (b *bars) version() {
-	const n, versions = 100_000, 1_000
-	s, big := cow.New[string](cow.Options[number]{}), newOneBigMap()
-	fillStore(s, 0, n)
-	fill(big, n)
-	rewrite(n, cowGet{s}, big)
-	keys := barKeys(0, n)
-	held := func(set func(string), load func() any) []float64 {
-		kept := make([]any, versions)
-		before := live()
-		for i := range kept {
-			set(keys[i])
-			kept[i] = load()
-		}
-		after := live()
-		runtime.KeepAlive(kept)
-		return []float64{(after - before) / versions}
-	}
-	ours := held(func(k string) { s.Set(k, number{}) }, func() any { return s.Load() })
-	peers := held(func(k string) { big.set(k, number{}) }, func() any { return big.current.Load() })
-	runtime.KeepAlive(s)
-	runtime.KeepAlive(big)
-	runtime.KeepAlive(keys)
-	b.add("bytes of one more version at 100k vs one immutable.Map", "B", ours, peers, 0.65)
-}
-
 // diff compares a diff of ten changes in a large map and in a small one.
 func (b *bars) diff() {
 	differ := func(n int) func() float64 {
@@ -450,67 +364,4 @@ func cloneByHand(m map[string]any) map[string]any {
 		}
 	}
 	return c
-}
-
-// count writes a number of keys the short way.
-func count(n int) string {
-	switch {
-	case n%1_000_000 == 0:
-		return fmt.Sprintf("%dM", n/1_000_000)
-	case n%1_000 == 0:
-		return fmt.Sprintf("%dk", n/1_000)
-	}
-	return fmt.Sprint(n)
-}
-
-// runBars measures all bars, prints them as they come, and returns the exit
-// code: 1 if one is missed.
-func runBars(ctx context.Context, w io.Writer, asJSON bool, only string) int {
-	var all []bar
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	missed := 0
-	b := &bars{ctx: ctx, rounds: 9}
-	b.report = func(r bar) {
-		all = append(all, r)
-		verdict := "pass"
-		switch {
-		case r.Bar == 0 && r.Pass:
-			verdict = ""
-		case !r.Pass:
-			verdict = "MISSED"
-			missed++
-		}
-		if asJSON {
-			return
-		}
-		limit := ""
-		if r.Bar != 0 {
-			limit = fmt.Sprintf("<= %.2f", r.Bar)
-		}
-		fmt.Fprintf(tw, "%-58s\t%s\t%s\t%.2fx\t%s\t%s\n", r.Name, amount(r.Ours, r.Unit), amount(r.Peer, r.Unit), r.Ratio, limit, verdict)
-		tw.Flush()
-	}
-	b.all(only)
-	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		_ = enc.Encode(all)
-	}
-	if missed > 0 {
-		return 1
-	}
-	return 0
-}
-
-// amount writes a figure with its unit, times in what reads best.
-func amount(x float64, unit string) string {
-	if unit == "ns" && x >= 1000 {
-		switch {
-		case x >= 1e6:
-			return fmt.Sprintf("%.2f ms", x/1e6)
-		default:
-			return fmt.Sprintf("%.2f µs", x/1e3)
-		}
-	}
-	return strings.TrimSpace(fmt.Sprintf("%.1f %s", x, unit))
 }

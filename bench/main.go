@@ -73,7 +73,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.StringVar(&names, "stores", ids(stores.Kinds()), "stores to compare; there are also "+ids(stores.More())+"; all: every one")
 	fs.BoolVar(&o.asJSON, "json", false, "print JSON")
 	fs.BoolVar(&o.bars, "bars", false, "measure instead what the project promises of its speed")
-	fs.StringVar(&o.barsOnly, "only", "", "with -bars: only this group (reads, commits, scans, memory, diff, clone, history, fork, indexes, watches)")
+	fs.StringVar(&o.barsOnly, "only", "", "with -bars: only this group (reads, commits, scans, memory, diff, clone, history, fork, indexes, watches, values, vectors, pauses, texts)")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(usage, "usage of bench:")

@@ -126,7 +126,7 @@ func (v Value) valid() bool {
 // Import stores the entries that Export has written, or anybody in that format,
 // as one version, in place of those under the same keys, and returns how many
 // lines there were. Empty lines are skipped. Of a value, whole numbers become
-// int, or uint64 or float64 where they do not fit, others float64; objects and
+// int, or int64, uint64 or float64 where they do not fit, others float64; objects and
 // lists become map[string]any and []any. Where created and updated are absent they
 // are now; where expires is, the entry never expires.
 //
@@ -381,6 +381,9 @@ func numbers(v any) (_ any, err error) {
 	switch v := v.(type) {
 	case json.Number:
 		if i, err := strconv.Atoi(string(v)); err == nil {
+			return i, nil
+		}
+		if i, err := strconv.ParseInt(string(v), 10, 64); err == nil {
 			return i, nil
 		}
 		if u, err := strconv.ParseUint(string(v), 10, 64); err == nil {

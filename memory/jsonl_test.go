@@ -29,7 +29,7 @@ func TestExportAndImportAreInverse(t *testing.T) {
 		m := memory.New(memory.Options{})
 		type point struct{ X, Y int }
 		for i, v := range []any{
-			nil, true, 0, -1, math.MaxInt64, uint64(math.MaxUint64), uint64(math.MaxInt64) + 1, 1.5, -0.25, 1e300, math.SmallestNonzeroFloat64, 1e21, 3.0,
+			nil, true, 0, -1, int64(math.MaxInt64), uint64(math.MaxUint64), uint64(math.MaxInt64) + 1, 1.5, -0.25, 1e300, math.SmallestNonzeroFloat64, 1e21, 3.0,
 			"", "text \"quoted\" <b>&amp; \u2028 é 漢 🙂\x00\x1f\n", []any{}, map[string]any{}, []any{1, "a", nil, []any{2.5}},
 			map[string]any{"": 1, "a.b": map[string]any{"c": []any{uint64(math.MaxUint64), -7}}, "<": nil}, point{1, 2}, []string{"x"},
 		} {

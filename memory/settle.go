@@ -207,8 +207,9 @@ func (s *settler) end() error {
 			s.spaces.Set(path, sp)
 		}
 	}
-	s.head.at = max(s.b.now, time.Now().UnixNano())
-	s.b.m.heads.Edit(s.b.tx).Set(headKey, &s.head)
+	h := s.head // apart: what is in the settler keeps the version before alive
+	h.at = max(s.b.now, time.Now().UnixNano())
+	s.b.m.heads.Edit(s.b.tx).Set(headKey, &h)
 	return nil
 }
 

@@ -47,7 +47,7 @@ func TestTTLOfEntrySpaceAndMemory(t *testing.T) {
 
 		time.Sleep(time.Second - 1)
 		require.Equal(t, 3, m.Load().Len())
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		require.Equal(t, []string{"space"}, keys(m.Space("s").Load()))
 		time.Sleep(time.Minute)
 		require.Equal(t, [][]string{{"s", "below"}}, spaces(m.Load(), memory.SpacesOptions{}))
@@ -232,7 +232,7 @@ func TestSweepEveryEndsWithItsContext(t *testing.T) {
 		go func() { done <- m.SweepEvery(ctx, time.Minute) }()
 		time.Sleep(time.Minute - 1)
 		require.EqualValues(t, 1, m.Load().Version())
-		time.Sleep(2)
+		time.Sleep(2 * time.Nanosecond)
 		synctest.Wait()
 		require.EqualValues(t, 2, m.Load().Version())
 		time.Sleep(time.Hour)
@@ -255,7 +255,7 @@ func TestNothingIsTimedWhereNothingExpires(t *testing.T) {
 		require.True(t, s == m.Load())
 		require.NoError(t, m.Space("s").PutItem("x", memory.Item{Value: 1, TTL: time.Hour}))
 		s = m.Load()
-		time.Sleep(1)
+		time.Sleep(1 * time.Nanosecond)
 		require.False(t, s == m.Load())
 	})
 }
