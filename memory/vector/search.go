@@ -3,6 +3,7 @@ package vector
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // Search returns the vectors nearest to query, as o says: by score descending,
@@ -12,6 +13,9 @@ import (
 // enough.
 //
 // Search neither keeps nor modifies query. It takes time proportional to Len.
+// Without Accept, it has an index that is neither small nor very large looked at by
+// several goroutines, as many as there are cores that no other Search uses, which
+// are done when it returns.
 // The errors are ErrEmpty, ErrNotFinite, ErrDimension, ErrZero and ErrOptions.
 func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {
@@ -31,6 +35,10 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 		return nil, nil
 	}
 	s := newScan(query, norm, o, x.Len())
+	if n := x.Len() * x.Dim(); o.Accept == nil && minShared <= n && n <= maxShared {
+		s.together(slices.Collect(x.segments()), x.Dim(), func() *scan { return newScan(query, norm, o, x.Len()) })
+		return s.hits(), nil
+	}
 	for g := range x.segments() {
 		s.segment(g)
 	}
