@@ -300,10 +300,10 @@ func equalBut(a, b Value, pending *[]valuePair) bool {
 	if kind == List {
 		as, bs = a.elements(), b.elements()
 	} else {
-		if !slices.Equal(a.fields().keys, b.fields().keys) {
+		if !slices.Equal(a.keys(), b.keys()) {
 			return false
 		}
-		as, bs = a.fields().values, b.fields().values
+		as, bs = a.fields(), b.fields()
 	}
 	for i := range as {
 		x, y := Value{&as[i]}, Value{&bs[i]}

@@ -42,6 +42,10 @@ func freeze(v any, handles bool) (Value, error) {
 	if err := f.any(n, v); err != nil {
 		return Value{}, err
 	}
+	if n.from.kind == Map && f.front != nil && n.ptr == unsafe.Add(unsafe.Pointer(f.front), unsafe.Sizeof(*n)) {
+		*f.front = *n // nearer to what will be asked for next
+		n = f.front
+	}
 	return Value{n}, nil
 }
 
@@ -78,7 +82,8 @@ func originOf(t reflect.Type, k Kind) *origin {
 // A freezer freezes one value. It knows the pointers, maps and slices that it is
 // inside of.
 type freezer struct {
-	handles bool // what cannot be frozen for its kind becomes a Handle
+	front   *node // room for the value, in front of its fields; nil: none yet
+	handles bool  // what cannot be frozen for its kind becomes a Handle
 	depth   int
 	inside  map[visit]bool
 }
@@ -125,9 +130,9 @@ func (f *freezer) any(n *node, v any) error {
 		}
 		n.from = mapOrigin
 		return f.within(*(*unsafe.Pointer)(unsafe.Pointer(&v)), true, mapOrigin.typ, func() error {
-			fs := newFields(len(v))
+			fs := f.newFields(len(v))
 			for k := range v {
-				fs.keys = append(fs.keys, strings.Clone(k))
+				fs.keys = append(fs.keys, k)
 			}
 			slices.Sort(fs.keys)
 			for i, k := range fs.keys {
@@ -261,7 +266,7 @@ func (f *freezer) mapOf(n *node, v reflect.Value) error {
 		var key string
 		switch k := it.Key(); k.Kind() {
 		case reflect.String:
-			key = strings.Clone(k.String())
+			key = k.String()
 		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 			key = strconv.FormatInt(k.Int(), 10)
 		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
@@ -272,7 +277,7 @@ func (f *freezer) mapOf(n *node, v reflect.Value) error {
 		pairs = append(pairs, pair{key, it.Value()})
 	}
 	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
-	fs := newFields(len(pairs))
+	fs := f.newFields(len(pairs))
 	for i, p := range pairs {
 		fs.keys = append(fs.keys, p.key)
 		if err := f.value(&fs.values[i], p.value); err != nil {
@@ -287,7 +292,7 @@ func (f *freezer) mapOf(n *node, v reflect.Value) error {
 // JSON, such as a field that is not exported.
 func (f *freezer) structOf(n *node, v reflect.Value) error {
 	shape := shapeOf(v.Type())
-	fs := newFields(len(shape.fields))
+	fs := f.newFields(len(shape.fields))
 	for _, field := range shape.fields {
 		fv, err := v.FieldByIndexErr(field.index)
 		if err != nil || field.omitEmpty && empty(fv) || field.omitZero && fv.IsZero() {
@@ -298,7 +303,6 @@ func (f *freezer) structOf(n *node, v reflect.Value) error {
 			return inside(err, field.name)
 		}
 	}
-	fs.values = fs.values[:len(fs.keys):len(fs.keys)]
 	n.keyed(fs)
 	if shape.complete {
 		return nil
@@ -346,14 +350,30 @@ func (f *freezer) frozen(n *node, v Value) error {
 	return nil
 }
 
-// keyed makes n a Map of fields.
-func (n *node) keyed(fs *fields) {
-	fs.depth = depthOf(fs.values)
-	n.ptr = unsafe.Pointer(fs)
+// fields are what a Map is being made of.
+type fields struct {
+	keys   []string // in order
+	head   *node
+	values []node // behind the head; there may be more of them than keys
 }
 
-func newFields(n int) *fields {
-	return &fields{keys: make([]string, 0, n), values: make([]node, n)}
+// newFields returns room for up to n fields. The first map of a value gets room for
+// the value itself too, in front.
+func (f *freezer) newFields(n int) *fields {
+	if f.front == nil {
+		block := make([]node, 2+n)
+		f.front = &block[0]
+		return &fields{make([]string, 0, n), &block[1], block[2:]}
+	}
+	block := make([]node, 1+n)
+	return &fields{make([]string, 0, n), &block[0], block[1:]}
+}
+
+// keyed makes n a Map of fields.
+func (n *node) keyed(fs *fields) {
+	values := fs.values[:len(fs.keys)]
+	fs.head.ptr = unsafe.Pointer(listOf(fs.keys))
+	n.ptr, n.bits = unsafe.Pointer(fs.head), uint64(len(values))|uint64(depthOf(values))<<depthShift
 }
 
 // inside adds a step to the path of an error.

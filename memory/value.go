@@ -57,28 +57,18 @@ type node struct {
 	orig *any           // a private clone, where the rest is not all of it; else nil
 }
 
-// fields are the content of a Map, ordered by key.
-type fields struct {
-	keys   []string
-	values []node
-	depth  int // see node.depth
-}
-
-// depthShift is where the bits of a List have its depth, above its length.
+// depthShift is where the bits of a List or a Map have its depth, above its length.
 const depthShift = 48
 
-// count returns the length of a List.
+// count returns the length of a List or a Map.
 func (n *node) count() int { return int(n.bits & (1<<depthShift - 1)) }
 
 // depth returns how many levels of Lists and Maps a value has.
 func (n *node) depth() int {
-	switch n.from.kind {
-	case List:
-		return int(n.bits >> depthShift)
-	case Map:
-		return (*fields)(n.ptr).depth
+	if n.from.kind != List && n.from.kind != Map {
+		return 0
 	}
-	return 0
+	return int(n.bits >> depthShift)
 }
 
 // depthOf returns the depth of what has these parts.
@@ -173,10 +163,8 @@ func (v Value) Len() int {
 	switch v.Kind() {
 	case String, Bytes:
 		return int(v.n.bits)
-	case List:
+	case List, Map:
 		return v.n.count()
-	case Map:
-		return len(v.fields().keys)
 	}
 	return 0
 }
@@ -195,17 +183,17 @@ func (v Value) Key(key string) Value {
 	if v.Kind() != Map {
 		return Value{}
 	}
-	f := v.fields()
-	if len(f.keys) <= 8 {
-		for i, k := range f.keys {
+	keys := v.keys()
+	if len(keys) <= 8 {
+		for i, k := range keys {
 			if k == key {
-				return Value{&f.values[i]}
+				return Value{&v.fields()[i]}
 			}
 		}
 		return Value{}
 	}
-	if i, ok := slices.BinarySearch(f.keys, key); ok {
-		return Value{&f.values[i]}
+	if i, ok := slices.BinarySearch(keys, key); ok {
+		return Value{&v.fields()[i]}
 	}
 	return Value{}
 }
@@ -217,9 +205,9 @@ func (v Value) All() iter.Seq2[string, Value] {
 		if v.Kind() != Map {
 			return
 		}
-		f := v.fields()
-		for i, k := range f.keys {
-			if !yield(k, Value{&f.values[i]}) {
+		fields := v.fields()
+		for i, k := range v.keys() {
+			if !yield(k, Value{&fields[i]}) {
 				return
 			}
 		}
@@ -283,7 +271,18 @@ func index(step string) (i int, ok bool) {
 }
 
 func (v Value) elements() []node { return unsafe.Slice((*node)(v.n.ptr), v.n.count()) }
-func (v Value) fields() *fields  { return (*fields)(v.n.ptr) }
+
+// keys returns the keys of a Map, in order, which must not be modified.
+func (v Value) keys() []string { return (*keyList)((*node)(v.n.ptr).ptr).keys }
+
+// fields returns the values of a Map, in the order of its keys. They lie behind its
+// head, which has the keys.
+func (v Value) fields() []node {
+	if v.n.count() == 0 {
+		return nil // what is behind the head is not ours
+	}
+	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), v.n.count())
+}
 
 // size returns about how many bytes v takes.
 func (v Value) size() int64 {
@@ -303,8 +302,11 @@ func (v Value) size() int64 {
 			n += e.size()
 		}
 	case Map:
+		n += int64(unsafe.Sizeof(*v.n)) // the head; keys are shared
 		for k, e := range v.All() {
-			n += int64(unsafe.Sizeof(k)) + int64(len(k)) + e.size()
+			if n += e.size(); v.n.count() > maxShared {
+				n += int64(unsafe.Sizeof(k)) + int64(len(k))
+			}
 		}
 	}
 	if v.n.orig != nil {
