@@ -39,6 +39,10 @@ func TestMapsWithTheSameKeysShareThem(t *testing.T) {
 	e := mustFreeze(t, map[string]any{"a": 1, "bc": 2})
 	require.Equal(t, []string{"ab", "c"}, d.keys())
 	require.Equal(t, []string{"a", "bc"}, e.keys())
+	f := mustFreeze(t, map[string]any{"a": 1, "b": 2})
+	g := mustFreeze(t, map[string]any{"a\x00b": 1})
+	require.Equal(t, []string{"a", "b"}, f.keys())
+	require.Equal(t, []string{"a\x00b"}, g.keys())
 	require.Equal(t, 0, mustFreeze(t, map[string]any{}).Len())
 	for range mustFreeze(t, map[string]any{}).All() {
 		t.Fatal("there is nothing in it")

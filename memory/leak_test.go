@@ -1,0 +1,39 @@
+package memory
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A version that nobody holds is let go, whatever comes after it.
+func TestVersionsAreLetGo(t *testing.T) {
+	m := New(Options{MaxEntries: 3})
+	s := m.Space("s")
+	var versions []weak.Pointer[entry]
+	for i := range 20 {
+		require.NoError(t, s.Put("k", []any{i, "some text"}))
+		require.NoError(t, s.PutVector("k", []float32{float32(i), 1}, nil))
+		require.NoError(t, s.Put(string(rune('a'+i)), i)) // evicts another
+		versions = append(versions, weak.Make(s.Load().lookup("k")))
+	}
+	left := 0
+	for range 100 {
+		runtime.GC()
+		left = 0
+		for _, v := range versions[:len(versions)-1] {
+			if v.Value() != nil {
+				left++
+			}
+		}
+		if left == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	require.Zero(t, left, "old entries that are still there")
+	require.Equal(t, 3, m.Load().Len()) // m itself is there all the time
+}
