@@ -25,7 +25,7 @@ check:
 	$(GO) test -short -gcflags=-d=checkptr ./snapshot
 	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...
 
-# Every figure that the project promises, beside its peers: about six minutes.
+# Every figure that the project promises, beside its peers: about eight minutes.
 bars:
 	cd bench && $(GO) run . -bars
 

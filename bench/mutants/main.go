@@ -8,7 +8,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -226,46 +225,70 @@ func (w worker) test(ctx context.Context, m mutation) (verdict, detail string) {
 	return "SURVIVED", ""
 }
 
-// build compiles the tests of pkg, or just what one test needs. What fails to
-// compile is no failing test, so this is a step of its own.
+// build compiles the tests of pkg, or just what one test needs: most of the time
+// would go into tests that do not run. What fails to compile is no failing test, so
+// this is a step of its own.
 func (w worker) build(ctx context.Context, pkg, test string) (output string, err error) {
+	args := []string{"test", "-c", "-o", w.binary}
 	if test != "" {
-		// Most of the time goes into tests that will not run: without the other
-		// files it is quick, unless the test needs one of them.
-		overlay, err := w.without(pkg, test)
-		if err != nil {
+		if overlay, err := w.without(ctx, pkg, test); err != nil {
 			return "", err
-		}
-		if out, err := command(ctx, w.dir, "go", "test", "-c", "-overlay="+overlay, "-o", w.binary, pkg); err == nil {
+		} else if out, err := command(ctx, w.dir, "go", append(args, "-overlay="+overlay, pkg)...); err == nil {
 			return out, nil
 		}
 	}
-	return command(ctx, w.dir, "go", "test", "-c", "-o", w.binary, pkg)
+	return command(ctx, w.dir, "go", append(args, pkg)...)
 }
 
-// without writes an overlay for the go command, in which the files of pkg are
-// missing that have tests, but not that one. It returns its name.
-func (w worker) without(pkg, test string) (overlay string, err error) {
+var undefined = regexp.MustCompile(`undefined: (\w+)`)
+
+// without writes an overlay for the go command in which the files of pkg are
+// missing that have tests, but not what that test needs, and returns its name.
+func (w worker) without(ctx context.Context, pkg, test string) (overlay string, err error) {
 	files, err := filepath.Glob(filepath.Join(w.dir, filepath.FromSlash(pkg), "*_test.go"))
 	if err != nil {
 		return "", err
 	}
-	replace := make(map[string]string)
+	missing := make(map[string]string) // name to source
 	for _, f := range files {
 		source, err := os.ReadFile(f)
 		if err != nil {
 			return "", err
 		}
-		if bytes.Contains(source, []byte("\nfunc Test")) && !bytes.Contains(source, []byte("\nfunc "+test+"(")) {
-			replace[f] = ""
+		if strings.Contains(string(source), "\nfunc Test") && !strings.Contains(string(source), "\nfunc "+test+"(") {
+			missing[f] = string(source)
 		}
 	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
 	overlay = w.binary + ".json"
-	return overlay, os.WriteFile(overlay, text, 0o644)
+	for more := true; more; {
+		replace := make(map[string]string)
+		for f := range missing {
+			replace[f] = ""
+		}
+		text, err := json.Marshal(map[string]any{"Replace": replace})
+		if err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(overlay, text, 0o644); err != nil {
+			return "", err
+		}
+		// To type-check takes a second.
+		more = false
+		out, err := command(ctx, w.dir, "go", "vet", "-unreachable", "-overlay="+overlay, pkg)
+		if err == nil {
+			break
+		}
+		for _, name := range undefined.FindAllStringSubmatch(out, -1) {
+			defines := regexp.MustCompile(`(?m)^(\t|func |type |var |const )` + name[1] + `\b`)
+			for f, source := range missing {
+				if defines.MatchString(source) {
+					delete(missing, f)
+					more = true
+				}
+			}
+		}
+	}
+	return overlay, nil
 }
 
 // run runs the tests that build compiled.
