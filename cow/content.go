@@ -238,7 +238,11 @@ type writer[K comparable, V, I any] struct {
 
 func (w *writer[K, V, I]) remove(it item[K, V, I]) {
 	w.sorted = w.sorted.Delete(it)
-	w.touch(it.key)
+	if i := it.key; w.index.apart != nil {
+		w.touch(w.index.apart(i)) // or what was removed would live on
+	} else {
+		w.touch(i)
+	}
 	var other snapshot.Ref[K, V]
 	shared := false
 	if w.dups > 0 {

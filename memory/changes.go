@@ -10,7 +10,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A Kind of change.
+// A ChangeKind says what happened to an entry.
 type ChangeKind uint8
 
 // The kinds of change.
@@ -111,7 +111,7 @@ func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bo
 		return change
 	}
 	change.Old = newEntry(key, old.Shared(), old.Revision())
-	expired := h != nil && old.Shared().expired(h.at)
+	expired := h != nil && old.Shared().expired(h.began)
 	switch {
 	case c.Kind == snapshot.Changed && expired:
 		change.Kind, change.Old = Added, Entry{} // what was there had gone before

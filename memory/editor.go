@@ -70,6 +70,9 @@ func (e *Editor) put(key string, d draft) {
 // value makes v the value of an entry.
 func (e *Editor) value(next *entry, v Value, words text.Words) {
 	next.value = v
+	if e.b.m.options.NoText {
+		return
+	}
 	if e.b.words == nil {
 		e.b.words = make(map[*node]text.Words)
 	}
@@ -291,7 +294,7 @@ func (e *Editor) fits(key string, v []float32) error {
 	}
 	if d := dim(); d != 0 && d != len(v) {
 		// The vectors that had so many dimensions may be gone by now.
-		e.b.settler.sweep(math.MaxInt)
+		e.b.settler.sweep(e.space+"\x01", math.MaxInt)
 		if err := e.b.settler.settle(); err != nil {
 			return err
 		}
@@ -306,8 +309,9 @@ func (e *Editor) fits(key string, v []float32) error {
 	return nil
 }
 
-// DeleteVector removes the vector and the metadata of key, and reports whether
-// there was a vector. An entry without a value is gone then.
+// DeleteVector removes the vector of key and its metadata, and reports whether
+// there was a vector; if not, nothing happens. An entry without a value is gone
+// then.
 func (e *Editor) DeleteVector(key string) bool {
 	old, _ := e.b.lookup(e.name(key))
 	if old == nil || old.vector == nil {

@@ -24,7 +24,8 @@ func (m *Memory) Sweep() (n int) {
 	return n
 }
 
-// SweepEvery calls Sweep every d until ctx ends, and returns its cause. It is
+// SweepEvery calls Sweep every d, which must be positive, until ctx ends, and
+// returns its cause. It is
 // meant to be run in a goroutine of its own; the Memory starts none.
 func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 	t := time.NewTicker(d)

@@ -261,8 +261,8 @@ func (f Filter) match(value, metadata Value) bool {
 // Equal reports whether a and b show the same, whatever Go types they came in as.
 // See [Field] for what is equal; Absent equals Absent.
 func Equal(a, b Value) bool {
-	// Frozen values that are parts of others may be nested without a bound: what
-	// is still to be compared is not on the stack of the goroutine.
+	// What is still to be compared is not on the stack of the goroutine: values are
+	// nested up to a thousand levels.
 	var pending []valuePair
 	for {
 		if !equalBut(a, b, &pending) {

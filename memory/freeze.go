@@ -90,6 +90,7 @@ type freezer struct {
 
 type visit struct {
 	p   unsafe.Pointer
+	len int // of a slice: a part of one is not the same
 	typ reflect.Type
 }
 
@@ -120,7 +121,7 @@ func (f *freezer) any(n *node, v any) error {
 			return nil
 		}
 		n.from = listOrigin
-		return f.within(unsafe.Pointer(unsafe.SliceData(v)), len(v) > 0, listOrigin.typ, func() error {
+		return f.within(visit{unsafe.Pointer(unsafe.SliceData(v)), len(v), listOrigin.typ}, len(v) > 0, func() error {
 			return n.list(len(v), func(i int, e *node) error { return f.any(e, v[i]) })
 		})
 	case map[string]any:
@@ -129,7 +130,7 @@ func (f *freezer) any(n *node, v any) error {
 			return nil
 		}
 		n.from = mapOrigin
-		return f.within(*(*unsafe.Pointer)(unsafe.Pointer(&v)), true, mapOrigin.typ, func() error {
+		return f.within(visit{*(*unsafe.Pointer)(unsafe.Pointer(&v)), 0, mapOrigin.typ}, true, func() error {
 			fs := f.newFields(len(v))
 			for k := range v {
 				fs.keys = append(fs.keys, k)
@@ -151,18 +152,16 @@ func (f *freezer) any(n *node, v any) error {
 	return nil
 }
 
-// within calls do one level deeper, inside what p points to if it is a
-// reference.
-func (f *freezer) within(p unsafe.Pointer, reference bool, t reflect.Type, do func() error) error {
+// within calls do one level deeper, inside v if it is a reference.
+func (f *freezer) within(v visit, reference bool, do func() error) error {
 	if f.depth++; f.depth > maxDepth {
-		return &ValueError{Type: t.String(), Err: ErrTooDeep}
+		return &ValueError{Type: v.typ.String(), Err: ErrTooDeep}
 	}
 	defer func() { f.depth-- }()
 	// What contains itself is deep: only there it is worth remembering where.
 	if reference && f.depth > 50 {
-		v := visit{p, t}
 		if f.inside[v] {
-			return &ValueError{Type: t.String(), Err: ErrCycle}
+			return &ValueError{Type: v.typ.String(), Err: ErrCycle}
 		}
 		if f.inside == nil {
 			f.inside = make(map[visit]bool)
@@ -178,14 +177,17 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 	t := v.Type()
 	k := t.Kind()
 	switch k {
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Interface:
+	case reflect.Interface:
+		if v.IsNil() {
+			n.from = nilOrigin // there is no value of an interface type
+			return nil
+		}
+		return f.any(n, v.Elem().Interface())
+	case reflect.Pointer, reflect.Map, reflect.Slice:
 		if v.IsNil() {
 			n.from = originOf(t, Null)
 			return nil
 		}
-	}
-	if k == reflect.Interface {
-		return f.any(n, v.Elem().Interface())
 	}
 	switch t {
 	case timeOrigin.typ:
@@ -194,6 +196,8 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		return nil
 	case valueType:
 		return f.frozen(n, v.Interface().(Value))
+	case reflect.PointerTo(valueType):
+		return f.frozen(n, *v.Interface().(*Value))
 	case numberType:
 		return n.number(v)
 	}
@@ -219,11 +223,14 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		n.from = originOf(t, String)
 		n.string(strings.Clone(v.String()))
 	case reflect.Pointer:
-		return f.within(v.UnsafePointer(), true, t, func() error {
+		return f.within(visit{v.UnsafePointer(), 0, t}, true, func() error {
 			if err := f.value(n, v.Elem()); err != nil {
 				return err
 			}
 			n.from = originOf(t, n.from.kind)
+			if n.from.kind == Null {
+				return n.keep(v) // or it would come back as a nil pointer
+			}
 			return nil
 		})
 	case reflect.Slice, reflect.Array:
@@ -233,19 +240,20 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 			return nil
 		}
 		n.from = originOf(t, List)
-		p, reference := unsafe.Pointer(nil), k == reflect.Slice && v.Len() > 0
+		in := visit{nil, v.Len(), t}
+		reference := k == reflect.Slice && v.Len() > 0
 		if reference {
-			p = v.UnsafePointer()
+			in.p = v.UnsafePointer()
 		}
-		return f.within(p, reference, t, func() error {
+		return f.within(in, reference, func() error {
 			return n.list(v.Len(), func(i int, e *node) error { return f.value(e, v.Index(i)) })
 		})
 	case reflect.Map:
 		n.from = originOf(t, Map)
-		return f.within(v.UnsafePointer(), true, t, func() error { return f.mapOf(n, v) })
+		return f.within(visit{v.UnsafePointer(), 0, t}, true, func() error { return f.mapOf(n, v) })
 	case reflect.Struct:
 		n.from = originOf(t, Map)
-		return f.within(nil, false, t, func() error { return f.structOf(n, v) })
+		return f.within(visit{typ: t}, false, func() error { return f.structOf(n, v) })
 	default:
 		if !f.handles {
 			return &ValueError{Type: t.String(), Err: ErrUnsupported}

@@ -29,7 +29,7 @@ func (m *Memory) At(version uint64) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	if root == m.db.Load() {
-		return m.Load(), nil
+		return m.now(root), nil
 	}
 	return m.at(root), nil
 }
@@ -81,10 +81,14 @@ func (m *Memory) Pins() iter.Seq2[string, Snapshot] {
 }
 
 // Fork returns a new Memory that begins with s, a snapshot of m, current or past,
-// or of another fork: to try something out. It takes constant time and is
-// independent from then on. It has the Options of m, and no history, pins or
+// or of another fork: to try something out. It takes constant time, or, of a
+// snapshot from At or AsOf, time of what was written since, and is independent
+// from then on. It has the Options of m, and no history, pins or
 // watches.
 func (m *Memory) Fork(s Snapshot) *Memory {
+	if s.root == nil {
+		s.root = m.empty
+	}
 	f := &Memory{db: m.db.Fork(s.root), tables: m.tables, options: m.options}
 	f.expires.Store(m.byExpiry.In(m.entries.In(s.root)).Len() > 0)
 	f.stamps.Store(m.options.limits() || m.limits.In(s.root).Len() > 0)

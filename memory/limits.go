@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
@@ -37,8 +38,9 @@ func (e *Editor) Configure(o SpaceOptions) {
 // them takes long.
 const sweepAtOnce = 64
 
-// sweep removes entries that have expired, at most n, and returns how many.
-func (s *settler) sweep(n int) int {
+// sweep removes entries that have expired, at most n of those whose names begin
+// with prefix, and returns how many.
+func (s *settler) sweep(prefix string, n int) int {
 	if !s.b.m.expires.Load() {
 		return 0
 	}
@@ -47,7 +49,9 @@ func (s *settler) sweep(n int) int {
 		if len(names) == n {
 			break
 		}
-		names = append(names, row.Key())
+		if strings.HasPrefix(row.Key(), prefix) {
+			names = append(names, row.Key())
+		}
 	}
 	for _, name := range names {
 		s.b.entries.Delete(name)
@@ -106,7 +110,7 @@ func (s *settler) evictFrom(prefix string, hand *string, over func() (int, int64
 			return nil
 		}
 		if !swept {
-			swept = s.sweep(sweepAtOnce) < sweepAtOnce
+			swept = s.sweep("", sweepAtOnce) < sweepAtOnce
 		} else {
 			candidates := s.candidates(prefix, *hand, evictWindow+2*entries)
 			if len(candidates) == 0 {
@@ -116,9 +120,10 @@ func (s *settler) evictFrom(prefix string, hand *string, over func() (int, int64
 				if entries <= 0 && bytes <= 0 {
 					break
 				}
-				s.b.entries.Delete(c.name)
-				s.head.evicted = append(s.head.evicted, c.name)
-				*hand = c.name
+				name := strings.Clone(c.name) // not to keep the entry alive
+				s.b.entries.Delete(name)
+				s.head.evicted = append(s.head.evicted, name)
+				*hand = name
 				entries--
 				bytes -= c.size
 			}

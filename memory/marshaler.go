@@ -24,8 +24,8 @@ var (
 // marshaled freezes a value that marshals itself, and reports whether it does.
 func (f *freezer) marshaled(n *node, v reflect.Value) (bool, error) {
 	t := v.Type()
-	if t.PkgPath() == "" {
-		return false, nil // a type without a name has no methods of its own
+	if t.Name() == "" && t.Kind() != reflect.Struct {
+		return false, nil // it has no methods
 	}
 	byJSON := reflect.PointerTo(t).Implements(jsonMarshaler)
 	byText := reflect.PointerTo(t).Implements(textMarshaler)
@@ -52,8 +52,8 @@ func (f *freezer) marshaled(n *node, v reflect.Value) (bool, error) {
 	if err != nil {
 		return true, &ValueError{Type: t.String(), Err: errors.Join(ErrUnsupported, err)}
 	}
-	var decoded any
-	if err := json.Unmarshal(text, &decoded); err != nil {
+	decoded, err := decode(text)
+	if err != nil {
 		return true, &ValueError{Type: t.String(), Err: errors.Join(ErrUnsupported, err)}
 	}
 	if err := f.any(n, decoded); err != nil {

@@ -42,6 +42,7 @@ type tables struct {
 	order    *cow.Index[string, *entry, string]
 	byPath   *cow.Index[string, *space, string]
 	byExpiry *cow.Index[string, *entry, int64] // those that expire
+	empty    *cow.Snapshot                     // version 0, with the indexes
 	ticks    atomic.Uint64                     // the batches begun, for stamps
 }
 
@@ -63,6 +64,7 @@ type embedding struct{ dim int }
 
 // A head is what is known of a whole version. It is immutable.
 type head struct {
+	began   int64    // the time at which the batch judged what had expired
 	at      int64    // the time of the commit, ns since 1970
 	bytes   int64    // of all entries
 	evicted []string // names of the entries that this commit evicted
@@ -90,6 +92,7 @@ func New(o Options) *Memory {
 			add(e.expires)
 		}
 	}, cow.IndexOptions[string]{}) // only a unique index can fail
+	m.empty = m.db.Load()
 	m.stamps.Store(o.limits())
 	return m
 }
@@ -101,7 +104,11 @@ func (o Options) limits() bool { return o.MaxEntries > 0 || o.MaxBytes > 0 }
 func (m *Memory) Load() Snapshot {
 	// The flag is set before a version that needs it is published: whoever finds
 	// such a version finds the flag.
-	root := m.db.Load()
+	return m.now(m.db.Load())
+}
+
+// now returns a snapshot that was just loaded.
+func (m *Memory) now(root *cow.Snapshot) Snapshot {
 	if m.expires.Load() {
 		return Snapshot{m.tables, root, time.Now().UnixNano()}
 	}

@@ -50,7 +50,9 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // For each, resolve returns the Entry to keep: Ours, Theirs or Base, one of these
 // with another Value, or the zero Entry to remove it; or an error, which ends the
 // merge. If resolve is nil the conflicts are returned in a *MergeError. On an error
-// nothing is published. What spaces are configured to stays.
+// nothing is published; ErrFull and ErrDimension are possible too. Resolve runs
+// within the update and must not write to m; it may be shown entries that have
+// expired and are not swept yet. What spaces are configured to stays.
 func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
 	var conflicts []Conflict
 	if resolve == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/cowstore/cowstore/memory/text"
@@ -72,6 +73,9 @@ func (v View) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	vo := vector.Options{K: o.K, Metric: o.Metric, Accept: v.accept(&o)}
 	if o.MinScore != 0 {
 		vo.MinScore, vo.HasMin = float32(o.MinScore), true
+		if float64(vo.MinScore) < o.MinScore {
+			vo.MinScore = math.Nextafter32(vo.MinScore, float32(math.Inf(1)))
+		}
 	}
 	found, err := v.s.space(v.path).vectors.Search(query, vo)
 	if err != nil {

@@ -146,9 +146,7 @@ func (s *settler) settle() error {
 		}
 	}
 	s.settled = now
-	clear(s.b.vectors)
-	clear(s.b.words)
-	clear(s.b.dims)
+	s.b.vectors, s.b.words, s.b.dims = nil, nil, nil
 	return nil
 }
 
@@ -189,7 +187,7 @@ func (s *settler) words(v Value) text.Words {
 // end does what ends every update: it removes what has expired and what is too
 // much, and stores the spaces.
 func (s *settler) end() error {
-	s.swept = s.sweep(sweepAtOnce)
+	s.swept = s.sweep("", sweepAtOnce)
 	if err := s.settle(); err != nil {
 		return err
 	}
@@ -208,6 +206,7 @@ func (s *settler) end() error {
 		}
 	}
 	h := s.head // apart: what is in the settler keeps the version before alive
+	h.began = s.b.now
 	h.at = max(s.b.now, time.Now().UnixNano())
 	s.b.m.heads.Edit(s.b.tx).Set(headKey, &h)
 	return nil

@@ -78,7 +78,7 @@ func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 		if o.After != nil {
 			after := encodePath(o.After)
 			if r = r.After(after, after); o.Depth > 0 && len(o.After) >= o.Depth {
-				r = r.From(after + aboveBelow)
+				r = r.From(encodePath(o.After[:o.Depth]) + aboveBelow)
 			}
 		}
 		for n := 0; o.Limit <= 0 || n < o.Limit; {
@@ -179,14 +179,26 @@ func (v View) Len() int {
 }
 
 // any reports whether the space has an entry.
-func (v View) any(sp *space) bool { return sp.count > sp.expiring || sp.count > 0 && v.Len() > 0 }
+func (v View) any(sp *space) bool {
+	if sp.count > sp.expiring {
+		return true
+	}
+	for range v.List(ListOptions{Limit: 1}) {
+		return true
+	}
+	return false
+}
 
 // ListOptions narrow and page a list of entries. The zero value lists all.
 type ListOptions struct {
 	Prefix  string // only keys that begin with it
 	After   string // only keys after this one in the list; "": from the first
-	Limit   int    // at most so many; 0: all
+	Limit   int    // at most so many; 0 or less: all
 	Reverse bool   // in descending order
+
+	// HasAfter says that After is a key even if it is "". Who pages through a
+	// space that may have the empty key needs it.
+	HasAfter bool
 }
 
 // List returns an iterator over the entries, ordered by the bytes of their keys.
@@ -198,11 +210,11 @@ func (v View) List(o ListOptions) iter.Seq[Entry] {
 		prefix := v.path + "\x01"
 		r := cow.Prefix(v.s.t.order.In(v.s.t.entries.In(v.s.root)), prefix+o.Prefix)
 		switch after := prefix + o.After; {
-		case o.Reverse && o.After != "":
+		case o.Reverse && (o.After != "" || o.HasAfter):
 			r = r.Before(after, after).Reverse()
 		case o.Reverse:
 			r = r.Reverse()
-		case o.After != "":
+		case o.After != "" || o.HasAfter:
 			r = r.After(after, after)
 		}
 		n := 0

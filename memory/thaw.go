@@ -19,7 +19,7 @@ func (v Value) Any() any {
 		return nil
 	}
 	switch {
-	case v.n.orig != nil && v.n.from.typ.Kind() != reflect.Pointer:
+	case v.n.orig != nil && (v.n.from.typ.Kind() != reflect.Pointer || v.Kind() == Null):
 		return cloneAny(*v.n.orig)
 	case v.n.from == stringOrigin:
 		return v.String()
@@ -60,7 +60,7 @@ func (v Value) restore(x reflect.Value) {
 		x.Set(reflect.ValueOf(v))
 		return
 	}
-	if v.n.orig != nil && x.Kind() != reflect.Pointer {
+	if v.n.orig != nil && (x.Kind() != reflect.Pointer || v.Kind() == Null) {
 		x.Set(reflect.ValueOf(cloneAny(*v.n.orig)))
 		return
 	}
@@ -122,8 +122,8 @@ func (v Value) restore(x reflect.Value) {
 	}
 }
 
-// As returns v as a T: what came in, if that was a T, and otherwise what
-// encoding/json makes of its JSON. It returns an error if that does not fit, and
+// As returns v as a T: what came in, if that was a T or T is an interface that it
+// implements, and otherwise what encoding/json makes of its JSON. It returns an error if that does not fit, and
 // the zero T with ErrAbsent for Absent.
 func As[T any](v Value) (T, error) {
 	var t T
@@ -133,6 +133,11 @@ func As[T any](v Value) (T, error) {
 	if v.n.from.typ == reflect.TypeFor[T]() {
 		t, _ = v.Any().(T)
 		return t, nil
+	}
+	if reflect.TypeFor[T]().Kind() == reflect.Interface {
+		if t, ok := v.Any().(T); ok {
+			return t, nil
+		}
 	}
 	text, err := v.MarshalJSON()
 	if err == nil {
@@ -163,6 +168,9 @@ func (v Value) append(b []byte) ([]byte, error) {
 	case Uint:
 		return strconv.AppendUint(b, v.n.bits, 10), nil
 	case Float:
+		if v.n.from.typ.Kind() == reflect.Float32 {
+			return appendJSON(b, float32(v.Float()))
+		}
 		return appendJSON(b, v.Float())
 	case String:
 		return appendJSON(b, v.String())

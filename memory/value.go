@@ -88,6 +88,10 @@ func (v Value) Kind() Kind {
 	return v.n.from.kind
 }
 
+// Clone returns v: nobody can modify it. It says so to package cow, and to whatever
+// clones what a Value is a part of.
+func (v Value) Clone() Value { return v }
+
 // Exists reports whether v is anything, Null included.
 func (v Value) Exists() bool { return v.n != nil }
 

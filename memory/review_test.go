@@ -1,0 +1,212 @@
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+func TestNilInterfacesComeBack(t *testing.T) {
+	type s struct {
+		A any
+		E error
+	}
+	v := mustFreeze(t, s{})
+	require.Equal(t, s{}, v.Any())
+	require.Nil(t, v.Key("E").Any())
+	require.Equal(t, []error{nil}, mustFreeze(t, []error{nil}).Any())
+	require.Equal(t, map[string]error{"a": nil}, mustFreeze(t, map[string]error{"a": nil}).Any())
+	x, err := As[any](mustFreeze(t, 5))
+	require.NoError(t, err)
+	require.Equal(t, 5, x)
+}
+
+func TestPointersToNothingComeBack(t *testing.T) {
+	var s []int
+	require.Equal(t, &s, mustFreeze(t, &s).Any())
+	p := &s
+	require.Equal(t, &p, mustFreeze(t, &p).Any())
+	r := json.RawMessage("null")
+	require.Equal(t, &r, mustFreeze(t, &r).Any())
+	type in struct{ P *[]int }
+	require.Equal(t, in{&s}, mustFreeze(t, in{&s}).Any())
+	require.Equal(t, in{}, mustFreeze(t, in{}).Any())
+	five := mustFreeze(t, 5)
+	require.Equal(t, 5, mustFreeze(t, &five).Any())
+}
+
+func TestNumbersOfMarshalersAreExact(t *testing.T) {
+	v := mustFreeze(t, json.RawMessage(`{"id":9007199254740993,"f":1.5}`))
+	require.EqualValues(t, 9007199254740993, v.Key("id").Int())
+	require.Equal(t, 1.5, v.Key("f").Float())
+	text, err := mustFreeze(t, []float32{0.1}).MarshalJSON()
+	require.NoError(t, err)
+	require.Equal(t, "[0.1]", string(text))
+	text, err = mustFreeze(t, struct{ time.Time }{time.Unix(0, 0).UTC()}).MarshalJSON()
+	require.NoError(t, err)
+	require.Equal(t, `"1970-01-01T00:00:00Z"`, string(text))
+}
+
+func TestAPartOfASliceIsNoCycle(t *testing.T) {
+	a := []any{1, nil}
+	a[1] = a[:1]
+	var v any = a
+	for range 60 {
+		v = []any{v}
+	}
+	mustFreeze(t, v)
+}
+
+func TestAtIsTheVersionAskedFor(t *testing.T) {
+	m := New(Options{NoText: true})
+	m.Retain(cow.Retention{Versions: 1000})
+	s := m.Space("a")
+	require.NoError(t, s.Put("k", 1))
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				_ = s.Put("k", i)
+			}
+		}
+	})
+	for range 20_000 {
+		v := m.Load().Version()
+		got, err := m.At(v)
+		if err == nil && got.Version() != v {
+			t.Errorf("%d, not %d", got.Version(), v)
+			break
+		}
+	}
+	close(stop)
+	writer.Wait()
+}
+
+// heapMiB returns how large the heap is, in MiB.
+func heapMiB() uint64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	return stats.HeapAlloc >> 20
+}
+
+func TestWhatWasEvictedIsLetGo(t *testing.T) {
+	before := heapMiB()
+	m := New(Options{NoText: true})
+	for i := range 10 {
+		s := m.Space(fmt.Sprint(i))
+		s.Configure(SpaceOptions{MaxEntries: 1})
+		require.NoError(t, s.Put("a", make([]byte, 1<<20)))
+		require.NoError(t, s.Put("b", 1))
+	}
+	require.Less(t, heapMiB(), before+5)
+	runtime.KeepAlive(m)
+}
+
+func TestWhatWasClearedIsLetGo(t *testing.T) {
+	before := heapMiB()
+	m := New(Options{NoText: true})
+	for i := range 20 {
+		require.NoError(t, m.Space("x").Put(fmt.Sprint(i), make([]byte, 1<<20)))
+	}
+	require.Equal(t, 20, m.Space("x").Clear())
+	require.Less(t, heapMiB(), before+5)
+	runtime.KeepAlive(m)
+}
+
+func TestKindsAreJudgedAsTheBatchDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := New(Options{})
+		m.Retain(cow.Retention{Versions: 100})
+		s := m.Space("a")
+		for want, verb := range map[ChangeKind]func(e *Editor){
+			Deleted: func(e *Editor) { require.True(t, e.Delete("k")); time.Sleep(2 * time.Second) },
+			Changed: func(e *Editor) {
+				require.NoError(t, e.Modify("k", func(Value) (any, error) { time.Sleep(2 * time.Second); return 2, nil }))
+			},
+		} {
+			require.NoError(t, s.PutItem("k", Item{Value: 1, TTL: time.Second}))
+			since := m.Load().Version()
+			require.NoError(t, m.Batch(func(b *Batch) error { verb(b.Space("a")); return nil }))
+			for c, err := range m.Changes(t.Context(), since) {
+				require.NoError(t, err)
+				require.Equal(t, want, c.Kind)
+				break
+			}
+		}
+	})
+}
+
+func TestMinScoreIsNotRoundedDown(t *testing.T) {
+	s := New(Options{}).Space("s")
+	require.NoError(t, s.PutVector("k", []float32{0.7, 0}, nil)) // a little less than 0.7
+	hits, err := s.Search([]float32{1, 0}, SearchOptions{Metric: Dot, MinScore: 0.7})
+	require.NoError(t, err)
+	require.Empty(t, hits)
+}
+
+func TestPagingPassesTheEmptyKey(t *testing.T) {
+	s := New(Options{}).Space("s")
+	require.NoError(t, s.Put("", 1))
+	require.NoError(t, s.Put("b", 1))
+	for _, reverse := range []bool{false, true} {
+		o := ListOptions{Limit: 1, Reverse: reverse}
+		var all []string
+		for more := true; more; {
+			more = false
+			for e := range s.List(o) {
+				all, more = append(all, e.Key), true
+				o.After, o.HasAfter = e.Key, true
+			}
+		}
+		slices.Sort(all)
+		require.Equal(t, []string{"", "b"}, all)
+	}
+}
+
+func TestSpacesAfterADeepOne(t *testing.T) {
+	m := New(Options{})
+	require.NoError(t, m.Space("a", "b", "c").Put("k", 1))
+	require.NoError(t, m.Space("a", "d").Put("k", 1))
+	require.NoError(t, m.Space("e").Put("k", 1))
+	require.Equal(t, [][]string{{"e"}}, slices.Collect(m.Load().Spaces(SpacesOptions{Depth: 1, After: []string{"a", "b", "c"}})))
+}
+
+// A fork of nothing has what New gives to a Memory.
+func TestAForkOfNothingHasItsIndexes(t *testing.T) {
+	f := New(Options{TTL: time.Hour}).Fork(Snapshot{})
+	require.NoError(t, f.Space("a").Put("k", 1))
+	x, to := f.entries.In(f.db.Load()).Attached()
+	require.NotNil(t, x)
+	require.Same(t, f.entries.In(f.db.Load()), to)
+}
+
+// A Value needs no copy, wherever it is kept.
+func TestValuesInWhatIsCloned(t *testing.T) {
+	type s struct {
+		V Value
+		n int
+	}
+	in := mustFreeze(t, []any{1})
+	v := mustFreeze(t, s{in, 1})
+	require.EqualValues(t, 1, v.Path("V.0").Int())
+	require.Equal(t, s{in, 1}, v.Any())
+	values := cow.New[string](cow.Options[Value]{})
+	values.Set("k", in)
+	is, _ := values.Get("k")
+	require.Equal(t, in, is)
+}
