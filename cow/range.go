@@ -127,7 +127,7 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 		it := r.content.sorted.Iterator()
 		r.seek(it)
 		// Whoever wants the first row should not pay for more.
-		for limit, more := 1, true; more; limit = min(4*limit, len(rows)) {
+		for limit, more := 1, true; more; limit = min(8*limit, len(rows)) {
 			n := 0
 			for n < limit {
 				var at item[K, V, I]
