@@ -46,7 +46,7 @@ func TestASnapshotIsOfOneBatch(t *testing.T) {
 		})
 	}
 	require.NoError(t, write(0))
-	reads, readers := quicker(200_000), 2
+	reads, readers := quicker(2_000_000), 2
 	var stop atomic.Bool
 	var torn atomic.Pointer[string]
 	var done sync.WaitGroup
