@@ -210,3 +210,22 @@ func TestValuesInWhatIsCloned(t *testing.T) {
 	is, _ := values.Get("k")
 	require.Equal(t, in, is)
 }
+
+// Modify and Upsert refuse what a function leaves that wrote its own key.
+func TestAFunctionThatWritesItsOwnKeyIsRefused(t *testing.T) {
+	m := New(Options{})
+	require.NoError(t, m.Space("s").Put("k", 1))
+	require.NoError(t, m.Batch(func(b *Batch) error {
+		s := b.Space("s")
+		for _, key := range []string{"k", "new"} {
+			err := s.Upsert(key, func(Value) (any, error) {
+				require.NoError(t, s.Put(key, "inner"))
+				return "outer", nil
+			})
+			require.ErrorIs(t, err, ErrConflict)
+			v, _ := s.Get(key)
+			require.Equal(t, "inner", v.String())
+		}
+		return nil
+	}))
+}
