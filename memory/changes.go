@@ -52,7 +52,7 @@ type Change struct {
 // of that version were seen. See cow.DB for what is kept without Retain; it
 // starts no goroutine and never makes a writer wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
-	return s.m.changes(ctx, since, s.path+"\x01")
+	return s.m.changes(ctx, since, nameOf(s.path, ""))
 }
 
 // Changes is Space.Changes for all spaces.

@@ -30,7 +30,7 @@ type Editor struct {
 	space string
 }
 
-func (e *Editor) name(key string) string { return e.space + "\x01" + key }
+func (e *Editor) name(key string) string { return nameOf(e.space, key) }
 
 // Get returns the value of key, and whether there is one.
 func (e *Editor) Get(key string) (Value, bool) {
@@ -60,11 +60,12 @@ func (e *Editor) Put(key string, v any) error {
 
 // put is Put with all that may fail behind it.
 func (e *Editor) put(key string, d draft) {
-	old, _ := e.b.lookup(e.name(key))
+	name := e.name(key)
+	old, _ := e.b.lookup(name)
 	next := old.next()
 	e.expire(next, 0)
 	e.value(next, d.value, d.words)
-	e.b.store(e.name(key), next)
+	e.b.store(name, next)
 }
 
 // value makes v the value of an entry.
@@ -224,7 +225,7 @@ func (e *Editor) Take(key string) (Value, bool) {
 // Clear removes all entries of the space and returns how many there were. What
 // Configure has set stays.
 func (e *Editor) Clear() int {
-	return e.clear(cow.Prefix(e.b.m.order.During(e.b.entries), e.space+"\x01"))
+	return e.clear(cow.Prefix(e.b.m.order.During(e.b.entries), nameOf(e.space, "")))
 }
 
 // ClearAll is Clear for the space and all spaces below it.
@@ -294,7 +295,7 @@ func (e *Editor) fits(key string, v []float32) error {
 	}
 	if d := dim(); d != 0 && d != len(v) {
 		// The vectors that had so many dimensions may be gone by now.
-		e.b.settler.sweep(e.space+"\x01", math.MaxInt)
+		e.b.settler.sweep(nameOf(e.space, ""), math.MaxInt)
 		if err := e.b.settler.settle(); err != nil {
 			return err
 		}

@@ -25,8 +25,8 @@ func (m *Memory) Sweep() (n int) {
 }
 
 // SweepEvery calls Sweep every d, which must be positive, until ctx ends, and
-// returns its cause. It is
-// meant to be run in a goroutine of its own; the Memory starts none.
+// returns its cause. It is meant to be run in a goroutine of its own; the Memory
+// starts none.
 func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 	t := time.NewTicker(d)
 	defer t.Stop()

@@ -196,7 +196,7 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		return nil
 	case valueType:
 		return f.frozen(n, v.Interface().(Value))
-	case reflect.PointerTo(valueType):
+	case valuePointer:
 		return f.frozen(n, *v.Interface().(*Value))
 	case numberType:
 		return n.number(v)

@@ -65,7 +65,7 @@ func (s *settler) sweep(prefix string, n int) int {
 func (s *settler) evict() error {
 	for path, sp := range s.touched {
 		o := s.optionsOf(path)
-		err := s.evictFrom(path+"\x01", &sp.hand, func() (int, int64) {
+		err := s.evictFrom(nameOf(path, ""), &sp.hand, func() (int, int64) {
 			return over(sp.count, sp.bytes, o.MaxEntries, o.MaxBytes)
 		})
 		if err != nil {

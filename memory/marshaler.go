@@ -16,6 +16,7 @@ var cloneAny = snapshot.Cloner(snapshot.Options[any]{})
 
 var (
 	valueType     = reflect.TypeFor[Value]()
+	valuePointer  = reflect.TypeFor[*Value]()
 	numberType    = reflect.TypeFor[json.Number]()
 	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 	jsonMarshaler = reflect.TypeFor[json.Marshaler]()

@@ -75,3 +75,8 @@ func split(name string) (space, key string) {
 	}
 	return name[:n], name[n+1:]
 }
+
+// nameOf returns the name of an entry: the encoded path of its space, then its key.
+// With no key it is what the names of all entries of the space begin with, and of
+// nothing else.
+func nameOf(space, key string) string { return space + string(rune(opensKey)) + key }

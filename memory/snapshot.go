@@ -136,7 +136,7 @@ func (v View) Entry(key string) (Entry, bool) {
 	if v.s.t == nil {
 		return Entry{}, false
 	}
-	row, ok := v.s.t.entries.In(v.s.root).Row(v.path + "\x01" + key)
+	row, ok := v.s.t.entries.In(v.s.root).Row(nameOf(v.path, key))
 	if !ok || row.Shared().expired(v.s.instant) {
 		return Entry{}, false
 	}
@@ -175,7 +175,7 @@ func (v View) Len() int {
 	if sp.expiring == 0 {
 		return sp.count
 	}
-	return sp.count - v.s.dead(v.path+"\x01")
+	return sp.count - v.s.dead(nameOf(v.path, ""))
 }
 
 // any reports whether the space has an entry.
@@ -207,7 +207,7 @@ func (v View) List(o ListOptions) iter.Seq[Entry] {
 		if v.s.t == nil {
 			return
 		}
-		prefix := v.path + "\x01"
+		prefix := nameOf(v.path, "")
 		r := cow.Prefix(v.s.t.order.In(v.s.t.entries.In(v.s.root)), prefix+o.Prefix)
 		switch after := prefix + o.After; {
 		case o.Reverse && (o.After != "" || o.HasAfter):

@@ -245,7 +245,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 	} else {
 		names := make([]string, len(keys))
 		for i, k := range keys {
-			names[i] = s.path + "\x01" + k
+			names[i] = nameOf(s.path, k)
 		}
 		if !differ(s.m.entries, root, since.root, names...) {
 			_, err = s.m.entries.Watch(ctx, root, s.m.entries.Keys(names...))

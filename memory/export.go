@@ -1,0 +1,119 @@
+package memory
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+	"unicode/utf8"
+)
+
+// A record is a line of an export, an entry as JSON. Import reads it member by
+// member.
+type record struct {
+	Space    *[]string       `json:"space"`
+	Key      *string         `json:"key"`
+	Value    json.RawMessage `json:"value,omitempty"`    // absent: no value
+	Vector   []float32       `json:"vector,omitempty"`   // absent: no vector
+	Metadata json.RawMessage `json:"metadata,omitempty"` // absent: none
+	Created  *time.Time      `json:"created,omitempty"`
+	Updated  *time.Time      `json:"updated,omitempty"`
+	Expires  *time.Time      `json:"expires,omitempty"` // absent: never
+}
+
+// The errors of Export and Import, to be tested with errors.Is.
+var (
+	// ErrMalformed says that a line is no entry. The error says which one.
+	ErrMalformed = errors.New("malformed entry")
+
+	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
+	ErrUTF8 = errors.New("text is not UTF-8")
+)
+
+// Export writes all entries as JSON Lines, one a line, in the order of their
+// spaces and keys, while writes to the Memory may go on:
+//
+//	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},"created":"…","updated":"…","expires":"…"}
+//
+// An entry without value, vector, metadata or expiry has no such member. Times
+// are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
+// become strings. An entry with a string that is not UTF-8 is ErrUTF8; what was
+// written until then is of no use.
+func (s Snapshot) Export(w io.Writer) error {
+	if s.t == nil {
+		return nil
+	}
+	b := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	for name, row := range s.t.order.In(s.t.entries.In(s.root)).All() {
+		e := row.Shared()
+		if e.expired(s.instant) {
+			continue
+		}
+		path, key := split(name)
+		r, err := s.record(path, key, e)
+		if err == nil {
+			err = enc.Encode(r)
+		}
+		if err != nil {
+			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, err)
+		}
+	}
+	return b.Flush()
+}
+
+func (s Snapshot) record(path, key string, e *entry) (*record, error) {
+	space := decodePath(path)
+	r := &record{Space: &space, Key: &key}
+	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.valid() || !e.metadata.valid() {
+		return nil, ErrUTF8
+	}
+	var err error
+	if e.value.Exists() {
+		if r.Value, err = e.value.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if e.metadata.Exists() {
+		if r.Metadata, err = e.metadata.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if e.vector != nil {
+		r.Vector, _ = s.space(path).vectors.Get(key)
+	}
+	created, updated := time.Unix(0, e.created).UTC(), time.Unix(0, e.updated).UTC()
+	r.Created, r.Updated = &created, &updated
+	if e.expires != 0 {
+		expires := time.Unix(0, e.expires).UTC()
+		r.Expires = &expires
+	}
+	return r, nil
+}
+
+func invalid(s string) bool { return !utf8.ValidString(s) }
+
+// valid reports whether all strings of v, keys too, are UTF-8.
+func (v Value) valid() bool {
+	switch v.Kind() {
+	case String:
+		return utf8.ValidString(v.String())
+	case List:
+		for _, e := range v.Values() {
+			if !e.valid() {
+				return false
+			}
+		}
+	case Map:
+		for k, e := range v.All() {
+			if !utf8.ValidString(k) || !e.valid() {
+				return false
+			}
+		}
+	}
+	return true
+}
