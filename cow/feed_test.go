@@ -388,13 +388,15 @@ func TestRowsOfACommitOfSomethingElse(t *testing.T) {
 	require.Equal(t, message, panicOf(func() { s.Rows(cow.Commit{}) }))
 	require.Equal(t, message, panicOf(func() { table.Rows(cow.Commit{}) }))
 	of := func(seq iter.Seq2[cow.Commit, error], write func()) cow.Commit {
+		write()
 		next, stop := iter.Pull2(seq)
 		defer stop()
-		time.AfterFunc(time.Millisecond, write)
 		c, err, _ := next()
 		require.NoError(t, err)
 		return c
 	}
+	s.Retain(cow.Retention{Versions: 1})
+	db.Retain(cow.Retention{Versions: 1})
 	ofStore := of(s.Changes(t.Context(), 0), func() { s.Set("a", 1) })
 	ofDB := of(db.Changes(t.Context(), 0), func() {
 		_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", 1); return nil })
