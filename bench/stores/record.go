@@ -19,6 +19,10 @@ type Record struct {
 	Tags []string          // the first is the stamp of the generation
 	Meta map[string]string // "indexed" is the stamp of the generation
 
+	// Payload is the value of a record that is no symbol, and nil if it is one.
+	// It begins and ends with the stamp of the generation.
+	Payload []byte
+
 	// Check covers all of the above, so that a record that was mixed from two
 	// is told from one that was stored.
 	Check uint64
@@ -30,6 +34,9 @@ func (r *Record) Key() string { return r.Package + "." + r.Name }
 // Reindexed returns what the indexer makes of r in a generation: the same
 // symbol, with new tags, new metadata and a new Check, in new memory.
 func (r *Record) Reindexed(generation uint32) Record {
+	if r.Payload != nil {
+		return r.refilled(generation)
+	}
 	stamp := fmt.Sprintf("%08x", generation)
 	n := *r
 	n.Tags = append(make([]string, 0, len(r.Tags)+1), stamp)
@@ -55,6 +62,9 @@ func (r *Record) Reindexed(generation uint32) Record {
 // key the identity, so that one mixed from two symbols is seen as well, but for
 // fields of equal length. The cost does not depend on how long the strings are.
 func (r *Record) Intact(key string) bool {
+	if r.Payload != nil {
+		return r.filled(key)
+	}
 	if len(r.Tags) == 0 || len(r.Tags[0]) != 8 {
 		return false
 	}
@@ -86,5 +96,6 @@ func (r *Record) sum(stamp string) uint64 {
 func deepCopy(r Record) Record {
 	r.Tags = slices.Clone(r.Tags)
 	r.Meta = maps.Clone(r.Meta)
+	r.Payload = slices.Clone(r.Payload)
 	return r
 }

@@ -16,8 +16,8 @@ type Store interface {
 	// Update stores all pairs, as one commit where the store has such a thing.
 	Update(pairs []Pair)
 
-	// All returns an iterator over all keys and records. The store must not be
-	// used during it.
+	// All returns an iterator over all keys and records. Who iterates must not use
+	// the store meanwhile; others may.
 	All() iter.Seq2[string, Record]
 }
 
@@ -39,41 +39,44 @@ type Snapshot interface {
 	All() iter.Seq2[string, Record]
 }
 
+// A Forker is a Store of which a branch can be made: a store of its own, with
+// the same content, that goes its own way from there.
+type Forker interface {
+	Store
+	Fork() Store
+}
+
 // A Kind is a way to make a store, and what such a store promises. The tests
 // hold each to exactly that: they show that a store without the promise breaks
 // it.
 type Kind struct {
-	ID   string // for the command line
-	Name string // for people
-	New  func() Store
+	ID     string // for the command line
+	Name   string // for people
+	Module string // the path of the module it is from; empty: this project, the standard library or a few lines here
 
-	// Isolated says that nothing a caller does to a record, before or after, to
+	New       func() Store  // nil: it does not keep records by key
+	NewMemory func() Memory // nil: it is no memory of agents
+
+	Promises
+}
+
+// Promises are what a user can rely on.
+type Promises struct {
+	// Isolated says that nothing a caller does to a value, before or after, to
 	// one it stored or one it was given, reaches the store.
 	Isolated bool
 
 	// Snapshots says that the store is a Snapshotter: several keys can be read
 	// as they were at one moment.
 	Snapshots bool
-}
 
-// Kinds returns the stores that are compared by default.
-func Kinds() []Kind {
-	return []Kind{
-		{"cowstore", "cowstore Get", newCowstore, true, true},
-		{"shared", "cowstore Shared", newShared, false, true},
-		{"rwmutex-copy", "RWMutex map, copies", newRWMutexCopy, true, false},
-		{"rwmutex", "RWMutex map", newRWMutex, false, false},
-		{"mutex", "Mutex map", newMutex, false, false},
-		{"syncmap", "sync.Map", newSyncMap, false, false},
-		{"immutable", "one immutable.Map", newImmutable, false, true},
-	}
-}
+	// Atomic says that an Update of several keys is one step: whoever iterates
+	// over all sees all of it or nothing.
+	Atomic bool
 
-// More returns further stores, which are compared when asked for.
-func More() []Kind {
-	return []Kind{
-		{"radix", "go-immutable-radix", newRadix, false, true},
-		{"btree", "tidwall/btree", newBTree, false, true},
-		{"xsync", "xsync.Map", newXsync, false, false},
-	}
+	// Ordered says that All iterates in the order of keys.
+	Ordered bool
+
+	// Lacks is what else one would expect of a store and must not of this one.
+	Lacks string
 }
