@@ -6,7 +6,7 @@ GO ?= go
 OTHER_GO ?= go1.27.0
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run test check bench bars mutants cover
+.PHONY: run test check bench bench-full bars compare mutants cover
 
 # A coding agent's memory: the symbols of your Go installation in seven stores.
 run:
@@ -25,12 +25,22 @@ check:
 	$(GO) test -short -gcflags=-d=checkptr ./snapshot
 	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...
 
+# The stores and workloads that matter most, in less than five minutes; all of them,
+# at every size and with every bar. The report is in bench/$(OUT).
+OUT ?= out
+bench:
+	cd bench && $(GO) run . -matrix quick -out $(OUT)
+
+bench-full:
+	cd bench && $(GO) run . -matrix full -bars -out $(OUT)
+
 # Every figure that the project promises, beside its peers: about eight minutes.
 bars:
 	cd bench && $(GO) run . -bars
 
-bench:
-	cd bench && $(GO) test -run '^$$' -bench . ./...
+# The benchmarks of the working tree against those of another revision.
+compare:
+	cd bench && $(GO) run ./revisions -base $(BASE)
 
 # Puts known bugs back, one at a time, and demands that a test fails.
 mutants:

@@ -8,20 +8,42 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cowstore/cowstore/cow"
 	"github.com/tidwall/btree"
+
+	"github.com/cowstore/cowstore/bench/result"
+	"github.com/cowstore/cowstore/cow"
 )
 
-// bars measures, and calls report with each bar as it is known, until ctx ends.
+// bars measures, and calls emit with each bar as it is known, until ctx ends.
 type bars struct {
 	ctx    context.Context
 	rounds int
-	report func(bar)
+	group  string // what is measured now
+	emit   func(result.Bar)
 }
 
+// add reports the ratio of ours to peers, medians of both, and whether it is at
+// most limit; 0: for information.
 func (b *bars) add(name, unit string, ours, peers []float64, limit float64) {
 	r := ratio(ours, peers)
-	b.report(bar{name, median(ours), median(peers), unit, r, limit, limit == 0 || r <= limit})
+	b.report(name, median(ours), median(peers), unit, r, limit, limit == 0 || r <= limit)
+}
+
+// report reports a bar whose verdict is not by its ratio alone.
+func (b *bars) report(name string, ours, peer float64, unit string, ratio, limit float64, pass bool) {
+	r := result.Bar{Group: b.group, Ours: ours, Peer: peer, Unit: unit, Ratio: ratio, Bar: limit, Pass: pass}
+	r.Name, r.At = splitSize(name)
+	b.emit(r)
+}
+
+// splitSize splits the size at which a bar is measured from its name: "Get at 1M".
+// Of a bar that compares two sizes both belong to the name.
+func splitSize(name string) (rest, size string) {
+	i := strings.LastIndex(name, " at ")
+	if i < 0 || strings.HasSuffix(name[:i], " vs") || strings.Trim(name[i+4:], "0123456789kM") != "" {
+		return name, ""
+	}
+	return name[:i], name[i+4:]
 }
 
 // groups are the bars by what they are about, in the order of the report.
@@ -59,14 +81,25 @@ var groups = []struct {
 	{"texts", func(b *bars) { b.texts(50_000) }},
 }
 
-// all measures every bar of the groups whose name contains only. It returns
+// groupNames returns the names of the groups, in their order.
+func groupNames() (names []string) {
+	for _, g := range groups {
+		if !slices.Contains(names, g.name) {
+			names = append(names, g.name)
+		}
+	}
+	return names
+}
+
+// all measures the bars of the group only, or of all if that is empty. It returns
 // early when ctx ends.
 func (b *bars) all(only string) {
 	for _, g := range groups {
 		if b.ctx.Err() != nil {
 			return
 		}
-		if strings.Contains(g.name, only) {
+		if only == "" || g.name == only {
+			b.group = g.name
 			g.measure(b)
 		}
 	}
@@ -146,7 +179,7 @@ func (b *bars) reads(n int, plainBar, lockedTimes float64) {
 		sink += shared.gets(written)
 	})
 	perLookup := objects / float64(2*len(written))
-	b.report(bar{"allocations of a Get" + at, perLookup, 0, "", perLookup, 0, perLookup < 0.01})
+	b.report("allocations of a Get"+at, perLookup, 0, "", perLookup, 0, perLookup < 0.01)
 
 	s = interleave(b.rounds,
 		func() float64 { return perGetOnAll(get, keys) },

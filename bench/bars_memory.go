@@ -55,7 +55,7 @@ func (b *bars) values(n int) {
 	b.add("Get of 10 fields, two read, vs decoding JSON"+at, "ns", s[0], s[2], 1.0/30)
 	_, objects := allocated(func() { sink += ours.reads(keys) })
 	perGet := objects / float64(len(keys))
-	b.report(bar{"allocations of a Get of 10 fields, two read" + at, perGet, 0, "", perGet, 0, perGet < 0.01})
+	b.report("allocations of a Get of 10 fields, two read"+at, perGet, 0, "", perGet, 0, perGet < 0.01)
 }
 
 // rewrites says what each write keeps of the heap that only replaces what is
@@ -78,7 +78,7 @@ func (b *bars) rewrites(n int) {
 	kept := (live() - before) / float64(rounds*n)
 	runtime.KeepAlive(ours)
 	runtime.KeepAlive(keys)
-	b.report(bar{"heap kept by each rewrite of one of " + count(n) + " values", kept, 0, "B", kept, 0, kept < 32})
+	b.report("heap kept by each rewrite of one of "+count(n)+" values", kept, 0, "B", kept, 0, kept < 32)
 }
 
 // fillSpace puts the items of the first n keys into the space with that path,

@@ -9,13 +9,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
 // measured returns the bars that measure reports in one round.
-func measured(measure func(b *bars)) map[string]bar {
-	all := map[string]bar{}
-	measure(&bars{ctx: context.Background(), rounds: 1, report: func(r bar) { all[r.Name] = r }})
+func measured(measure func(b *bars)) map[string]result.Bar {
+	all := map[string]result.Bar{}
+	measure(&bars{ctx: context.Background(), rounds: 1, emit: func(r result.Bar) {
+		name := r.Name
+		if r.At != "" {
+			name += " at " + r.At
+		}
+		all[name] = r
+	}})
 	return all
 }
 

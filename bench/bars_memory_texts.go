@@ -29,7 +29,7 @@ func (b *bars) texts(most int) {
 		records, err = loadCorpus(b.ctx, root, func(int, int) {})
 	}
 	if err != nil {
-		b.report(bar{Name: "searches of text: " + err.Error()})
+		b.report("searches of text: "+err.Error(), 0, 0, "", 0, 0, false)
 		return
 	}
 	records = resize(records, min(most, len(records)), 1)

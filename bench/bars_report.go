@@ -2,62 +2,45 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
+
+	"github.com/cowstore/cowstore/bench/result"
 )
 
-// A bar is one figure that the project promises: what it measured of itself and
-// of a peer in the same run, and how far apart they may be.
-type bar struct {
-	Name  string  `json:"name"`
-	Ours  float64 `json:"ours"`
-	Peer  float64 `json:"peer"`
-	Unit  string  `json:"unit"`
-	Ratio float64 `json:"ratio"` // ours to peer; below 1 is better
-	Bar   float64 `json:"bar"`   // the most it may be; 0: for information
-	Pass  bool    `json:"pass"`
-}
-
-// runBars measures all bars, prints them as they come, and returns the exit
-// code: 1 if one is missed.
-func runBars(ctx context.Context, w io.Writer, asJSON bool, only string) int {
-	var all []bar
-	tw := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	missed := 0
+// measureBars measures all bars, or those of one group, prints them as they come,
+// and returns them.
+func measureBars(ctx context.Context, w io.Writer, p *progress, only string) (all []result.Bar) {
 	b := &bars{ctx: ctx, rounds: 9}
-	b.report = func(r bar) {
+	b.emit = func(r result.Bar) {
+		if ctx.Err() != nil {
+			return // measured in part only
+		}
 		all = append(all, r)
-		verdict := "pass"
-		switch {
-		case r.Bar == 0 && r.Pass:
-			verdict = ""
-		case !r.Pass:
-			verdict = "MISSED"
-			missed++
-		}
-		if asJSON {
-			return
-		}
-		limit := ""
-		if r.Bar != 0 {
-			limit = fmt.Sprintf("<= %.2f", r.Bar)
-		}
-		fmt.Fprintf(tw, "%-58s\t%s\t%s\t%.2fx\t%s\t%s\n", r.Name, amount(r.Ours, r.Unit), amount(r.Peer, r.Unit), r.Ratio, limit, verdict)
-		tw.Flush()
+		p.clear()
+		fmt.Fprint(w, barLine(r))
+		p.live("bars: %s", r.Group)
 	}
 	b.all(only)
-	if asJSON {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		_ = enc.Encode(all)
+	fmt.Fprintln(w)
+	return all
+}
+
+// barLine writes a bar for people.
+func barLine(r result.Bar) string {
+	limit, verdict := "", "pass"
+	if r.Bar != 0 {
+		limit = fmt.Sprintf("<= %.2f", r.Bar)
 	}
-	if missed > 0 {
-		return 1
+	switch {
+	case !r.Pass:
+		verdict = "MISSED"
+	case r.Bar == 0:
+		verdict = ""
 	}
-	return 0
+	return strings.TrimRight(fmt.Sprintf("%s %10s %10s %7.2fx %8s  %s",
+		padded(strings.TrimSpace(r.Name+" "+r.At), 58), r.Amount(r.Ours), r.Amount(r.Peer), r.Ratio, limit, verdict), " ") + "\n"
 }
 
 // count writes a number of keys the short way.
@@ -69,17 +52,4 @@ func count(n int) string {
 		return fmt.Sprintf("%dk", n/1_000)
 	}
 	return fmt.Sprint(n)
-}
-
-// amount writes a figure with its unit, times in what reads best.
-func amount(x float64, unit string) string {
-	if unit == "ns" && x >= 1000 {
-		switch {
-		case x >= 1e6:
-			return fmt.Sprintf("%.2f ms", x/1e6)
-		default:
-			return fmt.Sprintf("%.2f µs", x/1e3)
-		}
-	}
-	return strings.TrimSpace(fmt.Sprintf("%.1f %s", x, unit))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -11,28 +12,30 @@ import (
 // A bed is a loaded store and what to ask it for.
 type bed struct {
 	stores.Store
-	load  *workload
-	pairs []stores.Pair
+	keys    *keyspace
+	choices []uint32
+	pairs   []stores.Pair
 }
 
-func newBed(k stores.Kind, load *workload) *bed {
-	s := &bed{Store: k.New(), load: load}
-	load.load(s)
-	for i := range load.records {
-		r := load.records[i].Reindexed(1)
+func newBed(k stores.Kind, keys *keyspace) *bed {
+	s := &bed{Store: k.New(), keys: keys, choices: keys.zipf.draw(streamClients, draws)}
+	keys.load(context.Background(), s)
+	for i := range keys.n {
+		r := keys.record(i, 1)
 		s.pairs = append(s.pairs, stores.Pair{Key: r.Key(), Record: r})
 	}
 	return s
 }
 
-// eachStore runs f for every store at every size, as store/n.
+// eachStore runs f for each of the usual stores at every size, as store/n. For the
+// others there is the program itself.
 func eachStore(b *testing.B, f func(b *testing.B, s *bed)) {
 	for _, n := range []int{1_000, 100_000} {
-		load := newWorkload(settings{readers: 1, n: n, seed: 1}, resize(corpus(b), n, 1))
-		for _, k := range append(stores.Kinds(), stores.More()...) {
+		keys := sync.OnceValue(func() *keyspace { return recordKeys(resize(corpus(b), n, 1), 1) })
+		for _, k := range stores.Kinds() {
 			// Once, however often the function below is called; and not at all if
 			// it is not.
-			made := sync.OnceValue(func() *bed { return newBed(k, load) })
+			made := sync.OnceValue(func() *bed { return newBed(k, keys()) })
 			b.Run(fmt.Sprintf("store=%s/n=%d", k.ID, n), func(b *testing.B) {
 				s := made()
 				b.ReportAllocs()
@@ -45,9 +48,9 @@ func eachStore(b *testing.B, f func(b *testing.B, s *bed)) {
 
 func BenchmarkGet(b *testing.B) {
 	eachStore(b, func(b *testing.B, s *bed) {
-		i, keys, choices := 0, s.load.keys, s.load.reads[0]
+		i := 0
 		for b.Loop() {
-			if _, ok := s.Get(keys[choices[i%len(choices)]]); !ok {
+			if _, ok := s.Get(s.keys.keys[s.choices[i%draws]]); !ok {
 				b.Fatal("absent")
 			}
 			i++
@@ -58,9 +61,9 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkGetParallel(b *testing.B) {
 	eachStore(b, func(b *testing.B, s *bed) {
 		b.RunParallel(func(pb *testing.PB) {
-			i, keys, choices := 0, s.load.keys, s.load.reads[0]
+			i := 0
 			for pb.Next() {
-				if _, ok := s.Get(keys[choices[i%len(choices)]]); !ok {
+				if _, ok := s.Get(s.keys.keys[s.choices[i%draws]]); !ok {
 					panic("absent")
 				}
 				i++
@@ -71,9 +74,9 @@ func BenchmarkGetParallel(b *testing.B) {
 
 func BenchmarkSet(b *testing.B) {
 	eachStore(b, func(b *testing.B, s *bed) {
-		i, choices := 0, s.load.writes
+		i := 0
 		for b.Loop() {
-			p := &s.pairs[choices[i%len(choices)]]
+			p := &s.pairs[s.choices[i%draws]]
 			s.Set(p.Key, p.Record)
 			i++
 		}

@@ -3,61 +3,126 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
+	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// compare reads the corpus, runs the stores and prints the report. It returns
-// the exit code.
-func compare(ctx context.Context, o options, stdout, stderr io.Writer) int {
-	p := newProgress(stderr)
-	defer p.clear()
-	root, err := goroot()
-	if err != nil {
+// compare measures what o says, prints it as it comes, and writes the report. It
+// returns the exit code.
+func compare(ctx context.Context, o options, args []string, p *progress, stdout io.Writer) int {
+	if err := writable(o.out); err != nil {
 		return p.fail(err, exitUsage)
 	}
-	start := time.Now()
-	symbols, err := loadCorpus(ctx, root, func(done, total int) {
-		p.live("reading the Go source in %s: %d of %d directories", root, done, total)
-	})
-	switch {
-	case ctx.Err() != nil:
-		return p.fail(errors.New("interrupted while reading the Go source"), exitInterrupted)
-	case err != nil:
+	r := &result.Report{
+		Host: thisHost(), Command: strings.Join(append([]string{"go run ."}, args...), " "),
+		Seed: o.seed, Rounds: rounds, RoundNS: int64(o.turn()), ClockNS: int64(clockCost()),
+		Stores: summarised(o.kinds), Workloads: []result.Workload{},
+	}
+	tables := stdout
+	if o.asJSON {
+		tables = io.Discard
+	}
+	fmt.Fprintln(tables, heading(r))
+	e := env{Context: ctx, settings: &o.settings, progress: p}
+	m := matrix{env: e, plan: newPlan(&o.settings), done: func(w *result.Workload, c *result.Case) {
+		p.clear()
+		var b strings.Builder
+		caseTable(&b, w, c, r.Stores)
+		_, _ = io.WriteString(tables, b.String())
+	}}
+	var err error
+	r.Workloads, err = m.run()
+	if err != nil && ctx.Err() == nil {
 		return p.fail(err, exitUsage)
 	}
-	p.line("read %s symbols in %.1fs", thousands(len(symbols)), time.Since(start).Seconds())
-	return compareWith(ctx, o, symbols, p, stdout)
+	if o.bars && ctx.Err() == nil {
+		r.Bars = measureBars(ctx, tables, p, o.only)
+	}
+	r.Interrupted = ctx.Err() != nil
+	p.clear()
+	return finish(r, &o, p, stdout)
 }
 
-// compareWith is compare with the corpus at hand.
-func compareWith(ctx context.Context, o options, symbols []stores.Record, p *progress, stdout io.Writer) int {
-	if o.n == 0 {
-		o.n = len(symbols)
-	}
-	r := report{host: thisHost(), settings: o.settings, symbols: len(symbols), clock: clockCost()}
-	load := newWorkload(o.settings, resize(symbols, o.n, o.seed))
-	r.contenders = load.run(ctx, func(c *contender, turn, turns int) {
-		p.step(turn, turns)
-		left := time.Duration(turns-turn) * o.duration / rounds
-		p.live("round %d of %d: %s, %.0fs to go", turn*rounds/turns+1, rounds, c.title(), left.Seconds())
-	})
-	r.interrupted = ctx.Err() != nil
-	p.clear()
-	write := r.text
+// finish writes all that is written at the end, and returns the exit code.
+func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
+	var err error
 	if o.asJSON {
-		write = r.json
+		err = r.Write(stdout)
+	} else {
+		_, err = io.WriteString(stdout, legend(r))
 	}
-	err := write(stdout)
+	if o.out != "" && err == nil {
+		err = writeReport(r, o.out)
+		if err == nil {
+			p.line("wrote %s", strings.Join([]string{"report.html", "report.json"}, " and ")+" to "+o.out)
+		}
+	}
+	missed := 0
+	for _, b := range r.Bars {
+		if !b.Pass {
+			missed++
+		}
+	}
 	switch {
 	case err != nil:
 		return p.fail(err, exitFailed)
-	case r.broken():
-		return p.fail(errors.New("a store that promises isolation handed out torn records"), exitFailed)
-	case r.interrupted:
+	case broken(r, o.workloads) != "":
+		return p.fail(errors.New(broken(r, o.workloads)), exitFailed)
+	case r.Interrupted:
 		return exitInterrupted
+	case missed > 0:
+		return p.fail(fmt.Errorf("%d of %d bars missed", missed, len(r.Bars)), exitFailed)
 	}
 	return exitOK
+}
+
+// symbols returns the documented symbols of the Go installation at hand.
+func (e env) symbols() ([]stores.Record, error) {
+	root, err := goroot()
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	all, err := loadCorpus(e, root, func(done, total int) {
+		e.progress.live("reading the Go source in %s: %d of %d directories", root, done, total)
+	})
+	if err == nil {
+		e.progress.line("read %s symbols in %.1fs", thousands(len(all)), time.Since(start).Seconds())
+	}
+	return all, err
+}
+
+// files returns the records and queries of the files that the command line names,
+// or of the example.
+func (e env) files() ([]records.Record, []records.Query, error) {
+	if e.records == "" {
+		return records.Example()
+	}
+	all, err := read(e.settings.records, records.Load)
+	if err != nil {
+		return nil, nil, err
+	}
+	queries, err := read(e.settings.queries, func(r io.Reader) ([]records.Query, error) { return records.Queries(r, all) })
+	return all, queries, err
+}
+
+// read opens a file and parses it.
+func read[T any](name string, parse func(io.Reader) (T, error)) (all T, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return all, err
+	}
+	defer f.Close()
+	all, err = parse(f)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return all, err
 }

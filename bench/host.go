@@ -6,21 +6,13 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/cowstore/cowstore/bench/result"
 )
 
-// A host is what a figure depends on besides the code.
-type host struct {
-	Go         string `json:"go"`
-	OS         string `json:"os"`
-	Arch       string `json:"arch"`
-	CPU        string `json:"cpu"`
-	GOMAXPROCS int    `json:"gomaxprocs"`
-	Commit     string `json:"commit,omitempty"` // of this module, if it was built in
-	Modified   bool   `json:"modified,omitempty"`
-}
-
-func thisHost() host {
-	h := host{
+// thisHost returns what the figures depend on besides the code.
+func thisHost() result.Host {
+	h := result.Host{
 		Go:         runtime.Version(),
 		OS:         runtime.GOOS,
 		Arch:       runtime.GOARCH,
@@ -60,4 +52,18 @@ func cpuModel() string {
 		}
 	}
 	return "unknown CPU"
+}
+
+// moduleVersion returns a module with the version that was built in.
+func moduleVersion(path string) string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || path == "" {
+		return path
+	}
+	for _, m := range info.Deps {
+		if m.Path == path {
+			return path + " " + m.Version
+		}
+	}
+	return path
 }

@@ -45,10 +45,10 @@ func (p *progress) line(format string, args ...any) {
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
-// step prints a line at the start of each round, where there is no terminal.
-func (p *progress) step(turn, turns int) {
-	if each := turns / rounds; !p.terminal && turn%each == 0 {
-		p.line("round %d of %d", turn/each+1, rounds)
+// step prints a line where there is no terminal, and so no live.
+func (p *progress) step(format string, args ...any) {
+	if !p.terminal {
+		p.line(format, args...)
 	}
 }
 

@@ -2,79 +2,92 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"strings"
-	"time"
+
+	"github.com/cowstore/cowstore/bench/result"
 )
 
-// text prints the report for people: a table, what its columns mean, and where
-// cowstore loses.
-func (r *report) text(w io.Writer) error {
-	var b strings.Builder
-	s := r.settings
-	rate := fmt.Sprintf("%s writes/s", thousands(s.rate))
-	if s.rate == 0 {
-		rate = "1 writer at full speed"
-	}
-	fmt.Fprintf(&b, "%s %s/%s, %s, GOMAXPROCS %d\n", r.host.Go, r.host.OS, r.host.Arch, r.host.CPU, r.host.GOMAXPROCS)
-	fmt.Fprintf(&b, "%s records, %d readers, %s, %v a store in %d rounds, seed %d\n\n",
-		thousands(s.n), s.readers, rate, s.duration, rounds, s.seed)
+// The widths of a table. No workload has so many columns that a line has more than
+// 100.
+const (
+	nameWidth   = 24
+	figureWidth = 8
+	spreadWidth = 6
+)
 
-	const format = "%-20s %9s %7s %7s %7s %9s %5s %8s  %s\n"
-	fmt.Fprintf(&b, format, "store", "lookups/s", "p50", "p99", "p99.9", "commits/s", "torn", "B/lookup", "promises")
-	for _, c := range r.contenders {
-		if len(c.rounds) == 0 {
-			fmt.Fprintf(&b, format, c.title(), "-", "-", "-", "-", "-", "-", "-", promises(c))
-			continue
+// width returns the width of a column.
+func width(c result.Column) int { return max(figureWidth, len([]rune(c.Name))+2) }
+
+// caseTable writes a case for people: a line a store, and what lies beyond the
+// figures below.
+func caseTable(b *strings.Builder, w *result.Workload, c *result.Case, stores []result.Store) {
+	title := w.Name
+	if c.Name != "" {
+		title += ": " + c.Name
+		if w.Axis != "" {
+			title += " " + w.Axis
 		}
-		_, torn := c.lookups()
-		fmt.Fprintf(&b, format, c.title(), short(c.median(lookupsPerSecond)),
-			span(c.median(p50)), span(c.median(p99)), span(c.median(p999)),
-			thousands(int(c.median(commitsPerSecond)+0.5)), fmt.Sprint(torn),
-			fmt.Sprintf("%.0f", c.median(bytesPerLookup)), promises(c))
+	}
+	fmt.Fprintf(b, "%s\n%-*s", title, nameWidth, "")
+	for i, col := range w.Columns {
+		b.WriteString(left(col.Name, width(col)))
+		if i == 0 {
+			b.WriteString(left("±", spreadWidth))
+		}
 	}
 	b.WriteByte('\n')
-	for _, n := range r.notes() {
-		writeWrapped(&b, n)
+	for _, r := range c.Rows {
+		fmt.Fprint(b, padded(rowName(r, stores), nameWidth))
+		for i, col := range w.Columns {
+			f, ok := r.Figures[col.ID]
+			if !ok {
+				b.WriteString(left("-", width(col)))
+				continue
+			}
+			b.WriteString(left(col.Amount(f.Median), width(col)))
+			if i == 0 {
+				b.WriteString(left(spread(f), spreadWidth))
+			}
+		}
+		b.WriteByte('\n')
+		if r.Torn > 0 {
+			fmt.Fprintf(b, "  torn: %s of %s\n", thousands(r.Torn), thousands(r.Checked))
+		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	for _, text := range w.Remarks(c, stores) {
+		writeWrapped(b, text)
+	}
+	b.WriteByte('\n')
 }
 
-func promises(c *contender) string {
-	switch {
-	case c.Isolated && c.Snapshots:
-		return "isolated+snapshot"
-	case c.Isolated:
-		return "isolated"
-	case c.Snapshots:
-		return "snapshot"
+// rowName returns the name of the store of a row.
+func rowName(r result.Row, stores []result.Store) string {
+	for _, s := range stores {
+		if s.ID == r.Store {
+			if r.Again {
+				return s.Name + " again"
+			}
+			return s.Marked()
+		}
 	}
-	return "-"
+	return r.Store
 }
 
-// short writes a number to three digits: 4.21M.
-func short(x float64) string {
-	switch {
-	case x >= 1e6:
-		return fmt.Sprintf("%.3gM", x/1e6)
-	case x >= 1e3:
-		return fmt.Sprintf("%.3gk", x/1e3)
+// spread writes how far the rounds were from the median, at most.
+func spread(f result.Figure) string {
+	if f.Median == 0 {
+		return ""
 	}
-	return fmt.Sprintf("%.0f", x)
+	return fmt.Sprintf("%.0f%%", 100*max(f.High-f.Median, f.Median-f.Low)/f.Median)
 }
 
-// span writes nanoseconds to three digits: 1.25µs.
-func span(ns float64) string {
-	switch d := time.Duration(ns); {
-	case d >= time.Second:
-		return fmt.Sprintf("%.3gs", ns/1e9)
-	case d >= time.Millisecond:
-		return fmt.Sprintf("%.3gms", ns/1e6)
-	case d >= time.Microsecond:
-		return fmt.Sprintf("%.3gµs", ns/1e3)
-	}
-	return fmt.Sprintf("%.0fns", ns)
+// padded and left fill text up to a width, which is of runes.
+func padded(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-len([]rune(text))))
+}
+
+func left(text string, width int) string {
+	return strings.Repeat(" ", max(1, width-len([]rune(text)))) + text
 }
 
 // thousands writes 12345 as 12,345.

@@ -9,25 +9,37 @@ import (
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// A writer indexes records anew, one a commit, while they are being read.
+// A writer writes records anew, one a commit, while they are being read.
 type writer struct {
 	commits int
 	took    time.Duration
 	latency *hdrhistogram.Histogram
 }
 
-// run writes until ctx ends. With a rate set it is an open loop: a commit is due
-// when it is due, whether or not the one before it was late, and its latency
-// counts from then.
-func (w *writer) run(ctx context.Context, s stores.Store, load *workload) {
+// run writes rate records a second until ctx ends, in the order of choices.
+func (w *writer) run(ctx context.Context, s stores.Store, k *keyspace, choices []uint32, rate int) {
+	w.each(ctx, rate, func(i int) func() {
+		r := k.record(int(choices[i%len(choices)]), uint32(i+1))
+		key := r.Key()
+		return func() { s.Set(key, r) }
+	})
+}
+
+// each commits rate times a second until ctx ends; 0: as often as it can. What
+// prepare returns is the commit, and all that is measured.
+//
+// With a rate it is an open loop: a commit is due when it is due, whether or not
+// the one before it was late, and its latency counts from then.
+func (w *writer) each(ctx context.Context, rate int, prepare func(i int) (commit func())) {
 	w.latency = newHistogram()
 	start := time.Now()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
+		commit := prepare(w.commits)
 		due := time.Now()
-		if load.rate > 0 {
-			due = start.Add(time.Duration(float64(w.commits) / float64(load.rate) * float64(time.Second)))
+		if rate > 0 {
+			due = start.Add(time.Duration(float64(w.commits) / float64(rate) * float64(time.Second)))
 			if wait := time.Until(due); wait > 0 {
 				timer.Reset(wait)
 				select {
@@ -39,12 +51,8 @@ func (w *writer) run(ctx context.Context, s stores.Store, load *workload) {
 				}
 			}
 		}
-		i := load.writes[w.commits%len(load.writes)]
 		w.commits++
-		r := load.records[i].Reindexed(uint32(w.commits))
-		// Under a key of its own: a Go map keeps the last one, and readers would
-		// be spared comparing it if it were theirs.
-		s.Set(r.Key(), r)
+		commit()
 		// Not until ctx ends, or the pause before the next commit would count.
 		w.took = time.Since(start)
 		record(w.latency, time.Since(due))

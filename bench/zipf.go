@@ -5,10 +5,11 @@ import "math/rand/v2"
 // The streams of the seed: what is random in a run must not depend on how much
 // of something else was drawn.
 const (
-	streamSample  = iota // which records are used
-	streamScatter        // which keys are the popular ones
-	streamWriter         // the keys that are written
-	streamReaders        // the keys that are read; one stream a reader from here on
+	streamSample  = 0       // which records are used
+	streamScatter = 1       // which keys are the popular ones
+	streamNotes   = 2       // what agents know
+	streamKinds   = 1 << 20 // which operations write; one stream a client
+	streamClients = 1 << 30 // the keys that are used; one stream a client, and one before them for a writer
 )
 
 // A zipf chooses among n keys as by Zipf's law: the k-th most popular key comes
@@ -29,10 +30,19 @@ func newZipf(n int, seed uint64) *zipf {
 // draw returns the first count choices of a stream. They are drawn ahead because
 // a draw takes longer than the lookup that it is for.
 func (z *zipf) draw(stream uint64, count int) []uint32 {
-	ranks := rand.NewZipf(rand.New(rand.NewPCG(z.seed, stream)), skew, 1, uint64(len(z.scatter)-1))
-	keys := make([]uint32, count)
-	for i := range keys {
-		keys[i] = uint32(z.scatter[ranks.Uint64()])
+	keys := z.ranks(stream, count)
+	for i, rank := range keys {
+		keys[i] = uint32(z.scatter[rank])
 	}
 	return keys
+}
+
+// ranks returns the same by rank: 0 for the most popular.
+func (z *zipf) ranks(stream uint64, count int) []uint32 {
+	draw := rand.NewZipf(rand.New(rand.NewPCG(z.seed, stream)), skew, 1, uint64(len(z.scatter)-1))
+	ranks := make([]uint32, count)
+	for i := range ranks {
+		ranks[i] = uint32(draw.Uint64())
+	}
+	return ranks
 }

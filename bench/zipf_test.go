@@ -10,10 +10,10 @@ import (
 func TestZipf(t *testing.T) {
 	const n, draws = 10_000, 200_000
 	z := newZipf(n, 1)
-	keys := z.draw(streamReaders, draws)
-	require.Equal(t, keys, newZipf(n, 1).draw(streamReaders, draws), "the same seed, the same keys")
-	require.NotEqual(t, keys, z.draw(streamReaders+1, draws), "readers differ")
-	require.NotEqual(t, keys, newZipf(n, 2).draw(streamReaders, draws))
+	keys := z.draw(streamClients, draws)
+	require.Equal(t, keys, newZipf(n, 1).draw(streamClients, draws), "the same seed, the same keys")
+	require.NotEqual(t, keys, z.draw(streamClients+1, draws), "readers differ")
+	require.NotEqual(t, keys, newZipf(n, 2).draw(streamClients, draws))
 
 	counts := make([]int, n)
 	for _, k := range keys {
@@ -37,5 +37,5 @@ func TestZipf(t *testing.T) {
 }
 
 func TestZipfOfOneKey(t *testing.T) {
-	require.Equal(t, []uint32{0, 0, 0}, newZipf(1, 1).draw(streamWriter, 3))
+	require.Equal(t, []uint32{0, 0, 0}, newZipf(1, 1).draw(streamClients+1, 3))
 }

@@ -134,3 +134,17 @@ func (r *Report) StoreOf(id string) (Store, bool) {
 	}
 	return Store{}, false
 }
+
+// Measured reports whether r has figures of the store with that ID.
+func (r *Report) Measured(id string) bool {
+	for _, w := range r.Workloads {
+		for _, c := range w.Cases {
+			for _, row := range c.Rows {
+				if row.Store == id {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

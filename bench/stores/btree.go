@@ -13,12 +13,14 @@ import (
 type bTree struct {
 	current atomic.Pointer[btree.Map[string, Record]]
 	mu      sync.Mutex
-	master  btree.Map[string, Record]
+	master  *btree.Map[string, Record]
 }
 
-func newBTree() Store {
-	s := new(bTree)
-	s.current.Store(s.master.Copy())
+func newBTree() Store { return bTreeOf(new(btree.Map[string, Record])) }
+
+func bTreeOf(master *btree.Map[string, Record]) *bTree {
+	s := &bTree{master: master}
+	s.current.Store(master.Copy())
 	return s
 }
 
@@ -34,6 +36,12 @@ func (s *bTree) Update(pairs []Pair) {
 		s.master.Set(p.Key, p.Record)
 	}
 	s.current.Store(s.master.Copy())
+}
+
+func (s *bTree) Fork() Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bTreeOf(s.master.Copy())
 }
 
 type bTreeSnapshot struct{ tree *btree.Map[string, Record] }

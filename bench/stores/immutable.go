@@ -43,6 +43,12 @@ func (s *immutableMap) Update(pairs []Pair) {
 	s.current.Store(next)
 }
 
+func (s *immutableMap) Fork() Store {
+	f := new(immutableMap)
+	f.current.Store(s.current.Load())
+	return f
+}
+
 type immutableSnapshot struct {
 	*immutable.Map[string, Record]
 }

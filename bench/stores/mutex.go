@@ -43,3 +43,12 @@ func (s *mutex) All() iter.Seq2[string, Record] {
 		maps.All(s.m)(yield)
 	}
 }
+
+func (s *mutex) Fork() Store { return &mutex{m: s.clone()} }
+
+// clone returns a copy of the map that shares the records, which nobody modifies.
+func (s *mutex) clone() map[string]Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.m)
+}

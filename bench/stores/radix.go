@@ -35,6 +35,12 @@ func (s *radix) Update(pairs []Pair) {
 	s.current.Store(txn.Commit())
 }
 
+func (s *radix) Fork() Store {
+	f := new(radix)
+	f.current.Store(s.current.Load())
+	return f
+}
+
 type radixSnapshot struct{ tree *iradix.Tree[Record] }
 
 func (s radixSnapshot) Get(key string) (Record, bool) { return s.tree.Get([]byte(key)) }

@@ -45,3 +45,12 @@ func (s *rwMutex) All() iter.Seq2[string, Record] {
 		maps.All(s.m)(yield)
 	}
 }
+
+func (s *rwMutex) Fork() Store { return &rwMutex{m: s.clone()} }
+
+// clone returns a copy of the map that shares the records, which nobody modifies.
+func (s *rwMutex) clone() map[string]Record {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return maps.Clone(s.m)
+}

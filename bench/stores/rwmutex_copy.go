@@ -1,18 +1,12 @@
 package stores
 
-import (
-	"iter"
-	"sync"
-)
+import "iter"
 
 // rwMutexCopy is a map behind a lock that copies each record on the way in and
 // on the way out: what a report of an aliasing bug is fixed with.
-type rwMutexCopy struct {
-	mu sync.RWMutex
-	m  map[string]Record
-}
+type rwMutexCopy struct{ rwMutex }
 
-func newRWMutexCopy() Store { return &rwMutexCopy{m: make(map[string]Record)} }
+func newRWMutexCopy() Store { return &rwMutexCopy{rwMutex{m: make(map[string]Record)}} }
 
 func (s *rwMutexCopy) Get(key string) (Record, bool) {
 	s.mu.RLock()
@@ -29,17 +23,7 @@ func (s *rwMutexCopy) Set(key string, r Record) {
 	s.m[key] = r
 }
 
-func (s *rwMutexCopy) Update(pairs []Pair) {
-	copies := make([]Record, len(pairs))
-	for i, p := range pairs {
-		copies[i] = deepCopy(p.Record)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for i, p := range pairs {
-		s.m[p.Key] = copies[i]
-	}
-}
+func (s *rwMutexCopy) Update(pairs []Pair) { s.rwMutex.Update(deepCopies(pairs)) }
 
 func (s *rwMutexCopy) All() iter.Seq2[string, Record] {
 	return func(yield func(string, Record) bool) {
@@ -51,4 +35,16 @@ func (s *rwMutexCopy) All() iter.Seq2[string, Record] {
 			}
 		}
 	}
+}
+
+func (s *rwMutexCopy) Fork() Store { return &rwMutexCopy{rwMutex{m: s.clone()}} }
+
+// deepCopies returns pairs with deep copies of the records. It is called without
+// the lock, so that nobody waits for it.
+func deepCopies(pairs []Pair) []Pair {
+	copies := make([]Pair, len(pairs))
+	for i, p := range pairs {
+		copies[i] = Pair{p.Key, deepCopy(p.Record)}
+	}
+	return copies
 }

@@ -15,3 +15,4 @@ func newShared() Store { return shared{cowstore{cow.New[string](cow.Options[Reco
 func (c shared) Get(key string) (Record, bool)  { return c.s.Load().Shared().Get(key) }
 func (c shared) All() iter.Seq2[string, Record] { return c.s.Load().Shared().All() }
 func (c shared) Snapshot() Snapshot             { return c.s.Load().Shared() }
+func (c shared) Fork() Store                    { return shared{cowstore{c.s.Fork(c.s.Load())}} }

@@ -52,6 +52,7 @@ type Forker interface {
 type Kind struct {
 	ID     string // for the command line
 	Name   string // for people
+	Ours   bool   // it is this project
 	Module string // the path of the module it is from; empty: this project, the standard library or a few lines here
 
 	New       func() Store  // nil: it does not keep records by key

@@ -1,0 +1,139 @@
+package records_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// load returns the records of lines.
+func load(t testing.TB, lines ...string) []records.Record {
+	t.Helper()
+	all, err := records.Load(strings.NewReader(strings.Join(lines, "\n")))
+	require.NoError(t, err)
+	return all
+}
+
+func TestLoadListsAllEntries(t *testing.T) {
+	require.Equal(t, []records.Record{
+		{Space: []string{}, Key: "", Value: "in the root"},
+		{Space: []string{"user", "42"}, Key: "name", Value: map[string]any{"text": "Ines", "n": 1, "list": []any{1.5, nil, true}}},
+		{Space: []string{"user", "42"}, Key: "null"},
+		{Space: []string{"user", "42"}, Key: "vector", Vector: []float32{3, -0.5}},
+		{Space: []string{"user", "43"}, Key: "name", Value: "the last counts"},
+	}, load(t,
+		`{"space":["user","43"],"key":"name","value":"Tobin"}`,
+		`{"space":["user","42"],"key":"vector","vector":[3,-0.5],"metadata":{"source":"chat"}}`,
+		`{"space":["user","42"],"key":"null","value":null}`,
+		``,
+		`{"space":["user","42"],"key":"name","value":{"text":"Ines","n":1,"list":[1.5,null,true]},"created":"2025-01-09T09:00:00Z"}`,
+		"\t\r",
+		`{"space":[],"key":"","value":"in the root","updated":"2025-01-09T09:00:00Z"}`,
+		`{"space":["user","42"],"key":"gone","value":1,"expires":"2025-01-09T09:00:00Z"}`,
+		`{"space":["user","43"],"key":"name","value":"the last counts"}`,
+	))
+}
+
+func TestLoadOfNothing(t *testing.T) {
+	for _, nothing := range []string{"", "\n", " \r\n\n\t", `{"space":[],"key":"k","value":1,"expires":"2025-01-09T09:00:00Z"}`} {
+		all, err := records.Load(strings.NewReader(nothing))
+		require.ErrorIs(t, err, records.ErrEmpty, "%q", nothing)
+		require.Nil(t, all)
+	}
+}
+
+func TestLoadSaysWhichLineIsMalformed(t *testing.T) {
+	const good = `{"space":["user","42"],"key":"name","value":1}` + "\n"
+	for _, bad := range []string{
+		`{`, `[]`, `null`, `{"space":["a"],"key":"k"}`, `{"space":"a","key":"k","value":1}`, `{"key":"k","value":1}`,
+		`{"space":["a"],"value":1}`, `{"space":["a"],"key":"k","value":1,"text":"t"}`, `{"space":["a"],"key":"k","vector":["1"]}`,
+		`{"space":["a"],"key":"k","value":1} {}`, "{\"space\":[\"a\"],\"key\":\"\xff\",\"value\":1}",
+	} {
+		all, err := records.Load(strings.NewReader(good + "\n" + good + bad + "\n" + good))
+		require.ErrorIs(t, err, memory.ErrMalformed, bad)
+		require.ErrorContains(t, err, "line 4:")
+		require.Nil(t, all)
+	}
+	_, err := records.Load(strings.NewReader(`{"space":[],"key":"k","vector":[1]}` + "\n" + `{"space":[],"key":"l","vector":[1,2]}`))
+	require.ErrorIs(t, err, memory.ErrDimension)
+	require.ErrorContains(t, err, "line 2:")
+}
+
+func TestErrorsOfReadersAreReturned(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := records.Load(iotest.ErrReader(broken))
+	require.ErrorIs(t, err, broken)
+
+	all := load(t, `{"space":["a"],"key":"k","value":1}`)
+	lines := `{"space":["a"],"key":"k"}` + "\n" + `{"space":["a"],"k`
+	_, err = records.Queries(io.MultiReader(strings.NewReader(lines), iotest.ErrReader(broken)), all)
+	require.ErrorIs(t, err, broken)
+	require.NotErrorIs(t, err, records.ErrMalformed, "what was not read is not malformed")
+	require.ErrorContains(t, err, "line 2:")
+}
+
+// The data set is one that a memory has written.
+func TestExampleIsAnExport(t *testing.T) {
+	lines, err := os.ReadFile("testdata/assistant.jsonl")
+	require.NoError(t, err)
+	m := memory.New(memory.Options{})
+	n, err := m.Import(bytes.NewReader(lines))
+	require.NoError(t, err)
+	require.Equal(t, 60, n)
+	var again bytes.Buffer
+	require.NoError(t, m.Load().Export(&again))
+	require.Equal(t, string(lines), again.String())
+}
+
+// The queries are in other words than what they are to find, in part, so that a
+// search for words finds most of it, but not all.
+func TestExampleIsNotSolvedByWords(t *testing.T) {
+	file, err := os.Open("testdata/assistant.jsonl")
+	require.NoError(t, err)
+	defer func() { _ = file.Close() }()
+	all, err := records.Load(file)
+	require.NoError(t, err)
+	asked, err := os.Open("testdata/assistant.queries.jsonl")
+	require.NoError(t, err)
+	defer func() { _ = asked.Close() }()
+	queries, err := records.Queries(asked, all)
+	require.NoError(t, err)
+
+	m := memory.New(memory.Options{})
+	spaces := map[string]bool{}
+	for _, r := range all {
+		require.NoError(t, m.Space(r.Space...).Put(r.Key, r.Value))
+		spaces[strings.Join(r.Space, "/")] = true
+		value := r.Value.(map[string]any)
+		require.NotEmpty(t, value["text"])
+		require.NotEmpty(t, value["stamp"])
+	}
+	require.Len(t, spaces, 3)
+
+	recall, lookups, searches := 0.0, 0, 0
+	for _, q := range queries {
+		if q.Text == "" {
+			lookups++
+			continue
+		}
+		hits, err := m.Space(q.Space...).SearchText(q.Text, memory.SearchOptions{K: 5})
+		require.NoError(t, err)
+		var found []string
+		for _, h := range hits {
+			found = append(found, h.Key)
+		}
+		recall += records.Recall(found, q.Relevant)
+		searches++
+	}
+	require.Equal(t, []int{10, 24}, []int{lookups, searches})
+	require.InDelta(t, 0.6, recall/float64(searches), 0.1)
+}

@@ -1,0 +1,42 @@
+package stores
+
+import "fmt"
+
+// foundIn returns what programs read of a value.
+func foundIn(value any) Found {
+	m, _ := value.(map[string]any)
+	text, _ := m["text"].(string)
+	stamp, _ := m["stamp"].(string)
+	return Found{text, stamp}
+}
+
+// copyOf returns a deep copy of a value, as encoding/json decodes it: the copy
+// that those write by hand who do not want to share.
+func copyOf(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		c := make(map[string]any, len(v))
+		for k, e := range v {
+			c[k] = copyOf(e)
+		}
+		return c
+	case []any:
+		c := make([]any, len(v))
+		for i, e := range v {
+			c[i] = copyOf(e)
+		}
+		return c
+	}
+	return value
+}
+
+// pathName returns a string that no other path has, nor the beginning of what
+// another has.
+func pathName(path []string) string { return fmt.Sprintf("%q", path) }
+
+// stored panics if something could not be stored or found.
+func stored(err error) {
+	if err != nil {
+		panic("stores: " + err.Error())
+	}
+}
