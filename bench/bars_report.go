@@ -40,7 +40,7 @@ func barLine(r result.Bar) string {
 		verdict = ""
 	}
 	return strings.TrimRight(fmt.Sprintf("%s %10s %10s %7.2fx %8s  %s",
-		padded(strings.TrimSpace(r.Name+" "+r.At), 58), r.Amount(r.Ours), r.Amount(r.Peer), r.Ratio, limit, verdict), " ") + "\n"
+		padded(strings.TrimSpace(r.Name+" "+r.At), 58), result.Amount(r.Ours, r.Unit), result.Amount(r.Peer, r.Unit), r.Ratio, limit, verdict), " ") + "\n"
 }
 
 // count writes a number of keys the short way.

@@ -94,7 +94,7 @@ func (e env) symbols() ([]stores.Record, error) {
 		e.progress.live("reading the Go source in %s: %d of %d directories", root, done, total)
 	})
 	if err == nil {
-		e.progress.line("read %s symbols in %.1fs", thousands(len(all)), time.Since(start).Seconds())
+		e.progress.line("read %s symbols in %.1fs", result.Thousands(len(all)), time.Since(start).Seconds())
 	}
 	return all, err
 }

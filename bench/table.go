@@ -39,19 +39,19 @@ func caseTable(b *strings.Builder, w *result.Workload, c *result.Case, stores []
 	for _, r := range c.Rows {
 		fmt.Fprint(b, padded(rowName(r, stores), nameWidth))
 		for i, col := range w.Columns {
-			f, ok := r.Figures[col.ID]
+			f, ok := r.Figure(col)
 			if !ok {
 				b.WriteString(left("-", width(col)))
 				continue
 			}
-			b.WriteString(left(col.Amount(f.Median), width(col)))
+			b.WriteString(left(result.Amount(f.Median, col.Unit), width(col)))
 			if i == 0 {
 				b.WriteString(left(spread(f), spreadWidth))
 			}
 		}
 		b.WriteByte('\n')
 		if r.Torn > 0 {
-			fmt.Fprintf(b, "  torn: %s of %s\n", thousands(r.Torn), thousands(r.Checked))
+			fmt.Fprintf(b, "  torn: %s of %s\n", result.Thousands(r.Torn), result.Thousands(r.Checked))
 		}
 	}
 	for _, text := range w.Remarks(c, stores) {
@@ -88,15 +88,6 @@ func padded(text string, width int) string {
 
 func left(text string, width int) string {
 	return strings.Repeat(" ", max(1, width-len([]rune(text)))) + text
-}
-
-// thousands writes 12345 as 12,345.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // writeWrapped writes a paragraph in lines of at most 92 columns, all but the

@@ -214,7 +214,7 @@ func turnCases(s *settings) []benchCase {
 		users = 1_000
 	}
 	users = s.size(users)
-	return []benchCase{{name: thousands(users) + " users", make: func(e env) (trial, error) {
+	return []benchCase{{name: result.Thousands(users) + " users", make: func(e env) (trial, error) {
 		x := agents{users: users, each: 494, seed: e.seed, clients: e.clients, turn: e.turn(), act: turn}
 		return x.prepared(384).trial, nil
 	}}}

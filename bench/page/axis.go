@@ -6,6 +6,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/cowstore/cowstore/bench/result"
 )
 
 // wide is how many times the least the most must be for a scale to be
@@ -26,11 +28,11 @@ func newAxis(values []float64, unit string) axis {
 	for _, v := range values {
 		a.min, a.max = min(a.min, v), max(a.max, v)
 	}
-	if a.min > 1/huge && a.max/a.min > wide {
+	if a.min > 1/result.Huge && a.max/a.min > wide {
 		return logAxis(a.min, a.max, unit)
 	}
 	a.min, a.max = min(a.min, 0), max(a.max, 0)
-	if a.max-a.min < 1/huge {
+	if a.max-a.min < 1/result.Huge {
 		a.max = a.min + 1
 	}
 	step := niceStep((a.max - a.min) / 4)

@@ -7,6 +7,7 @@ import (
 	"image/png"
 	"math"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/cowstore/cowstore/bench/result"
@@ -98,6 +99,8 @@ func TestStoresThatAreNotIsolatedAreMarked(t *testing.T) {
 			require.Equal(t, !isolated, regexp.MustCompile(`>locked map †<`).MatchString(drawn(t, c)), c.Name)
 			require.Equal(t, !isolated && c.Name != charts[2].Name, regexp.MustCompile(`stroke-dasharray`).MatchString(drawn(t, c)), c.Name)
 		}
+		filled := "fill:" + series[marks(r)["locked"].Colour-1].reference()
+		require.Equal(t, isolated, strings.Contains(drawn(t, charts[2]), filled), "a bar that is hollow otherwise")
 		page := written(t, r)
 		require.Equal(t, !isolated, regexp.MustCompile(`locked map&nbsp;<span class="dagger">†`).MatchString(page))
 	}

@@ -76,12 +76,12 @@ func (b *chartBuilder) add(w result.Workload, suffix, subject, remark, alt strin
 func (b *chartBuilder) bars(w result.Workload, c result.Case, column result.Column) {
 	var all []bar
 	for _, row := range ranked(c, column) {
-		f, ok := figureOf(row, column)
+		f, ok := row.Figure(column)
 		if !ok {
 			continue
 		}
 		drawn := bar{mark: b.marks[row.Store], value: f.Median, low: f.Median, high: f.Median, text: format(f.Median, column.Unit)}
-		if finite(f.Low) && finite(f.High) && f.Low <= f.Median && f.Median <= f.High {
+		if result.Finite(f.Low) && result.Finite(f.High) && f.Low <= f.Median && f.Median <= f.High {
 			drawn.low, drawn.high = f.Low, f.High
 		}
 		all = append(all, drawn)
@@ -109,8 +109,8 @@ func (b *chartBuilder) curves(w result.Workload, column result.Column) {
 	var values []float64
 	for _, c := range w.Cases {
 		for _, row := range c.Rows {
-			f, ok := figureOf(row, column)
-			if !ok || row.Again || !finite(c.X) {
+			f, ok := row.Figure(column)
+			if !ok || row.Again || !result.Finite(c.X) {
 				continue
 			}
 			if at[row.Store] == nil {
@@ -153,7 +153,7 @@ func (b *chartBuilder) curves(w result.Workload, column result.Column) {
 func distinctX(w result.Workload) []float64 {
 	var xs []float64
 	for _, c := range w.Cases {
-		if finite(c.X) {
+		if result.Finite(c.X) {
 			xs = append(xs, c.X)
 		}
 	}

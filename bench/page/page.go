@@ -126,7 +126,7 @@ func newView(r *result.Report) (*view, error) {
 	for _, w := range r.Workloads {
 		shown := workloadView{Anchor: anchors.unique("w " + w.ID), Name: cmp.Or(w.Name, w.ID), What: w.What}
 		for _, c := range w.Cases {
-			t := newTable(w, c, all)
+			t := newTable(w, c, r.Stores, all)
 			shown.Tables = append(shown.Tables, t)
 			shown.Daggers = shown.Daggers || t.Daggers
 		}

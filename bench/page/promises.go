@@ -27,25 +27,14 @@ type verdict struct {
 }
 
 // promises merges bars that differ only in where they were measured.
-func promises(bars []result.Bar) []promiseGroup {
-	type key struct{ group, name string }
-	var order []key
-	merged := map[key][]result.Bar{}
-	for _, b := range bars {
-		k := key{b.Group, b.Name}
-		if merged[k] == nil {
-			order = append(order, k)
-		}
-		merged[k] = append(merged[k], b)
-	}
-	var groups []promiseGroup
-	for _, k := range order {
-		i := slices.IndexFunc(groups, func(g promiseGroup) bool { return g.Name == k.group })
+func promises(bars []result.Bar) (groups []promiseGroup) {
+	for _, same := range result.Same(bars) {
+		i := slices.IndexFunc(groups, func(g promiseGroup) bool { return g.Name == same[0].Group })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, promiseGroup{Name: k.group})
+			groups = append(groups, promiseGroup{Name: same[0].Group})
 		}
-		groups[i].Rows = append(groups[i].Rows, newPromise(merged[k]))
+		groups[i].Rows = append(groups[i].Rows, newPromise(same))
 	}
 	return groups
 }
@@ -53,7 +42,7 @@ func promises(bars []result.Bar) []promiseGroup {
 func newPromise(bars []result.Bar) promise {
 	most := func(b result.Bar) string {
 		if b.Bar == 0 {
-			return missing
+			return result.Missing
 		}
 		return format(b.Bar, "x")
 	}
@@ -83,7 +72,7 @@ func newVerdict(b result.Bar) verdict {
 	case !b.Pass:
 		return verdict{"MISSED", true}
 	case b.Bar == 0:
-		return verdict{Text: missing}
+		return verdict{Text: result.Missing}
 	}
 	return verdict{Text: "pass"}
 }
@@ -108,7 +97,7 @@ func kept(bars []result.Bar) string {
 		}
 	}
 	if missed > 0 {
-		return count(missed, "promise") + " of " + thousands(all) + " MISSED."
+		return count(missed, "promise") + " of " + result.Thousands(all) + " MISSED."
 	}
 	return count(all, "promise") + ", all kept."
 }

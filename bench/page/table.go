@@ -42,12 +42,12 @@ type cell struct {
 	Best           bool
 }
 
-func newTable(w result.Workload, c result.Case, marks map[string]mark) table {
+func newTable(w result.Workload, c result.Case, stores []result.Store, marks map[string]mark) table {
 	t := table{
 		Name:   caseName(w, c),
 		Label:  w.Name + at(w, c),
-		Noise:  noiseText(c, firstColumn(w)),
-		Losses: losses(w, c, marks),
+		Noise:  unbroken(c.NoiseText()),
+		Losses: losses(w, c, stores, marks),
 	}
 	best := make([]string, len(w.Columns))
 	for i, column := range w.Columns {
@@ -57,9 +57,9 @@ func newTable(w result.Workload, c result.Case, marks map[string]mark) table {
 	for _, row := range ranked(c, firstColumn(w)) {
 		out := tableRow{mark: marks[row.Store], Broken: row.Torn > 0}
 		for i, column := range w.Columns {
-			f, ok := figureOf(row, column)
+			f, ok := row.Figure(column)
 			if !ok {
-				out.Cells = append(out.Cells, cell{Median: missing})
+				out.Cells = append(out.Cells, cell{Median: result.Missing})
 				continue
 			}
 			median := format(f.Median, column.Unit)
@@ -67,7 +67,7 @@ func newTable(w result.Workload, c result.Case, marks map[string]mark) table {
 		}
 		if row.Checked > 0 || row.Torn > 0 {
 			t.Torn = true
-			out.Torn, out.Read = thousands(row.Torn), thousands(row.Checked)
+			out.Torn, out.Read = result.Thousands(row.Torn), result.Thousands(row.Checked)
 		}
 		t.Daggers = t.Daggers || out.Dagger
 		t.Rows = append(t.Rows, out)
@@ -90,12 +90,6 @@ func firstColumn(w result.Workload) result.Column {
 	return w.Columns[0]
 }
 
-// figureOf returns the figure of a column and whether it was measured.
-func figureOf(row result.Row, c result.Column) (result.Figure, bool) {
-	f, ok := row.Figures[c.ID]
-	return f, ok && finite(f.Median)
-}
-
 // ranked returns the rows that are shown, the best in column first and those
 // without a figure last.
 func ranked(c result.Case, column result.Column) []result.Row {
@@ -106,8 +100,8 @@ func ranked(c result.Case, column result.Column) []result.Row {
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b result.Row) int {
-		f, measured := figureOf(a, column)
-		g, measuredToo := figureOf(b, column)
+		f, measured := a.Figure(column)
+		g, measuredToo := b.Figure(column)
 		switch {
 		case measured && measuredToo && column.More:
 			return cmp.Compare(g.Median, f.Median)
@@ -129,7 +123,7 @@ func ranked(c result.Case, column result.Column) []result.Row {
 func bestText(c result.Case, column result.Column) string {
 	best, differ := "", false
 	for _, row := range ranked(c, column) {
-		f, ok := figureOf(row, column)
+		f, ok := row.Figure(column)
 		if !ok {
 			break
 		}

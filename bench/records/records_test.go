@@ -97,15 +97,7 @@ func TestExampleIsAnExport(t *testing.T) {
 // The queries are in other words than what they are to find, in part, so that a
 // search for words finds most of it, but not all.
 func TestExampleIsNotSolvedByWords(t *testing.T) {
-	file, err := os.Open("testdata/assistant.jsonl")
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	all, err := records.Load(file)
-	require.NoError(t, err)
-	asked, err := os.Open("testdata/assistant.queries.jsonl")
-	require.NoError(t, err)
-	defer func() { _ = asked.Close() }()
-	queries, err := records.Queries(asked, all)
+	all, queries, err := records.Example()
 	require.NoError(t, err)
 
 	m := memory.New(memory.Options{})

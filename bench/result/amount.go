@@ -1,58 +1,119 @@
 package result
 
 import (
-	"fmt"
+	"math"
+	"strconv"
 	"strings"
 )
 
-// Amount writes a figure of c for people, to three digits: 1.25µs, 4.21M.
-func (c Column) Amount(x float64) string {
-	switch c.Unit {
-	case "ns":
-		return span(x)
-	case "%":
-		return fmt.Sprintf("%.3g%%", x)
-	case "x":
-		return fmt.Sprintf("%.3gx", x)
-	}
-	return short(x)
+// Missing stands for a figure that there is not.
+const Missing = "–"
+
+// A prefix is what a number is divided by to be written shortly, and the unit it
+// has then.
+type prefix struct {
+	by   float64
+	unit string
 }
 
-// short writes a number to three digits: 4.21M.
-func short(x float64) string {
-	switch {
-	case x >= 999.5e6:
-		return fmt.Sprintf("%.3gG", x/1e9)
-	case x >= 999.5e3:
-		return fmt.Sprintf("%.3gM", x/1e6)
-	case x >= 999.5:
-		return fmt.Sprintf("%.3gk", x/1e3)
-	}
-	return fmt.Sprintf("%.0f", x)
+var prefixes = map[string][]prefix{
+	"":   {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}},
+	"B":  {{1, " B"}, {1e3, " kB"}, {1e6, " MB"}, {1e9, " GB"}, {1e12, " TB"}},
+	"ns": {{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}},
+	"%":  {{1, " %"}},
+	"x":  {{1, "×"}},
 }
 
-// span writes nanoseconds to three digits: 1.25µs.
-func span(ns float64) string {
-	switch {
-	case ns >= 999.5e6:
-		return fmt.Sprintf("%.3gs", ns/1e9)
-	case ns >= 999.5e3:
-		return fmt.Sprintf("%.3gms", ns/1e6)
-	case ns >= 999.5:
-		return fmt.Sprintf("%.3gµs", ns/1e3)
-	}
-	return fmt.Sprintf("%.0fns", ns)
+// Amount writes x, which is of that unit, to three digits: 4.21M, 1.25 µs.
+// That something is by the second is left to the heading.
+func Amount(x float64, unit string) string {
+	number, unit := split(x, unit)
+	return number + unit
 }
 
-// Amount writes a figure of b with its unit, times in what reads best.
-func (b Bar) Amount(x float64) string {
-	switch {
-	case b.Unit == "ns" && x >= 1e6:
-		return fmt.Sprintf("%.2f ms", x/1e6)
-	case b.Unit == "ns" && x >= 1e3:
-		return fmt.Sprintf("%.2f µs", x/1e3)
-	case x >= 1000:
-		return strings.TrimSpace(fmt.Sprintf("%.0f %s", x, b.Unit))
+// Brief is Amount without zeros that say nothing, for what is exact: 10M, 1 µs.
+func Brief(x float64, unit string) string {
+	number, unit := split(round(x), unit)
+	if strings.Contains(number, ".") && !strings.Contains(number, "e") {
+		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.1f %s", x, b.Unit))
+	return number + unit
 }
+
+// split is Amount in two parts.
+func split(x float64, unit string) (number, prefixed string) {
+	if !Finite(x) {
+		return Missing, ""
+	}
+	if unit == "/s" {
+		unit = ""
+	}
+	all, known := prefixes[unit]
+	if !known {
+		all = []prefix{{1, " " + unit}}
+	}
+	// Rounded first: 999.9 ns are 1.00 µs.
+	rounded := round(x)
+	p := all[0]
+	for _, next := range all[1:] {
+		if math.Abs(rounded) >= next.by {
+			p = next
+		}
+	}
+	if p.by == 1 && x == math.Trunc(x) && math.Abs(x) < 1e6 {
+		return strconv.FormatFloat(x, 'f', 0, 64), p.unit
+	}
+	return digits(rounded / p.by), p.unit
+}
+
+// Range writes what there is from low to high, with one unit where it is the same:
+// 1.02–1.35 µs.
+func Range(low, high float64, unit string) string {
+	if !Finite(low) || !Finite(high) {
+		return ""
+	}
+	a, unitA := split(low, unit)
+	b, unitB := split(high, unit)
+	if unitA == unitB {
+		unitA = ""
+	}
+	return a + unitA + "–" + b + unitB
+}
+
+// round rounds x to three digits.
+func round(x float64) float64 {
+	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
+	if err != nil { // beyond the largest number
+		return x
+	}
+	return y
+}
+
+// digits writes x, which is rounded to three digits, with all of them.
+func digits(x float64) string {
+	switch a := math.Abs(x); {
+	case a >= 1e5 || a > 0 && a < 0.1:
+		return strconv.FormatFloat(x, 'g', 3, 64)
+	case a >= 100:
+		return strconv.FormatFloat(x, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(x, 'f', 1, 64)
+	}
+	return strconv.FormatFloat(x, 'f', 2, 64)
+}
+
+// Thousands writes 12345 as 12,345.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Huge is more than anything that is measured. Figures beyond it would have no
+// place on an axis.
+const Huge = 1e100
+
+// Finite reports whether x is a figure that can be shown.
+func Finite(x float64) bool { return math.Abs(x) < Huge }

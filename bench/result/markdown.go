@@ -114,8 +114,8 @@ func (r *Report) barsMarkdown(groups []string) (string, error) {
 			limit = strings.TrimSpace(limit + " **missed**")
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | **%s** | %s |\n", name,
-			joined(same, func(b Bar) string { return b.Amount(b.Ours) }),
-			joined(same, func(b Bar) string { return b.Amount(b.Peer) }),
+			joined(same, func(b Bar) string { return Amount(b.Ours, b.Unit) }),
+			joined(same, func(b Bar) string { return Amount(b.Peer, b.Unit) }),
 			joined(same, func(b Bar) string { return fmt.Sprintf("%.2f", b.Ratio) }), limit)
 	}
 	if n == 0 {
@@ -162,12 +162,12 @@ func (r *Report) workloadMarkdown(id string) (string, error) {
 			}
 			fmt.Fprintf(&b, "| %s |", name)
 			for _, col := range w.Columns {
-				f, ok := row.Figures[col.ID]
+				f, ok := row.Figure(col)
 				if !ok {
 					b.WriteString(" |")
 					continue
 				}
-				fmt.Fprintf(&b, " %s |", col.Amount(f.Median))
+				fmt.Fprintf(&b, " %s |", Amount(f.Median, col.Unit))
 			}
 			b.WriteByte('\n')
 		}

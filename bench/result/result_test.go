@@ -3,6 +3,7 @@ package result
 import (
 	"bytes"
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,40 +52,79 @@ func TestReportSurvivesJSON(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAmounts(t *testing.T) {
+func TestAmount(t *testing.T) {
 	for _, c := range []struct {
-		x          float64
-		unit, want string
+		x    float64
+		unit string
+		want string
 	}{
-		{0, "ns", "0ns"}, {999.4, "ns", "999ns"}, {999.6, "ns", "1µs"}, {1250, "ns", "1.25µs"}, {2.5e6, "ns", "2.5ms"}, {1.5e9, "ns", "1.5s"},
-		{4213456, "/s", "4.21M"}, {1234, "/s", "1.23k"}, {12, "/s", "12"}, {999.9e3, "/s", "1M"}, {1.2e9, "B", "1.2G"},
-		{12.345, "%", "12.3%"}, {1.5, "x", "1.5x"},
+		{0, "ns", "0 ns"}, {7, "ns", "7 ns"}, {12.34, "ns", "12.3 ns"}, {999.4, "ns", "999 ns"}, {999.9, "ns", "1.00 µs"},
+		{1250, "ns", "1.25 µs"}, {61.5e9, "ns", "61.5 s"}, {-2500, "B", "-2.50 kB"}, {240, "B", "240 B"}, {1.2e8, "B", "120 MB"},
+		{4_210_000, "/s", "4.21M"}, {1.5, "x", "1.50×"}, {33, "%", "33 %"}, {0.0123, "", "0.0123"}, {2, "laps", "2 laps"},
+		{math.NaN(), "ns", Missing}, {math.Inf(1), "", Missing},
 	} {
-		require.Equal(t, c.want, Column{Unit: c.unit}.Amount(c.x))
+		require.Equal(t, c.want, Amount(c.x, c.unit))
 	}
-	require.Equal(t, "12.9 ns", Bar{Unit: "ns"}.Amount(12.9))
-	require.Equal(t, "1.25 µs", Bar{Unit: "ns"}.Amount(1250))
-	require.Equal(t, "2.50 ms", Bar{Unit: "ns"}.Amount(2.5e6))
-	require.Equal(t, "1938 B", Bar{Unit: "B"}.Amount(1938))
-	require.Equal(t, "22.4", Bar{}.Amount(22.4))
+	require.Equal(t, "1.02–1.35 µs", Range(1020, 1350, "ns"))
+	require.Equal(t, "919 ns–1.06 µs", Range(919, 1060, "ns"))
+	require.Empty(t, Range(math.NaN(), 1, "ns"))
+	require.Equal(t, "10M", Brief(1e7, ""))
+	require.Equal(t, "250k", Brief(250_000, "/s"))
+	require.Equal(t, "1.5 µs", Brief(1500, "ns"))
+	require.Equal(t, "1,234,567", Thousands(1_234_567))
+	require.Equal(t, "-123,456", Thousands(-123_456))
 }
 
-func TestRemarks(t *testing.T) {
-	r := sample()
-	w := &r.Workloads[0]
-	w.Cases[0].Rows = append(w.Cases[0].Rows, Row{Store: "peer", Again: true, Figures: w.Cases[0].Rows[1].Figures})
-	require.Equal(t, []string{"noise: the same store twice differs by 1.2%.", "ours loses in ops/s to peer † (2.0x)."}, w.Remarks(&w.Cases[0], r.Stores))
-	require.Equal(t, []string{"noise: the same store twice differs by 60.0%."}, w.Remarks(&w.Cases[1], r.Stores), "1.2 times is within the noise")
+// caseOf returns a workload and a case of it in which the stores have that figure.
+func caseOf(more bool, noise float64, figures map[string]float64, order ...string) (*Workload, *Case) {
+	c := &Case{Noise: noise}
+	for _, id := range order {
+		row := Row{Store: id, Figures: map[string]Figure{}}
+		if x, ok := figures[id]; ok {
+			row.Figures["it"] = Figure{Median: x}
+		}
+		c.Rows = append(c.Rows, row)
+	}
+	return &Workload{Columns: []Column{{ID: "it", Name: "it", More: more}, {ID: "other"}}}, c
+}
 
-	// Where less is better, the smaller one is ahead.
-	w.Columns = w.Columns[1:]
-	w.Cases[0].Rows[1].Figures["p99"] = Figure{Median: 500}
-	require.Contains(t, w.Remarks(&w.Cases[0], r.Stores), "ours loses in p99 to peer † (2.5x).")
-
-	// What was not measured wins and loses nothing.
-	delete(w.Cases[0].Rows[1].Figures, "p99")
-	w.Cases[0].Noise = 0
-	require.Empty(t, w.Remarks(&w.Cases[0], r.Stores))
+func TestLosses(t *testing.T) {
+	stores := []Store{{ID: "ours", Name: "ours", Ours: true}, {ID: "too", Name: "too", Ours: true}, {ID: "a", Name: "a"}, {ID: "b", Name: "b", Isolated: true}, {ID: "c", Name: "c"}}
+	a, b := stores[2], stores[3]
+	for _, test := range []struct {
+		name    string
+		more    bool
+		noise   float64
+		figures map[string]float64
+		want    []Winner
+	}{
+		{"more", true, 0.02, map[string]float64{"ours": 100, "too": 900, "a": 150, "b": 106, "c": 101}, []Winner{{a, 1.5}, {b, 1.06}}},
+		{"less", false, 0.02, map[string]float64{"ours": 100, "too": 1, "a": 50, "b": 99, "c": 200}, []Winner{{a, 2}}},
+		{"noise is not known", true, 0, map[string]float64{"ours": 100, "a": 104, "b": 107}, []Winner{{b, 1.07}}},
+		{"within the noise", true, 0.3, map[string]float64{"ours": 100, "a": 125, "b": 0}, nil},
+		{"against zero", false, 0.02, map[string]float64{"ours": 3, "a": 0}, []Winner{{a, math.Inf(1)}}},
+		{"both zero", false, 0.02, map[string]float64{"ours": 0, "a": 0}, nil},
+		{"not measured", true, 0.02, map[string]float64{"ours": 100, "a": math.NaN()}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w, c := caseOf(test.more, test.noise, test.figures, "c", "ours", "a", "too", "b", "ours", "a")
+			c.Rows[5].Again, c.Rows[6].Again = true, true
+			got := w.Losses(c, stores)
+			require.NotEmpty(t, got)
+			require.Equal(t, "ours", got[0].Store.ID)
+			require.Equal(t, test.want, got[0].To)
+			for _, l := range got[1:] {
+				require.Equal(t, "too", l.Store.ID)
+			}
+		})
+	}
+	w, c := caseOf(true, 0.012, map[string]float64{"ours": 100, "a": 150, "b": 110}, "ours", "a", "b")
+	require.Equal(t, []string{"noise: the same store twice differs by 1.2 %.", "ours † loses in it to a † (1.50×), b (1.10×)."}, w.Remarks(c, stores))
+	w, c = caseOf(true, 0, map[string]float64{"ours": 100}, "ours", "a", "b")
+	require.Equal(t, []string{"noise: not known."}, w.Remarks(c, stores))
+	w, c = caseOf(false, 0, map[string]float64{"ours": 1, "a": 0}, "ours", "a")
+	require.Contains(t, w.Remarks(c, stores)[1], "many times")
+	require.Empty(t, (&Workload{}).Losses(c, stores))
 }
 
 func TestFill(t *testing.T) {
@@ -96,13 +136,13 @@ func TestFill(t *testing.T) {
 		"<!-- figures end -->\ntext\n\n" +
 		"<!-- figures: bars reads -->\n" +
 		"| | cowstore | peer | ratio | bar |\n|---|---|---|---|---|\n" +
-		"| Get vs Go map at 1k / 1M | 15.0 ns / 2.50 µs | 12.0 ns / 1.00 µs | **1.25 / 2.50** | 1.40 / 1.60 **missed** |\n" +
-		"| noise at 1k | 15.0 ns | 15.0 ns | **1.00** |  |\n" +
+		"| Get vs Go map at 1k / 1M | 15 ns / 2.50 µs | 12 ns / 1.00 µs | **1.25 / 2.50** | 1.40 / 1.60 **missed** |\n" +
+		"| noise at 1k | 15 ns | 15 ns | **1.00** |  |\n" +
 		"<!-- figures end -->\n<!-- figures: workload w -->\n" +
-		"| Work, 230 B | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 3M | 1.25µs | |\n| peer † | 6M | 1.25µs | |\n\n" +
-		"noise: the same store twice differs by 1.2%. ours loses in ops/s to peer † (2.0x).\n\n" +
-		"| Work, 1 KB | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 5M | 1.25µs | |\n| peer † | 6M | 1.25µs | |\n\n" +
-		"noise: the same store twice differs by 60.0%.\n" +
+		"| Work, 230 B | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 3.00M | 1.25 µs | |\n| peer † | 6.00M | 1.25 µs | |\n\n" +
+		"noise: the same store twice differs by 1.2 %. ours loses in ops/s to peer † (2×).\n\n" +
+		"| Work, 1 KB | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 5.00M | 1.25 µs | |\n| peer † | 6.00M | 1.25 µs | |\n\n" +
+		"noise: the same store twice differs by 60.0 %.\n" +
 		"<!-- figures end -->\nend"
 	got, err := r.Fill(text)
 	require.NoError(t, err)
