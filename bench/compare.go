@@ -22,7 +22,7 @@ func compare(ctx context.Context, o options, args []string, p *progress, stdout 
 	}
 	r := &result.Report{
 		Host: thisHost(), Command: strings.Join(append([]string{"go run ."}, args...), " "),
-		Seed: o.seed, Rounds: rounds, RoundNS: int64(o.turn()), ClockNS: int64(clockCost()),
+		Seed: o.seed, Rounds: o.rounds, RoundNS: int64(o.turn()), ClockNS: int64(clockCost()),
 		Stores: summarised(o.kinds), Workloads: []result.Workload{},
 	}
 	tables := stdout

@@ -78,6 +78,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.StringVar(&names, "stores", ids(stores.Kinds()), "stores to compare; there are also "+ids(stores.More())+"; all: every one")
 	fs.StringVar(&matrix, "matrix", "", "workloads and stores together: quick, the three and those that matter most; full, all at every size")
 	fs.DurationVar(&o.duration, "duration", 0, "how long to measure each store in each case (default 5s; with -matrix 3s, or full 1.5s)")
+	fs.IntVar(&o.rounds, "rounds", 3, "turns of each store in each case, of which figures are the medians")
 	fs.IntVar(&o.clients, "readers", runtime.GOMAXPROCS(0), "goroutines that use a store, where the workload does not say")
 	fs.IntVar(&o.rate, "writes", 1000, "with docs, records indexed anew a second; 0: as many as the store takes")
 	fs.IntVar(&o.n, "n", 0, "records, or users, instead of as many as the workload says")
@@ -123,6 +124,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 		return o, errors.New("-matrix: has no meaning together with -workloads or -stores")
 	case o.duration < 30*time.Millisecond || o.duration > time.Hour:
 		return o, fmt.Errorf("-duration %v: must be from 30ms to 1h", o.duration)
+	case o.rounds < 1 || o.rounds > 99:
+		return o, fmt.Errorf("-rounds %d: must be from 1 to 99", o.rounds)
 	case o.clients < 1 || o.clients > 1024:
 		return o, fmt.Errorf("-readers %d: must be from 1 to 1024", o.clients)
 	case o.rate < 0:

@@ -22,6 +22,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-duration=0"}, "-duration"},
 		{[]string{"-duration=soon"}, "-duration"},
 		{[]string{"-readers=0"}, "-readers"},
+		{[]string{"-rounds=0"}, "-rounds"},
 		{[]string{"-writes=-1"}, "-writes"},
 		{[]string{"-n=-5"}, "-n -5"},
 		{[]string{"-seed=x"}, "-seed"},
@@ -98,7 +99,7 @@ func TestNothingToRunOn(t *testing.T) {
 	}{
 		{nil, "no source"},
 		{[]string{"-records=" + filepath.Join(dir, "absent"), "-queries=" + asks}, "absent"},
-		{[]string{"-records=" + write("broken.jsonl", "{\"space\":[\"a\"],\"key\":\"k\"}\nnonsense"), "-queries=" + asks}, "line 2"},
+		{[]string{"-records=" + write("broken.jsonl", "{\"space\":[\"a\"],\"key\":\"k\",\"value\":1}\nnonsense"), "-queries=" + asks}, "line 2"},
 		{[]string{"-records=" + good, "-queries=" + write("broken.queries", `{"space":["a"],"kee":"k"}`)}, "line 1"},
 		{[]string{"-out=" + good}, "-out"},
 	} {

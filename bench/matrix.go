@@ -84,7 +84,7 @@ func (m *matrix) run1(w workload, c *benchCase) (*result.Case, error) {
 		return nil, err
 	}
 	m.progress.step("%s: %s", strings.TrimSpace(w.id+" "+c.name), m.plan.left())
-	turns := rounds
+	turns := m.rounds
 	if c.once {
 		turns = 1
 	}
@@ -169,9 +169,9 @@ func newPlan(s *settings) *plan {
 	for _, w := range s.workloads {
 		var turns []int
 		for _, c := range w.cases(s) {
-			n := rounds * len(contenders(s.kinds, &w, &c))
+			n := s.rounds * len(contenders(s.kinds, &w, &c))
 			if c.once {
-				n /= rounds
+				n /= s.rounds
 			}
 			turns = append(turns, n)
 		}

@@ -6,27 +6,28 @@ import (
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// rounds is how often each store gets its turn in each case: what the machine does
-// meanwhile then hits all alike, and the median leaves out a turn that was
-// disturbed.
-const rounds = 3
-
 // settings say what to run.
 type settings struct {
 	workloads []workload
 	kinds     []stores.Kind
 	duration  time.Duration // of each store in each case, over all rounds
-	clients   int           // goroutines that use a store
-	rate      int           // writes a second, where a workload has a writer; 0: as fast as possible
-	n         int           // records or users; 0: as many as the workload says
-	seed      uint64
-	full      bool // every size there is, not only those that are measured quickly
-	records   string
-	queries   string
+
+	// rounds is how often each store gets its turn in each case: what the machine
+	// does meanwhile then hits all alike, and the median leaves out a turn that was
+	// disturbed.
+	rounds int
+
+	clients int // goroutines that use a store
+	rate    int // writes a second, where a workload has a writer; 0: as fast as possible
+	n       int // records or users; 0: as many as the workload says
+	seed    uint64
+	full    bool // every size there is, not only those that are measured quickly
+	records string
+	queries string
 }
 
 // turn is how long a store is measured in one turn.
-func (s *settings) turn() time.Duration { return s.duration / rounds }
+func (s *settings) turn() time.Duration { return s.duration / time.Duration(s.rounds) }
 
 // size returns how many records there are: what the command line says, or n.
 func (s *settings) size(n int) int {

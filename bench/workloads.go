@@ -190,13 +190,14 @@ func forkCases(s *settings) []benchCase {
 // growthCases go up to ten million keys: there for the usual stores only, since
 // some of the others would take minutes to load.
 func growthCases(s *settings) (all []benchCase) {
-	for n := 1_000; n <= 10_000_000; n *= 10 {
+	least, most := 1_000, 10_000_000
+	if s.n > 0 {
+		least, most = min(least, s.n), s.n
+	}
+	for n := least; n <= most; n *= 10 {
 		c := benchCase{name: count(n), x: float64(n), make: func(e env) (trial, error) {
 			return growthTrial(payloadKeys(n, 16, e.seed), e.turn()), nil
 		}}
-		if s.n > 0 && n > s.n {
-			break
-		}
 		if n > 1_000_000 {
 			c.once = true
 			c.able = func(k stores.Kind) bool {

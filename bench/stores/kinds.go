@@ -51,9 +51,9 @@ func More() []Kind {
 		{ID: "json", Name: "RWMutex map of JSON", NewMemory: newJSONMemory,
 			Promises: Promises{Isolated: true, Atomic: true, Lacks: writersWait}},
 		{ID: "chromem", Name: "chromem-go", Module: "github.com/philippgille/chromem-go", NewMemory: newChromemMemory,
-			Promises: Promises{Lacks: "no list of what is in it"}},
+			Promises: Promises{Lacks: "keeps texts with a vector only; no list of what is in it"}},
 		{ID: "bleve", Name: "bleve, in memory", Module: "github.com/blevesearch/bleve/v2", NewMemory: newBleveMemory,
-			Promises: Promises{Isolated: true}},
+			Promises: Promises{Isolated: true, Atomic: true, Lacks: "words and values are two commits; " + writersWait}},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func TestMemoriesAreReadWhileTheyAreWritten(t *testing.T) {
 	const writers, writes, pairs = 3, 30, 5
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		m := k.new()
+		m := k.NewMemory()
 		note := func(writer, pair int, side string, i int) Note {
 			key := fmt.Sprintf("%d-%d-%s", writer, pair, side)
 			return aNote(key, "note "+key, fmt.Sprint(i))

@@ -12,7 +12,7 @@ import (
 func TestNearestIsWhatALookAtEachFinds(t *testing.T) {
 	const n, dim = 250, 48
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		m := k.new()
+		m := k.NewMemory()
 		s, ok := m.Space("user", "42").(VectorSpace)
 		if !ok {
 			return
@@ -93,7 +93,7 @@ func requireNearest(t *testing.T, held map[string][]float32, q []float32, most i
 
 func TestMatchingFindsWords(t *testing.T) {
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		s, ok := k.new().Space("user", "42").(TextSpace)
+		s, ok := k.NewMemory().Space("user", "42").(TextSpace)
 		if !ok {
 			return
 		}

@@ -13,44 +13,48 @@ import (
 	"go.uber.org/goleak"
 )
 
-// memoryKind is a memory and what the tests hold it to.
+// memoryKind is a memory and what the tests hold it to beside its promises.
 type memoryKind struct {
-	name                  string
-	new                   func() Memory
-	isolated, ordered     bool
+	Kind
 	whole, vectors, texts bool // what its spaces are
 	picky                 bool // wants a vector and a key that is not empty
 }
 
-var memoryKinds = []memoryKind{
-	{name: "memory", new: newAgentMemory, isolated: true, whole: true, vectors: true, ordered: true},
-	{name: "memory with text", new: newTextMemory, isolated: true, whole: true, vectors: true, texts: true, ordered: true},
-	{name: "store", new: newStoreMemory, isolated: true, whole: true, ordered: true},
-	{name: "maps", new: newMapsMemory, whole: true, vectors: true},
-	{name: "maps with copies", new: newMapsMemoryCopies, isolated: true, whole: true, vectors: true},
-	{name: "JSON", new: newJSONMemory, isolated: true, whole: true},
-	{name: "chromem-go", new: newChromemMemory, vectors: true, picky: true},
-	{name: "bleve", new: newBleveMemory, isolated: true, whole: true, texts: true},
+// memoryKinds are by ID, so that a memory without one is found out.
+var memoryKinds = map[string]memoryKind{
+	"memory":       {whole: true, vectors: true},
+	"memory-text":  {whole: true, vectors: true, texts: true},
+	"store-index":  {whole: true},
+	"rwmutex":      {whole: true, vectors: true},
+	"rwmutex-copy": {whole: true, vectors: true},
+	"json":         {whole: true},
+	"chromem":      {vectors: true, picky: true},
+	"bleve":        {whole: true, texts: true},
 }
 
 // eachMemory runs f for every memory there is.
 func eachMemory(t *testing.T, f func(t *testing.T, k memoryKind)) {
-	for _, k := range memoryKinds {
-		make := k.new
-		k.new = func() Memory {
-			m := make()
+	for _, kind := range append(Kinds(), More()...) {
+		if kind.NewMemory == nil {
+			continue
+		}
+		k, known := memoryKinds[kind.ID]
+		require.True(t, known, "%s is not in the table", kind.ID)
+		k.Kind = kind
+		k.NewMemory = func() Memory {
+			m := kind.NewMemory()
 			if c, ok := m.(io.Closer); ok {
 				t.Cleanup(func() { require.NoError(t, c.Close()) })
 			}
 			return m
 		}
-		t.Run(k.name, func(t *testing.T) { f(t, k) })
+		t.Run(k.ID, func(t *testing.T) { f(t, k) })
 	}
 }
 
 func TestSpacesAreWhatTheyCanBe(t *testing.T) {
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		s := k.new().Space("user", "42")
+		s := k.NewMemory().Space("user", "42")
 		_, whole := s.(WholeSpace)
 		_, vectors := s.(VectorSpace)
 		_, texts := s.(TextSpace)
@@ -88,7 +92,7 @@ var alikePaths = [][]string{
 
 func TestMemoriesFindWhatWasPut(t *testing.T) {
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		m := k.new()
+		m := k.NewMemory()
 		s := m.Space("user", "42")
 		_, ok := s.Get("k0")
 		require.False(t, ok)
@@ -138,14 +142,14 @@ func TestMemoriesFindWhatWasPut(t *testing.T) {
 			for key := range s.All() {
 				keys = append(keys, key)
 			}
-			require.True(t, !k.ordered || slices.IsSorted(keys))
+			require.True(t, !k.Ordered || slices.IsSorted(keys))
 		}
 	})
 }
 
 func TestSpacesAreApart(t *testing.T) {
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		m := k.new()
+		m := k.NewMemory()
 		for i, path := range alikePaths {
 			m.Space(path...).Put(aNote("same", fmt.Sprint("of ", i), ""), aNote(fmt.Sprint("only ", i), "", ""))
 		}
@@ -190,7 +194,7 @@ func TestIsolationOfMemoriesIsAsDeclared(t *testing.T) {
 		delete(m["meta"].(map[string]any), "turn")
 	}
 	eachMemory(t, func(t *testing.T, k memoryKind) {
-		m := k.new()
+		m := k.NewMemory()
 		s := m.Space("user", "42")
 		given, pristine := aNote("k", "the user has a cat", ""), aNote("k", "the user has a cat", "")
 		s.Put(given)
@@ -213,7 +217,7 @@ func TestIsolationOfMemoriesIsAsDeclared(t *testing.T) {
 			v, _ = s.value("k")
 			aliased = aliased || !equalValues(v, aNote("k", "the user has a cat", "").Value)
 		}
-		require.Equal(t, k.isolated, !aliased, "the promise is wrong")
+		require.Equal(t, k.Isolated, !aliased, "the promise is wrong")
 	})
 }
 
@@ -227,15 +231,15 @@ func TestMemoriesRefuseWhatTheyCannotKeep(t *testing.T) {
 		_, ok := s.Get("k")
 		require.False(t, ok, "nothing of what was one commit")
 	}
-	for _, k := range memoryKinds {
-		if s, ok := k.new().Space("s").(VectorSpace); ok {
+	eachMemory(t, func(t *testing.T, k memoryKind) {
+		if s, ok := k.NewMemory().Space("s").(VectorSpace); ok {
 			s.Put(aNote("k", "", ""))
 			require.Panics(t, func() {
 				s.Put(Note{Key: "l", Vector: []float32{1}})
 				s.Nearest(aNote("k", "", "").Vector, 1)
-			}, k.name)
+			})
 		}
-	}
+	})
 	require.PanicsWithValue(t, "stores: couldn't create embedding of document: a note must have a vector", func() {
 		newChromemMemory().Space("s").Put(Note{Key: "k", Value: map[string]any{"text": "no service is asked"}})
 	})
