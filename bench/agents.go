@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -86,7 +85,7 @@ func intact(f stores.Found) bool {
 // trial loads a new memory and lets the clients act for a turn.
 func (x *agents) trial(ctx context.Context, k stores.Kind) sample {
 	m := k.NewMemory()
-	defer closeMemory(m)
+	defer release(m)
 	spaces := make([]stores.Space, x.users)
 	before := live()
 	notes := make([]stores.Note, x.each)
@@ -231,14 +230,7 @@ func able[S stores.Space](k stores.Kind) bool {
 		return false
 	}
 	m := k.NewMemory()
-	defer closeMemory(m)
+	defer release(m)
 	_, ok := m.Space("probe").(S)
 	return ok
-}
-
-// closeMemory closes m if it must be.
-func closeMemory(m stores.Memory) {
-	if c, ok := m.(io.Closer); ok {
-		_ = c.Close()
-	}
 }

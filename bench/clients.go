@@ -54,6 +54,7 @@ func (c *clients) draw(i int) []uint32 {
 // trial loads a new store and lets the clients use it for a turn.
 func (c *clients) trial(ctx context.Context, k stores.Kind) sample {
 	s := k.New()
+	defer release(s)
 	f := figures{colHeap.ID: c.load(ctx, s)}
 	if ctx.Err() != nil {
 		return sample{}

@@ -19,7 +19,9 @@ func forkable(k stores.Kind) bool {
 	if k.New == nil {
 		return false
 	}
-	_, ok := k.New().(stores.Forker)
+	s := k.New()
+	defer release(s)
+	_, ok := s.(stores.Forker)
 	return ok
 }
 

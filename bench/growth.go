@@ -20,6 +20,7 @@ func growthTrial(keys *keyspace, turn time.Duration) trial {
 	one := &clients{keyspace: keys, count: 1, turn: turn / 2, choices: map[int][]uint32{0: chosen}}
 	return func(ctx context.Context, k stores.Kind) sample {
 		s := k.New()
+		defer release(s)
 		f := figures{colHeap.ID: keys.load(ctx, s)}
 		if ctx.Err() != nil {
 			return sample{}

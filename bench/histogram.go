@@ -28,7 +28,7 @@ func distribution(h *hdrhistogram.Histogram) (points []result.Quantile) {
 		if rest > 0.15 {
 			rest -= 0.1
 		} else {
-			rest *= 0.75
+			rest *= 0.6
 		}
 	}
 	return points

@@ -29,7 +29,20 @@ func thisHost() result.Host {
 			}
 		}
 	}
+	if h.Commit == "" {
+		h.Commit, h.Modified = revision()
+	}
 	return h
+}
+
+// revision asks git, since the go command need not have.
+func revision() (commit string, modified bool) {
+	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
+	if err != nil {
+		return "", false
+	}
+	changes, err := exec.Command("git", "status", "--porcelain").Output()
+	return strings.TrimSpace(string(out)), err != nil || len(changes) > 0
 }
 
 // cpuModel returns what the system calls the processor.

@@ -46,7 +46,7 @@ func spaceID(path []string) string {
 
 func (x *replay) trial(ctx context.Context, k stores.Kind) sample {
 	m := k.NewMemory()
-	defer closeMemory(m)
+	defer release(m)
 	before := live()
 	paths, notes := x.notes()
 	spaces := map[string]stores.Space{}

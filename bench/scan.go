@@ -37,6 +37,7 @@ type seen struct {
 
 func (x *scan) trial(ctx context.Context, k stores.Kind) sample {
 	s := k.New()
+	defer release(s)
 	f := figures{colHeap.ID: x.load(ctx, s)}
 	ctx, stop := context.WithTimeout(ctx, x.turn)
 	defer stop()

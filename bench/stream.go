@@ -37,6 +37,7 @@ func (x stream) prepared() *stream {
 
 func (x *stream) trial(ctx context.Context, k stores.Kind) sample {
 	s := k.New()
+	defer release(s)
 	f := figures{colHeap.ID: x.load(ctx, s)}
 	quiet := newHistogram()
 	torn := x.read(ctx, s, quiet, nil)

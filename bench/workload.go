@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -37,6 +38,13 @@ type env struct {
 // A trial makes a store, gives it the load for one turn, and says what was measured.
 // It returns early, with whatever it has, when the context ends.
 type trial func(ctx context.Context, k stores.Kind) sample
+
+// release closes a store or memory that must be closed.
+func release(s any) {
+	if c, ok := s.(io.Closer); ok {
+		_ = c.Close()
+	}
+}
 
 // A sample is what was measured of a store in one turn.
 type sample struct {

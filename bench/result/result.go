@@ -109,10 +109,9 @@ type Bar struct {
 	Pass  bool    `json:"pass"`
 }
 
-// Write writes r as JSON, for people too.
+// Write writes r as JSON, on one line: most of it is points of curves.
 func (r *Report) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
-	enc.SetIndent("", "\t")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(r)
 }

@@ -3,7 +3,6 @@ package stores
 import (
 	"encoding/json"
 	"iter"
-	"runtime"
 
 	"github.com/tidwall/buntdb"
 )
@@ -17,15 +16,15 @@ func newBuntDB() Store {
 	if err != nil {
 		panic(err) // nothing was opened that could fail
 	}
-	s := &buntDB{db}
-	// A DB has a goroutine, which holds all of it until it is closed.
-	runtime.AddCleanup(s, func(db *buntdb.DB) { _ = db.Close() }, db)
-	return s
+	return &buntDB{db}
 }
+
+// Close ends the goroutine of the DB, which holds all of it.
+func (s *buntDB) Close() error { return s.db.Close() }
 
 func (s *buntDB) Get(key string) (Record, bool) {
 	var value string
-	err := s.view(func(tx *buntdb.Tx) (err error) {
+	err := s.db.View(func(tx *buntdb.Tx) (err error) {
 		value, err = tx.Get(key)
 		return err
 	})
@@ -50,7 +49,6 @@ func (s *buntDB) Update(pairs []Pair) {
 		}
 		return nil
 	})
-	runtime.KeepAlive(s)
 	if err != nil {
 		panic(err) // the DB is closed
 	}
@@ -58,19 +56,13 @@ func (s *buntDB) Update(pairs []Pair) {
 
 func (s *buntDB) All() iter.Seq2[string, Record] {
 	return func(yield func(string, Record) bool) {
-		err := s.view(func(tx *buntdb.Tx) error {
+		err := s.db.View(func(tx *buntdb.Tx) error {
 			return tx.Ascend("", func(key, value string) bool { return yield(key, decodeRecord(value)) })
 		})
 		if err != nil {
 			panic(err) // the DB is closed
 		}
 	}
-}
-
-// view is View of a DB that is not closed meanwhile.
-func (s *buntDB) view(f func(tx *buntdb.Tx) error) error {
-	defer runtime.KeepAlive(s)
-	return s.db.View(f)
 }
 
 func encodeRecord(r *Record) string {

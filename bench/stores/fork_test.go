@@ -31,7 +31,7 @@ func TestForksGoTheirOwnWays(t *testing.T) {
 			next := generationOf(1000, generation)
 			s.Update(next[:500])
 			maps.Copy(want, byKey(next[:500]))
-			for _, p := range append(next[500:510], Pair{added, symbol(added)}) {
+			for _, p := range append(next[500:510:510], Pair{added, symbol(added)}) {
 				s.Set(p.Key, p.Record)
 				want[p.Key] = p.Record
 			}

@@ -58,7 +58,8 @@ func TestAtomicityIsAsDeclared(t *testing.T) {
 			case unlocked:
 				<-updated
 			case !k.Atomic:
-				// The key that is updated first, and may be the only one that can be.
+				// The key that is updated first, and may be the only one that can be. A
+				// store that holds this up as well is atomic, and hangs here.
 				<-begun
 			default:
 				// The iteration holds up all of the update, or so it should.

@@ -6,6 +6,9 @@ import "iter"
 
 // A Store maps keys to records. All methods may be called from any number of
 // goroutines at once. What is promised beyond that, the Kind says.
+//
+// A Store that is an io.Closer must be closed when nobody uses it any more, or it
+// stays in memory.
 type Store interface {
 	// Get returns the record of key and whether there is one.
 	Get(key string) (Record, bool)

@@ -2,6 +2,7 @@ package stores
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"testing"
 
@@ -14,7 +15,17 @@ func eachKind(t *testing.T, f func(t *testing.T, k Kind)) {
 		if k.New == nil {
 			continue
 		}
-		t.Run(k.ID, func(t *testing.T) { f(t, k) })
+		t.Run(k.ID, func(t *testing.T) {
+			made := k.New
+			k.New = func() Store {
+				s := made()
+				if c, ok := s.(io.Closer); ok {
+					t.Cleanup(func() { require.NoError(t, c.Close()) })
+				}
+				return s
+			}
+			f(t, k)
+		})
 	}
 }
 
