@@ -8,7 +8,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: run test check bench bench-full bars compare mutants cover
 
-# A coding agent's memory: the symbols of your Go installation in seven stores.
+# A coding agent's memory: the symbols of your Go installation in six stores.
 run:
 	cd bench && $(GO) run .
 

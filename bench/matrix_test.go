@@ -43,6 +43,11 @@ func measure(t testing.TB, ctx context.Context, id string, kinds []stores.Kind, 
 // is promised is kept.
 func TestWorkloads(t *testing.T) {
 	kinds := append(stores.Kinds(), stores.More()...)
+	if testing.Short() {
+		var err error
+		kinds, err = chooseStores("cowstore,rwmutex-copy,syncmap,immutable,memory,memory-text,chromem")
+		require.NoError(t, err)
+	}
 	for _, w := range workloads() {
 		t.Run(w.id, func(t *testing.T) {
 			if testing.Short() && (w.id == "30to1" || w.id == "ycsb-c") {
