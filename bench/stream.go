@@ -65,6 +65,7 @@ func (x *stream) read(ctx context.Context, s stores.Store, latency *hdrhistogram
 	if w != nil {
 		wg.Go(func() { w.run(ctx, s, x.keyspace, x.written, x.rate) })
 	}
+	crowded := x.readers >= runtime.GOMAXPROCS(0) // no processor is left for the writer
 	var mu sync.Mutex
 	start := time.Now()
 	for i := range x.readers {
@@ -73,10 +74,11 @@ func (x *stream) read(ctx context.Context, s stores.Store, latency *hdrhistogram
 			// Not all at the same instant.
 			due := start.Add(streamEvery * time.Duration(i) / time.Duration(x.readers))
 			for n := 0; due.Sub(start) < x.turn && ctx.Err() == nil; n++ {
+				// A timer would be late by more than what is measured.
 				for time.Until(due) > 0 {
-					// A timer would be late by more than what is measured, and to
-					// spin would keep others from a processor.
-					runtime.Gosched()
+					if crowded {
+						runtime.Gosched()
+					}
 				}
 				key := x.keys[x.choices[i][n%draws]]
 				r, ok := s.Get(key)

@@ -32,23 +32,17 @@ func (w *writer) run(ctx context.Context, s stores.Store, k *keyspace, choices [
 // the one before it was late, and its latency counts from then.
 func (w *writer) each(ctx context.Context, rate int, prepare func(i int) (commit func())) {
 	w.latency = newHistogram()
+	p := newPacer()
+	defer p.close()
 	start := time.Now()
-	timer := time.NewTimer(0)
-	defer timer.Stop()
 	for ctx.Err() == nil {
 		commit := prepare(w.commits)
 		due := time.Now()
 		if rate > 0 {
 			due = start.Add(time.Duration(float64(w.commits) / float64(rate) * float64(time.Second)))
-			if wait := time.Until(due); wait > 0 {
-				timer.Reset(wait)
-				select {
-				case <-timer.C:
-				case <-ctx.Done():
-				}
-				if ctx.Err() != nil {
-					return // also where both were ready
-				}
+			p.wait(due)
+			if ctx.Err() != nil {
+				return
 			}
 		}
 		w.commits++
