@@ -77,7 +77,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.StringVar(&loads, "workloads", "docs", "workloads to run: "+workloadIDs()+"; all: every one; none: only -bars")
 	fs.StringVar(&names, "stores", ids(stores.Kinds()), "stores to compare; there are also "+ids(stores.More())+"; all: every one")
 	fs.StringVar(&matrix, "matrix", "", "workloads and stores together: quick, the three and those that matter most; full, all at every size")
-	fs.DurationVar(&o.duration, "duration", 0, "how long to measure each store in each case (default 5s; with -matrix 3s, or full 1.5s)")
+	fs.DurationVar(&o.duration, "duration", 0, "how long to measure each store in each case (default 5s; with -matrix 3s, or full 0.9s)")
 	fs.IntVar(&o.rounds, "rounds", 3, "turns of each store in each case, of which figures are the medians")
 	fs.IntVar(&o.clients, "readers", runtime.GOMAXPROCS(0), "goroutines that use a store, where the workload does not say")
 	fs.IntVar(&o.rate, "writes", 1000, "with docs, records indexed anew a second; 0: as many as the store takes")
@@ -107,7 +107,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 		loads, usual = quickWorkloads, 3*time.Second
 		names = ids(stores.Kinds()) + "," + quickMemories
 	case "full":
-		loads, names, usual = "all", "all", 1500*time.Millisecond
+		loads, names, usual = "all", "all", 900*time.Millisecond
 	}
 	if o.bars && matrix == "" && !given["workloads"] {
 		loads = "none"

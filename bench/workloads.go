@@ -189,8 +189,8 @@ func forkCases(s *settings) []benchCase {
 	}}}
 }
 
-// growthCases go up to ten million keys: there for the usual stores only, since
-// some of the others would take minutes to load.
+// growthCases go up to ten million keys: beyond 100,000 for the usual stores only,
+// since some of the others would take minutes to load.
 func growthCases(s *settings) (all []benchCase) {
 	least, most := 1_000, 10_000_000
 	if s.n > 0 {
@@ -200,8 +200,8 @@ func growthCases(s *settings) (all []benchCase) {
 		c := benchCase{name: count(n), x: float64(n), make: func(e env) (trial, error) {
 			return growthTrial(payloadKeys(n, 16, e.seed), e.turn()), nil
 		}}
-		if n > 1_000_000 {
-			c.once = true
+		c.once = n > 1_000_000
+		if n > 100_000 {
 			c.able = func(k stores.Kind) bool {
 				return slices.ContainsFunc(stores.Kinds(), func(usual stores.Kind) bool { return usual.ID == k.ID })
 			}
