@@ -104,6 +104,12 @@ func (x *agents) trial(ctx context.Context, k stores.Kind) sample {
 	runtime.KeepAlive(m)
 
 	all := make([]*actor, x.clients)
+	for i := range all {
+		all[i] = newActor(x, i)
+		for _, user := range x.chosen[i][:warmUpTurns] {
+			all[i].act(all[i], spaces[user], int(user))()
+		}
+	}
 	var wg sync.WaitGroup
 	ctx, stop := context.WithTimeout(ctx, x.turn)
 	defer stop()
@@ -111,7 +117,6 @@ func (x *agents) trial(ctx context.Context, k stores.Kind) sample {
 	context.AfterFunc(ctx, func() { stopped.Store(true) })
 	used := usageNow()
 	for i := range all {
-		all[i] = newActor(x, i)
 		wg.Go(func() { all[i].run(spaces, x.chosen[i], &stopped) })
 	}
 	wg.Wait()
@@ -170,6 +175,9 @@ func (a *actor) run(spaces []stores.Space, users []uint32, stopped *atomic.Bool)
 		}
 	}
 }
+
+// warmUpTurns is how many turns of each client come before those that are measured.
+const warmUpTurns = 50
 
 // The turn of an agent.
 const (

@@ -71,6 +71,7 @@ func (c *clients) use(ctx context.Context, s stores.Store, f figures) sample {
 	all := make([]*client, c.count)
 	var w writer
 	var wg sync.WaitGroup
+	c.warmUp(s)
 	ctx, stop := context.WithTimeout(ctx, c.turn)
 	defer stop()
 	var stopped atomic.Bool
@@ -109,6 +110,23 @@ func (c *clients) use(ctx context.Context, s stores.Store, f figures) sample {
 	}
 	return m
 }
+
+// warmUp looks up what the clients begin with, so that the first of what is
+// measured is not the first time.
+func (c *clients) warmUp(s stores.Store) {
+	if c.inserts != nil {
+		return // they begin with the records that were stored last
+	}
+	for i := range c.count {
+		for _, choice := range c.choices[i][:warmUps] {
+			s.Get(c.keys[choice])
+		}
+	}
+}
+
+// warmUps is how many operations of each goroutine come before those that are
+// measured.
+const warmUps = 1 << 10
 
 // A client does one operation after the other and checks what it reads.
 type client struct {

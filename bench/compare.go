@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +21,12 @@ import (
 func compare(ctx context.Context, o options, args []string, p *progress, stdout io.Writer) int {
 	if err := writable(o.out); err != nil {
 		return p.fail(err, exitUsage)
+	}
+	if o.records != "" {
+		// What is wrong with the files shall not come out after everything else.
+		if _, _, err := (env{settings: &o.settings}).files(); err != nil {
+			return p.fail(err, exitUsage)
+		}
 	}
 	r := &result.Report{
 		Host: thisHost(), Command: strings.Join(append([]string{"go run ."}, args...), " "),
@@ -39,22 +47,33 @@ func compare(ctx context.Context, o options, args []string, p *progress, stdout 
 	}}
 	var err error
 	r.Workloads, err = m.run()
-	if err != nil && ctx.Err() == nil {
-		return p.fail(err, exitUsage)
-	}
-	if o.bars && ctx.Err() == nil {
+	failed := err != nil && ctx.Err() == nil
+	if o.bars && !failed && ctx.Err() == nil {
 		r.Bars = measureBars(ctx, tables, p, o.only)
 	}
-	r.Interrupted = ctx.Err() != nil
+	r.Interrupted = failed || ctx.Err() != nil
 	p.clear()
-	return finish(r, &o, p, stdout)
+	if failed && len(r.Workloads) == 0 {
+		return p.fail(err, exitUsage)
+	}
+	code := finish(r, &o, p, stdout)
+	if failed {
+		return p.fail(err, exitUsage)
+	}
+	return code
 }
 
 // finish writes all that is written at the end, and returns the exit code.
 func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
 	var err error
 	if o.asJSON {
-		err = r.Write(stdout)
+		var line, lines bytes.Buffer
+		if err = r.Write(&line); err == nil {
+			err = json.Indent(&lines, line.Bytes(), "", "\t")
+		}
+		if err == nil {
+			_, err = lines.WriteTo(stdout)
+		}
 	} else {
 		_, err = io.WriteString(stdout, legend(r))
 	}
