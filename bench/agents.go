@@ -121,14 +121,19 @@ func (x *agents) trial(ctx context.Context, k stores.Kind) sample {
 	}
 	wg.Wait()
 	used.until(f)
+	took, turns := time.Since(used.at), 0
 	s := sample{figures: f, latency: newHistogram()}
 	for _, a := range all {
 		s.checked += a.read
 		s.torn += a.torn
 		s.latency.Merge(a.latency)
+		turns += a.turns
 		if a.spent > 0 {
 			f[colOps.ID] += float64(a.turns) / a.spent.Seconds()
 		}
+	}
+	if crowded(x.clients) {
+		f[colOps.ID] = float64(turns) / took.Seconds()
 	}
 	f.quantiles(s.latency)
 	return s

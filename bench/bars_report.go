@@ -29,7 +29,10 @@ func measureBars(ctx context.Context, w io.Writer, p *progress, only string) (al
 
 // barLine writes a bar for people.
 func barLine(r result.Bar) string {
-	limit, verdict := "", "pass"
+	name, limit, verdict := r.Name, "", "pass"
+	if r.At != "" {
+		name += " at " + r.At
+	}
 	if r.Bar != 0 {
 		limit = fmt.Sprintf("<= %.2f", r.Bar)
 	}
@@ -40,7 +43,7 @@ func barLine(r result.Bar) string {
 		verdict = ""
 	}
 	return strings.TrimRight(fmt.Sprintf("%s %10s %10s %7.2fx %8s  %s",
-		padded(strings.TrimSpace(r.Name+" "+r.At), 58), result.Amount(r.Ours, r.Unit), result.Amount(r.Peer, r.Unit), r.Ratio, limit, verdict), " ") + "\n"
+		padded(name, 58), result.Amount(r.Ours, r.Unit), result.Amount(r.Peer, r.Unit), r.Ratio, limit, verdict), " ") + "\n"
 }
 
 // count writes a number of keys the short way.

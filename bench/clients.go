@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,7 @@ type clients struct {
 	writer  bool             // one more goroutine writes meanwhile, rate times a second
 	rate    int              // 0: as often as it can
 	turn    time.Duration    // how long
+	byClock bool             // operations a second are by the clock, the clients' own work included
 	choices map[int][]uint32 // the records each client chooses, in order
 }
 
@@ -89,16 +91,19 @@ func (c *clients) use(ctx context.Context, s stores.Store, f figures) sample {
 
 	m := sample{figures: f, latency: newHistogram()}
 	sets := newHistogram()
-	took := time.Since(before.at)
+	took, operations := time.Since(before.at), 0
 	for _, one := range all {
 		m.checked += one.reads
 		m.torn += one.torn
 		m.latency.Merge(one.gets)
 		sets.Merge(one.sets)
+		operations += one.operations
 		if one.spent > 0 {
 			f[colOps.ID] += float64(one.timed) / one.spent.Seconds()
 		}
-		f["share"] += float64(one.spent) / float64(took) / float64(c.count)
+	}
+	if c.byClock || crowded(c.count) {
+		f[colOps.ID] = float64(operations) / took.Seconds()
 	}
 	f.quantiles(m.latency)
 	if c.writer {
@@ -128,6 +133,11 @@ func (c *clients) warmUp(s stores.Store) {
 // measured.
 const warmUps = 1 << 10
 
+// crowded reports whether so many goroutines are more than there are processors.
+// Then one that is timed may wait for a processor while it is not, and the time that
+// it spent says nothing.
+func crowded(goroutines int) bool { return goroutines > runtime.GOMAXPROCS(0) }
+
 // A client does one operation after the other and checks what it reads.
 type client struct {
 	*clients
@@ -135,6 +145,7 @@ type client struct {
 	kinds      *rand.Rand
 	generation uint32
 	reads      int
+	operations int
 	timed      int           // operations that were timed as batches
 	spent      time.Duration // in them
 	gets, sets *hdrhistogram.Histogram
@@ -187,6 +198,7 @@ func (c *client) run(s stores.Store, stopped *atomic.Bool) {
 		last.do(s)
 		one := time.Since(middle)
 
+		c.operations += every
 		c.timed += every - 1
 		c.spent += middle.Sub(start)
 		if last.write {

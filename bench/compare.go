@@ -78,9 +78,9 @@ func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
 		_, err = io.WriteString(stdout, legend(r))
 	}
 	if o.out != "" && err == nil {
-		err = writeReport(r, o.out)
+		err = writeReport(r, o.out, o.update)
 		if err == nil {
-			p.line("wrote %s", strings.Join([]string{"report.html", "report.json"}, " and ")+" to "+o.out)
+			p.line("wrote report.html, report.json and charts to %s", o.out)
 		}
 	}
 	missed := 0

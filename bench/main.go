@@ -41,6 +41,7 @@ type options struct {
 	settings
 	asJSON bool
 	out    string
+	update bool
 	bars   bool
 	only   string
 	readme string
@@ -86,6 +87,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.StringVar(&o.records, "records", "", "with records, a file of JSON Lines as memory exports them, instead of a small example")
 	fs.StringVar(&o.queries, "queries", "", `with -records, the queries: {"space":[…],"key":"…"} or {"space":[…],"text":"…","relevant":["key",…]}`)
 	fs.StringVar(&o.out, "out", "", "folder for report.html, report.json and PNGs")
+	fs.BoolVar(&o.update, "update", false, "with -out, keep what the report there has of other workloads and bars")
 	fs.BoolVar(&o.asJSON, "json", false, "print JSON instead of tables")
 	fs.BoolVar(&o.bars, "bars", false, "measure what the project promises of its speed; without -workloads or -matrix, only that")
 	fs.StringVar(&o.only, "only", "", "with -bars: only this group ("+strings.Join(groupNames(), ", ")+")")
@@ -138,6 +140,8 @@ func parse(args []string, usage io.Writer) (options, error) {
 		return o, fmt.Errorf("-only: unknown group %q: there are %s", o.only, strings.Join(groupNames(), ", "))
 	case (o.records == "") != (o.queries == ""):
 		return o, errors.New("-records and -queries: each needs the other")
+	case o.update && o.out == "":
+		return o, errors.New("-update: needs -out, the folder with report.json")
 	case o.readme != "" && o.out == "":
 		return o, errors.New("-readme: needs -out, the folder with report.json")
 	}

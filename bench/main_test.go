@@ -39,6 +39,7 @@ func TestWrongFlags(t *testing.T) {
 		{[]string{"-records=x"}, "-queries"},
 		{[]string{"-records=x", "-queries=y", "-workloads=docs"}, "-records"},
 		{[]string{"-readme=x"}, "-out"},
+		{[]string{"-update"}, "-out"},
 		{[]string{"now"}, `unexpected argument "now"`},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -43,7 +43,7 @@ func (m *matrix) run() (all []result.Workload, err error) {
 			}
 			m.plan.at(i, j)
 			var c *result.Case
-			if c, err = m.run1(w, &cases[j]); err != nil {
+			if c, err = m.runCase(w, &cases[j]); err != nil {
 				return all, fmt.Errorf("%s: %w", w.id, err)
 			}
 			if c != nil {
@@ -72,9 +72,9 @@ func contenders(kinds []stores.Kind, w *workload, c *benchCase) (all []*contende
 	return all
 }
 
-// run1 runs one case: all stores in turn, and that several times. It returns nil
+// runCase runs one case: all stores in turn, and that several times. It returns nil
 // if nothing was measured.
-func (m *matrix) run1(w workload, c *benchCase) (*result.Case, error) {
+func (m *matrix) runCase(w workload, c *benchCase) (*result.Case, error) {
 	all := contenders(m.kinds, &w, c)
 	if len(all) == 0 {
 		return nil, nil

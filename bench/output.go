@@ -29,8 +29,17 @@ func writable(out string) error {
 }
 
 // writeReport writes report.json, report.html and a PNG a chart into out. The JSON
-// comes first: all else can be made from it.
-func writeReport(r *result.Report, out string) error {
+// comes first: all else can be made from it. With update, r is put into the report
+// that is there.
+func writeReport(r *result.Report, out string, update bool) error {
+	if update {
+		old, err := read(filepath.Join(out, "report.json"), result.Read)
+		if err != nil {
+			return err
+		}
+		old.Update(r)
+		r = old
+	}
 	if err := writeFile(filepath.Join(out, "report.json"), r.Write); err != nil {
 		return err
 	}

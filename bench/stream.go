@@ -65,7 +65,7 @@ func (x *stream) read(ctx context.Context, s stores.Store, latency *hdrhistogram
 	if w != nil {
 		wg.Go(func() { w.run(ctx, s, x.keyspace, x.written, x.rate) })
 	}
-	crowded := x.readers >= runtime.GOMAXPROCS(0) // no processor is left for the writer
+	share := crowded(x.readers + 1) // no processor is left for the writer
 	var mu sync.Mutex
 	start := time.Now()
 	for i := range x.readers {
@@ -76,7 +76,7 @@ func (x *stream) read(ctx context.Context, s stores.Store, latency *hdrhistogram
 			for n := 0; due.Sub(start) < x.turn && ctx.Err() == nil; n++ {
 				// A timer would be late by more than what is measured.
 				for time.Until(due) > 0 {
-					if crowded {
+					if share {
 						runtime.Gosched()
 					}
 				}

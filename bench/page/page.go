@@ -62,6 +62,7 @@ type storeView struct {
 
 type workloadView struct {
 	Anchor, Name, What string
+	Commit             string // where it is not that of the report
 	Charts             []chartView
 	Tables             []table
 	Last               int // of the tables
@@ -124,7 +125,7 @@ func newView(r *result.Report) (*view, error) {
 	charts := chartBuilder{marks: all, names: names{}}
 	anchors := names{}
 	for _, w := range r.Workloads {
-		shown := workloadView{Anchor: anchors.unique("w " + w.ID), Name: cmp.Or(w.Name, w.ID), What: w.What}
+		shown := workloadView{Anchor: anchors.unique("w " + w.ID), Name: cmp.Or(w.Name, w.ID), What: w.What, Commit: w.Commit}
 		for _, c := range w.Cases {
 			t := newTable(w, c, r.Stores, all)
 			shown.Tables = append(shown.Tables, t)
@@ -168,12 +169,12 @@ func facts(r *result.Report) []fact {
 		}
 	}
 	h := r.Host
-	cpus, commit, rounds, seed := "", h.Commit, "", ""
+	cpus, commit, rounds, seed := "", "", "", ""
 	if h.GOMAXPROCS > 0 {
 		cpus = fmt.Sprintf("GOMAXPROCS %d", h.GOMAXPROCS)
 	}
-	if h.Modified {
-		commit = strings.TrimSpace(commit + " with changes that are not committed")
+	if h.Commit != "" {
+		commit = h.CommitText()
 	}
 	if r.Rounds > 0 {
 		rounds = count(r.Rounds, "round")

@@ -35,7 +35,7 @@ func TestPageSaysEverything(t *testing.T) {
 		require.Contains(t, text, s.Lacks)
 	}
 	for _, said := range []string{
-		"go1.99.3 plan9/riscv64", "Abacus 4711, GOMAXPROCS 12", "0123abcd with changes that are not committed",
+		"go1.99.3 plan9/riscv64", "Abacus 4711, GOMAXPROCS 12", "0123abcd with changes",
 		"7 rounds of 350ms", "seed 8675309", r.Command, "41\u00a0ns",
 		unbroken("noise: the same store twice differs by 3.4 %"), unbroken("noise: not known"),
 		"19of 65,432", "0of 54,321", "cannot: " + hostile,

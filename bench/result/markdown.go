@@ -64,14 +64,8 @@ func (r *Report) markdown(what []string) (string, error) {
 
 func (r *Report) hostMarkdown() string {
 	h := r.Host
-	commit := h.Commit
-	if len(commit) > 7 {
-		commit = commit[:7]
-	}
-	if h.Modified {
-		commit += " with changes"
-	}
-	return fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%d: `%s`.\n", commit, h.Go, h.OS, h.Arch, h.CPU, h.GOMAXPROCS, r.Command)
+	h.Commit = h.Commit[:min(7, len(h.Commit))]
+	return fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%d: `%s`.\n", h.CommitText(), h.Go, h.OS, h.Arch, h.CPU, h.GOMAXPROCS, r.Command)
 }
 
 // Same groups bars that are the same but for their size, in their order.

@@ -19,7 +19,8 @@ func (r *Report) Method() []string {
 		fmt.Sprintf("Figures are medians of %d rounds; ± is how far a round was from it at most. The stores take turns within a round, "+
 			"so that what the machine does meanwhile hits all alike. Each turn begins with a new store, which is loaded and used "+
 			"a little before anything is measured.", r.Rounds),
-		fmt.Sprintf("ops/s, and lookups/s: by the time spent in the store. The choice of keys, the making of values and the checks are not in it. "+
+		fmt.Sprintf("ops/s, and lookups/s: by the time spent in the store. The choice of keys, the making of values and the checks are not in it, "+
+			"but where more goroutines than processors are at work. "+
 			"p50, p99, p99.9: of lookups, one in 32 timed by itself, about %v of which is the clock; with turns, of all of a turn. "+
 			"These are closed loops: a goroutine asks again when it has its answer. Streams, and writes at a rate, are open loops: "+
 			"they count from when they were due.", time.Duration(r.ClockNS)),

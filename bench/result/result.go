@@ -5,6 +5,7 @@ package result
 import (
 	"encoding/json"
 	"io"
+	"slices"
 )
 
 // A Report is all there is to say about a run.
@@ -53,6 +54,7 @@ type Workload struct {
 	Axis    string   `json:"axis,omitempty"` // what X of the cases is: "keys", "goroutines", "cores"; empty: the cases are no curve
 	Columns []Column `json:"columns"`        // the first is what the workload is about
 	Cases   []Case   `json:"cases"`
+	Commit  string   `json:"commit,omitempty"` // where it is not that of the report
 	Unable  []string `json:"unable,omitempty"` // IDs of stores that cannot do it
 }
 
@@ -109,6 +111,14 @@ type Bar struct {
 	Pass  bool    `json:"pass"`
 }
 
+// CommitText returns the commit, and says if the code was not that of it.
+func (h Host) CommitText() string {
+	if h.Modified {
+		return h.Commit + " with changes"
+	}
+	return h.Commit
+}
+
 // Write writes r as JSON, on one line: most of it is points of curves.
 func (r *Report) Write(w io.Writer) error {
 	enc := json.NewEncoder(w)
@@ -122,6 +132,36 @@ func Read(from io.Reader) (*Report, error) {
 	dec := json.NewDecoder(from)
 	dec.DisallowUnknownFields()
 	return r, dec.Decode(r)
+}
+
+// Update puts the workloads and bars of newer in place of those of r that are the
+// same, or beside them. What was measured of others stays.
+func (r *Report) Update(newer *Report) {
+	for _, w := range newer.Workloads {
+		if newer.Host.Commit != r.Host.Commit || newer.Host.Modified != r.Host.Modified {
+			w.Commit = newer.Host.CommitText()
+		}
+		if i := slices.IndexFunc(r.Workloads, func(old Workload) bool { return old.ID == w.ID }); i >= 0 {
+			r.Workloads[i] = w
+		} else {
+			r.Workloads = append(r.Workloads, w)
+		}
+	}
+	for _, s := range newer.Stores {
+		if i := slices.IndexFunc(r.Stores, func(old Store) bool { return old.ID == s.ID }); i >= 0 {
+			r.Stores[i] = s
+		} else {
+			r.Stores = append(r.Stores, s)
+		}
+	}
+	groups := map[string]bool{}
+	for _, b := range newer.Bars {
+		groups[b.Group] = true
+	}
+	if len(newer.Bars) > 0 {
+		r.Bars = append(slices.DeleteFunc(r.Bars, func(b Bar) bool { return groups[b.Group] }), newer.Bars...)
+	}
+	r.Interrupted = newer.Interrupted
 }
 
 // StoreOf returns the store with that ID.

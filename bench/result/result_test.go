@@ -180,6 +180,39 @@ func TestMethodNamesTheRun(t *testing.T) {
 	require.Contains(t, text, "about 41ns")
 }
 
+func TestUpdate(t *testing.T) {
+	r, newer := sample(), sample()
+	newer.Host.Commit = "fedcba"
+	newer.Workloads[0].What = "Newer."
+	newer.Workloads = append(newer.Workloads, Workload{ID: "x"})
+	newer.Stores = append(newer.Stores[1:], Store{ID: "third"})
+	newer.Stores[0].Name = "renamed"
+	newer.Bars = []Bar{{Group: "fork", Name: "newer"}}
+	newer.Interrupted = true
+	r.Workloads = append(r.Workloads, Workload{ID: "kept"})
+	r.Update(newer)
+	require.Equal(t, sample().Host, r.Host)
+	require.Len(t, r.Workloads, 3)
+	require.Equal(t, "Newer.", r.Workloads[0].What)
+	require.Equal(t, "fedcba", r.Workloads[0].Commit)
+	require.Equal(t, Workload{ID: "kept"}, r.Workloads[1])
+	require.Equal(t, "x", r.Workloads[2].ID)
+	require.Equal(t, []string{"ours", "renamed", ""}, []string{r.Stores[0].Name, r.Stores[1].Name, r.Stores[2].Name})
+	require.Len(t, r.Bars, 4)
+	require.Equal(t, "newer", r.Bars[3].Name)
+	require.True(t, r.Interrupted)
+
+	r, newer = sample(), sample()
+	newer.Host.Modified = true
+	r.Update(newer)
+	require.Equal(t, sample().Host.Commit+" with changes", r.Workloads[0].Commit)
+
+	r, newer = sample(), sample()
+	newer.Bars = nil
+	r.Update(newer)
+	require.Equal(t, sample(), r, "the same commit, and no bars")
+}
+
 func TestStoreOf(t *testing.T) {
 	s, ok := sample().StoreOf("peer")
 	require.True(t, ok)
