@@ -15,11 +15,6 @@ func format(x float64, unit string) string         { return unbroken(result.Amou
 func brief(x float64, unit string) string          { return unbroken(result.Brief(x, unit)) }
 func spread(low, high float64, unit string) string { return unbroken(result.Range(low, high, unit)) }
 
-// percent writes a part as what it is of a hundred.
-func percent(part float64) string {
-	return strconv.FormatFloat(100*part, 'f', 1, 64) + "\u00a0%"
-}
-
 // count writes a number of things, of which one is called thing.
 func count(n int, thing string) string {
 	if n != 1 {

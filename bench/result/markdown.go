@@ -104,13 +104,15 @@ func (r *Report) barsMarkdown(groups []string) (string, error) {
 		case same[0].Bar != 0:
 			limit = fmt.Sprintf("%.2f", same[0].Bar)
 		}
-		if missed := slices.ContainsFunc(same, func(b Bar) bool { return !b.Pass }); missed {
-			limit = strings.TrimSpace(limit + " **missed**")
-		}
 		fmt.Fprintf(&b, "| %s | %s | %s | **%s** | %s |\n", name,
 			joined(same, func(b Bar) string { return Amount(b.Ours, b.Unit) }),
 			joined(same, func(b Bar) string { return Amount(b.Peer, b.Unit) }),
-			joined(same, func(b Bar) string { return fmt.Sprintf("%.2f", b.Ratio) }), limit)
+			joined(same, func(b Bar) string {
+				if !b.Pass {
+					return fmt.Sprintf("%.2f missed", b.Ratio)
+				}
+				return fmt.Sprintf("%.2f", b.Ratio)
+			}), limit)
 	}
 	if n == 0 {
 		return "", fmt.Errorf("%w: the report has no bars of %s", ErrMarkers, strings.Join(groups, ", "))

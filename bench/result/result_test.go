@@ -136,7 +136,7 @@ func TestFill(t *testing.T) {
 		"<!-- figures end -->\ntext\n\n" +
 		"<!-- figures: bars reads -->\n" +
 		"| | cowstore | peer | ratio | bar |\n|---|---|---|---|---|\n" +
-		"| Get vs Go map at 1k / 1M | 15 ns / 2.50 µs | 12 ns / 1.00 µs | **1.25 / 2.50** | 1.40 / 1.60 **missed** |\n" +
+		"| Get vs Go map at 1k / 1M | 15 ns / 2.50 µs | 12 ns / 1.00 µs | **1.25 / 2.50 missed** | 1.40 / 1.60 |\n" +
 		"| noise at 1k | 15 ns | 15 ns | **1.00** |  |\n" +
 		"<!-- figures end -->\n<!-- figures: workload w -->\n" +
 		"| Work, 230 B | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 3.00M | 1.25 µs | |\n| peer † | 6.00M | 1.25 µs | |\n\n" +
