@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/memory"
 )
 
@@ -142,11 +143,11 @@ func (s *scopedMaps) get(scope, id, key string) (any, bool) {
 		return nil, false
 	}
 	// Outside of the lock, since nobody modifies what is stored.
-	return copyOf(v), true
+	return stores.CopyOf(v), true
 }
 
 func (s *scopedMaps) set(scope, id, key string, v any) {
-	v = copyOf(v)
+	v = stores.CopyOf(v)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.m[scope] == nil {
@@ -156,25 +157,6 @@ func (s *scopedMaps) set(scope, id, key string, v any) {
 		s.m[scope][id] = map[string]any{}
 	}
 	s.m[scope][id][key] = v
-}
-
-// copyOf returns a deep copy of what JSON can be.
-func copyOf(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		c := make(map[string]any, len(v))
-		for k, e := range v {
-			c[k] = copyOf(e)
-		}
-		return c
-	case []any:
-		c := make([]any, len(v))
-		for i, e := range v {
-			c[i] = copyOf(e)
-		}
-		return c
-	}
-	return v
 }
 
 // scopedReader reads one scope of scopedMaps.

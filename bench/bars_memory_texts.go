@@ -7,11 +7,7 @@ import (
 	"strings"
 
 	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/analyzer/custom"
-	"github.com/blevesearch/bleve/v2/analysis/token/lowercase"
-	"github.com/blevesearch/bleve/v2/analysis/tokenizer/unicode"
 	"github.com/blevesearch/bleve/v2/index/scorch"
-	"github.com/blevesearch/bleve/v2/mapping"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 
 	"github.com/cowstore/cowstore/bench/stores"
@@ -39,9 +35,9 @@ func (b *bars) texts(most int) {
 	for i := range records {
 		must(ours.Put(records[i].Key(), records[i].Doc))
 	}
-	old, err := bleve.NewMemOnly(bleveMapping(bleveindex.TFIDFScoring))
+	old, err := bleve.NewMemOnly(stores.BleveMapping(bleveindex.TFIDFScoring))
 	must(err)
-	recent, err := bleve.NewUsing("", bleveMapping(bleveindex.BM25Scoring), scorch.Name, bleve.Config.DefaultKVStore, nil)
+	recent, err := bleve.NewUsing("", stores.BleveMapping(bleveindex.BM25Scoring), scorch.Name, bleve.Config.DefaultKVStore, nil)
 	must(err)
 	for _, x := range []bleve.Index{old, recent} {
 		defer func() { _ = x.Close() }()
@@ -113,22 +109,6 @@ func spaceTexts(s memory.Space, q string) []string {
 
 // bleveText is a document of bleve.
 type bleveText struct{ Text string }
-
-// bleveMapping returns a mapping of one field, Text, cut into words as Unicode
-// says, in lower case, and indexed without positions, which only phrases need.
-func bleveMapping(scoring string) *mapping.IndexMappingImpl {
-	m := bleve.NewIndexMapping()
-	must(m.AddCustomAnalyzer("words", map[string]any{
-		"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name},
-	}))
-	text := bleve.NewTextFieldMapping()
-	text.Analyzer = "words"
-	text.Store, text.IncludeInAll, text.IncludeTermVectors, text.DocValues = false, false, false, false
-	doc := bleve.NewDocumentStaticMapping()
-	doc.AddFieldMappingsAt("Text", text)
-	m.DefaultMapping, m.ScoringModel = doc, scoring
-	return m
-}
 
 // fillBleve indexes the records, 1,000 at a time.
 func fillBleve(x bleve.Index, records []stores.Record) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -141,14 +140,4 @@ func TestCrowdsAreMeasuredByTheClock(t *testing.T) {
 	most := float64(s.checked) / turn.Seconds()
 	require.LessOrEqual(t, s.figures[colOps.ID], most*1.001)
 	require.Greater(t, s.figures[colOps.ID], most/50)
-}
-
-func TestSpaceIDsDiffer(t *testing.T) {
-	ids := map[string]bool{}
-	for _, path := range [][]string{{"a", "b"}, {"ab"}, {"a", "", "b"}, {"a\x00", "b"}, {"a", "\x00b"}, {"a\x00\x01b"}, {"a\x00\x00b"}, {"a", "b", ""}} {
-		id := spaceID(path)
-		require.False(t, ids[id], "%q", path)
-		ids[id] = true
-		require.True(t, strings.HasSuffix(id, "\x00\x00"))
-	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -29,20 +30,13 @@ func (x *replay) notes() (paths map[string][]string, notes map[string][]stores.N
 	for _, r := range x.records {
 		id := spaceID(r.Space)
 		paths[id] = r.Space
-		notes[id] = append(notes[id], stores.Note{Key: strings.Clone(r.Key), Value: copyOf(r.Value), Vector: r.Vector})
+		notes[id] = append(notes[id], stores.Note{Key: strings.Clone(r.Key), Value: stores.CopyOf(r.Value), Vector: r.Vector})
 	}
 	return paths, notes
 }
 
 // spaceID returns a string that only this path has.
-func spaceID(path []string) string {
-	var b strings.Builder
-	for _, p := range path {
-		b.WriteString(strings.ReplaceAll(p, "\x00", "\x00\x01"))
-		b.WriteString("\x00\x00")
-	}
-	return b.String()
-}
+func spaceID(path []string) string { return fmt.Sprintf("%q", path) }
 
 func (x *replay) trial(ctx context.Context, k stores.Kind) sample {
 	m := k.NewMemory()

@@ -38,7 +38,7 @@ func (m *bleveMemory) Space(path ...string) Space {
 	defer m.mu.Unlock()
 	s, ok := m.spaces[name]
 	if !ok {
-		index, err := bleve.NewUsing("", bleveMapping(), scorch.Name, bleve.Config.DefaultKVStore, nil)
+		index, err := bleve.NewUsing("", BleveMapping(bleveindex.BM25Scoring), scorch.Name, bleve.Config.DefaultKVStore, nil)
 		stored(err)
 		s = &bleveSpace{WholeSpace: m.values.Space(path...).(WholeSpace), index: index}
 		m.spaces[name] = s
@@ -97,9 +97,9 @@ func (s *bleveSpace) Matching(query string, k int) []string {
 	return keys
 }
 
-// bleveMapping returns a mapping of one field, Text, cut into words as Unicode
+// BleveMapping returns a mapping of one field, Text, cut into words as Unicode
 // says, in lower case, and indexed without positions, which only phrases need.
-func bleveMapping() mapping.IndexMapping {
+func BleveMapping(scoring string) mapping.IndexMapping {
 	m := bleve.NewIndexMapping()
 	stored(m.AddCustomAnalyzer("words", map[string]any{
 		"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name},
@@ -109,6 +109,6 @@ func bleveMapping() mapping.IndexMapping {
 	text.Store, text.IncludeInAll, text.IncludeTermVectors, text.DocValues = false, false, false, false
 	document := bleve.NewDocumentStaticMapping()
 	document.AddFieldMappingsAt("Text", text)
-	m.DefaultMapping, m.ScoringModel = document, bleveindex.BM25Scoring
+	m.DefaultMapping, m.ScoringModel = document, scoring
 	return m
 }

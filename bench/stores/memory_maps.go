@@ -53,7 +53,7 @@ func (s mapsSpace) value(key string) (any, bool) {
 
 func (s mapsSpace) copied(v any) any {
 	if s.copies {
-		return copyOf(v)
+		return CopyOf(v)
 	}
 	return v
 }
@@ -62,7 +62,7 @@ func (s mapsSpace) Put(notes ...Note) {
 	if s.copies {
 		notes = slices.Clone(notes)
 		for i := range notes {
-			notes[i].Value = copyOf(notes[i].Value)
+			notes[i].Value = CopyOf(notes[i].Value)
 			notes[i].Vector = slices.Clone(notes[i].Vector)
 		}
 	}

@@ -10,20 +10,20 @@ func foundIn(value any) Found {
 	return Found{text, stamp}
 }
 
-// copyOf returns a deep copy of a value, as encoding/json decodes it: the copy
+// CopyOf returns a deep copy of a value, as encoding/json decodes it: the copy
 // that those write by hand who do not want to share.
-func copyOf(value any) any {
+func CopyOf(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		c := make(map[string]any, len(v))
 		for k, e := range v {
-			c[k] = copyOf(e)
+			c[k] = CopyOf(e)
 		}
 		return c
 	case []any:
 		c := make([]any, len(v))
 		for i, e := range v {
-			c[i] = copyOf(e)
+			c[i] = CopyOf(e)
 		}
 		return c
 	}
