@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
@@ -27,12 +29,14 @@ func newBed(k stores.Kind, keys *keyspace) *bed {
 	return s
 }
 
-// eachStore runs f for each of the usual stores at every size, as store/n. For the
-// others there is the program itself.
+// eachStore runs f for this project, and a map behind a lock to compare with, at
+// every size, as store/n. For the others there is the program itself.
 func eachStore(b *testing.B, f func(b *testing.B, s *bed)) {
 	for _, n := range []int{1_000, 100_000} {
 		keys := sync.OnceValue(func() *keyspace { return recordKeys(resize(corpus(b), n, 1), 1) })
-		for _, k := range stores.Kinds() {
+		kinds, err := chooseStores("cowstore,shared,rwmutex")
+		require.NoError(b, err)
+		for _, k := range kinds {
 			// Once, however often the function below is called; and not at all if
 			// it is not.
 			made := sync.OnceValue(func() *bed { return newBed(k, keys()) })

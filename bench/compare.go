@@ -66,22 +66,13 @@ func compare(ctx context.Context, o options, args []string, p *progress, stdout 
 // finish writes all that is written at the end, and returns the exit code.
 func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
 	var err error
-	if o.asJSON {
-		var line, lines bytes.Buffer
-		if err = r.Write(&line); err == nil {
-			err = json.Indent(&lines, line.Bytes(), "", "\t")
-		}
-		if err == nil {
-			_, err = lines.WriteTo(stdout)
-		}
-	} else {
-		_, err = io.WriteString(stdout, legend(r))
-	}
-	if o.out != "" && err == nil {
-		err = writeReport(r, o.out, o.update)
-		if err == nil {
+	if o.out != "" {
+		if err = writeReport(r, o.out, o.update); err == nil {
 			p.line("wrote report.html, report.json and charts to %s", o.out)
 		}
+	}
+	if printed := printEnd(r, o.asJSON, stdout); err == nil {
+		err = printed
 	}
 	missed := 0
 	for _, b := range r.Bars {
@@ -100,6 +91,23 @@ func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
 		return p.fail(fmt.Errorf("%d of %d bars missed", missed, len(r.Bars)), exitFailed)
 	}
 	return exitOK
+}
+
+// printEnd prints what comes after the tables, or all of r as JSON.
+func printEnd(r *result.Report, asJSON bool, stdout io.Writer) error {
+	if !asJSON {
+		_, err := io.WriteString(stdout, legend(r))
+		return err
+	}
+	var line, lines bytes.Buffer
+	if err := r.Write(&line); err != nil {
+		return err
+	}
+	if err := json.Indent(&lines, line.Bytes(), "", "\t"); err != nil {
+		return err
+	}
+	_, err := lines.WriteTo(stdout)
+	return err
 }
 
 // symbols returns the documented symbols of the Go installation at hand.

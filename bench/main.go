@@ -30,6 +30,9 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Who reads along may be interrupted too, and first: there is still a report to
+	// write.
+	signal.Ignore(syscall.SIGPIPE)
 	context.AfterFunc(ctx, stop) // a second time ends it at once
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()

@@ -179,3 +179,19 @@ func TestInterruptedRunWritesWhatItHas(t *testing.T) {
 	require.True(t, r.Interrupted)
 	require.Empty(t, r.Workloads)
 }
+
+// gone is a terminal, or who reads along, that is no more.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+func TestReportIsWrittenThoughNobodyReads(t *testing.T) {
+	out := t.TempDir()
+	args := []string{"-workloads=ycsb-b", "-stores=rwmutex", "-duration=60ms", "-n=100", "-out=" + out}
+	var stderr bytes.Buffer
+	require.Equal(t, exitFailed, run(context.Background(), args, gone{}, &stderr))
+	r, err := read(out+"/report.json", result.Read)
+	require.NoError(t, err)
+	require.Len(t, r.Workloads[0].Cases, 2)
+	require.Contains(t, stderr.String(), io.ErrClosedPipe.Error())
+}

@@ -34,6 +34,8 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// Who reads along may be interrupted too, and first: there is still to tidy up.
+	signal.Ignore(syscall.SIGPIPE)
 	benchstat := []string{"go", "run", "golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da"}
 	code := run(ctx, os.Args[1:], benchstat, os.Stdout, os.Stderr)
 	stop()
