@@ -31,7 +31,9 @@ func compare(ctx context.Context, o options, args []string, p *progress, stdout 
 	r := &result.Report{
 		Host: thisHost(), Command: strings.Join(append([]string{"go run ."}, args...), " "),
 		Seed: o.seed, Rounds: o.rounds, RoundNS: int64(o.turn()), ClockNS: int64(clockCost()),
-		Stores: summarised(o.kinds), Workloads: []result.Workload{},
+	}
+	if len(o.workloads) > 0 { // of the bars the peers are others
+		r.Stores = summarised(o.kinds)
 	}
 	tables := stdout
 	if o.asJSON {

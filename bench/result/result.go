@@ -17,8 +17,8 @@ type Report struct {
 	RoundNS     int64      `json:"round_ns"` // how long it is measured in each, in nanoseconds
 	ClockNS     int64      `json:"clock_ns"` // contained in each single latency
 	Interrupted bool       `json:"interrupted"`
-	Stores      []Store    `json:"stores"`
-	Workloads   []Workload `json:"workloads"`
+	Stores      []Store    `json:"stores,omitempty"`
+	Workloads   []Workload `json:"workloads,omitempty"`
 	Bars        []Bar      `json:"bars,omitempty"`
 }
 
