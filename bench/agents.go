@@ -57,7 +57,7 @@ var vocabulary = strings.Fields(`prefers likes avoids asked about the project in
 
 // note returns note i of a user in a generation, in memory of its own.
 func (x *agents) note(user, i int, generation uint32) stores.Note {
-	r := rand.New(rand.NewPCG(x.seed, streamNotes+uint64(user*x.each+i)<<8))
+	r := rand.New(rand.NewPCG(x.seed, streamNotes+uint64(user*x.each+i)))
 	stamp := fmt.Sprintf("%08x", generation)
 	var text strings.Builder
 	text.WriteString(stamp)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -22,8 +23,15 @@ func compare(ctx context.Context, o options, args []string, p *progress, stdout 
 	if err := writable(o.out); err != nil {
 		return p.fail(err, exitUsage)
 	}
+	// What is wrong with files shall not come out after everything else.
+	var earlier *result.Report
+	if o.update {
+		var err error
+		if earlier, err = read(filepath.Join(o.out, reportFile), result.Read); err != nil {
+			return p.fail(fmt.Errorf("-update: %w", err), exitUsage)
+		}
+	}
 	if o.records != "" {
-		// What is wrong with the files shall not come out after everything else.
 		if _, _, err := (env{settings: &o.settings}).files(); err != nil {
 			return p.fail(err, exitUsage)
 		}
@@ -58,25 +66,31 @@ func compare(ctx context.Context, o options, args []string, p *progress, stdout 
 	if failed && len(r.Workloads) == 0 {
 		return p.fail(err, exitUsage)
 	}
-	code := finish(r, &o, p, stdout)
+	code := finish(r, earlier, &o, p, stdout)
 	if failed {
 		return p.fail(err, exitUsage)
 	}
 	return code
 }
 
-// finish writes all that is written at the end, and returns the exit code.
-func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
+// finish writes all that is written at the end, into an earlier report if that is
+// not nil, and returns the exit code.
+func finish(r, earlier *result.Report, o *options, p *progress, stdout io.Writer) int {
 	var err error
 	if o.out != "" {
-		if err = writeReport(r, o.out, o.update); err == nil {
+		written := r
+		if earlier != nil {
+			earlier.Update(r)
+			written = earlier
+		}
+		if err = writeReport(written, o.out); err == nil {
 			p.line("wrote report.html, report.json and charts to %s", o.out)
 		}
 	}
 	if printed := printEnd(r, o.asJSON, stdout); err == nil {
 		err = printed
 	}
-	missed := 0
+	broke, missed := broken(r), 0
 	for _, b := range r.Bars {
 		if !b.Pass {
 			missed++
@@ -85,8 +99,8 @@ func finish(r *result.Report, o *options, p *progress, stdout io.Writer) int {
 	switch {
 	case err != nil:
 		return p.fail(err, exitFailed)
-	case broken(r, o.workloads) != "":
-		return p.fail(errors.New(broken(r, o.workloads)), exitFailed)
+	case broke != "":
+		return p.fail(errors.New(broke), exitFailed)
 	case r.Interrupted:
 		return exitInterrupted
 	case missed > 0:

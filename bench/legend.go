@@ -72,7 +72,7 @@ func busy(r *result.Report) string {
 }
 
 // broken says which store broke its promise, if one did.
-func broken(r *result.Report, workloads []workload) string {
+func broken(r *result.Report) string {
 	for _, w := range r.Workloads {
 		for _, c := range w.Cases {
 			for _, row := range c.Rows {

@@ -84,7 +84,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.DurationVar(&o.duration, "duration", 0, "how long to measure each store in each case (default 5s; with -matrix 3s, or full 0.9s)")
 	fs.IntVar(&o.rounds, "rounds", 3, "turns of each store in each case, of which figures are the medians")
 	fs.IntVar(&o.clients, "readers", runtime.GOMAXPROCS(0), "goroutines that use a store, where the workload does not say")
-	fs.IntVar(&o.rate, "writes", 1000, "with docs, records indexed anew a second; 0: as many as the store takes")
+	fs.IntVar(&o.rate, "writes", usualRate, "with docs, records indexed anew a second; 0: as many as the store takes")
 	fs.IntVar(&o.n, "n", 0, "records, or users, instead of as many as the workload says")
 	fs.Uint64Var(&o.seed, "seed", 1, "seed of all that is random but the hashes")
 	fs.StringVar(&o.records, "records", "", "with records, a file of JSON Lines as memory exports them, instead of a small example")

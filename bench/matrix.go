@@ -30,7 +30,7 @@ type matrix struct {
 // cannot be made ends it too.
 func (m *matrix) run() (all []result.Workload, err error) {
 	for i, w := range m.settings.workloads {
-		r := result.Workload{ID: w.id, Name: w.name, What: w.what, Axis: w.axis, Columns: w.columns}
+		r := result.Workload{ID: w.id, Name: w.name, What: w.what + m.changes(w.id), Axis: w.axis, Columns: w.columns}
 		for _, k := range m.kinds {
 			if !w.able(k) {
 				r.Unable = append(r.Unable, k.ID)
@@ -44,7 +44,8 @@ func (m *matrix) run() (all []result.Workload, err error) {
 			m.plan.at(i, j)
 			var c *result.Case
 			if c, err = m.runCase(w, &cases[j]); err != nil {
-				return all, fmt.Errorf("%s: %w", w.id, err)
+				err = fmt.Errorf("%s: %w", w.id, err)
+				break
 			}
 			if c != nil {
 				r.Cases = append(r.Cases, *c)
@@ -54,8 +55,11 @@ func (m *matrix) run() (all []result.Workload, err error) {
 		if len(r.Cases) > 0 {
 			all = append(all, r)
 		}
+		if err != nil {
+			break
+		}
 	}
-	return all, nil
+	return all, err
 }
 
 // contenders returns the stores of a case. The first is there twice: in front and
@@ -84,10 +88,7 @@ func (m *matrix) runCase(w workload, c *benchCase) (*result.Case, error) {
 		return nil, err
 	}
 	m.progress.step("%s: %s", strings.TrimSpace(w.id+" "+c.name), m.plan.left())
-	turns := m.rounds
-	if c.once {
-		turns = 1
-	}
+	turns := c.turns(m.settings)
 	for round := range turns {
 		for _, one := range all {
 			if m.Err() != nil {
@@ -169,11 +170,7 @@ func newPlan(s *settings) *plan {
 	for _, w := range s.workloads {
 		var turns []int
 		for _, c := range w.cases(s) {
-			n := s.rounds * len(contenders(s.kinds, &w, &c))
-			if c.once {
-				n /= s.rounds
-			}
-			turns = append(turns, n)
+			turns = append(turns, c.turns(s)*len(contenders(s.kinds, &w, &c)))
 		}
 		p.turns = append(p.turns, turns)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -137,9 +138,9 @@ func TestTornRecordsAreFound(t *testing.T) {
 		w, all := measure(t, context.Background(), id, []stores.Kind{kind}, func(s *settings) { s.n = 3; s.duration = 300 * time.Millisecond })
 		require.Positive(t, w.Cases[0].Rows[0].Torn, id)
 		r := &result.Report{Stores: all, Workloads: []result.Workload{w}}
-		require.Empty(t, broken(r, nil), "nothing was promised")
+		require.Empty(t, broken(r), "nothing was promised")
 		r.Stores[0].Isolated = true
-		require.Contains(t, broken(r, nil), "halves broke its promise in "+id)
+		require.Contains(t, broken(r), "halves broke its promise in "+id)
 	}
 }
 
@@ -194,4 +195,45 @@ func TestReportIsWrittenThoughNobodyReads(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, r.Workloads[0].Cases, 2)
 	require.Contains(t, stderr.String(), io.ErrClosedPipe.Error())
+}
+
+func TestErrorKeepsWhatWasMeasured(t *testing.T) {
+	kinds, err := chooseStores("rwmutex")
+	require.NoError(t, err)
+	w := workload{id: "w", columns: []result.Column{colOps}, able: recordStore, cases: func(*settings) []benchCase {
+		return []benchCase{
+			{name: "good", make: func(env) (trial, error) {
+				return func(context.Context, stores.Kind) sample { return sample{figures: figures{colOps.ID: 1}} }, nil
+			}},
+			{name: "bad", make: func(env) (trial, error) { return nil, io.ErrUnexpectedEOF }},
+			{name: "never", make: func(env) (trial, error) { panic("after an error") }},
+		}
+	}}
+	s := &settings{workloads: []workload{w, w}, kinds: kinds, duration: time.Millisecond, rounds: 1, n: 7}
+	m := matrix{
+		env: env{Context: context.Background(), settings: s, progress: newProgress(io.Discard)}, plan: newPlan(s),
+		done: func(*result.Workload, *result.Case) {},
+	}
+	all, err := m.run()
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Len(t, all, 1)
+	require.Len(t, all[0].Cases, 1)
+	require.Equal(t, "good", all[0].Cases[0].Name)
+	require.Contains(t, all[0].What, "-n 7")
+}
+
+func TestUpdate(t *testing.T) {
+	out := t.TempDir()
+	args := func(id string, more ...string) []string {
+		return append([]string{"-workloads=" + id, "-stores=rwmutex", "-duration=60ms", "-n=100", "-out=" + out}, more...)
+	}
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitUsage, run(context.Background(), args("ycsb-b", "-update"), &stdout, &stderr), "there is none")
+	require.Contains(t, stderr.String(), "report.json")
+	require.Empty(t, stdout.String(), "nothing was measured for it")
+	require.Equal(t, exitOK, run(context.Background(), args("ycsb-b"), &stdout, &stderr))
+	require.Equal(t, exitOK, run(context.Background(), args("ycsb-c", "-update"), &stdout, &stderr))
+	r, err := read(filepath.Join(out, reportFile), result.Read)
+	require.NoError(t, err)
+	require.Len(t, r.Workloads, 2)
 }

@@ -28,19 +28,13 @@ func writable(out string) error {
 	return os.Remove(probe.Name())
 }
 
+// reportFile is where a report is that all else can be made from.
+const reportFile = "report.json"
+
 // writeReport writes report.json, report.html and a PNG a chart into out. The JSON
-// comes first: all else can be made from it. With update, r is put into the report
-// that is there.
-func writeReport(r *result.Report, out string, update bool) error {
-	if update {
-		old, err := read(filepath.Join(out, "report.json"), result.Read)
-		if err != nil {
-			return err
-		}
-		old.Update(r)
-		r = old
-	}
-	if err := writeFile(filepath.Join(out, "report.json"), r.Write); err != nil {
+// comes first: all else can be made from it.
+func writeReport(r *result.Report, out string) error {
+	if err := writeFile(filepath.Join(out, reportFile), r.Write); err != nil {
 		return err
 	}
 	if err := writeFile(filepath.Join(out, "report.html"), func(w io.Writer) error { return page.Write(w, r) }); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // updateReadme puts the figures of the report in the folder out into a file.
 func updateReadme(file, out string) error {
-	r, err := read(filepath.Join(out, "report.json"), result.Read)
+	r, err := read(filepath.Join(out, reportFile), result.Read)
 	if err != nil {
 		return err
 	}

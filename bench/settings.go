@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/cowstore/cowstore/bench/stores"
@@ -36,3 +37,17 @@ func (s *settings) size(n int) int {
 	}
 	return n
 }
+
+// changes says what the command line has changed of what a workload says of itself.
+func (s *settings) changes(workload string) (text string) {
+	if s.n > 0 {
+		text += fmt.Sprintf(" Here with -n %d.", s.n)
+	}
+	if workload == "docs" && s.rate != usualRate {
+		text += fmt.Sprintf(" Here with -writes %d.", s.rate)
+	}
+	return text
+}
+
+// usualRate is how many writes a second there are by default.
+const usualRate = 1000

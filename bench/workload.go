@@ -28,6 +28,14 @@ type benchCase struct {
 	make func(env) (trial, error) // what all stores share, once for the case
 }
 
+// turns returns how many each store has.
+func (c *benchCase) turns(s *settings) int {
+	if c.once {
+		return 1
+	}
+	return s.rounds
+}
+
 // An env is what a case is made in.
 type env struct {
 	context.Context
@@ -36,7 +44,7 @@ type env struct {
 }
 
 // A trial makes a store, gives it the load for one turn, and says what was measured.
-// It returns early, with whatever it has, when the context ends.
+// It returns early when the context ends; what it returns then counts for nothing.
 type trial func(ctx context.Context, k stores.Kind) sample
 
 // release closes a store or memory that must be closed.

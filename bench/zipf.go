@@ -7,8 +7,8 @@ import "math/rand/v2"
 const (
 	streamSample  = 0       // which records are used
 	streamScatter = 1       // which keys are the popular ones
-	streamNotes   = 2       // what agents know
 	streamKinds   = 1 << 20 // which operations write; one stream a client
+	streamNotes   = 1 << 40 // what agents know; one stream a note
 	streamClients = 1 << 30 // the keys that are used; one stream a client, and one before them for a writer
 )
 
