@@ -3,8 +3,6 @@ package memory
 import (
 	"cmp"
 	"errors"
-	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -318,36 +316,6 @@ func (f *freezer) structOf(n *node, v reflect.Value) error {
 	return n.keep(v)
 }
 
-func (n *node) float(v float64, t reflect.Type) error {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return &ValueError{Type: t.String(), Err: fmt.Errorf("%w: %v", ErrUnsupported, v)}
-	}
-	n.bits = math.Float64bits(v)
-	return nil
-}
-
-// string makes n hold s, which nobody can modify.
-func (n *node) string(s string) {
-	n.ptr, n.bits = unsafe.Pointer(unsafe.StringData(s)), uint64(len(s))
-}
-
-func (n *node) time(t time.Time) {
-	t = t.Round(0) // without the monotonic clock, which means nothing elsewhere
-	n.ptr = unsafe.Pointer(&t)
-}
-
-// list makes n a List of elements that fill freezes.
-func (n *node) list(length int, fill func(i int, e *node) error) error {
-	elements := make([]node, length)
-	for i := range elements {
-		if err := fill(i, &elements[i]); err != nil {
-			return inside(err, strconv.Itoa(i))
-		}
-	}
-	n.ptr, n.bits = unsafe.Pointer(unsafe.SliceData(elements)), uint64(length)|uint64(depthOf(elements))<<depthShift
-	return nil
-}
-
 // frozen puts a Value into n.
 func (f *freezer) frozen(n *node, v Value) error {
 	v = v.orNull()
@@ -356,32 +324,6 @@ func (f *freezer) frozen(n *node, v Value) error {
 	}
 	*n = *v.n
 	return nil
-}
-
-// fields are what a Map is being made of.
-type fields struct {
-	keys   []string // in order
-	head   *node
-	values []node // behind the head; there may be more of them than keys
-}
-
-// newFields returns room for up to n fields. The first map of a value gets room for
-// the value itself too, in front.
-func (f *freezer) newFields(n int) *fields {
-	if f.front == nil {
-		block := make([]node, 2+n)
-		f.front = &block[0]
-		return &fields{make([]string, 0, n), &block[1], block[2:]}
-	}
-	block := make([]node, 1+n)
-	return &fields{make([]string, 0, n), &block[0], block[1:]}
-}
-
-// keyed makes n a Map of fields.
-func (n *node) keyed(fs *fields) {
-	values := fs.values[:len(fs.keys)]
-	fs.head.ptr = unsafe.Pointer(listOf(fs.keys))
-	n.ptr, n.bits = unsafe.Pointer(fs.head), uint64(len(values))|uint64(depthOf(values))<<depthShift
 }
 
 // inside adds a step to the path of an error.
