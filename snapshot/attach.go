@@ -1,29 +1,37 @@
 package snapshot
 
+// An attachment is something that was computed from a map and lies beside it,
+// such as its indexes.
+type attachment[K comparable, V any] struct {
+	x  any
+	to *Map[K, V]
+}
+
 // Attach returns a map equal to m, at its version, that carries x, something
 // computed from m that is worth keeping with it, such as an index. Maps derived
 // from it remember it as their nearest ancestor that carries something; see
-// Attached. It takes constant time.
+// Attached. The x must not hold a map: one from before the attachment remembers
+// its ancestor, and so on, so that no version would ever be let go. It takes
+// constant time.
 func (m *Map[K, V]) Attach(x any) *Map[K, V] {
 	n := new(Map[K, V])
+	n.cfg = m.config()
 	if m != nil {
 		n.len, n.version, n.root.kid = m.len, m.version, m.root.kid
 	}
-	c := *m.config().plain
-	c.attached, c.to = x, n
-	n.cfg = &c
+	n.attached = &attachment[K, V]{x, n}
 	return n
 }
 
-// Attached returns what was attached to the nearest ancestor of m that has
+// Attached returns what is attached to the nearest ancestor of m that has
 // something, and that ancestor: m itself, or a map which m was derived from,
 // so that m.Diff of it is what happened since. Both are nil if there is none.
 // An ancestor lives as long as maps that remember it.
 func (m *Map[K, V]) Attached() (x any, to *Map[K, V]) {
-	if m == nil || m.cfg == nil {
+	if m == nil || m.attached == nil {
 		return nil, nil
 	}
-	return m.cfg.attached, m.cfg.to
+	return m.attached.x, m.attached.to
 }
 
 // Map returns the map as it is now, at Version(), or the one the edit began

@@ -26,7 +26,7 @@ type bulk[K comparable, V any] struct {
 
 type bulkPair[K comparable, V any] struct {
 	key   K
-	value V
+	value Isolated[V]
 }
 
 type bulkIndex struct {
@@ -41,7 +41,7 @@ func (b *bulk[K, V]) add(key K, v Isolated[V]) {
 	c := b.editor.current().config()
 	c.check(v)
 	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})
-	b.pairs = append(b.pairs, bulkPair[K, V]{key, v.value})
+	b.pairs = append(b.pairs, bulkPair[K, V]{key, v})
 	if len(b.pairs) == maxBulk {
 		b.flush()
 	}

@@ -33,6 +33,17 @@ type Change[K comparable, V any] struct {
 	cfg      *config[K, V]
 }
 
+// change returns the change of an entry into another, of which one may be nil.
+func (c *config[K, V]) change(old, new *entry[V]) Change[K, V] {
+	switch {
+	case old == nil:
+		return Change[K, V]{c.key(new), Added, nil, new, c}
+	case new == nil:
+		return Change[K, V]{c.key(old), Removed, old, nil, c}
+	}
+	return Change[K, V]{c.key(new), Changed, old, new, c}
+}
+
 // Old returns the value in the older map, isolated, and whether there was one.
 func (c Change[K, V]) Old() (V, bool) { return isolated(c.cfg, c.old) }
 

@@ -82,7 +82,7 @@ func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) boo
 			}
 			if newX && newY && e != nil && o != nil {
 				if c := d.newer.cfg; c.is(o, c.key(e)) {
-					if !d.yield(Change[K, V]{Key: c.key(e), Kind: Changed, old: o, new: e, cfg: c.plain}) {
+					if !d.yield(c.change(o, e)) {
 						return false
 					}
 					continue
@@ -99,23 +99,12 @@ func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) boo
 // inNewer reports e, of the newer map, unless the older one has it too.
 func (d *differ[K, V]) inNewer(e *entry[V]) bool {
 	c := d.newer.cfg
-	key := c.key(e)
-	switch old := d.older.lookup(key); old {
-	case e:
-		return true
-	case nil:
-		return d.yield(Change[K, V]{Key: key, Kind: Added, new: e, cfg: c.plain})
-	default:
-		return d.yield(Change[K, V]{Key: key, Kind: Changed, old: old, new: e, cfg: c.plain})
-	}
+	old := d.older.lookup(c.key(e))
+	return old == e || d.yield(c.change(old, e))
 }
 
 // inOlder reports e, of the older map, if the newer one lacks its key.
 func (d *differ[K, V]) inOlder(e *entry[V]) bool {
 	c := d.older.cfg
-	key := c.key(e)
-	if d.newer.lookup(key) != nil {
-		return true
-	}
-	return d.yield(Change[K, V]{Key: key, Kind: Removed, old: e, cfg: c.plain})
+	return d.newer.lookup(c.key(e)) != nil || d.yield(c.change(e, nil))
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"iter"
+	"slices"
 	"sync/atomic"
 )
 
@@ -23,7 +24,14 @@ type Editor[K comparable, V any] struct {
 	changed bool // cur differs from base
 	undone  bool // an entry was removed: perhaps all that was added
 	state   atomic.Uint32
+
+	// What the only write replaced and stored, for Net; writes counts them.
+	writes   int
+	old, new *entry[V]
 }
+
+// many is more than one write.
+const many = 2
 
 // The states of an Editor.
 const (
@@ -45,7 +53,8 @@ func (m *Map[K, V]) EditAt(version uint64) *Editor[K, V] {
 	return &Editor[K, V]{base: m, cur: m, version: version}
 }
 
-// Version returns the version that this Editor derives.
+// Version returns the version that this Editor derives. It counts only once the
+// edit is published: an update that fails leaves the number to the next.
 func (e *Editor[K, V]) Version() uint64 { return e.version }
 
 // Seal ends the edit and returns the map it made: the one it began with, if no
@@ -53,7 +62,7 @@ func (e *Editor[K, V]) Version() uint64 { return e.version }
 func (e *Editor[K, V]) Seal() *Map[K, V] {
 	e.enter()
 	e.state.Store(sealed)
-	if e.undone && e.cur.Len() == e.base.Len() {
+	if e.undone && e.writes > 1 && e.cur.Len() == e.base.Len() {
 		e.changed = false
 		for range e.cur.Diff(e.base) {
 			e.changed = true
@@ -76,9 +85,15 @@ func (e *Editor[K, V]) Get(key K) (V, bool) { return e.current().Get(key) }
 // Has reports whether key is present.
 func (e *Editor[K, V]) Has(key K) bool { return e.current().Has(key) }
 
-// Revision returns the version that last wrote key, which is Version() if this
-// Editor did, or 0 if key is absent.
-func (e *Editor[K, V]) Revision(key K) uint64 { return e.current().Revision(key) }
+// Revision returns the version that last wrote key, [Pending] if this Editor did,
+// or 0 if key is absent.
+func (e *Editor[K, V]) Revision(key K) uint64 {
+	rev := e.current().Revision(key)
+	if rev == e.version {
+		return Pending
+	}
+	return rev
+}
 
 // Len returns the number of keys.
 func (e *Editor[K, V]) Len() int { return e.current().Len() }
@@ -109,13 +124,39 @@ func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
 	h := c.hashOf(key)
 	e.enter()
 	defer e.leave()
-	e.put(h, key, v.value)
+	e.put(h, key, v)
 }
 
 // put is Put with all foreign code behind it. The Editor must be busy.
-func (e *Editor[K, V]) put(h uint64, key K, value V) {
+func (e *Editor[K, V]) put(h uint64, key K, v Isolated[V]) {
+	rev := e.version
+	if v.revision != 0 {
+		rev = min(rev, v.revision)
+	}
 	m := e.writable()
-	m.put(h, key, m.cfg.newEntry(key, value, e.version))
+	n := m.cfg.newEntry(key, v.value, rev)
+	e.wrote(m.put(h, key, n), n)
+}
+
+// wrote notes that n took the place of old; either may be nil.
+func (e *Editor[K, V]) wrote(old, n *entry[V]) {
+	e.writes++
+	e.old, e.new = old, n
+}
+
+// Net appends to changes what the edit has changed so far, a key at most once, as
+// Diff of the map it began with has it: nothing if all is as it was. It takes time
+// proportional to the changes, and constant time after a single write.
+func (e *Editor[K, V]) Net(changes []Change[K, V]) []Change[K, V] {
+	e.enter()
+	defer e.leave()
+	switch e.writes {
+	case 0:
+		return changes
+	case 1:
+		return append(changes, e.cur.cfg.change(e.old, e.new))
+	}
+	return slices.AppendSeq(changes, e.cur.Diff(e.base))
 }
 
 // SetAll stores clones of all pairs of seq; of equal keys the last wins. It is
@@ -152,9 +193,10 @@ func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
 	return nil
 }
 
-// Check returns ErrConflict unless the revision of key is rev; see SetIf.
+// Check returns ErrConflict unless the revision of key is rev; see SetIf. It always
+// does for a key that this Editor wrote: see [Pending].
 func (e *Editor[K, V]) Check(key K, rev uint64) error {
-	if e.Revision(key) != rev {
+	if e.Revision(key) != rev || rev == Pending {
 		return &KeyError[K]{key, ErrConflict}
 	}
 	return nil
@@ -227,7 +269,9 @@ func (e *Editor[K, V]) remove(key K) *entry[V] {
 	e.enter()
 	defer e.leave()
 	e.undone = true
-	return e.writable().remove(h, key)
+	old := e.writable().remove(h, key)
+	e.wrote(old, nil)
+	return old
 }
 
 // Clear removes all keys, in constant time.
@@ -240,6 +284,7 @@ func (e *Editor[K, V]) Clear() {
 	w := e.writable()
 	w.len, w.root = 0, directory[V]{}
 	e.undone = true
+	e.writes = many
 }
 
 // enter takes the Editor for one step of its own, in which no foreign code
@@ -274,7 +319,7 @@ func (e *Editor[K, V]) writable() *Map[K, V] {
 		m := &Map[K, V]{version: e.version}
 		m.cfg = e.cur.config()
 		if e.cur != nil {
-			m.len, m.root.kid = e.cur.len, e.cur.root.kid
+			m.len, m.root.kid, m.attached = e.cur.len, e.cur.root.kid, e.cur.attached
 		}
 		e.cur, e.owned, e.changed = m, true, true
 	}

@@ -20,7 +20,8 @@ import (
 type Map[K comparable, V any] struct {
 	noCopy noCopy
 	tree[K, V]
-	version uint64
+	version  uint64
+	attached *attachment[K, V] // its own, or that of the nearest ancestor that has one
 }
 
 // New returns an empty map whose values are kept apart from its callers' as o
@@ -107,20 +108,29 @@ func (m *Map[K, V]) Shared() View[K, V] { return View[K, V]{m} }
 // it. It is for cloning ahead, outside an update.
 func (m *Map[K, V]) Isolate(v V) Isolated[V] {
 	c := m.config()
-	return Isolated[V]{c.isolate(v), c.plain}
+	return Isolated[V]{value: c.isolate(v), by: c}
 }
 
 // An Isolated is a value that was cloned ahead for [Editor.Put]. Only maps that
 // share the Options of the one that isolated it take it. It is immutable and
 // may be copied and used any number of times, from any goroutine.
 type Isolated[V any] struct {
-	value V
-	by    any
+	value    V
+	by       any
+	revision uint64 // 0: that of the edit
+}
+
+// At returns the value as one that was written at a revision, to be stored as it
+// was: by a log that is replayed, say. An edit stores none that is newer than
+// itself.
+func (v Isolated[V]) At(revision uint64) Isolated[V] {
+	v.revision = revision
+	return v
 }
 
 // check panics unless v was isolated as c says.
 func (c *config[K, V]) check(v Isolated[V]) {
-	if by, ok := v.by.(*config[K, V]); !ok || by != c.plain {
+	if by, ok := v.by.(*config[K, V]); !ok || by != c {
 		panic("snapshot: Put of a value that a map with other Options isolated: call Isolate on this map or its Editor")
 	}
 }

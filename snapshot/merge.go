@@ -59,12 +59,13 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 // merges know.
 func (e *Editor[K, V]) copy(ch Change[K, V]) {
 	c := e.current().config()
-	if ch.cfg != c.plain {
+	if ch.cfg != c {
 		panic("snapshot: Merge of a map with other Options: merge what was derived from the same map")
 	}
 	h := c.hashOf(ch.Key)
 	e.enter()
 	defer e.leave()
 	m := e.writable()
-	m.put(h, ch.Key, m.cfg.copyEntry(ch.new, e.version))
+	n := m.cfg.copyEntry(ch.new, e.version)
+	e.wrote(m.put(h, ch.Key, n), n)
 }

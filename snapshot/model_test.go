@@ -128,6 +128,13 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 	key := w.key()
 	old, found := model[key]
 	version := e.Version()
+	revision := func(key K) uint64 {
+		rev := e.Revision(key)
+		if rev == Pending {
+			return version
+		}
+		return rev
+	}
 	set := func(n int) { model[key] = item{n, version} }
 	put := func(f func(v V)) {
 		n := w.next()
@@ -170,7 +177,7 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 		if w.choose(2) == 0 {
 			rev += uint64(w.choose(3))
 		}
-		conflict := rev != old.rev
+		conflict := rev != old.rev || rev == version // what this edit wrote is pending
 		if verb == 10 {
 			n := w.next()
 			v := w.values.of(n)
@@ -252,12 +259,36 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 			}
 		}
 	case 20, 21:
-		w.read(key, model, e.Get, e.Has, e.Revision, e.Len)
+		w.read(key, model, e.Get, e.Has, revision, e.Len)
 	}
 	old, found = model[key]
-	if e.Len() != len(model) || e.Has(key) != found || e.Revision(key) != old.rev {
+	if e.Len() != len(model) || e.Has(key) != found || revision(key) != old.rev {
 		w.fail("verb %d of %v: %d keys, %v at %d; want %d, %+v",
 			verb, key, e.Len(), e.Has(key), e.Revision(key), len(model), old)
+	}
+	w.net(e)
+}
+
+// net compares what e says it has changed so far with what comparing the maps
+// finds, at first each time and later now and then.
+func (w *world[K, V]) net(e *Editor[K, V]) {
+	w.t.Helper()
+	if e.writes > 5 && w.choose(20) > 0 {
+		return
+	}
+	want := make(map[K]Change[K, V])
+	for c := range e.cur.Diff(e.base) {
+		want[c.Key] = c
+	}
+	got := e.Net(nil)
+	for _, c := range got {
+		is := want[c.Key]
+		if c.old != is.old || c.new != is.new || c.Kind != is.Kind || c.cfg != is.cfg {
+			w.fail("Net: %v %v, want %v", c.Key, c.Kind, is.Kind)
+		}
+	}
+	if len(got) != len(want) {
+		w.fail("Net: %d changes, want %d", len(got), len(want))
 	}
 }
 

@@ -26,8 +26,29 @@ func (r Row[K, V]) Value() V { return r.cfg.isolate(r.e.value) }
 // [View].
 func (r Row[K, V]) Shared() V { return r.e.value }
 
-// Revision returns the version that wrote the row.
-func (r Row[K, V]) Revision() uint64 { return r.e.revision() }
+// Revision returns the version that wrote the row, or [Pending] for a row that the
+// update wrote which is still running.
+func (r Row[K, V]) Revision() uint64 {
+	if r.cfg.pending == nil {
+		return Pending
+	}
+	return r.e.revision()
+}
+
+// Pending is the revision, inside an update, of what that update itself wrote. It
+// matches nothing, so that a revision that is never published cannot be mistaken
+// for that of a later write. The revision that the write gets is the version of
+// the update, once that is published.
+const Pending = 1 << 63
+
+// Pending returns the row with that revision, if an edit that derives version
+// wrote it, and r itself if not.
+func (r Row[K, V]) Pending(version uint64) Row[K, V] {
+	if r.e.revision() == version && r.cfg.pending != nil {
+		r.cfg = r.cfg.pending
+	}
+	return r
+}
 
 // Row returns the row of key and whether key is present.
 func (m *Map[K, V]) Row(key K) (Row[K, V], bool) {
@@ -75,7 +96,7 @@ func (m *Map[K, V]) Probe(key K) Row[K, V] {
 // Empty returns an empty map, at version 0, with the Options of m.
 func (m *Map[K, V]) Empty() *Map[K, V] {
 	n := new(Map[K, V])
-	n.cfg = m.config().plain
+	n.cfg = m.config()
 	return n
 }
 
@@ -95,7 +116,7 @@ func (c *config[K, V]) row(e *entry[V]) Row[K, V] {
 	if e == nil {
 		return Row[K, V]{}
 	}
-	return Row[K, V]{e, c.plain}
+	return Row[K, V]{e, c}
 }
 
 // Rows returns the row in the older map and that in the newer; the zero Row
