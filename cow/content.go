@@ -1,7 +1,9 @@
 package cow
 
 import (
+	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/benbjohnson/immutable"
 
@@ -9,87 +11,185 @@ import (
 )
 
 // indexes are the contents of all indexes of one map; they are attached to it.
-// They must not hold a map: one from before the attachment remembers its ancestor,
-// and so on, so that no version would ever be let go.
+// They must not hold a map: see snapshot.Map.Attach.
 type indexes[K comparable, V any] struct {
 	slots []slot[K, V]
+}
+
+// Structure returns about how many bytes they take.
+func (x *indexes[K, V]) Structure() int {
+	n := 0
+	for _, s := range x.slots {
+		n += s.structure()
+	}
+	return n
 }
 
 // A slot is a content without its third type parameter in the way. It is
 // immutable.
 type slot[K comparable, V any] interface {
-	// derive returns the content for a map that the changes lead to. If the
-	// update goes on, what it touches adds to what the slot has touched.
-	derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], goesOn bool) slot[K, V]
+	of() indexer[K, V]
+
+	// derive returns the content for a map that the changes lead to, and adds those
+	// who watch what is touched to s, unless watches is nil.
+	derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], s *signal) slot[K, V]
+
+	// violation returns an *IndexError if two rows are under one key of a unique
+	// index.
 	violation() error
+
+	structure() int
 }
 
-// indexesOf returns the indexes of m: those attached to it, or those of the
-// nearest ancestor brought up to m.
-func indexesOf[K comparable, V any](m *snapshot.Map[K, V]) *indexes[K, V] {
+// An indexer is an *indexDef without its third type parameter in the way.
+type indexer[K comparable, V any] interface {
+	build(m *snapshot.Map[K, V]) slot[K, V]
+	title() string
+}
+
+// An indexList is the indexes that a Store or Table has. It is immutable.
+type indexList[K comparable, V any] []indexer[K, V]
+
+// attached returns the indexes of the nearest ancestor of m that has some, and that
+// ancestor, or nil.
+func attached[K comparable, V any](m *snapshot.Map[K, V]) (*indexes[K, V], *snapshot.Map[K, V]) {
 	x, to := m.Attached()
 	all, ok := x.(*indexes[K, V])
 	if !ok {
-		return new(indexes[K, V])
+		return nil, nil
 	}
-	if to == m {
-		return all
+	return all, to
+}
+
+// find returns the content of an index, or nil.
+func (x *indexes[K, V]) find(of indexer[K, V]) slot[K, V] {
+	if x != nil {
+		for _, s := range x.slots {
+			if s.of() == of {
+				return s
+			}
+		}
 	}
-	next := &indexes[K, V]{slots: make([]slot[K, V], len(all.slots))}
-	list := slices.Collect(m.Diff(to))
-	for i, s := range all.slots {
-		next.slots[i] = s.derive(m, list, to.Version() == m.Version())
+	return nil
+}
+
+// contentsOf returns the contents of these indexes for m: attached to it, those of
+// the nearest ancestor brought up to m, or built.
+func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]) *indexes[K, V] {
+	all, to := attached(m)
+	var since []snapshot.Change[K, V]
+	if all != nil && to != m {
+		since = slices.Collect(m.Diff(to))
+	}
+	next := &indexes[K, V]{slots: make([]slot[K, V], len(list))}
+	for i, x := range list {
+		switch s := all.find(x); {
+		case s == nil:
+			next.slots[i] = x.build(m)
+		case to == m:
+			next.slots[i] = s
+		default:
+			next.slots[i] = s.derive(m, since, nil, nil)
+		}
 	}
 	return next
 }
 
-// reindex returns next, derived from base by an update, with the indexes of base
-// brought up to it, or an error if next violates a unique one.
-func reindex[K comparable, V any](next, base *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
-	if x, _ := next.Attached(); x == nil || next == base {
-		return next, nil
+// ready returns the contents of these indexes for m without work, or nil.
+func ready[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]) *indexes[K, V] {
+	all, to := attached(m)
+	if all == nil || to != m || len(all.slots) != len(list) {
+		return nil
 	}
-	all := indexesOf(next)
-	for _, s := range all.slots {
-		if err := s.violation(); err != nil {
-			return base, err
+	for i, s := range all.slots {
+		if s.of() != list[i] {
+			return nil
 		}
 	}
-	if _, to := next.Attached(); to != next && all.slots != nil {
-		next = next.Attach(all)
+	return all
+}
+
+// seal ends the edit e of base, and returns the map it made, with its indexes, or
+// base if nothing was changed, after it looked up whom the commit will wake. C gets
+// the changes, which are computed here and nowhere else; it is nil where nobody but
+// watches needs them.
+func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list indexList[K, V], h *hub[K, V], c *changes[K, V]) (*snapshot.Map[K, V], error) {
+	watched := h.watched()
+	if c == nil {
+		if !watched {
+			return e.Seal(), nil
+		}
+		c = &h.scratch
+		defer func() { *c = changes[K, V]{} }() // not to keep rows alive
 	}
-	return next, nil
+	c.compare(e, base.Version())
+	m := e.Seal()
+	if len(c.list) == 0 {
+		return base, nil
+	}
+	var s signal
+	if watched {
+		s = h.look(m.Version(), c.list)
+		defer func() { h.expect(s) }()
+	}
+	if len(list) == 0 {
+		return m, nil
+	}
+	all := ready(base, list)
+	if all == nil {
+		all = contentsOf(base, list)
+	}
+	next := &indexes[K, V]{slots: make([]slot[K, V], len(list))}
+	for i, slot := range all.slots {
+		var watches indexHub[K, V]
+		if watched {
+			watches = h.watchesOf(list[i])
+		}
+		next.slots[i] = slot.derive(m, c.list, watches, &s)
+		if err := next.slots[i].violation(); err != nil {
+			return nil, err
+		}
+	}
+	return m.Attach(next), nil
 }
 
 // attach builds the index x, adds it to what it is of, and returns it.
-func attach[K comparable, V, I any](of Indexed[K, V], x *Index[K, V, I]) (*Index[K, V, I], error) {
-	err := of.amend(func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
-		x.empty = m.Empty()
-		x.high = x.empty.Probe(*new(K)).Ref()
-		c := x.build(m)
-		if err := c.violation(); err != nil {
-			return nil, err
+func attach[K comparable, V, I any](of Indexed[K, V], x *indexDef[K, V, I]) (*Index[K, V, I], error) {
+	// What was built, in case that somebody else publishes a version meanwhile.
+	var built *snapshot.Map[K, V]
+	var c slot[K, V]
+	err := of.reindex("NewIndex", func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error) {
+		for _, other := range list {
+			if other.title() == x.name {
+				panic(fmt.Sprintf("cow: there is an index %q already: make each index once and keep it", x.name))
+			}
 		}
-		all := indexesOf(m)
-		return m.Attach(&indexes[K, V]{slots: append(slices.Clip(all.slots), c)}), nil
+		if c == nil {
+			x.empty = m.Empty()
+			x.high = x.empty.Probe(*new(K)).Ref()
+			c = x.build(m)
+		} else {
+			c = c.derive(m, slices.Collect(m.Diff(built)), nil, nil)
+		}
+		built = m
+		if err := c.violation(); err != nil {
+			return nil, nil, err
+		}
+		all := contentsOf(m, list)
+		return append(slices.Clip(list), x), m.Attach(&indexes[K, V]{slots: append(all.slots, c)}), nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	return x, nil
+	return &Index[K, V, I]{x}, nil
 }
 
 // A content is what an index has for one map. It is immutable.
 type content[K comparable, V, I any] struct {
-	index  *Index[K, V, I]
+	index  *indexDef[K, V, I]
 	sorted *immutable.SortedMap[item[K, V, I], struct{}]
 	points points[I, snapshot.Ref[K, V]] // of a unique index, where keys can be hashed
-	dups   int                           // of a unique index: items with the index key of another
-
-	// The index keys that the update touched which made this; nil for very
-	// many. For watches.
-	touched []I
-	many    bool
+	dups   *immutable.SortedMap[I, int]  // of a unique index: how many rows too many a key has; nil: none
 }
 
 // An item is one row under one of its index keys.
@@ -98,12 +198,9 @@ type item[K comparable, V, I any] struct {
 	row snapshot.Ref[K, V]
 }
 
-// maxTouched is how many touched keys a content lists.
-const maxTouched = 1024
-
 // Compare orders items by index key, then by the key of the row. The zero Ref is
 // below all, x.high above. The sorted map wants -1, 0 or 1.
-func (x *Index[K, V, I]) Compare(a, b item[K, V, I]) int {
+func (x *indexDef[K, V, I]) Compare(a, b item[K, V, I]) int {
 	c := x.compare(a.key, b.key)
 	if c == 0 && a.row != b.row {
 		none := snapshot.Ref[K, V]{}
@@ -120,46 +217,44 @@ func (x *Index[K, V, I]) Compare(a, b item[K, V, I]) int {
 
 // A collector collects the index keys of one row after the other.
 type collector[K comparable, V, I any] struct {
-	index *Index[K, V, I]
+	index *indexDef[K, V, I]
 	keys  []I
 	add   func(I) // adds to keys
 }
 
-func newCollector[K comparable, V, I any](x *Index[K, V, I]) *collector[K, V, I] {
+func newCollector[K comparable, V, I any](x *indexDef[K, V, I]) *collector[K, V, I] {
 	c := &collector[K, V, I]{index: x}
-	c.add = func(i I) {
-		if !x.has(c.keys, i) {
-			c.keys = append(c.keys, x.own(i))
-		}
-	}
+	c.add = func(i I) { c.keys = append(c.keys, x.own(i)) }
 	return c
 }
 
-// of returns the index keys of a row, each once; none for the zero Row. They
-// are valid until the next call.
+// of returns the index keys of a row in order, each once; none for the zero Row.
+// They are valid until the next call.
 func (c *collector[K, V, I]) of(row Row[K, V]) []I {
 	clear(c.keys)
 	c.keys = c.keys[:0]
 	if row != (Row[K, V]{}) {
 		c.index.keys(row, c.add)
 	}
+	if len(c.keys) > 1 {
+		slices.SortStableFunc(c.keys, c.index.compare) // so that the first of equal ones stays
+		c.keys = slices.CompactFunc(c.keys, func(a, b I) bool { return c.index.compare(a, b) == 0 })
+	}
 	return c.keys
 }
 
-func (x *Index[K, V, I]) has(keys []I, i I) bool {
-	return slices.ContainsFunc(keys, func(k I) bool { return x.compare(k, i) == 0 })
-}
-
 // own returns an index key that nobody else can modify.
-func (x *Index[K, V, I]) own(i I) I {
+func (x *indexDef[K, V, I]) own(i I) I {
 	if x.cloneKey != nil {
 		return x.cloneKey(i)
 	}
 	return i
 }
 
+func (x *indexDef[K, V, I]) title() string { return x.name }
+
 // build returns the content for a map from its rows alone.
-func (x *Index[K, V, I]) build(m *snapshot.Map[K, V]) *content[K, V, I] {
+func (x *indexDef[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 	var items []item[K, V, I]
 	keys := newCollector(x)
 	for row := range m.Rows() {
@@ -169,37 +264,35 @@ func (x *Index[K, V, I]) build(m *snapshot.Map[K, V]) *content[K, V, I] {
 	}
 	slices.SortFunc(items, x.Compare)
 	b := immutable.NewSortedMapBuilder[item[K, V, I], struct{}](x)
-	c := &content[K, V, I]{index: x, many: true}
-	var p pointsEditor[I, snapshot.Ref[K, V]]
+	w := writer[K, V, I]{content: &content[K, V, I]{index: x}}
 	if x.points != nil {
-		p = x.points().edit()
+		w.points = x.points().edit()
 	}
 	for n, it := range items {
 		b.Set(it, struct{}{})
 		if x.unique && n > 0 && x.compare(items[n-1].key, it.key) == 0 {
-			c.dups++
+			w.duplicate(it.key, 1)
 		}
-		if p != nil {
-			p.set(it.key, it.row)
+		if w.points != nil {
+			w.points.set(it.key, it.row)
 		}
 	}
-	c.sorted = b.Map()
-	if p != nil {
-		c.points = p.seal()
-	}
-	return c
+	w.sorted = b.Map()
+	return w.seal()
 }
 
-func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], goesOn bool) slot[K, V] {
-	if len(list) > 1000 && len(list) > m.Len()/4 {
-		return c.index.build(m)
-	}
+func (c *content[K, V, I]) of() indexer[K, V] { return c.index }
+
+func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], s *signal) slot[K, V] {
 	x := c.index
-	next := &content[K, V, I]{index: x, sorted: c.sorted, points: c.points, dups: c.dups}
-	if goesOn {
-		next.touched, next.many = slices.Clip(c.touched), c.many
+	w := writer[K, V, I]{content: &content[K, V, I]{index: x, sorted: c.sorted, points: c.points, dups: c.dups}}
+	who, watched := watches.(indexWatches[K, V, I])
+	if len(list) > 1000 && len(list) > m.Len()/4 {
+		if watched {
+			who.all(s)
+		}
+		return x.build(m)
 	}
-	w := writer[K, V, I]{content: next}
 	if c.points != nil {
 		w.points = c.points.edit()
 	}
@@ -210,44 +303,55 @@ func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[
 	for _, change := range list {
 		was, is := change.Rows()
 		before, after := olds.of(was), news.of(is)
-		for _, i := range before {
-			if !x.has(after, i) {
-				w.remove(item[K, V, I]{i, was.Ref()})
-			}
-		}
 		for _, i := range after {
+			for len(before) > 0 && x.compare(before[0], i) < 0 {
+				w.remove(item[K, V, I]{before[0], was.Ref()})
+				before = before[1:]
+			}
+			had := len(before) > 0 && x.compare(before[0], i) == 0
+			if had {
+				before = before[1:]
+			}
 			adds = append(adds, item[K, V, I]{i, is.Ref()})
-			fresh = append(fresh, !x.has(before, i))
+			fresh = append(fresh, !had)
+		}
+		for _, i := range before {
+			w.remove(item[K, V, I]{i, was.Ref()})
 		}
 	}
 	for i, it := range adds {
 		w.add(it, fresh[i])
 	}
-	if w.points != nil {
-		next.points = w.points.seal()
+	if watched {
+		who.lookAll(w.touched, s)
 	}
-	return next
+	return w.seal()
 }
 
 // A writer makes the changes of one update to a content that is not published
 // yet.
 type writer[K comparable, V, I any] struct {
 	*content[K, V, I]
-	points pointsEditor[I, snapshot.Ref[K, V]]
+	points  pointsEditor[I, snapshot.Ref[K, V]]
+	touched []I // index keys
+}
+
+// seal ends the edit.
+func (w *writer[K, V, I]) seal() *content[K, V, I] {
+	if w.points != nil {
+		w.content.points = w.points.seal()
+	}
+	return w.content
 }
 
 func (w *writer[K, V, I]) remove(it item[K, V, I]) {
 	w.sorted = w.sorted.Delete(it)
-	if i := it.key; w.index.apart != nil {
-		w.touch(w.index.apart(i)) // or what was removed would live on
-	} else {
-		w.touch(i)
-	}
+	w.touched = append(w.touched, it.key)
 	var other snapshot.Ref[K, V]
 	shared := false
-	if w.dups > 0 {
+	if w.dups != nil {
 		if other, shared = w.first(it.key); shared {
-			w.dups--
+			w.duplicate(it.key, -1)
 		}
 	}
 	switch {
@@ -261,10 +365,10 @@ func (w *writer[K, V, I]) remove(it item[K, V, I]) {
 
 // add adds an item, or puts a new row in its place; fresh if there is none.
 func (w *writer[K, V, I]) add(it item[K, V, I], fresh bool) {
-	w.touch(it.key)
+	w.touched = append(w.touched, it.key)
 	if w.index.unique && fresh {
 		if _, found := w.lookup(it.key); found {
-			w.dups++
+			w.duplicate(it.key, 1)
 		}
 	}
 	w.sorted = w.sorted.Set(it, struct{}{})
@@ -273,21 +377,27 @@ func (w *writer[K, V, I]) add(it item[K, V, I], fresh bool) {
 	}
 }
 
+// duplicate counts n rows more that a key of a unique index has too many.
+func (w *writer[K, V, I]) duplicate(i I, n int) {
+	if w.dups == nil {
+		w.dups = immutable.NewSortedMap[I, int](keyOrder[K, V, I]{w.index})
+	}
+	is, _ := w.dups.Get(i)
+	if is += n; is > 0 {
+		w.dups = w.dups.Set(w.index.own(i), is)
+		return
+	}
+	if w.dups = w.dups.Delete(i); w.dups.Len() == 0 {
+		w.dups = nil
+	}
+}
+
 // lookup returns a row under an index key of a unique index.
 func (w *writer[K, V, I]) lookup(i I) (snapshot.Ref[K, V], bool) {
-	if w.points != nil && w.dups == 0 && w.content.points.knows(i) {
+	if w.points != nil && w.dups == nil && w.content.points.knows(i) {
 		return w.points.get(i)
 	}
 	return w.first(i)
-}
-
-func (w *writer[K, V, I]) touch(i I) {
-	if len(w.touched) == maxTouched {
-		w.touched, w.many = nil, true
-	}
-	if !w.many {
-		w.touched = append(w.touched, i)
-	}
 }
 
 // first returns the first row under an index key.
@@ -301,18 +411,18 @@ func (c *content[K, V, I]) first(i I) (snapshot.Ref[K, V], bool) {
 }
 
 func (c *content[K, V, I]) violation() error {
-	if c.dups == 0 {
+	if c.dups == nil {
 		return nil
 	}
-	e := &IndexError{Index: c.index.name}
-	var last item[K, V, I]
-	for it := c.sorted.Iterator(); !it.Done(); {
-		at, _, _ := it.Next()
-		if last.row != (snapshot.Ref[K, V]{}) && c.index.compare(last.key, at.key) == 0 {
-			e.Key = c.index.own(at.key)
-			break
-		}
-		last = at
+	i, _, _ := c.dups.Iterator().Next()
+	return &IndexError{Index: c.index.name, Key: c.index.own(i)}
+}
+
+// structure counts the items at the usual fill of the leaves they lie in.
+func (c *content[K, V, I]) structure() int {
+	n := c.sorted.Len() * int(unsafe.Sizeof(item[K, V, I]{})) * 3 / 2
+	if c.points != nil {
+		n += c.points.structure()
 	}
-	return e
+	return n
 }

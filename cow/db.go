@@ -1,6 +1,7 @@
 package cow
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -15,43 +16,71 @@ import (
 // documentation. Where a method speaks of P, that is *Snapshot.
 type DB struct {
 	line[*Snapshot]
-	tables atomic.Pointer[schema]
-	hubs   sync.Map // index of table → its *tableHub, where there was a Watch
+	from    atomic.Pointer[origin]
+	hubs    sync.Map              // index of table → its *hub, where there was a Watch
+	indexes atomic.Pointer[[]any] // by index of table: an indexList; set in the writer's place
 }
+
+// An origin is what snapshots know of the DB that they are of. It does not hold the
+// DB, which a snapshot must not keep alive.
+type origin struct{ schema *schema }
 
 // A schema is the tables that a DB and its forks have.
 type schema struct {
-	mu     sync.Mutex
-	tables []table
+	mu      sync.Mutex
+	tables  []table
+	derived atomic.Bool // some are
+	sealed  bool        // a sink is attached: there will be no more tables
 }
 
-// A table is a Table without its type parameters in the way.
+// A table is a tableDef without its type parameters in the way.
 type table interface {
-	Name() string
+	title() string
 	exclusive(s, other *Snapshot) (rows, bytes int)
 	merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error)
+	isDerived() bool
+	derive(tx *Tx) error
+	stored
+}
+
+// origin returns what snapshots of db know of it.
+func (db *DB) origin() *origin {
+	if o := db.from.Load(); o != nil {
+		return o
+	}
+	db.from.CompareAndSwap(nil, &origin{new(schema)})
+	return db.from.Load()
 }
 
 // schema returns the tables of db.
-func (db *DB) schema() *schema {
-	if s := db.tables.Load(); s != nil {
-		return s
-	}
-	db.tables.CompareAndSwap(nil, new(schema))
-	return db.tables.Load()
-}
+func (db *DB) schema() *schema { return db.origin().schema }
 
 // add adds a table, and returns its index.
 func (s *schema) add(t table) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.tables {
-		if other.Name() == t.Name() {
-			panic(fmt.Sprintf("cow: the DB has a table %q already: make each table once and keep it", t.Name()))
+		if other.title() == t.title() {
+			panic(fmt.Sprintf("cow: the DB has a table %q already: make each table once and keep it", t.title()))
 		}
 	}
+	if s.sealed {
+		panic(fmt.Sprintf("cow: table %q comes too late: make all tables before the DB is made durable or replicated", t.title()))
+	}
 	s.tables = append(s.tables, t)
+	if t.isDerived() {
+		s.derived.Store(true)
+	}
 	return len(s.tables) - 1
+}
+
+// seal says whether there may be no more tables, and reports whether that is new.
+func (s *schema) seal(sealed bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	is := s.sealed
+	s.sealed = sealed
+	return is != sealed
 }
 
 // all returns the tables, which nobody may modify.
@@ -67,13 +96,39 @@ func (s *schema) all() []table {
 // nothing, or if two rows end up under one key of a unique index, which is an
 // *IndexError, nothing is published and the version stays.
 // Updates run one at a time; f must not update the DB itself.
+//
+// Where a sink makes the DB durable or replicates it, Update returns once its
+// version is published, which is after the sink has acknowledged it. When commits
+// from elsewhere came first, what f did is dropped without a trace and f is called
+// again, with a newer version: it must be repeatable. An update that failed, or
+// changed nothing, after it saw a version that was not acknowledged yet waits for
+// what becomes of that, and runs again if need be.
 func (db *DB) Update(f func(tx *Tx) error) error {
-	return db.update(func(current *Snapshot, logged bool) (*Snapshot, delta, error) {
-		tx := &Tx{db: db, base: current}
+	return db.UpdateContext(context.Background(), f)
+}
+
+// UpdateContext is Update that gives up when ctx ends. If that is before its
+// changes were proposed to a sink, they do not happen, and UpdateContext returns
+// ctx's cause. If it is later, they may happen or not, and it returns an error that
+// wraps ErrUnknownOutcome too. What is proposed is never taken back.
+func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
+	return db.update(ctx, func(base *Snapshot, wanted bool) (draft[*Snapshot], error) {
+		tx := &Tx{db: db, base: base}
 		defer tx.end()
 		if err := f(tx); err != nil {
-			return nil, nil, err
+			return draft[*Snapshot]{}, err
 		}
-		return tx.seal(logged)
+		return tx.seal(wanted)
 	})
+}
+
+// Close ends what makes the DB durable or replicates it: updates that are under way
+// are acknowledged or fail, and later ones return an error that wraps ErrClosed.
+// Reads go on. Without a sink Close does nothing. Only the first call returns an
+// error of the sink.
+func (db *DB) Close() error {
+	if o := db.outbox.Load(); o != nil {
+		return db.close(o)
+	}
+	return nil
 }

@@ -5,30 +5,36 @@ import "github.com/cowstore/cowstore/snapshot"
 // Fork returns a new Store that begins with m, a snapshot of s, current or past,
 // or of another fork of it. It takes constant time, shares with m what nobody
 // can modify, and is independent of s from then on. Its versions go on from
-// m's. It has the indexes of s, and no history, pins or watches. If m is older
-// than a unique index and does not agree with it, the first update of the fork
-// must put that right.
+// m's. It has the indexes that s has now, a Lineage of its own, and no history,
+// pins or watches. If m is from before an index was made, the first update of the
+// fork builds it; if it does not agree with a unique one, that update must put it
+// right.
 func (s *Store[K, V]) Fork(m *snapshot.Map[K, V]) *Store[K, V] {
 	f := new(Store[K, V])
-	f.current.Store(m)
+	f.published.Store(m)
+	f.indexes.Store(s.indexes.Load())
+	s.fork(&f.line, m.Version())
 	return f
 }
 
 // Fork returns a new DB that begins with s, a snapshot of db, current or past,
 // or of another fork of it. It takes constant time, shares with s what nobody
 // can modify, and is independent of db from then on. Its versions go on from
-// s's. It has the same tables, to be used through the same Table values, with
-// their indexes, as Store.Fork says, and no history, pins or watches.
+// s's. It has the same tables, to be used through the same Table values, or those
+// that Table.Of returns, with their indexes, as Store.Fork says, a Lineage of its
+// own, no sink, and no history, pins or watches.
 func (db *DB) Fork(s *Snapshot) *DB {
 	f := new(DB)
-	f.tables.Store(db.schema())
-	begin := &Snapshot{db: f} // never nil, so that it tells which DB it is of
+	f.from.Store(&origin{db.schema()})
+	begin := &Snapshot{of: f.origin()} // never nil, so that it tells which DB it is of
 	if s != nil {
-		if s.db.schema() != db.schema() {
+		if s.of.schema != db.schema() {
 			panic("cow: Fork from a snapshot of another DB")
 		}
 		begin.version, begin.maps = s.version, s.maps
 	}
-	f.current.Store(begin)
+	f.published.Store(begin)
+	f.indexes.Store(db.indexes.Load())
+	db.fork(&f.line, s.Version())
 	return f
 }

@@ -146,7 +146,7 @@ func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
 			return of(s), err
 		},
 		watch: func(ctx context.Context, table int, since branchMoment, w ...watched) (branchMoment, error) {
-			s, err := all[table].Watch(ctx, since.db, w...)
+			s, err := all[table].Of(db).Watch(ctx, since.db, w...)
 			return of(s), err
 		},
 		keys:  func(table int, keys ...int) watched { return all[table].Keys(keys...) },

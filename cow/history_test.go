@@ -27,7 +27,7 @@ import (
 type timeline struct {
 	tables   int
 	update   func(f func(edit func(table int) *cow.Editor[string, int]) error) error
-	rows     func(c cow.Commit) [][]snapshot.Change[string, int] // by table
+	rows     func(c *cow.Commit) [][]snapshot.Change[string, int] // by table
 	fork     func(s state) timeline
 	load     func() state
 	at       func(version uint64) (state, error)
@@ -37,7 +37,7 @@ type timeline struct {
 	pin      func(name string, version uint64) error
 	unpin    func(name string) bool
 	retain   func(r cow.Retention)
-	changes  func(ctx context.Context, since uint64) iter.Seq2[cow.Commit, error]
+	changes  func(ctx context.Context, since uint64) iter.Seq2[*cow.Commit, error]
 	stats    func() cow.Stats
 }
 
@@ -58,7 +58,7 @@ type past[S any] interface {
 	Unpin(string) bool
 	Pins() iter.Seq2[string, *S]
 	Retain(cow.Retention)
-	Changes(context.Context, uint64) iter.Seq2[cow.Commit, error]
+	Changes(context.Context, uint64) iter.Seq2[*cow.Commit, error]
 	Stats() cow.Stats
 }
 
@@ -97,7 +97,7 @@ func storeTimeline(s *cow.Store[string, int]) timeline {
 			return f(func(int) *cow.Editor[string, int] { return e })
 		})
 	}
-	l.rows = func(c cow.Commit) [][]snapshot.Change[string, int] {
+	l.rows = func(c *cow.Commit) [][]snapshot.Change[string, int] {
 		return [][]snapshot.Change[string, int]{slices.Collect(s.Rows(c))}
 	}
 	l.fork = func(of state) timeline { return storeTimeline(s.Fork(of.of.(*snapshot.Map[string, int]))) }
@@ -117,7 +117,7 @@ func dbTimeline(db *cow.DB, tables ...*cow.Table[string, int]) timeline {
 			return f(func(i int) *cow.Editor[string, int] { return tables[i].Edit(tx) })
 		})
 	}
-	l.rows = func(c cow.Commit) (all [][]snapshot.Change[string, int]) {
+	l.rows = func(c *cow.Commit) (all [][]snapshot.Change[string, int]) {
 		for _, t := range tables {
 			all = append(all, slices.Collect(t.Rows(c)))
 		}
@@ -532,9 +532,9 @@ func TestATableMadeLaterIsEmptyInTheVersionsBefore(t *testing.T) {
 	require.Zero(t, s.Len())
 	for c, err := range db.Changes(t.Context(), 0) {
 		require.NoError(t, err)
-		require.Len(t, slices.Collect(a.Rows(c)), int(2-c.Version))
-		require.Len(t, slices.Collect(b.Rows(c)), int(c.Version-1))
-		if c.Version == 2 {
+		require.Len(t, slices.Collect(a.Rows(c)), int(2-c.Version()))
+		require.Len(t, slices.Collect(b.Rows(c)), int(c.Version()-1))
+		if c.Version() == 2 {
 			break
 		}
 	}
@@ -567,7 +567,7 @@ func TestRetainRefusesNegativeLimits(t *testing.T) {
 	}
 	s.Set("a", 1)
 	require.NoError(t, s.Update(func(*cow.Editor[string, int]) error {
-		requireNested(t, "an update", func() { s.Retain(cow.Retention{Versions: 1}) })
+		requireNested(t, "Retain", func() { s.Retain(cow.Retention{Versions: 1}) })
 		_, err := s.At(1) // reading is fine
 		return err
 	}))

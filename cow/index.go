@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -20,12 +21,16 @@ type Row[K comparable, V any] = snapshot.Row[K, V]
 // snapshot, so that it always agrees with the rows.
 //
 // An Index is made by [NewIndex], [NewIndexFunc] or [NewOrder], immutable, and
-// safe for concurrent use. Forks have the indexes of the snapshot that they began
-// with. A commit takes the time of a few microseconds for each index key of each
-// row that it writes.
+// safe for concurrent use. A fork has the indexes that its parent has at that
+// moment, whatever snapshot it begins with. A commit takes a few microseconds for
+// each index key of each row that it writes.
 //
 // It is made of the sorted map of github.com/benbjohnson/immutable, a B+ tree.
-type Index[K comparable, V, I any] struct {
+type Index[K comparable, V, I any] struct{ def *indexDef[K, V, I] }
+
+// An indexDef is an Index as maps know it. It holds neither a Store nor a map with
+// rows, so that no snapshot keeps more alive than itself.
+type indexDef[K comparable, V, I any] struct {
 	name        string
 	unique      bool
 	compare     func(a, b I) int
@@ -54,14 +59,16 @@ type IndexOptions[K comparable] struct {
 
 // Indexed is what can have indexes: a *Store or a *Table.
 type Indexed[K comparable, V any] interface {
-	amend(f func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error)) error
+	// reindex replaces the list of indexes, and the current map by an equal one,
+	// by what edit returns. Edit may be called again, with another map.
+	reindex(what string, edit func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error)) error
 }
 
 // An IndexError says which index key of a unique index two rows have. It wraps
 // ErrExists.
 type IndexError struct {
 	Index string
-	Key   any
+	Key   any // the caller's own
 }
 
 func (e *IndexError) Error() string {
@@ -72,12 +79,14 @@ func (e *IndexError) Unwrap() error { return ErrExists }
 
 // NewIndex adds an index to a Store or Table, which may have rows already. Keys
 // is called with a private clone of a value and calls add with each of its index
-// keys; it runs inside updates and reads of the past, must always give the same
-// keys for equal values, and must not use the Store or DB. NewIndex queues like
-// an update. It returns an *IndexError if the rows that are there do not allow a
-// unique index; then there is none.
+// keys. It must be pure: it runs inside updates, in reads of the past and when
+// commits are replayed, must always give the same keys for equal values, and must
+// not use the Store, the DB or the update. NewIndex queues like an update, and
+// waits for the updates that a sink has not acknowledged. It returns an *IndexError
+// if the rows that are there do not allow a unique index; then there is none. It
+// panics if there is an index of that name.
 func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
-	x := newIndex(name, cmp.Compare[I], valueKeys[K](keys), o)
+	x := newIndexDef(name, cmp.Compare[I], valueKeys[K](keys), o)
 	if o.Unique {
 		x.points = newHashed[I, snapshot.Ref[K, V]]
 	}
@@ -87,30 +96,30 @@ func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string,
 // NewIndexFunc is NewIndex for index keys of any type, which compare orders:
 // negative, zero or positive as a is below, equal to or above b.
 func NewIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, compare func(a, b I) int, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
-	x := newIndex(name, compare, valueKeys[K](keys), o)
+	x := newIndexDef(name, compare, valueKeys[K](keys), o)
 	x.cloneKey = snapshot.Cloner(snapshot.Options[I]{})
 	return attach(of, x)
 }
 
 // NewOrder adds an index by the keys of the rows themselves.
 func NewOrder[K cmp.Ordered, V any](of Indexed[K, V], name string) *Index[K, V, K] {
-	x := newIndex(name, cmp.Compare[K], func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{})
+	x := newIndexDef(name, cmp.Compare[K], func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{})
 	if reflect.TypeFor[K]().Kind() == reflect.String {
 		x.apart = func(k K) K {
 			s := strings.Clone(*(*string)(unsafe.Pointer(&k)))
 			return *(*K)(unsafe.Pointer(&s))
 		}
 	}
-	x, _ = attach(of, x) // only a unique index can fail
-	return x
+	made, _ := attach(of, x) // only a unique index can fail
+	return made
 }
 
 func valueKeys[K comparable, V, I any](keys func(V, func(I))) func(Row[K, V], func(I)) {
 	return func(row Row[K, V], add func(I)) { keys(row.Value(), add) }
 }
 
-func newIndex[K comparable, V, I any](name string, compare func(a, b I) int, keys func(Row[K, V], func(I)), o IndexOptions[K]) *Index[K, V, I] {
-	x := &Index[K, V, I]{name: name, unique: o.Unique, compare: compare, keys: keys, compareKeys: o.CompareKeys}
+func newIndexDef[K comparable, V, I any](name string, compare func(a, b I) int, keys func(Row[K, V], func(I)), o IndexOptions[K]) *indexDef[K, V, I] {
+	x := &indexDef[K, V, I]{name: name, unique: o.Unique, compare: compare, keys: keys, compareKeys: o.CompareKeys}
 	if x.compareKeys == nil {
 		x.compareKeys = orderOf[K]()
 	}
@@ -121,42 +130,56 @@ func newIndex[K comparable, V, I any](name string, compare func(a, b I) int, key
 }
 
 // Name returns the name of the index.
-func (x *Index[K, V, I]) Name() string { return x.name }
+func (x *Index[K, V, I]) Name() string { return x.def.name }
+
+// Drop removes the index from a Store or Table that has it. Snapshots can still be
+// asked for it, at the cost of one from before it was made. It queues like an
+// update, and panics if there is no such index.
+func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
+	_ = of.reindex("dropping an index", func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error) {
+		i := slices.IndexFunc(list, func(other indexer[K, V]) bool { return other == indexer[K, V](x.def) })
+		if i < 0 {
+			panic(fmt.Sprintf("cow: Drop of index %q from something that does not have it", x.def.name))
+		}
+		list = slices.Delete(slices.Clone(list), i, i+1)
+		return list, m.Attach(contentsOf(m, list)), nil
+	})
+}
 
 // In returns the index as it is in a map: a snapshot of its Store, or what its
 // Table has in a snapshot. A map that comes from before the index was made, or
-// from At, is indexed there and then, in time of its rows, or of how many were
-// written since.
-func (x *Index[K, V, I]) In(m *snapshot.Map[K, V]) Range[K, V, I] {
-	return Range[K, V, I]{content: x.content(m, indexesOf(m))}
+// from At, is indexed there and then, in time proportional to its rows, or to how
+// many were written since.
+func (x *Index[K, V, I]) In(m *snapshot.Map[K, V]) Range[K, V, I] { return x.def.in(m) }
+
+func (x *indexDef[K, V, I]) in(m *snapshot.Map[K, V]) Range[K, V, I] {
+	var s slot[K, V]
+	if all, to := attached(m); to == m {
+		s = all.find(x)
+	}
+	if s == nil {
+		s = contentsOf(m, indexList[K, V]{x}).slots[0]
+	}
+	return Range[K, V, I]{content: s.(*content[K, V, I])}
 }
 
-// During returns the index as an update has left it so far.
+// During returns the index as an update has left it so far. The revision of a row
+// that the update wrote is Pending.
 func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
 	m := e.Map()
-	all := indexesOf(m)
-	if _, to := m.Attached(); to != m && all.slots != nil {
-		e.Attach(all) // so that the next time only what is written since counts
-	}
-	return Range[K, V, I]{content: x.content(m, all)}
-}
-
-// content returns the content of x among all, those of m, built if it is not there.
-func (x *Index[K, V, I]) content(m *snapshot.Map[K, V], all *indexes[K, V]) *content[K, V, I] {
-	if c := x.find(all); c != nil {
-		return c
-	}
-	return x.build(m)
-}
-
-// find returns the content of x among all, or nil.
-func (x *Index[K, V, I]) find(all *indexes[K, V]) *content[K, V, I] {
-	for _, s := range all.slots {
-		if c, ok := s.(*content[K, V, I]); ok && c.index == x {
-			return c
+	if all, to := attached(m); to != m || all.find(x.def) == nil {
+		list := indexList[K, V]{x.def}
+		if all != nil && all.find(x.def) != nil {
+			list = list[:0]
+			for _, s := range all.slots {
+				list = append(list, s.of())
+			}
 		}
+		m = e.Attach(contentsOf(m, list)) // so that the next time only what is written since counts
 	}
-	return nil
+	r := x.def.in(m)
+	r.pending = e.Version()
+	return r
 }
 
 // orderOf returns the order of K if it is a number or a string, and nil if not.

@@ -315,7 +315,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		}, cow.IndexOptions[string]{}))
 		armed = true
 		requireNested(t, "an update", func() { s.set(t, "a", 1) })
-		requireNested(t, "an update", func() {
+		requireNested(t, "NewIndex", func() {
 			_ = s.update(func(e *cow.Editor[string, int]) error { cow.NewOrder(s.of, "in an update"); return nil })
 		})
 		armed = false

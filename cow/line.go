@@ -5,101 +5,34 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
-// A line is the line of versions of a Store or a DB: the current snapshot, the
-// mutex that writers queue on, those who wait for the next, and, where that is
-// asked for, the log of what the commits changed. It is the one way a version
-// comes about:
-//
-//	update → f derives the next version in private → publish: swap, log, wake
+// A line is the line of versions of a Store or a DB. It is the one way a version
+// comes about: doc.go tells it step by step.
 //
 // P is the pointer by which a snapshot is held, a *snapshot.Map or *Snapshot: as
 // all pointers look the same, the compiler makes this code once, and not for
 // every type of map. The zero line has no version yet. Store and DB embed it: its
 // exported methods are theirs.
 type line[P version[P]] struct {
-	current pointer[P]
-	writer  sync.Mutex
-	id      atomic.Uintptr // of this line, once it had an update; see nested.go
+	published pointer[P]    // what readers see
+	writer    sync.Mutex    // held while a function runs that derives the next version
+	number    atomic.Uint64 // of this line, once it had an update; see nested.go
+	identity  atomic.Pointer[identity]
+
+	// mu guards what follows, and the swap of the published version. It is held
+	// for a moment only, and never while foreign code runs.
+	mu      sync.Mutex
+	history *history[P]               // nil: off; set in the writer's place too
+	last    int64                     // the time of the last Commit, ns since 1970
+	outbox  atomic.Pointer[outbox[P]] // nil: there is no sink; set in the writer's place too
 
 	waiters atomic.Pointer[chan struct{}]
 	waiting atomic.Int64                         // calls that are blocked, for Stats
 	watches atomic.Pointer[func(newer, older P)] // wakes watches; nil until there is one
-	log     atomic.Pointer[log[P]]               // nil: off; set in the writer's place
 	pins    pins[P]
-}
-
-// Load returns the current snapshot. It is valid forever and never changes.
-func (l *line[P]) Load() P { return l.current.Load() }
-
-// Wait blocks until there is a version above after, and returns the snapshot
-// that is current then. It returns ctx's cause, and no snapshot, if ctx ends
-// first.
-func (l *line[P]) Wait(ctx context.Context, after uint64) (P, error) {
-	return l.wait(ctx, func(s P) bool { return s.Version() > after })
-}
-
-// update calls f with the current snapshot and publishes what it returns,
-// unless that is the same or comes with an error. All foreign code runs in f:
-// an error, panic or Goexit there leaves everything as it was. Where there is a
-// log, f also returns what it changed.
-func (l *line[P]) update(f func(current P, logged bool) (P, delta, error)) (err error) {
-	l.lock()
-	defer l.writer.Unlock()
-	var next P
-	var d delta
-	current := l.current.Load()
-	logged := l.log.Load() != nil
-	inUpdate([2]uintptr{l.id.Load()}, func() { next, d, err = f(current, logged) })
-	if err == nil && any(next) != any(current) {
-		l.publish(next, current, d)
-	}
-	return err
-}
-
-// amend replaces the current snapshot by an equal one, of the same version, that
-// f made, unless f returns an error.
-func (l *line[P]) amend(f func(current P) (P, error)) (err error) {
-	l.lock()
-	defer l.writer.Unlock()
-	var next P
-	current := l.current.Load()
-	inUpdate([2]uintptr{l.id.Load()}, func() { next, err = f(current) })
-	if err == nil {
-		l.current.Store(next)
-	}
-	return err
-}
-
-// lock takes the writer's place. It panics where this goroutine has it
-// already.
-func (l *line[P]) lock() {
-	if !l.writer.TryLock() {
-		l.panicInUpdate("an update")
-		l.writer.Lock()
-	}
-	if l.id.Load() == 0 {
-		l.id.Store(lineIDs.Add(1))
-	}
-}
-
-// publish makes next the version after current. The caller has the writer's
-// place. It cannot fail.
-func (l *line[P]) publish(next, current P, d delta) {
-	if log := l.log.Load(); log != nil {
-		log.publish(l, next, d)
-	} else {
-		l.current.Store(next)
-	}
-	// After the swap, so that whoever is woken finds it; and whoever came too
-	// late to be woken has looked at the version after this swap: see wait.
-	if l.waiters.Load() != nil {
-		close(*l.waiters.Swap(nil))
-	}
-	if wake := l.watches.Load(); wake != nil {
-		(*wake)(next, current)
-	}
 }
 
 // A version is a snapshot, held by a pointer. With comparable in it, pointers
@@ -108,6 +41,130 @@ type version[P any] interface {
 	Version() uint64
 	Len() int
 	Exclusive(other P) (rows, bytes int)
+	Structure() int
+}
+
+// A draft is what an update derived: a version that is not published yet.
+type draft[P version[P]] struct {
+	next   P
+	commit *Commit      // nil where nobody asked for one
+	sent   *door.Commit // what the sink gets; nil without one
+}
+
+// Load returns the current snapshot. It is valid forever and never changes.
+func (l *line[P]) Load() P { return l.published.Load() }
+
+// update makes a version out of what f derives from the latest one, unless that is
+// the same or comes with an error. All foreign code runs in f: an error, panic or
+// Goexit there leaves everything as it was. F makes a Commit where one is wanted.
+func (l *line[P]) update(ctx context.Context, f func(base P, wanted bool) (draft[P], error)) error {
+	if l.outbox.Load() == nil {
+		if done, err := l.updateAlone(ctx, f); done {
+			return err
+		}
+	}
+	return l.updateThrough(ctx, l.outbox.Load(), f)
+}
+
+// updateAlone is update where no sink has a say in it. It returns false if there is
+// one.
+func (l *line[P]) updateAlone(ctx context.Context, f func(base P, wanted bool) (draft[P], error)) (done bool, err error) {
+	l.lock("an update")
+	defer l.writer.Unlock()
+	if l.outbox.Load() != nil {
+		return false, nil
+	}
+	if err := context.Cause(ctx); err != nil {
+		return true, err
+	}
+	base := l.published.Load()
+	d, err := l.derive(base, l.history != nil, f)
+	if err != nil || any(d.next) == any(base) {
+		return true, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if d.commit != nil && l.history != nil {
+		l.stamp(&d)
+	}
+	l.publish(d)
+	return true, nil
+}
+
+// derive calls f in the writer's place.
+func (l *line[P]) derive(base P, wanted bool, f func(base P, wanted bool) (draft[P], error)) (d draft[P], err error) {
+	ended := false
+	defer func() {
+		if !ended {
+			l.number.Store(numbers.Add(1)) // see nested.go
+		}
+	}()
+	inUpdate(l.number.Load(), func() { d, err = f(base, wanted) })
+	ended = true
+	return d, err
+}
+
+// stamp completes the Commit of a draft. The caller holds mu.
+func (l *line[P]) stamp(d *draft[P]) {
+	d.commit.stamp(l.identify().id, d.next.Version(), l.last)
+	l.last = d.commit.at
+}
+
+// publish makes d the published version. It is the one place that swaps the
+// pointer, runs no foreign code and cannot fail. The caller holds mu.
+func (l *line[P]) publish(d draft[P]) {
+	older := l.published.Load()
+	if l.history != nil && d.commit != nil {
+		l.history.add(d.commit, older)
+	}
+	l.published.Store(d.next)
+	// After the swap, so that whoever is woken finds it; and whoever came too
+	// late to be woken has looked at the version after this swap: see wait.
+	if l.waiters.Load() != nil {
+		close(*l.waiters.Swap(nil))
+	}
+	if wake := l.watches.Load(); wake != nil {
+		(*wake)(d.next, older)
+	}
+}
+
+// amend replaces the current snapshot by an equal one, of the same version, that
+// f made, unless f returns an error. F is called again if somebody else published
+// a version meanwhile.
+func (l *line[P]) amend(what string, f func(current P) (P, error)) error {
+	l.settle(what)
+	defer l.writer.Unlock()
+	for {
+		current := l.published.Load()
+		d, err := l.derive(current, false, func(base P, _ bool) (d draft[P], err error) {
+			d.next, err = f(base)
+			return d, err
+		})
+		if err != nil {
+			return err
+		}
+		l.mu.Lock()
+		same := any(current) == any(l.published.Load())
+		if same {
+			l.publish(d)
+		}
+		l.mu.Unlock()
+		if same {
+			return nil
+		}
+	}
+}
+
+// lock takes the writer's place for what. It panics where this goroutine has it
+// already.
+func (l *line[P]) lock(what string) {
+	if !l.writer.TryLock() {
+		l.panicInUpdate(what)
+		l.writer.Lock()
+	}
+	if l.number.Load() == 0 {
+		l.number.Store(numbers.Add(1))
+	}
 }
 
 // A pointer is an atomic.Pointer for a P that is a pointer itself.

@@ -174,7 +174,7 @@ func TestAnUpdateInsideAnUpdatePanics(t *testing.T) {
 		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		require.NoError(t, db.Update(func(tx *cow.Tx) error {
 			requireNested(t, "an update", func() { _ = db.Update(func(*cow.Tx) error { return nil }) })
-			requireNested(t, "an update", func() { db.Retain(cow.Retention{Versions: 1}) })
+			requireNested(t, "Retain", func() { db.Retain(cow.Retention{Versions: 1}) })
 			requireNested(t, "a Watch", func() { _, _ = table.Watch(context.Background(), db.Load()) })
 			requireNested(t, "a Wait", func() { _, _ = db.Wait(context.Background(), 0) })
 			table.Edit(tx).Set("k", 1)

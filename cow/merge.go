@@ -92,7 +92,7 @@ type Resolver struct {
 // Resolve returns a Resolver for conflicts in the table; see Store.Merge for
 // what it returns.
 func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, err error)) Resolver {
-	return Resolver{t.schema, t.index, resolve}
+	return Resolver{t.def.schema, t.def.index, resolve}
 }
 
 // Merge makes the changes from base to theirs here as well, in all tables, in
@@ -123,11 +123,11 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 	return theirs, nil
 }
 
-func (t *Table[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error) {
-	from, to := t.In(base), t.In(theirs)
+func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error) {
+	from, to := d.in(base), d.in(theirs)
 	if from == to {
 		return nil, nil
 	}
 	f, _ := resolve.(func(Conflict[K, V]) (V, bool, error))
-	return merge(t.Edit(tx), t.name, from, to, f)
+	return merge(d.edit(tx), d.name, from, to, f)
 }

@@ -17,10 +17,23 @@ type Options[V any] struct {
 	// such as connections, and for read-only views. Package cowtest helps
 	// tests find those who modify one all the same.
 	Immutable bool
+
+	// Codec turns the values of a table into bytes and back, for what makes a DB
+	// durable or replicates it. It is nil where nothing does. A Store ignores it.
+	Codec Codec[V]
+
+	// Derive, if not nil, says that the table is derived: it is not stored, but
+	// follows from the other tables. At the end of each update, before its changes
+	// count, Derive is called to bring it up to them, through Tx.Base and Edit; and
+	// so it is when commits are replayed that came from a log or another replica.
+	// It must be pure: the same for the same tables, without a clock, a random
+	// number or anything else from outside. Tables are derived in the order in
+	// which they were made. An error makes the update fail. A Store ignores it.
+	Derive func(tx *Tx) error
 }
 
 func newMap[K comparable, V any](o Options[V]) *snapshot.Map[K, V] {
-	return snapshot.New[K](snapshot.Options[V](o))
+	return snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable})
 }
 
 // An Editor makes the changes of one update to one map. It must not be used

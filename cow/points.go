@@ -1,12 +1,17 @@
 package cow
 
-import "github.com/cowstore/cowstore/snapshot"
+import (
+	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
 
 // points finds the row of an index key in one step. It is immutable.
 type points[I, R any] interface {
 	get(i I) (R, bool)
 	knows(i I) bool // false: get does not find i, whether or not it is there
 	edit() pointsEditor[I, R]
+	structure() int // about how many bytes it takes
 }
 
 type pointsEditor[I, R any] interface {
@@ -26,6 +31,10 @@ func newHashed[I comparable, R any]() points[I, R] {
 func (h hashed[I, R]) get(i I) (R, bool)        { return h.m.Get(i) }
 func (h hashed[I, R]) knows(i I) bool           { return i == i } // a NaN could not be deleted again
 func (h hashed[I, R]) edit() pointsEditor[I, R] { return hashedEditor[I, R]{h.m.Edit()} }
+
+func (h hashed[I, R]) structure() int {
+	return h.m.Structure() + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(*new(R))+8)
+}
 
 type hashedEditor[I comparable, R any] struct{ e *snapshot.Editor[I, R] }
 

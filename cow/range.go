@@ -18,6 +18,7 @@ type Range[K comparable, V, I any] struct {
 	low     *item[K, V, I] // nil: from the first; inclusive
 	high    *item[K, V, I] // nil: to the last; exclusive
 	reverse bool
+	pending uint64 // the version of the update that the range is of; 0: of none
 }
 
 // From narrows the range to index keys equal to or above i.
@@ -78,12 +79,12 @@ func (r Range[K, V, I]) to(high item[K, V, I]) Range[K, V, I] {
 // Get returns the row under i, the first in the order of the range if there are
 // several, and whether there is one.
 func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) {
-	if p := r.content.points; p != nil && r.content.dups == 0 && r.low == nil && r.high == nil && p.knows(i) {
+	if p := r.content.points; p != nil && r.content.dups == nil && r.low == nil && r.high == nil && p.knows(i) {
 		ref, ok := p.get(i)
 		if !ok {
 			return Row[K, V]{}, false
 		}
-		return r.content.index.empty.Deref(ref), true
+		return r.row(ref), true
 	}
 	for _, row := range r.Equal(i).All() {
 		return row, true
@@ -134,7 +135,7 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 				if at, more = r.next(it); !more {
 					break
 				}
-				keys[n], rows[n] = at.key, x.empty.Deref(at.row)
+				keys[n], rows[n] = at.key, r.row(at.row)
 				n++
 			}
 			snapshot.Prefetch(rows[:n])
@@ -145,6 +146,15 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 			}
 		}
 	}
+}
+
+// row returns the row of an item.
+func (r *Range[K, V, I]) row(ref snapshot.Ref[K, V]) Row[K, V] {
+	row := r.content.index.empty.Deref(ref)
+	if r.pending != 0 {
+		row = row.Pending(r.pending)
+	}
+	return row
 }
 
 // An iterator is where an iteration over items is.

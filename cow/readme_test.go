@@ -141,9 +141,9 @@ func Example_readmeFollow() {
 		}
 		for change := range jobs.Rows(commit) {
 			is, _ := change.New()
-			fmt.Println(commit.Version, change.Kind, change.Key, is)
+			fmt.Println(commit.Version(), change.Kind, change.Key, is)
 		}
-		if commit.Version == m.Version() {
+		if commit.Version() == m.Version() {
 			break // and resume from here another time
 		}
 	}

@@ -4,7 +4,7 @@ package cow
 // forever and safe for concurrent use; it must be handled by pointer. The nil
 // *Snapshot is that of a DB before its first update.
 type Snapshot struct {
-	db      *DB
+	of      *origin
 	version uint64
 	maps    []any // *snapshot.Map[K, V] by index of table; nil or short: empty
 }
@@ -15,6 +15,36 @@ func (s *Snapshot) Version() uint64 {
 		return 0
 	}
 	return s.version
+}
+
+// set puts the map of a table into a snapshot that is being made.
+func (s *Snapshot) set(index int, m any) {
+	for index >= len(s.maps) {
+		s.maps = append(s.maps, nil)
+	}
+	s.maps[index] = m
+}
+
+// table returns the map of a table, or nil if it has none yet.
+func (s *Snapshot) table(index int) any {
+	if s == nil || index >= len(s.maps) {
+		return nil
+	}
+	return s.maps[index]
+}
+
+// Structure returns about how many bytes s takes apart from its rows; see
+// snapshot.Map.Structure.
+func (s *Snapshot) Structure() int {
+	n := 0
+	if s != nil {
+		for _, m := range s.maps {
+			if m, ok := m.(interface{ Structure() int }); ok {
+				n += m.Structure()
+			}
+		}
+	}
+	return n
 }
 
 // Len returns the number of rows in all tables.
@@ -31,12 +61,13 @@ func (s *Snapshot) Len() int {
 }
 
 // Exclusive returns how many rows s has that other does not share, and about
-// how many bytes of memory they keep alive. It takes time of their number.
+// how many bytes of memory they keep alive. It takes time proportional to their
+// number.
 func (s *Snapshot) Exclusive(other *Snapshot) (rows, bytes int) {
 	if s == nil {
 		return 0, 0
 	}
-	for _, t := range s.db.schema().all() {
+	for _, t := range s.of.schema.all() {
 		r, b := t.exclusive(s, other)
 		rows, bytes = rows+r, bytes+b
 	}

@@ -15,10 +15,11 @@ type Stats struct {
 	Waiting int // calls blocked in Wait, in a watch or in Changes
 }
 
-// Stats returns the figures as they are. It takes constant time, and for each
-// pin that of the rows it holds; what several hold back is counted for each.
+// Stats returns the figures as they are. It takes time proportional to the rows
+// that each pin holds, and to the commits that were retained since the last call;
+// what several hold back is counted for each.
 func (l *line[P]) Stats() Stats {
-	current := l.current.Load()
+	current := l.published.Load()
 	st := Stats{Commits: current.Version(), Rows: current.Len(), Waiting: int(l.waiting.Load())}
 	for _, s := range l.Pins() {
 		rows, bytes := s.Exclusive(current)
@@ -26,13 +27,14 @@ func (l *line[P]) Stats() Stats {
 		st.HeldRows += rows
 		st.HeldBytes += bytes
 	}
-	if g := l.log.Load(); g != nil {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.trim(time.Now().UnixNano())
-		st.Retained = len(g.records)
-		st.HeldRows += g.rows
-		st.HeldBytes += g.bytes
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h := l.history; h != nil {
+		h.trim(time.Now().UnixNano())
+		h.weigh()
+		st.Retained = len(h.commits)
+		st.HeldRows += h.sum.rows
+		st.HeldBytes += h.sum.bytes
 	}
 	return st
 }

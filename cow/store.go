@@ -1,6 +1,7 @@
 package cow
 
 import (
+	"context"
 	"iter"
 	"sync/atomic"
 
@@ -16,20 +17,21 @@ import (
 // a method speaks of P, that is *snapshot.Map[K, V].
 type Store[K comparable, V any] struct {
 	line[*snapshot.Map[K, V]]
-	hub atomic.Pointer[hub[K, V]] // who watches; nil until there is one
+	hub     atomic.Pointer[hub[K, V]]       // who watches; nil until there is one
+	indexes atomic.Pointer[indexList[K, V]] // nil: none; set in the writer's place
 }
 
 // New returns an empty Store. It panics if V cannot be kept isolated as o
 // says.
 func New[K comparable, V any](o Options[V]) *Store[K, V] {
 	s := new(Store[K, V])
-	s.current.Store(newMap[K](o))
+	s.published.Store(newMap[K](o))
 	return s
 }
 
 // Get returns the value of key in the current snapshot, isolated, and whether
 // key is present.
-func (s *Store[K, V]) Get(key K) (V, bool) { return s.current.Load().Get(key) }
+func (s *Store[K, V]) Get(key K) (V, bool) { return s.published.Load().Get(key) }
 
 // Update calls f with an Editor of the current snapshot, and publishes the
 // edited map as the next version when f returns nil, in one step. If f returns
@@ -38,17 +40,47 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.current.Load().Get(key) }
 // *IndexError, nothing is published and the version stays. Updates run one at a
 // time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
-	return s.update(func(current *snapshot.Map[K, V], logged bool) (*snapshot.Map[K, V], delta, error) {
-		e := current.Edit()
+	return s.UpdateContext(context.Background(), f)
+}
+
+// UpdateContext is Update, unless ctx has ended before f is called: then it returns
+// ctx's cause.
+func (s *Store[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V]) error) error {
+	return s.update(ctx, func(base *snapshot.Map[K, V], wanted bool) (d draft[*snapshot.Map[K, V]], err error) {
+		e := base.Edit()
 		defer e.Discard()
 		if err := f(e); err != nil {
-			return nil, nil, err
+			return d, err
 		}
-		next, err := reindex(e.Seal(), current)
-		if err != nil || !logged || next == current {
-			return next, nil, err
+		var of *changes[K, V]
+		list := s.indexList()
+		if wanted || len(list) > 0 {
+			c := new(storeCommit[K, V])
+			c.changes, of = &c.of, &c.of
+			if wanted {
+				d.commit = &c.Commit
+			}
 		}
-		return next, newChanges(next, current), nil
+		d.next, err = seal(e, base, list, s.hub.Load(), of)
+		return d, err
+	})
+}
+
+// indexList returns the indexes.
+func (s *Store[K, V]) indexList() indexList[K, V] {
+	if list := s.indexes.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error)) error {
+	return s.amend(what, func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
+		list, m, err := edit(s.indexList(), m)
+		if err == nil {
+			s.indexes.Store(&list) // before the map: what derives from it looks here
+		}
+		return m, err
 	})
 }
 
@@ -149,8 +181,4 @@ func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 		})
 		return nil
 	}))
-}
-
-func (s *Store[K, V]) amend(f func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error)) error {
-	return s.line.amend(f)
 }

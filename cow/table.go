@@ -3,80 +3,130 @@ package cow
 import (
 	"fmt"
 
+	"github.com/cowstore/cowstore/cow/internal/keycode"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A Table is one map of a DB and of its forks. It is a typed name for the map:
-// the content is in the snapshots. It is made by NewTable, immutable, and safe
-// for concurrent use.
+// A Table is one map of a DB. It is a typed name for the map: the content is in
+// the snapshots. It is made by NewTable, or, for a fork, by Of; it is immutable and
+// safe for concurrent use.
 type Table[K comparable, V any] struct {
-	db     *DB // the one it was made for
+	db  *DB
+	def *tableDef[K, V]
+}
+
+// A tableDef is what a table is in a DB and all its forks.
+type tableDef[K comparable, V any] struct {
 	schema *schema
 	name   string
 	index  int
 	empty  *snapshot.Map[K, V]
+	codec  Codec[V]
+	update func(tx *Tx) error // Options.Derive
+
+	keys    *keycode.Codec[K]
+	keysErr error // why K cannot be encoded
 }
 
 // NewTable adds an empty table to db, and to all forks it comes from or has, at
-// any time. A NewIndex of the table is for db. It panics if db has a table of that
-// name, or if V cannot be kept isolated as o says.
+// any time. It panics if db has a table of that name, if V cannot be kept isolated
+// as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
-	t := &Table[K, V]{db: db, schema: db.schema(), name: name, empty: newMap[K](o)}
-	t.index = t.schema.add(t)
-	return t
+	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o), codec: o.Codec, update: o.Derive}
+	d.keys, d.keysErr = keycode.New[K]()
+	d.index = d.schema.add(d)
+	return &Table[K, V]{db, d}
+}
+
+// Of returns the same table of another DB: a fork of that which t is of, or what
+// that was forked from. It panics if db is neither.
+func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
+	if db.schema() != t.def.schema {
+		panic(fmt.Sprintf("cow: table %q looked for in another DB", t.def.name))
+	}
+	return &Table[K, V]{db, t.def}
 }
 
 // Name returns the name of the table.
-func (t *Table[K, V]) Name() string { return t.name }
+func (t *Table[K, V]) Name() string { return t.def.name }
 
 // In returns the table's map in a snapshot, empty in one from before the table
 // was made. It panics if s is of another DB, unless one is a fork of the other.
-func (t *Table[K, V]) In(s *Snapshot) *snapshot.Map[K, V] {
-	if s == nil {
-		return t.empty
-	}
-	if s.db.schema() != t.schema {
-		panic(fmt.Sprintf("cow: table %q looked for in a snapshot of another DB", t.name))
-	}
-	if t.index < len(s.maps) {
-		if m, ok := s.maps[t.index].(*snapshot.Map[K, V]); ok {
-			return m
-		}
-	}
-	return t.empty
-}
+func (t *Table[K, V]) In(s *Snapshot) *snapshot.Map[K, V] { return t.def.in(s) }
 
 // Edit returns the Editor of the table in an update, the same one each time.
-// It panics if the update has ended or is of another DB.
-func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] {
-	if tx.db.schema() != t.schema {
-		panic(fmt.Sprintf("cow: table %q edited in an update of another DB", t.name))
+// It panics if the update has ended or is of another DB, unless one is a fork of
+// the other.
+func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] { return t.def.edit(tx) }
+
+func (d *tableDef[K, V]) title() string { return d.name }
+
+func (d *tableDef[K, V]) in(s *Snapshot) *snapshot.Map[K, V] {
+	if s == nil {
+		return d.empty
 	}
-	e := tx.edit(t.index, func() edit {
-		base := t.In(tx.base)
-		return &tableEdit[K, V]{base.EditAt(tx.Version()), base}
+	if s.of.schema != d.schema {
+		panic(fmt.Sprintf("cow: table %q looked for in a snapshot of another DB", d.name))
+	}
+	if m, ok := s.table(d.index).(*snapshot.Map[K, V]); ok {
+		return m
+	}
+	return d.empty
+}
+
+func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
+	if tx.db.schema() != d.schema {
+		panic(fmt.Sprintf("cow: table %q edited in an update of another DB", d.name))
+	}
+	e := tx.edit(d.index, func() edit {
+		base := d.in(tx.base)
+		return &tableEdit[K, V]{base.EditAt(tx.Version()), base, d}
 	})
 	return e.(*tableEdit[K, V]).Editor
 }
 
-func (t *Table[K, V]) exclusive(s, other *Snapshot) (rows, bytes int) {
-	return t.In(s).Exclusive(t.In(other))
+func (d *tableDef[K, V]) exclusive(s, other *Snapshot) (rows, bytes int) {
+	return d.in(s).Exclusive(d.in(other))
 }
 
-func (t *Table[K, V]) amend(f func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error)) error {
-	return t.db.amend(func(current *Snapshot) (*Snapshot, error) {
-		m, err := f(t.In(current))
+func (d *tableDef[K, V]) derive(tx *Tx) error {
+	if d.update == nil {
+		return nil
+	}
+	return d.update(tx)
+}
+
+func (d *tableDef[K, V]) isDerived() bool { return d.update != nil }
+
+// indexList returns the indexes that the table has in db.
+func (d *tableDef[K, V]) indexList(db *DB) indexList[K, V] {
+	if all := db.indexes.Load(); all != nil && d.index < len(*all) {
+		list, _ := (*all)[d.index].(indexList[K, V])
+		return list
+	}
+	return nil
+}
+
+func (t *Table[K, V]) reindex(what string, edit func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error)) error {
+	return t.db.amend(what, func(current *Snapshot) (*Snapshot, error) {
+		list, m, err := edit(t.def.indexList(t.db), t.In(current))
 		if err != nil {
 			return nil, err
 		}
-		next := &Snapshot{db: t.db, version: current.Version()}
+		var all []any
+		if is := t.db.indexes.Load(); is != nil {
+			all = append(all, *is...)
+		}
+		for t.def.index >= len(all) {
+			all = append(all, nil)
+		}
+		all[t.def.index] = list
+		t.db.indexes.Store(&all) // before the map: what derives from it looks here
+		next := &Snapshot{of: t.db.origin(), version: current.Version()}
 		if current != nil {
 			next.maps = append(next.maps, current.maps...)
 		}
-		for t.index >= len(next.maps) {
-			next.maps = append(next.maps, nil)
-		}
-		next.maps[t.index] = m
+		next.set(t.def.index, m)
 		return next, nil
 	})
 }
@@ -85,15 +135,20 @@ func (t *Table[K, V]) amend(f func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], 
 type tableEdit[K comparable, V any] struct {
 	*Editor[K, V]
 	base *snapshot.Map[K, V]
+	def  *tableDef[K, V]
 }
 
-func (e *tableEdit[K, V]) seal(logged bool) (m any, d delta, err error) {
-	next, err := reindex(e.Seal(), e.base)
+func (e *tableEdit[K, V]) seal(db *DB, wanted bool) (m any, n tableNet, err error) {
+	list := e.def.indexList(db)
+	x, _ := db.hubs.Load(e.def.index)
+	h, _ := x.(*hub[K, V])
+	var c *changes[K, V]
+	if wanted || len(list) > 0 {
+		c = new(changes[K, V])
+	}
+	next, err := seal(e.Editor, e.base, list, h, c)
 	if err != nil || next == e.base {
 		return nil, nil, err
 	}
-	if logged {
-		d = newChanges(next, e.base)
-	}
-	return next, d, nil
+	return next, c, nil
 }

@@ -1,6 +1,10 @@
 package cow
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
 
 // A Tx is one update of a DB. It must not be copied, or used after the update
 // function has returned, which panics.
@@ -8,20 +12,31 @@ type Tx struct {
 	db   *DB
 	base *Snapshot
 
+	version uint64 // of what is replayed; 0: in an update
+
 	mu    sync.Mutex
 	ended bool
 	edits []edit // by index of table; nil where the table is not edited
 }
 
 type edit interface {
-	// seal ends the edit and returns the map it made, or nil for no change,
-	// and what it changed, where that is logged.
-	seal(logged bool) (m any, d delta, err error)
+	// seal ends the edit and returns the map it made, or nil for no change, and
+	// what it changed, if that is wanted.
+	seal(db *DB, wanted bool) (m any, n tableNet, err error)
 	Discard()
 }
 
-// Version returns the version that the update will publish.
-func (tx *Tx) Version() uint64 { return tx.base.Version() + 1 }
+// Version returns the version that the update will publish. It counts only once
+// Update has returned nil: if the update fails, the next one gets the number.
+func (tx *Tx) Version() uint64 {
+	if tx.version != 0 {
+		return tx.version
+	}
+	return tx.base.Version() + 1
+}
+
+// Base returns the snapshot that the update began with.
+func (tx *Tx) Base() *Snapshot { return tx.base }
 
 // edit returns the edit of the table with that index, made by begin if there
 // is none yet.
@@ -41,58 +56,75 @@ func (tx *Tx) edit(table int, begin func() edit) edit {
 }
 
 // seal ends all edits and returns the snapshot they make, which is the base if
-// they changed nothing, and what they changed, where that is logged.
-func (tx *Tx) seal(logged bool) (*Snapshot, delta, error) {
-	tx.mu.Lock()
-	defer tx.mu.Unlock()
-	tx.ended = true
-	next := &Snapshot{db: tx.db, version: tx.Version()}
+// they changed nothing.
+func (tx *Tx) seal(wanted bool) (d draft[*Snapshot], err error) {
+	if err := tx.derive(); err != nil {
+		return d, err
+	}
+	// What follows runs functions of indexes, which must not find the lock held.
+	edits := tx.close()
+	next := &Snapshot{of: tx.db.origin(), version: tx.Version()}
 	if tx.base != nil {
 		next.maps = append(next.maps, tx.base.maps...)
 	}
-	var all *tables
-	if logged {
-		all = new(tables)
+	var c *dbCommit
+	if wanted {
+		c = new(dbCommit)
+		c.changes = &c.of
 	}
-	changed := false
-	for i, e := range tx.edits {
+	d.next = tx.base
+	for i, e := range edits {
 		if e == nil {
 			continue
 		}
-		m, d, err := e.seal(logged)
+		m, n, err := e.seal(tx.db, wanted)
 		if err != nil {
-			return nil, nil, err
+			return d, err
 		}
 		if m == nil {
 			continue
 		}
-		for i >= len(next.maps) {
-			next.maps = append(next.maps, nil)
-		}
-		next.maps[i] = m
-		changed = true
-		if logged {
-			for i >= len(all.list) {
-				all.list = append(all.list, nil)
-			}
-			all.list[i] = d
+		next.set(i, m)
+		d.next = next
+		if wanted {
+			c.of.set(i, n)
 		}
 	}
-	if !changed {
-		return tx.base, nil, nil
+	if !wanted || d.next == tx.base {
+		return d, nil
 	}
-	if !logged {
-		return next, nil, nil
+	d.commit = &c.Commit
+	if tx.version == 0 && tx.db.outbox.Load() != nil {
+		d.sent = new(door.Commit)
+		d.sent.Rows, err = tx.db.encode(&c.of, next.version)
 	}
-	return next, all, nil
+	return d, err
+}
+
+// derive brings derived tables up to the others.
+func (tx *Tx) derive() error {
+	if !tx.db.schema().derived.Load() {
+		return nil
+	}
+	for _, t := range tx.db.schema().all() {
+		if err := t.derive(tx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close makes any later use of the Tx panic, and returns its edits.
+func (tx *Tx) close() []edit {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.ended = true
+	return tx.edits
 }
 
 // end makes any later use of the Tx and its Editors panic.
 func (tx *Tx) end() {
-	tx.mu.Lock()
-	defer tx.mu.Unlock()
-	tx.ended = true
-	for _, e := range tx.edits {
+	for _, e := range tx.close() {
 		if e != nil {
 			e.Discard()
 		}

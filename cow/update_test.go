@@ -273,7 +273,7 @@ func TestReadsInsideAnUpdateSeeItsWrites(t *testing.T) {
 			v, ok := e.Get("new")
 			require.True(t, ok)
 			require.Equal(t, 1, v)
-			require.Equal(t, uint64(2), e.Revision("new"))
+			require.Equal(t, uint64(snapshot.Pending), e.Revision("new"))
 			require.Equal(t, uint64(1), e.Revision("7"))
 			require.True(t, e.Delete("7"))
 			require.False(t, e.Has("7"))

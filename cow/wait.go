@@ -2,9 +2,10 @@ package cow
 
 import "context"
 
-// wait returns the current version once reached says that it is the one, or
-// ctx's error. It starts no goroutine.
-func (l *line[P]) wait(ctx context.Context, reached func(P) bool) (P, error) {
+// Wait blocks until there is a version above after, and returns the snapshot
+// that is current then. It returns ctx's cause, and no snapshot, if ctx ends
+// first, and ErrUnpublished at once if after itself is a version to come.
+func (l *line[P]) Wait(ctx context.Context, after uint64) (P, error) {
 	for checked := false; ; {
 		// Waiters share one channel, which publish takes away and closes. It
 		// is loaded or made before the version is: a version published after
@@ -18,8 +19,12 @@ func (l *line[P]) wait(ctx context.Context, reached func(P) bool) (P, error) {
 				continue
 			}
 		}
-		if s := l.current.Load(); reached(s) {
+		s := l.published.Load()
+		if s.Version() > after {
 			return s, nil
+		}
+		if s.Version() < after {
+			return *new(P), unpublished(after)
 		}
 		if !checked {
 			l.panicInUpdate("a Wait")

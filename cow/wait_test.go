@@ -48,16 +48,16 @@ func TestWaitEndsWhenThereIsAVersionAbove(t *testing.T) {
 	bubbles(t, func(t *testing.T, s subject[int]) {
 		const n = 100
 		var waiters []*waiter
-		for after := range n {
-			for range 3 {
-				waiters = append(waiters, startWait(t.Context(), s, uint64(after)))
-			}
-		}
 		for version := 1; version <= n; version++ {
+			for range 3 {
+				waiters = append(waiters, startWait(t.Context(), s, uint64(version-1)))
+			}
 			synctest.Wait()
 			for i, w := range waiters {
 				require.Equal(t, i/3 < version-1, w.done.Load(), "after %d, at version %d", i/3, version-1)
 			}
+			_, err := s.wait(t.Context(), uint64(version))
+			require.ErrorIs(t, err, cow.ErrUnpublished, "nobody waits for what may never come")
 			s.set(t, "a", version)
 		}
 		synctest.Wait()

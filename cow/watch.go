@@ -2,8 +2,7 @@ package cow
 
 import (
 	"context"
-	"sync"
-	"sync/atomic"
+	"slices"
 
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -15,24 +14,23 @@ type Watched[K comparable, V any] interface {
 	// differs reports whether it is not the same in both maps.
 	differs(newer, older *snapshot.Map[K, V]) bool
 
-	// add registers c with h, and remove takes it out again. The caller holds
-	// h.mu.
+	// add registers c with h, in steps, and remove takes it out again.
 	add(h *hub[K, V], c chan struct{})
 	remove(h *hub[K, V], c chan struct{})
 }
 
 // Keys returns keys of the Store for Watch.
-func (s *Store[K, V]) Keys(keys ...K) Watched[K, V] { return watchedKeys[K, V](keys) }
+func (s *Store[K, V]) Keys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
 
 // Keys returns keys of the table for Watch.
-func (t *Table[K, V]) Keys(keys ...K) Watched[K, V] { return watchedKeys[K, V](keys) }
+func (t *Table[K, V]) Keys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
 
 // Watch blocks until the current snapshot differs from since in what is watched:
 // any of what is listed, or, if nothing is, the whole map. It returns that
 // snapshot, or ctx's cause and no snapshot if ctx ends first. A key differs once it
 // was written, even with an equal value; other writes never end a Watch. Watch
 // starts no goroutine, and a commit pays for the watches it wakes, not for
-// those there are.
+// those there are. It panics for a key that cannot be hashed, or compared.
 func (s *Store[K, V]) Watch(ctx context.Context, since *snapshot.Map[K, V], of ...Watched[K, V]) (*snapshot.Map[K, V], error) {
 	h := s.hub.Load()
 	if h == nil {
@@ -40,30 +38,41 @@ func (s *Store[K, V]) Watch(ctx context.Context, since *snapshot.Map[K, V], of .
 		h = s.hub.Load()
 	}
 	if s.watches.Load() == nil {
-		wake := h.wake
+		wake := s.wake
 		s.watches.CompareAndSwap(nil, &wake)
 	}
 	return watch(ctx, &s.line, h, since, func(m *snapshot.Map[K, V]) *snapshot.Map[K, V] { return m }, of)
 }
 
+// wake signals those who watch the Store.
+func (s *Store[K, V]) wake(newer, _ *snapshot.Map[K, V]) { s.hub.Load().fire(newer.Version()) }
+
 // Watch is Store.Watch for this table: it blocks until what is watched differs
-// from what it was in since, a snapshot of a DB or fork, and watches that one. The
-// nil snapshot is that of the DB that the table was made for.
+// from what it was in since, a snapshot of the DB that the Table is of. To watch a
+// fork, use [Table.Of]; Watch panics for a snapshot of another DB.
 func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, of ...Watched[K, V]) (*Snapshot, error) {
 	db := t.db
-	if since != nil {
-		db = since.db
+	if since != nil && since.of != db.origin() {
+		panic("cow: Watch from a snapshot of another DB: use the Table's Of to watch that")
 	}
-	t.In(since) // panics if it is of another DB
-	x, ok := db.hubs.Load(t.index)
+	x, ok := db.hubs.Load(t.def.index)
 	if !ok {
-		x, _ = db.hubs.LoadOrStore(t.index, &tableHub[K, V]{t, newHub[K, V]()})
+		x, _ = db.hubs.LoadOrStore(t.def.index, newHub[K, V]())
 	}
 	if db.watches.Load() == nil {
 		wake := db.wake
 		db.watches.CompareAndSwap(nil, &wake)
 	}
-	return watch(ctx, &db.line, x.(*tableHub[K, V]).hub, since, t.In, of)
+	return watch(ctx, &db.line, x.(*hub[K, V]), since, t.In, of)
+}
+
+// wake signals those who watch tables.
+func (db *DB) wake(newer, older *Snapshot) {
+	for table, h := range db.hubs.Range {
+		if i := table.(int); newer.table(i) != older.table(i) {
+			h.(interface{ fire(version uint64) }).fire(newer.version)
+		}
+	}
 }
 
 // watch is Watch of the map that in finds in a snapshot.
@@ -72,112 +81,43 @@ func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h
 	if len(of) == 0 {
 		of = []Watched[K, V]{watchedMap[K, V]{}}
 	}
-	// A publication swaps, and then looks for who waits; this makes itself known,
-	// and then looks at what is published. So one of the two sees the other.
-	c := make(chan struct{}, 1)
-	h.add(c, of)
-	defer h.remove(c, of)
-	for checked := false; ; {
-		s := l.current.Load()
+	differs := func() (P, bool) {
+		s := l.published.Load()
 		newer := in(s)
 		for _, w := range of {
 			if w.differs(newer, older) {
-				return s, nil
+				return s, true
 			}
 		}
-		if !checked {
-			l.panicInUpdate("a Watch")
-			checked = true
+		return s, false
+	}
+	// At first without registering: so what panics for a bad key leaves nothing
+	// behind.
+	if s, ok := differs(); ok {
+		return s, nil
+	}
+	l.panicInUpdate("a Watch")
+	// A publication swaps, and then looks for who waits; this makes itself known,
+	// and then looks at what is published. So one of the two sees the other.
+	c := make(chan struct{}, 1)
+	h.waiting.Add(1)
+	defer func() {
+		for _, w := range of {
+			w.remove(h, c)
+		}
+		h.forget(c)
+		h.waiting.Add(-1)
+	}()
+	for _, w := range of {
+		w.add(h, c)
+	}
+	for {
+		if s, ok := differs(); ok {
+			return s, nil
 		}
 		if err := l.block(ctx, c); err != nil {
 			return *new(P), err
 		}
-	}
-}
-
-// A hub knows who watches one map of a Store or DB.
-type hub[K comparable, V any] struct {
-	waiting atomic.Int64
-
-	mu      sync.Mutex
-	whole   chans
-	keys    map[K]chans
-	indexes map[any]indexHub[K, V] // by *Index
-}
-
-// chans are the channels of those who watch one thing. Each has room for one
-// signal, and needs no second.
-type chans map[chan struct{}]struct{}
-
-func (cs chans) signal() {
-	for c := range cs {
-		select {
-		case c <- struct{}{}:
-		default:
-		}
-	}
-}
-
-// An indexHub knows who watches one index.
-type indexHub[K comparable, V any] interface {
-	wake(newer, older *snapshot.Map[K, V])
-}
-
-func newHub[K comparable, V any]() *hub[K, V] {
-	return &hub[K, V]{whole: make(chans), keys: make(map[K]chans), indexes: make(map[any]indexHub[K, V])}
-}
-
-func (h *hub[K, V]) add(c chan struct{}, of []Watched[K, V]) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, w := range of {
-		w.add(h, c)
-	}
-	h.waiting.Add(1)
-}
-
-func (h *hub[K, V]) remove(c chan struct{}, of []Watched[K, V]) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, w := range of {
-		w.remove(h, c)
-	}
-	h.waiting.Add(-1)
-}
-
-// wake signals those who watch what differs between two versions. What they
-// wait for they look at themselves.
-func (h *hub[K, V]) wake(newer, older *snapshot.Map[K, V]) {
-	if newer == older || h.waiting.Load() == 0 {
-		return
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.whole.signal()
-	if len(h.keys) > 0 {
-		for c := range newer.Diff(older) {
-			h.keys[c.Key].signal()
-		}
-	}
-	for _, x := range h.indexes {
-		x.wake(newer, older)
-	}
-}
-
-// tableHub is a hub without its type parameters in the way.
-type tableHub[K comparable, V any] struct {
-	table *Table[K, V]
-	hub   *hub[K, V]
-}
-
-func (h *tableHub[K, V]) wakeTable(newer, older *Snapshot) {
-	h.hub.wake(h.table.In(newer), h.table.In(older))
-}
-
-// wake signals those who watch tables.
-func (db *DB) wake(newer, older *Snapshot) {
-	for _, h := range db.hubs.Range {
-		h.(interface{ wakeTable(newer, older *Snapshot) }).wakeTable(newer, older)
 	}
 }
 
@@ -191,8 +131,13 @@ func (watchedMap[K, V]) differs(newer, older *snapshot.Map[K, V]) bool {
 	return false
 }
 
-func (watchedMap[K, V]) add(h *hub[K, V], c chan struct{})    { h.whole[c] = struct{}{} }
-func (watchedMap[K, V]) remove(h *hub[K, V], c chan struct{}) { delete(h.whole, c) }
+func (watchedMap[K, V]) add(h *hub[K, V], c chan struct{}) {
+	h.step(c, func() { h.whole[c] = struct{}{} })
+}
+
+func (watchedMap[K, V]) remove(h *hub[K, V], c chan struct{}) {
+	h.step(nil, func() { delete(h.whole, c) })
+}
 
 // watchedKeys watches keys.
 type watchedKeys[K comparable, V any] []K
@@ -207,29 +152,41 @@ func (keys watchedKeys[K, V]) differs(newer, older *snapshot.Map[K, V]) bool {
 	return false
 }
 
+// atOnce is how many keys are registered in one step, so that no commit waits for
+// long.
+const atOnce = 1024
+
 func (keys watchedKeys[K, V]) add(h *hub[K, V], c chan struct{}) {
-	for _, k := range keys {
-		if k != k {
-			continue // never there, and could not be removed
-		}
-		cs := h.keys[k]
-		if cs == nil {
-			cs = make(chans, 1)
-			h.keys[k] = cs
-		}
-		cs[c] = struct{}{}
+	for some := range slices.Chunk(keys, atOnce) {
+		h.step(c, func() {
+			for _, k := range some {
+				if k != k {
+					continue // never there, and could not be removed
+				}
+				cs := h.keys[k]
+				if cs == nil {
+					cs = make(chans, 1)
+					h.keys[k] = cs
+				}
+				cs[c] = struct{}{}
+			}
+		})
 	}
 }
 
 func (keys watchedKeys[K, V]) remove(h *hub[K, V], c chan struct{}) {
-	for _, k := range keys {
-		cs := h.keys[k]
-		delete(cs, c)
-		if len(cs) == 0 {
-			delete(h.keys, k)
-		}
-	}
-	if len(h.keys) == 0 {
-		h.keys = make(map[K]chans) // a map keeps the memory it once needed
+	for some := range slices.Chunk(keys, atOnce) {
+		h.step(nil, func() {
+			for _, k := range some {
+				cs := h.keys[k]
+				delete(cs, c)
+				if len(cs) == 0 {
+					delete(h.keys, k)
+				}
+			}
+			if len(h.keys) == 0 {
+				h.keys = make(map[K]chans) // a map keeps the memory it once needed
+			}
+		})
 	}
 }

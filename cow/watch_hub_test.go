@@ -16,6 +16,7 @@ func (h *hub[K, V]) requireEmpty(t *testing.T) {
 	require.Empty(t, h.whole)
 	require.Empty(t, h.keys)
 	require.Empty(t, h.indexes)
+	require.Empty(t, h.late)
 	require.Equal(t, int64(0), h.waiting.Load())
 }
 
@@ -61,7 +62,7 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 					cs.signal()
 				}
 				for _, x := range h.indexes {
-					keys := x.(*indexWatches[int, int, int]).keys.Iterator()
+					keys := x.(indexWatches[int, int, int]).keys.Iterator()
 					for !keys.Done() {
 						_, cs, _ := keys.Next()
 						cs.signal()
@@ -82,9 +83,9 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			require.Equal(t, 0, s.Stats().Waiting+db.Stats().Waiting+float.Stats().Waiting)
 			s.hub.Load().requireEmpty(t)
 			float.hub.Load().requireEmpty(t)
-			h, ok := db.hubs.Load(table.index)
+			h, ok := db.hubs.Load(table.def.index)
 			require.True(t, ok)
-			h.(*tableHub[int, int]).hub.requireEmpty(t)
+			h.(*hub[int, int]).requireEmpty(t)
 		}
 	})
 }

@@ -89,7 +89,7 @@ func (m *Memory) changes(ctx context.Context, since uint64, prefix string) iter.
 			}
 			for _, c := range rows {
 				change := newChange(c, h, evicted)
-				change.Version, change.Time = commit.Version, commit.Time
+				change.Version, change.Time = commit.Version(), commit.Time()
 				if !yield(change, nil) {
 					return
 				}

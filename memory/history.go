@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // The errors of reads of the past, to be tested with errors.Is.
@@ -13,6 +14,10 @@ var (
 	ErrCompacted   = cow.ErrCompacted
 	ErrUnpublished = cow.ErrUnpublished
 )
+
+// Pending is the revision, inside a Batch, of what that Batch itself wrote: it
+// matches nothing. Once the Batch is published it is the version of that.
+const Pending = snapshot.Pending
 
 // Retain keeps past versions from now on, as r says, for At, AsOf and Changes.
 // What it keeps is what was written over: values and metadata, parts of vectors

@@ -150,7 +150,7 @@ func (s *settler) candidates(prefix, hand string, n int) []candidate {
 			if len(cs) == n {
 				return
 			}
-			if row.Revision() != s.b.Version() {
+			if row.Revision() != Pending {
 				e := row.Shared()
 				cs = append(cs, candidate{name, e.used.last(), e.size})
 			}

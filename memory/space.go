@@ -234,13 +234,13 @@ func (s Space) Configure(o SpaceOptions) {
 // current then, or ctx's cause. An entry differs once it was written, removed,
 // swept or evicted; that it expires is noticed when it is swept.
 func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
-	// A Table watches the DB that a snapshot is of, and since may be of a fork: so
-	// it watches from a snapshot of this one in which nothing differs yet.
+	// A Table watches from a snapshot of its own DB, and since may be of a fork: so
+	// it watches from one in which nothing differs yet.
 	root := s.m.db.Load()
 	var err error
 	if len(keys) == 0 {
 		if !differ(s.m.spaces, root, since.root, s.path) {
-			_, err = s.m.spaces.Watch(ctx, root, s.m.spaces.Keys(s.path))
+			_, err = s.m.spaces.Of(s.m.db).Watch(ctx, root, s.m.spaces.Keys(s.path))
 		}
 	} else {
 		names := make([]string, len(keys))
@@ -248,7 +248,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 			names[i] = nameOf(s.path, k)
 		}
 		if !differ(s.m.entries, root, since.root, names...) {
-			_, err = s.m.entries.Watch(ctx, root, s.m.entries.Keys(names...))
+			_, err = s.m.entries.Of(s.m.db).Watch(ctx, root, s.m.entries.Keys(names...))
 		}
 	}
 	if err != nil {

@@ -75,8 +75,8 @@ func (t *storeTarget) feed() (feed, error) {
 		if err != nil {
 			return f, err
 		}
-		f.addRows(commit.Version, t.s.Rows(commit))
-		if commit.Version == to {
+		f.addRows(commit.Version(), t.s.Rows(commit))
+		if commit.Version() == to {
 			break
 		}
 	}
@@ -139,9 +139,9 @@ func (t *dbTarget) feed() (feed, error) {
 			return f, err
 		}
 		for _, table := range t.tables {
-			f.addRows(commit.Version, table.Rows(commit))
+			f.addRows(commit.Version(), table.Rows(commit))
 		}
-		if commit.Version == to {
+		if commit.Version() == to {
 			break
 		}
 	}

@@ -1,0 +1,169 @@
+package cow
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Codec turns values into bytes and back. It must be safe for concurrent use,
+// and what it decodes must be equal to what was encoded.
+type Codec[V any] interface {
+	// Append appends v to b.
+	Append(b []byte, v V) ([]byte, error)
+
+	// Decode returns the value of what Append has appended. It must not keep b.
+	Decode(b []byte) (V, error)
+}
+
+var errNoCodec = errors.New("it has no codec: set Options.Codec, or Options.Derive if it follows from other tables")
+
+func (d *tableDef[K, V]) isStored() (bool, error) {
+	err := d.keysErr
+	switch {
+	case d.isDerived():
+		return false, nil
+	case d.codec == nil:
+		err = errNoCodec
+	}
+	if err != nil {
+		return false, fmt.Errorf("cow: table %q cannot be stored: %w", d.name, err)
+	}
+	return true, nil
+}
+
+// rowError says which row of a table an error is about.
+func (d *tableDef[K, V]) rowError(key any, err error) error {
+	return fmt.Errorf("cow: table %q: %v: %w", d.name, key, err)
+}
+
+func (d *tableDef[K, V]) encodeRow(table int, row Row[K, V], revision uint64) (door.Row, error) {
+	value, err := d.codec.Append(nil, row.Value())
+	if err != nil {
+		return door.Row{}, d.rowError(row.Key(), err)
+	}
+	return door.Row{Table: table, Key: d.keys.Append(nil, row.Key()), Value: value, Revision: revision}, nil
+}
+
+func (d *tableDef[K, V]) encode(rows []door.Row, table int, n tableNet, version uint64) ([]door.Row, error) {
+	for _, c := range n.(*changes[K, V]).list {
+		row := door.Row{Table: table, Removed: true, Revision: version}
+		if _, is := c.Rows(); is != (Row[K, V]{}) {
+			var err error
+			if row, err = d.encodeRow(table, is, version); err != nil {
+				return nil, err
+			}
+		} else {
+			row.Key = d.keys.Append(nil, c.Key)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (d *tableDef[K, V]) rows(table int, s *Snapshot) iter.Seq2[door.Row, error] {
+	return func(yield func(door.Row, error) bool) {
+		for row := range d.in(s).Rows() {
+			if !yield(d.encodeRow(table, row, row.Revision())) {
+				return
+			}
+		}
+	}
+}
+
+// decode returns the key of a row, and its value unless it is removed.
+func (d *tableDef[K, V]) decode(row door.Row) (key K, v V, err error) {
+	if key, err = d.keys.Decode(row.Key); err != nil {
+		return key, v, fmt.Errorf("cow: table %q: key %x: %w", d.name, row.Key, err)
+	}
+	if !row.Removed {
+		if v, err = d.codec.Decode(row.Value); err != nil {
+			return key, v, d.rowError(key, err)
+		}
+	}
+	return key, v, nil
+}
+
+func (d *tableDef[K, V]) replay(tx *Tx, row door.Row) error {
+	key, v, err := d.decode(row)
+	if err != nil {
+		return err
+	}
+	if e := d.edit(tx); row.Removed {
+		e.Delete(key)
+	} else {
+		e.Set(key, v)
+	}
+	return nil
+}
+
+// A tableRestorer is a restorer of a table.
+type tableRestorer[K comparable, V any] struct {
+	def  *tableDef[K, V]
+	e    *Editor[K, V]
+	base *snapshot.Map[K, V]
+	seen map[K]struct{} // nil: the table was empty
+	rows []restored[K, V]
+}
+
+type restored[K comparable, V any] struct {
+	key   K
+	value snapshot.Isolated[V]
+}
+
+func (d *tableDef[K, V]) restore(tx *Tx) restorer {
+	r := &tableRestorer[K, V]{def: d, e: d.edit(tx), base: d.in(tx.base)}
+	if r.base.Len() > 0 {
+		r.seen = make(map[K]struct{}, r.base.Len())
+	}
+	return r
+}
+
+func (r *tableRestorer[K, V]) row(row door.Row) error {
+	const atOnce = 1 << 16
+	if r.seen != nil {
+		key, err := r.def.keys.Decode(row.Key)
+		if err == nil {
+			r.seen[key] = struct{}{}
+			if r.base.Revision(key) == row.Revision {
+				return nil
+			}
+		}
+	}
+	key, v, err := r.def.decode(row)
+	if err != nil {
+		return err
+	}
+	r.rows = append(r.rows, restored[K, V]{key, r.e.Isolate(v).At(row.Revision)})
+	if len(r.rows) == atOnce {
+		r.flush()
+	}
+	return nil
+}
+
+func (r *tableRestorer[K, V]) flush() {
+	r.e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
+		for _, row := range r.rows {
+			if !yield(row.key, row.value) {
+				return
+			}
+		}
+	})
+	clear(r.rows)
+	r.rows = r.rows[:0]
+}
+
+func (r *tableRestorer[K, V]) end() {
+	r.flush()
+	if r.seen == nil {
+		return
+	}
+	for key := range r.base.Keys() {
+		if _, ok := r.seen[key]; !ok {
+			r.e.Delete(key)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package cow
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// A history is the last commits, the oldest first. A past version is the current
+// one with the changes since undone. That is what keeps a version small; so that
+// it does not make an old one slow, whole snapshots stand between them, far enough
+// apart not to count. The line's mu guards it, so that it agrees with the
+// published version.
+type history[P version[P]] struct {
+	limit   Retention
+	commits []*Commit
+	whole   map[uint64]whole[P] // by version
+	base    moment              // of the oldest version, that before commits[0]
+	spread  int                 // changes since the last whole snapshot
+
+	// What the first of the commits hold back, as far as somebody has asked, and
+	// the sum of that and the whole snapshots.
+	weights []weight
+	sum     weight
+}
+
+// A weight is what something holds back: rows, and about how many bytes.
+type weight struct{ rows, bytes int }
+
+func (w *weight) add(rows, bytes int) { w.rows, w.bytes = w.rows+rows, w.bytes+bytes }
+
+// A moment is when a version was published, or first known to be current.
+type moment struct {
+	version     uint64
+	at, elapsed int64 // see Commit
+}
+
+// A whole is a snapshot between commits, and about how many bytes it holds back
+// beyond them.
+type whole[P any] struct {
+	snapshot P
+	bytes    int
+}
+
+// ring is what is kept for followers of a Store or DB without a history.
+var ring = Retention{Versions: 256, Bytes: 1 << 20}
+
+func newHistory[P version[P]](current P, limit Retention) *history[P] {
+	h := &history[P]{limit: limit, base: moment{version: current.Version()}}
+	if h.base.version > 0 {
+		now := time.Now()
+		h.base.at, h.base.elapsed = now.UnixNano(), elapsed(now)
+	}
+	return h
+}
+
+// add adds the commit after current.
+func (h *history[P]) add(c *Commit, current P) {
+	if h.spread += c.changes.len(); h.spread >= max(1024, current.Len()/8) {
+		h.spread = 0
+		if h.whole == nil {
+			h.whole = make(map[uint64]whole[P])
+		}
+		w := whole[P]{current, current.Structure()}
+		h.whole[c.version-1] = w
+		h.sum.add(0, w.bytes)
+	}
+	h.commits = append(h.commits, c)
+	h.trim(c.at)
+}
+
+// newest returns the time of the current version.
+func (h *history[P]) newest() int64 {
+	if n := len(h.commits); n > 0 {
+		return h.commits[n-1].at
+	}
+	return h.base.at
+}
+
+// weigh adds up what all commits hold back.
+func (h *history[P]) weigh() {
+	for _, c := range h.commits[len(h.weights):] {
+		w := c.changes.weigh()
+		h.weights = append(h.weights, w)
+		h.sum.add(w.rows, w.bytes)
+	}
+}
+
+// trim drops what exceeds the limits at that time.
+func (h *history[P]) trim(now int64) {
+	if h.limit.Bytes > 0 {
+		h.weigh()
+	}
+	n := 0
+	for ; n < len(h.commits); n++ {
+		c := h.commits[n]
+		over := h.limit.Versions > 0 && len(h.commits)-n > h.limit.Versions ||
+			h.limit.Age > 0 && c.at < now-int64(h.limit.Age) ||
+			// The last commit stays, however large, for those who follow.
+			h.limit.Bytes > 0 && int64(h.sum.bytes) > h.limit.Bytes && n < len(h.commits)-1
+		if !over {
+			break
+		}
+		if n < len(h.weights) {
+			h.sum.add(-h.weights[n].rows, -h.weights[n].bytes)
+		}
+		h.sum.add(0, -h.whole[h.base.version].bytes)
+		delete(h.whole, h.base.version)
+		h.base = moment{c.version, c.at, c.elapsed}
+	}
+	if n == 0 {
+		return
+	}
+	clear(h.commits[:n])
+	h.commits = h.commits[n:]
+	h.weights = h.weights[min(n, len(h.weights)):]
+}
+
+// since returns the commits of all versions above version, and false if that
+// is no longer kept.
+func (h *history[P]) since(version uint64) ([]*Commit, bool) {
+	h.trim(time.Now().UnixNano())
+	if version < h.base.version {
+		return nil, false
+	}
+	return h.commits[min(version-h.base.version, uint64(len(h.commits))):], true
+}
+
+// nearest returns the snapshot from which to go back to version, and the commits
+// on the way, the oldest first. Newest is the current one.
+func (h *history[P]) nearest(newest P, version uint64) (P, []*Commit, bool) {
+	commits, ok := h.since(version)
+	n := len(commits)
+	for at, w := range h.whole {
+		if at >= version && at-version < uint64(n) {
+			newest, n = w.snapshot, int(at-version)
+		}
+	}
+	return newest, slices.Clone(commits[:n]), ok
+}
+
+// asOf returns the version that was current at a time.
+func (h *history[P]) asOf(t time.Time) (version uint64, ok bool) {
+	h.trim(time.Now().UnixNano())
+	// A time that this process read off its clock is compared on the monotonic
+	// one: the other may have been set meanwhile.
+	when, of := nanos(t), func(m moment) int64 { return m.at }
+	if since := elapsed(t); since >= 0 && t != t.Round(0) {
+		when, of = since, func(m moment) int64 { return m.elapsed }
+	}
+	if h.base.version > 0 && when < of(h.base) {
+		return 0, false
+	}
+	i, _ := slices.BinarySearchFunc(h.commits, when, func(c *Commit, when int64) int {
+		if of(moment{c.version, c.at, c.elapsed}) <= when {
+			return -1
+		}
+		return 1 // never 0: of versions of one time, the last was current
+	})
+	return h.base.version + uint64(i), true
+}
+
+func compacted(version uint64) error { return fmt.Errorf("cow: version %d: %w", version, ErrCompacted) }

@@ -1,0 +1,194 @@
+package cow
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/benbjohnson/immutable"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A hub knows who watches one map of a Store or DB.
+//
+// Whom a commit wakes is looked up before it is published, since foreign code runs
+// in that, and fired after the swap. Whoever registered between the two may have
+// been missed, and is woken whether it concerns him or not: he looks for himself.
+// For that the hub counts the commits it looked up, and remembers of each new
+// watch after how many it came.
+type hub[K comparable, V any] struct {
+	waiting atomic.Int64
+
+	mu      sync.Mutex // held for bounded steps in which no foreign code runs
+	whole   chans
+	keys    map[K]chans
+	indexes map[any]indexHub[K, V] // by *indexDef
+	looked  uint64                 // commits looked up
+	pending []signal               // of those that are not published yet, the oldest first
+	late    map[chan struct{}]uint64
+
+	registering sync.Mutex // of index keys, which runs foreign code
+
+	scratch changes[K, V] // for updates without a sink, which run one at a time
+}
+
+// chans are the channels of those who watch one thing. Each has room for one
+// signal, and needs no second.
+type chans map[chan struct{}]struct{}
+
+func (cs chans) signal() {
+	for c := range cs {
+		signalOne(c)
+	}
+}
+
+func signalOne(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// A signal says whom one commit wakes.
+type signal struct {
+	version uint64
+	looked  uint64 // the number of the commit
+	who     []chans
+}
+
+func newHub[K comparable, V any]() *hub[K, V] {
+	return &hub[K, V]{
+		whole:   make(chans),
+		keys:    make(map[K]chans),
+		indexes: make(map[any]indexHub[K, V]),
+		late:    make(map[chan struct{}]uint64),
+	}
+}
+
+// step does one step of registering c, or, for nil, of the contrary.
+func (h *hub[K, V]) step(c chan struct{}, f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f()
+	if c != nil {
+		h.late[c] = h.looked
+	}
+}
+
+// forget ends what steps began.
+func (h *hub[K, V]) forget(c chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.late, c)
+}
+
+// watched reports whether anybody is waiting.
+func (h *hub[K, V]) watched() bool { return h != nil && h.waiting.Load() > 0 }
+
+// look looks up whom a commit that makes version by these changes wakes, but for
+// those who watch indexes: to be added to the signal.
+func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V]) (s signal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.looked++
+	s.version, s.looked = version, h.looked
+	if len(h.keys) > 0 {
+		for i, c := range list {
+			if cs := h.keys[c.Key]; cs != nil {
+				s.who = append(s.who, cs)
+			}
+			if i%atOnce == atOnce-1 { // others may go first
+				h.mu.Unlock()
+				h.mu.Lock()
+			}
+		}
+	}
+	return s
+}
+
+// watchesOf returns the watches of an index, or nil.
+func (h *hub[K, V]) watchesOf(index any) indexHub[K, V] {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.indexes[index]
+}
+
+// expect ends what look began.
+func (h *hub[K, V]) expect(s signal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for n := len(h.pending); n > 0 && h.pending[n-1].version >= s.version; n-- {
+		h.pending[n-1] = signal{} // it failed, or was superseded
+		h.pending = h.pending[:n-1]
+	}
+	h.pending = append(h.pending, s)
+}
+
+// fire wakes whom a commit concerns, which is published as version. One that was
+// not looked up, as nobody was waiting, concerns all who came since.
+func (h *hub[K, V]) fire(version uint64) {
+	if !h.watched() {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.whole.signal()
+	looked, n := uint64(0), 0
+	for ; n < len(h.pending) && h.pending[n].version <= version; n++ {
+		s := h.pending[n]
+		for _, cs := range s.who {
+			cs.signal()
+		}
+		if s.version == version {
+			looked = s.looked
+		}
+	}
+	h.pending = slices.Delete(h.pending, 0, n)
+	for c, after := range h.late {
+		if after >= looked {
+			signalOne(c)
+		}
+		if after <= looked {
+			delete(h.late, c)
+		}
+	}
+}
+
+// An indexHub knows who watches one index.
+type indexHub[K comparable, V any] interface{ index() any }
+
+// indexWatches are the watches of one index. Index keys may be of a type that
+// no hash map takes; what they have is an order.
+type indexWatches[K comparable, V, I any] struct {
+	of   *indexDef[K, V, I]
+	keys *immutable.SortedMap[I, chans]
+}
+
+func (x indexWatches[K, V, I]) index() any { return x.of }
+
+// lookAll adds those who watch any of the keys to s. They look for themselves: if
+// a key that somebody watches cannot be compared, that is his to find out.
+func (x indexWatches[K, V, I]) lookAll(keys []I, s *signal) {
+	n := len(s.who)
+	_, err := recovered(func() (_ struct{}, _ error) {
+		for _, i := range keys {
+			if cs, ok := x.keys.Get(i); ok {
+				s.who = append(s.who, cs)
+			}
+		}
+		return
+	})
+	if err != nil {
+		s.who = s.who[:n]
+		x.all(s)
+	}
+}
+
+// all adds all to s.
+func (x indexWatches[K, V, I]) all(s *signal) {
+	for it := x.keys.Iterator(); !it.Done(); {
+		_, cs, _ := it.Next()
+		s.who = append(s.who, cs)
+	}
+}

@@ -1,0 +1,134 @@
+// Package door is how the commits of a cow.DB leave it and come back: it is for
+// packages that make a DB durable or replicate it. Nobody else can import it.
+//
+// A [Sink] is attached to a DB. From then on an update is proposed to the sink
+// when its function has returned, and published once the sink has acknowledged
+// it. What a sink learns from elsewhere it tells the DB through a [Line].
+//
+// A sink that is a log of one writer proposes and acknowledges. One that shares
+// the log with others is optimistic: it tries to append its proposals, and when
+// somebody else's commits came first it rebases the line on them, and the updates
+// that were outstanding run again.
+package door
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+	"time"
+)
+
+// A Sink takes the commits of one DB. Propose and Trim are called in the order of
+// the versions, one at a time, while the DB is locked: they must not block, nor
+// call the Line.
+type Sink interface {
+	// Room blocks until there is room for a proposal, or returns why there will be
+	// none. It is called before each run of an update's function, in the caller's
+	// goroutine, which holds no lock; attempt counts the runs of this update that
+	// were superseded.
+	Room(ctx context.Context, attempt int) error
+
+	// Propose takes c, the commit after the last that was proposed and not
+	// refused. An error refuses c alone: its update fails with it.
+	Propose(c *Commit) error
+
+	// Trim says that no version below oldest will be asked for any more.
+	Trim(oldest uint64)
+
+	// Close acknowledges, or fails, what was proposed, and lets go of everything.
+	// There will be no more calls.
+	Close() error
+}
+
+// A Line is a DB as its sink sees it. Its methods may be called from any
+// goroutine but must not be called by methods of the Sink, except by Close. They
+// never wait for an update function. Rebase and Reset run no update function,
+// resolver, clock or eviction, but the functions of indexes and derived tables.
+type Line interface {
+	// Tables returns the tables that are stored, in the order in which they were
+	// made. It returns an error for one that has no codec.
+	Tables() ([]Table, error)
+
+	// Contents returns the published version.
+	Contents() Contents
+
+	// Attach makes the DB begin with c and the commits after it, as Reset does,
+	// and propose its updates to s from then on. It returns ErrAttached if the DB
+	// has a sink. On an error nothing is changed.
+	Attach(s Sink, c Contents, past iter.Seq2[*Commit, error]) error
+
+	// Ack says that all proposals up to version happened, and publishes them.
+	Ack(version uint64)
+
+	// Rebase says that nothing that is outstanding happened, and that these
+	// commits did, the first on the published version: it publishes them, and the
+	// updates that are outstanding run again. An error is that of Fail, which
+	// Rebase has called: a commit does not follow, cannot be decoded, or is
+	// refused by an index.
+	Rebase(foreign ...*Commit) error
+
+	// Reset says that nothing that is outstanding happened, and that the DB is now
+	// what c says, and what the commits of past made of that, which history keeps
+	// as far as it goes. What is the same as before stays, and wakes nobody. A
+	// version never goes back, and only a DB at version 0 takes another lineage:
+	// ErrBehind and ErrLineage. An error is that of Fail, as in Rebase.
+	Reset(c Contents, past iter.Seq2[*Commit, error]) error
+
+	// Fail drops what is outstanding. These updates and all later ones return an
+	// error that wraps err; reads go on. Only the first counts.
+	Fail(err error)
+}
+
+// The errors of a Line.
+var (
+	ErrAttached = errors.New("the DB has a sink already")
+	ErrLineage  = errors.New("the DB is of another lineage")
+	ErrBehind   = errors.New("the DB is at a later version")
+	ErrGap      = errors.New("the commit does not follow the version before it")
+)
+
+// A Table is a table that is stored.
+type Table struct {
+	Name string
+}
+
+// Contents are the rows of a DB at one version.
+type Contents struct {
+	Lineage string
+	Version uint64
+	Time    time.Time
+	Rows    iter.Seq2[Row, error] // of all tables, in any order; nil: there are none
+}
+
+// A Row is one row of a table, or that it is gone. Whoever gets one must not
+// modify the bytes.
+type Row struct {
+	Table    int // in Line.Tables
+	Key      []byte
+	Value    []byte
+	Removed  bool
+	Revision uint64 // the version that wrote it
+}
+
+// A Commit is the net changes of one update to stored tables, a key at most once.
+// It is immutable.
+type Commit struct {
+	Lineage string
+	Version uint64
+	Time    time.Time
+	Rows    []Row
+
+	void atomic.Bool
+}
+
+// Void reports whether the line has dropped the commit, which was proposed: it
+// must not happen any more. A sink asks before it uses a proposal, and after it
+// called Rebase, Reset or Fail.
+func (c *Commit) Void() bool { return c.void.Load() }
+
+// Drop makes the commit void. It is for lines.
+func (c *Commit) Drop() { c.void.Store(true) }
+
+// Of returns the Line of a *cow.DB, which package cow sets.
+var Of func(db any) Line

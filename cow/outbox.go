@@ -1,0 +1,316 @@
+package cow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// The errors of a Store or DB with a sink, to be tested with errors.Is.
+var (
+	// ErrUnknownOutcome says that a context ended before it was known whether an
+	// update happened. It may still.
+	ErrUnknownOutcome = errors.New("whether the update happened is not known yet")
+
+	// ErrClosed says that a DB was closed.
+	ErrClosed = errors.New("closed")
+)
+
+// An outbox is what a line knows of its sink and of the versions that the sink has
+// not acknowledged yet. But for the first two fields, the line's mu guards it.
+//
+// The tip, from which updates derive, is the last of these versions; without any
+// it is the published one. A version leaves the outbox in one of three ways: it is
+// published; it is superseded, and its update runs again; or the line fails.
+type outbox[P version[P]] struct {
+	sink    door.Sink
+	foreign sync.Mutex // held by whoever replaces the published version by others
+
+	outstanding []*proposal[P]
+	epoch       uint64 // counts the times at which the outstanding were superseded
+	failed      error  // sticky
+
+	// While holds is above 0 no update begins.
+	holds    int
+	released chan struct{} // closed when holds is 0 again; nil: nobody waits
+	drained  chan struct{} // closed when nothing is outstanding; nil: nobody waits
+}
+
+// A proposal is a draft that was proposed to the sink.
+type proposal[P version[P]] struct {
+	draft[P]
+	decided chan struct{} // closed when the rest is known
+	again   bool          // superseded
+	err     error
+}
+
+func (p *proposal[P]) decide(again bool, err error) {
+	p.again, p.err = again, err
+	close(p.decided)
+}
+
+// tip returns the version to derive from, and the proposal that it is, or nil.
+func (l *line[P]) tip(o *outbox[P]) (P, *proposal[P]) {
+	if n := len(o.outstanding); n > 0 {
+		return o.outstanding[n-1].next, o.outstanding[n-1]
+	}
+	return l.published.Load(), nil
+}
+
+// updateThrough is update where a sink decides.
+func (l *line[P]) updateThrough(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) error {
+	for attempt := 0; ; attempt++ {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		if err := o.sink.Room(ctx, attempt); err != nil {
+			return l.failure(o, err)
+		}
+		of, err, again := l.propose(ctx, o, f)
+		if again {
+			continue
+		}
+		if of == nil {
+			return err
+		}
+		// Of an update that was not proposed, of is the tip it saw, whose fate it
+		// shares: had that not happened, it might have had another answer.
+		select {
+		case <-of.decided:
+		case <-ctx.Done():
+			return fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, context.Cause(ctx))
+		}
+		switch {
+		case of.again:
+		case of.err != nil:
+			return of.err
+		default:
+			return err
+		}
+	}
+}
+
+// failure returns the error of a line that has failed, or else err.
+func (l *line[P]) failure(o *outbox[P], err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o.failed != nil {
+		return o.failed
+	}
+	return err
+}
+
+// propose runs f on the tip and proposes what it made. It returns the proposal to
+// wait for, if any; the error that counts if that is published; and whether f has
+// to run again at once.
+func (l *line[P]) propose(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) (of *proposal[P], err error, again bool) {
+	l.lock("an update")
+	defer l.writer.Unlock()
+
+	l.mu.Lock()
+	if o.holds > 0 {
+		released := waitFor(&o.released)
+		l.mu.Unlock()
+		l.writer.Unlock()
+		defer l.writer.Lock() // for the deferred Unlock
+		select {
+		case <-released:
+			return nil, nil, true
+		case <-ctx.Done():
+			return nil, context.Cause(ctx), false
+		}
+	}
+	base, seen := l.tip(o)
+	epoch, failed := o.epoch, o.failed
+	l.mu.Unlock()
+	if failed != nil {
+		return nil, failed, false
+	}
+
+	d, err := l.derive(base, true, f)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case o.failed != nil:
+		return nil, o.failed, false
+	case o.epoch != epoch:
+		return nil, nil, true
+	case err != nil || any(d.next) == any(base):
+		return seen, err, false
+	}
+	l.stamp(&d)
+	p := &proposal[P]{draft: d, decided: make(chan struct{})}
+	p.sent.Lineage, p.sent.Version, p.sent.Time = d.commit.lineage.String(), d.commit.version, d.commit.Time()
+	if err := o.sink.Propose(p.sent); err != nil {
+		return nil, err, false
+	}
+	o.outstanding = append(o.outstanding, p)
+	return p, nil, false
+}
+
+// waitFor returns the channel *c, which finish closes.
+func waitFor(c *chan struct{}) <-chan struct{} {
+	if *c == nil {
+		*c = make(chan struct{})
+	}
+	return *c
+}
+
+func finish(c *chan struct{}) {
+	if *c != nil {
+		close(*c)
+		*c = nil
+	}
+}
+
+// ack publishes what is outstanding up to a version.
+func (l *line[P]) ack(o *outbox[P], version uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(o.outstanding) > 0 && o.outstanding[0].next.Version() <= version {
+		p := o.outstanding[0]
+		o.outstanding[0] = nil
+		o.outstanding = o.outstanding[1:]
+		l.publish(p.draft)
+		p.decide(false, nil)
+	}
+	l.trimmed()
+	if len(o.outstanding) == 0 {
+		finish(&o.drained)
+	}
+}
+
+// drop drops what is outstanding. The caller holds mu.
+func (l *line[P]) drop(o *outbox[P], again bool, err error) {
+	o.epoch++
+	for _, p := range o.outstanding {
+		p.sent.Drop()
+		p.decide(again, err)
+	}
+	o.outstanding = nil
+	finish(&o.drained)
+}
+
+// fail is door.Line.Fail.
+func (l *line[P]) fail(o *outbox[P], err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o.failed == nil {
+		o.failed = fmt.Errorf("cow: writes have failed: %w", err)
+	}
+	l.drop(o, false, o.failed)
+}
+
+// close makes later updates fail, and closes the sink.
+func (l *line[P]) close(o *outbox[P]) error {
+	l.mu.Lock()
+	first := o.failed == nil || !errors.Is(o.failed, ErrClosed)
+	if o.failed == nil {
+		o.failed = fmt.Errorf("cow: %w", ErrClosed)
+	}
+	l.mu.Unlock()
+	if !first {
+		return nil
+	}
+	err := o.sink.Close() // which acknowledges what is outstanding, if it can
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.drop(o, false, o.failed)
+	return err
+}
+
+// hold keeps updates from beginning until release. The caller holds mu.
+func (o *outbox[P]) hold() { o.holds++ }
+
+func (o *outbox[P]) release() {
+	if o.holds--; o.holds == 0 {
+		finish(&o.released)
+	}
+}
+
+// replace replaces the published version by those that derive makes of it, one
+// after the other, which come from elsewhere. What is outstanding is superseded.
+// Derive runs foreign code, is called again if the published version was amended
+// meanwhile, and its error fails the line.
+func (l *line[P]) replace(o *outbox[P], derive func(base P) ([]draft[P], error), publish func(d []draft[P])) (err error) {
+	o.foreign.Lock()
+	defer o.foreign.Unlock()
+	l.mu.Lock()
+	o.hold()
+	l.drop(o, true, nil)
+	l.mu.Unlock()
+	for {
+		base := l.published.Load()
+		drafts, err := recovered(func() ([]draft[P], error) { return derive(base) })
+		if err != nil {
+			l.fail(o, err)
+		}
+		l.mu.Lock()
+		same := any(base) == any(l.published.Load())
+		if err == nil && same {
+			publish(drafts)
+			l.trimmed()
+		}
+		if err != nil || same {
+			o.release()
+			l.mu.Unlock()
+			return err
+		}
+		l.mu.Unlock()
+	}
+}
+
+// recovered calls f and returns a panic of it as an error.
+func recovered[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %v", r)
+		}
+	}()
+	return f()
+}
+
+// settle takes the writer's place when nothing is outstanding.
+func (l *line[P]) settle(what string) {
+	held := false
+	for {
+		l.lock(what)
+		o := l.outbox.Load()
+		if o == nil {
+			return
+		}
+		l.mu.Lock()
+		if len(o.outstanding) == 0 {
+			if held {
+				o.release()
+			}
+			l.mu.Unlock()
+			return
+		}
+		if !held {
+			held = true
+			o.hold() // or those who write would never let it come to that
+		}
+		drained := waitFor(&o.drained)
+		l.mu.Unlock()
+		l.writer.Unlock()
+		<-drained
+	}
+}
+
+// trimmed tells the sink which past is left. The caller holds mu.
+func (l *line[P]) trimmed() {
+	o := l.outbox.Load()
+	if o == nil {
+		return
+	}
+	oldest := l.published.Load().Version()
+	if l.history != nil {
+		oldest = l.history.base.version
+	}
+	o.sink.Trim(oldest)
+}

@@ -1,0 +1,309 @@
+package cow
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// This is the line of a DB as its sink sees it: door.Line.
+
+func init() {
+	door.Of = func(db any) door.Line { return dbLine{db.(*DB)} }
+}
+
+type dbLine struct{ db *DB }
+
+// A stored is what a table does for sinks.
+type stored interface {
+	// isStored reports whether the table is stored, and returns an error if it
+	// should be and cannot.
+	isStored() (bool, error)
+
+	// encode appends what changed as rows, and rows all rows of a snapshot.
+	encode(rows []door.Row, table int, n tableNet, version uint64) ([]door.Row, error)
+	rows(table int, s *Snapshot) iter.Seq2[door.Row, error]
+
+	// replay does to the table in tx what a row of a commit says.
+	replay(tx *Tx, row door.Row) error
+
+	// restore makes the table in tx one of exactly the rows it is given.
+	restore(tx *Tx) restorer
+}
+
+// A restorer takes the rows of a table, and is told when there are no more. A row
+// that the table has at that revision stays as it is.
+type restorer interface {
+	row(row door.Row) error
+	end()
+}
+
+// stored returns the tables that are stored, in the order of door.Row.Table.
+func (db *DB) stored() ([]table, error) {
+	var all []table
+	for _, t := range db.schema().all() {
+		is, err := t.isStored()
+		if err != nil {
+			return nil, err
+		}
+		if is {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
+// encode returns the rows of what a commit changed.
+func (db *DB) encode(n *tables, version uint64) (rows []door.Row, err error) {
+	stored := 0
+	for i, t := range db.schema().all() {
+		if is, _ := t.isStored(); !is {
+			continue
+		}
+		if of := n.of(i); of != nil {
+			if rows, err = t.encode(rows, stored, of, version); err != nil {
+				return nil, err
+			}
+		}
+		stored++
+	}
+	return rows, nil
+}
+
+func (l dbLine) Tables() ([]door.Table, error) {
+	all, err := l.db.stored()
+	if err != nil {
+		return nil, err
+	}
+	var tables []door.Table
+	for _, t := range all {
+		tables = append(tables, door.Table{Name: t.title()})
+	}
+	return tables, nil
+}
+
+func (l dbLine) Contents() door.Contents {
+	all, _ := l.db.stored()
+	s := l.db.Load()
+	return door.Contents{
+		Lineage: l.db.Lineage().ID,
+		Version: s.Version(),
+		Time:    time.Now(),
+		Rows: func(yield func(door.Row, error) bool) {
+			for i, t := range all {
+				for row, err := range t.rows(i, s) {
+					if !yield(row, err) || err != nil {
+						return
+					}
+				}
+			}
+		},
+	}
+}
+
+func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit, error]) error {
+	db := l.db
+	if _, err := db.stored(); err != nil {
+		return err
+	}
+	o := &outbox[*Snapshot]{sink: s}
+	o.hold() // until there are contents
+	db.lock("attaching a sink")
+	attached := db.outbox.CompareAndSwap(nil, o)
+	db.writer.Unlock()
+	if !attached {
+		return fmt.Errorf("cow: %w", door.ErrAttached)
+	}
+	sealed := db.schema().seal(true)
+	err := l.reset(o, c, past)
+	if err != nil {
+		db.lock("attaching a sink")
+		db.outbox.Store(nil)
+		db.writer.Unlock()
+		if sealed {
+			db.schema().seal(false)
+		}
+	}
+	db.mu.Lock()
+	o.failed = err // those who wait to begin
+	o.release()
+	db.mu.Unlock()
+	return err
+}
+
+func (l dbLine) Ack(version uint64) { l.db.ack(l.outbox(), version) }
+func (l dbLine) Fail(err error)     { l.db.fail(l.outbox(), err) }
+
+func (l dbLine) outbox() *outbox[*Snapshot] {
+	o := l.db.outbox.Load()
+	if o == nil {
+		panic("cow: a Line is used before its sink is attached")
+	}
+	return o
+}
+
+func (l dbLine) Rebase(foreign ...*door.Commit) error {
+	return l.db.replace(l.outbox(), func(base *Snapshot) (drafts []draft[*Snapshot], err error) {
+		at := l.db.last // nobody stamps while updates are held
+		for _, c := range foreign {
+			if id := l.db.identify().id.String(); c.Lineage != id {
+				return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, id, c.Lineage)
+			}
+			d, err := l.replayOne(base, at, c)
+			if err != nil {
+				return nil, err
+			}
+			base, at = d.next, d.commit.at
+			drafts = append(drafts, d)
+		}
+		return drafts, nil
+	}, l.publish)
+}
+
+func (l dbLine) Reset(c door.Contents, past iter.Seq2[*door.Commit, error]) error {
+	o := l.outbox()
+	err := l.reset(o, c, past)
+	if err != nil {
+		l.db.fail(o, err)
+	}
+	return err
+}
+
+func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*door.Commit, error]) error {
+	db := l.db
+	var first draft[*Snapshot]
+	return db.replace(o, func(base *Snapshot) (drafts []draft[*Snapshot], err error) {
+		id := db.identify().id.String()
+		switch {
+		case base.Version() > 0 && c.Lineage != id:
+			return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, id, c.Lineage)
+		case base.Version() > c.Version:
+			return nil, fmt.Errorf("cow: %w: %d and not %d", door.ErrBehind, base.Version(), c.Version)
+		}
+		if first, err = l.restore(base, c); err != nil || past == nil {
+			return nil, err
+		}
+		tip, at := first.next, c.Time.UnixNano()
+		for commit, err := range past {
+			if err != nil {
+				return nil, err
+			}
+			if commit.Lineage != c.Lineage {
+				return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, c.Lineage, commit.Lineage)
+			}
+			d, err := l.replayOne(tip, at, commit)
+			if err != nil {
+				return nil, err
+			}
+			d.commit.elapsed = math.MinInt64 // before this process, as far as it knows
+			tip, at = d.next, d.commit.at
+			drafts = append(drafts, d)
+		}
+		return drafts, nil
+	}, func(drafts []draft[*Snapshot]) {
+		if first.next != db.published.Load() {
+			if c.Lineage != db.identify().id.String() {
+				db.identity.Store(&identity{id: named(c.Lineage)})
+			}
+			if h := db.history; h != nil {
+				db.history = newHistory(first.next, h.limit)
+				db.history.base.at, db.history.base.elapsed = c.Time.UnixNano(), math.MinInt64
+			}
+			db.last = c.Time.UnixNano()
+			db.publish(first)
+		}
+		l.publish(drafts)
+	})
+}
+
+// publish publishes what was replayed. The caller holds mu.
+func (l dbLine) publish(drafts []draft[*Snapshot]) {
+	for _, d := range drafts {
+		d.commit.lineage = l.db.identify().id
+		l.db.last = d.commit.at
+		l.db.publish(d)
+	}
+}
+
+// replayOne derives the version that c made of base, which was published at a time.
+func (l dbLine) replayOne(base *Snapshot, at int64, c *door.Commit) (d draft[*Snapshot], err error) {
+	if c.Version != base.Version()+1 {
+		return d, fmt.Errorf("cow: %w: %d after %d", door.ErrGap, c.Version, base.Version())
+	}
+	all, err := l.db.stored()
+	if err != nil {
+		return d, err
+	}
+	tx := &Tx{db: l.db, base: base, version: c.Version}
+	defer tx.end()
+	for _, row := range c.Rows {
+		if row.Table < 0 || row.Table >= len(all) {
+			return d, fmt.Errorf("cow: version %d: there is no table %d", c.Version, row.Table)
+		}
+		if err := all[row.Table].replay(tx, row); err != nil {
+			return d, fmt.Errorf("cow: version %d: %w", c.Version, err)
+		}
+	}
+	if d, err = tx.seal(true); err != nil {
+		return d, fmt.Errorf("cow: version %d: %w", c.Version, err)
+	}
+	if d.next == base { // it changed derived tables alone, or nothing that is left
+		d = draft[*Snapshot]{next: &Snapshot{of: l.db.origin(), version: c.Version}}
+		if base != nil {
+			d.next.maps = base.maps
+		}
+		empty := new(dbCommit)
+		empty.changes = &empty.of
+		d.commit = &empty.Commit
+	}
+	d.commit.version = c.Version
+	d.commit.at, d.commit.elapsed = max(c.Time.UnixNano(), at), elapsed(time.Now())
+	return d, nil
+}
+
+// restore derives the version that has these contents from base.
+func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], err error) {
+	if c.Version == base.Version() {
+		return draft[*Snapshot]{next: base}, nil
+	}
+	all, err := l.db.stored()
+	if err != nil {
+		return d, err
+	}
+	tx := &Tx{db: l.db, base: base, version: c.Version}
+	defer tx.end()
+	var tables []restorer
+	for _, t := range all {
+		tables = append(tables, t.restore(tx))
+	}
+	if c.Rows != nil {
+		for row, err := range c.Rows {
+			if err != nil {
+				return d, err
+			}
+			if row.Table < 0 || row.Table >= len(tables) {
+				return d, fmt.Errorf("cow: there is no table %d", row.Table)
+			}
+			if err := tables[row.Table].row(row); err != nil {
+				return d, err
+			}
+		}
+	}
+	for _, t := range tables {
+		t.end()
+	}
+	if d, err = tx.seal(true); err != nil {
+		return d, err
+	}
+	if d.next == base {
+		d.next = &Snapshot{of: l.db.origin(), version: c.Version}
+		if base != nil {
+			d.next.maps = base.maps
+		}
+	}
+	d.commit = nil // it is no one update
+	return d, nil
+}
