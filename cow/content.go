@@ -30,9 +30,9 @@ func (x *indexes[K, V]) Structure() int {
 type slot[K comparable, V any] interface {
 	of() indexer[K, V]
 
-	// derive returns the content for a map that the changes lead to, and adds those
-	// who watch what is touched to s, unless watches is nil.
-	derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], s *signal) slot[K, V]
+	// derive returns the content for a map that the changes lead to, and who, to
+	// which it adds those of the watches that watch what is touched.
+	derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], who []chans) (slot[K, V], []chans)
 
 	// violation returns an *IndexError if two rows are under one key of a unique
 	// index.
@@ -89,7 +89,7 @@ func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]
 		case to == m:
 			next.slots[i] = s
 		default:
-			next.slots[i] = s.derive(m, since, nil, nil)
+			next.slots[i], _ = s.derive(m, since, nil, nil)
 		}
 	}
 	return next
@@ -130,11 +130,22 @@ func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list i
 	var s signal
 	if watched {
 		s = h.look(m.Version(), c.list)
-		defer func() { h.expect(s) }()
 	}
-	if len(list) == 0 {
-		return m, nil
+	if len(list) > 0 {
+		var err error
+		if m, s.who, err = derive(m, base, list, h, c.list, s.who); err != nil {
+			return nil, err
+		}
 	}
+	if watched {
+		h.expect(s)
+	}
+	return m, nil
+}
+
+// derive returns m, which the changes made of base, with its indexes, and adds to
+// who those whom that wakes.
+func derive[K comparable, V any](m, base *snapshot.Map[K, V], list indexList[K, V], h *hub[K, V], changes []snapshot.Change[K, V], who []chans) (*snapshot.Map[K, V], []chans, error) {
 	all := ready(base, list)
 	if all == nil {
 		all = contentsOf(base, list)
@@ -142,15 +153,15 @@ func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list i
 	next := &indexes[K, V]{slots: make([]slot[K, V], len(list))}
 	for i, slot := range all.slots {
 		var watches indexHub[K, V]
-		if watched {
+		if h.watched() {
 			watches = h.watchesOf(list[i])
 		}
-		next.slots[i] = slot.derive(m, c.list, watches, &s)
+		next.slots[i], who = slot.derive(m, changes, watches, who)
 		if err := next.slots[i].violation(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return m.Attach(next), nil
+	return m.Attach(next), who, nil
 }
 
 // attach builds the index x, adds it to what it is of, and returns it.
@@ -169,7 +180,7 @@ func attach[K comparable, V, I any](of Indexed[K, V], x *indexDef[K, V, I]) (*In
 			x.high = x.empty.Probe(*new(K)).Ref()
 			c = x.build(m)
 		} else {
-			c = c.derive(m, slices.Collect(m.Diff(built)), nil, nil)
+			c, _ = c.derive(m, slices.Collect(m.Diff(built)), nil, nil)
 		}
 		built = m
 		if err := c.violation(); err != nil {
@@ -283,15 +294,12 @@ func (x *indexDef[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 
 func (c *content[K, V, I]) of() indexer[K, V] { return c.index }
 
-func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], s *signal) slot[K, V] {
+func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], who []chans) (slot[K, V], []chans) {
 	x := c.index
 	w := writer[K, V, I]{content: &content[K, V, I]{index: x, sorted: c.sorted, points: c.points, dups: c.dups}}
-	who, watched := watches.(indexWatches[K, V, I])
+	watching, _ := watches.(indexWatches[K, V, I])
 	if len(list) > 1000 && len(list) > m.Len()/4 {
-		if watched {
-			who.all(s)
-		}
-		return x.build(m)
+		return x.build(m), watching.all(who)
 	}
 	if c.points != nil {
 		w.points = c.points.edit()
@@ -322,10 +330,7 @@ func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[
 	for i, it := range adds {
 		w.add(it, fresh[i])
 	}
-	if watched {
-		who.lookAll(w.touched, s)
-	}
-	return w.seal()
+	return w.seal(), watching.look(w.touched, who)
 }
 
 // A writer makes the changes of one update to a content that is not published

@@ -155,11 +155,11 @@ func (h *hub[K, V]) fire(version uint64) {
 	}
 }
 
-// An indexHub knows who watches one index.
+// An indexHub is an indexWatches without its third type parameter in the way.
 type indexHub[K comparable, V any] interface{ index() any }
 
 // indexWatches are the watches of one index. Index keys may be of a type that
-// no hash map takes; what they have is an order.
+// no hash map takes; what they have is an order. The zero value has none.
 type indexWatches[K comparable, V, I any] struct {
 	of   *indexDef[K, V, I]
 	keys *immutable.SortedMap[I, chans]
@@ -167,28 +167,35 @@ type indexWatches[K comparable, V, I any] struct {
 
 func (x indexWatches[K, V, I]) index() any { return x.of }
 
-// lookAll adds those who watch any of the keys to s. They look for themselves: if
-// a key that somebody watches cannot be compared, that is his to find out.
-func (x indexWatches[K, V, I]) lookAll(keys []I, s *signal) {
-	n := len(s.who)
-	_, err := recovered(func() (_ struct{}, _ error) {
+// look adds those who watch any of the keys to who. They look for themselves: if a
+// key that somebody watches cannot be compared, that is his to find out.
+func (x indexWatches[K, V, I]) look(keys []I, who []chans) []chans {
+	if x.keys == nil {
+		return who
+	}
+	found, err := recovered(func() ([]chans, error) {
+		found := who
 		for _, i := range keys {
 			if cs, ok := x.keys.Get(i); ok {
-				s.who = append(s.who, cs)
+				found = append(found, cs)
 			}
 		}
-		return
+		return found, nil
 	})
 	if err != nil {
-		s.who = s.who[:n]
-		x.all(s)
+		return x.all(who)
 	}
+	return found
 }
 
-// all adds all to s.
-func (x indexWatches[K, V, I]) all(s *signal) {
+// all adds all to who.
+func (x indexWatches[K, V, I]) all(who []chans) []chans {
+	if x.keys == nil {
+		return who
+	}
 	for it := x.keys.Iterator(); !it.Done(); {
 		_, cs, _ := it.Next()
-		s.who = append(s.who, cs)
+		who = append(who, cs)
 	}
+	return who
 }

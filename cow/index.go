@@ -37,7 +37,6 @@ type indexDef[K comparable, V, I any] struct {
 	compareKeys func(a, b K) int
 	keys        func(row Row[K, V], add func(I))
 	cloneKey    func(I) I                            // nil: index keys need none
-	apart       func(I) I                            // copies an index key that lies in a row; nil: none does
 	points      func() points[I, snapshot.Ref[K, V]] // nil: index keys cannot be hashed, or equal ones are no exception
 	empty       *snapshot.Map[K, V]                  // of the same Options, for its methods
 	high        snapshot.Ref[K, V]                   // compares above all rows
@@ -104,12 +103,6 @@ func NewIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, compare
 // NewOrder adds an index by the keys of the rows themselves.
 func NewOrder[K cmp.Ordered, V any](of Indexed[K, V], name string) *Index[K, V, K] {
 	x := newIndexDef(name, cmp.Compare[K], func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{})
-	if reflect.TypeFor[K]().Kind() == reflect.String {
-		x.apart = func(k K) K {
-			s := strings.Clone(*(*string)(unsafe.Pointer(&k)))
-			return *(*K)(unsafe.Pointer(&s))
-		}
-	}
 	made, _ := attach(of, x) // only a unique index can fail
 	return made
 }

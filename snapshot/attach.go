@@ -1,12 +1,5 @@
 package snapshot
 
-// An attachment is something that was computed from a map and lies beside it,
-// such as its indexes.
-type attachment[K comparable, V any] struct {
-	x  any
-	to *Map[K, V]
-}
-
 // Attach returns a map equal to m, at its version, that carries x, something
 // computed from m that is worth keeping with it, such as an index. Maps derived
 // from it remember it as their nearest ancestor that carries something; see
@@ -15,11 +8,12 @@ type attachment[K comparable, V any] struct {
 // constant time.
 func (m *Map[K, V]) Attach(x any) *Map[K, V] {
 	n := new(Map[K, V])
-	n.cfg = m.config()
 	if m != nil {
 		n.len, n.version, n.root.kid = m.len, m.version, m.root.kid
 	}
-	n.attached = &attachment[K, V]{x, n}
+	c := *m.config().plain
+	c.attached, c.to = x, n
+	n.cfg = &c
 	return n
 }
 
@@ -28,10 +22,10 @@ func (m *Map[K, V]) Attach(x any) *Map[K, V] {
 // so that m.Diff of it is what happened since. Both are nil if there is none.
 // An ancestor lives as long as maps that remember it.
 func (m *Map[K, V]) Attached() (x any, to *Map[K, V]) {
-	if m == nil || m.attached == nil {
+	if m == nil || m.cfg == nil {
 		return nil, nil
 	}
-	return m.attached.x, m.attached.to
+	return m.cfg.attached, m.cfg.to
 }
 
 // Map returns the map as it is now, at Version(), or the one the edit began

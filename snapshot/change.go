@@ -37,11 +37,11 @@ type Change[K comparable, V any] struct {
 func (c *config[K, V]) change(old, new *entry[V]) Change[K, V] {
 	switch {
 	case old == nil:
-		return Change[K, V]{c.key(new), Added, nil, new, c}
+		return Change[K, V]{c.key(new), Added, nil, new, c.plain}
 	case new == nil:
-		return Change[K, V]{c.key(old), Removed, old, nil, c}
+		return Change[K, V]{c.key(old), Removed, old, nil, c.plain}
 	}
-	return Change[K, V]{c.key(new), Changed, old, new, c}
+	return Change[K, V]{c.key(new), Changed, old, new, c.plain}
 }
 
 // Old returns the value in the older map, isolated, and whether there was one.

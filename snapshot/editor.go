@@ -23,14 +23,15 @@ type Editor[K comparable, V any] struct {
 	owned   bool // cur is this Editor's, to be edited in place
 	changed bool // cur differs from base
 	undone  bool // an entry was removed: perhaps all that was added
-	state   atomic.Uint32
 
-	// What the only write replaced and stored, for Net; writes counts them.
-	writes   int
+	// What the only write replaced and stored, for Net; writes counts them, up to
+	// many.
+	writes   uint8
+	state    atomic.Uint32
 	old, new *entry[V]
 }
 
-// many is more than one write.
+// many is more than one.
 const many = 2
 
 // The states of an Editor.
@@ -140,7 +141,7 @@ func (e *Editor[K, V]) put(h uint64, key K, v Isolated[V]) {
 
 // wrote notes that n took the place of old; either may be nil.
 func (e *Editor[K, V]) wrote(old, n *entry[V]) {
-	e.writes++
+	e.writes = min(e.writes+1, many)
 	e.old, e.new = old, n
 }
 
@@ -319,7 +320,7 @@ func (e *Editor[K, V]) writable() *Map[K, V] {
 		m := &Map[K, V]{version: e.version}
 		m.cfg = e.cur.config()
 		if e.cur != nil {
-			m.len, m.root.kid, m.attached = e.cur.len, e.cur.root.kid, e.cur.attached
+			m.len, m.root.kid = e.cur.len, e.cur.root.kid
 		}
 		e.cur, e.owned, e.changed = m, true, true
 	}

@@ -33,6 +33,12 @@ type config[K comparable, V any] struct {
 	// pending is a copy of this config for rows whose revision does not count
 	// yet; nil in the copy itself. See Row.Pending.
 	pending *config[K, V]
+
+	// What Map.Attach added, in a copy of plain. It is no part of what maps
+	// must have in common.
+	plain    *config[K, V]
+	attached any
+	to       *Map[K, V]
 }
 
 func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
@@ -45,6 +51,7 @@ func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
 	if !c.inline {
 		c.hash = hasher[K]()
 	}
+	c.plain = c
 	p := *c
 	c.pending = &p
 	return c

@@ -20,8 +20,7 @@ import (
 type Map[K comparable, V any] struct {
 	noCopy noCopy
 	tree[K, V]
-	version  uint64
-	attached *attachment[K, V] // its own, or that of the nearest ancestor that has one
+	version uint64
 }
 
 // New returns an empty map whose values are kept apart from its callers' as o
@@ -108,7 +107,7 @@ func (m *Map[K, V]) Shared() View[K, V] { return View[K, V]{m} }
 // it. It is for cloning ahead, outside an update.
 func (m *Map[K, V]) Isolate(v V) Isolated[V] {
 	c := m.config()
-	return Isolated[V]{value: c.isolate(v), by: c}
+	return Isolated[V]{value: c.isolate(v), by: c.plain}
 }
 
 // An Isolated is a value that was cloned ahead for [Editor.Put]. Only maps that
@@ -130,7 +129,7 @@ func (v Isolated[V]) At(revision uint64) Isolated[V] {
 
 // check panics unless v was isolated as c says.
 func (c *config[K, V]) check(v Isolated[V]) {
-	if by, ok := v.by.(*config[K, V]); !ok || by != c {
+	if by, ok := v.by.(*config[K, V]); !ok || by != c.plain {
 		panic("snapshot: Put of a value that a map with other Options isolated: call Isolate on this map or its Editor")
 	}
 }

@@ -59,7 +59,7 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 // merges know.
 func (e *Editor[K, V]) copy(ch Change[K, V]) {
 	c := e.current().config()
-	if ch.cfg != c {
+	if ch.cfg != c.plain {
 		panic("snapshot: Merge of a map with other Options: merge what was derived from the same map")
 	}
 	h := c.hashOf(ch.Key)

@@ -273,7 +273,7 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 // finds, at first each time and later now and then.
 func (w *world[K, V]) net(e *Editor[K, V]) {
 	w.t.Helper()
-	if e.writes > 5 && w.choose(20) > 0 {
+	if e.writes == many && w.choose(8) > 0 {
 		return
 	}
 	want := make(map[K]Change[K, V])

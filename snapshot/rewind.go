@@ -11,10 +11,10 @@ func (m *Map[K, V]) Rewind(version uint64, changes iter.Seq[Change[K, V]]) *Map[
 	n := &Map[K, V]{version: version}
 	n.cfg = m.config()
 	if m != nil {
-		n.len, n.root.kid, n.attached = m.len, m.root.kid, m.attached
+		n.len, n.root.kid = m.len, m.root.kid
 	}
 	for c := range changes {
-		if c.cfg != n.cfg {
+		if c.cfg != n.cfg.plain {
 			panic("snapshot: Rewind by a change of a map with other Options")
 		}
 		h := c.cfg.hashOf(c.Key)

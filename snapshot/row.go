@@ -96,7 +96,7 @@ func (m *Map[K, V]) Probe(key K) Row[K, V] {
 // Empty returns an empty map, at version 0, with the Options of m.
 func (m *Map[K, V]) Empty() *Map[K, V] {
 	n := new(Map[K, V])
-	n.cfg = m.config()
+	n.cfg = m.config().plain
 	return n
 }
 
@@ -116,7 +116,7 @@ func (c *config[K, V]) row(e *entry[V]) Row[K, V] {
 	if e == nil {
 		return Row[K, V]{}
 	}
-	return Row[K, V]{e, c}
+	return Row[K, V]{e, c.plain}
 }
 
 // Rows returns the row in the older map and that in the newer; the zero Row
