@@ -66,9 +66,15 @@ type changes[K comparable, V any] struct {
 	before uint64                   // the version of the map that was changed
 }
 
+// comparing is called at each comparison, in tests that count them.
+var comparing func()
+
 // compare fills in what e has changed so far. It is the one place where versions
 // are compared for a commit.
 func (c *changes[K, V]) compare(e *Editor[K, V], before uint64) {
+	if comparing != nil {
+		comparing()
+	}
 	c.list = e.Net(c.first[:0])
 	c.before = before
 }

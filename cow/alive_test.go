@@ -1,0 +1,128 @@
+package cow_test
+
+import (
+	"runtime"
+	"testing"
+	"time"
+	"weak"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// heap returns how many bytes are in use.
+func heap() int {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// requireGone requires that what p points to is collected.
+func requireGone[T any](t *testing.T, p weak.Pointer[T], what string) {
+	t.Helper()
+	for range 100 {
+		runtime.GC()
+		if p.Value() == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	require.Fail(t, what+" is kept alive")
+}
+
+// A snapshot keeps its rows alive, and not the DB, its other versions, its history
+// or its watches. So does a fork.
+func TestASnapshotKeepsItsOwnVersionAliveAndNoMore(t *testing.T) {
+	type row struct{ data *[1 << 16]byte }
+	fill := func() (*cow.DB, *cow.Table[int, row]) {
+		db := new(cow.DB)
+		table := cow.NewTable[int](db, "t", cow.Options[row]{})
+		_, err := cow.NewIndex(table, "i", func(row, func(int)) {}, cow.IndexOptions[int]{})
+		require.NoError(t, err)
+		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(0, row{}); return nil }))
+		return db, table
+	}
+	more := func(db *cow.DB, table *cow.Table[int, row]) weak.Pointer[cow.Snapshot] {
+		db.Retain(cow.Retention{Versions: 10})
+		for i := range 10 {
+			require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(i, row{new([1 << 16]byte)}); return nil }))
+		}
+		return weak.Make(db.Load())
+	}
+	var kept []any
+	var dbs []weak.Pointer[cow.DB]
+	var newest []weak.Pointer[cow.Snapshot]
+	for _, keep := range []func(db *cow.DB) any{
+		func(db *cow.DB) any { return db.Load() },
+		func(db *cow.DB) any { return db.Fork(db.Load()) },
+		func(db *cow.DB) any { return db.Fork(nil) },
+		func(db *cow.DB) any { f := db.Fork(db.Load()); return f.Fork(f.Load()) },
+	} {
+		db, table := fill()
+		kept = append(kept, keep(db))
+		newest = append(newest, more(db, table))
+		dbs = append(dbs, weak.Make(db))
+	}
+	for i := range dbs {
+		requireGone(t, dbs[i], "the DB")
+		requireGone(t, newest[i], "its newest snapshot")
+	}
+	runtime.KeepAlive(kept)
+}
+
+// A commit that somebody holds does not keep the DB alive either.
+func TestACommitKeepsItsRowsAliveAndNoMore(t *testing.T) {
+	s := cow.New[int](cow.Options[int]{})
+	s.Retain(cow.Retention{Versions: 10})
+	s.Set(1, 1)
+	var c *cow.Commit
+	for c = range s.Changes(t.Context(), 0) {
+		break
+	}
+	p := weak.Make(s)
+	s = nil
+	requireGone(t, p, "the Store")
+	require.Equal(t, uint64(1), c.Version())
+}
+
+// Whole snapshots that stand between commits count, with their indexes.
+func TestBytesCountsAllThatHistoryHoldsBack(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the detector's own memory counts")
+	}
+	for _, indexed := range []bool{false, true} {
+		s := cow.New[int](cow.Options[[4]int]{})
+		const n = 20_000
+		s.Replace(func(yield func(int, [4]int) bool) {
+			for i := range n {
+				if !yield(i, [4]int{i}) {
+					return
+				}
+			}
+		})
+		if indexed {
+			_, err := cow.NewIndex(s, "i", func(v [4]int, add func(int)) { add(v[0]) }, cow.IndexOptions[int]{})
+			require.NoError(t, err)
+		}
+		write := func(times int) {
+			x := uint32(1)
+			for range times {
+				x = x*1664525 + 1013904223
+				s.Set(int(x>>8)%n, [4]int{int(x)})
+			}
+		}
+		write(n)
+		before := heap()
+		const limit = 8 << 20
+		s.Retain(cow.Retention{Bytes: limit})
+		write(100_000)
+		held, counted := heap()-before, s.Stats().HeldBytes
+		require.LessOrEqual(t, counted, limit)
+		require.Greater(t, counted, limit*9/10)
+		require.InDelta(t, limit, held, limit/4, "indexed: %v; held on the heap, with a limit of %d", indexed, limit)
+		runtime.KeepAlive(s)
+	}
+}

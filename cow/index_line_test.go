@@ -1,0 +1,261 @@
+package cow_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// These tests hold that indexes belong to a Store or Table, not to the snapshots
+// that happen to carry them.
+
+func self(v string, add func(string)) { add(v) }
+
+// A fork has the indexes of its parent, however its snapshot was reached.
+func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
+	s := cow.New[int](cow.Options[string]{})
+	s.Retain(cow.Retention{Versions: 10})
+	s.Set(1, "a")
+	require.NoError(t, s.Pin("first", 1))
+	held := s.Load()
+	s.Set(1, "b")
+	x, err := cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	require.NoError(t, err)
+	pinned, err := s.At(1)
+	require.NoError(t, err)
+	s.Unpin("first")
+	rewound, err := s.At(1)
+	require.NoError(t, err)
+	for name, m := range map[string]*cow.Store[int, string]{
+		"held": s.Fork(held), "pinned": s.Fork(pinned), "rewound": s.Fork(rewound),
+		"of a fork": s.Fork(held).Fork(held),
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorIs(t, m.Insert(2, "a"), cow.ErrExists)
+			require.NoError(t, m.Insert(2, "c"))
+			require.Equal(t, 2, x.In(m.Load()).Len())
+			row, ok := x.In(m.Load()).Get("c")
+			require.True(t, ok)
+			require.Equal(t, 2, row.Key())
+		})
+	}
+	t.Run("made later", func(t *testing.T) {
+		f := s.Fork(s.Load())
+		_, err := cow.NewIndex(s, "late", self, cow.IndexOptions[int]{Unique: true})
+		require.NoError(t, err)
+		_, err = cow.NewIndex(f, "late", self, cow.IndexOptions[int]{}) // the fork has none of that name
+		require.NoError(t, err)
+	})
+}
+
+// Something else attached in passing changes nothing.
+func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
+	s := cow.New[int](cow.Options[string]{})
+	x, err := cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	require.NoError(t, err)
+	s.Set(1, "a")
+	require.NoError(t, s.Update(func(e *cow.Editor[int, string]) error {
+		e.Set(3, "c")
+		e.Attach("mine")
+		require.Equal(t, 2, x.During(e).Len())
+		e.Set(4, "d")
+		return nil
+	}))
+	require.ErrorIs(t, s.Insert(2, "a"), cow.ErrExists)
+	require.ErrorIs(t, s.Insert(2, "d"), cow.ErrExists)
+	require.Equal(t, 3, x.In(s.Load()).Len())
+	f := s.Fork(s.Load().Attach("mine"))
+	require.ErrorIs(t, f.Insert(2, "a"), cow.ErrExists)
+}
+
+func TestTwoIndexesOfOneName(t *testing.T) {
+	s := cow.New[int](cow.Options[string]{})
+	x, err := cow.NewIndex(s, "one", self, cow.IndexOptions[int]{})
+	require.NoError(t, err)
+	message := `cow: there is an index "one" already: make each index once and keep it`
+	require.PanicsWithValue(t, message, func() { cow.NewOrder(s, "one") })
+	s.Set(1, "a") // the writer's place is free
+	db := new(cow.DB)
+	a := cow.NewTable[int](db, "a", cow.Options[string]{})
+	b := cow.NewTable[int](db, "b", cow.Options[string]{})
+	cow.NewOrder(a, "one")
+	cow.NewOrder(b, "one") // of another table
+	require.PanicsWithValue(t, message, func() { cow.NewOrder(a, "one") })
+	require.Equal(t, 1, x.In(s.Load()).Len())
+}
+
+func TestAnIndexIsDropped(t *testing.T) {
+	s := cow.New[int](cow.Options[string]{})
+	for i := range 10 {
+		s.Set(i, fmt.Sprint("v", i))
+	}
+	order := cow.NewOrder(s, "order")
+	x, err := cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	require.NoError(t, err)
+	f := s.Fork(s.Load())
+	before, version := s.Load(), s.Load().Version()
+	x.Drop(s)
+	require.Equal(t, version, s.Load().Version())
+	require.NoError(t, s.Insert(10, "v1"), "it is unique no more")
+	require.ErrorIs(t, f.Insert(10, "v1"), cow.ErrExists, "a fork has indexes of its own")
+	require.Equal(t, 11, x.In(s.Load()).Len(), "computed there and then")
+	require.Equal(t, 10, x.In(before).Len())
+	require.Equal(t, 11, order.In(s.Load()).Len())
+	require.PanicsWithValue(t, `cow: Drop of index "u" from something that does not have it`, func() { x.Drop(s) })
+	_, err = cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	require.ErrorIs(t, err, cow.ErrExists, "two rows have v1")
+	s.Delete(10)
+	_, err = cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	require.NoError(t, err, "the name is free")
+
+	db := new(cow.DB)
+	a := cow.NewTable[int](db, "a", cow.Options[string]{})
+	y, err := cow.NewIndex(a, "u", self, cow.IndexOptions[int]{Unique: true})
+	require.NoError(t, err)
+	g := db.Fork(db.Load())
+	y.Drop(a.Of(g))
+	set := func(db *cow.DB, k int) error {
+		return db.Update(func(tx *cow.Tx) error { a.Edit(tx).Set(k, "same"); return nil })
+	}
+	require.NoError(t, set(db, 1))
+	require.ErrorIs(t, set(db, 2), cow.ErrExists)
+	require.NoError(t, set(g, 1))
+	require.NoError(t, set(g, 2))
+}
+
+// counted is an index that counts its comparisons.
+func counted(t *testing.T, s *cow.Store[int, []int], o cow.IndexOptions[int]) *int {
+	n := new(int)
+	_, err := cow.NewIndexFunc(s, "counted", func(a, b int) int { *n++; return cmp.Compare(a, b) },
+		func(v []int, add func(int)) {
+			for _, i := range v {
+				add(i)
+			}
+		}, o)
+	require.NoError(t, err)
+	return n
+}
+
+// What an update pays does not depend on the rows that it does not touch.
+func TestARejectedRowCostsNoScan(t *testing.T) {
+	cost := func(rows int) int {
+		s := cow.New[int](cow.Options[[]int]{})
+		s.Replace(func(yield func(int, []int) bool) {
+			for i := range rows {
+				if !yield(i, []int{i}) {
+					return
+				}
+			}
+		})
+		n := counted(t, s, cow.IndexOptions[int]{Unique: true})
+		*n = 0
+		var unique *cow.IndexError
+		require.ErrorAs(t, s.Insert(-1, []int{rows - 1}), &unique)
+		require.Equal(t, rows-1, unique.Key)
+		return *n
+	}
+	few, many := cost(1_000), cost(50_000)
+	require.Less(t, many, 3*few, "comparisons for a rejected row among 50,000, and among 1,000")
+}
+
+// The first of several keys that are taken is told, and which they are is known
+// however they came and went.
+func TestDuplicatesAreCountedExactly(t *testing.T) {
+	s := cow.New[int](cow.Options[[]int]{})
+	counted(t, s, cow.IndexOptions[int]{Unique: true})
+	s.Set(1, []int{1, 2, 3})
+	var unique *cow.IndexError
+	require.ErrorAs(t, s.Update(func(e *cow.Editor[int, []int]) error {
+		e.Set(2, []int{3, 2, 2, 4})
+		e.Set(3, []int{2, 4})
+		return nil
+	}), &unique)
+	require.Equal(t, 2, unique.Key)
+	require.NoError(t, s.Update(func(e *cow.Editor[int, []int]) error {
+		e.Set(2, []int{3, 2, 2, 4})
+		e.Set(1, []int{1, 1})
+		return nil
+	}))
+	require.ErrorIs(t, s.Insert(3, []int{4}), cow.ErrExists)
+	require.Equal(t, map[int][]int{1: {1, 1}, 2: {3, 2, 2, 4}}, maps.Collect(s.Load().All()))
+}
+
+func TestARowWithManyIndexKeys(t *testing.T) {
+	cost := func(keys int) int {
+		s := cow.New[int](cow.Options[[]int]{})
+		n := counted(t, s, cow.IndexOptions[int]{})
+		v := make([]int, keys)
+		for i := range v {
+			v[i] = i * 7919 % keys
+		}
+		s.Set(1, v)
+		for i := range v {
+			v[i]++
+		}
+		s.Set(1, v)
+		return *n
+	}
+	few, many := cost(500), cost(5_000)
+	require.Less(t, many, 20*few, "comparisons for a row with 5,000 index keys, and with 500")
+}
+
+// Whatever an index function or a comparison does, the update fails and the next
+// one goes on.
+func TestIndexFunctionsThatMisbehave(t *testing.T) {
+	t.Run("edits the update", func(t *testing.T) {
+		noDeadlock(t)
+		db := new(cow.DB)
+		a := cow.NewTable[int](db, "a", cow.Options[int]{})
+		b := cow.NewTable[int](db, "b", cow.Options[int]{})
+		var tx *cow.Tx
+		_, err := cow.NewIndex(a, "i", func(v int, add func(int)) {
+			if tx != nil {
+				add(b.Edit(tx).Len())
+			}
+			add(v)
+		}, cow.IndexOptions[int]{})
+		require.NoError(t, err)
+		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() {
+			_ = db.Update(func(x *cow.Tx) error { tx = x; a.Edit(x).Set(1, 1); return nil })
+		}))
+		tx = nil
+		require.NoError(t, db.Update(func(x *cow.Tx) error { a.Edit(x).Set(1, 1); return nil }))
+		require.Equal(t, uint64(1), db.Load().Version())
+	})
+	t.Run("a watched key that cannot be compared", func(t *testing.T) {
+		noDeadlock(t)
+		s := cow.New[int](cow.Options[string]{})
+		x, err := cow.NewIndexFunc(s, "p", func(a, b *string) int { return strings.Compare(*a, *b) },
+			func(v string, add func(*string)) { add(&v) }, cow.IndexOptions[int]{})
+		require.NoError(t, err)
+		require.NotNil(t, panicOf(func() { _, _ = s.Watch(t.Context(), s.Load(), x.Keys(nil)) }), "the one who asked")
+		s.Set(1, "a")
+		require.Zero(t, s.Stats().Waiting)
+	})
+	t.Run("a watched key that others cannot be compared with", func(t *testing.T) {
+		noDeadlock(t)
+		s := cow.New[int](cow.Options[string]{})
+		x, err := cow.NewIndexFunc(s, "any", func(a, b any) int { return strings.Compare(a.(string), b.(string)) },
+			func(v string, add func(any)) { add(v) }, cow.IndexOptions[int]{})
+		require.NoError(t, err)
+		bad := any("")
+		got := make(chan any)
+		since := s.Load()
+		watch := func(ctx context.Context, key any) {
+			go func() { got <- panicOf(func() { _, _ = s.Watch(ctx, since, x.Keys(key)) }) }()
+		}
+		watch(t.Context(), bad)
+		for s.Stats().Waiting < 1 {
+		}
+		s.Set(1, "a") // wakes nobody, and fails for nobody
+		s.Set(2, "")
+		require.Nil(t, <-got)
+	})
+}
