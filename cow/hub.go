@@ -66,11 +66,17 @@ func newHub[K comparable, V any]() *hub[K, V] {
 	}
 }
 
+// stepping is called in each step, in tests that count them.
+var stepping func()
+
 // step does one step of registering c, or, for nil, of the contrary.
 func (h *hub[K, V]) step(c chan struct{}, f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
+	if stepping != nil {
+		stepping()
+	}
 	if c != nil {
 		h.late[c] = h.looked
 	}

@@ -1,0 +1,159 @@
+package cow_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+func TestALineHasALineage(t *testing.T) {
+	var s cow.Store[string, int]
+	id := s.Lineage()
+	require.Regexp(t, regexp.MustCompile(`^[A-Z2-7]{26}$`), id.ID)
+	require.Equal(t, cow.Lineage{ID: id.ID}, id)
+	s.Set("a", 1)
+	require.Equal(t, id, s.Lineage())
+
+	f := s.Fork(s.Load())
+	require.Equal(t, cow.Lineage{ID: f.Lineage().ID, Parent: id.ID, Forked: 1}, f.Lineage())
+	require.NotEqual(t, id.ID, f.Lineage().ID)
+	f.Set("a", 2)
+	g := f.Fork(f.Load())
+	require.Equal(t, cow.Lineage{ID: g.Lineage().ID, Parent: f.Lineage().ID, Forked: 2}, g.Lineage())
+
+	var db cow.DB
+	h := db.Fork(nil)
+	require.Equal(t, cow.Lineage{ID: h.Lineage().ID, Parent: db.Lineage().ID}, h.Lineage())
+	require.NotEqual(t, db.Lineage(), new(cow.DB).Lineage())
+}
+
+func TestTogetherALineageIsOne(t *testing.T) {
+	var s cow.Store[string, int]
+	ids := make([]string, 8)
+	together(len(ids), func(i int) { ids[i] = s.Lineage().ID })
+	for _, id := range ids {
+		require.Equal(t, ids[0], id)
+	}
+}
+
+func TestAFeedResumesFromACursor(t *testing.T) {
+	s := cow.New[string](cow.Options[int]{})
+	s.Retain(cow.Retention{Versions: 3})
+	begin := s.Cursor(0)
+	for i := range 3 {
+		s.Set("a", i)
+	}
+	cursors := []string{begin}
+	next := func(cursor string) (c *cow.Commit, err error) {
+		for c, err = range s.Resume(t.Context(), cursor) {
+			break
+		}
+		return c, err
+	}
+	for i := range uint64(3) {
+		c, err := next(cursors[i])
+		require.NoError(t, err)
+		require.Equal(t, i+1, c.Version())
+		require.Equal(t, s.Cursor(i+1), c.Cursor())
+		require.NotContains(t, c.Cursor(), "\n")
+		cursors = append(cursors, c.Cursor())
+	}
+	s.Set("a", 3)
+	_, err := next(cursors[0])
+	require.ErrorIs(t, err, cow.ErrCompacted)
+	c, err := next(cursors[3])
+	require.NoError(t, err)
+	require.Equal(t, uint64(4), c.Version())
+
+	f := s.Fork(s.Load())
+	f.Set("a", 9)
+	for _, foreign := range []string{f.Cursor(5), new(cow.DB).Cursor(1)} {
+		_, err = next(foreign)
+		require.ErrorIs(t, err, cow.ErrLineage)
+		require.ErrorContains(t, err, s.Lineage().ID, "it says which one this is")
+	}
+	_, err = next(s.Cursor(5))
+	require.ErrorIs(t, err, cow.ErrUnpublished, "of a past that was lost")
+
+	id := s.Lineage().ID
+	for _, bad := range []string{"", ".", "4", id, id + ".", ".4", id + ".x", id + ".-1", id + ".04", id + ".+4", id + ". 4", id + ".4.4",
+		id + ".18446744073709551616", strings.Repeat("x", 1<<20)} {
+		_, err = next(bad)
+		require.ErrorIs(t, err, cow.ErrCursor, "%.50q", bad)
+		require.Less(t, len(err.Error()), 300)
+	}
+}
+
+// A version to come may be one of another past: nobody waits for it.
+func TestNobodyWaitsForAVersionThatMayNeverCome(t *testing.T) {
+	var s cow.Store[string, int]
+	s.Set("a", 1)
+	s.Set("a", 2)
+	_, err := s.Wait(t.Context(), 40)
+	require.ErrorIs(t, err, cow.ErrUnpublished)
+	_, err = s.At(40)
+	require.ErrorIs(t, err, cow.ErrUnpublished)
+	n := 0
+	for c, err := range s.Changes(t.Context(), 40) {
+		require.Nil(t, c)
+		require.ErrorIs(t, err, cow.ErrUnpublished)
+		n++
+	}
+	require.Equal(t, 1, n)
+}
+
+// Derived tables follow the others, in the same version.
+func TestADerivedTable(t *testing.T) {
+	db := new(cow.DB)
+	amounts := cow.NewTable[int](db, "amounts", cow.Options[int]{})
+	var sums *cow.Table[string, int]
+	runs := 0
+	boom := errors.New("boom")
+	sums = cow.NewTable[string](db, "sums", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+		runs++
+		sum := 0
+		e := amounts.Edit(tx)
+		for c := range e.Map().Diff(amounts.In(tx.Base())) {
+			old, _ := c.Old()
+			is, _ := c.New()
+			sum += is - old
+		}
+		if e.Has(13) {
+			return boom
+		}
+		if sum == 0 {
+			return nil
+		}
+		return sums.Edit(tx).Upsert("all", func(v *int, _ bool) error { *v += sum; return nil })
+	}})
+	set := func(k, v int) error {
+		return db.Update(func(tx *cow.Tx) error { amounts.Edit(tx).Set(k, v); return nil })
+	}
+	for i := range 10 {
+		require.NoError(t, set(i%3, i))
+		now := db.Load()
+		want := 0
+		for _, v := range amounts.In(now).All() {
+			want += v
+		}
+		got, _ := sums.In(now).Get("all")
+		require.Equal(t, want, got)
+	}
+	require.Equal(t, 10, runs)
+	v := db.Load().Version()
+	require.ErrorIs(t, set(13, 1), boom)
+	require.Equal(t, v, db.Load().Version())
+
+	f := db.Fork(db.Load())
+	require.NoError(t, f.Update(func(tx *cow.Tx) error { amounts.Edit(tx).Set(99, 100); return nil }))
+	is, _ := sums.In(f.Load()).Get("all")
+	was, _ := sums.In(db.Load()).Get("all")
+	require.Equal(t, was+100, is)
+	require.Equal(t, fmt.Sprint(v+1), fmt.Sprint(f.Load().Version()))
+}
