@@ -30,11 +30,11 @@ type Change[K comparable, V any] struct {
 	Kind Kind
 
 	old, new *entry[V]
-	cfg      *config[K, V]
+	was, cfg *config[K, V] // of the maps that old and new lie in; equal where there is but one
 }
 
 // Old returns the value in the older map, isolated, and whether there was one.
-func (c Change[K, V]) Old() (V, bool) { return isolated(c.cfg, c.old) }
+func (c Change[K, V]) Old() (V, bool) { return isolated(c.was, c.old) }
 
 // New returns the value in the newer map, isolated, and whether there is one.
 func (c Change[K, V]) New() (V, bool) { return isolated(c.cfg, c.new) }

@@ -8,7 +8,7 @@ import (
 // Diff returns an iterator over what changed from older to m, a key at most
 // once, in no particular order. A key set to an equal value counts as changed.
 // older may be any map of the type, a fork or a stranger included; nil is the
-// empty map.
+// empty map. Each value leaves by the Options of the map that it lies in.
 //
 // The time is that of the changes, not of the maps, where one was derived
 // from the other or both from a third: what they share is skipped.
@@ -82,7 +82,7 @@ func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) boo
 			}
 			if newX && newY && e != nil && o != nil {
 				if c := d.newer.cfg; c.is(o, c.key(e)) {
-					if !d.yield(Change[K, V]{Key: c.key(e), Kind: Changed, old: o, new: e, cfg: c.plain}) {
+					if !d.yield(Change[K, V]{c.key(e), Changed, o, e, d.older.cfg.plain, c.plain}) {
 						return false
 					}
 					continue
@@ -104,9 +104,9 @@ func (d *differ[K, V]) inNewer(e *entry[V]) bool {
 	case e:
 		return true
 	case nil:
-		return d.yield(Change[K, V]{Key: key, Kind: Added, new: e, cfg: c.plain})
+		return d.yield(Change[K, V]{key, Added, nil, e, c.plain, c.plain})
 	default:
-		return d.yield(Change[K, V]{Key: key, Kind: Changed, old: old, new: e, cfg: c.plain})
+		return d.yield(Change[K, V]{key, Changed, old, e, d.older.cfg.plain, c.plain})
 	}
 }
 
@@ -117,5 +117,5 @@ func (d *differ[K, V]) inOlder(e *entry[V]) bool {
 	if d.newer.lookup(key) != nil {
 		return true
 	}
-	return d.yield(Change[K, V]{Key: key, Kind: Removed, old: e, cfg: c.plain})
+	return d.yield(Change[K, V]{key, Removed, e, nil, c.plain, c.plain})
 }

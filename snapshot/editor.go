@@ -160,10 +160,13 @@ func (e *Editor[K, V]) Check(key K, rev uint64) error {
 	return nil
 }
 
-// Modify calls f with a private clone of the value of key and stores what f
-// made of it. It returns ErrNotFound if key is absent, and f's error, if any;
-// then, or if f panics, the value stays as it was. If f itself writes key
-// through the Editor, Modify returns ErrModified and leaves key as f did.
+// Modify calls f with the value of key, isolated, and stores what f made of it.
+// It returns ErrNotFound if key is absent, and f's error, if any; then, or if f
+// panics, the value stays as it was. If f itself writes key through the Editor,
+// Modify returns ErrModified and leaves key as f did.
+//
+// Under Options.Immutable f is handed what is stored. It must not write to what
+// that refers to, and assigns another value instead.
 func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 	return e.Upsert(key, func(v *V, found bool) error {
 		if !found {
