@@ -11,7 +11,7 @@ import (
 type plan struct {
 	typ    reflect.Type
 	class  class
-	id     uint64 // unique, in the bits above lenBits
+	id     uint64 // one for the types whose references may be the same, in the bits above lenBits
 	size   uintptr
 	noscan bool // no pointers in the memory of a value
 	inline bool // an interface holds the value itself, which is one pointer
@@ -116,11 +116,11 @@ func (c compiler) plan(t reflect.Type) *plan {
 		pl.fix = fixRef // something, for now
 		pl.elem = c.plan(t.Elem())
 		pl.fix = sliceFixer(pl.elem)
-		known.apply(pl, reflect.SliceOf(t.Elem()))
+		c.unnamed(pl, reflect.SliceOf(t.Elem()))
 	case classMap:
 		pl.fix, pl.ref = fixRef, refMap
 		pl.key, pl.elem = c.plan(t.Key()), c.plan(t.Elem())
-		known.apply(pl, reflect.MapOf(t.Key(), t.Elem()))
+		c.unnamed(pl, reflect.MapOf(t.Key(), t.Elem()))
 	case classInterface:
 		pl.fix = fixInterface
 		if t.NumMethod() == 0 {
@@ -145,6 +145,10 @@ func (c compiler) plan(t reflect.Type) *plan {
 		m, _ := t.MethodByName("Clone")
 		pl.method = m.Func
 		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			pl.elem = c.plan(t.Elem())
+		}
+		switch t.Kind() {
 		case reflect.Interface:
 			pl.fix = fixInterfaceMethod
 		case reflect.Pointer, reflect.Map:
@@ -158,6 +162,16 @@ func (c compiler) plan(t reflect.Type) *plan {
 		pl.fix = fixLock
 	}
 	return pl
+}
+
+// unnamed gives pl, the plan of a slice or a map, what it has in common with that
+// of the unnamed type u of the same elements: perhaps fixers, and the identity,
+// since one may be converted to the other.
+func (c compiler) unnamed(pl *plan, u reflect.Type) {
+	known.apply(pl, u)
+	if pl.typ != u {
+		pl.id = c.plan(u).id
+	}
 }
 
 // addSteps adds the fields of the struct t, which is off bytes into pl's type, and
@@ -244,52 +258,6 @@ func hasPointers(t reflect.Type) bool {
 	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice,
 		reflect.String, reflect.UnsafePointer:
 		return true
-	}
-	return false
-}
-
-// shares reports whether a value of pl's type can refer to one object twice, or to
-// another of its own type, or to what is not known by type. Else a clone needs
-// neither memo nor queue.
-func shares(pl *plan) bool {
-	return (sharing{}).visit(pl, 1)
-}
-
-// sharing counts, up to two, the places where a reference type can be.
-type sharing map[uint64]int
-
-func (c sharing) visit(pl *plan, times int) bool {
-	switch {
-	case pl.fix == nil:
-		return false
-	case pl.class == classInterface:
-		return true
-	case pl.class == classStruct:
-		for _, s := range pl.steps {
-			if c.visit(s.pl, times) {
-				return true
-			}
-		}
-		return false
-	case pl.class == classArray:
-		return c.visit(pl.elem, min(times*pl.typ.Len(), 2))
-	case pl.class == classMethod && pl.ref == nil:
-		return false
-	}
-	id := pl.id
-	if pl.class == classPointer || pl.class == classSentinel {
-		id = pl.elem.id // as in the memo: two pointer types, one object
-	}
-	if c[id] += times; c[id] > 1 {
-		return true
-	}
-	switch pl.class {
-	case classPointer, classSentinel:
-		return c.visit(pl.elem, 1)
-	case classSlice:
-		return c.visit(pl.elem, 2)
-	case classMap:
-		return c.visit(pl.key, 2) || c.visit(pl.elem, 2)
 	}
 	return false
 }

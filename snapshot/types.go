@@ -103,7 +103,7 @@ func isConstant(t reflect.Type) bool {
 	}
 	if t.Kind() == reflect.Pointer && t.Name() == "" {
 		e := t.Elem()
-		if e.Size() == 0 && !holdsLock(e) {
+		if e.Size() == 0 && !holdsLock(e) && !hasClone(t) {
 			return true // it leads to nothing
 		}
 		switch path := e.PkgPath(); path {
