@@ -156,7 +156,7 @@ func (s *state) slice(id uint64, h header, size uintptr) (header, bool) {
 // sliceKind returns the kind of a memoKey for slices of that length.
 func sliceKind(id uint64, n int) uint64 {
 	if n == 0 {
-		n = 1<<lenBits - 1 // not that of a pointer to a slice
+		return id | (1<<lenBits - 1) // not that of a pointer to a slice
 	}
 	return id | uint64(n)
 }

@@ -114,6 +114,9 @@ func (s *state) dynamic(v any) any {
 	// take exponential time for boxes in boxes.
 	s.boxes++
 	if n := s.seen(pl.id, e.data); n != nil {
+		if pl.slices && s.care == asGraph {
+			s.stop = true // two references to those
+		}
 		return box(e.word, n)
 	}
 	if !s.enter(e.data, pl.size) {

@@ -21,7 +21,7 @@ type layout struct {
 	blocks  []block // disjoint, in the order of their addresses
 	runs    []run
 	todo    []visit
-	index   map[extentKey]int   // of extents; maps and boxes are there too, for nothing
+	index   map[extentKey]int   // of extents; of maps and boxes, how often they were met
 	skip    map[memoKey]uintptr // of an element that was visited, the end of its run
 }
 
@@ -132,24 +132,24 @@ func (l *layout) boxed(v any) {
 		l.reference(pl, e.data)
 	case pl.inline:
 		l.value(pl, unsafe.Pointer(&e.data))
-	case l.first(pl.id, e.data):
+	case l.times(pl.id, e.data) <= 2:
+		// The second time, since two boxes are two references to what is in them.
 		l.todo = append(l.todo, visit{pl, e.data, 1})
 	}
 }
 
-// first reports whether a map or a box is met for the first time.
-func (l *layout) first(kind uint64, p unsafe.Pointer) bool {
+// times returns how often a map or a box was met, this time included.
+func (l *layout) times(kind uint64, p unsafe.Pointer) int {
 	k := extentKey{memoKey{kind, uintptr(p)}, -1}
-	_, ok := l.index[k]
-	l.index[k] = -1
-	return !ok
+	l.index[k]++
+	return l.index[k]
 }
 
 func (l *layout) reference(pl *plan, w unsafe.Pointer) {
 	switch {
 	case w == nil:
 	case pl.class == classMap:
-		if l.first(pl.id, w) {
+		if l.times(pl.id, w) == 1 {
 			l.todo = append(l.todo, visit{pl: pl, p: w})
 		}
 	case pl.class == classMethod:

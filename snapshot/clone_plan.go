@@ -15,6 +15,7 @@ type plan struct {
 	size   uintptr
 	noscan bool // no pointers in the memory of a value
 	inline bool // an interface holds the value itself, which is one pointer
+	slices bool // slices are among the parts of a value
 
 	word    unsafe.Pointer // the type word of an interface that holds a typ
 	ptrWord unsafe.Pointer // the same for *typ
@@ -113,7 +114,7 @@ func (c compiler) plan(t reflect.Type) *plan {
 			pl.class, pl.fix, pl.ref = classFlat, nil, nil
 		}
 	case classSlice:
-		pl.fix = fixRef // something, for now
+		pl.fix, pl.slices = fixRef, true // something, for now
 		pl.elem = c.plan(t.Elem())
 		pl.fix = sliceFixer(pl.elem)
 		c.unnamed(pl, reflect.SliceOf(t.Elem()))
@@ -128,6 +129,9 @@ func (c compiler) plan(t reflect.Type) *plan {
 		}
 	case classStruct:
 		c.addSteps(pl, t, 0)
+		for _, st := range pl.steps {
+			pl.slices = pl.slices || st.pl.slices
+		}
 		if len(pl.steps) > 0 {
 			pl.fix = fixStruct
 		} else {
@@ -135,6 +139,7 @@ func (c compiler) plan(t reflect.Type) *plan {
 		}
 	case classArray:
 		pl.elem = c.plan(t.Elem())
+		pl.slices = pl.elem.slices
 		if t.Len() > 0 && pl.elem.fix != nil {
 			pl.fix = fixArray
 		} else {
