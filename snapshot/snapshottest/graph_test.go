@@ -1,10 +1,9 @@
-package snapshot_test
+package snapshottest_test
 
 import (
-	"fmt"
 	"reflect"
+	"runtime/debug"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +80,7 @@ func allPlaces() []Place {
 }
 
 func TestGraphsKeepTheirShape(t *testing.T) {
-	n := 40_000
+	n := 100_000
 	if testing.Short() || raceEnabled {
 		n = 5_000
 	}
@@ -95,8 +94,15 @@ func TestGraphsKeepTheirShape(t *testing.T) {
 		require.True(t, types[typ.String()], typ)
 	}
 	Run(t, places, n)
-	_ = fmt.Sprint
-	var _ sync.WaitGroup
 }
 
-var raceEnabled = false
+// raceEnabled says that the race detector is on.
+var raceEnabled = func() bool {
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		if s.Key == "-race" {
+			return s.Value == "true"
+		}
+	}
+	return false
+}()
