@@ -255,14 +255,15 @@ func (c *comparer) slice(a, b reflect.Value, path string) error {
 		return nil
 	}
 	// The variables beyond the length are not compared, but their places are.
-	for i := n; i < max(a.Cap(), b.Cap()); i++ {
-		p, q := unsafe.Add(a.UnsafePointer(), uintptr(i)*size), unsafe.Add(b.UnsafePointer(), uintptr(i)*size)
-		switch {
-		case i >= a.Cap():
-			return fmt.Errorf("%s: can grow farther than it could", path)
-		case i >= b.Cap():
-			q = nil
+	if b.Cap() > a.Cap() {
+		return fmt.Errorf("%s: can grow farther than it could", path)
+	}
+	for i := n; i < a.Cap(); i++ {
+		var q unsafe.Pointer
+		if i < b.Cap() {
+			q = unsafe.Add(b.UnsafePointer(), uintptr(i)*size)
 		}
+		p := unsafe.Add(a.UnsafePointer(), uintptr(i)*size)
 		c.beyond[p] = append(c.beyond[p], q)
 	}
 	if n == 0 {
