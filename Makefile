@@ -4,6 +4,8 @@ GO ?= go
 
 # The other supported Go release; the go command fetches it by itself.
 OTHER_GO ?= go1.27.0
+# What cannot be tested here is vetted and compiled, tests included.
+OTHERS ?= windows/amd64 darwin/arm64 linux/arm64
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: run test check bench bench-full bars compare mutants cover
@@ -24,6 +26,10 @@ check:
 	GOARCH=386 $(GO) vet ./... && GOARCH=386 $(GO) test -short ./...
 	$(GO) test -short -gcflags=-d=checkptr ./snapshot
 	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...
+	for t in $(OTHERS); do \
+		export GOOS=$${t%/*} GOARCH=$${t#*/}; echo "vet for $$t"; \
+		$(GO) vet ./... && $(GO) build ./... && (cd bench && $(GO) vet ./... && $(GO) build ./...) || exit 1; \
+	done
 
 # The stores and workloads that matter most, in less than five minutes; all of them,
 # at every size and with every bar. The report is in bench/$(OUT).

@@ -54,10 +54,8 @@ func TestBarsOfPauses(t *testing.T) {
 	all := measured(func(b *bars) { b.pauses(1_000, 50*time.Millisecond) })
 	require.Len(t, all, 6)
 	for name, r := range all {
-		if strings.Contains(name, "more is better") {
-			require.Positive(t, r.Ours, name)
-			require.Positive(t, r.Peer, name)
-		}
+		require.GreaterOrEqual(t, r.Ours, 0.0, name)
+		require.GreaterOrEqual(t, r.Peer, 0.0, name)
 	}
 }
 
@@ -155,10 +153,13 @@ func TestTextQueries(t *testing.T) {
 }
 
 func TestPaceIsAnOpenLoop(t *testing.T) {
-	start := time.Now()
+	var start time.Time
 	var late []time.Duration
 	pace(context.Background(), 10*time.Millisecond, 4, func(i int, due time.Time) {
-		require.Equal(t, time.Duration(i)*10*time.Millisecond, due.Sub(start).Round(10*time.Millisecond))
+		if i == 0 {
+			start = due
+		}
+		require.Equal(t, time.Duration(i)*10*time.Millisecond, due.Sub(start))
 		if i == 0 {
 			time.Sleep(25 * time.Millisecond)
 		}

@@ -139,5 +139,4 @@ func TestCrowdsAreMeasuredByTheClock(t *testing.T) {
 	s := c.prepared().trial(context.Background(), kinds[0])
 	most := float64(s.checked) / turn.Seconds()
 	require.LessOrEqual(t, s.figures[colOps.ID], most*1.001)
-	require.Positive(t, s.figures[colOps.ID])
 }

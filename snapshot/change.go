@@ -30,22 +30,23 @@ type Change[K comparable, V any] struct {
 	Kind Kind
 
 	old, new *entry[V]
-	cfg      *config[K, V]
+	was, cfg *config[K, V] // of the maps that old and new lie in; equal where there is but one
 }
 
-// change returns the change of an entry into another, of which one may be nil.
-func (c *config[K, V]) change(old, new *entry[V]) Change[K, V] {
+// change returns the change of an entry of one map into one of another, of which
+// one may be nil.
+func change[K comparable, V any](was, is *config[K, V], old, new *entry[V]) Change[K, V] {
 	switch {
 	case old == nil:
-		return Change[K, V]{c.key(new), Added, nil, new, c.plain}
+		return Change[K, V]{is.key(new), Added, nil, new, is.plain, is.plain}
 	case new == nil:
-		return Change[K, V]{c.key(old), Removed, old, nil, c.plain}
+		return Change[K, V]{was.key(old), Removed, old, nil, was.plain, was.plain}
 	}
-	return Change[K, V]{c.key(new), Changed, old, new, c.plain}
+	return Change[K, V]{is.key(new), Changed, old, new, was.plain, is.plain}
 }
 
 // Old returns the value in the older map, isolated, and whether there was one.
-func (c Change[K, V]) Old() (V, bool) { return isolated(c.cfg, c.old) }
+func (c Change[K, V]) Old() (V, bool) { return isolated(c.was, c.old) }
 
 // New returns the value in the newer map, isolated, and whether there is one.
 func (c Change[K, V]) New() (V, bool) { return isolated(c.cfg, c.new) }

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -19,7 +20,7 @@ import (
 // the clones.
 //
 // What it shares: what has nothing mutable in it; channels and functions, which
-// are handles; pointers to values of size zero; the types in clone_known.go. A
+// are handles; pointers to values of size zero; the constants and sentinels of types.go. A
 // struct boxed in an interface is shared when all of it may be.
 //
 // A type with a method Clone that returns that very type is cloned by it wherever
@@ -54,22 +55,139 @@ type filler func(s *state, pl *plan, dst, src unsafe.Pointer, n int)
 // state is what one clone knows about itself. It is pooled, and holds nothing of
 // its last value while it waits there.
 //
-// A nil *state remembers and queues nothing. It serves types that have no
-// interface, no recursion and no reference type in two places.
+// A nil *state remembers and queues nothing. It serves types in whose values no
+// two references can lead to the same memory.
 type state struct {
-	memo  memo
-	depth int
-	queue []task
-	late  []insertion
-	boxes int // structs boxed anew so far
+	care   care
+	stop   bool // the clone turned out to need more care, and is given up
+	met    bool // an object was met again
+	ground ground
+	memo   memo
+	layout *layout
+	depth  int
+	queue  []task
+	late   []insertion
+	boxes  int // structs boxed anew so far
 
 	// The last plan that was looked up by the type word of an interface.
 	word unsafe.Pointer
 	plan *plan
 
-	// Where the untouched original is, for the path in a CloneError.
+	// Where the untouched original is.
 	rootType reflect.Type
 	root     unsafe.Pointer
+}
+
+// care is how much a clone has to remember so that it has the shape of its
+// original. Most values are trees, for which it is enough to see that they are:
+// no memory belongs to two objects. One that turns out not to be is cloned again
+// with more care, and the next one of its kind with as much from the start.
+type care uint32
+
+const (
+	asTree  care = iota // each object is referred to once
+	asGraph             // objects may be referred to again
+	asWhole             // references may lead into objects; see layout
+)
+
+// enter takes the n bytes at p, which an object consists of that is about to be
+// cloned. If it reports false the clone is given up: all that it still has to do
+// is to return, and it may leave things as they are.
+func (s *state) enter(p unsafe.Pointer, n uintptr) bool {
+	if s == nil || s.care == asWhole {
+		return true
+	}
+	if s.stop || !s.ground.add(uintptr(p), uintptr(p)+n) {
+		s.stop = true
+		return false
+	}
+	return true
+}
+
+// seen returns the clone of the object at src, or nil.
+func (s *state) seen(kind uint64, src unsafe.Pointer) unsafe.Pointer {
+	if s == nil || s.care == asTree {
+		return nil
+	}
+	n := s.memo.find(memoKey{kind, uintptr(src)})
+	if n != nil {
+		s.met = true
+	}
+	return n
+}
+
+// note remembers that dst is the clone of the object at src.
+func (s *state) note(kind uint64, src, dst unsafe.Pointer) {
+	if s != nil && s.care != asTree {
+		s.memo.add(memoKey{kind, uintptr(src)}, dst)
+	}
+}
+
+// slice returns the clone of the slice h, which is not nil, if none is to be made,
+// and whether that is so. The size is that of an element.
+func (s *state) slice(id uint64, h header, size uintptr) (header, bool) {
+	switch {
+	case size == 0:
+		return header{h.ptr, h.len, h.len}, true
+	case h.len == 0 && (s == nil || h.cap == 0):
+		return header{ptr: unsafe.Pointer(&zeroSized)}, true
+	case s == nil:
+		return h, false
+	}
+	if n := s.seen(sliceKind(id, h.len), h.ptr); n != nil {
+		switch {
+		case s.care == asWhole:
+			return header{n, h.len, s.layout.capacity(h, size)}, true
+		case h.cap > h.len:
+			s.stop = true // what one appends the other sees
+		}
+		return header{n, h.len, h.len}, true
+	}
+	switch {
+	case !s.enter(h.ptr, uintptr(h.cap)*size):
+		return h, true
+	case h.len == 0:
+		s.note(sliceKind(id, 0), h.ptr, unsafe.Pointer(&zeroSized))
+		return header{ptr: unsafe.Pointer(&zeroSized)}, true
+	}
+	return h, false
+}
+
+// sliceKind returns the kind of a memoKey for slices of that length.
+func sliceKind(id uint64, n int) uint64 {
+	if n == 0 {
+		return id | (1<<lenBits - 1) // not that of a pointer to a slice
+	}
+	return id | uint64(n)
+}
+
+// clone replaces the value of pl at p, a copy of the original, by its clone. The
+// care is that which the last one took, and becomes that which this one took.
+func (s *state) clone(pl *plan, p unsafe.Pointer, last *atomic.Uint32) {
+	began := care(last.Load())
+	for s.care = began; ; s.care++ {
+		overlap := false
+		if s.care == asWhole {
+			s.layout = new(layout)
+			s.layout.find(pl, s.root)
+			overlap = s.layout.divide()
+			s.layout.clone(s)
+		}
+		pl.fix(s, pl, p)
+		if s.finish() {
+			s.met = s.met && s.care == asGraph || overlap
+			break
+		}
+		pl.at(p).Set(pl.at(s.root))
+	}
+	took := s.care
+	if !s.met && took > asTree {
+		took--
+	}
+	if took != began {
+		last.Store(uint32(took))
+	}
+	s.met, s.layout = false, nil
 }
 
 // task is a filling put off.
@@ -101,10 +219,11 @@ func (s *state) fill(f filler, pl *plan, dst, src unsafe.Pointer, n int) {
 	s.depth--
 }
 
-// finish does what was put off. The last comes first: a list is then followed to
-// its end with a queue of one.
-func (s *state) finish() {
-	for len(s.queue) > 0 {
+// finish does what was put off, and forgets the value. It reports false if the
+// clone was given up. The last comes first: a list is then followed to its end with
+// a queue of one.
+func (s *state) finish() bool {
+	for len(s.queue) > 0 && !s.stop {
 		last := len(s.queue) - 1
 		t := s.queue[last]
 		s.queue[last] = task{}
@@ -114,12 +233,14 @@ func (s *state) finish() {
 	for _, i := range s.late {
 		i.m.SetMapIndex(i.key, i.elem)
 	}
-	s.late = nil
-	s.boxes = 0
-	if cap(s.queue) > 64 {
+	if s.stop || cap(s.queue) > 64 {
 		s.queue = nil
 	}
+	done := !s.stop
+	s.late, s.boxes, s.stop = nil, 0, false
+	s.ground.reset()
 	s.memo.reset()
+	return done
 }
 
 // frame is a state with room for the value it works on. The room is on the heap
@@ -139,6 +260,7 @@ func compiledCloner[V any](pl *plan) func(V) V {
 	if !shares(pl) {
 		return plainCloner[V](pl)
 	}
+	last := new(atomic.Uint32)
 	pool := &sync.Pool{New: func() any {
 		f := new(frame[V])
 		f.state.rootType = pl.typ
@@ -148,8 +270,7 @@ func compiledCloner[V any](pl *plan) func(V) V {
 	return func(v V) V {
 		f := pool.Get().(*frame[V])
 		f.slot, f.root = v, v
-		pl.fix(&f.state, pl, unsafe.Pointer(&f.slot))
-		f.finish()
+		f.clone(pl, unsafe.Pointer(&f.slot), last)
 		v = f.slot
 		// After a panic the frame is not put back: it may hold anything.
 		var zero V

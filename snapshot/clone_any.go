@@ -114,7 +114,13 @@ func (s *state) dynamic(v any) any {
 	// take exponential time for boxes in boxes.
 	s.boxes++
 	if n := s.seen(pl.id, e.data); n != nil {
+		if pl.slices && s.care == asGraph {
+			s.stop = true // two references to those
+		}
 		return box(e.word, n)
+	}
+	if !s.enter(e.data, pl.size) {
+		return v
 	}
 	n := pl.copyOf(e.data)
 	s.note(pl.id, e.data, n)
@@ -155,6 +161,9 @@ func (s *state) mapAny(id uint64, m map[string]any) map[string]any {
 	if n := s.seen(id, w); n != nil {
 		return wordMap[string, any](n)
 	}
+	if !s.enter(w, mapSize) {
+		return m
+	}
 	out := make(map[string]any, len(m))
 	s.note(id, w, mapWord(out))
 	if s.depth == maxDepth {
@@ -177,13 +186,10 @@ func fillMapAny(s *state, _ *plan, dst, src unsafe.Pointer, _ int) {
 }
 
 func (s *state) anys(id uint64, v []any) []any {
-	if len(v) == 0 {
-		return []any{}
+	if c, ok := cloned(s, id, v); ok {
+		return c
 	}
-	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
-	if n := s.seen(kind, src); n != nil {
-		return unsafe.Slice((*any)(n), len(v))
-	}
+	kind, src := sliceKind(id, len(v)), unsafe.Pointer(unsafe.SliceData(v))
 	out := make([]any, len(v))
 	dst := unsafe.Pointer(unsafe.SliceData(out))
 	s.note(kind, src, dst)
@@ -207,13 +213,10 @@ func fillAnys(s *state, _ *plan, dst, src unsafe.Pointer, n int) {
 }
 
 func (s *state) maps(id uint64, v []map[string]any) []map[string]any {
-	if len(v) == 0 {
-		return []map[string]any{}
+	if c, ok := cloned(s, id, v); ok {
+		return c
 	}
-	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
-	if n := s.seen(kind, src); n != nil {
-		return unsafe.Slice((*map[string]any)(n), len(v))
-	}
+	kind, src := sliceKind(id, len(v)), unsafe.Pointer(unsafe.SliceData(v))
 	out := make([]map[string]any, len(v))
 	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
 	// No deeper than the maps, which count.
@@ -226,13 +229,10 @@ func (s *state) maps(id uint64, v []map[string]any) []map[string]any {
 }
 
 func (s *state) floatss(id uint64, v [][]float64) [][]float64 {
-	if len(v) == 0 {
-		return [][]float64{}
+	if c, ok := cloned(s, id, v); ok {
+		return c
 	}
-	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
-	if n := s.seen(kind, src); n != nil {
-		return unsafe.Slice((*[]float64)(n), len(v))
-	}
+	kind, src := sliceKind(id, len(v)), unsafe.Pointer(unsafe.SliceData(v))
 	out := make([][]float64, len(v))
 	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
 	for i, row := range v {
@@ -248,6 +248,9 @@ func (s *state) mapStrings(id uint64, m map[string][]string) map[string][]string
 	if n := s.seen(id, w); n != nil {
 		return wordMap[string, []string](n)
 	}
+	if !s.enter(w, mapSize) {
+		return m
+	}
 	out := make(map[string][]string, len(m))
 	s.note(id, w, mapWord(out))
 	for k, v := range m {
@@ -259,15 +262,18 @@ func (s *state) mapStrings(id uint64, m map[string][]string) map[string][]string
 	return out
 }
 
+// cloned is state.slice for one that is not a header.
+func cloned[T any](s *state, id uint64, v []T) ([]T, bool) {
+	h, ok := s.slice(id, *(*header)(unsafe.Pointer(&v)), unsafe.Sizeof(*new(T)))
+	return *(*[]T)(unsafe.Pointer(&h)), ok
+}
+
 // keepSlice returns the clone of v, which is not nil and whose elements need none.
 func keepSlice[T any](s *state, id uint64, v []T) []T {
-	if len(v) == 0 {
-		return []T{}
+	if c, ok := cloned(s, id, v); ok {
+		return c
 	}
-	kind, src := id|uint64(len(v)), unsafe.Pointer(unsafe.SliceData(v))
-	if n := s.seen(kind, src); n != nil {
-		return unsafe.Slice((*T)(n), len(v))
-	}
+	kind, src := sliceKind(id, len(v)), unsafe.Pointer(unsafe.SliceData(v))
 	out := cloneSlice(v)
 	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
 	return out
@@ -278,6 +284,9 @@ func keepMap[K comparable, E any](s *state, id uint64, m map[K]E) map[K]E {
 	w := mapWord(m)
 	if n := s.seen(id, w); n != nil {
 		return wordMap[K, E](n)
+	}
+	if !s.enter(w, mapSize) {
+		return m
 	}
 	out := maps.Clone(m)
 	s.note(id, w, mapWord(out))

@@ -23,6 +23,7 @@ type CloneError struct {
 	Type reflect.Type
 
 	owner reflect.Type // the type that could get a Clone method
+	why   string       // if not that it must not be copied
 }
 
 func (e *CloneError) Error() string {
@@ -30,8 +31,12 @@ func (e *CloneError) Error() string {
 	if path == "" {
 		path = "value"
 	}
-	return "snapshot: cannot clone " + e.owner.String() + ": " + path + ": " + e.Type.String() +
-		" must not be copied; give the type that holds it a Clone method or set Options.Clone," +
+	why := e.why
+	if why == "" {
+		why = "must not be copied"
+	}
+	return "snapshot: cannot clone " + e.owner.String() + ": " + path + ": " + e.Type.String() + " " + why +
+		"; give the type that holds it a Clone method or set Options.Clone," +
 		" or share it with Options.Immutable"
 }
 
@@ -93,7 +98,7 @@ func findStatic(t reflect.Type) *CloneError {
 		switch classify(n.t) {
 		case classLock:
 			return &CloneError{Path: n.path.String(), Type: n.t, owner: t}
-		case classPointer:
+		case classPointer, classSentinel:
 			add(n.t.Elem(), "")
 		case classSlice:
 			add(n.t.Elem(), "[]")
@@ -121,6 +126,18 @@ func fixLock(s *state, pl *plan, p unsafe.Pointer) {
 		return
 	}
 	panic(findDynamic(reflect.NewAt(s.rootType, s.root).Elem(), pl.typ))
+}
+
+// misfit returns the error for references that do not agree about what is in the
+// memory they lead to.
+func (s *state) misfit(b *block) *CloneError {
+	x := &b.extents[0]
+	for i := range b.extents {
+		if y := &b.extents[i]; !alike(x.elem.typ, y.elem.typ) {
+			return &CloneError{Type: y.elem.typ, owner: s.rootType, why: "is pointed to in memory that is also of type " + x.elem.typ.String()}
+		}
+	}
+	return &CloneError{Type: x.elem.typ, owner: s.rootType, why: "is pointed to in two ways that do not agree"}
 }
 
 // findDynamic returns the error for the nearest thing in root that must not be
@@ -163,7 +180,7 @@ func findDynamic(root reflect.Value, lock reflect.Type) *CloneError {
 			if v.Kind() != reflect.UnsafePointer || !v.IsNil() {
 				return &CloneError{Path: n.path.String(), Type: v.Type(), owner: root.Type()}
 			}
-		case classPointer:
+		case classPointer, classSentinel:
 			if first(0) {
 				add(v.Elem(), "")
 			}

@@ -18,12 +18,23 @@ func refPointer(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	if n := s.seen(elem.id, w); n != nil {
 		return n
 	}
+	if !s.enter(w, elem.size) {
+		return w
+	}
 	n := elem.copyOf(w)
 	s.note(elem.id, w, n)
 	if elem.fix != nil {
 		s.fill(fillOne, elem, n, nil, 1)
 	}
 	return n
+}
+
+// refSentinel is refPointer for a Sentinel.
+func refSentinel(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	if isKept(pl.elem.at(w), new(int)) {
+		return w
+	}
+	return refPointer(s, pl, w)
 }
 
 func fillOne(s *state, pl *plan, dst, _ unsafe.Pointer, _ int) {
@@ -62,7 +73,7 @@ var zeroSized struct{}
 func sliceFixer(elem *plan) fixer {
 	switch {
 	case elem.size == 0:
-		return fixSlice(func(_ *plan, h header) unsafe.Pointer { return h.ptr })
+		return fixSlice(nil) // never needed
 	case elem.noscan:
 		switch elem.typ.Align() {
 		case 1:
@@ -93,21 +104,17 @@ func fixSlice(dup func(pl *plan, h header) unsafe.Pointer) fixer {
 	return func(s *state, pl *plan, p unsafe.Pointer) {
 		slot := (*header)(p)
 		h := *slot
-		switch {
-		case h.ptr == nil:
-			return
-		case h.len == 0:
-			*slot = header{ptr: unsafe.Pointer(&zeroSized)}
+		if h.ptr == nil {
 			return
 		}
-		kind := pl.id | uint64(h.len)
-		if n := s.seen(kind, h.ptr); n != nil {
-			*slot = header{n, h.len, h.len}
+		c, ok := s.slice(pl.id, h, pl.elem.size)
+		if ok {
+			*slot = c
 			return
 		}
 		n := dup(pl, h)
 		*slot = header{n, h.len, h.len}
-		s.note(kind, h.ptr, n)
+		s.note(sliceKind(pl.id, h.len), h.ptr, n)
 		if pl.elem.fix != nil {
 			s.fill(fillMany, pl.elem, n, nil, h.len)
 		}
@@ -147,6 +154,9 @@ func copyReflect(pl *plan, h header) unsafe.Pointer {
 	return n
 }
 
+// mapSize is how many bytes of a map tell it from all others.
+const mapSize = 8
+
 // mapScratch is the room for one entry and an iterator.
 type mapScratch struct {
 	iter      reflect.MapIter
@@ -156,6 +166,9 @@ type mapScratch struct {
 func refMap(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	if n := s.seen(pl.id, w); n != nil {
 		return n
+	}
+	if !s.enter(w, mapSize) {
+		return w
 	}
 	n := reflect.MakeMapWithSize(pl.typ, reflect.ValueOf(box(pl.word, w)).Len()).UnsafePointer()
 	s.note(pl.id, w, n)
@@ -202,11 +215,23 @@ func fillMap(s *state, pl *plan, dst, src unsafe.Pointer, _ int) {
 }
 
 // fixMethod replaces the value at p by what its method Clone returns.
-func fixMethod(_ *state, pl *plan, p unsafe.Pointer) {
+func fixMethod(s *state, pl *plan, p unsafe.Pointer) {
 	v := pl.at(p)
 	switch v.Kind() {
-	case reflect.Slice, reflect.Chan, reflect.Func:
+	case reflect.Chan, reflect.Func:
 		if v.IsNil() {
+			return
+		}
+	case reflect.Slice:
+		h := *(*header)(p)
+		if h.ptr == nil {
+			return
+		}
+		if n := s.seen(sliceKind(pl.id, h.len), h.ptr); n != nil {
+			*(*header)(p) = header{n, h.len, h.len}
+			return
+		}
+		if !s.enter(h.ptr, uintptr(h.cap)*pl.elem.size) {
 			return
 		}
 	}
@@ -217,6 +242,13 @@ func fixMethod(_ *state, pl *plan, p unsafe.Pointer) {
 func refMethod(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	if n := s.seen(pl.id, w); n != nil {
 		return n
+	}
+	size := uintptr(mapSize)
+	if pl.elem != nil {
+		size = pl.elem.size
+	}
+	if !s.enter(w, size) {
+		return w
 	}
 	n := pl.method.Call([]reflect.Value{reflect.ValueOf(box(pl.word, w))})[0].UnsafePointer()
 	if n != nil {

@@ -34,26 +34,11 @@ type memoSlot struct {
 }
 
 const (
-	fewObjects = 12
+	fewKeys    = 12
 	leastIndex = 64
 	spares     = 6  // the largest index that is kept has 2048 slots
 	lenBits    = 40 // no slice of elements that have a size is longer
 )
-
-// seen returns the clone of the object at src, or nil.
-func (s *state) seen(kind uint64, src unsafe.Pointer) unsafe.Pointer {
-	if s == nil {
-		return nil
-	}
-	return s.memo.find(memoKey{kind, uintptr(src)})
-}
-
-// note remembers that dst is the clone of the object at src.
-func (s *state) note(kind uint64, src, dst unsafe.Pointer) {
-	if s != nil {
-		s.memo.add(memoKey{kind, uintptr(src)}, dst)
-	}
-}
 
 func (m *memo) find(k memoKey) unsafe.Pointer {
 	if m.index == nil {
@@ -79,14 +64,14 @@ func (m *memo) find(k memoKey) unsafe.Pointer {
 func (m *memo) add(k memoKey, dst unsafe.Pointer) {
 	if len(m.keys) == cap(m.keys) {
 		// By two also when large, where append would copy more often.
-		m.keys = slices.Grow(m.keys, max(fewObjects, len(m.keys)))
+		m.keys = slices.Grow(m.keys, max(fewKeys, len(m.keys)))
 		m.clones = slices.Grow(m.clones, cap(m.keys)-len(m.clones))
 	}
 	m.keys = append(m.keys, k)
 	m.clones = append(m.clones, dst)
 	n := len(m.keys)
 	switch {
-	case n <= fewObjects:
+	case n <= fewKeys:
 	case n > len(m.index)/4*3:
 		m.grow()
 	default:

@@ -11,10 +11,11 @@ import (
 type plan struct {
 	typ    reflect.Type
 	class  class
-	id     uint64 // unique, in the bits above lenBits
+	id     uint64 // one for the types whose references may be the same, in the bits above lenBits
 	size   uintptr
 	noscan bool // no pointers in the memory of a value
 	inline bool // an interface holds the value itself, which is one pointer
+	slices bool // slices are among the parts of a value
 
 	word    unsafe.Pointer // the type word of an interface that holds a typ
 	ptrWord unsafe.Pointer // the same for *typ
@@ -40,6 +41,7 @@ type class uint8
 const (
 	classFlat      class = iota // nothing: all of it is in the copy, or may be shared
 	classPointer                // follow
+	classSentinel               // follow, unless all in it stays itself
 	classSlice                  //
 	classMap                    //
 	classInterface              // find out
@@ -106,15 +108,20 @@ func (c compiler) plan(t reflect.Type) *plan {
 	case classPointer:
 		pl.fix, pl.ref = fixRef, refPointer
 		pl.elem = c.plan(t.Elem())
+	case classSentinel:
+		pl.fix, pl.ref = fixRef, refSentinel
+		if pl.elem = c.plan(t.Elem()); pl.elem.fix == nil {
+			pl.class, pl.fix, pl.ref = classFlat, nil, nil
+		}
 	case classSlice:
-		pl.fix = fixRef // something, for now
+		pl.fix, pl.slices = fixRef, true // something, for now
 		pl.elem = c.plan(t.Elem())
 		pl.fix = sliceFixer(pl.elem)
-		known.apply(pl, reflect.SliceOf(t.Elem()))
+		c.unnamed(pl, reflect.SliceOf(t.Elem()))
 	case classMap:
 		pl.fix, pl.ref = fixRef, refMap
 		pl.key, pl.elem = c.plan(t.Key()), c.plan(t.Elem())
-		known.apply(pl, reflect.MapOf(t.Key(), t.Elem()))
+		c.unnamed(pl, reflect.MapOf(t.Key(), t.Elem()))
 	case classInterface:
 		pl.fix = fixInterface
 		if t.NumMethod() == 0 {
@@ -122,6 +129,9 @@ func (c compiler) plan(t reflect.Type) *plan {
 		}
 	case classStruct:
 		c.addSteps(pl, t, 0)
+		for _, st := range pl.steps {
+			pl.slices = pl.slices || st.pl.slices
+		}
 		if len(pl.steps) > 0 {
 			pl.fix = fixStruct
 		} else {
@@ -129,6 +139,7 @@ func (c compiler) plan(t reflect.Type) *plan {
 		}
 	case classArray:
 		pl.elem = c.plan(t.Elem())
+		pl.slices = pl.elem.slices
 		if t.Len() > 0 && pl.elem.fix != nil {
 			pl.fix = fixArray
 		} else {
@@ -138,6 +149,10 @@ func (c compiler) plan(t reflect.Type) *plan {
 		pl.fix = fixMethod
 		m, _ := t.MethodByName("Clone")
 		pl.method = m.Func
+		switch t.Kind() {
+		case reflect.Pointer, reflect.Slice:
+			pl.elem = c.plan(t.Elem())
+		}
 		switch t.Kind() {
 		case reflect.Interface:
 			pl.fix = fixInterfaceMethod
@@ -152,6 +167,16 @@ func (c compiler) plan(t reflect.Type) *plan {
 		pl.fix = fixLock
 	}
 	return pl
+}
+
+// unnamed gives pl, the plan of a slice or a map, what it has in common with that
+// of the unnamed type u of the same elements: perhaps fixers, and the identity,
+// since one may be converted to the other.
+func (c compiler) unnamed(pl *plan, u reflect.Type) {
+	known.apply(pl, u)
+	if pl.typ != u {
+		pl.id = c.plan(u).id
+	}
 }
 
 // addSteps adds the fields of the struct t, which is off bytes into pl's type, and
@@ -178,18 +203,17 @@ func (c compiler) addSteps(pl *plan, t reflect.Type, off uintptr) {
 // array may turn out to be classFlat when its parts are known.
 func classify(t reflect.Type) class {
 	switch {
-	case isShared(t):
+	case isConstant(t):
 		return classFlat
 	case hasClone(t):
 		return classMethod
 	case isLock(t):
 		return classLock
+	case isSentinel(t):
+		return classSentinel
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		if t.Elem().Size() == 0 && !holdsLock(t.Elem()) {
-			return classFlat
-		}
 		return classPointer
 	case reflect.Slice:
 		return classSlice
@@ -203,22 +227,6 @@ func classify(t reflect.Type) class {
 		return classArray
 	}
 	return classFlat
-}
-
-// hasClone reports whether t has a method Clone that returns a t.
-func hasClone(t reflect.Type) bool {
-	// By a constant name, for which the linker keeps methods of that name and can
-	// still drop others.
-	m, ok := t.MethodByName("Clone")
-	if !ok {
-		return false
-	}
-	in := 1
-	if t.Kind() == reflect.Interface {
-		in = 0 // no receiver in the type of the method
-	}
-	f := m.Type
-	return f.NumIn() == in && f.NumOut() == 1 && f.Out(0) == t
 }
 
 // isValue reports whether t holds nothing but numbers, bools and strings, so that
@@ -255,52 +263,6 @@ func hasPointers(t reflect.Type) bool {
 	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice,
 		reflect.String, reflect.UnsafePointer:
 		return true
-	}
-	return false
-}
-
-// shares reports whether a value of pl's type can refer to one object twice, or to
-// another of its own type, or to what is not known by type. Else a clone needs
-// neither memo nor queue.
-func shares(pl *plan) bool {
-	return (sharing{}).visit(pl, 1)
-}
-
-// sharing counts, up to two, the places where a reference type can be.
-type sharing map[uint64]int
-
-func (c sharing) visit(pl *plan, times int) bool {
-	switch {
-	case pl.fix == nil:
-		return false
-	case pl.class == classInterface:
-		return true
-	case pl.class == classStruct:
-		for _, s := range pl.steps {
-			if c.visit(s.pl, times) {
-				return true
-			}
-		}
-		return false
-	case pl.class == classArray:
-		return c.visit(pl.elem, min(times*pl.typ.Len(), 2))
-	case pl.class == classMethod && pl.ref == nil:
-		return false
-	}
-	id := pl.id
-	if pl.class == classPointer {
-		id = pl.elem.id // as in the memo: two pointer types, one object
-	}
-	if c[id] += times; c[id] > 1 {
-		return true
-	}
-	switch pl.class {
-	case classPointer:
-		return c.visit(pl.elem, 1)
-	case classSlice:
-		return c.visit(pl.elem, 2)
-	case classMap:
-		return c.visit(pl.key, 2) || c.visit(pl.elem, 2)
 	}
 	return false
 }

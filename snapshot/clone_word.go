@@ -41,3 +41,16 @@ func (pl *plan) copyOf(src unsafe.Pointer) unsafe.Pointer {
 	}
 	return dst
 }
+
+// array returns the memory of n zeroes.
+func (pl *plan) array(n int) unsafe.Pointer {
+	if n == 1 {
+		return reflect.New(pl.typ).UnsafePointer()
+	}
+	return reflect.MakeSlice(reflect.SliceOf(pl.typ), n, n).UnsafePointer()
+}
+
+// copyArray copies n values.
+func (pl *plan) copyArray(dst, src unsafe.Pointer, n int) {
+	reflect.Copy(reflect.SliceAt(pl.typ, dst, n), reflect.SliceAt(pl.typ, src, n))
+}

@@ -8,7 +8,7 @@ import (
 // Diff returns an iterator over what changed from older to m, a key at most
 // once, in no particular order. A key set to an equal value counts as changed.
 // older may be any map of the type, a fork or a stranger included; nil is the
-// empty map.
+// empty map. Each value leaves by the Options of the map that it lies in.
 //
 // The time is that of the changes, not of the maps, where one was derived
 // from the other or both from a third: what they share is skipped.
@@ -82,7 +82,7 @@ func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) boo
 			}
 			if newX && newY && e != nil && o != nil {
 				if c := d.newer.cfg; c.is(o, c.key(e)) {
-					if !d.yield(c.change(o, e)) {
+					if !d.yield(change(d.older.cfg, c, o, e)) {
 						return false
 					}
 					continue
@@ -100,11 +100,11 @@ func (d *differ[K, V]) pages(x, y unsafe.Pointer, n uint64, newX, newY bool) boo
 func (d *differ[K, V]) inNewer(e *entry[V]) bool {
 	c := d.newer.cfg
 	old := d.older.lookup(c.key(e))
-	return old == e || d.yield(c.change(old, e))
+	return old == e || d.yield(change(d.older.cfg, c, old, e))
 }
 
 // inOlder reports e, of the older map, if the newer one lacks its key.
 func (d *differ[K, V]) inOlder(e *entry[V]) bool {
 	c := d.older.cfg
-	return d.newer.lookup(c.key(e)) != nil || d.yield(c.change(e, nil))
+	return d.newer.lookup(c.key(e)) != nil || d.yield(change(c, c, e, nil))
 }

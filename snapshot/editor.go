@@ -155,7 +155,8 @@ func (e *Editor[K, V]) Net(changes []Change[K, V]) []Change[K, V] {
 	case 0:
 		return changes
 	case 1:
-		return append(changes, e.cur.cfg.change(e.old, e.new))
+		c := e.cur.cfg
+		return append(changes, change(c, c, e.old, e.new))
 	}
 	return slices.AppendSeq(changes, e.cur.Diff(e.base))
 }
@@ -203,10 +204,13 @@ func (e *Editor[K, V]) Check(key K, rev uint64) error {
 	return nil
 }
 
-// Modify calls f with a private clone of the value of key and stores what f
-// made of it. It returns ErrNotFound if key is absent, and f's error, if any;
-// then, or if f panics, the value stays as it was. If f itself writes key
-// through the Editor, Modify returns ErrModified and leaves key as f did.
+// Modify calls f with the value of key, isolated, and stores what f made of it.
+// It returns ErrNotFound if key is absent, and f's error, if any; then, or if f
+// panics, the value stays as it was. If f itself writes key through the Editor,
+// Modify returns ErrModified and leaves key as f did.
+//
+// Under Options.Immutable f is handed what is stored. It must not write to what
+// that refers to, and assigns another value instead.
 func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 	return e.Upsert(key, func(v *V, found bool) error {
 		if !found {

@@ -31,8 +31,8 @@ const maxInline = 128
 // inlines reports whether a string of n bytes is stored inline.
 func inlines(n int) bool { return uint(n-1) < maxInline }
 
-// copied marks the entry that a merge made of one of another map. In front of
-// it lies a pointer to the entry that was written.
+// copied marks the entry that a merge made of one of another map. Right in front
+// of it lies a pointer to the entry that was written.
 const copied = 1 << 63
 
 func (e *entry[V]) revision() uint64 { return e.meta &^ copied >> 8 }
@@ -99,29 +99,37 @@ func (e *entry[V]) write() *entry[V] {
 func (c *config[K, V]) copyEntry(e *entry[V], revision uint64) *entry[V] {
 	meta := copied | revision<<8 | uint64(e.inlineLen())
 	if !c.inline || e.inlineLen() == 0 {
-		return &(&copyOf[V, keyed[K, V]]{e.write(), keyed[K, V]{entry[V]{meta, e.value}, c.key(e)}}).entry.entry
+		return &(&copyOf[V, keyed[K, V]]{sourceOf(e), keyed[K, V]{entry[V]{meta, e.value}, c.key(e)}}).entry.entry
 	}
 	var n *entry[V]
 	switch key := e.inlineLen(); {
 	case key <= 16:
-		n = &(&copyOf[V, roomy[V, [16]byte]]{source: e.write()}).entry.entry
+		n = &(&copyOf[V, roomy[V, [16]byte]]{source: sourceOf(e)}).entry.entry
 	case key <= 32:
-		n = &(&copyOf[V, roomy[V, [32]byte]]{source: e.write()}).entry.entry
+		n = &(&copyOf[V, roomy[V, [32]byte]]{source: sourceOf(e)}).entry.entry
 	case key <= 64:
-		n = &(&copyOf[V, roomy[V, [64]byte]]{source: e.write()}).entry.entry
+		n = &(&copyOf[V, roomy[V, [64]byte]]{source: sourceOf(e)}).entry.entry
 	default:
-		n = &(&copyOf[V, roomy[V, [maxInline]byte]]{source: e.write()}).entry.entry
+		n = &(&copyOf[V, roomy[V, [maxInline]byte]]{source: sourceOf(e)}).entry.entry
 	}
 	n.meta, n.value = meta, e.value
 	copy(unsafe.Slice((*byte)(n.tail()), e.inlineLen()), e.inline())
 	return n
 }
 
-// copyOf is an entry of some form with its source in front of it. Nothing has
-// an alignment above that of a pointer, so that there is no gap.
+// copyOf is an entry of some form with its source in front of it.
 type copyOf[V, E any] struct {
-	source *entry[V]
+	source source[V]
 	entry  E
+}
+
+// source is a pointer to an entry, the last of as many as fill eight bytes: no
+// type is aligned to more, so that there is no gap behind it.
+type source[V any] [8 / unsafe.Sizeof(uintptr(0))]*entry[V]
+
+func sourceOf[V any](e *entry[V]) (s source[V]) {
+	s[len(s)-1] = e.write()
+	return s
 }
 
 // alloc returns a zero entry with room for an inline key of n bytes.

@@ -28,7 +28,7 @@ type config[K comparable, V any] struct {
 	clone  func(V) V      // nil: values need no clone
 	inline bool           // K is a string: short keys lie in their entries
 	noscan bool           // V holds no pointers
-	handle bool           // what V leads to may change: Options.Immutable
+	handle bool           // what V leads to may change: Options.Immutable or Options.Clone
 
 	// pending is a copy of this config for rows whose revision does not count
 	// yet; nil in the copy itself. See Row.Pending.
@@ -46,7 +46,7 @@ func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
 		clone:  newCloner(o),
 		inline: reflect.TypeFor[K]().Kind() == reflect.String,
 		noscan: !hasPointers(reflect.TypeFor[V]()),
-		handle: o.Immutable,
+		handle: o.Immutable || o.Clone != nil,
 	}
 	if !c.inline {
 		c.hash = hasher[K]()

@@ -27,9 +27,15 @@ func (c Conflict[K, V]) Theirs() (V, bool) { return isolated(c.cfg, c.theirs) }
 // a part of it done, and is returned. Equal values are no exception, since
 // values cannot be compared.
 //
-// Merge panics if the maps have other Options than ours. The time is that of the
-// changes.
+// Merge panics, before it does anything, if the maps have other Options than
+// ours; the nil and the zero Map go with all. The time is that of the changes.
 func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) error {
+	cfg := e.current().config().plain
+	for _, m := range []*Map[K, V]{base, theirs} {
+		if m != nil && m.cfg != nil && m.cfg.plain != cfg {
+			panic("snapshot: Merge of a map with other Options: merge what was derived from the same map")
+		}
+	}
 	for c := range theirs.Diff(base) {
 		ours := e.current().lookup(c.Key)
 		switch {
@@ -41,7 +47,7 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 				e.copy(c)
 			}
 		default:
-			v, keep, err := resolve(Conflict[K, V]{c.Key, c.old, ours, c.new, c.cfg})
+			v, keep, err := resolve(Conflict[K, V]{c.Key, c.old, ours, c.new, cfg})
 			if err != nil {
 				return err
 			}
@@ -59,9 +65,6 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 // merges know.
 func (e *Editor[K, V]) copy(ch Change[K, V]) {
 	c := e.current().config()
-	if ch.cfg != c.plain {
-		panic("snapshot: Merge of a map with other Options: merge what was derived from the same map")
-	}
 	h := c.hashOf(ch.Key)
 	e.enter()
 	defer e.leave()

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -114,4 +115,45 @@ func TestAMergeOfNothing(t *testing.T) {
 	require.NoError(t, e.Merge(some, some, nil))
 	require.NoError(t, e.Merge(some, none, nil))
 	require.Equal(t, 0, e.Seal().Len())
+}
+
+// counter is aligned to eight bytes also where words have four.
+type counter struct{ n atomic.Int64 }
+
+// of makes a V in place, which go vet allows for locks too.
+func of[V any](f func(v *V)) (v V) {
+	f(&v)
+	return v
+}
+
+func asItIs[V any](v V) V { return v }
+
+func TestMergesOfAlignedValues(t *testing.T) {
+	options := snapshot.Options[counter]{Clone: asItIs[counter]}
+	testMergesOfAligned(t, snapshot.New[string](options), func(n int) string { return strings.Repeat("k", n) })
+	testMergesOfAligned(t, snapshot.New[int](options), func(n int) int { return n })
+	testMergesOfAligned(t, snapshot.New[*counter](options), func(int) *counter { return new(counter) })
+}
+
+func testMergesOfAligned[K comparable](t *testing.T, base *snapshot.Map[K, counter], key func(n int) K) {
+	set := func(m *snapshot.Map[K, counter], k K, n int64) *snapshot.Map[K, counter] {
+		e := m.Edit()
+		e.Set(k, of(func(c *counter) { c.n.Store(n) }))
+		return e.Seal()
+	}
+	for _, n := range []int{1, 7, 16, 17, 33, 65, 127, 200} {
+		k := key(n)
+		ours, theirs := base, set(base, k, 1)
+		from := base
+		for round := range 4 {
+			e := ours.Edit()
+			require.NoError(t, e.Merge(from, theirs, nil), "what they wrote is known for theirs")
+			ours, from = e.Seal(), theirs
+			runtime.GC()
+			v, ok := ours.Get(k)
+			require.True(t, ok)
+			require.Equal(t, int64(round+1), v.n.Load())
+			theirs = set(theirs, k, int64(round+2))
+		}
+	}
 }

@@ -71,8 +71,21 @@ func newCloner[V any](o Options[V]) func(V) V {
 // methodCloner returns the cloner that calls V's own method Clone. Like the
 // compiled clone it passes nil over.
 func methodCloner[V any](t reflect.Type) func(V) V {
-	type cloner interface{ Clone() V }
-	call := func(v V) V { return any(v).(cloner).Clone() }
+	if t.Kind() == reflect.Interface {
+		type cloner interface{ Clone() V }
+		return func(v V) V {
+			// The data word is nil in a nil interface and in one that holds a nil
+			// pointer.
+			i := any(v)
+			if (*eface)(unsafe.Pointer(&i)).data == nil {
+				return v
+			}
+			return i.(cloner).Clone()
+		}
+	}
+	// The method itself: to call it through an interface would allocate a V.
+	m, _ := t.MethodByName("Clone")
+	clone := m.Func.Interface().(func(V) V)
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Chan, reflect.Func:
 		// The first word of each is nil when the value is.
@@ -80,17 +93,8 @@ func methodCloner[V any](t reflect.Type) func(V) V {
 			if *(*unsafe.Pointer)(unsafe.Pointer(&v)) == nil {
 				return v
 			}
-			return call(v)
-		}
-	case reflect.Interface:
-		return func(v V) V {
-			// The data word is nil in a nil interface and in one that holds a nil
-			// pointer.
-			if i := any(v); (*eface)(unsafe.Pointer(&i)).data == nil {
-				return v
-			}
-			return call(v)
+			return clone(v)
 		}
 	}
-	return call
+	return clone
 }

@@ -338,3 +338,24 @@ func TestLongPathsLackTheirMiddle(t *testing.T) {
 	require.Regexp(t, `^\.\(\[\]interface \{\}\)\[0\].*\[0\]….*\.\(\*snapshot\.conn\)\.mu$`, err.Path)
 	require.Less(t, len(err.Path), 600)
 }
+
+// wide is a large value with a method Clone.
+type wide struct {
+	numbers [12]int
+	tags    []string
+}
+
+func (w wide) Clone() wide {
+	w.tags = append([]string(nil), w.tags...)
+	return w
+}
+
+func TestTheMethodCloneOfAValueCostsNoBox(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	m := Collect(Options[wide]{}, func(yield func(string, wide) bool) { yield("k", wide{tags: []string{"a"}}) })
+	var got wide
+	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { got, _ = m.Get("k") }), "that of the tags")
+	require.Equal(t, []string{"a"}, got.tags)
+}

@@ -14,7 +14,7 @@ func (m *Map[K, V]) Rewind(version uint64, changes iter.Seq[Change[K, V]]) *Map[
 		n.len, n.root.kid = m.len, m.root.kid
 	}
 	for c := range changes {
-		if c.cfg != n.cfg.plain {
+		if c.was != n.cfg.plain || c.cfg != n.cfg.plain {
 			panic("snapshot: Rewind by a change of a map with other Options")
 		}
 		h := c.cfg.hashOf(c.Key)

@@ -121,4 +121,4 @@ func (c *config[K, V]) row(e *entry[V]) Row[K, V] {
 
 // Rows returns the row in the older map and that in the newer; the zero Row
 // where there is none.
-func (c Change[K, V]) Rows() (old, new Row[K, V]) { return c.cfg.row(c.old), c.cfg.row(c.new) }
+func (c Change[K, V]) Rows() (old, new Row[K, V]) { return c.was.row(c.old), c.cfg.row(c.new) }

@@ -7,8 +7,9 @@ import (
 
 // Size returns about how many bytes the row keeps alive: itself, its key, and
 // what its value reaches, of which it looks at the first thousand objects. It
-// passes over what values share, as time zones, and, where Options say Immutable,
-// looks only at what the value refers to itself: the rest may have locks.
+// passes over what values share, as time zones, and reads nothing that somebody
+// else may write to: where Options say Immutable or Clone, or a type has its own
+// method Clone, only what such a value refers to itself counts.
 func (r Row[K, V]) Size() int {
 	n := int(unsafe.Sizeof(*r.e))
 	key := r.Key()
@@ -45,8 +46,19 @@ type sizer struct {
 
 // value adds what v refers to, not v itself.
 func (s *sizer) value(v reflect.Value) {
-	if k := v.Kind(); s.left <= 0 || (k == reflect.Struct || k == reflect.Pointer) && isShared(v.Type()) {
+	if s.left <= 0 {
 		return
+	}
+	switch v.Kind() {
+	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
+		switch pl := planOf(v.Type()); {
+		case pl.class == classSentinel || pl.class == classFlat && (v.Kind() == reflect.Pointer || isConstant(pl.typ)):
+			return
+		case pl.class == classMethod && !s.handle:
+			// It may share what it holds, locks and all.
+			s.handle = true
+			defer func() { s.handle = false }()
+		}
 	}
 	switch v.Kind() {
 	case reflect.String:

@@ -251,11 +251,9 @@ func TestInterruptBenchmark(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 		}
 	}()
-	start := time.Now()
 	var stderr watcher
 	code, stdout := runFake(t, ctx, &stderr, "-base", "HEAD~1", "-benchtime", "1x")
 	require.Equal(t, exitInterrupted, code, stderr.String())
-	require.Less(t, time.Since(start), 30*time.Second)
 	require.Equal(t, "12", ran(t))
 	require.Empty(t, stdout, "head has no whole run")
 }

@@ -1,0 +1,134 @@
+package cowtest_test
+
+import (
+	"reflect"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cowstore/cowstore/cow"
+	. "github.com/cowstore/cowstore/snapshot/snapshottest"
+)
+
+// inStores is a Store and a table of a DB, of pointers.
+func inStores[V any]() []Place {
+	var s cow.Store[string, *V]
+	db := new(cow.DB)
+	table := cow.NewTable[string](db, "t", cow.Options[*V]{})
+	typ := reflect.TypeFor[V]()
+	return []Place{{
+		Type: typ,
+		Put:  func(v reflect.Value) { s.Set("k", v.Interface().(*V)) },
+		Get:  func() reflect.Value { v, _ := s.Get("k"); return reflect.ValueOf(v) },
+	}, {
+		Type: typ,
+		Put: func(v reflect.Value) {
+			_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("k", v.Interface().(*V)); return nil })
+		},
+		Get: func() reflect.Value { v, _ := table.In(db.Load()).Get("k"); return reflect.ValueOf(v) },
+	}}
+}
+
+// inAny is a Store and a table of anything.
+func inAny(typ reflect.Type) []Place {
+	var s cow.Store[string, any]
+	db := new(cow.DB)
+	table := cow.NewTable[string](db, "t", cow.Options[any]{})
+	return []Place{{
+		Type: typ,
+		Put:  func(v reflect.Value) { s.Set("k", v.Interface()) },
+		Get:  func() reflect.Value { v, _ := s.Get("k"); return reflect.ValueOf(v) },
+	}, {
+		Type:   typ,
+		Inside: true,
+		Put: func(v reflect.Value) {
+			_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("k", v.Elem().Interface()); return nil })
+		},
+		Get: func() reflect.Value {
+			v, _ := table.In(db.Load()).Get("k")
+			p := reflect.New(typ)
+			p.Elem().Set(reflect.ValueOf(v))
+			return p
+		},
+	}}
+}
+
+func family[T any]() []Place {
+	return slices.Concat(
+		inStores[Node[T]](), inStores[Ring[T]](), inStores[Arena[T]](), inStores[Pair[T]](), inStores[Both[T]](),
+		inStores[Optional[T]](), inStores[Table[T]](), inStores[Heap[T]](), inStores[Bag[T]](), inStores[Deep[T]](),
+		inStores[Box[T]](), inStores[Network[T]](), inStores[Vertex[T]](), inStores[Array[T]](), inStores[Window[T]](),
+		inStores[Keyed[T]](), inStores[Trie[T]](), inStores[Linked[T]](), inStores[Single[T]](), inStores[Twin[T]](),
+	)
+}
+
+// allPlaces are those of all types in an any, and of some by type, each of which
+// makes stores to be compiled. Package snapshot has them all.
+func allPlaces() []Place {
+	all := slices.Concat(
+		inStores[Flags](), inStores[Bytes](), inStores[Tree](), inStores[Chain](), inStores[Entity](), inStores[Buffer](),
+		inStores[Matrix](), inStores[Queue](), inStores[Doc](), inStores[Std](), inStores[Own](), family[any](),
+	)
+	for _, typ := range Types() {
+		all = append(all, inAny(typ)...)
+	}
+	return all
+}
+
+func TestGraphsKeepTheirShape(t *testing.T) {
+	n := 40_000
+	if testing.Short() || raceEnabled {
+		n = 5_000
+	}
+	Run(t, allPlaces(), n)
+}
+
+// Every goroutine writes graphs of its own and spoils whatever it reads, its own
+// and those of all others.
+func TestGraphsKeepTheirShapeWhileOthersWrite(t *testing.T) {
+	var s cow.Store[int, any]
+	types := Types()
+	rounds := 2 * len(types)
+	if testing.Short() {
+		rounds = len(types)
+	}
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Go(func() {
+			for i := range rounds {
+				typ, seed := types[(i*7+g)%len(types)], uint64(i)
+				v := Graph(typ, seed)
+				s.Set(g, v.Interface())
+				Spoil(v)
+				_ = s.Modify((g+1)%4, func(v *any) error { return nil }) // cloned once more by whoever comes by
+				for range 2 {
+					for k := range 4 {
+						got, ok := s.Get(k)
+						if !ok {
+							continue
+						}
+						if k == g {
+							if _, err := Compare(Graph(typ, seed), reflect.ValueOf(got)); err != nil {
+								t.Errorf("%s, seed %d: %v", typ, seed, err)
+							}
+						}
+						Spoil(reflect.ValueOf(got))
+					}
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// raceEnabled says that the race detector is on.
+var raceEnabled = func() bool {
+	info, _ := debug.ReadBuildInfo()
+	for _, s := range info.Settings {
+		if s.Key == "-race" {
+			return s.Value == "true"
+		}
+	}
+	return false
+}()

@@ -1,0 +1,420 @@
+package snapshot
+
+import (
+	"container/list"
+	"container/ring"
+	"reflect"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+func listOf(l *list.List, values ...any) *list.List {
+	for _, v := range values {
+		l.PushBack(v)
+	}
+	return l
+}
+
+// bothWays returns the values of l from either end.
+func bothWays(l *list.List) (forth, back []any) {
+	for e := l.Front(); e != nil && len(forth) < 100; e = e.Next() {
+		forth = append(forth, e.Value)
+	}
+	for e := l.Back(); e != nil && len(back) < 100; e = e.Prev() {
+		back = append(back, e.Value)
+	}
+	slices.Reverse(back)
+	return forth, back
+}
+
+func TestClonedListsAreLists(t *testing.T) {
+	check := func(l *list.List, values ...any) {
+		t.Helper()
+		forth, back := bothWays(l)
+		require.Equal(t, values, forth)
+		require.Equal(t, values, back)
+		require.Equal(t, len(values), l.Len())
+	}
+	type byValue struct {
+		Order list.List
+		At    map[string]*list.Element
+		first *list.Element
+	}
+	for _, n := range []int{0, 1, 2, 3, 50} {
+		var values []any
+		for i := range n {
+			values = append(values, i)
+		}
+		l := listOf(list.New(), values...)
+		for _, c := range []*list.List{cloneOf(l), cloneOf(any(l)).(*list.List), cloneOf([]*list.List{l})[0]} {
+			check(c, values...)
+			c.PushBack("end")
+			c.PushFront("begin")
+			check(c, append(append([]any{"begin"}, values...), "end")...)
+			for e := c.Front(); e != nil; e = c.Front() {
+				c.Remove(e)
+			}
+			check(c)
+		}
+		check(l, values...)
+
+		v := &byValue{At: map[string]*list.Element{}}
+		listOf(&v.Order, values...)
+		if n > 0 {
+			v.At["last"], v.first = v.Order.Back(), v.Order.Front()
+		}
+		c := cloneOf(v)
+		check(&c.Order, values...)
+		if n > 0 {
+			require.Same(t, c.Order.Front(), c.first)
+			c.Order.MoveToFront(c.At["last"])
+			require.Equal(t, n-1, c.Order.Front().Value)
+		}
+		check(&v.Order, values...)
+
+		// In a V that is the struct itself the elements know the list they were
+		// in, as in any copy of such a struct.
+		u := cloneOf(*v)
+		forth, _ := bothWays(&u.Order)
+		require.Equal(t, values, forth)
+	}
+	for n := range 5 {
+		r := ring.New(n + 1)
+		c := cloneOf(r)
+		require.Equal(t, n+1, c.Len())
+		require.Same(t, c, c.Move(n+1))
+	}
+	deep := list.New()
+	for i := range 200_000 {
+		deep.PushBack(i)
+	}
+	withSmallStack(t, func() { deep = cloneOf(deep) })
+	n := 0
+	for e := deep.Front(); e != nil; e = e.Next() {
+		require.True(t, e.Value == n)
+		n++
+	}
+	require.Equal(t, deep.Len(), n)
+}
+
+// A waiting is an item of a queue whose first and last link is in the queue itself.
+type waiting struct {
+	next, prev *waiting
+	n          int
+}
+
+type queue struct {
+	head waiting
+	n    int
+}
+
+func TestPointersIntoObjectsStayThere(t *testing.T) {
+	q := &queue{n: 1}
+	q.head.next, q.head.prev = &q.head, &q.head
+	c := cloneOf(q)
+	require.NotSame(t, q, c)
+	require.Same(t, &c.head, c.head.next)
+	require.Same(t, &c.head, c.head.prev)
+
+	type buffer struct {
+		buf  [8]byte
+		cur  *byte
+		rest []byte
+	}
+	b := &buffer{}
+	b.cur, b.rest = &b.buf[3], b.buf[4:6]
+	d := cloneOf(b)
+	require.Same(t, &d.buf[3], d.cur)
+	require.Same(t, &d.buf[4], &d.rest[0])
+	require.Equal(t, 4, cap(d.rest))
+
+	// From outside, in either order, and through interfaces.
+	type outside struct {
+		part  *int
+		whole *struct{ a, b, c int }
+		any   any
+	}
+	w := &struct{ a, b, c int }{1, 2, 3}
+	o := cloneOf(outside{&w.b, w, &w.c})
+	require.Same(t, &o.whole.b, o.part)
+	require.Same(t, &o.whole.c, o.any)
+
+	// The first field, and a field of a field of an element.
+	type leaf struct{ s, t []string }
+	type branch struct {
+		leaf
+		leaves [3]leaf
+	}
+	tree := []branch{{}, {leaf{[]string{"a"}, nil}, [3]leaf{1: {[]string{"b"}, []string{"c"}}}}}
+	e := cloneOf([]any{&tree[1].leaf, &tree[1].leaves[1].t, tree, &tree[1], &tree[1].leaves, tree[1].leaves[1:]})
+	cut := e[2].([]branch)
+	require.Same(t, &cut[1].leaf, e[0])
+	require.Same(t, &cut[1].leaves[1].t, e[1])
+	require.Same(t, &cut[1], e[3])
+	require.Same(t, &cut[1].leaves, e[4])
+	require.Same(t, &cut[1].leaves[1], &e[5].([]leaf)[0])
+	require.Equal(t, tree, cut)
+	require.NotSame(t, &tree[1].leaf.s[0], &cut[1].leaf.s[0])
+
+	// A variable that holds a pointer to itself, or into what it holds.
+	var self any
+	self = &self
+	s := cloneOf(self).(*any)
+	require.Same(t, s, *s)
+	loop := make([]any, 3)
+	loop[0], loop[1], loop[2] = loop, &loop[1], loop[1:]
+	l := cloneOf(loop)
+	require.Same(t, &l[0], &l[0].([]any)[0])
+	require.Same(t, &l[1], l[1])
+	require.Same(t, &l[1], &l[2].([]any)[0])
+}
+
+func TestSlicesOfOneArrayStayThat(t *testing.T) {
+	type matrix struct {
+		data []int
+		rows [][]int
+	}
+	m := matrix{data: []int{1, 2, 3, 4}}
+	m.rows = [][]int{m.data[:2], m.data[2:]}
+	c := cloneOf(m)
+	c.rows[1][0] = 7
+	require.Equal(t, []int{1, 2, 7, 4}, c.data)
+	c.rows[0] = append(c.rows[0], 8)
+	require.Equal(t, []int{1, 2, 8, 4}, c.data, "rows can grow into the next, as they could")
+	require.Equal(t, []int{1, 2, 3, 4}, m.data)
+
+	// No slice of all of it.
+	all := make([]string, 10)
+	for i := range all {
+		all[i] = string(rune('a' + i))
+	}
+	d := cloneOf([][]string{all[2:6], all[4:8], all[8:9:9], all[7:7], all[5:7:7]})
+	require.Equal(t, [][]string{{"c", "d", "e", "f"}, {"e", "f", "g", "h"}, {"i"}, {}, {"f", "g"}}, d)
+	require.Same(t, &d[0][2], &d[1][0])
+	require.Same(t, &d[0][3], &d[4][0])
+	require.Equal(t, 2, cap(d[4]))
+	require.Same(t, &d[2][0], &d[3][:2][1])
+	require.Equal(t, 8, cap(d[0]), "what two of them could grow into")
+
+	// A pointer to an element, an array, an element beyond the length.
+	e := cloneOf([]any{all[:3], &all[1], (*[2]string)(all[1:]), &all[5]})
+	require.Same(t, &e[0].([]string)[1], e[1])
+	require.Same(t, &e[0].([]string)[1], &e[2].(*[2]string)[0])
+	require.Same(t, &e[0].([]string)[:6][5], e[3])
+	require.Equal(t, 6, cap(e[0].([]string)))
+	require.Empty(t, e[0].([]string)[:6][4], "what was beyond every length")
+
+	// Twice the same with room to grow.
+	room := append(make([]byte, 0, 4), "ab"...)
+	two := cloneOf([][]byte{room, room})
+	_ = append(two[0], 'c')
+	require.Equal(t, []byte("abc"), two[1][:3])
+	require.Equal(t, 2, cap(cloneOf([][]byte{room[:2:2], room})[0]))
+	require.Equal(t, 2, cap(cloneOf([][]byte{room, room[:2:2]})[0]), "only one could grow")
+	empty := cloneOf([][]int{make([]int, 0, 4)[:0], nil, {}})
+	require.Equal(t, [][]int{{}, nil, {}}, empty)
+	require.Zero(t, cap(empty[0]))
+	buf := make([]int, 3)
+	view := cloneOf([][]int{buf, buf[:0], buf[3:]})
+	_ = append(view[1], 9)
+	require.Equal(t, []int{9, 0, 0}, view[0])
+
+	// Of other types.
+	type numbers []int
+	grid := [4][3]int{{1, 2, 3}, {4, 5, 6}}
+	f := cloneOf([]any{grid[:3], numbers(grid[1][:]), grid[2:], &grid[0][2], grid[1][1:2]})
+	require.Same(t, &f[0].([][3]int)[1][0], &f[1].(numbers)[0])
+	require.Same(t, &f[0].([][3]int)[2], &f[2].([][3]int)[0])
+	require.Same(t, &f[0].([][3]int)[0][2], f[3])
+	require.Same(t, &f[1].(numbers)[1], &f[4].([]int)[0])
+
+	// Many, each in the next.
+	long := make([]any, 3000)
+	for i := range long {
+		long[i] = long[i:]
+	}
+	g := cloneOf(long)
+	for i := range g {
+		require.True(t, len(g[i].([]any)) == len(g)-i && &g[i].([]any)[0] == &g[i])
+	}
+}
+
+func TestNeighboursAreNotTakenForOverlaps(t *testing.T) {
+	// Small objects without pointers lie side by side in one word.
+	type flags struct {
+		b []*bool
+		n []*int32
+		s [][]byte
+	}
+	var f flags
+	for i := range 500 {
+		f.b, f.n = append(f.b, new(bool)), append(f.n, new(int32))
+		f.s = append(f.s, make([]byte, i%9))
+	}
+	f.b, f.n, f.s = slices.Clip(f.b), slices.Clip(f.n), slices.Clip(f.s)
+	var g ground
+	for i := range f.b {
+		for _, o := range []struct {
+			p unsafe.Pointer
+			n int
+		}{{unsafe.Pointer(f.b[i]), 1}, {unsafe.Pointer(f.n[i]), 4}, {unsafe.Pointer(unsafe.SliceData(f.s[i])), i % 9}} {
+			require.True(t, o.n == 0 || g.add(uintptr(o.p), uintptr(o.p)+uintptr(o.n)))
+		}
+	}
+	requireIsomorphic(t, f, cloneOf(f))
+}
+
+func TestGroundTellsWhatOverlaps(t *testing.T) {
+	const size = 3000
+	for seed := range uint32(300) {
+		var g ground
+		taken := make([]bool, size)
+		x := seed*2654435761 + 1
+		random := func(n uint32) uintptr {
+			x ^= x << 13
+			x ^= x >> 17
+			x ^= x << 5
+			return uintptr(x % n)
+		}
+		for range 200 {
+			n := random(9) + 1
+			if random(10) == 0 {
+				n = random(700) + 1
+			}
+			lo := random(size - uint32(n))
+			if random(3) > 0 {
+				lo &^= 7
+			}
+			free := !slices.Contains(taken[lo:lo+n], true)
+			require.Equal(t, free, g.add(1<<20+lo, 1<<20+lo+n), "%d to %d", lo, lo+n)
+			if !free {
+				break // what was added is not defined any more
+			}
+			for i := range n {
+				taken[lo+i] = true
+			}
+		}
+	}
+}
+
+// fill is a slice with a method Clone, chunk a struct, both of which clone only
+// what they hold.
+type (
+	fill  []int
+	chunk struct {
+		a, b int
+		p    *int
+	}
+)
+
+func (f fill) Clone() fill     { return slices.Clone(f) }
+func (c *chunk) Clone() *chunk { return &chunk{a: c.a, b: c.b} }
+
+// shrinking loses its last element when it is cloned.
+type shrinking []int
+
+func (s shrinking) Clone() shrinking { return slices.Clone(s[:len(s)-1]) }
+
+func TestPointersIntoWhatAMethodClones(t *testing.T) {
+	c := &chunk{1, 2, new(int)}
+	v := cloneOf([]any{&c.b, c, c})
+	require.Same(t, &v[1].(*chunk).b, v[0])
+	require.Same(t, v[1], v[2])
+	require.NotSame(t, c, v[1])
+	require.Nil(t, v[1].(*chunk).p, "the method is trusted")
+
+	f := fill{1, 2, 3}
+	w := cloneOf([]any{f, f, &f[1], []int(f[1:])})
+	require.Same(t, &w[0].(fill)[0], &w[1].(fill)[0])
+	require.Same(t, &w[0].(fill)[1], w[2])
+	require.Same(t, &w[0].(fill)[1], &w[3].([]int)[0])
+
+	s := shrinking{1, 2, 3}
+	require.Equal(t, []any{shrinking{1, 2}}, cloneOf([]any{s}))
+	err := cloneError(func() { cloneOf([]any{s, &s[2]}) })
+	require.NotNil(t, err)
+	require.Equal(t, reflect.TypeFor[int](), err.Type)
+
+	// By value inside of something else it is a part as any.
+	type holder struct{ chunk chunk }
+	h := &holder{chunk{1, 2, nil}}
+	x := cloneOf([]any{&h.chunk, h})
+	require.Same(t, &x[1].(*holder).chunk, x[0])
+}
+
+type (
+	celsius struct{ degrees *int }
+	kelvin  celsius
+)
+
+func TestOneObjectOfTwoTypes(t *testing.T) {
+	x := 1
+	c := &celsius{&x}
+	v := cloneOf([]any{c, (*kelvin)(c), &c.degrees})
+	require.Same(t, v[0], (*celsius)(v[1].(*kelvin)))
+	require.Same(t, &v[0].(*celsius).degrees, v[2])
+
+	type names map[string]int
+	m := map[string]int{}
+	w := cloneOf([]any{m, names(m)})
+	w[0].(map[string]int)["a"] = 1
+	require.Equal(t, names{"a": 1}, w[1])
+
+	// By package unsafe: numbers are bytes, a pointer is none.
+	words := []uint64{1, 2, 3}
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 24)
+	u := cloneOf([]any{bytes[8:16], words})
+	require.Same(t, (*byte)(unsafe.Pointer(&u[1].([]uint64)[1])), &u[0].([]byte)[0])
+	type odd struct {
+		n uintptr
+		p *int
+	}
+	o := &odd{1, &x}
+	require.NotNil(t, cloneOf([]any{o, (*uintptr)(unsafe.Pointer(o))}))
+	err := cloneError(func() {
+		cloneOf(map[string]any{"a": o, "b": (*[2]uintptr)(unsafe.Pointer(o))})
+	})
+	require.NotNil(t, err, "never a value of another shape")
+	require.ErrorContains(t, err, "snapshot: cannot clone map[string]interface {}: value: ")
+}
+
+func TestNothingIsRememberedWhereNothingCanOverlap(t *testing.T) {
+	type twice struct{ a, b []int }
+	type apart struct {
+		a []int
+		b []string
+		c *float64
+		d map[string]string
+	}
+	type buffer struct {
+		buf [4]byte
+		cur *byte
+	}
+	type array struct {
+		a *[4]int
+		b []int
+	}
+	for typ, want := range map[reflect.Type]bool{
+		reflect.TypeFor[[]string]():           false,
+		reflect.TypeFor[map[string]string]():  false,
+		reflect.TypeFor[record]():             false,
+		reflect.TypeFor[apart]():              false,
+		reflect.TypeFor[*apart]():             false,
+		reflect.TypeFor[[]*int]():             true,
+		reflect.TypeFor[[][]int]():            true,
+		reflect.TypeFor[map[string][]int]():   true,
+		reflect.TypeFor[twice]():              true,
+		reflect.TypeFor[buffer]():             false,
+		reflect.TypeFor[*buffer]():            true,
+		reflect.TypeFor[array]():              true,
+		reflect.TypeFor[list.List]():          true,
+		reflect.TypeFor[any]():                true,
+		reflect.TypeFor[*struct{ v []int }](): false,
+		reflect.TypeFor[*struct{ v *any }]():  true,
+	} {
+		require.Equal(t, want, shares(planOf(typ)), typ)
+	}
+}

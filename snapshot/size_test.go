@@ -1,0 +1,77 @@
+package snapshot
+
+import (
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A connection is shared by its own method Clone, and modified under its lock.
+type connection struct {
+	mu    sync.Mutex
+	stats map[string]*int
+	more  []*int
+	any   any
+}
+
+func (c *connection) Clone() *connection { return c }
+
+// use modifies c, and once is enough: who reads c all the same does it without
+// the lock, which the race detector sees.
+func (c *connection) use() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.stats["k"], c.more[0], c.any = new(int), new(int), new(int)
+}
+
+// a handleMap, a handleSlice and a handleStruct share what they hold.
+type (
+	handleMap    map[string]*[1000]int
+	handleSlice  []*[1000]int
+	handleStruct struct{ m map[string]*[1000]int }
+)
+
+func (h handleMap) Clone() handleMap       { return h }
+func (h handleSlice) Clone() handleSlice   { return h }
+func (h handleStruct) Clone() handleStruct { return h }
+
+func sizeUnder[V any](o Options[V], v V) int { return sizeOf("k", v, o) }
+
+func TestSizesAreReadPastHandles(t *testing.T) {
+	type session struct {
+		conn *connection
+		tags []string
+		any  any
+	}
+	c := &connection{stats: map[string]*int{}, more: make([]*int, 1)}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				c.use()
+			}
+		}
+	}()
+	for range 1000 {
+		require.Less(t, sizeUnder(Options[session]{}, session{c, []string{"abc"}, c}), 500)
+		require.Less(t, sizeUnder(Options[*connection]{}, c), 500)
+		require.Less(t, sizeUnder(Options[any]{}, any([]any{c})), 500)
+		require.Less(t, sizeUnder(Options[*connection]{Immutable: true}, c), 500)
+		require.Less(t, sizeUnder(Options[[]*connection]{Clone: func(v []*connection) []*connection { return v }}, []*connection{c}), 500)
+	}
+	close(stop)
+	<-done
+
+	big := new([1000]int)
+	const bytes = int(unsafe.Sizeof(*big))
+	require.Less(t, sizeUnder(Options[any]{}, any(handleMap{"a": big})), bytes)
+	require.Less(t, sizeUnder(Options[any]{}, any(handleSlice{big})), bytes)
+	require.Less(t, sizeUnder(Options[any]{}, any(handleStruct{map[string]*[1000]int{"a": big}})), bytes)
+	require.Greater(t, sizeUnder(Options[any]{}, any([]any{handleSlice{big}, big})), bytes, "and what comes after")
+}
