@@ -19,7 +19,7 @@ import (
 // the clones.
 //
 // What it shares: what has nothing mutable in it; channels and functions, which
-// are handles; pointers to values of size zero; the types in clone_known.go. A
+// are handles; pointers to values of size zero; the constants and sentinels of types.go. A
 // struct boxed in an interface is shared when all of it may be.
 //
 // A type with a method Clone that returns that very type is cloned by it wherever

@@ -93,7 +93,7 @@ func findStatic(t reflect.Type) *CloneError {
 		switch classify(n.t) {
 		case classLock:
 			return &CloneError{Path: n.path.String(), Type: n.t, owner: t}
-		case classPointer:
+		case classPointer, classSentinel:
 			add(n.t.Elem(), "")
 		case classSlice:
 			add(n.t.Elem(), "[]")
@@ -163,7 +163,7 @@ func findDynamic(root reflect.Value, lock reflect.Type) *CloneError {
 			if v.Kind() != reflect.UnsafePointer || !v.IsNil() {
 				return &CloneError{Path: n.path.String(), Type: v.Type(), owner: root.Type()}
 			}
-		case classPointer:
+		case classPointer, classSentinel:
 			if first(0) {
 				add(v.Elem(), "")
 			}

@@ -26,6 +26,14 @@ func refPointer(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	return n
 }
 
+// refSentinel is refPointer for a Sentinel.
+func refSentinel(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	if isKept(pl.elem.at(w), new(int)) {
+		return w
+	}
+	return refPointer(s, pl, w)
+}
+
 func fillOne(s *state, pl *plan, dst, _ unsafe.Pointer, _ int) {
 	pl.fix(s, pl, dst)
 }

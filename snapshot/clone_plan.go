@@ -40,6 +40,7 @@ type class uint8
 const (
 	classFlat      class = iota // nothing: all of it is in the copy, or may be shared
 	classPointer                // follow
+	classSentinel               // follow, unless all in it stays itself
 	classSlice                  //
 	classMap                    //
 	classInterface              // find out
@@ -106,6 +107,11 @@ func (c compiler) plan(t reflect.Type) *plan {
 	case classPointer:
 		pl.fix, pl.ref = fixRef, refPointer
 		pl.elem = c.plan(t.Elem())
+	case classSentinel:
+		pl.fix, pl.ref = fixRef, refSentinel
+		if pl.elem = c.plan(t.Elem()); pl.elem.fix == nil {
+			pl.class, pl.fix, pl.ref = classFlat, nil, nil
+		}
 	case classSlice:
 		pl.fix = fixRef // something, for now
 		pl.elem = c.plan(t.Elem())
@@ -178,18 +184,17 @@ func (c compiler) addSteps(pl *plan, t reflect.Type, off uintptr) {
 // array may turn out to be classFlat when its parts are known.
 func classify(t reflect.Type) class {
 	switch {
-	case isShared(t):
+	case isConstant(t):
 		return classFlat
 	case hasClone(t):
 		return classMethod
 	case isLock(t):
 		return classLock
+	case isSentinel(t):
+		return classSentinel
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
-		if t.Elem().Size() == 0 && !holdsLock(t.Elem()) {
-			return classFlat
-		}
 		return classPointer
 	case reflect.Slice:
 		return classSlice
@@ -203,22 +208,6 @@ func classify(t reflect.Type) class {
 		return classArray
 	}
 	return classFlat
-}
-
-// hasClone reports whether t has a method Clone that returns a t.
-func hasClone(t reflect.Type) bool {
-	// By a constant name, for which the linker keeps methods of that name and can
-	// still drop others.
-	m, ok := t.MethodByName("Clone")
-	if !ok {
-		return false
-	}
-	in := 1
-	if t.Kind() == reflect.Interface {
-		in = 0 // no receiver in the type of the method
-	}
-	f := m.Type
-	return f.NumIn() == in && f.NumOut() == 1 && f.Out(0) == t
 }
 
 // isValue reports whether t holds nothing but numbers, bools and strings, so that
@@ -288,14 +277,14 @@ func (c sharing) visit(pl *plan, times int) bool {
 		return false
 	}
 	id := pl.id
-	if pl.class == classPointer {
+	if pl.class == classPointer || pl.class == classSentinel {
 		id = pl.elem.id // as in the memo: two pointer types, one object
 	}
 	if c[id] += times; c[id] > 1 {
 		return true
 	}
 	switch pl.class {
-	case classPointer:
+	case classPointer, classSentinel:
 		return c.visit(pl.elem, 1)
 	case classSlice:
 		return c.visit(pl.elem, 2)

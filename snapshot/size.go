@@ -45,7 +45,7 @@ type sizer struct {
 
 // value adds what v refers to, not v itself.
 func (s *sizer) value(v reflect.Value) {
-	if k := v.Kind(); s.left <= 0 || (k == reflect.Struct || k == reflect.Pointer) && isShared(v.Type()) {
+	if k := v.Kind(); s.left <= 0 || (k == reflect.Struct || k == reflect.Pointer) && isConstant(v.Type()) {
 		return
 	}
 	switch v.Kind() {
