@@ -161,7 +161,7 @@ func (d *decoder) value(n *node) error {
 		for d.at < len(d.text) && strings.IndexByte("+-.eE0123456789", d.text[d.at]) >= 0 {
 			d.at++
 		}
-		return n.decodedNumber(string(d.text[begin:d.at]))
+		return n.decodedNumber(unsafe.String(&d.text[begin], d.at-begin))
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/big"
 	"reflect"
@@ -37,29 +38,28 @@ func (n *node) number(text string) error {
 }
 
 // decodedNumber makes n hold a number of valid JSON, as the Go type that fits it: int,
-// int64, uint64, json.Number for more digits, and float64.
+// int64, uint64, json.Number for more digits, and float64. It does not keep the text.
 func (n *node) decodedNumber(text string) error {
-	if strings.ContainsAny(text, ".eE") || text[0] == '-' && strings.Trim(text, "-0") == "" {
+	if strings.ContainsAny(text, ".eE") || text == "-0" {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return err
+			return fmt.Errorf("%.40q is not a float64", text)
 		}
 		n.from = floatOrigin
 		return n.float(x, floatOrigin.typ)
 	}
-	if err := n.number(text); err != nil {
-		return err
-	}
-	switch n.from.kind {
-	case Int:
-		n.from, n.ptr = intOrigin, nil
-		if i := int64(n.bits); int64(int(i)) != i {
+	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+		n.from, n.bits = intOrigin, uint64(i)
+		if int64(int(i)) != i {
 			n.from = int64Origin
 		}
-	case Uint:
-		n.from, n.ptr = uint64Origin, nil
+		return nil
 	}
-	return nil
+	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
+		n.from, n.bits = uint64Origin, u
+		return nil
+	}
+	return n.number(text)
 }
 
 var (

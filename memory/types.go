@@ -60,7 +60,7 @@ func newTraits(t reflect.Type) *traits {
 		tr.byPointer = !hasClone(t) && hasClone(reflect.PointerTo(t))
 	}
 	nature := snapshot.NatureOf(t)
-	tr.opaque = nature == snapshot.Constant || hasClone(t) || tr.byPointer
+	tr.opaque = nature == snapshot.Constant || hasClone(t) && !tr.leaf || tr.byPointer
 	tr.sentinel = nature == snapshot.Sentinel
 	tr.original = tr.original || tr.opaque || tr.sentinel || tr.byJSON || tr.byText
 	return tr
