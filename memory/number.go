@@ -17,23 +17,19 @@ import (
 // number makes n hold what a json.Number says, as an Int or a Uint if it is one.
 func (n *node) number(text string) error {
 	text = strings.Clone(text)
-	n.from, n.ptr = originOf(numberType, Int), unsafe.Pointer(&text)
+	n.from, n.ptr = numberOrigins[Int], unsafe.Pointer(&text)
 	if text == "" {
 		return nil // 0, as in encoding/json
 	}
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil && (i != 0 || text[0] != '-') {
-		n.bits = uint64(i)
-		return nil
-	}
-	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
-		n.from, n.bits = originOf(numberType, Uint), u
+	if kind, bits := parseWhole(text); kind != Absent {
+		n.from, n.bits = numberOrigins[kind], bits
 		return nil
 	}
 	x, err := strconv.ParseFloat(text, 64)
 	if err != nil {
 		return unsupported(numberType, err)
 	}
-	n.from = originOf(numberType, Float)
+	n.from = numberOrigins[Float]
 	return n.float(x, numberType)
 }
 
@@ -48,23 +44,49 @@ func (n *node) decodedNumber(text string) error {
 		n.from = floatOrigin
 		return n.float(x, floatOrigin.typ)
 	}
-	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
-		n.from, n.bits = intOrigin, uint64(i)
-		if int64(int(i)) != i {
+	switch kind, bits := parseWhole(text); kind {
+	case Int:
+		if n.from, n.bits = intOrigin, bits; int64(int(bits)) != int64(bits) {
 			n.from = int64Origin
 		}
 		return nil
-	}
-	if u, err := strconv.ParseUint(text, 10, 64); err == nil {
-		n.from, n.bits = uint64Origin, u
+	case Uint:
+		n.from, n.bits = uint64Origin, bits
 		return nil
 	}
 	return n.number(text)
 }
 
+// parseWhole returns the Int or Uint that digits with a sign are, if they are one and
+// not -0. Unlike package strconv it makes no error where they are not.
+func parseWhole(text string) (kind Kind, bits uint64) {
+	digits := strings.TrimLeft(text, "+-")
+	if digits == "" || len(text) > len(digits)+1 {
+		return Absent, 0
+	}
+	for _, c := range []byte(digits) {
+		d := uint64(c) - '0'
+		if d > 9 || bits > (math.MaxUint64-d)/10 {
+			return Absent, 0
+		}
+		bits = 10*bits + d
+	}
+	switch negative := text[0] == '-'; {
+	case negative && 0 < bits && bits <= 1<<63:
+		return Int, -bits
+	case negative:
+		return Absent, 0
+	case bits <= math.MaxInt64:
+		return Int, bits
+	}
+	return Uint, bits
+}
+
 var (
 	int64Origin  = originOf(reflect.TypeFor[int64](), Int)
 	uint64Origin = originOf(reflect.TypeFor[uint64](), Uint)
+
+	numberOrigins = [...]*origin{Int: originOf(numberType, Int), Uint: originOf(numberType, Uint), Float: originOf(numberType, Float)}
 )
 
 // literal returns the text of a number that came in as text, and whether it did.
