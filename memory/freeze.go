@@ -39,10 +39,13 @@ func freeze(v any, handles bool) (Value, error) {
 	}
 	n := new(node)
 	f := freezer{handles: handles}
-	if err := f.any(n, v); err != nil {
+	err := f.any(n, v)
+	tangled := err == nil && f.tangled()
+	f.release()
+	if err != nil {
 		return Value{}, err
 	}
-	if f.tangled() {
+	if tangled {
 		// The nodes would tell of a tree where there is a graph.
 		n, f = new(node), freezer{handles: handles}
 		if err := f.original(n, reflect.ValueOf(v)); err != nil {
@@ -91,7 +94,7 @@ type freezer struct {
 	depth     int   // levels
 	pointers  int
 	inside    map[visit]bool
-	spans     []span
+	spans     *spans
 	originals int
 }
 

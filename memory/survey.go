@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/cowstore/cowstore/snapshot"
@@ -15,22 +16,52 @@ type span struct {
 	of       int // the original in which the reference is; 0: none, the nodes tell of it
 }
 
+type spans struct{ all []span }
+
+// spansPool has room for the spans of another value: they are no pointers.
+var spansPool = sync.Pool{New: func() any { return new(spans) }}
+
+// noted returns what was noted, to note more.
+func (f *freezer) noted() *spans {
+	if f.spans == nil {
+		f.spans = spansPool.Get().(*spans)
+	}
+	return f.spans
+}
+
+func (s *spans) note(p unsafe.Pointer, size uintptr, of int) {
+	s.all = append(s.all, span{uintptr(p), uintptr(p) + size, of})
+}
+
+// release lets go of what was noted.
+func (f *freezer) release() {
+	if f.spans != nil && cap(f.spans.all) <= 1<<10 {
+		f.spans.all = f.spans.all[:0]
+		spansPool.Put(f.spans)
+	}
+	f.spans = nil
+}
+
 // refer notes what a reference leads to, unless that is nothing.
 func (f *freezer) refer(p unsafe.Pointer, size uintptr) {
 	if size > 0 && !f.kept {
-		f.spans = append(f.spans, span{uintptr(p), uintptr(p) + size, 0})
+		f.noted().note(p, size, 0)
 	}
 }
 
 // tangled reports whether two references lead to the same memory, but for those of
 // one original, whose clone has the shape of it.
 func (f *freezer) tangled() bool {
-	if len(f.spans) < 2 {
+	if f.spans == nil {
 		return false
 	}
-	slices.SortFunc(f.spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
-	last := f.spans[0]
-	for _, s := range f.spans[1:] {
+	all := f.spans.all
+	if len(all) < 2 {
+		return false
+	}
+	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	last := all[0]
+	for _, s := range all[1:] {
 		if s.from < last.to && (s.of != last.of || s.of == 0) {
 			return true
 		}
@@ -48,9 +79,8 @@ func (f *freezer) survey(v reflect.Value) {
 		return
 	}
 	f.originals++
-	s := survey{spans: f.spans, of: f.originals}
+	s := survey{spans: f.noted(), of: f.originals}
 	s.follow(v)
-	f.spans = s.spans
 }
 
 // originalSize returns about how many bytes an original takes.
@@ -64,10 +94,11 @@ func originalSize(v reflect.Value) int64 {
 // what is constant, and what a Clone of its own copies, which may share it with
 // others.
 type survey struct {
-	spans []span
+	spans *spans // nil: only the size is asked for
 	of    int
 	bytes int64
-	seen  map[visit]bool
+	few   []visit // what references have led to, while that is little
+	many  map[visit]bool
 	todo  []reflect.Value
 }
 
@@ -136,17 +167,34 @@ func (s *survey) elements(v reflect.Value) {
 // so for the first time.
 func (s *survey) first(v reflect.Value, length int, size uintptr) bool {
 	p := v.UnsafePointer()
-	at := visit{p, length, v.Type()}
-	if p == nil || size == 0 || s.seen[at] {
+	if p == nil || size == 0 || s.met(visit{p, length, v.Type()}) {
 		return false
 	}
-	if s.seen == nil {
-		s.seen = make(map[visit]bool)
-	}
-	s.seen[at] = true
 	s.bytes += int64(size)
-	if s.of > 0 {
-		s.spans = append(s.spans, span{uintptr(p), uintptr(p) + size, s.of})
+	if s.spans != nil {
+		s.spans.note(p, size, s.of)
 	}
 	return true
+}
+
+// met reports whether a reference has led to v before, and notes that it has.
+func (s *survey) met(v visit) bool {
+	if s.many == nil && len(s.few) < 16 {
+		if slices.Contains(s.few, v) {
+			return true
+		}
+		s.few = append(s.few, v)
+		return false
+	}
+	if s.many == nil {
+		s.many = make(map[visit]bool)
+		for _, v := range s.few {
+			s.many[v] = true
+		}
+	}
+	if s.many[v] {
+		return true
+	}
+	s.many[v] = true
+	return false
 }
