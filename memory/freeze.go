@@ -21,16 +21,24 @@ const (
 // happens to v later does not show. A Value is returned as it is.
 //
 // Bools, numbers, strings, byte slices, time.Time, slices, arrays, maps whose
-// keys are strings or integers, structs, and pointers to and interfaces with
-// all of those can be frozen, named types included. A nil pointer, map, slice or
-// interface is Null. A struct becomes a Map of its exported fields, named as
-// encoding/json names them. A type that marshals itself, to text or to JSON,
-// becomes what it marshals to.
+// keys are strings or integers or marshal themselves to text, structs, and pointers to
+// and interfaces with all of those can be frozen, named types included. A nil
+// pointer, map, slice or interface is Null. A struct becomes a Map of its exported
+// fields, named and shown as encoding/json does. A type that marshals itself, to
+// text or to JSON, becomes what it marshals to. Numbers keep all their digits.
+//
+// A type that has a method Clone, which returns that type or, with a pointer
+// receiver, a pointer to it, is copied by that. What must be the same to be of use,
+// a reflect.Type, a *time.Location, an error such as io.EOF, stays the same.
+//
+// What the Value shows is read now, and what it does not show, as unexported
+// fields, is kept in a clone, once for all that is in it.
 //
 // Freeze returns a *ValueError that wraps ErrUnsupported for other kinds, such as
-// channels and functions, and for numbers that JSON has not, NaN and infinities;
-// ErrCycle for a value that contains itself; and ErrTooDeep for one nested more
-// than a thousand levels. [FreezeHandles] takes channels and functions too.
+// channels and functions, for what must not be copied, such as a lock, and for numbers
+// that JSON has not, NaN and infinities; ErrCycle for a value that contains itself;
+// and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
+// ten thousand pointers. [FreezeHandles] takes channels and functions too.
 func Freeze(v any) (Value, error) { return freeze(v, false) }
 
 func freeze(v any, handles bool) (Value, error) {
