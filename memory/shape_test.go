@@ -108,10 +108,10 @@ func TestKeysThatMarshalThemselves(t *testing.T) {
 	p := &pair{1, 2}
 	for name, in := range map[string]any{
 		"levels": map[slog.Level]int{slog.LevelInfo: 1, slog.LevelError + 1: 2}, "addresses": map[netip.Addr][]int{addr: {1}},
-		"structs": map[pair]string{{1, 2}: "a", {3, 4}: "b"}, "strings": map[loud]int{"quiet": 1},
-		"inside": map[string]any{"m": map[slog.Level]any{slog.LevelInfo: map[pair]int{{1, 2}: 3}}},
-		"field":  struct{ M map[slog.Level]bool }{map[slog.Level]bool{slog.LevelDebug: true}},
-		"nil":    map[netip.Addr]int(nil), "none": map[netip.Addr]int{},
+		"structs": map[pair]string{{1, 2}: "a", {3, 4}: "b"},
+		"inside":  map[string]any{"m": map[slog.Level]any{slog.LevelInfo: map[pair]int{{1, 2}: 3}}},
+		"field":   struct{ M map[slog.Level]bool }{map[slog.Level]bool{slog.LevelDebug: true}},
+		"nil":     map[netip.Addr]int(nil), "none": map[netip.Addr]int{},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, err := Freeze(in)
@@ -127,6 +127,10 @@ func TestKeysThatMarshalThemselves(t *testing.T) {
 	v, err := Freeze(map[slog.Level]int{slog.LevelInfo: 1})
 	require.NoError(t, err)
 	require.Equal(t, int64(1), v.Key("INFO").Int())
+	v, err = Freeze(map[loud]int{"quiet": 1})
+	require.NoError(t, err)
+	require.Equal(t, int64(1), v.Key("QUIET").Int())
+	require.Equal(t, map[loud]int{"quiet": 1}, v.Any())
 	v, err = Freeze(map[*pair]int{p: 1})
 	require.NoError(t, err)
 	require.Equal(t, int64(1), v.Key("[1,2]").Int())

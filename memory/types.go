@@ -72,10 +72,10 @@ func marshals(t reflect.Type) (byJSON, byText bool) {
 	return p.Implements(jsonMarshaler), p.Implements(textMarshaler)
 }
 
-// marshalsKeys reports whether the keys of a map marshal themselves. As in
-// encoding/json, those that are strings do not.
+// marshalsKeys reports whether the keys of a map marshal themselves, those that are
+// strings too: in that, releases of encoding/json differ.
 func marshalsKeys(key reflect.Type) bool {
-	return key.Kind() != reflect.String && key.Kind() != reflect.Interface && key.Implements(textMarshaler)
+	return key.Kind() != reflect.Interface && key.Implements(textMarshaler)
 }
 
 // hasClone reports whether t has a method Clone that returns a t.
