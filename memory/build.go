@@ -52,9 +52,15 @@ type fields struct {
 	values []node // behind the head; there may be more of them than keys
 }
 
+// noFields is the head of all Maps that are empty.
+var noFields = &node{ptr: unsafe.Pointer(new(keyList))}
+
 // newFields returns room for up to n fields. The first map of a value gets room for
 // the value itself too, in front.
 func (f *freezer) newFields(n int) fields {
+	if n == 0 {
+		return fields{}
+	}
 	if f.front == nil {
 		block := make([]node, 2+n)
 		f.front = &block[0]
@@ -67,6 +73,10 @@ func (f *freezer) newFields(n int) fields {
 // keyed makes n a Map of fields.
 func (n *node) keyed(fs *fields) {
 	values := fs.values[:len(fs.keys)]
+	if len(values) == 0 {
+		n.ptr, n.bits = unsafe.Pointer(noFields), 1<<depthShift
+		return
+	}
 	fs.head.ptr = unsafe.Pointer(listOf(fs.keys))
 	n.ptr, n.bits = unsafe.Pointer(fs.head), uint64(len(values))|uint64(depthOf(values))<<depthShift
 }

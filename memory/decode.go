@@ -77,7 +77,7 @@ func newOutline(text []byte) (outline, error) {
 				length = 0
 			}
 			o.lengths = append(o.lengths, length)
-			if text[i] == '{' {
+			if text[i] == '{' && length > 0 {
 				o.nodes++ // the head
 			}
 			o.nodes += int(length)

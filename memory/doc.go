@@ -38,7 +38,8 @@
 //	ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone
 //	ErrUnsupported   what MarshalJSON or MarshalText return an error for
 //	ErrCycle         a value that contains itself where JSON would show it
-//	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around one another
+//	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around one another,
+//	                 or a few parts that are in it a hundred thousand times
 //
 // A line to [Memory.Import] that is no entry is ErrMalformed. Other errors are about
 // entries, not values: ErrExists, ErrNotFound, ErrConflict, ErrFull, and those of

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,7 +39,8 @@ const (
 // channels and functions, for what must not be copied, such as a lock, and for numbers
 // that JSON has not, NaN and infinities; ErrCycle for a value that contains itself;
 // and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
-// ten thousand pointers. [FreezeHandles] takes channels and functions too.
+// ten thousand pointers, or of a few parts that are in it a hundred thousand
+// times. [FreezeHandles] takes channels and functions too.
 func Freeze(v any) (Value, error) { return freeze(v, false) }
 
 func freeze(v any, handles bool) (Value, error) {
@@ -56,7 +58,9 @@ func freeze(v any, handles bool) (Value, error) {
 	if tangled {
 		// The nodes would tell of a tree where there is a graph.
 		n, f = new(node), freezer{handles: handles}
-		if err := f.original(n, reflect.ValueOf(v)); err != nil {
+		err = f.original(n, reflect.ValueOf(v))
+		f.release()
+		if err != nil {
 			return Value{}, err
 		}
 	}
@@ -187,6 +191,9 @@ func (f *freezer) any(n *node, v any) error {
 func (f *freezer) level(v visit, reference bool, do func() error) error {
 	if f.depth++; f.depth > maxDepth {
 		return &ValueError{Type: v.typ.String(), Err: ErrTooDeep}
+	}
+	if f.spans != nil && f.spans.often {
+		return &ValueError{Type: v.typ.String(), Err: fmt.Errorf("%w: it shows the same parts again and again", ErrTooDeep)}
 	}
 	defer func() { f.depth-- }()
 	return f.enter(v, reference, do)

@@ -48,7 +48,7 @@ func TestHiddenBytesCount(t *testing.T) {
 
 type panicking struct {
 	in   string
-	more []int // or Clone would not be needed
+	more *int // or Clone would not be needed
 }
 
 func (p panicking) MarshalJSON() ([]byte, error) {
@@ -70,7 +70,7 @@ func TestAPanicOfAValueIsThatOfItsCaller(t *testing.T) {
 	require.NoError(t, m.Space().Put("k", 1))
 	before := m.Load()
 	for _, in := range []string{"MarshalJSON", "Clone"} {
-		p := struct{ P panicking }{panicking{in: in}}
+		p := struct{ P panicking }{panicking{in, nil}}
 		require.PanicsWithValue(t, in, func() { _ = m.Space().Put("k", p) })
 		require.PanicsWithValue(t, in, func() {
 			_ = m.Batch(func(b *Batch) error { return b.Space().Put("k", p) })
@@ -92,4 +92,34 @@ func TestAHitMarshals(t *testing.T) {
 		_, err = json.Marshal(hits)
 		require.NoError(t, err, fmt.Sprint(metric))
 	}
+}
+
+// A value of a few parts may show as more than there is memory for.
+func TestAFewPartsAgainAndAgain(t *testing.T) {
+	var list, dict any = "leaf", "leaf"
+	p := &linkedPair{}
+	type both struct{ Left, Right any }
+	type omitting struct {
+		Left, Right any `json:",omitempty"`
+	}
+	var pointers, partly any = p, "leaf"
+	for range 64 {
+		list = []any{list, list}
+		dict = map[string]any{"a": dict, "b": dict}
+		pointers = &both{pointers, pointers}
+		partly = &omitting{partly, partly}
+	}
+	for _, v := range []any{list, dict, pointers, partly, []any{partly}} {
+		_, err := Freeze(v)
+		require.ErrorIs(t, err, ErrTooDeep)
+	}
+	// Many parts may have one in common.
+	shared := map[string]any{"n": 1}
+	all := make([]any, 100_000)
+	for i := range all {
+		all[i] = []any{i, shared}
+	}
+	v, err := Freeze(all)
+	require.NoError(t, err)
+	require.Equal(t, len(all), v.Len())
 }

@@ -110,7 +110,7 @@ func TestImportAllocatesLittle(t *testing.T) {
 		"numbers":  {`"value":[` + strings.Repeat("0,", n) + `0]`, n, 0},
 		"floats":   {`"value":[` + strings.Repeat("1.5,", n) + `0]`, n, 0},
 		"lists":    {`"value":[` + strings.Repeat("[],", n) + `0]`, n, 0},
-		"objects":  {`"value":[` + strings.Repeat("{},", n) + `0]`, 2 * n, 0},
+		"objects":  {`"value":[` + strings.Repeat("{},", n) + `0]`, n, 0},
 		"members":  {`"value":[` + strings.Repeat(`{"some":1,"name":2},`, n) + `0]`, 4 * n, 0},
 		"strings":  {`"value":[` + strings.Repeat(`"",`, n) + `0]`, n, 0},
 		"one text": {`"value":"` + strings.Repeat("x", 4*n) + `"`, 1, 4 * n},

@@ -277,7 +277,7 @@ func TestACloneWithAPointerReceiver(t *testing.T) {
 func TestTheErrorForALockSaysWhatToDoHere(t *testing.T) {
 	type session struct {
 		Name string
-		mu   sync.Mutex
+		mu   sync.Mutex //lint:ignore U1000 it is there
 	}
 	for _, v := range []any{&session{Name: "s"}, []any{&session{}}, map[string]*session{"a": {}}} {
 		_, err := Freeze(v)

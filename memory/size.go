@@ -38,7 +38,9 @@ func (v Value) sizeIn(kept bool) int64 {
 			n = min(n+e.sizeIn(kept), maxSize)
 		}
 	case Map:
-		n += int64(unsafe.Sizeof(*v.n)) // the head; keys are shared
+		if v.n.count() > 0 {
+			n += int64(unsafe.Sizeof(*v.n)) // the head; keys are shared
+		}
 		for k, e := range v.All() {
 			if n = min(n+e.sizeIn(kept), maxSize); v.n.count() > maxShared {
 				n += int64(unsafe.Sizeof(k)) + int64(len(k))

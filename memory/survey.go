@@ -16,7 +16,15 @@ type span struct {
 	of       int // the original in which the reference is; 0: none, the nodes tell of it
 }
 
-type spans struct{ all []span }
+// inOriginals are the references in the clones that originals are: those of their own
+// values, which a survey has noted.
+const inOriginals = -1
+
+// Spans are those of a value.
+type spans struct {
+	all   []span
+	often bool // few references, again and again: a small value that shows as a huge one
+}
 
 // spansPool has room for the spans of another value: they are no pointers.
 var spansPool = sync.Pool{New: func() any { return new(spans) }}
@@ -31,12 +39,32 @@ func (f *freezer) noted() *spans {
 
 func (s *spans) note(p unsafe.Pointer, size uintptr, of int) {
 	s.all = append(s.all, span{uintptr(p), uintptr(p) + size, of})
+	if len(s.all)%many == 0 {
+		s.sort()
+		distinct := 1
+		for i, x := range s.all[1:] {
+			if x.from != s.all[i].from {
+				distinct++
+			}
+		}
+		s.often = distinct < len(s.all)/repeats
+	}
+}
+
+// A value may refer to what is in it repeats times each, if there are many.
+const (
+	many    = 1 << 18
+	repeats = 16
+)
+
+func (s *spans) sort() {
+	slices.SortFunc(s.all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
 }
 
 // release lets go of what was noted.
 func (f *freezer) release() {
 	if f.spans != nil && cap(f.spans.all) <= 1<<10 {
-		f.spans.all = f.spans.all[:0]
+		f.spans.all, f.spans.often = f.spans.all[:0], false
 		spansPool.Put(f.spans)
 	}
 	f.spans = nil
@@ -44,8 +72,12 @@ func (f *freezer) release() {
 
 // refer notes what a reference leads to, unless that is nothing.
 func (f *freezer) refer(p unsafe.Pointer, size uintptr) {
-	if size > 0 && !f.kept {
-		f.noted().note(p, size, 0)
+	of := 0
+	if f.kept {
+		of = inOriginals
+	}
+	if size > 0 {
+		f.noted().note(p, size, of)
 	}
 }
 
@@ -59,7 +91,7 @@ func (f *freezer) tangled() bool {
 	if len(all) < 2 {
 		return false
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	f.spans.sort()
 	last := all[0]
 	for _, s := range all[1:] {
 		if s.from < last.to && (s.of != last.of || s.of == 0) {
