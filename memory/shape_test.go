@@ -13,18 +13,18 @@ import (
 )
 
 type quotedFields struct {
-	ID   int64   `json:"id,string"`
-	Size *uint8  `json:"size,string"`
-	None *int    `json:"none,string"`
-	Rate float32 `json:"rate,string,omitempty"`
-	On   bool    `json:",string"`
-	//lint:ignore SA5008 package json heeds it for strings too
-	Name string `json:"name,string"`
-	//lint:ignore SA5008 as above
+	ID     int64         `json:"id,string"`
+	Size   *uint8        `json:"size,string"`
+	None   *int          `json:"none,string"`
+	Rate   float32       `json:"rate,string,omitempty"`
+	On     bool          `json:",string"`
+	Name   string        `json:"name,string"`
 	Number json.Number   `json:"number,string"`
 	For    time.Duration `json:"for,string"`
-	When   time.Time     `json:"when,string"`
-	List   []int         `json:"list,string"`
+	//lint:ignore SA5008 the option has no effect
+	When time.Time `json:"when,string"`
+	//lint:ignore SA5008 the option has no effect
+	List []int `json:"list,string"`
 }
 
 // The option string of a tag makes Strings of numbers, bools and strings.
