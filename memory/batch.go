@@ -70,10 +70,10 @@ func (b *Batch) complete(name string, e *entry) {
 	if e.vector != nil {
 		e.size += int64(e.vector.dim) * vectorBytes
 	}
-	if e.updated == 0 {
+	if e.updated == unset {
 		e.updated = b.now
 	}
-	if e.created == 0 {
+	if e.created == unset {
 		e.created = b.now
 	}
 	e.used.written(b.tick)
@@ -90,7 +90,7 @@ func (e *entry) expired(instant int64) bool { return e.expires != 0 && e.expires
 // next returns a copy of e to be changed and stored, or a new entry if it is nil.
 func (e *entry) next() *entry {
 	if e == nil {
-		return new(entry)
+		return &entry{created: unset, updated: unset}
 	}
-	return &entry{value: e.value, metadata: e.metadata, vector: e.vector, created: e.created, expires: e.expires}
+	return &entry{value: e.value, metadata: e.metadata, vector: e.vector, created: e.created, updated: unset, expires: e.expires}
 }

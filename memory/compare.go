@@ -115,13 +115,22 @@ func number(k Kind) bool { return k == Int || k == Uint || k == Float }
 
 // compareNumbers returns the order of two numbers, none for a NaN.
 func compareNumbers(a, b Value) (order int, ok bool) {
+	if order, ok = compareFloats(a, b); ok && order == 0 {
+		order = compareWhole(a, b)
+	}
+	return order, ok
+}
+
+// compareFloats is compareNumbers, but that digits which no uint64 has, nor an int64,
+// are those of the nearest float64.
+func compareFloats(a, b Value) (order int, ok bool) {
 	if a.Kind() == Float {
 		x := a.Float()
 		if b.Kind() == Float {
 			y := b.Float()
 			return cmp.Compare(x, y), x == x && y == y
 		}
-		order, ok = compareNumbers(b, a)
+		order, ok = compareFloats(b, a)
 		return -order, ok
 	}
 	// A is an integer: a sign, and how far from zero.

@@ -21,6 +21,50 @@
 //
 // There is no embedding model here: whoever wants to search by vectors brings them.
 //
+// # What a value may be, and what it can do
+//
+// [Freeze] says what a value may be made of. Whatever a caller's value is, storing it
+// has one of three ends: it is stored, there is an error, or a method of the value
+// itself panics, and its caller gets that panic. After the last two nothing has
+// changed.
+//
+// These are errors, each a [*ValueError] with the place and the type, in a
+// [*KeyError] with the key:
+//
+//	ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for FreezeHandles
+//	ErrUnsupported   NaN and infinities
+//	ErrUnsupported   maps by keys that are not strings or integers and do not marshal themselves
+//	                 to text, or two of which marshal themselves to the same
+//	ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone
+//	ErrUnsupported   what MarshalJSON or MarshalText return an error for
+//	ErrCycle         a value that contains itself where JSON would show it
+//	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around one another,
+//	                 or a few parts that are in it a hundred thousand times
+//
+// A line to [Memory.Import] that is no entry is ErrMalformed. Other errors are about
+// entries, not values: ErrExists, ErrNotFound, ErrConflict, ErrFull, and those of
+// vectors and of searches.
+//
+// These panic, as misuse of this package:
+//
+//	New, Configure   a negative limit
+//	Batch            a write, or Wait, to the Memory in whose update it is called
+//	Editor           a use after its Batch, or by two goroutines at once
+//	Memory           a use of the zero Memory
+//
+// And these a value can never do, once it is stored:
+//
+//   - change, whatever its caller, or a reader of it, writes to what they have;
+//   - come back as another type, without its unexported fields, or in another shape:
+//     what pointers, maps or slices in it share is one object again, and what is
+//     known by its address, as a reflect.Type, a time zone or io.EOF, is itself;
+//   - end the process by its depth, its cycles, or the copy of what must not be copied;
+//   - lose digits, keys or elements by an export and an import, after which only the
+//     Go types are others, and Bytes and Times are Strings;
+//   - take many times what the limits of a Memory count for it;
+//   - run code of its own in a reader, but for its method Clone in [Value.Any] and
+//     [As]. A Clone must not write to its receiver, and be safe for concurrent use.
+//
 // # How it is made
 //
 // A Memory is a [cow.DB] of three tables. The entries are the one truth. What

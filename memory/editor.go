@@ -110,7 +110,7 @@ func (e *Editor) putItem(key string, d draft) error {
 	if err := e.fits(key, d.vector); err != nil {
 		return err
 	}
-	next := new(entry)
+	next := (*entry)(nil).next()
 	if old, _ := e.b.lookup(e.name(key)); old != nil {
 		next.created = old.created
 	}

@@ -8,7 +8,7 @@ import (
 // The errors of Freeze, to be tested with errors.Is. What is returned is a
 // *ValueError that wraps one of them.
 var (
-	ErrUnsupported = errors.New("no JSON-like value")
+	ErrUnsupported = errors.New("not a JSON-like value")
 	ErrCycle       = errors.New("value contains itself")
 	ErrTooDeep     = errors.New("value is nested too deeply")
 )

@@ -65,7 +65,7 @@ const (
 // is what a [Value] shows, whatever Go types it came in as:
 //
 //   - Numbers compare by their value, exactly, whether they are Int, Uint or
-//     Float.
+//     Float, or have more digits than those.
 //   - Strings and Bytes compare byte by byte, and Times as instants, in whatever
 //     location.
 //   - Null, Bools, Lists and Maps are equal or not, the last two deeply; they

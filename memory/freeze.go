@@ -1,34 +1,46 @@
 package memory
 
 import (
-	"cmp"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 	"unsafe"
 )
 
-// maxDepth is how many levels a value may be nested.
-const maxDepth = 1000
+// maxDepth is how many levels of Lists and Maps a value may have, and maxPointers
+// through how many pointers a level may be reached.
+const (
+	maxDepth    = 1000
+	maxPointers = 10 * maxDepth
+)
 
 // Freeze returns v as a Value that shares nothing with it, so that whatever
 // happens to v later does not show. A Value is returned as it is.
 //
 // Bools, numbers, strings, byte slices, time.Time, slices, arrays, maps whose
-// keys are strings or integers, structs, and pointers to and interfaces with
-// all of those can be frozen, named types included. A nil pointer, map, slice or
-// interface is Null. A struct becomes a Map of its exported fields, named as
-// encoding/json names them. A type that marshals itself, to text or to JSON,
-// becomes what it marshals to.
+// keys are strings or integers or marshal themselves to text, structs, and pointers to
+// and interfaces with all of those can be frozen, named types included. A nil
+// pointer, map, slice or interface is Null. A struct becomes a Map of its exported
+// fields, named and shown as encoding/json does. A type that marshals itself, to
+// text or to JSON, becomes what it marshals to. Numbers keep all their digits.
+//
+// A type that has a method Clone, which returns that type or, with a pointer
+// receiver, a pointer to it, is copied by that. What must be the same to be of use,
+// a reflect.Type, a *time.Location, an error such as io.EOF, stays the same.
+//
+// What the Value shows is read now, and what it does not show, as unexported
+// fields, is kept in a clone, once for all that is in it.
 //
 // Freeze returns a *ValueError that wraps ErrUnsupported for other kinds, such as
-// channels and functions, and for numbers that JSON has not, NaN and infinities;
-// ErrCycle for a value that contains itself; and ErrTooDeep for one nested more
-// than a thousand levels. [FreezeHandles] takes channels and functions too.
+// channels and functions, for what must not be copied, such as a lock, and for numbers
+// that JSON has not, NaN and infinities; ErrCycle for a value that contains itself;
+// and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
+// ten thousand pointers, or of a few parts that are in it a hundred thousand
+// times. [FreezeHandles] takes channels and functions too.
 func Freeze(v any) (Value, error) { return freeze(v, false) }
 
 func freeze(v any, handles bool) (Value, error) {
@@ -37,14 +49,22 @@ func freeze(v any, handles bool) (Value, error) {
 	}
 	n := new(node)
 	f := freezer{handles: handles}
-	if err := f.any(n, v); err != nil {
+	err := f.any(n, v)
+	tangled := err == nil && f.tangled()
+	f.release()
+	if err != nil {
 		return Value{}, err
 	}
-	if n.from.kind == Map && f.front != nil && n.ptr == unsafe.Add(unsafe.Pointer(f.front), unsafe.Sizeof(*n)) {
-		*f.front = *n // nearer to what will be asked for next
-		n = f.front
+	if tangled {
+		// The nodes would tell of a tree where there is a graph.
+		n, f = new(node), freezer{handles: handles}
+		err = f.original(n, reflect.ValueOf(v))
+		f.release()
+		if err != nil {
+			return Value{}, err
+		}
 	}
-	return Value{n}, nil
+	return f.done(n), nil
 }
 
 // An origin is the kind of a value and the Go type that it came in as.
@@ -78,12 +98,25 @@ func originOf(t reflect.Type, k Kind) *origin {
 }
 
 // A freezer freezes one value. It knows the pointers, maps and slices that it is
-// inside of.
+// inside of, and, until it comes to an original, where all of them have led.
 type freezer struct {
-	front   *node // room for the value, in front of its fields; nil: none yet
-	handles bool  // what cannot be frozen for its kind becomes a Handle
-	depth   int
-	inside  map[visit]bool
+	front     *node // room for the value, in front of its fields; nil: none yet
+	handles   bool  // what cannot be frozen for its kind becomes a Handle
+	kept      bool  // what is being frozen is in an original, and addressable
+	depth     int   // levels
+	pointers  int
+	inside    map[visit]bool
+	spans     *spans
+	originals int
+}
+
+// done returns the value that n became.
+func (f *freezer) done(n *node) Value {
+	if n.from.kind == Map && f.front != nil && n.ptr == unsafe.Add(unsafe.Pointer(f.front), unsafe.Sizeof(*n)) {
+		*f.front = *n // nearer to what will be asked for next
+		n = f.front
+	}
+	return Value{n}
 }
 
 type visit struct {
@@ -119,7 +152,9 @@ func (f *freezer) any(n *node, v any) error {
 			return nil
 		}
 		n.from = listOrigin
-		return f.within(visit{unsafe.Pointer(unsafe.SliceData(v)), len(v), listOrigin.typ}, len(v) > 0, func() error {
+		p := unsafe.Pointer(unsafe.SliceData(v))
+		f.refer(p, uintptr(cap(v))*unsafe.Sizeof(any(nil)))
+		return f.level(visit{p, len(v), listOrigin.typ}, len(v) > 0, func() error {
 			return n.list(len(v), func(i int, e *node) error { return f.any(e, v[i]) })
 		})
 	case map[string]any:
@@ -128,7 +163,9 @@ func (f *freezer) any(n *node, v any) error {
 			return nil
 		}
 		n.from = mapOrigin
-		return f.within(visit{*(*unsafe.Pointer)(unsafe.Pointer(&v)), 0, mapOrigin.typ}, true, func() error {
+		p := *(*unsafe.Pointer)(unsafe.Pointer(&v))
+		f.refer(p, 1)
+		return f.level(visit{p, 0, mapOrigin.typ}, true, func() error {
 			fs := f.newFields(len(v))
 			for k := range v {
 				fs.keys = append(fs.keys, k)
@@ -139,7 +176,7 @@ func (f *freezer) any(n *node, v any) error {
 					return inside(err, k)
 				}
 			}
-			n.keyed(fs)
+			n.keyed(&fs)
 			return nil
 		})
 	case Value:
@@ -150,14 +187,22 @@ func (f *freezer) any(n *node, v any) error {
 	return nil
 }
 
-// within calls do one level deeper, inside v if it is a reference.
-func (f *freezer) within(v visit, reference bool, do func() error) error {
+// level calls do one level deeper, inside v if it is a reference.
+func (f *freezer) level(v visit, reference bool, do func() error) error {
 	if f.depth++; f.depth > maxDepth {
 		return &ValueError{Type: v.typ.String(), Err: ErrTooDeep}
 	}
+	if f.spans != nil && f.spans.often {
+		return &ValueError{Type: v.typ.String(), Err: fmt.Errorf("%w: it shows the same parts again and again", ErrTooDeep)}
+	}
 	defer func() { f.depth-- }()
+	return f.enter(v, reference, do)
+}
+
+// enter calls do inside v, if it is a reference.
+func (f *freezer) enter(v visit, reference bool, do func() error) error {
 	// What contains itself is deep: only there it is worth remembering where.
-	if reference && f.depth > 50 {
+	if reference && f.depth+f.pointers > 50 {
 		if f.inside[v] {
 			return &ValueError{Type: v.typ.String(), Err: ErrCycle}
 		}
@@ -173,12 +218,14 @@ func (f *freezer) within(v visit, reference bool, do func() error) error {
 // value freezes v, of any type, into n.
 func (f *freezer) value(n *node, v reflect.Value) error {
 	t := v.Type()
-	k := t.Kind()
-	switch k {
+	switch t.Kind() {
 	case reflect.Interface:
-		if v.IsNil() {
+		switch {
+		case v.IsNil():
 			n.from = nilOrigin // there is no value of an interface type
 			return nil
+		case f.kept:
+			return f.value(n, boxed(v))
 		}
 		return f.any(n, v.Elem().Interface())
 	case reflect.Pointer, reflect.Map, reflect.Slice:
@@ -197,14 +244,26 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 	case valuePointer:
 		return f.frozen(n, *v.Interface().(*Value))
 	case numberType:
-		return n.number(v)
+		return n.number(v.String())
 	}
-	if k != reflect.Pointer {
-		if done, err := f.marshaled(n, v); done || err != nil {
-			return err
-		}
+	tr := traitsOf(t)
+	if tr.original && !f.kept {
+		return f.original(n, v)
 	}
-	switch k {
+	err := f.parts(n, v, tr)
+	if err == nil && f.kept && (tr.original || tr.composite) {
+		n.orig = v.Addr().UnsafePointer()
+	}
+	return err
+}
+
+// parts freezes v, of which there is an original if it needs one.
+func (f *freezer) parts(n *node, v reflect.Value, tr *traits) error {
+	if tr.byJSON || tr.byText {
+		return f.marshaled(n, v, tr)
+	}
+	t := v.Type()
+	switch k := t.Kind(); k {
 	case reflect.Bool:
 		n.from = originOf(t, Bool)
 		if v.Bool() {
@@ -221,37 +280,29 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		n.from = originOf(t, String)
 		n.string(strings.Clone(v.String()))
 	case reflect.Pointer:
-		return f.within(visit{v.UnsafePointer(), 0, t}, true, func() error {
-			if err := f.value(n, v.Elem()); err != nil {
-				return err
-			}
-			n.from = originOf(t, n.from.kind)
-			if n.from.kind == Null {
-				return n.keep(v) // or it would come back as a nil pointer
-			}
-			return nil
-		})
+		return f.pointer(n, v)
 	case reflect.Slice, reflect.Array:
-		if t.Elem().Kind() == reflect.Uint8 && k == reflect.Slice {
-			n.from = originOf(t, Bytes)
-			n.string(string(v.Bytes()))
-			return nil
+		in := visit{nil, v.Len(), t}
+		if k == reflect.Slice {
+			in.p = v.UnsafePointer()
+			f.refer(in.p, uintptr(v.Cap())*t.Elem().Size())
+			if t.Elem().Kind() == reflect.Uint8 {
+				n.from = originOf(t, Bytes)
+				n.string(string(v.Bytes()))
+				return nil
+			}
 		}
 		n.from = originOf(t, List)
-		in := visit{nil, v.Len(), t}
-		reference := k == reflect.Slice && v.Len() > 0
-		if reference {
-			in.p = v.UnsafePointer()
-		}
-		return f.within(in, reference, func() error {
+		return f.level(in, k == reflect.Slice && v.Len() > 0, func() error {
 			return n.list(v.Len(), func(i int, e *node) error { return f.value(e, v.Index(i)) })
 		})
 	case reflect.Map:
 		n.from = originOf(t, Map)
-		return f.within(visit{v.UnsafePointer(), 0, t}, true, func() error { return f.mapOf(n, v) })
+		f.refer(v.UnsafePointer(), 1)
+		return f.level(visit{v.UnsafePointer(), 0, t}, true, func() error { return f.mapOf(n, v) })
 	case reflect.Struct:
 		n.from = originOf(t, Map)
-		return f.within(visit{typ: t}, false, func() error { return f.structOf(n, v) })
+		return f.level(visit{typ: t}, false, func() error { return f.structOf(n, v) })
 	default:
 		if !f.handles {
 			return &ValueError{Type: t.String(), Err: ErrUnsupported}
@@ -261,59 +312,30 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 	return nil
 }
 
-// mapOf freezes a map of any type.
-func (f *freezer) mapOf(n *node, v reflect.Value) error {
-	type pair struct {
-		key   string
-		value reflect.Value
+// pointer freezes what a pointer leads to. It is no level of its own.
+func (f *freezer) pointer(n *node, v reflect.Value) error {
+	t := v.Type()
+	if f.pointers++; f.pointers > maxPointers {
+		return &ValueError{Type: t.String(), Err: ErrTooDeep}
 	}
-	pairs := make([]pair, 0, v.Len())
-	for it := v.MapRange(); it.Next(); {
-		var key string
-		switch k := it.Key(); k.Kind() {
-		case reflect.String:
-			key = k.String()
-		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-			key = strconv.FormatInt(k.Int(), 10)
-		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-			key = strconv.FormatUint(k.Uint(), 10)
-		default:
-			return &ValueError{Type: v.Type().String(), Err: ErrUnsupported}
-		}
-		pairs = append(pairs, pair{key, it.Value()})
+	defer func() { f.pointers-- }()
+	f.refer(v.UnsafePointer(), t.Elem().Size())
+	err := f.enter(visit{v.UnsafePointer(), 0, t}, true, func() error { return f.value(n, v.Elem()) })
+	if err != nil {
+		return err
 	}
-	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
-	fs := f.newFields(len(pairs))
-	for i, p := range pairs {
-		fs.keys = append(fs.keys, p.key)
-		if err := f.value(&fs.values[i], p.value); err != nil {
-			return inside(err, p.key)
-		}
+	n.from = originOf(t, n.from.kind)
+	switch {
+	case f.kept:
+	case n.from.kind == Null && n.orig == nil:
+		return f.keep(n, v) // or it would come back as a nil pointer
+	case n.orig != nil:
+		// There is an original of what it leads to: lead there.
+		p := reflect.New(t)
+		p.Elem().Set(reflect.NewAt(t.Elem(), n.orig))
+		n.orig = p.UnsafePointer()
 	}
-	n.keyed(fs)
 	return nil
-}
-
-// structOf freezes a struct, and keeps a clone of it if some of it is not seen in
-// JSON, such as a field that is not exported.
-func (f *freezer) structOf(n *node, v reflect.Value) error {
-	shape := shapeOf(v.Type())
-	fs := f.newFields(len(shape.fields))
-	for _, field := range shape.fields {
-		fv, err := v.FieldByIndexErr(field.index)
-		if err != nil || field.omitEmpty && empty(fv) || field.omitZero && fv.IsZero() {
-			continue // also what is embedded by a nil pointer
-		}
-		fs.keys = append(fs.keys, field.name)
-		if err := f.value(&fs.values[len(fs.keys)-1], fv); err != nil {
-			return inside(err, field.name)
-		}
-	}
-	n.keyed(fs)
-	if shape.complete {
-		return nil
-	}
-	return n.keep(v)
 }
 
 // frozen puts a Value into n.

@@ -12,10 +12,10 @@ import (
 
 // An Item is a whole entry to be stored by PutItem.
 type Item struct {
-	Value    any            // as for Freeze; nil is Null
-	Vector   []float32      // none if nil
-	Metadata map[string]any // none if nil
-	TTL      time.Duration  // 0: that of the space, or of the Memory
+	Value    any           // as for Freeze; nil is Null
+	Vector   []float32     // none if nil
+	Metadata any           // as for Freeze, and a Map; none if it is nil or Null
+	TTL      time.Duration // 0: that of the space, or of the Memory
 }
 
 // A draft is an Item as it will be stored: frozen and checked, in memory of its
@@ -31,8 +31,8 @@ type draft struct {
 // prepare makes a draft of it.
 func (m *Memory) prepare(key string, it Item) (draft, error) {
 	d, err := m.freeze(key, it.Value)
-	if err == nil && it.Metadata != nil {
-		d.metadata, err = Freeze(it.Metadata)
+	if err == nil {
+		d.metadata, err = freezeMetadata(it.Metadata)
 	}
 	if err == nil && it.Vector != nil {
 		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
@@ -45,6 +45,20 @@ func (m *Memory) prepare(key string, it Item) (draft, error) {
 	}
 	d.ttl = it.TTL
 	return d, nil
+}
+
+// freezeMetadata returns metadata as a Map, or Absent.
+func freezeMetadata(metadata any) (Value, error) {
+	v, err := Freeze(metadata)
+	switch {
+	case err != nil:
+		return Value{}, err
+	case v.Kind() == Map:
+		return v, nil
+	case v.Exists() && !v.IsNull():
+		return Value{}, &ValueError{Type: fmt.Sprintf("%T", metadata), Err: fmt.Errorf("%w: metadata must be a map", ErrUnsupported)}
+	}
+	return Value{}, nil
 }
 
 // freeze makes a draft of a value.

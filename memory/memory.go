@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,18 @@ type Options struct {
 	MaxBytes   int64         // that the entries take, about; 0: no limit
 	TTL        time.Duration // after which an entry expires that says nothing else, nor its space; 0: never
 	NoText     bool          // no text index: SearchText finds nothing, Put is faster
+
+	// MaxLine is how many bytes a line to Import may have; 0: 64 MiB. A value in it may
+	// take three times as much in memory.
+	MaxLine int
+}
+
+// maxLine returns how long a line may be.
+func (o Options) maxLine() int {
+	if o.MaxLine == 0 {
+		return 64 << 20
+	}
+	return o.MaxLine
 }
 
 // tables are where everything is. They have no content themselves.
@@ -51,12 +64,15 @@ type entry struct {
 	value    Value // Absent: there is only a vector
 	metadata Value // a Map, or Absent
 	vector   *embedding
-	created  int64 // these are in ns since 1970
+	created  int64 // these are in ns since 1970, or unset
 	updated  int64
 	expires  int64 // 0: never
 	size     int64 // about how many bytes it takes
 	used     stamp
 }
+
+// unset is the time that an entry does not have yet. No entry was written then.
+const unset = math.MinInt64
 
 // An embedding stands for a vector, which lies in the index of its space. It is
 // another one for each vector that was put.
@@ -75,7 +91,7 @@ const headKey = ""
 
 // New returns an empty Memory. It panics if a limit is negative.
 func New(o Options) *Memory {
-	if o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL < 0 {
+	if o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL < 0 || o.MaxLine < 0 {
 		panic("memory: New with a negative limit")
 	}
 	m := &Memory{db: new(cow.DB), options: o}

@@ -226,9 +226,10 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			it.Vector = x.randomVector(path)
 			next.vector = slices.Clone(it.Vector)
 		}
-		it.Metadata, next.n = x.randomMetadata()
-		if it.Metadata != nil {
-			next.metadata = freeze(t, it.Metadata)
+		metadata, n := x.randomMetadata()
+		it.Metadata, next.n = metadata, n
+		if metadata != nil {
+			next.metadata = freeze(t, metadata)
 		}
 		if x.r.IntN(3) == 0 {
 			it.TTL = time.Duration(1+x.r.IntN(20)) * time.Second

@@ -17,6 +17,7 @@ type field struct {
 	name                string
 	index               []int
 	omitEmpty, omitZero bool
+	quoted              bool // shown as a String of its JSON
 	tagged              bool
 }
 
@@ -74,6 +75,7 @@ func collect(t reflect.Type, index []int, inside []reflect.Type, byName map[stri
 		for o := range strings.SplitSeq(options, ",") {
 			f.omitEmpty = f.omitEmpty || o == "omitempty"
 			f.omitZero = f.omitZero || o == "omitzero"
+			f.quoted = f.quoted || o == "string" && quotable(sf.Type)
 		}
 		byName[f.name] = append(byName[f.name], f)
 	}
@@ -94,11 +96,30 @@ func dominant(fs []field) (field, bool) {
 	return best, count == 1
 }
 
+// quotable reports whether encoding/json heeds the option string for values of t.
+func quotable(t reflect.Type) bool {
+	if t.Name() == "" {
+		t = under(t)
+	}
+	if byJSON, byText := marshals(t); byJSON || byText {
+		return false
+	}
+	return reflect.Bool <= t.Kind() && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String
+}
+
 func under(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()
 	}
 	return t
+}
+
+// zero is what encoding/json means by omitzero.
+func zero(v reflect.Value) bool {
+	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && !(v.Kind() == reflect.Pointer && v.IsNil()) {
+		return z.IsZero()
+	}
+	return v.IsZero()
 }
 
 // empty is what encoding/json means by omitempty.

@@ -53,8 +53,8 @@ type Value struct{ n *node }
 type node struct {
 	from *origin        // what it is, and what it was
 	bits uint64         // a number, a bool; the length of what ptr points to
-	ptr  unsafe.Pointer // the bytes of a String or Bytes, a time.Time, the nodes of a List, the fields of a Map, the any of a Handle
-	orig *any           // a private clone, where the rest is not all of it; else nil
+	ptr  unsafe.Pointer // the bytes of a String or Bytes, a time.Time, the literal of a number, the nodes of a List, the fields of a Map, the any of a Handle
+	orig unsafe.Pointer // its place, of the type that it came in as, in an original; nil: the rest is all of it
 }
 
 // depthShift is where the bits of a List or a Map have its depth, above its length.
@@ -286,35 +286,4 @@ func (v Value) fields() []node {
 		return nil // what is behind the head is not ours
 	}
 	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), v.n.count())
-}
-
-// size returns about how many bytes v takes.
-func (v Value) size() int64 {
-	if v.n == nil {
-		return 0
-	}
-	n := int64(unsafe.Sizeof(*v.n))
-	switch v.Kind() {
-	case String, Bytes:
-		n += int64(v.n.bits)
-	case Time:
-		n += int64(unsafe.Sizeof(time.Time{}))
-	case Handle:
-		n += int64(unsafe.Sizeof(any(nil)))
-	case List:
-		for _, e := range v.Values() {
-			n += e.size()
-		}
-	case Map:
-		n += int64(unsafe.Sizeof(*v.n)) // the head; keys are shared
-		for k, e := range v.All() {
-			if n += e.size(); v.n.count() > maxShared {
-				n += int64(unsafe.Sizeof(k)) + int64(len(k))
-			}
-		}
-	}
-	if v.n.orig != nil {
-		n *= 2 // and a clone of what it was made of
-	}
-	return n
 }

@@ -31,13 +31,25 @@ type Backend[S ~string, O ~struct {
 	Scope    S              `json:"scope"`
 	ScopeID  string         `json:"scope_id"`
 }] struct {
-	m *memory.Memory
+	m      *memory.Memory
+	cyclic error
 }
 
-// New returns a Backend that keeps everything in m, or, if m is nil, in a Memory of
-// its own without limits, expiry and text index. Several Backends of one Memory
-// share what they keep. Where m has limits or a TTL, they go for what is kept here,
-// and a write may fail with memory.ErrFull.
+// Options say how a Backend behaves. The zero value is right.
+type Options struct {
+	// Memory is where everything is kept; nil: in a Memory of its own, without
+	// limits, expiry and text index. Several Backends of one Memory share what they
+	// keep. Where it has limits or a TTL, they go for what is kept here, and a write
+	// may fail with memory.ErrFull.
+	Memory *memory.Memory
+
+	// Cyclic is what errors about a value that contains itself wrap, besides
+	// memory.ErrCycle: agent.ErrCyclicMemoryValue, for code that asks for the SDK's
+	// own. Nil: nothing more.
+	Cyclic error
+}
+
+// New returns a Backend that has what o says.
 func New[S ~string, O ~struct {
 	Limit     int            `json:"limit"`
 	Threshold float64        `json:"threshold"`
@@ -49,11 +61,11 @@ func New[S ~string, O ~struct {
 	Metadata map[string]any `json:"metadata"`
 	Scope    S              `json:"scope"`
 	ScopeID  string         `json:"scope_id"`
-}](m *memory.Memory) *Backend[S, O, R] {
-	if m == nil {
-		m = memory.New(memory.Options{NoText: true})
+}](o Options) *Backend[S, O, R] {
+	if o.Memory == nil {
+		o.Memory = memory.New(memory.Options{NoText: true})
 	}
-	return &Backend[S, O, R]{m}
+	return &Backend[S, O, R]{o.Memory, o.Cyclic}
 }
 
 // Everything is below one space, so that a Memory may have other things too.

@@ -9,7 +9,7 @@ import (
 
 // With the SDK it is agent.NewMemory(backend); here are types of the same shape.
 func Example() {
-	var backend MemoryBackend = agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](nil)
+	var backend MemoryBackend = agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](agentfield.Options{})
 	ctx := context.Background()
 
 	tags := []string{"draft"}

@@ -2,6 +2,7 @@ package agentfield_test
 
 import (
 	"context"
+	"errors"
 
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/agentfield"
@@ -50,6 +51,8 @@ const (
 	global  MemoryScope = "global"
 )
 
+var errCyclicMemoryValue = errors.New("memory values must not contain cycles")
+
 type backend = agentfield.Backend[MemoryScope, SearchOptions, VectorSearchResult]
 
 var (
@@ -58,5 +61,5 @@ var (
 )
 
 func newBackend(m *memory.Memory) *backend {
-	return agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](m)
+	return agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](agentfield.Options{Memory: m, Cyclic: errCyclicMemoryValue})
 }

@@ -2,6 +2,8 @@ package agentfield
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/cowstore/cowstore/memory"
 )
@@ -11,21 +13,34 @@ import (
 // It takes what memory.FreezeHandles takes: all that is made of bools, numbers,
 // strings, times, slices, arrays, maps by strings or integers, structs and
 // pointers. Channels, functions and what else cannot be copied for its kind are
-// stored as they are, inside of others too. A struct that holds a lock is
-// memory.ErrUnsupported, and so are NaN, infinities and maps by other keys; a value
-// that contains itself is memory.ErrCycle. After an error nothing has changed.
+// stored as they are, inside of others too. A struct that holds a lock, and has no
+// method Clone, is memory.ErrUnsupported, and so are NaN, infinities and maps by other
+// keys; a value that contains itself is memory.ErrCycle, and the error that Options
+// have for it. After an error nothing has changed.
 func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string, value any) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	v, err := memory.FreezeHandles(value)
+	v, err := b.freeze(key, value)
 	if err != nil {
-		return &memory.KeyError{Key: key, Err: err}
+		return err
 	}
 	if !v.Exists() {
 		v, _ = memory.Freeze(nil) // a memory.Value that is Absent was stored, all the same
 	}
 	return b.space(scope, scopeID, values).Put(key, v)
+}
+
+// freeze returns a copy of what is to be stored for key.
+func (b *Backend[S, O, R]) freeze(key string, v any) (memory.Value, error) {
+	frozen, err := memory.FreezeHandles(v)
+	switch {
+	case err == nil:
+		return frozen, nil
+	case b.cyclic != nil && errors.Is(err, memory.ErrCycle):
+		err = fmt.Errorf("%w: %w", b.cyclic, err)
+	}
+	return memory.Value{}, &memory.KeyError{Key: key, Err: err}
 }
 
 // Get returns a copy of the value of key, which is the caller's own, and whether

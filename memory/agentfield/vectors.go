@@ -26,14 +26,11 @@ func (b *Backend[S, O, R]) SetVector(ctx context.Context, scope S, scopeID, key 
 		it.Vector = []float32{} // an error, where nil would be an entry without a vector
 	}
 	if metadata != nil {
-		v, err := memory.FreezeHandles(metadata)
+		v, err := b.freeze(key, metadata)
 		if err != nil {
-			return &memory.KeyError{Key: key, Err: err}
+			return err
 		}
-		it.Metadata = make(map[string]any, v.Len())
-		for name, e := range v.All() {
-			it.Metadata[name] = e
-		}
+		it.Metadata = v
 	}
 	return b.space(scope, scopeID, vectors).PutItem(key, it)
 }

@@ -63,7 +63,7 @@ func brute(m map[string][]float32, q []float32, o Options) []Hit {
 	all := []found{}
 	for k, v := range m {
 		s := b.score(v, q, norm64(v))
-		if (!o.HasMin || float32(s) >= o.MinScore) && (o.Accept == nil || o.Accept(k)) {
+		if (!o.HasMin || rounded(s) >= o.MinScore) && (o.Accept == nil || o.Accept(k)) {
 			all = append(all, found{k, s})
 		}
 	}
@@ -74,7 +74,7 @@ func brute(m map[string][]float32, q []float32, o Options) []Hit {
 	}
 	hits := []Hit{}
 	for _, f := range all[:min(k, len(all))] {
-		hits = append(hits, Hit{f.key, float32(f.score)})
+		hits = append(hits, Hit{f.key, rounded(f.score)})
 	}
 	return hits
 }

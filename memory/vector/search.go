@@ -8,7 +8,7 @@ import (
 
 // Search returns the vectors nearest to query, as o says: by score descending,
 // and by key where scores are equal. Scores are computed, and compared, in
-// float64; a Hit has them rounded. The result is exact, see the package comment.
+// float64; a Hit has them rounded, and is finite. The result is exact, see the package comment.
 // It is empty, not an error, for an empty index and where nothing is near
 // enough.
 //
@@ -104,7 +104,7 @@ func (s *scan) segment(g *segment) {
 // offer takes a vector into account that may be a hit.
 func (s *scan) offer(key string, score float64) {
 	f := found{key, score}
-	if float32(score) < s.min || !s.admits(f) || s.accept != nil && !s.accept(key) {
+	if rounded(score) < s.min || !s.admits(f) || s.accept != nil && !s.accept(key) {
 		return
 	}
 	s.push(f)

@@ -123,8 +123,8 @@ func TestHugeScores(t *testing.T) {
 	x = set(t, x, "cancels", []float32{3e38, -3e38})
 	hits, err := x.Search([]float32{3e38, 3e38}, Options{Metric: Dot})
 	require.NoError(t, err)
-	inf := float32(math.Inf(1))
-	require.Equal(t, []Hit{{"larger", inf}, {"huge", inf}, {"small", inf}, {"cancels", 0}}, hits)
+	const most = math.MaxFloat32
+	require.Equal(t, []Hit{{"larger", most}, {"huge", most}, {"small", most}, {"cancels", 0}}, hits)
 	hits, err = x.Search([]float32{3e38, 3e38}, Options{K: 2})
 	require.NoError(t, err)
 	require.Equal(t, []Hit{{"huge", 1}, {"small", 1}}, hits)

@@ -2,6 +2,7 @@ package vector
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -74,7 +75,13 @@ func (t *top) hits() []Hit {
 	slices.SortFunc(t.heap, found.compare)
 	hits := make([]Hit, len(t.heap))
 	for i, f := range t.heap {
-		hits[i] = Hit{f.key, float32(f.score)}
+		hits[i] = Hit{f.key, rounded(f.score)}
 	}
 	return hits
+}
+
+// rounded returns a score as a Hit has it: one that no float32 has is the nearest that
+// is finite.
+func rounded(score float64) float32 {
+	return float32(max(-math.MaxFloat32, min(score, math.MaxFloat32)))
 }

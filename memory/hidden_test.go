@@ -1,0 +1,125 @@
+package memory
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+type chained struct {
+	N    int
+	next *chained
+}
+
+// What JSON does not show may go on for as long as it likes.
+func TestHiddenChainsOfAnyLength(t *testing.T) {
+	const n = 300_000
+	var first *chained
+	for i := range n {
+		first = &chained{i, first}
+	}
+	v, err := Freeze(map[string]any{"a": first})
+	require.NoError(t, err)
+	require.Greater(t, v.size(), int64(n)*int64(unsafe.Sizeof(chained{})))
+	length := 0
+	for c := v.Key("a").Any().(*chained); c != nil; c = c.next {
+		require.Equal(t, n-1-length, c.N)
+		length++
+	}
+	require.Equal(t, n, length)
+}
+
+// What a limit counts has what JSON does not show in it.
+func TestHiddenBytesCount(t *testing.T) {
+	type blob struct {
+		Name string
+		data []byte
+	}
+	v, err := Freeze(blob{"b", make([]byte, 1<<20)})
+	require.NoError(t, err)
+	require.Greater(t, v.size(), int64(1<<20))
+	require.Less(t, v.size(), int64(1<<20+1<<10))
+	m := New(Options{MaxBytes: 1 << 20})
+	require.ErrorIs(t, m.Space().Put("k", blob{"b", make([]byte, 1<<20)}), ErrFull)
+}
+
+type panicking struct {
+	in   string
+	more *int // or Clone would not be needed
+}
+
+func (p panicking) MarshalJSON() ([]byte, error) {
+	if p.in == "MarshalJSON" {
+		panic(p.in)
+	}
+	return []byte("1"), nil
+}
+
+func (p panicking) Clone() panicking {
+	if p.in == "Clone" {
+		panic(p.in)
+	}
+	return p
+}
+
+func TestAPanicOfAValueIsThatOfItsCaller(t *testing.T) {
+	m := New(Options{})
+	require.NoError(t, m.Space().Put("k", 1))
+	before := m.Load()
+	for _, in := range []string{"MarshalJSON", "Clone"} {
+		p := struct{ P panicking }{panicking{in, nil}}
+		require.PanicsWithValue(t, in, func() { _ = m.Space().Put("k", p) })
+		require.PanicsWithValue(t, in, func() {
+			_ = m.Batch(func(b *Batch) error { return b.Space().Put("k", p) })
+		})
+		require.True(t, before == m.Load())
+	}
+	require.NoError(t, m.Space().Put("k", 2))
+	require.NoError(t, m.CheckDerived())
+}
+
+// A Hit can be shown as JSON, as every other part of an entry.
+func TestAHitMarshals(t *testing.T) {
+	m := New(Options{})
+	const huge = 3e38
+	require.NoError(t, m.Space().PutItem("k", Item{Value: json.Number("12345678901234567890123"), Vector: []float32{huge, huge}}))
+	for _, metric := range []Metric{Cosine, Dot, L2} {
+		hits, err := m.Space().Search([]float32{-huge, -huge}, SearchOptions{Metric: metric})
+		require.NoError(t, err)
+		_, err = json.Marshal(hits)
+		require.NoError(t, err, fmt.Sprint(metric))
+	}
+}
+
+// A value of a few parts may show as more than there is memory for.
+func TestAFewPartsAgainAndAgain(t *testing.T) {
+	var list, dict any = "leaf", "leaf"
+	p := &linkedPair{}
+	type both struct{ Left, Right any }
+	type omitting struct {
+		Left, Right any `json:",omitempty"`
+	}
+	var pointers, partly any = p, "leaf"
+	for range 64 {
+		list = []any{list, list}
+		dict = map[string]any{"a": dict, "b": dict}
+		pointers = &both{pointers, pointers}
+		partly = &omitting{partly, partly}
+	}
+	for _, v := range []any{list, dict, pointers, partly, []any{partly}} {
+		_, err := Freeze(v)
+		require.ErrorIs(t, err, ErrTooDeep)
+	}
+	// Many parts may have one in common.
+	shared := map[string]any{"n": 1}
+	all := make([]any, 100_000)
+	for i := range all {
+		all[i] = []any{i, shared}
+	}
+	v, err := Freeze(all)
+	require.NoError(t, err)
+	require.Equal(t, len(all), v.Len())
+}

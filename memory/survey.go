@@ -1,0 +1,232 @@
+package memory
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A span is memory that a reference leads to.
+type span struct {
+	from, to uintptr
+	of       int // the original in which the reference is; 0: none, the nodes tell of it
+}
+
+// inOriginals are the references in the clones that originals are: those of their own
+// values, which a survey has noted.
+const inOriginals = -1
+
+// Spans are those of a value.
+type spans struct {
+	all   []span
+	often bool // few references, again and again: a small value that shows as a huge one
+}
+
+// spansPool has room for the spans of another value: they are no pointers.
+var spansPool = sync.Pool{New: func() any { return new(spans) }}
+
+// noted returns what was noted, to note more.
+func (f *freezer) noted() *spans {
+	if f.spans == nil {
+		f.spans = spansPool.Get().(*spans)
+	}
+	return f.spans
+}
+
+func (s *spans) note(p unsafe.Pointer, size uintptr, of int) {
+	s.all = append(s.all, span{uintptr(p), uintptr(p) + size, of})
+	if len(s.all)%many == 0 {
+		s.sort()
+		distinct := 1
+		for i, x := range s.all[1:] {
+			if x.from != s.all[i].from {
+				distinct++
+			}
+		}
+		s.often = distinct < len(s.all)/repeats
+	}
+}
+
+// A value may refer to what is in it repeats times each, if there are many.
+const (
+	many    = 1 << 18
+	repeats = 16
+)
+
+func (s *spans) sort() {
+	slices.SortFunc(s.all, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+}
+
+// release lets go of what was noted.
+func (f *freezer) release() {
+	if f.spans != nil && cap(f.spans.all) <= 1<<10 {
+		f.spans.all, f.spans.often = f.spans.all[:0], false
+		spansPool.Put(f.spans)
+	}
+	f.spans = nil
+}
+
+// refer notes what a reference leads to, unless that is nothing.
+func (f *freezer) refer(p unsafe.Pointer, size uintptr) {
+	of := 0
+	if f.kept {
+		of = inOriginals
+	}
+	if size > 0 {
+		f.noted().note(p, size, of)
+	}
+}
+
+// tangled reports whether two references lead to the same memory, but for those of
+// one original, whose clone has the shape of it.
+func (f *freezer) tangled() bool {
+	if f.spans == nil {
+		return false
+	}
+	all := f.spans.all
+	if len(all) < 2 {
+		return false
+	}
+	f.spans.sort()
+	last := all[0]
+	for _, s := range all[1:] {
+		if s.from < last.to && (s.of != last.of || s.of == 0) {
+			return true
+		}
+		if s.to > last.to {
+			last = s
+		}
+	}
+	return false
+}
+
+// survey notes what all references in v lead to, those that JSON does not show too:
+// v gets an original.
+func (f *freezer) survey(v reflect.Value) {
+	if traitsOf(v.Type()).leaf {
+		return
+	}
+	f.originals++
+	s := survey{spans: f.noted(), of: f.originals}
+	s.follow(v)
+}
+
+// originalSize returns about how many bytes an original takes.
+func originalSize(v reflect.Value) int64 {
+	s := survey{bytes: int64(v.Type().Size())}
+	s.follow(v)
+	return s.bytes
+}
+
+// A survey follows all references in a value but those that nobody may look into:
+// what is constant, and what a Clone of its own copies, which may share it with
+// others.
+type survey struct {
+	spans *spans // nil: only the size is asked for
+	of    int
+	bytes int64
+	few   []visit // what references have led to, while that is little
+	many  map[visit]bool
+	todo  []reflect.Value
+}
+
+func (s *survey) follow(v reflect.Value) {
+	for s.look(v); len(s.todo) > 0; {
+		last := len(s.todo) - 1
+		v, s.todo[last] = s.todo[last], reflect.Value{}
+		s.todo = s.todo[:last]
+		s.look(v)
+	}
+}
+
+// look notes v, and what there is to look at in it.
+func (s *survey) look(v reflect.Value) {
+	t := v.Type()
+	if t.Kind() == reflect.Interface {
+		if v.IsNil() {
+			return
+		}
+		v = v.Elem()
+		t = v.Type()
+		s.bytes += int64(t.Size())
+	}
+	tr := traitsOf(t)
+	if tr.leaf || tr.opaque || tr.sentinel && snapshot.IsConstant(v) {
+		return
+	}
+	switch t.Kind() {
+	case reflect.String:
+		s.bytes += int64(v.Len())
+	case reflect.Pointer:
+		if s.first(v, 0, t.Elem().Size()) {
+			s.todo = append(s.todo, v.Elem())
+		}
+	case reflect.Slice:
+		if s.first(v, v.Len(), t.Elem().Size()*uintptr(v.Cap())) {
+			s.elements(v)
+		}
+	case reflect.Array:
+		s.elements(v)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			s.todo = append(s.todo, v.Field(i))
+		}
+	case reflect.Map:
+		if !s.first(v, 0, 1) {
+			return
+		}
+		s.bytes += int64(v.Len()) * int64(t.Key().Size()+t.Elem().Size())
+		for it := v.MapRange(); it.Next(); {
+			s.todo = append(s.todo, it.Key(), it.Value())
+		}
+	}
+}
+
+func (s *survey) elements(v reflect.Value) {
+	if e := v.Type().Elem(); e.Kind() != reflect.Interface && traitsOf(e).leaf {
+		return
+	}
+	for i := range v.Len() {
+		s.todo = append(s.todo, v.Index(i))
+	}
+}
+
+// first notes that a reference leads to so many bytes, and reports whether it does
+// so for the first time.
+func (s *survey) first(v reflect.Value, length int, size uintptr) bool {
+	p := v.UnsafePointer()
+	if p == nil || size == 0 || s.met(visit{p, length, v.Type()}) {
+		return false
+	}
+	s.bytes += int64(size)
+	if s.spans != nil {
+		s.spans.note(p, size, s.of)
+	}
+	return true
+}
+
+// met reports whether a reference has led to v before, and notes that it has.
+func (s *survey) met(v visit) bool {
+	if s.many == nil && len(s.few) < 16 {
+		if slices.Contains(s.few, v) {
+			return true
+		}
+		s.few = append(s.few, v)
+		return false
+	}
+	if s.many == nil {
+		s.many = make(map[visit]bool)
+		for _, v := range s.few {
+			s.many[v] = true
+		}
+	}
+	if s.many[v] {
+		return true
+	}
+	s.many[v] = true
+	return false
+}
