@@ -42,7 +42,8 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // Merge makes the changes from base to theirs here as well, in one update: a
 // three-way merge. Base is the snapshot that a fork began with, and after a merge,
 // in either direction, what that returned; theirs is the fork's snapshot now. Both
-// must come from the same origin. A row that an earlier merge brought over is the
+// must come from the same origin: a map with other Options panics, before anything
+// is done, since values leave by the Options of the map they lie in. A row that an earlier merge brought over is the
 // same on both sides until one of them writes it.
 //
 // A key that was changed on both sides since is a conflict, unless both removed

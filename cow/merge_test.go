@@ -444,3 +444,27 @@ func TestAMergeInsideAnUpdatePanics(t *testing.T) {
 		require.NoError(t, err)
 	})
 }
+
+func TestAMergeOfAStrangerPanicsAndChangesNothing(t *testing.T) {
+	const message = "snapshot: Merge of a map with other Options: merge what was derived from the same map"
+	var s cow.Store[string, []int]
+	s.Set("k", []int{1})
+	shared := cow.New[string](cow.Options[[]int]{Immutable: true})
+	base := shared.Load()
+	shared.Set("k", []int{9})
+	resolve := func(c conflictOf) ([]int, bool, error) {
+		t.Error("asked")
+		return nil, false, errResolver
+	}
+	for _, resolve := range []func(conflictOf) ([]int, bool, error){nil, resolve} {
+		require.Equal(t, message, panicOf(func() { _, _ = s.Merge(base, shared.Load(), resolve) }))
+		require.Equal(t, message, panicOf(func() { _, _ = s.Merge(shared.Load(), base, resolve) }), "a removal")
+		require.Equal(t, message, panicOf(func() { _, _ = shared.Merge(s.Load(), shared.Load(), resolve) }))
+	}
+	require.Equal(t, uint64(1), s.Load().Version())
+	v, _ := s.Get("k")
+	require.Equal(t, []int{1}, v)
+	s.Set("k", []int{2}) // the writer's place is free
+}
+
+type conflictOf = cow.Conflict[string, []int]

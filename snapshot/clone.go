@@ -9,19 +9,12 @@ import (
 
 // The compiled clone copies a value and everything it reaches.
 //
-// What it keeps: dynamic types; nil and empty apart; cycles, and pointers, maps
-// and slices that are the same one (for a slice: the same start, length and type)
-// in two places of one value; unexported fields; NaN keys.
-//
-// What it changes: a slice is clipped to its length. Slices that overlap without
-// being the same become separate. A pointer into the middle of another object, to
-// a field or an element, becomes a pointer to a copy of that part alone, and so
-// does a pointer to an object's first field. A map keyed by pointers is keyed by
-// the clones.
+// It has the shape of its original, which the package documentation describes. A
+// map keyed by pointers is keyed by the clones.
 //
 // What it shares: what has nothing mutable in it; channels and functions, which
-// are handles; pointers to values of size zero; the constants and sentinels of types.go. A
-// struct boxed in an interface is shared when all of it may be.
+// are handles; pointers to values of size zero; the constants and sentinels of
+// types.go. A struct boxed in an interface is shared when all of it may be.
 //
 // A type with a method Clone that returns that very type is cloned by it wherever
 // it occurs, nil excepted; a pointer or a map cloned so keeps its sharing.
@@ -29,10 +22,16 @@ import (
 // How it works: a type is compiled once to a plan (clone_plan.go). A plan finds a
 // shallow copy of the value in its final place and replaces, in place, each
 // reference by a reference to a clone: copy, then fix, the way a copying collector
-// evacuates an object and then scans it. A memo (clone_memo.go) holds the
-// forwarding addresses, so that what was one object stays one. A new object is
-// linked before it is filled; beyond maxDepth the filling waits in a queue, so that
-// the depth of a value costs heap and not stack.
+// evacuates an object and then scans it. A new object is linked before it is
+// filled; beyond maxDepth the filling waits in a queue, so that the depth of a value
+// costs heap and not stack.
+//
+// Most values are trees, and cloned as such: all that is remembered is which memory
+// was met (clone_ground.go), unless two references cannot meet by their types
+// (clone_overlap.go). Where two do meet the clone begins again, with a memo
+// (clone_memo.go) of forwarding addresses, so that what was one object stays one;
+// and once more where one reference leads into the object of another, after a look
+// at all memory there is (clone_layout.go).
 //
 // Pointers are only ever written by typed assignments, by copy on slices whose
 // element has the same pointers at the same places, and by package reflect: the

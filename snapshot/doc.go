@@ -13,11 +13,41 @@
 // The package has no lock, goroutine, clock or encoding. Package cow publishes
 // maps to concurrent readers.
 //
+// # What is an error, what panics, what a value can never do
+//
+// A clone has the shape of its original: dynamic types, nil and empty, unexported
+// fields, cycles, and every relation of memory. Two references to one object lead
+// to one in the clone, a pointer into an object leads to the same place in its
+// clone, and slices of one array stay slices of one array, as far as two of them
+// can see or grow; what only one slice could grow into is cut off, and what is
+// beyond the length of all is zero.
+//
+//	stays itself           functions, channels; time zones, reflect types, compiled
+//	                       regular expressions and such constants; errors that only
+//	                       their own package can write to, as io.EOF; see Nature
+//	its own method         a type with a method Clone that returns the type: trusted
+//	is an error            of an Editor's verbs: a *KeyError with one of the package's
+//	                       errors; nothing was changed
+//	panics, *CloneError    a lock, an atomic or an unsafe.Pointer in a value; by type
+//	                       when the map is made, else, behind an interface, in the call
+//	                       that would have stored it, before anything is stored. Memory
+//	                       that references take for different things, by package unsafe.
+//	panics, other          misuse, with the way out in the message: contradictory
+//	                       Options; an Editor used late or by two goroutines; a merge,
+//	                       rewind or Put of what belongs to a map with other Options;
+//	                       keys that cannot be compared. A panic of the caller's own
+//	                       function goes through, and the entry stays as it was.
+//	can never              reach the map's memory from outside, or from another value,
+//	                       unless Immutable, Clone or Shared says so; come back in
+//	                       another shape; exhaust the stack, however deep; take more
+//	                       than n log n time for n objects; corrupt a map, or end the
+//	                       process.
+//
 // # Reading the source
 //
 // map.go and editor.go are what a user sees. Below them tree.go is the
 // persistent hash table, of directories (directory.go) and pages (page.go) of
 // entries (entry.go), found by their hashes (hash.go) and compared by diff.go.
-// policy.go decides how values are kept apart, and clone.go and its
-// neighbours are the deep clone.
+// policy.go decides how values are kept apart, types.go knows types that are
+// special, and clone.go and its neighbours are the deep clone.
 package snapshot

@@ -17,8 +17,8 @@ import (
 //     time.Time and the like): nothing is cloned, a read costs nothing more.
 //   - V has a method Clone() V: values are cloned by it, nil ones excepted. The
 //     method is trusted: one that copies too little shares the rest.
-//   - A deep clone, compiled once per type. It keeps dynamic types, nil and
-//     empty, cycles and shared pointers, and clones unexported fields.
+//   - A deep clone, compiled once per type. It has the shape of the value, down
+//     to pointers into other objects; see the package documentation.
 //
 // A V that by its type holds what must not be copied (a lock, an atomic, an
 // unsafe.Pointer) and has neither a Clone method nor an option panics when the
