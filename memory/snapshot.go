@@ -2,6 +2,7 @@ package memory
 
 import (
 	"iter"
+	"runtime"
 	"strings"
 	"time"
 	"unsafe"
@@ -154,6 +155,9 @@ func (v View) lookup(key string) *entry {
 	name := append(append(append(buf[:0], v.path...), opensKey), key...)
 	p := noescape(unsafe.Pointer(unsafe.SliceData(name)))
 	e, _ := v.s.t.entries.In(v.s.root).Get(unsafe.String((*byte)(p), len(name)))
+	// Until here, or the place of buf on the stack could be used for something
+	// else, and a longer name be collected: p does not show that it is in use.
+	runtime.KeepAlive(unsafe.SliceData(name))
 	if e == nil || e.expired(v.s.instant) {
 		return nil
 	}
