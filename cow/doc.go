@@ -28,12 +28,41 @@
 // commits as they come, Watch waits for what somebody is interested in, and an
 // [Index] keeps rows in order. All of it is off until it is used.
 //
+// # The way of a commit
+//
+// There is one way in which a version comes about:
+//
+//  1. Update takes the writer's place, a mutex, and calls the function with an
+//     [Editor], or a [Tx], of the latest version. Derived tables follow (table.go).
+//     A panic, an error or runtime.Goexit ends it here (line.go).
+//  2. Sealing ends the edit. If anybody asks, its net changes are computed, once:
+//     indexes are brought up to them, watches that they concern are looked up,
+//     and what history, feeds and sinks will share becomes a [Commit] (content.go,
+//     hub.go, commit.go). All code that is not this package's has run by now.
+//  3. A second mutex, held for a moment only, guards the rest. The Commit gets its
+//     version and its time.
+//  4. Where there is a sink, which makes the DB durable or replicates it, the
+//     Commit is proposed to it, and waits there, outside of both mutexes, until it
+//     is acknowledged. The next updates derive from it meanwhile, unseen by readers.
+//     If others' commits came first, the function runs again (outbox.go, replay.go).
+//  5. It is published: history takes the Commit, one pointer is swapped, and whoever
+//     waits is woken, in this order (line.go, history.go).
+//
+// Without a sink, history, feed, index or watch, a Commit is never made, and
+// publishing is the swap.
+//
+// # Lineage
+//
+// Each Store and DB has a [Lineage], and a fork one of its own. A cursor is a
+// lineage and a version as text, such as an event id: Resume goes on after it, or
+// says that the commits are no longer kept, or that it is of another lineage.
+//
 // # Updates inside updates
 //
 // An update function must not update, or wait for, the same store: it would
 // wait for itself. That panics, with the store unharmed, when it happens in
-// the goroutine of the update. Where that cannot be seen, as when the function
-// starts a goroutine and waits for it, or is a hundred frames deep in a stack
-// that is a hundred deep below it, it is a deadlock. Reading the store
-// inside an update is fine, and shows the version before it.
+// the goroutine of the update, at whatever depth. Where the function starts a
+// goroutine and waits for it, or an iterator that iter.Pull runs for it does such a
+// thing, it cannot be seen, and is a deadlock. Reading the store inside an update is fine, and shows the version
+// before it.
 package cow

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -47,22 +48,32 @@ type Change struct {
 // Changes returns an iterator over what commits above version since did to the
 // entries of the space, in the order of the commits, and by key within one. When
 // it has caught up it waits for the next. It ends with an error and no Change:
-// ctx's cause when ctx ends, or ErrCompacted when the next commit is not retained
-// any more. To resume, begin with the version of the last Change, once all Changes
+// ctx's cause when ctx ends, ErrCompacted when the next commit is not retained any
+// more, or ErrUnpublished when since is a version to come. To resume, begin with the version of the last Change, once all Changes
 // of that version were seen. See cow.DB for what is kept without Retain; it
 // starts no goroutine and never makes a writer wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
-	return s.m.changes(ctx, since, nameOf(s.path, ""))
+	return s.m.changes(s.m.db.Changes(ctx, since), nameOf(s.path, ""))
 }
 
 // Changes is Space.Changes for all spaces.
 func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
-	return m.changes(ctx, since, "")
+	return m.changes(m.db.Changes(ctx, since), "")
 }
 
-func (m *Memory) changes(ctx context.Context, since uint64, prefix string) iter.Seq2[Change, error] {
+// Cursor returns a text for a version of this Memory, such as that of a Change,
+// from which Resume goes on; see cow.DB.
+func (m *Memory) Cursor(version uint64) string { return m.db.Cursor(version) }
+
+// Resume is Changes from a cursor. It ends with ErrCursor for any other text, and
+// with ErrLineage for a cursor of another Memory, a fork included.
+func (m *Memory) Resume(ctx context.Context, cursor string) iter.Seq2[Change, error] {
+	return m.changes(m.db.Resume(ctx, cursor), "")
+}
+
+func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		for commit, err := range m.db.Changes(ctx, since) {
+		for commit, err := range commits {
 			if err != nil {
 				yield(Change{}, err)
 				return

@@ -384,3 +384,28 @@ func TestNothingNetWakesNoWatch(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }
+
+func TestChangesResumeFromACursor(t *testing.T) {
+	m := memory.New(memory.Options{})
+	m.Retain(cow.Retention{Versions: 10})
+	_ = m.Space("s").Put("a", 1)
+	_ = m.Space("s").Put("b", 2)
+	next := func(cursor string) (c memory.Change, err error) {
+		for c, err = range m.Resume(t.Context(), cursor) {
+			break
+		}
+		return c, err
+	}
+	first, err := next(m.Cursor(0))
+	require.NoError(t, err)
+	require.Equal(t, "a", first.Key)
+	second, err := next(m.Cursor(first.Version))
+	require.NoError(t, err)
+	require.Equal(t, "b", second.Key)
+	_, err = next(m.Fork(m.Load()).Cursor(1))
+	require.ErrorIs(t, err, memory.ErrLineage)
+	_, err = next("yesterday")
+	require.ErrorIs(t, err, memory.ErrCursor)
+	_, err = next(m.Cursor(7))
+	require.ErrorIs(t, err, memory.ErrUnpublished)
+}

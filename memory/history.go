@@ -13,6 +13,8 @@ import (
 var (
 	ErrCompacted   = cow.ErrCompacted
 	ErrUnpublished = cow.ErrUnpublished
+	ErrCursor      = cow.ErrCursor
+	ErrLineage     = cow.ErrLineage
 )
 
 // Pending is the revision, inside a Batch, of what that Batch itself wrote: it
