@@ -144,7 +144,7 @@ func Example_readmeFollow() {
 			fmt.Println(commit.Version(), change.Kind, change.Key, is)
 		}
 		if commit.Version() == m.Version() {
-			break // and resume from here another time
+			break // and resume another time, from commit.Cursor()
 		}
 	}
 	// Output:

@@ -132,8 +132,8 @@ func (m *Memory) now(root *cow.Snapshot) Snapshot {
 }
 
 // Wait blocks until there is a version above after, and returns the snapshot
-// that is current then, or ctx's cause. That something expires is no new version;
-// that it is swept is one.
+// that is current then; ctx's cause; or, at once, ErrUnpublished if after itself is
+// a version to come. Expiry publishes no version; sweeping does.
 func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 	if _, err := m.db.Wait(ctx, after); err != nil {
 		return Snapshot{}, err
