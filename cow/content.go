@@ -114,6 +114,9 @@ func ready[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]) *in
 // the changes, which are computed here and nowhere else; it is nil where nobody but
 // watches needs them.
 func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list indexList[K, V], h *hub[K, V], c *changes[K, V]) (*snapshot.Map[K, V], error) {
+	if err := e.Err(); err != nil {
+		return nil, err
+	}
 	watched := h.watched()
 	if c == nil {
 		if !watched {

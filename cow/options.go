@@ -45,4 +45,5 @@ var (
 	ErrExists   = snapshot.ErrExists
 	ErrNotFound = snapshot.ErrNotFound
 	ErrConflict = snapshot.ErrConflict
+	ErrKey      = snapshot.ErrKey
 )

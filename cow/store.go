@@ -36,8 +36,9 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.published.Load().Get(key) 
 // Update calls f with an Editor of the current snapshot, and publishes the
 // edited map as the next version when f returns nil, in one step. If f returns
 // an error, which Update returns, panics, or calls runtime.Goexit, if f changed
-// nothing, or if two rows end up under one key of a unique index, which is an
-// *IndexError, nothing is published and the version stays. Updates run one at a
+// nothing, if two rows end up under one key of a unique index, which is an
+// *IndexError, or if it set a key that is not equal to itself, which is ErrKey,
+// nothing is published and the version stays. Updates run one at a
 // time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	return s.UpdateContext(context.Background(), f)
@@ -86,7 +87,8 @@ func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *sn
 
 // Set stores a clone of v under key. The clone is made before Set queues, as
 // it is in Insert and SetIf. It panics with an *IndexError if that puts two rows
-// under one key of a unique index: where that can happen, use Upsert.
+// under one key of a unique index, and with ErrKey for a key that is not equal to
+// itself: where that can happen, use Upsert.
 func (s *Store[K, V]) Set(key K, v V) {
 	clone := s.Load().Isolate(v)
 	must(s.Update(func(e *Editor[K, V]) error { e.Put(key, clone); return nil }))
@@ -159,7 +161,8 @@ func (s *Store[K, V]) Take(key K) (v V, found bool) {
 // Of equal keys the last wins. It takes maps.All of a map as well as All of a
 // snapshot. Like the clones, all of the iteration happens before Replace
 // queues. It panics with an *IndexError if seq puts two rows under one key of a
-// unique index: where that can happen, use Update.
+// unique index, and with ErrKey for a key that is not equal to itself: where that
+// can happen, use Update.
 func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
 	type pair struct {
 		key   K

@@ -40,6 +40,9 @@ const maxBulk = 1 << 20
 func (b *bulk[K, V]) add(key K, v Isolated[V]) {
 	c := b.editor.current().config()
 	c.check(v)
+	if b.editor.refuse(key) {
+		return
+	}
 	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})
 	b.pairs = append(b.pairs, bulkPair[K, V]{key, v})
 	if len(b.pairs) == maxBulk {

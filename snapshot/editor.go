@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -25,14 +26,18 @@ type Editor[K comparable, V any] struct {
 	undone  bool // an entry was removed: perhaps all that was added
 
 	// What the only write replaced and stored, for Net; writes counts them, up to
-	// many.
+	// many, or is refused.
 	writes   uint8
 	state    atomic.Uint32
 	old, new *entry[V]
 }
 
-// many is more than one.
-const many = 2
+// many is more than one, and refused stands for whatever was written besides a key
+// that could not be stored.
+const (
+	many    = 2
+	refused = 3
+)
 
 // The states of an Editor.
 const (
@@ -59,10 +64,14 @@ func (m *Map[K, V]) EditAt(version uint64) *Editor[K, V] {
 func (e *Editor[K, V]) Version() uint64 { return e.version }
 
 // Seal ends the edit and returns the map it made: the one it began with, if no
-// key was changed. Any later use of the Editor panics.
+// key was changed, or if Err is not nil. Any later use of the Editor panics, but for
+// Err.
 func (e *Editor[K, V]) Seal() *Map[K, V] {
 	e.enter()
 	e.state.Store(sealed)
+	if e.writes == refused {
+		return e.base
+	}
 	if e.undone && e.writes > 1 && e.cur.Len() == e.base.Len() {
 		e.changed = false
 		for range e.cur.Diff(e.base) {
@@ -74,6 +83,32 @@ func (e *Editor[K, V]) Seal() *Map[K, V] {
 		return e.base
 	}
 	return e.cur
+}
+
+// Err returns the error of a Set, SetAll, Put or PutAll, which cannot return it: one
+// that wraps ErrKey. The edit is to be given up then.
+func (e *Editor[K, V]) Err() error {
+	if e.writes == refused {
+		return fmt.Errorf("snapshot: %w", ErrKey)
+	}
+	return nil
+}
+
+// keyError returns the error for a key that cannot be stored, or nil.
+func keyError[K comparable](key K) error {
+	if key != key {
+		return &KeyError[K]{key, ErrKey}
+	}
+	return nil
+}
+
+// refuse reports whether a key cannot be stored, and notes it.
+func (e *Editor[K, V]) refuse(key K) bool {
+	if key == key {
+		return false
+	}
+	e.writes = refused
+	return true
 }
 
 // Discard ends the edit without a result, if Seal has not ended it. Any later
@@ -111,7 +146,8 @@ func (e *Editor[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Set stores a clone of v under key.
+// Set stores a clone of v under key. Of a key that cannot be stored it leaves an
+// error in Err, which makes an update fail.
 func (e *Editor[K, V]) Set(key K, v V) { e.Put(key, e.Isolate(v)) }
 
 // Isolate clones v for Put; see [Map.Isolate].
@@ -122,6 +158,9 @@ func (e *Editor[K, V]) Isolate(v V) Isolated[V] { return e.current().Isolate(v) 
 func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
 	c := e.current().config()
 	c.check(v)
+	if e.refuse(key) {
+		return
+	}
 	h := c.hashOf(key)
 	e.enter()
 	defer e.leave()
@@ -141,7 +180,9 @@ func (e *Editor[K, V]) put(h uint64, key K, v Isolated[V]) {
 
 // wrote notes that n took the place of old; either may be nil.
 func (e *Editor[K, V]) wrote(old, n *entry[V]) {
-	e.writes = min(e.writes+1, many)
+	if e.writes < many {
+		e.writes++
+	}
 	e.old, e.new = old, n
 }
 
@@ -181,6 +222,9 @@ func (e *Editor[K, V]) Insert(key K, v V) error {
 	if e.Has(key) {
 		return &KeyError[K]{key, ErrExists}
 	}
+	if err := keyError(key); err != nil {
+		return err
+	}
 	e.Set(key, v)
 	return nil
 }
@@ -201,7 +245,7 @@ func (e *Editor[K, V]) Check(key K, rev uint64) error {
 	if e.Revision(key) != rev || rev == Pending {
 		return &KeyError[K]{key, ErrConflict}
 	}
-	return nil
+	return keyError(key)
 }
 
 // Modify calls f with the value of key, isolated, and stores what f made of it.
@@ -223,6 +267,9 @@ func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 // Upsert is like Modify, but calls f with a zero value, and found false, if
 // key is absent.
 func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
+	if err := keyError(key); err != nil {
+		return err
+	}
 	var v V
 	before := e.current().lookup(key)
 	if before != nil {
@@ -289,7 +336,7 @@ func (e *Editor[K, V]) Clear() {
 	w := e.writable()
 	w.len, w.root = 0, directory[V]{}
 	e.undone = true
-	e.writes = many
+	e.writes = max(e.writes, many)
 }
 
 // enter takes the Editor for one step of its own, in which no foreign code

@@ -12,6 +12,10 @@ var (
 	ErrNotFound = errors.New("key not found")                     // Modify
 	ErrConflict = errors.New("key is not at that revision")       // SetIf, DeleteIf
 	ErrModified = errors.New("key was written by its own change") // Modify, Upsert
+
+	// ErrKey says that a key is not equal to itself, such as a NaN: it could be
+	// stored, but never found again.
+	ErrKey = errors.New("key is not equal to itself")
 )
 
 // A KeyError says which key an error is about. The key is formatted only when

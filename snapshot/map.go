@@ -15,8 +15,8 @@ import (
 // A Map owns its values. What Get, All, Diff and an Editor hand out is isolated:
 // cloned as [Options] say, so that the caller may do anything to it. [Map.Shared]
 // gives the same reads without cloning. Keys are not cloned: where K holds
-// pointers they are compared as pointers, and a key that is not equal to
-// itself, such as a NaN, can be set but never found again.
+// pointers they are compared as pointers. A key that is not equal to itself, such as
+// a NaN, cannot be stored: ErrKey.
 type Map[K comparable, V any] struct {
 	noCopy noCopy
 	tree[K, V]
@@ -32,12 +32,16 @@ func New[K comparable, V any](o Options[V]) *Map[K, V] {
 }
 
 // Collect returns a map of the pairs of seq, isolated as o says, at version 1.
-// Of equal keys the last wins. To load pairs that are not at hand as a
-// sequence, use the Editor of a new map.
+// Of equal keys the last wins. It panics with what Editor.Err says of the keys. To
+// load pairs that are not at hand as a sequence, use the Editor of a new map.
 func Collect[K comparable, V any](o Options[V], seq iter.Seq2[K, V]) *Map[K, V] {
 	e := New[K](o).Edit()
 	e.SetAll(seq)
-	return e.Seal()
+	m := e.Seal()
+	if err := e.Err(); err != nil {
+		panic(err)
+	}
+	return m
 }
 
 // Get returns the value of key, isolated, and whether key is present. It takes
