@@ -224,6 +224,11 @@ func (s *state) fill(f filler, pl *plan, dst, src unsafe.Pointer, n int) {
 // clone was given up. The last comes first: a list is then followed to its end with
 // a queue of one.
 func (s *state) finish() bool {
+	if s.care == asTree && len(s.queue) == 0 && s.late == nil && !s.stop {
+		s.boxes, s.chunk, s.pieces = 0, nil, 0
+		s.ground.reset()
+		return true
+	}
 	for len(s.queue) > 0 && !s.stop {
 		last := len(s.queue) - 1
 		t := s.queue[last]
