@@ -66,7 +66,9 @@ type state struct {
 	depth  int
 	queue  []task
 	late   []insertion
-	boxes  int // structs boxed anew so far
+	boxes  int      // structs boxed anew so far
+	chunk  []uint64 // what is left of it
+	pieces int      // asked for beyond what was left
 
 	// The last plan that was looked up by the type word of an interface.
 	word unsafe.Pointer
@@ -222,6 +224,11 @@ func (s *state) fill(f filler, pl *plan, dst, src unsafe.Pointer, n int) {
 // clone was given up. The last comes first: a list is then followed to its end with
 // a queue of one.
 func (s *state) finish() bool {
+	if s.care == asTree && len(s.queue) == 0 && s.late == nil && !s.stop {
+		s.boxes, s.chunk, s.pieces = 0, nil, 0
+		s.ground.reset()
+		return true
+	}
 	for len(s.queue) > 0 && !s.stop {
 		last := len(s.queue) - 1
 		t := s.queue[last]
@@ -237,6 +244,7 @@ func (s *state) finish() bool {
 	}
 	done := !s.stop
 	s.late, s.boxes, s.stop = nil, 0, false
+	s.chunk, s.pieces = nil, 0
 	s.ground.reset()
 	s.memo.reset()
 	return done
@@ -297,6 +305,12 @@ func plainCloner[V any](pl *plan) func(V) V {
 			}
 			w = ref(nil, pl, w)
 			return *(*V)(unsafe.Pointer(&w))
+		}
+	}
+	if pl.isSimple() {
+		return func(v V) V {
+			pl.fix(nil, pl, onStack(unsafe.Pointer(&v)))
+			return v
 		}
 	}
 	pool := &sync.Pool{New: func() any { return new(V) }}

@@ -50,19 +50,19 @@ func (s *state) lessCommon(v any) any {
 		return v
 	case []string:
 		if x != nil {
-			return keepSlice(s, idStrings, x)
+			return keepSlice(s, idStrings, x, false)
 		}
 	case []byte:
 		if x != nil {
-			return keepSlice(s, idBytes, x)
+			return keepSlice(s, idBytes, x, true)
 		}
 	case []int:
 		if x != nil {
-			return keepSlice(s, idInts, x)
+			return keepSlice(s, idInts, x, true)
 		}
 	case []float64:
 		if x != nil {
-			return keepSlice(s, idFloats, x)
+			return keepSlice(s, idFloats, x, true)
 		}
 	case map[string]string:
 		if x != nil {
@@ -122,7 +122,7 @@ func (s *state) dynamic(v any) any {
 	if !s.enter(e.data, pl.size) {
 		return v
 	}
-	n := pl.copyOf(e.data)
+	n := pl.copyOf(s, e.data)
 	s.note(pl.id, e.data, n)
 	s.fill(fillOne, pl, n, nil, 1)
 	return box(e.word, n)
@@ -237,7 +237,7 @@ func (s *state) floatss(id uint64, v [][]float64) [][]float64 {
 	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
 	for i, row := range v {
 		if row != nil {
-			out[i] = keepSlice(s, idFloats, row)
+			out[i] = keepSlice(s, idFloats, row, true)
 		}
 	}
 	return out
@@ -255,7 +255,7 @@ func (s *state) mapStrings(id uint64, m map[string][]string) map[string][]string
 	s.note(id, w, mapWord(out))
 	for k, v := range m {
 		if v != nil {
-			v = keepSlice(s, idStrings, v)
+			v = keepSlice(s, idStrings, v, false)
 		}
 		out[k] = v
 	}
@@ -269,12 +269,18 @@ func cloned[T any](s *state, id uint64, v []T) ([]T, bool) {
 }
 
 // keepSlice returns the clone of v, which is not nil and whose elements need none.
-func keepSlice[T any](s *state, id uint64, v []T) []T {
+// They are flat if they have no pointers.
+func keepSlice[T any](s *state, id uint64, v []T, flat bool) []T {
 	if c, ok := cloned(s, id, v); ok {
 		return c
 	}
 	kind, src := sliceKind(id, len(v)), unsafe.Pointer(unsafe.SliceData(v))
-	out := cloneSlice(v)
+	var out []T
+	if flat {
+		out = pieceSlice(s, v)
+	} else {
+		out = cloneSlice(v)
+	}
 	s.note(kind, src, unsafe.Pointer(unsafe.SliceData(out)))
 	return out
 }
@@ -291,6 +297,19 @@ func keepMap[K comparable, E any](s *state, id uint64, m map[K]E) map[K]E {
 	out := maps.Clone(m)
 	s.note(id, w, mapWord(out))
 	return out
+}
+
+// pieceSlice is cloneSlice that may find room in a chunk, for elements without
+// pointers.
+func pieceSlice[T any](s *state, v []T) []T {
+	if n := uintptr(len(v)) * unsafe.Sizeof(*new(T)); s != nil && n <= maxPiece {
+		if p := s.piece(n); p != nil {
+			out := unsafe.Slice((*T)(p), len(v))
+			copy(out, v)
+			return out
+		}
+	}
+	return cloneSlice(v)
 }
 
 // cloneSlice copies v with no more capacity than length. Nil stays nil.

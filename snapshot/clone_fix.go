@@ -21,7 +21,7 @@ func refPointer(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	if !s.enter(w, elem.size) {
 		return w
 	}
-	n := elem.copyOf(w)
+	n := elem.copyOf(s, w)
 	s.note(elem.id, w, n)
 	if elem.fix != nil {
 		s.fill(fillOne, elem, n, nil, 1)
@@ -77,13 +77,13 @@ func sliceFixer(elem *plan) fixer {
 	case elem.noscan:
 		switch elem.typ.Align() {
 		case 1:
-			return fixSlice(copyAs[uint8])
+			return fixSlice(copyFlat[uint8])
 		case 2:
-			return fixSlice(copyAs[uint16])
+			return fixSlice(copyFlat[uint16])
 		case 4:
-			return fixSlice(copyAs[uint32])
+			return fixSlice(copyFlat[uint32])
 		case 8:
-			return fixSlice(copyAs[uint64])
+			return fixSlice(copyFlat[uint64])
 		}
 	}
 	switch elem.typ.Kind() {
@@ -100,7 +100,7 @@ func sliceFixer(elem *plan) fixer {
 }
 
 // fixSlice returns the fixer of slices whose memory dup copies.
-func fixSlice(dup func(pl *plan, h header) unsafe.Pointer) fixer {
+func fixSlice(dup func(s *state, pl *plan, h header) unsafe.Pointer) fixer {
 	return func(s *state, pl *plan, p unsafe.Pointer) {
 		slot := (*header)(p)
 		h := *slot
@@ -112,7 +112,7 @@ func fixSlice(dup func(pl *plan, h header) unsafe.Pointer) fixer {
 			*slot = c
 			return
 		}
-		n := dup(pl, h)
+		n := dup(s, pl, h)
 		*slot = header{n, h.len, h.len}
 		s.note(sliceKind(pl.id, h.len), h.ptr, n)
 		if pl.elem.fix != nil {
@@ -123,12 +123,23 @@ func fixSlice(dup func(pl *plan, h header) unsafe.Pointer) fixer {
 
 // copyAs copies the array of h as one of T. The size of T divides that of an
 // element.
-func copyAs[T any](pl *plan, h header) unsafe.Pointer {
+func copyAs[T any](_ *state, pl *plan, h header) unsafe.Pointer {
 	var t T
 	n := h.len * int(pl.elem.size/unsafe.Sizeof(t))
 	dst := make([]T, n)
 	copy(dst, unsafe.Slice((*T)(h.ptr), n))
 	return unsafe.Pointer(unsafe.SliceData(dst))
+}
+
+// copyFlat is copyAs for a T without pointers.
+func copyFlat[T any](s *state, pl *plan, h header) unsafe.Pointer {
+	if n := uintptr(h.len) * pl.elem.size; s != nil && n <= maxPiece {
+		if p := s.piece(n); p != nil {
+			copy(unsafe.Slice((*byte)(p), n), unsafe.Slice((*byte)(h.ptr), n))
+			return p
+		}
+	}
+	return copyAs[T](s, pl, h)
 }
 
 // sliceScratch is where reflection finds a slice to copy from and one to copy to.
@@ -137,7 +148,7 @@ type sliceScratch struct {
 	vfrom, vto reflect.Value
 }
 
-func copyReflect(pl *plan, h header) unsafe.Pointer {
+func copyReflect(_ *state, pl *plan, h header) unsafe.Pointer {
 	sc, ok := pl.scratch.Get().(*sliceScratch)
 	if !ok {
 		sc = new(sliceScratch)

@@ -25,9 +25,22 @@ const fewObjects = 8
 
 // add adds the bytes from lo to hi, and reports whether all of them are new.
 func (g *ground) add(lo, hi uintptr) bool {
-	if g.n > fewObjects {
-		return g.addBits(lo, hi)
+	if g.n <= fewObjects {
+		return g.addFew(lo, hi)
 	}
+	// Most objects consist of words, and lie in a patch that is there.
+	if p := g.words.at(lo / patchSize); p != nil && (lo|hi)%8 == 0 && hi <= lo|(patchSize-1)+1 {
+		mask := ^uint64(0) >> (64 - (hi-lo)/8) << (lo / 8 % 64)
+		if (p.whole|p.part)&mask != 0 {
+			return false
+		}
+		p.whole |= mask
+		return true
+	}
+	return g.addBits(lo, hi)
+}
+
+func (g *ground) addFew(lo, hi uintptr) bool {
 	for i := range g.n {
 		if f := &g.few[i]; lo < f.hi && f.lo < hi {
 			return false
@@ -61,8 +74,8 @@ func (g *ground) addBits(lo, hi uintptr) bool {
 		hi = begin
 	}
 	for lo < hi {
-		p := g.words.patch(lo / (8 * 64))
-		end := min(hi, (lo|(8*64-1))+1)
+		p := g.words.patch(lo / patchSize)
+		end := min(hi, lo|(patchSize-1)+1)
 		mask := ^uint64(0) >> (64 - (end-lo)/8) << (lo / 8 % 64)
 		if (p.whole|p.part)&mask != 0 {
 			return false
@@ -75,7 +88,7 @@ func (g *ground) addBits(lo, hi uintptr) bool {
 
 // addPart adds a part of one word.
 func (g *ground) addPart(lo, hi uintptr) bool {
-	w := g.words.patch(lo / (8 * 64))
+	w := g.words.patch(lo / patchSize)
 	word := uint64(1) << (lo / 8 % 64)
 	if w.whole&word != 0 {
 		return false
@@ -103,7 +116,7 @@ func (g *ground) reset() {
 type patches struct {
 	slots []patch
 	used  int
-	last  int // where the last one was found
+	shift uint // of a hash, to an index
 }
 
 type patch struct {
@@ -112,49 +125,54 @@ type patch struct {
 }
 
 const (
+	patchSize    = 8 * 64 // how many bytes the words of a patch have
 	leastPatches = 32
 	mostPatches  = 2048 // more are not kept for the next value
 )
 
-func (t *patches) patch(at uintptr) *patch {
-	at++
-	if t.last < len(t.slots) {
-		if p := &t.slots[t.last]; p.key == at {
-			return p
-		}
+// home returns where key is, if no other is there. The high bits of a product by
+// an odd number depend on all bits (Knuth, TAOCP 6.4). Addresses in one heap are
+// not chosen by an adversary.
+func (t *patches) home(key uintptr) uint64 { return uint64(key) * 0x9e3779b97f4a7c15 >> t.shift }
+
+// at returns a patch that is where it belongs, or nil.
+func (t *patches) at(at uintptr) *patch {
+	if i := t.home(at + 1); i < uint64(len(t.slots)) && t.slots[i].key == at+1 {
+		return &t.slots[i]
 	}
+	return nil
+}
+
+// patch returns a patch, a new one if it is not there.
+func (t *patches) patch(at uintptr) *patch {
 	if t.used*2 >= len(t.slots) {
 		t.grow()
 	}
-	i := t.find(at)
-	t.last = i
-	p := &t.slots[i]
+	p := t.find(at + 1)
 	if p.key == 0 {
-		p.key = at
+		p.key = at + 1
 		t.used++
 	}
 	return p
 }
 
-// find returns the place of key, or the free one for it.
-func (t *patches) find(key uintptr) int {
-	// The high bits of a product by an odd number depend on all bits (Knuth,
-	// TAOCP 6.4). Addresses in one heap are not chosen by an adversary.
-	shift := 64 - bits.TrailingZeros(uint(len(t.slots)))
-	for i := int(uint64(key) * 0x9e3779b97f4a7c15 >> shift); ; i++ {
-		i &= len(t.slots) - 1
-		if k := t.slots[i].key; k == key || k == 0 {
-			return i
+// find returns the patch with that key, or the free one for it.
+func (t *patches) find(key uintptr) *patch {
+	for i := t.home(key); ; i++ {
+		p := &t.slots[i&uint64(len(t.slots)-1)]
+		if p.key == key || p.key == 0 {
+			return p
 		}
 	}
 }
 
 func (t *patches) grow() {
 	old := t.slots
-	t.slots = make([]patch, max(leastPatches, 2*len(old)))
+	n := max(leastPatches, 4*len(old))
+	t.slots, t.shift = make([]patch, n), uint(64-bits.TrailingZeros(uint(n)))
 	for _, p := range old {
 		if p.key != 0 {
-			t.slots[t.find(p.key)] = p
+			*t.find(p.key) = p
 		}
 	}
 }
@@ -164,5 +182,5 @@ func (t *patches) reset() {
 		t.slots = nil
 	}
 	clear(t.slots)
-	t.used, t.last = 0, 0
+	t.used = 0
 }

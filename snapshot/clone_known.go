@@ -75,11 +75,12 @@ func (k knownTypes) apply(pl *plan, u reflect.Type) {
 
 // knowSlice adds []T, whose elements need no clone.
 func knowSlice[T any](k knownTypes, id uint64) {
+	flat := !hasPointers(reflect.TypeFor[T]())
 	k[reflect.TypeFor[[]T]()] = knownType{
 		id: id,
 		fix: func(s *state, pl *plan, p unsafe.Pointer) {
 			if slot := (*[]T)(p); *slot != nil {
-				*slot = keepSlice(s, pl.id, *slot)
+				*slot = keepSlice(s, pl.id, *slot, flat)
 			}
 		},
 		direct: cloneSlice[T],

@@ -17,6 +17,8 @@ type plan struct {
 	inline bool // an interface holds the value itself, which is one pointer
 	slices bool // slices are among the parts of a value
 
+	words []bool // which words of a small value are pointers
+
 	word    unsafe.Pointer // the type word of an interface that holds a typ
 	ptrWord unsafe.Pointer // the same for *typ
 
@@ -93,6 +95,7 @@ func (c compiler) plan(t reflect.Type) *plan {
 		id:      lastID << lenBits,
 		size:    t.Size(),
 		noscan:  !hasPointers(t),
+		words:   wordsOf(t),
 		ptrWord: typeWord(reflect.PointerTo(t)),
 	}
 	c[t] = pl
@@ -167,6 +170,20 @@ func (c compiler) plan(t reflect.Type) *plan {
 		pl.fix = fixLock
 	}
 	return pl
+}
+
+// isSimple reports whether pl is of a struct in which only slices and maps of known
+// types need a clone: fixers that keep no pointer to what they fix.
+func (pl *plan) isSimple() bool {
+	if pl.class != classStruct {
+		return false
+	}
+	for _, st := range pl.steps {
+		if st.pl.direct == nil {
+			return false
+		}
+	}
+	return true
 }
 
 // unnamed gives pl, the plan of a slice or a map, what it has in common with that

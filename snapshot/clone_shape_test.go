@@ -231,6 +231,25 @@ func TestSlicesOfOneArrayStayThat(t *testing.T) {
 	require.Same(t, &f[0].([][3]int)[0][2], f[3])
 	require.Same(t, &f[1].(numbers)[1], &f[4].([]int)[0])
 
+	// An empty slice where a pointer to a slice leads.
+	type list []list
+	type ends struct {
+		none list
+		p    *list
+	}
+	in := list{{nil}, nil}
+	h := cloneOf(&ends{in[:0], &in[0]})
+	require.Equal(t, list{nil}, *h.p)
+	_ = append(h.none, nil)
+	require.Nil(t, *h.p)
+
+	// A struct in two interfaces.
+	type boxed struct{ s []byte }
+	var x any = boxed{room}
+	y := cloneOf([]any{x, x})
+	_ = append(y[0].(boxed).s, 'd')
+	require.Equal(t, []byte("abd"), y[1].(boxed).s[:3])
+
 	// Many, each in the next.
 	long := make([]any, 3000)
 	for i := range long {

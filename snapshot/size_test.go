@@ -73,5 +73,9 @@ func TestSizesAreReadPastHandles(t *testing.T) {
 	require.Less(t, sizeUnder(Options[any]{}, any(handleMap{"a": big})), bytes)
 	require.Less(t, sizeUnder(Options[any]{}, any(handleSlice{big})), bytes)
 	require.Less(t, sizeUnder(Options[any]{}, any(handleStruct{map[string]*[1000]int{"a": big}})), bytes)
+	type handles map[string]*[1000]int
+	as := Options[handles]{Clone: func(h handles) handles { return h }}
+	require.Less(t, sizeUnder(as, handles{"a": big}), bytes)
+	require.Greater(t, sizeUnder(Options[handles]{}, handles{"a": big}), bytes)
 	require.Greater(t, sizeUnder(Options[any]{}, any([]any{handleSlice{big}, big})), bytes, "and what comes after")
 }

@@ -148,8 +148,10 @@ func TestSingletonsStayThemselves(t *testing.T) {
 		loc  *time.Location
 		it   *notFound
 		more *about
-		err  *http.ProtocolError
+		//lint:ignore SA1019 a sentinel that is a pointer
+		err *http.ProtocolError
 	}
+	//lint:ignore SA1019 a sentinel that is a pointer
 	v := typed{[]string{"a"}, reflect.TypeFor[int](), time.Local, &notFound{}, &about{cause: io.EOF}, http.ErrShortBody}
 	c := cloneOf(v)
 	require.NotSame(t, &v.tags[0], &c.tags[0])
