@@ -323,14 +323,6 @@ func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	require.Panics(t, func() { Collect(Options[int]{}, maps.All(map[point]int{nan: 1})) })
 }
 
-// keysIn returns how many entries All finds.
-func keysIn[K comparable, V any](m *Map[K, V]) (n int) {
-	for range m.Keys() {
-		n++
-	}
-	return n
-}
-
 func TestKeysThatCannotBeHashedPanicAndDoNoHarm(t *testing.T) {
 	e := New[any](Options[int]{}).Edit()
 	e.Set("a", 1)
