@@ -104,12 +104,12 @@ func (l dbLine) Contents() door.Contents {
 	}
 }
 
-func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit, error]) error {
+func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit, error]) (err error) {
 	db := l.db
 	if _, err := db.stored(); err != nil {
 		return err
 	}
-	o := &outbox[*Snapshot]{sink: s}
+	o := &outbox[*Snapshot]{sink: s, attaching: true}
 	o.hold() // until there are contents
 	db.lock("attaching a sink")
 	attached := db.outbox.CompareAndSwap(nil, o)
@@ -118,24 +118,32 @@ func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit
 		return fmt.Errorf("cow: %w", door.ErrAttached)
 	}
 	sealed := db.schema().seal(true)
-	err := l.reset(o, c, past)
-	if err != nil {
-		db.lock("attaching a sink")
-		db.outbox.Store(nil)
-		db.writer.Unlock()
-		if sealed {
-			db.schema().seal(false)
+	err = errGoexit // unless reset returns
+	defer func() {
+		if err != nil {
+			db.lock("attaching a sink")
+			db.outbox.Store(nil) // so that those who wait to begin do without
+			db.writer.Unlock()
+			if sealed {
+				db.schema().seal(false)
+			}
 		}
-	}
-	db.mu.Lock()
-	o.failed = err // those who wait to begin
-	o.release()
-	db.mu.Unlock()
-	return err
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		o.attaching = false
+		o.release()
+	}()
+	return l.reset(o, c, past)
 }
 
 func (l dbLine) Ack(version uint64) { l.db.ack(l.outbox(), version) }
-func (l dbLine) Fail(err error)     { l.db.fail(l.outbox(), err) }
+
+func (l dbLine) Fail(err error) {
+	o := l.outbox()
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	l.db.fail(o, err)
+}
 
 func (l dbLine) outbox() *outbox[*Snapshot] {
 	o := l.db.outbox.Load()
@@ -164,12 +172,7 @@ func (l dbLine) Rebase(foreign ...*door.Commit) error {
 }
 
 func (l dbLine) Reset(c door.Contents, past iter.Seq2[*door.Commit, error]) error {
-	o := l.outbox()
-	err := l.reset(o, c, past)
-	if err != nil {
-		l.db.fail(o, err)
-	}
-	return err
+	return l.reset(l.outbox(), c, past)
 }
 
 func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*door.Commit, error]) error {
