@@ -30,6 +30,7 @@ type outbox[P version[P]] struct {
 	foreign sync.Mutex // held by whoever replaces the published version by others
 
 	outstanding []*proposal[P]
+	at          int64  // what last was at the published version
 	epoch       uint64 // counts the times at which the outstanding were superseded
 	failed      error  // sticky
 	closed      bool   // the sink is, and must not be called
@@ -181,10 +182,12 @@ func (l *line[P]) propose(ctx context.Context, o *outbox[P], f func(base P, want
 	case context.Cause(ctx) != nil:
 		return run[P]{err: context.Cause(ctx)}
 	}
+	last := l.last
 	l.stamp(&d)
 	p := &proposal[P]{draft: d, decided: make(chan struct{})}
 	p.sent.Lineage, p.sent.Version, p.sent.Time = d.commit.lineage.String(), d.commit.version, d.commit.Time()
 	if err := o.sink.Propose(p.sent); err != nil {
+		l.last = last
 		return run[P]{err: err}
 	}
 	o.outstanding = append(o.outstanding, p)
@@ -222,6 +225,7 @@ func (l *line[P]) ack(o *outbox[P], version uint64) {
 		o.outstanding[0] = nil
 		o.outstanding = o.outstanding[1:]
 		l.publish(p.draft)
+		o.at = p.commit.at
 		p.decide(false, nil)
 	}
 	l.trimmed()
@@ -233,6 +237,9 @@ func (l *line[P]) ack(o *outbox[P], version uint64) {
 // drop drops what is outstanding. The caller holds mu.
 func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 	o.epoch++
+	if len(o.outstanding) > 0 {
+		l.last = o.at
+	}
 	for _, p := range o.outstanding {
 		p.sent.Drop()
 		p.decide(again, err)
