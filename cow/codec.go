@@ -41,11 +41,15 @@ func (d *tableDef[K, V]) rowError(key any, err error) error {
 }
 
 func (d *tableDef[K, V]) encodeRow(table int, row Row[K, V], revision uint64) (door.Row, error) {
+	key := row.Key()
+	if key != key {
+		return door.Row{}, d.rowError(key, errors.New("a key that is not equal to itself cannot be stored"))
+	}
 	value, err := d.codec.Append(nil, row.Value())
 	if err != nil {
-		return door.Row{}, d.rowError(row.Key(), err)
+		return door.Row{}, d.rowError(key, err)
 	}
-	return door.Row{Table: table, Key: d.keys.Append(nil, row.Key()), Value: value, Revision: revision}, nil
+	return door.Row{Table: table, Key: d.keys.Append(nil, key), Value: value, Revision: revision}, nil
 }
 
 func (d *tableDef[K, V]) encode(rows []door.Row, table int, n tableNet, version uint64) ([]door.Row, error) {
@@ -128,14 +132,17 @@ func (r *tableRestorer[K, V]) row(row door.Row) error {
 		key, err := r.def.keys.Decode(row.Key)
 		if err == nil {
 			r.seen[key] = struct{}{}
-			if r.base.Revision(key) == row.Revision {
+			if r.base.Revision(key) == row.Revision && r.base.Has(key) {
 				return nil
 			}
 		}
 	}
 	key, v, err := r.def.decode(row)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case row.Removed:
+		return r.def.rowError(key, errors.New("a row of contents that is removed"))
 	}
 	r.rows = append(r.rows, restored[K, V]{key, r.e.Isolate(v).At(row.Revision)})
 	if len(r.rows) == atOnce {

@@ -30,8 +30,11 @@ type outbox[P version[P]] struct {
 	foreign sync.Mutex // held by whoever replaces the published version by others
 
 	outstanding []*proposal[P]
+	at          int64  // what last was at the published version
 	epoch       uint64 // counts the times at which the outstanding were superseded
 	failed      error  // sticky
+	closed      bool   // the sink is, and must not be called
+	attaching   bool   // an error of replace is one of Attach, and no failure
 
 	// While holds is above 0 no update begins.
 	holds    int
@@ -62,72 +65,107 @@ func (l *line[P]) tip(o *outbox[P]) (P, *proposal[P]) {
 
 // updateThrough is update where a sink decides.
 func (l *line[P]) updateThrough(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) error {
-	for attempt := 0; ; attempt++ {
-		if err := context.Cause(ctx); err != nil {
+	for attempt := 0; ; {
+		if o == nil || l.outbox.Load() != o {
+			return l.update(ctx, f) // the sink could not be attached after all
+		}
+		if err := l.begin(ctx, o); err != nil {
 			return err
 		}
 		if err := o.sink.Room(ctx, attempt); err != nil {
-			return l.failure(o, err)
+			return l.failure(ctx, o, err)
 		}
-		of, err, again := l.propose(ctx, o, f)
-		if again {
+		r := l.propose(ctx, o, f)
+		switch {
+		case r.held:
 			continue
+		case r.of == nil:
+			return r.err
 		}
-		if of == nil {
-			return err
-		}
-		// Of an update that was not proposed, of is the tip it saw, whose fate it
-		// shares: had that not happened, it might have had another answer.
 		select {
-		case <-of.decided:
+		case <-r.of.decided:
 		case <-ctx.Done():
-			return fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, context.Cause(ctx))
+			select {
+			case <-r.of.decided: // both: what is known counts
+			default:
+				return r.abandon(ctx)
+			}
 		}
 		switch {
-		case of.again:
-		case of.err != nil:
-			return of.err
+		case r.of.again:
+			attempt++
+		case r.of.err != nil:
+			return r.of.err
 		default:
-			return err
+			return r.err
 		}
 	}
 }
 
-// failure returns the error of a line that has failed, or else err.
-func (l *line[P]) failure(o *outbox[P], err error) error {
+// A run is what came of an attempt to run an update's function.
+type run[P version[P]] struct {
+	held bool         // it was not run, and is to begin again
+	of   *proposal[P] // whose fate it shares; nil: none's
+	mine bool         // of is what it proposed, and not the tip it saw
+	err  error        // what it returns if that is published
+}
+
+// abandon returns the error of an update that no longer waits for its fate.
+func (r run[P]) abandon(ctx context.Context) error {
+	if !r.mine { // so it changes nothing, whatever it saw
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, context.Cause(ctx))
+}
+
+// begin waits until updates may begin.
+func (l *line[P]) begin(ctx context.Context, o *outbox[P]) error {
+	for {
+		if err := context.Cause(ctx); err != nil {
+			return err
+		}
+		l.mu.Lock()
+		failed, held := o.failed, o.holds > 0
+		var released <-chan struct{}
+		if held {
+			released = waitFor(&o.released)
+		}
+		l.mu.Unlock()
+		if failed != nil || !held {
+			return failed
+		}
+		select {
+		case <-released:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// failure returns the error of an update that the sink has no room for: that of the
+// line if it has failed, or of ctx if it has ended, or err.
+func (l *line[P]) failure(ctx context.Context, o *outbox[P], err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o.failed != nil {
 		return o.failed
 	}
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
 	return err
 }
 
-// propose runs f on the tip and proposes what it made. It returns the proposal to
-// wait for, if any; the error that counts if that is published; and whether f has
-// to run again at once.
-func (l *line[P]) propose(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) (of *proposal[P], err error, again bool) {
+// propose runs f on the tip and proposes what it made.
+func (l *line[P]) propose(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) (r run[P]) {
 	l.lock("an update")
 	defer l.writer.Unlock()
 
 	l.mu.Lock()
-	if o.holds > 0 {
-		released := waitFor(&o.released)
-		l.mu.Unlock()
-		l.writer.Unlock()
-		defer l.writer.Lock() // for the deferred Unlock
-		select {
-		case <-released:
-			return nil, nil, true
-		case <-ctx.Done():
-			return nil, context.Cause(ctx), false
-		}
-	}
 	base, seen := l.tip(o)
-	epoch, failed := o.epoch, o.failed
+	epoch, held := o.epoch, o.holds > 0 || o.failed != nil
 	l.mu.Unlock()
-	if failed != nil {
-		return nil, failed, false
+	if held || l.outbox.Load() != o || context.Cause(ctx) != nil {
+		return run[P]{held: true} // begin knows more
 	}
 
 	d, err := l.derive(base, true, f)
@@ -136,20 +174,31 @@ func (l *line[P]) propose(ctx context.Context, o *outbox[P], f func(base P, want
 	defer l.mu.Unlock()
 	switch {
 	case o.failed != nil:
-		return nil, o.failed, false
+		return run[P]{err: o.failed}
 	case o.epoch != epoch:
-		return nil, nil, true
+		return run[P]{of: superseded[P]()}
 	case err != nil || any(d.next) == any(base):
-		return seen, err, false
+		return run[P]{of: seen, err: err}
+	case context.Cause(ctx) != nil:
+		return run[P]{err: context.Cause(ctx)}
 	}
+	last := l.last
 	l.stamp(&d)
 	p := &proposal[P]{draft: d, decided: make(chan struct{})}
 	p.sent.Lineage, p.sent.Version, p.sent.Time = d.commit.lineage.String(), d.commit.version, d.commit.Time()
 	if err := o.sink.Propose(p.sent); err != nil {
-		return nil, err, false
+		l.last = last
+		return run[P]{err: err}
 	}
 	o.outstanding = append(o.outstanding, p)
-	return p, nil, false
+	return run[P]{of: p, mine: true}
+}
+
+// superseded returns a proposal that was superseded.
+func superseded[P version[P]]() *proposal[P] {
+	p := &proposal[P]{decided: make(chan struct{})}
+	p.decide(true, nil)
+	return p
 }
 
 // waitFor returns the channel *c, which finish closes.
@@ -176,6 +225,7 @@ func (l *line[P]) ack(o *outbox[P], version uint64) {
 		o.outstanding[0] = nil
 		o.outstanding = o.outstanding[1:]
 		l.publish(p.draft)
+		o.at = p.commit.at
 		p.decide(false, nil)
 	}
 	l.trimmed()
@@ -187,6 +237,9 @@ func (l *line[P]) ack(o *outbox[P], version uint64) {
 // drop drops what is outstanding. The caller holds mu.
 func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 	o.epoch++
+	if len(o.outstanding) > 0 {
+		l.last = o.at
+	}
 	for _, p := range o.outstanding {
 		p.sent.Drop()
 		p.decide(again, err)
@@ -195,10 +248,8 @@ func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 	finish(&o.drained)
 }
 
-// fail is door.Line.Fail.
+// fail is door.Line.Fail. The caller holds mu.
 func (l *line[P]) fail(o *outbox[P], err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if o.failed == nil {
 		o.failed = fmt.Errorf("cow: writes have failed: %w", err)
 	}
@@ -208,7 +259,8 @@ func (l *line[P]) fail(o *outbox[P], err error) {
 // close makes later updates fail, and closes the sink.
 func (l *line[P]) close(o *outbox[P]) error {
 	l.mu.Lock()
-	first := o.failed == nil || !errors.Is(o.failed, ErrClosed)
+	first := !o.closed
+	o.closed = true
 	if o.failed == nil {
 		o.failed = fmt.Errorf("cow: %w", ErrClosed)
 	}
@@ -243,31 +295,44 @@ func (l *line[P]) replace(o *outbox[P], derive func(base P) ([]draft[P], error),
 	o.hold()
 	l.drop(o, true, nil)
 	l.mu.Unlock()
+	err = errGoexit // unless this returns
+	defer func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if err != nil && !o.attaching {
+			l.fail(o, err)
+		}
+		o.release()
+	}()
 	for {
 		base := l.published.Load()
 		drafts, err := recovered(func() ([]draft[P], error) { return derive(base) })
 		if err != nil {
-			l.fail(o, err)
+			return err
 		}
 		l.mu.Lock()
 		same := any(base) == any(l.published.Load())
-		if err == nil && same {
+		if same {
 			publish(drafts)
 			l.trimmed()
 		}
-		if err != nil || same {
-			o.release()
-			l.mu.Unlock()
-			return err
-		}
 		l.mu.Unlock()
+		if same {
+			return nil
+		}
 	}
 }
+
+var errGoexit = errors.New("cow: a function of an index, table or codec called runtime.Goexit")
 
 // recovered calls f and returns a panic of it as an error.
 func recovered[T any](f func() (T, error)) (v T, err error) {
 	defer func() {
-		if r := recover(); r != nil {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %w", r)
+		default:
 			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %v", r)
 		}
 	}()
@@ -305,7 +370,7 @@ func (l *line[P]) settle(what string) {
 // trimmed tells the sink which past is left. The caller holds mu.
 func (l *line[P]) trimmed() {
 	o := l.outbox.Load()
-	if o == nil {
+	if o == nil || o.closed {
 		return
 	}
 	oldest := l.published.Load().Version()

@@ -1,6 +1,7 @@
 package cow
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -86,13 +87,17 @@ func (l dbLine) Tables() ([]door.Table, error) {
 }
 
 func (l dbLine) Contents() door.Contents {
-	all, _ := l.db.stored()
-	s := l.db.Load()
+	all, err := l.db.stored()
+	s, at := l.current()
 	return door.Contents{
 		Lineage: l.db.Lineage().ID,
 		Version: s.Version(),
-		Time:    time.Now(),
+		Time:    at,
 		Rows: func(yield func(door.Row, error) bool) {
+			if err != nil {
+				yield(door.Row{}, err)
+				return
+			}
 			for i, t := range all {
 				for row, err := range t.rows(i, s) {
 					if !yield(row, err) || err != nil {
@@ -104,12 +109,30 @@ func (l dbLine) Contents() door.Contents {
 	}
 }
 
-func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit, error]) error {
+// current returns the published version, and when it was published, or, if that is
+// not known, when it was first known to be: for version 0, the zero time.
+func (l dbLine) current() (*Snapshot, time.Time) {
+	db := l.db
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	s := db.published.Load()
+	switch o := db.outbox.Load(); {
+	case s.Version() == 0:
+		return s, time.Time{}
+	case o != nil && !o.attaching:
+		return s, time.Unix(0, o.at)
+	case db.history != nil:
+		return s, time.Unix(0, db.history.newest())
+	}
+	return s, time.Now()
+}
+
+func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit, error]) (err error) {
 	db := l.db
 	if _, err := db.stored(); err != nil {
 		return err
 	}
-	o := &outbox[*Snapshot]{sink: s}
+	o := &outbox[*Snapshot]{sink: s, attaching: true}
 	o.hold() // until there are contents
 	db.lock("attaching a sink")
 	attached := db.outbox.CompareAndSwap(nil, o)
@@ -118,24 +141,32 @@ func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit
 		return fmt.Errorf("cow: %w", door.ErrAttached)
 	}
 	sealed := db.schema().seal(true)
-	err := l.reset(o, c, past)
-	if err != nil {
-		db.lock("attaching a sink")
-		db.outbox.Store(nil)
-		db.writer.Unlock()
-		if sealed {
-			db.schema().seal(false)
+	err = errGoexit // unless reset returns
+	defer func() {
+		if err != nil {
+			db.lock("attaching a sink")
+			db.outbox.Store(nil) // so that those who wait to begin do without
+			db.writer.Unlock()
+			if sealed {
+				db.schema().seal(false)
+			}
 		}
-	}
-	db.mu.Lock()
-	o.failed = err // those who wait to begin
-	o.release()
-	db.mu.Unlock()
-	return err
+		db.mu.Lock()
+		defer db.mu.Unlock()
+		o.attaching = false
+		o.release()
+	}()
+	return l.reset(o, c, past)
 }
 
 func (l dbLine) Ack(version uint64) { l.db.ack(l.outbox(), version) }
-func (l dbLine) Fail(err error)     { l.db.fail(l.outbox(), err) }
+
+func (l dbLine) Fail(err error) {
+	o := l.outbox()
+	l.db.mu.Lock()
+	defer l.db.mu.Unlock()
+	l.db.fail(o, err)
+}
 
 func (l dbLine) outbox() *outbox[*Snapshot] {
 	o := l.db.outbox.Load()
@@ -164,57 +195,64 @@ func (l dbLine) Rebase(foreign ...*door.Commit) error {
 }
 
 func (l dbLine) Reset(c door.Contents, past iter.Seq2[*door.Commit, error]) error {
-	o := l.outbox()
-	err := l.reset(o, c, past)
-	if err != nil {
-		l.db.fail(o, err)
-	}
-	return err
+	return l.reset(l.outbox(), c, past)
 }
 
 func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*door.Commit, error]) error {
 	db := l.db
 	var first draft[*Snapshot]
+	var at int64 // the time of first
+	var lineage string
 	return db.replace(o, func(base *Snapshot) (drafts []draft[*Snapshot], err error) {
 		id := db.identify().id.String()
+		lineage = cmp.Or(c.Lineage, id)
 		switch {
-		case base.Version() > 0 && c.Lineage != id:
-			return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, id, c.Lineage)
+		case base.Version() > 0 && lineage != id:
+			return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, id, lineage)
 		case base.Version() > c.Version:
 			return nil, fmt.Errorf("cow: %w: %d and not %d", door.ErrBehind, base.Version(), c.Version)
 		}
-		if first, err = l.restore(base, c); err != nil || past == nil {
+		if first, err = l.restore(base, c); err != nil {
 			return nil, err
 		}
-		tip, at := first.next, c.Time.UnixNano()
+		// Nobody stamps while updates are held.
+		switch at = db.last; {
+		case c.Version == 0:
+		case first.next != base || o.attaching && db.history == nil:
+			at = max(at, nanos(c.Time))
+		}
+		if past == nil {
+			return nil, nil
+		}
+		tip, last := first.next, at
 		for commit, err := range past {
 			if err != nil {
 				return nil, err
 			}
-			if commit.Lineage != c.Lineage {
-				return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, c.Lineage, commit.Lineage)
+			if commit.Lineage != lineage {
+				return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, lineage, commit.Lineage)
 			}
-			d, err := l.replayOne(tip, at, commit)
+			d, err := l.replayOne(tip, last, commit)
 			if err != nil {
 				return nil, err
 			}
 			d.commit.elapsed = math.MinInt64 // before this process, as far as it knows
-			tip, at = d.next, d.commit.at
+			tip, last = d.next, d.commit.at
 			drafts = append(drafts, d)
 		}
 		return drafts, nil
 	}, func(drafts []draft[*Snapshot]) {
+		if lineage != db.identify().id.String() {
+			db.identity.Store(&identity{id: named(lineage)})
+		}
 		if first.next != db.published.Load() {
-			if c.Lineage != db.identify().id.String() {
-				db.identity.Store(&identity{id: named(c.Lineage)})
-			}
 			if h := db.history; h != nil {
 				db.history = newHistory(first.next, h.limit)
-				db.history.base.at, db.history.base.elapsed = c.Time.UnixNano(), math.MinInt64
+				db.history.base.at, db.history.base.elapsed = at, math.MinInt64
 			}
-			db.last = c.Time.UnixNano()
 			db.publish(first)
 		}
+		db.last, o.at = at, at
 		l.publish(drafts)
 	})
 }
@@ -223,8 +261,8 @@ func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*doo
 func (l dbLine) publish(drafts []draft[*Snapshot]) {
 	for _, d := range drafts {
 		d.commit.lineage = l.db.identify().id
-		l.db.last = d.commit.at
 		l.db.publish(d)
+		l.db.last, l.outbox().at = d.commit.at, d.commit.at
 	}
 }
 
@@ -260,7 +298,7 @@ func (l dbLine) replayOne(base *Snapshot, at int64, c *door.Commit) (d draft[*Sn
 		d.commit = &empty.Commit
 	}
 	d.commit.version = c.Version
-	d.commit.at, d.commit.elapsed = max(c.Time.UnixNano(), at), elapsed(time.Now())
+	d.commit.at, d.commit.elapsed = max(nanos(c.Time), at), elapsed(time.Now())
 	return d, nil
 }
 

@@ -26,7 +26,7 @@ type Sink interface {
 	// Room blocks until there is room for a proposal, or returns why there will be
 	// none. It is called before each run of an update's function, in the caller's
 	// goroutine, which holds no lock; attempt counts the runs of this update that
-	// were superseded.
+	// were superseded. It must return once the Sink is closed, or has failed.
 	Room(ctx context.Context, attempt int) error
 
 	// Propose takes c, the commit after the last that was proposed and not
@@ -36,21 +36,25 @@ type Sink interface {
 	// Trim says that no version below oldest will be asked for any more.
 	Trim(oldest uint64)
 
-	// Close acknowledges, or fails, what was proposed, and lets go of everything.
-	// There will be no more calls.
+	// Close acknowledges what was proposed and happens, and lets go of everything:
+	// the DB drops the rest. No call begins after it, unless of Room by an update
+	// that was about to make it.
 	Close() error
 }
 
 // A Line is a DB as its sink sees it. Its methods may be called from any
-// goroutine but must not be called by methods of the Sink, except by Close. They
-// never wait for an update function. Rebase and Reset run no update function,
+// goroutine but must not be called by methods of the Sink, except by Close. But for
+// Attach, they never wait for an update function. They may iterate more than once
+// over what they are given. Rebase and Reset run no update function,
 // resolver, clock or eviction, but the functions of indexes and derived tables.
 type Line interface {
 	// Tables returns the tables that are stored, in the order in which they were
 	// made. It returns an error for one that has no codec.
 	Tables() ([]Table, error)
 
-	// Contents returns the published version.
+	// Contents returns the published version, and the time at which it was
+	// published, or, if that is not known, a time since. Its rows have the
+	// error of Tables, if any.
 	Contents() Contents
 
 	// Attach makes the DB begin with c and the commits after it, as Reset does,
@@ -63,7 +67,8 @@ type Line interface {
 
 	// Rebase says that nothing that is outstanding happened, and that these
 	// commits did, the first on the published version: it publishes them, and the
-	// updates that are outstanding run again. An error is that of Fail, which
+	// updates that are outstanding run again. With no commits, it does that alone.
+	// An error is that of Fail, which
 	// Rebase has called: a commit does not follow, cannot be decoded, or is
 	// refused by an index.
 	Rebase(foreign ...*Commit) error
@@ -95,10 +100,10 @@ type Table struct {
 
 // Contents are the rows of a DB at one version.
 type Contents struct {
-	Lineage string
+	Lineage string // empty: that of the DB
 	Version uint64
-	Time    time.Time
-	Rows    iter.Seq2[Row, error] // of all tables, in any order; nil: there are none
+	Time    time.Time // when the version was published
+	Rows    iter.Seq2[Row, error] // of all tables, in any order, none Removed; nil: there are none
 }
 
 // A Row is one row of a table, or that it is gone. Whoever gets one must not

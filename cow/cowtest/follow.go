@@ -1,0 +1,65 @@
+package cowtest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// Follow makes follower, a DB at version 0 with the same tables as db, a replica
+// of it until the end of the test: an update of db returns once follower has its
+// commit as well, replayed from nothing but the bytes of its rows. The two then have
+// equal tables, derived ones included; where db was at version 0 too, revisions
+// are also equal. An update of follower returns an error.
+//
+// What cannot be replayed fails the test, and db. At the end of the test both are
+// closed.
+func Follow(t testing.TB, follower, db *cow.DB) {
+	t.Helper()
+	requireSameTables(t, follower, db)
+	leader := Attach(t, db, SinkOptions{})
+	replica := Attach(t, follower, SinkOptions{
+		Of:      leader,
+		Propose: func(*door.Commit) error { return errFollower },
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			commits, err := leader.Await(ctx, 1)
+			if err != nil {
+				return
+			}
+			if err := replica.Rebase(commits...); err != nil {
+				t.Errorf("cowtest: the follower: %v", err)
+				leader.Fail(err)
+				return
+			}
+			leader.Ack(len(commits))
+		}
+	})
+	t.Cleanup(func() { // before the DBs are closed
+		stop()
+		done.Wait()
+	})
+}
+
+var errFollower = errors.New("cowtest: the DB follows another, which is the one to update")
+
+// requireSameTables ends the test if two DBs do not have the same tables.
+func requireSameTables(t testing.TB, a, b *cow.DB) {
+	t.Helper()
+	of, errA := door.Of(a).Tables()
+	as, errB := door.Of(b).Tables()
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatalf("cowtest: the DB cannot be followed: %v", err)
+	}
+	if !slices.Equal(of, as) {
+		t.Fatalf("cowtest: the DB cannot follow one with other tables: %v and not %v", of, as)
+	}
+}

@@ -1,0 +1,214 @@
+package cowtest
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// A Sink stands for what makes a DB durable or replicates it, in tests: it takes
+// the commits that updates propose, and does with them what the test says, when it
+// says so. Until then the updates wait.
+//
+// A Sink is made by [Attach], must not be copied, and is safe for concurrent use.
+// It starts no goroutine. Update functions must not call it.
+type Sink struct {
+	line door.Line
+	o    SinkOptions
+
+	telling sync.Mutex // held while the line is told something
+
+	mu      sync.Mutex // never held while the line is called
+	pending []*door.Commit
+	changed chan struct{} // closed at the next change of pending; nil: nobody waits
+	trimmed uint64
+}
+
+// SinkOptions say what a DB begins with and how its Sink answers. With the zero
+// value the DB goes on from what it has, and every proposal is taken.
+type SinkOptions struct {
+	// Of, if not nil, is the Sink of another DB with the same tables. The DB, which
+	// must be at version 0, becomes a replica of that one: it takes its lineage and
+	// what is published there.
+	Of *Sink
+
+	// Contents, if they have a lineage, are what the DB begins with, instead of what
+	// Of has. Past are the commits after that.
+	Contents door.Contents
+	Past     []*door.Commit
+
+	// Room, if not nil, says whether there is room for a proposal: it blocks until
+	// there is, or returns why there will be none. It is called before each run of
+	// an update's function; attempt counts the runs of it that were superseded.
+	Room func(ctx context.Context, attempt int) error
+
+	// Propose, if not nil, is asked about each proposal, and refuses it by an error.
+	// It is called while the DB is locked, and must use neither DB nor Sink.
+	Propose func(c *door.Commit) error
+
+	// Close, if not nil, is called when the DB is closed. What it does not
+	// acknowledge fails.
+	Close func() error
+}
+
+// Attach attaches a new Sink to db, and closes db at the end of the test. It ends
+// the test if db has a sink, has a table that cannot be stored, or cannot begin with
+// what o says.
+func Attach(t testing.TB, db *cow.DB, o SinkOptions) *Sink {
+	t.Helper()
+	s := &Sink{line: door.Of(db), o: o}
+	c := o.Contents
+	switch {
+	case c.Lineage != "":
+	case o.Of != nil:
+		c = o.Of.Contents()
+	default:
+		c = s.line.Contents()
+	}
+	if err := s.line.Attach(answers{s}, c, seq(o.Past)); err != nil {
+		t.Fatalf("cowtest: the Sink cannot be attached: %v", err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return s
+}
+
+// seq returns an iterator over commits.
+func seq(commits []*door.Commit) iter.Seq2[*door.Commit, error] {
+	return func(yield func(*door.Commit, error) bool) {
+		for _, c := range commits {
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Contents returns what is published, to reset a DB to it or to attach one with it.
+func (s *Sink) Contents() door.Contents { return s.line.Contents() }
+
+// Trimmed returns the oldest version whose commit the DB may still ask for.
+func (s *Sink) Trimmed() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.trimmed
+}
+
+// Pending returns the proposals whose fate is open, in the order of their versions.
+func (s *Sink) Pending() []*door.Commit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropVoid()
+	return slices.Clone(s.pending)
+}
+
+// dropVoid removes what the DB has dropped. The caller holds mu.
+func (s *Sink) dropVoid() { s.pending = slices.DeleteFunc(s.pending, (*door.Commit).Void) }
+
+// Await blocks until n proposals are pending and returns them, or all if there are
+// more. It returns ctx's cause if ctx ends first.
+func (s *Sink) Await(ctx context.Context, n int) ([]*door.Commit, error) {
+	for {
+		s.mu.Lock()
+		if s.changed == nil {
+			s.changed = make(chan struct{})
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		if pending := s.Pending(); len(pending) >= n {
+			return pending, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// Ack acknowledges the first n pending proposals, or all if there are fewer, and
+// returns them: they are published. Several at once are a group; a late call is a
+// delay; none at all is an acknowledgement that was forgotten.
+func (s *Sink) Ack(n int) []*door.Commit {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.mu.Lock()
+	s.dropVoid()
+	n = min(n, len(s.pending))
+	acked := slices.Clone(s.pending[:n])
+	s.pending = slices.Delete(s.pending, 0, n)
+	s.mu.Unlock()
+	if n > 0 {
+		s.line.Ack(acked[n-1].Version)
+	}
+	return acked
+}
+
+// Rebase supersedes what is pending by commits of another line, such as those that
+// Ack of another Sink returned; none will do. The updates that wait run again. An
+// error is one that the DB has failed with.
+func (s *Sink) Rebase(foreign ...*door.Commit) error {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	return s.line.Rebase(foreign...)
+}
+
+// Reset supersedes what is pending by contents and the commits after them. An error
+// is one that the DB has failed with.
+func (s *Sink) Reset(c door.Contents, past ...*door.Commit) error {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	return s.line.Reset(c, seq(past))
+}
+
+// Fail makes what is pending and all later updates fail with an error that wraps
+// err.
+func (s *Sink) Fail(err error) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.line.Fail(err)
+}
+
+// answers is what a Sink is to its DB.
+type answers struct{ s *Sink }
+
+func (a answers) Room(ctx context.Context, attempt int) error {
+	if a.s.o.Room == nil {
+		return nil
+	}
+	return a.s.o.Room(ctx, attempt)
+}
+
+func (a answers) Propose(c *door.Commit) error {
+	s := a.s
+	if s.o.Propose != nil {
+		if err := s.o.Propose(c); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, c)
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+	return nil
+}
+
+func (a answers) Trim(oldest uint64) {
+	a.s.mu.Lock()
+	defer a.s.mu.Unlock()
+	a.s.trimmed = oldest
+}
+
+func (a answers) Close() error {
+	if a.s.o.Close == nil {
+		return nil
+	}
+	return a.s.o.Close()
+}

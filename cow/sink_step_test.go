@@ -1,0 +1,613 @@
+package cow_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/cowtest"
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// These tests go the way of an update through a sink, one step after the other.
+
+func TestAProposalIsPublishedWhenItIsAcknowledged(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	first := c.begin(t, "a", 1)
+	second := c.begin(t, "a", 2)
+	require.Nil(t, c.db.Load())
+	requireNone(t, first)
+
+	acked := c.sink.Ack(1)
+	require.Len(t, acked, 1)
+	require.NoError(t, <-first)
+	require.Equal(t, 1, c.get("a"))
+	requireNone(t, second)
+
+	c.sink.Ack(5)
+	require.NoError(t, <-second)
+	require.Equal(t, 2, c.get("a"))
+	require.EqualValues(t, 2, c.db.Load().Version())
+}
+
+// requireNone requires that nothing comes for a while.
+func requireNone(t *testing.T, c <-chan error) {
+	t.Helper()
+	select {
+	case err := <-c:
+		require.Fail(t, "it did not wait", "%v", err)
+	case <-time.After(soon):
+	}
+}
+
+func TestARefusalIsOfOneProposal(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts().attach(t, cowtest.SinkOptions{Propose: func(p *door.Commit) error {
+		if len(p.Rows) > 1 {
+			return errTest
+		}
+		return nil
+	}})
+	first := c.begin(t, "a", 1)
+	require.ErrorIs(t, c.db.Update(func(tx *cow.Tx) error {
+		c.t.Edit(tx).Set("b", 1)
+		c.t.Edit(tx).Set("c", 1)
+		return nil
+	}), errTest)
+	second := c.begin(t, "a", 2)
+	c.sink.Ack(2)
+	require.NoError(t, <-first)
+	require.NoError(t, <-second)
+	require.Equal(t, map[string]int{"a": 2}, collect(c.t.In(c.db.Load())))
+	require.EqualValues(t, 2, c.db.Load().Version())
+}
+
+func TestAContextThatEnds(t *testing.T) {
+	ended := func() (context.Context, context.CancelCauseFunc) { return context.WithCancelCause(t.Context()) }
+
+	t.Run("before anything", func(t *testing.T) {
+		c := newCounts().attach(t, cowtest.SinkOptions{Room: func(context.Context, int) error {
+			t.Error("the sink was asked for room")
+			return nil
+		}})
+		ctx, end := ended()
+		end(errTest)
+		requireEnded(t, c, c.db.UpdateContext(ctx, notCalled(t)))
+	})
+	t.Run("in Room", func(t *testing.T) {
+		ctx, end := ended()
+		c := newCounts().attach(t, cowtest.SinkOptions{Room: func(ctx context.Context, _ int) error {
+			end(errTest)
+			<-ctx.Done()
+			return ctx.Err() // which says less than its cause
+		}})
+		requireEnded(t, c, c.db.UpdateContext(ctx, notCalled(t)))
+	})
+	t.Run("while it waits for its turn", func(t *testing.T) {
+		noDeadlock(t)
+		ctx, end := ended()
+		asked := make(chan struct{})
+		var once sync.Once
+		c := newCounts()
+		inside, leave := make(chan struct{}), make(chan struct{})
+		c.attach(t, cowtest.SinkOptions{Room: func(ctx context.Context, _ int) error {
+			if ctx.Done() != nil {
+				once.Do(func() { close(asked) })
+			}
+			return nil
+		}})
+		slow := outcome(func() error {
+			return c.db.Update(func(*cow.Tx) error { close(inside); <-leave; return nil })
+		})
+		<-inside
+		err := outcome(func() error { return c.db.UpdateContext(ctx, notCalled(t)) })
+		<-asked
+		end(errTest)
+		close(leave)
+		require.NoError(t, <-slow)
+		requireEnded(t, c, <-err)
+	})
+	t.Run("while updates are held back", func(t *testing.T) {
+		noDeadlock(t)
+		c := newCounts().attach(t, cowtest.SinkOptions{})
+		first := c.begin(t, "a", 1)
+		made := outcome(func() error { cow.NewOrder(c.t, "order"); return nil })
+		waitHeld(t, c)
+		ctx, end := ended()
+		err := outcome(func() error { return c.db.UpdateContext(ctx, notCalled(t)) })
+		requireNone(t, err)
+		end(errTest)
+		requireEnded(t, c, <-err)
+		c.sink.Ack(1)
+		require.NoError(t, <-first)
+		require.NoError(t, <-made)
+	})
+	t.Run("in its function", func(t *testing.T) {
+		ctx, end := ended()
+		c := newCounts().attach(t, cowtest.SinkOptions{})
+		requireEnded(t, c, c.db.UpdateContext(ctx, func(tx *cow.Tx) error {
+			c.t.Edit(tx).Set("a", 1)
+			end(errTest)
+			return nil
+		}))
+	})
+	t.Run("after it was proposed", func(t *testing.T) {
+		noDeadlock(t)
+		ctx, end := ended()
+		c := newCounts().attach(t, cowtest.SinkOptions{})
+		err := outcome(func() error {
+			return c.db.UpdateContext(ctx, func(tx *cow.Tx) error { c.t.Edit(tx).Set("a", 1); return nil })
+		})
+		_, waited := c.sink.Await(t.Context(), 1)
+		require.NoError(t, waited)
+		end(errTest)
+		is := <-err
+		require.ErrorIs(t, is, errTest)
+		require.ErrorIs(t, is, cow.ErrUnknownOutcome)
+		c.sink.Ack(1) // a proposal is never taken back
+		require.Equal(t, 1, c.get("a"))
+	})
+	t.Run("when it has only looked", func(t *testing.T) {
+		noDeadlock(t)
+		ctx, end := ended()
+		c := newCounts().attach(t, cowtest.SinkOptions{})
+		first := c.begin(t, "a", 1)
+		looked := make(chan struct{})
+		err := outcome(func() error {
+			return c.db.UpdateContext(ctx, func(tx *cow.Tx) error { close(looked); return nil })
+		})
+		<-looked
+		requireNone(t, err)
+		end(errTest)
+		is := <-err
+		require.ErrorIs(t, is, errTest)
+		require.NotErrorIs(t, is, cow.ErrUnknownOutcome, "it proposed nothing")
+		c.sink.Ack(1)
+		require.NoError(t, <-first)
+	})
+	t.Run("after it was superseded", func(t *testing.T) {
+		noDeadlock(t)
+		ctx, end := ended()
+		c := newCounts()
+		c.attach(t, cowtest.SinkOptions{Room: func(ctx context.Context, attempt int) error {
+			if attempt > 0 {
+				end(errTest)
+			}
+			return nil
+		}})
+		runs := 0
+		err := outcome(func() error {
+			return c.db.UpdateContext(ctx, func(tx *cow.Tx) error { runs++; c.t.Edit(tx).Set("a", 1); return nil })
+		})
+		_, waited := c.sink.Await(t.Context(), 1)
+		require.NoError(t, waited)
+		require.NoError(t, c.sink.Rebase())
+		requireEnded(t, c, <-err)
+		require.Equal(t, 1, runs)
+	})
+	t.Run("when its fate is known already", func(t *testing.T) {
+		// The answer that is known counts, and not the context.
+		for range 20 {
+			ctx, end := ended()
+			c := newCounts()
+			c.attach(t, cowtest.SinkOptions{})
+			err := outcome(func() error {
+				return c.db.UpdateContext(&lateContext{ctx, func() { c.sink.Ack(1); end(errTest) }},
+					func(tx *cow.Tx) error { c.t.Edit(tx).Set("a", 1); return nil })
+			})
+			require.NoError(t, <-err)
+		}
+	})
+}
+
+// A lateContext is a context that calls before each time that somebody is about to
+// wait for its end.
+type lateContext struct {
+	context.Context
+	before func()
+}
+
+func (c *lateContext) Done() <-chan struct{} { c.before(); return c.Context.Done() }
+
+// notCalled is an update function that must not be called.
+func notCalled(t *testing.T) func(*cow.Tx) error {
+	return func(*cow.Tx) error { t.Error("the function was called"); return nil }
+}
+
+// requireEnded requires that an update ended by its context without a proposal.
+func requireEnded(t *testing.T, c *counts, err error) {
+	t.Helper()
+	require.ErrorIs(t, err, errTest)
+	require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+	for _, p := range c.sink.Pending() {
+		require.EqualValues(t, 1, p.Version, "it was proposed all the same")
+	}
+}
+
+func TestPanicAndGoexitLeaveTheOutboxAsItWas(t *testing.T) {
+	for name, leave := range map[string]func(){
+		"panic":  func() { panic(errTest) },
+		"Goexit": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			noDeadlock(t)
+			var where string
+			at := func(step string) {
+				if where == step {
+					leave()
+				}
+			}
+			c := newCounts()
+			_, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) {
+				if v == 7 {
+					at("an index function")
+				}
+				add(v)
+			}, cow.IndexOptions[string]{})
+			require.NoError(t, err)
+			c.attach(t, cowtest.SinkOptions{Room: func(_ context.Context, attempt int) error { at("Room"); return nil }})
+			first := c.begin(t, "a", 1)
+			for _, where = range []string{"Room", "the function", "an index function", "the second run"} {
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					defer func() { _ = recover() }()
+					runs := 0
+					_ = c.db.Update(func(tx *cow.Tx) error {
+						at("the function")
+						c.t.Edit(tx).Set("b", 7)
+						if runs++; runs == 2 {
+							at("the second run")
+						}
+						return nil
+					})
+				}()
+				if where == "the second run" {
+					_, waited := c.sink.Await(t.Context(), 2)
+					require.NoError(t, waited)
+					require.NoError(t, c.sink.Rebase())
+					_, waited = c.sink.Await(t.Context(), 1) // the first, again
+					require.NoError(t, waited)
+				}
+				<-done
+				where = ""
+				require.Len(t, c.sink.Pending(), 1)
+			}
+			second := c.begin(t, "b", 2)
+			c.sink.Ack(2)
+			require.NoError(t, <-first)
+			require.NoError(t, <-second)
+			require.Equal(t, map[string]int{"a": 1, "b": 2}, collect(c.t.In(c.db.Load())))
+		})
+	}
+}
+
+func TestASlowUpdateHoldsUpNothingThatTheSinkSays(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	first := c.begin(t, "a", 1)
+	inside, leave := make(chan struct{}), make(chan struct{})
+	var bases []uint64
+	slow := outcome(func() error {
+		return c.db.Update(func(tx *cow.Tx) error {
+			bases = append(bases, tx.Base().Version())
+			if len(bases) == 1 {
+				close(inside)
+				<-leave
+			}
+			c.t.Edit(tx).Set("slow", len(bases))
+			return nil
+		})
+	})
+	<-inside
+	c.sink.Ack(1)
+	require.NoError(t, <-first)
+	require.Equal(t, 1, c.get("a"))
+
+	foreign := c.elsewhere(t, setting("b", 2), setting("b", 3))
+	require.NoError(t, c.sink.Rebase(foreign[0]))
+	require.Equal(t, 2, c.get("b"))
+
+	o := newCounts().attach(t, cowtest.SinkOptions{Of: c.sink})
+	require.NoError(t, o.sink.Rebase(foreign[1]))
+	require.NoError(t, c.sink.Reset(o.sink.Contents()))
+	require.Equal(t, 3, c.get("b"))
+
+	close(leave)
+	_, waited := c.sink.Await(t.Context(), 1)
+	require.NoError(t, waited)
+	c.sink.Ack(1)
+	require.NoError(t, <-slow)
+	require.Equal(t, []uint64{1, 3}, bases)
+	require.Equal(t, map[string]int{"a": 1, "b": 3, "slow": 2}, collect(c.t.In(c.db.Load())))
+}
+
+func TestASupersededRunLeavesNoTrace(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts()
+	byValue, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+	require.NoError(t, err)
+	c.attach(t, cowtest.SinkOptions{})
+	c.db.Retain(cow.Retention{Versions: 10})
+	runs := 0
+	mine := outcome(func() error {
+		return c.db.Update(func(tx *cow.Tx) error {
+			runs++
+			c.t.Edit(tx).Set("mine", runs)
+			c.t.Edit(tx).Set("run "+string(rune('0'+runs)), 10*runs)
+			return nil
+		})
+	})
+	_, waited := c.sink.Await(t.Context(), 1)
+	require.NoError(t, waited)
+	void := c.sink.Pending()[0]
+	require.NoError(t, c.sink.Rebase(c.elsewhere(t, setting("a", 1))...)) // 1 is what mine had in the index
+	require.True(t, void.Void())
+	_, waited = c.sink.Await(t.Context(), 1)
+	require.NoError(t, waited)
+	c.sink.Ack(1)
+	require.NoError(t, <-mine)
+
+	now := c.t.In(c.db.Load())
+	require.Equal(t, map[string]int{"a": 1, "mine": 2, "run 2": 20}, collect(now))
+	require.EqualValues(t, 1, now.Revision("a"))
+	require.EqualValues(t, 2, now.Revision("mine"))
+	require.Equal(t, 3, byValue.In(now).Len())
+	var versions []uint64
+	for v := range c.db.Versions() {
+		versions = append(versions, v)
+	}
+	require.Equal(t, []uint64{0, 1, 2}, versions)
+	at1, err := c.db.At(1)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"a": 1}, collect(c.t.In(at1)))
+}
+
+func TestAnAnswerSharesTheFateOfTheTipItSaw(t *testing.T) {
+	for name, answer := range map[string]error{"an error": errTest, "no change": nil} {
+		t.Run(name, func(t *testing.T) {
+			noDeadlock(t)
+			c := newCounts().attach(t, cowtest.SinkOptions{})
+			first := c.begin(t, "a", 1)
+			var saw []int
+			run := make(chan struct{}, 2)
+			look := outcome(func() error {
+				return c.db.Update(func(tx *cow.Tx) error {
+					n, _ := c.t.Edit(tx).Get("a")
+					saw = append(saw, n)
+					run <- struct{}{}
+					return answer
+				})
+			})
+			<-run
+			requireNone(t, look)
+			require.NoError(t, c.sink.Rebase(c.elsewhere(t, setting("a", 5))...))
+			_, waited := c.sink.Await(t.Context(), 1)
+			require.NoError(t, waited)
+			<-run
+			c.sink.Ack(1)
+			require.NoError(t, <-first)
+			require.Equal(t, answer, <-look)
+			require.Len(t, saw, 2)
+			require.Equal(t, 1, saw[0])
+		})
+	}
+}
+
+func TestAttemptsCountWhatWasSuperseded(t *testing.T) {
+	noDeadlock(t)
+	var attempts []int
+	c := newCounts()
+	c.attach(t, cowtest.SinkOptions{Room: func(ctx context.Context, attempt int) error {
+		if ctx.Value(attemptsKey{}) != nil {
+			attempts = append(attempts, attempt)
+		}
+		return nil
+	}})
+	first := c.begin(t, "a", 1)
+	made := outcome(func() error { cow.NewOrder(c.t, "order"); return nil })
+	waitHeld(t, c)
+	ctx := context.WithValue(t.Context(), attemptsKey{}, true)
+	mine := outcome(func() error {
+		return c.db.UpdateContext(ctx, func(tx *cow.Tx) error { c.t.Edit(tx).Set("b", 1); return nil })
+	})
+	requireNone(t, mine)
+	c.sink.Ack(1)
+	require.NoError(t, <-first)
+	require.NoError(t, <-made)
+	for range 2 {
+		_, waited := c.sink.Await(t.Context(), 1)
+		require.NoError(t, waited)
+		require.NoError(t, c.sink.Rebase())
+	}
+	_, waited := c.sink.Await(t.Context(), 1)
+	require.NoError(t, waited)
+	c.sink.Ack(1)
+	require.NoError(t, <-mine)
+	require.Equal(t, []int{0, 1, 2}, attempts)
+}
+
+type attemptsKey struct{}
+
+// waitHeld waits until updates are held back, given that something is pending.
+func waitHeld(t *testing.T, c *counts) {
+	t.Helper()
+	for {
+		called := false
+		ctx, end := context.WithTimeout(t.Context(), soon)
+		_ = c.db.UpdateContext(ctx, func(*cow.Tx) error { called = true; return nil })
+		end()
+		if !called {
+			return
+		}
+	}
+}
+
+func TestIndexesComeAndGoBetweenProposals(t *testing.T) {
+	endsWithin(t, time.Minute)
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	var stop atomic.Bool
+	var writers, acks sync.WaitGroup
+	ctx, end := context.WithCancel(t.Context())
+	for i := range 4 {
+		writers.Go(func() {
+			for n := 0; !stop.Load(); n++ {
+				if err := c.set(string(rune('a'+i)), n); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	acks.Go(func() {
+		for {
+			if _, err := c.sink.Await(ctx, 1); err != nil {
+				return
+			}
+			c.sink.Ack(1) // so that there is nearly always something outstanding
+		}
+	})
+	for range 20 {
+		x, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+		require.NoError(t, err)
+		c.db.Retain(cow.Retention{Versions: 5})
+		m := c.t.In(c.db.Load())
+		require.Equal(t, m.Len(), x.In(m).Len())
+		x.Drop(c.t)
+	}
+	stop.Store(true)
+	writers.Wait()
+	end()
+	acks.Wait()
+}
+
+func TestRetainWithOutstandingProposals(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	first := c.begin(t, "a", 1)
+	c.db.Retain(cow.Retention{Versions: 1})
+	second := c.begin(t, "a", 2)
+	third := c.begin(t, "a", 3)
+	require.Zero(t, c.sink.Trimmed())
+	c.sink.Ack(2)
+	require.NoError(t, <-first)
+	require.NoError(t, <-second)
+	require.EqualValues(t, 1, c.sink.Trimmed())
+	s, err := c.db.At(1)
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"a": 1}, collect(c.t.In(s)))
+	_, err = c.db.At(3)
+	require.ErrorIs(t, err, cow.ErrUnpublished)
+	c.db.Retain(cow.Retention{})
+	require.EqualValues(t, 2, c.sink.Trimmed())
+	c.sink.Ack(1)
+	require.NoError(t, <-third)
+	require.EqualValues(t, 3, c.sink.Trimmed())
+}
+
+func TestFail(t *testing.T) {
+	noDeadlock(t)
+	blocked := make(chan struct{})
+	var full atomic.Bool
+	c := newCounts().attach(t, cowtest.SinkOptions{Room: func(ctx context.Context, _ int) error {
+		if full.Load() {
+			<-blocked
+		}
+		return nil
+	}})
+	acked := c.begin(t, "a", 1)
+	c.sink.Ack(1)
+	require.NoError(t, <-acked)
+	first, second := c.begin(t, "a", 2), c.begin(t, "b", 2)
+	pending := c.sink.Pending()
+	looked := make(chan struct{})
+	look := outcome(func() error {
+		return c.db.Update(func(tx *cow.Tx) error { close(looked); return nil })
+	})
+	<-looked
+	requireNone(t, look)
+	c.sink.Fail(errTest)
+	c.sink.Fail(errors.New("only the first counts"))
+	for _, c := range []<-chan error{first, second, look} {
+		require.ErrorIs(t, <-c, errTest)
+	}
+	require.True(t, pending[0].Void() && pending[1].Void())
+	full.Store(true) // a line that has failed asks its sink for nothing
+	require.ErrorIs(t, c.set("a", 3), errTest)
+	require.Equal(t, map[string]int{"a": 1}, collect(c.t.In(c.db.Load())))
+	_ = cow.NewOrder(c.t, "order") // which is no update
+	close(blocked)
+}
+
+func TestClose(t *testing.T) {
+	t.Run("what is not acknowledged fails", func(t *testing.T) {
+		noDeadlock(t)
+		closed := 0
+		c := newCounts().attach(t, cowtest.SinkOptions{Close: func() error { closed++; return errTest }})
+		first := c.begin(t, "a", 1)
+		require.ErrorIs(t, c.db.Close(), errTest)
+		require.ErrorIs(t, <-first, cow.ErrClosed)
+		require.NoError(t, c.db.Close())
+		require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
+		require.Equal(t, 1, closed)
+		require.Nil(t, c.db.Load())
+	})
+	t.Run("what is acknowledged happens", func(t *testing.T) {
+		noDeadlock(t)
+		c := newCounts()
+		c.attach(t, cowtest.SinkOptions{Close: func() error { c.sink.Ack(1); return nil }})
+		first, second := c.begin(t, "a", 1), c.begin(t, "a", 2)
+		require.NoError(t, c.db.Close())
+		require.NoError(t, <-first)
+		require.ErrorIs(t, <-second, cow.ErrClosed)
+		require.Equal(t, 1, c.get("a"))
+	})
+	t.Run("a DB that has failed is closed once", func(t *testing.T) {
+		for _, with := range []error{errTest, cow.ErrClosed} { // the latter of something else
+			closed := 0
+			c := newCounts().attach(t, cowtest.SinkOptions{Close: func() error { closed++; return nil }})
+			c.sink.Fail(with)
+			require.NoError(t, c.db.Close())
+			require.NoError(t, c.db.Close())
+			require.Equal(t, 1, closed)
+			require.ErrorIs(t, c.set("a", 1), with)
+		}
+	})
+	t.Run("a sink that is closed is left alone", func(t *testing.T) {
+		var closed atomic.Bool
+		c := newCounts().attach(t, cowtest.SinkOptions{
+			Close: func() error { closed.Store(true); return nil },
+			Room: func(context.Context, int) error {
+				if closed.Load() {
+					t.Error("Room after Close")
+				}
+				return nil
+			},
+		})
+		first := c.begin(t, "a", 1)
+		c.sink.Ack(1)
+		require.NoError(t, <-first)
+		c.db.Retain(cow.Retention{Versions: 10})
+		require.NoError(t, c.db.Close())
+		trimmed := c.sink.Trimmed()
+		require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
+		c.db.Retain(cow.Retention{})
+		require.Equal(t, trimmed, c.sink.Trimmed(), "Trim after Close")
+	})
+	t.Run("in an update", func(t *testing.T) {
+		noDeadlock(t)
+		c := newCounts().attach(t, cowtest.SinkOptions{})
+		require.ErrorIs(t, c.db.Update(func(tx *cow.Tx) error {
+			c.t.Edit(tx).Set("a", 1)
+			return c.db.Close()
+		}), cow.ErrClosed)
+	})
+}
