@@ -69,6 +69,14 @@ func (h *history[P]) add(c *Commit, current P) {
 	h.trim(c.at)
 }
 
+// newest returns the time of the current version.
+func (h *history[P]) newest() int64 {
+	if n := len(h.commits); n > 0 {
+		return h.commits[n-1].at
+	}
+	return h.base.at
+}
+
 // weigh adds up what all commits hold back.
 func (h *history[P]) weigh() {
 	for _, c := range h.commits[len(h.weights):] {

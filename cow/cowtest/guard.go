@@ -50,8 +50,7 @@ const reported = 10
 // *time.Location and *regexp.Regexp. A handle that keeps a state of its own in
 // other fields changes by being used, and is not for Guard.
 //
-// Only what was modified after a Guarded has seen it is found. A value under
-// a key that is not equal to itself, such as a NaN, is not seen.
+// Only what was modified after a Guarded has seen it is found.
 func Guard[K comparable, V any](t testing.TB, load func() *snapshot.Map[K, V]) *Guarded[K, V] {
 	t.Helper()
 	g := &Guarded[K, V]{t: t, load: load}
@@ -119,10 +118,7 @@ func (m modified[K]) where() string {
 
 // check appends to bad if v, stored under key, is not what it was.
 func (s taken[K, V]) check(bad []modified[K], key K, v V) []modified[K] {
-	was, ok := s.prints.Get(key)
-	if !ok {
-		return bad // the key is not equal to itself
-	}
+	was, _ := s.prints.Get(key)
 	if now := printOf(v); now.sum != was.sum {
 		return append(bad, modified[K]{key, s.values.Revision(key), firstChange(v, was), now})
 	}

@@ -225,19 +225,6 @@ func TestGuardIsSilentWhereNothingWasModified(t *testing.T) {
 	require.Empty(t, r.errors)
 }
 
-// A value that cannot be found under its key is not looked at.
-func TestGuardPassesOverKeysThatAreNotEqualToThemselves(t *testing.T) {
-	s := cow.New[float64](cow.Options[[]int]{})
-	s.Set(math.NaN(), []int{1})
-	r := new(recorder)
-	g := Guard(r, s.Load)
-	s.Set(1, []int{1})
-	g.Check()
-	s.Set(math.NaN(), []int{1})
-	g.Check()
-	require.Empty(t, r.errors)
-}
-
 func TestGuardLeavesLocksAndAtomicsOut(t *testing.T) {
 	r, g, h := guarded(cow.Options[*handle]{Immutable: true}, &handle{})
 	h.mu.Lock()

@@ -102,7 +102,7 @@ type Table struct {
 type Contents struct {
 	Lineage string // empty: that of the DB
 	Version uint64
-	Time    time.Time // when the version was published
+	Time    time.Time             // when the version was published
 	Rows    iter.Seq2[Row, error] // of all tables, in any order, none Removed; nil: there are none
 }
 
