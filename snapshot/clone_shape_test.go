@@ -1,3 +1,5 @@
+//lint:file-ignore U1000 Fields are there to be found by reflection.
+
 package snapshot
 
 import (
