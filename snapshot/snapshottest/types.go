@@ -127,7 +127,6 @@ type Std struct {
 	ring  *ring.Ring
 	big   *big.Int
 	rat   big.Rat
-	url   *url.URL
 	user  *url.Userinfo
 	zone  *time.Location
 	typ   reflect.Type
