@@ -41,15 +41,11 @@ func (d *tableDef[K, V]) rowError(key any, err error) error {
 }
 
 func (d *tableDef[K, V]) encodeRow(table int, row Row[K, V], revision uint64) (door.Row, error) {
-	key := row.Key()
-	if key != key {
-		return door.Row{}, d.rowError(key, errors.New("a key that is not equal to itself cannot be stored"))
-	}
 	value, err := d.codec.Append(nil, row.Value())
 	if err != nil {
-		return door.Row{}, d.rowError(key, err)
+		return door.Row{}, d.rowError(row.Key(), err)
 	}
-	return door.Row{Table: table, Key: d.keys.Append(nil, key), Value: value, Revision: revision}, nil
+	return door.Row{Table: table, Key: d.keys.Append(nil, row.Key()), Value: value, Revision: revision}, nil
 }
 
 func (d *tableDef[K, V]) encode(rows []door.Row, table int, n tableNet, version uint64) ([]door.Row, error) {

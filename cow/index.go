@@ -77,7 +77,7 @@ func (e *IndexError) Error() string {
 func (e *IndexError) Unwrap() error { return ErrExists }
 
 // NewIndex adds an index to a Store or Table, which may have rows already. Keys
-// is called with a private clone of a value and calls add with each of its index
+// is called with a value, isolated, and calls add with each of its index
 // keys. It must be pure: it runs inside updates, in reads of the past and when
 // commits are replayed, must always give the same keys for equal values, and must
 // not use the Store, the DB or the update. NewIndex queues like an update, and

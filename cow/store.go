@@ -126,7 +126,7 @@ func (s *Store[K, V]) SetIf(key K, rev uint64, v V) error {
 	})
 }
 
-// Modify calls f with a private clone of the value of key and stores what f
+// Modify calls f with the value of key, isolated, and stores what f
 // made of it. It returns ErrNotFound if key is absent, or f's error.
 func (s *Store[K, V]) Modify(key K, f func(v *V) error) error {
 	return s.Update(func(e *Editor[K, V]) error { return e.Modify(key, f) })
