@@ -181,7 +181,7 @@ func (m *memoryMachine) step(t *rapid.T, of func(space int) spaceWrites, model e
 	case "setIf":
 		rev := rapid.SampledFrom([]uint64{old.rev, 0, old.rev + 1}).Draw(t, "rev")
 		next.value = drawValue(t)
-		if err := s.SetIf(k, rev, next.value); rev != old.rev {
+		if err := s.SetIf(k, rev, next.value); rev != old.rev || rev == version { // what this batch wrote is pending
 			require.ErrorIs(t, err, memory.ErrConflict)
 		} else {
 			require.NoError(t, err)
@@ -215,7 +215,7 @@ func (m *memoryMachine) step(t *rapid.T, of func(space int) spaceWrites, model e
 		delete(model, at)
 	case "deleteIf":
 		rev := rapid.SampledFrom([]uint64{old.rev, 0, old.rev + 1}).Draw(t, "rev")
-		if err := s.DeleteIf(k, rev); rev != old.rev {
+		if err := s.DeleteIf(k, rev); rev != old.rev || rev == version {
 			require.ErrorIs(t, err, memory.ErrConflict)
 		} else {
 			require.NoError(t, err)
@@ -261,6 +261,9 @@ func (m *memoryMachine) step(t *rapid.T, of func(space int) spaceWrites, model e
 		}
 	}
 	e, ok := s.Entry(k)
+	if is := model[at]; ok && is.rev == version && e.Revision == memory.Pending {
+		e.Revision = version // in a batch that wrote it
+	}
 	requireEntry(t, model[at], at.key, e, ok)
 }
 
