@@ -614,3 +614,26 @@ func TestRowsWithoutARevisionAreRows(t *testing.T) {
 	require.Equal(t, map[string]int{"a": 1, "b": 2}, collect(c.t.In(c.db.Load())))
 	require.EqualValues(t, 2, c.t.In(c.db.Load()).Revision("b"))
 }
+
+// So a log keeps its versions, whatever is left of what they changed.
+func TestACommitWithoutRowsIsAVersion(t *testing.T) {
+	c := newCounts()
+	c.db.Retain(cow.Retention{Versions: 10})
+	c.attach(t, cowtest.SinkOptions{})
+	first := c.begin(t, "a", 1)
+	c.sink.Ack(1)
+	require.NoError(t, <-first)
+	id := c.db.Lineage().ID
+	require.NoError(t, c.sink.Rebase(&door.Commit{Lineage: id, Version: 2}, &door.Commit{Lineage: id, Version: 3}))
+	require.EqualValues(t, 3, c.db.Load().Version())
+	for version := uint64(1); version <= 3; version++ {
+		s, err := c.db.At(version)
+		require.NoError(t, err)
+		require.Equal(t, version, s.Version())
+		require.Equal(t, map[string]int{"a": 1}, collect(c.t.In(s)))
+	}
+	second := c.begin(t, "a", 2)
+	require.EqualValues(t, 4, c.sink.Pending()[0].Version)
+	c.sink.Ack(1)
+	require.NoError(t, <-second)
+}

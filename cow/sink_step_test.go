@@ -489,6 +489,45 @@ func TestIndexesComeAndGoBetweenProposals(t *testing.T) {
 	acks.Wait()
 }
 
+// hookedCodec calls a function before each row that it decodes.
+type hookedCodec struct {
+	jsonCodec[int]
+	decode func()
+}
+
+func (c hookedCodec) Decode(b []byte) (int, error) {
+	c.decode()
+	return c.jsonCodec.Decode(b)
+}
+
+// A commit from elsewhere that was derived from a version without the index is
+// derived once more.
+func TestAnIndexThatComesDuringARebase(t *testing.T) {
+	noDeadlock(t)
+	c, db := newCounts().attach(t, cowtest.SinkOptions{}), new(cow.DB)
+	var table *cow.Table[string, int]
+	var x *cow.Index[string, int, int]
+	decoded := 0
+	table = cow.NewTable[string](db, "t", cow.Options[int]{Codec: hookedCodec{decode: func() {
+		if decoded++; decoded > 1 {
+			return
+		}
+		made := outcome(func() (err error) {
+			x, err = cow.NewIndex(table, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			return err
+		})
+		require.NoError(t, <-made)
+	}}})
+	cow.NewTable[string](db, "u", cow.Options[int]{Codec: jsonCodec[int]{}})
+	sink := cowtest.Attach(t, db, cowtest.SinkOptions{Of: c.sink})
+	require.NoError(t, sink.Rebase(c.elsewhere(t, setting("a", 7))...))
+	require.Equal(t, 2, decoded)
+	m := table.In(db.Load())
+	row, ok := x.In(m).Get(7)
+	require.True(t, ok)
+	require.Equal(t, "a", row.Key())
+}
+
 func TestRetainWithOutstandingProposals(t *testing.T) {
 	noDeadlock(t)
 	c := newCounts().attach(t, cowtest.SinkOptions{})

@@ -146,7 +146,9 @@ func (v Value) Bytes() []byte {
 	if v.Kind() != Bytes {
 		return nil
 	}
-	return append([]byte{}, v.bytes()...)
+	b := make([]byte, v.Len())
+	copy(b, v.bytes())
+	return b
 }
 
 // bytes returns Bytes, which must not be modified.

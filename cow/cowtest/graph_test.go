@@ -19,12 +19,12 @@ func inStores[V any]() []Place {
 	typ := reflect.TypeFor[V]()
 	return []Place{{
 		Type: typ,
-		Put:  func(v reflect.Value) { s.Set("k", v.Interface().(*V)) },
+		Put:  func(v reflect.Value) error { s.Set("k", v.Interface().(*V)); return nil },
 		Get:  func() reflect.Value { v, _ := s.Get("k"); return reflect.ValueOf(v) },
 	}, {
 		Type: typ,
-		Put: func(v reflect.Value) {
-			_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("k", v.Interface().(*V)); return nil })
+		Put: func(v reflect.Value) error {
+			return db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("k", v.Interface().(*V)); return nil })
 		},
 		Get: func() reflect.Value { v, _ := table.In(db.Load()).Get("k"); return reflect.ValueOf(v) },
 	}}
@@ -37,13 +37,13 @@ func inAny(typ reflect.Type) []Place {
 	table := cow.NewTable[string](db, "t", cow.Options[any]{})
 	return []Place{{
 		Type: typ,
-		Put:  func(v reflect.Value) { s.Set("k", v.Interface()) },
+		Put:  func(v reflect.Value) error { s.Set("k", v.Interface()); return nil },
 		Get:  func() reflect.Value { v, _ := s.Get("k"); return reflect.ValueOf(v) },
 	}, {
 		Type:   typ,
 		Inside: true,
-		Put: func(v reflect.Value) {
-			_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("k", v.Elem().Interface()); return nil })
+		Put: func(v reflect.Value) error {
+			return db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("k", v.Elem().Interface()); return nil })
 		},
 		Get: func() reflect.Value {
 			v, _ := table.In(db.Load()).Get("k")

@@ -41,10 +41,11 @@ func byValue[V any]() Place {
 
 // place completes p, which is in m.
 func place[V any](m *snapshot.Map[string, V], p Place, in func(reflect.Value) V, out func(V) reflect.Value) Place {
-	p.Put = func(v reflect.Value) {
+	p.Put = func(v reflect.Value) error {
 		e := m.Edit()
 		e.Set("k", in(v))
 		m = e.Seal()
+		return nil
 	}
 	p.Get = func() reflect.Value {
 		v, _ := m.Get("k")
