@@ -10,28 +10,28 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
+// commits returns the time of a one-key commit, in ns, of all keys once.
+func commits(s *cow.Store[string, number], keys []string) func() float64 {
+	return func() float64 {
+		return float64(timed(func() {
+			for _, k := range keys {
+				s.Set(k, number{})
+			}
+		})) / float64(len(keys))
+	}
+}
+
 // history compares commits and versions with a history of a thousand versions.
 func (b *bars) history() {
-	const n, versions, each = 100_000, 1_000, 100_000
+	const n, versions = 100_000, 1_000
 	plain, kept := cow.New[string](cow.Options[number]{}), cow.New[string](cow.Options[number]{})
 	kept.Retain(cow.Retention{Versions: versions})
 	fillStore(plain, 0, n)
 	fillStore(kept, 0, n)
 	rewrite(n, cowGet{plain}, cowGet{kept})
 	keys := barKeys(0, n)
-	next := 0
-	commit := func(s *cow.Store[string, number]) func() float64 {
-		return func() float64 {
-			return float64(timed(func() {
-				for range each {
-					s.Set(keys[next%n], number{})
-					next++
-				}
-			})) / each
-		}
-	}
-	s := interleave(b.rounds, commit(plain), commit(kept))
-	b.add("one-key commit with 1,000 versions of history vs without at 100k", "ns", s[1], s[0], 1.3)
+	s := interleave(b.rounds, commits(plain, keys), commits(kept, keys))
+	b.add("one-key commit with 1,000 versions of history vs without at 100k", "ns", s[1], s[0], 1.15)
 	current := kept.Load().Version()
 	s = interleave(b.rounds, func() float64 {
 		const reads = 200
@@ -129,4 +129,21 @@ func (b *bars) watches() {
 		b.add("allocations of a commit"+at, "", []float64{some}, []float64{none}, 1.01)
 		b.add("time of a commit"+at, "ns", []float64{someTime}, []float64{noneTime}, 0)
 	}
+
+	plain, watched := cow.New[string](cow.Options[number]{}), cow.New[string](cow.Options[number]{})
+	fillStore(plain, 0, n)
+	fillStore(watched, 0, n)
+	rewrite(n, cowGet{plain}, cowGet{watched})
+	ctx, cancel := context.WithCancel(b.ctx)
+	var wg sync.WaitGroup
+	since := watched.Load()
+	wg.Go(func() { _, _ = watched.Watch(ctx, since, watched.Keys("absent")) })
+	for watched.Stats().Waiting == 0 && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	keys := barKeys(0, n)
+	s := interleave(b.rounds, commits(plain, keys), commits(watched, keys))
+	cancel()
+	wg.Wait()
+	b.add("time of a commit beside a watch on another key vs none at 100k", "ns", s[1], s[0], 1.1)
 }

@@ -132,16 +132,16 @@ func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list i
 	}
 	var s signal
 	if watched {
-		s = h.look(m.Version(), c.list)
+		s = h.look(m.Version(), c.list, len(list) > 0)
 	}
 	if len(list) > 0 {
 		var err error
 		if m, s.who, err = derive(m, base, list, h, c.list, s.who); err != nil {
 			return nil, err
 		}
-	}
-	if watched {
-		h.expect(s)
+		if watched {
+			h.expect(s)
+		}
 	}
 	return m, nil
 }

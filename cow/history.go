@@ -66,7 +66,7 @@ func (h *history[P]) add(c *Commit, current P) {
 		h.sum.add(0, w.bytes)
 	}
 	h.commits = append(h.commits, c)
-	h.trim(c.at)
+	h.trim(c.at, h.limit.Versions/16)
 }
 
 // newest returns the time of the current version.
@@ -86,40 +86,68 @@ func (h *history[P]) weigh() {
 	}
 }
 
-// trim drops what exceeds the limits at that time.
-func (h *history[P]) trim(now int64) {
+// trim drops what exceeds the limits at that time. Beyond the limit of versions it
+// leaves up to slack of them, so that dropping one is not a look at old memory at
+// each commit.
+func (h *history[P]) trim(now int64, slack int) {
+	if most := h.limit.Versions; most > 0 && len(h.commits) > most+slack {
+		h.drop(len(h.commits) - most)
+	}
+	if h.limit.Age <= 0 && h.limit.Bytes <= 0 {
+		return
+	}
 	if h.limit.Bytes > 0 {
 		h.weigh()
 	}
-	n := 0
+	n, bytes := 0, int64(h.sum.bytes)
 	for ; n < len(h.commits); n++ {
 		c := h.commits[n]
-		over := h.limit.Versions > 0 && len(h.commits)-n > h.limit.Versions ||
-			h.limit.Age > 0 && c.at < now-int64(h.limit.Age) ||
+		over := h.limit.Age > 0 && c.at < now-int64(h.limit.Age) ||
 			// The last commit stays, however large, for those who follow.
-			h.limit.Bytes > 0 && int64(h.sum.bytes) > h.limit.Bytes && n < len(h.commits)-1
+			h.limit.Bytes > 0 && bytes > h.limit.Bytes && n < len(h.commits)-1
 		if !over {
 			break
 		}
 		if n < len(h.weights) {
-			h.sum.add(-h.weights[n].rows, -h.weights[n].bytes)
+			bytes -= int64(h.weights[n].bytes)
 		}
-		h.sum.add(0, -h.whole[h.base.version].bytes)
-		delete(h.whole, h.base.version)
-		h.base = moment{c.version, c.at, c.elapsed}
+		bytes -= int64(h.whole[c.version-1].bytes)
 	}
+	h.drop(n)
+}
+
+// drop drops the first n commits.
+func (h *history[P]) drop(n int) {
 	if n == 0 {
 		return
 	}
-	clear(h.commits[:n])
-	h.commits = h.commits[n:]
-	h.weights = h.weights[min(n, len(h.weights)):]
+	weighed := min(n, len(h.weights))
+	for _, w := range h.weights[:weighed] {
+		h.sum.add(-w.rows, -w.bytes)
+	}
+	h.weights = h.weights[weighed:]
+	c := h.commits[n-1]
+	if len(h.whole) > 0 {
+		for version := h.base.version; version < c.version; version++ {
+			h.sum.add(0, -h.whole[version].bytes)
+			delete(h.whole, version)
+		}
+	}
+	h.base = moment{c.version, c.at, c.elapsed}
+	if n < len(h.commits)/32 {
+		clear(h.commits[:n])
+		h.commits = h.commits[n:]
+		return
+	}
+	left := copy(h.commits, h.commits[n:])
+	clear(h.commits[left:])
+	h.commits = h.commits[:left]
 }
 
 // since returns the commits of all versions above version, and false if that
 // is no longer kept.
 func (h *history[P]) since(version uint64) ([]*Commit, bool) {
-	h.trim(time.Now().UnixNano())
+	h.trim(time.Now().UnixNano(), 0)
 	if version < h.base.version {
 		return nil, false
 	}
@@ -141,7 +169,7 @@ func (h *history[P]) nearest(newest P, version uint64) (P, []*Commit, bool) {
 
 // asOf returns the version that was current at a time.
 func (h *history[P]) asOf(t time.Time) (version uint64, ok bool) {
-	h.trim(time.Now().UnixNano())
+	h.trim(time.Now().UnixNano(), 0)
 	// A time that this process read off its clock is compared on the monotonic
 	// one: the other may have been set meanwhile.
 	when, of := nanos(t), func(m moment) int64 { return m.at }

@@ -92,9 +92,9 @@ func (h *hub[K, V]) forget(c chan struct{}) {
 // watched reports whether anybody is waiting.
 func (h *hub[K, V]) watched() bool { return h != nil && h.waiting.Load() > 0 }
 
-// look looks up whom a commit that makes version by these changes wakes, but for
-// those who watch indexes: to be added to the signal.
-func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V]) (s signal) {
+// look looks up whom a commit that makes version by these changes wakes. With
+// indexes, those who watch one are to be added to the signal, for expect.
+func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V], indexes bool) (s signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked++
@@ -110,6 +110,9 @@ func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V]) (s signal
 			}
 		}
 	}
+	if !indexes {
+		h.queue(s)
+	}
 	return s
 }
 
@@ -124,6 +127,11 @@ func (h *hub[K, V]) watchesOf(index any) indexHub[K, V] {
 func (h *hub[K, V]) expect(s signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.queue(s)
+}
+
+// queue makes s the last that is pending. The caller holds mu.
+func (h *hub[K, V]) queue(s signal) {
 	for n := len(h.pending); n > 0 && h.pending[n-1].version >= s.version; n-- {
 		h.pending[n-1] = signal{} // it failed, or was superseded
 		h.pending = h.pending[:n-1]

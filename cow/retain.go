@@ -48,7 +48,7 @@ func (l *line[P]) Retain(r Retention) {
 		l.history = newHistory(l.published.Load(), r)
 	default:
 		l.history.limit = r
-		l.history.trim(time.Now().UnixNano())
+		l.history.trim(time.Now().UnixNano(), 0)
 	}
 	l.trimmed()
 }
@@ -128,7 +128,7 @@ func (l *line[P]) Versions() iter.Seq2[uint64, time.Time] {
 		l.mu.Lock()
 		base, commits := moment{version: l.published.Load().Version()}, []*Commit(nil)
 		if h := l.history; h != nil {
-			h.trim(time.Now().UnixNano())
+			h.trim(time.Now().UnixNano(), 0)
 			base, commits = h.base, slices.Clone(h.commits)
 		}
 		l.mu.Unlock()

@@ -30,7 +30,7 @@ func (l *line[P]) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if h := l.history; h != nil {
-		h.trim(time.Now().UnixNano())
+		h.trim(time.Now().UnixNano(), 0)
 		h.weigh()
 		st.Retained = len(h.commits)
 		st.HeldRows += h.sum.rows

@@ -190,15 +190,15 @@ func (e *Editor[K, V]) wrote(old, n *entry[V]) {
 // Diff of the map it began with has it: nothing if all is as it was. It takes time
 // proportional to the changes, and constant time after a single write.
 func (e *Editor[K, V]) Net(changes []Change[K, V]) []Change[K, V] {
-	e.enter()
-	defer e.leave()
+	cur := e.current()
 	switch e.writes {
 	case 0:
 		return changes
 	case 1:
-		c := e.cur.cfg
-		return append(changes, change(c, c, e.old, e.new))
+		return append(changes, change(cur.cfg, cur.cfg, e.old, e.new))
 	}
+	e.enter()
+	defer e.leave()
 	return slices.AppendSeq(changes, e.cur.Diff(e.base))
 }
 
