@@ -146,13 +146,14 @@ func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
 func (x *Index[K, V, I]) In(m *snapshot.Map[K, V]) Range[K, V, I] { return x.def.in(m) }
 
 func (x *indexDef[K, V, I]) in(m *snapshot.Map[K, V]) Range[K, V, I] {
-	var s slot[K, V]
-	if all, to := attached(m); to == m {
-		s = all.find(x)
+	if all, to := attached(m); to == m && all != nil {
+		for _, s := range all.slots {
+			if c, ok := s.(*content[K, V, I]); ok && c.index == x {
+				return Range[K, V, I]{content: c}
+			}
+		}
 	}
-	if s == nil {
-		s = contentsOf(m, indexList[K, V]{x}).slots[0]
-	}
+	s := contentsOf(m, indexList[K, V]{x}).slots[0]
 	return Range[K, V, I]{content: s.(*content[K, V, I])}
 }
 
