@@ -103,7 +103,7 @@ func (b *bars) watches() {
 		var wg sync.WaitGroup
 		since := s.Load()
 		for i := range watches {
-			wg.Go(func() { _, _ = s.Watch(ctx, since, s.Keys(fmt.Sprintf("absent:%d", i))) })
+			wg.Go(func() { _, _ = s.Watch(ctx, since, s.OnKeys(fmt.Sprintf("absent:%d", i))) })
 		}
 		for s.Stats().Waiting < watches && ctx.Err() == nil {
 			time.Sleep(time.Millisecond)
@@ -137,7 +137,7 @@ func (b *bars) watches() {
 	ctx, cancel := context.WithCancel(b.ctx)
 	var wg sync.WaitGroup
 	since := watched.Load()
-	wg.Go(func() { _, _ = watched.Watch(ctx, since, watched.Keys("absent")) })
+	wg.Go(func() { _, _ = watched.Watch(ctx, since, watched.OnKeys("absent")) })
 	for watched.Stats().Waiting == 0 && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}

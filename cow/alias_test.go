@@ -1,6 +1,7 @@
 package cow_test
 
 import (
+	"errors"
 	"maps"
 	"reflect"
 	"sync"
@@ -172,9 +173,9 @@ func testWaysIn[V any](t *testing.T, s subject[V], fresh func() V, spoil func(V)
 		"SetAll": func(e *editor, v V) error { e.SetAll(maps.All(map[string]V{"k": v})); return nil },
 		"Insert": func(e *editor, v V) error { e.Delete("k"); return e.Insert("k", v) },
 		"SetIf":  func(e *editor, v V) error { return e.SetIf("k", e.Revision("k"), v) },
-		"Put":    func(e *editor, v V) error { e.Put("k", e.Isolate(v)); return nil },
+		"Put":    func(e *editor, v V) error { e.Put("k", must(e.Isolate("", v))); return nil },
 		"PutAll": func(e *editor, v V) error {
-			e.PutAll(maps.All(map[string]snapshot.Isolated[V]{"k": e.Isolate(v)}))
+			e.PutAll(maps.All(map[string]snapshot.Isolated[V]{"k": must(e.Isolate("", v))}))
 			return nil
 		},
 		"Modify": func(e *editor, v V) error { return e.Modify("k", func(p *V) error { *p = v; return nil }) },
@@ -324,15 +325,15 @@ func testOneKeyVerbs[V any](t *testing.T, fresh func() V, spoil func(V)) {
 	type store = cow.Store[string, V]
 	for way, put := range map[string]func(s *store, v V){
 		"Set":     func(s *store, v V) { s.Set("k", v) },
-		"Insert":  func(s *store, v V) { require.NoError(t, s.Insert("k", v)) },
-		"SetIf":   func(s *store, v V) { require.NoError(t, s.SetIf("k", 0, v)) },
+		"Insert":  func(s *store, v V) { require.NoError(t, errOf(s.Insert("k", v))) },
+		"SetIf":   func(s *store, v V) { require.NoError(t, errOf(s.SetIf("k", 0, v))) },
 		"Replace": func(s *store, v V) { s.Replace(maps.All(map[string]V{"k": v})) },
 		"Upsert": func(s *store, v V) {
-			require.NoError(t, s.Upsert("k", func(p *V, _ bool) error { *p = v; return nil }))
+			require.NoError(t, errOf(s.Upsert("k", func(p *V, _ bool) error { *p = v; return nil })))
 		},
 		"Modify": func(s *store, v V) {
 			s.Set("k", v)
-			require.NoError(t, s.Modify("k", func(p *V) error { *p = v; return nil }))
+			require.NoError(t, errOf(s.Modify("k", func(p *V) error { *p = v; return nil })))
 		},
 	} {
 		var s store
@@ -349,14 +350,14 @@ func testOneKeyVerbs[V any](t *testing.T, fresh func() V, spoil func(V)) {
 	require.True(t, ok)
 	spoil(v)
 	requireFresh(t, s.Load(), fresh(), "Store.Get")
-	require.NoError(t, s.Modify("k", func(p *V) error { v = *p; return nil }))
+	require.NoError(t, errOf(s.Modify("k", func(p *V) error { v = *p; return nil })))
 	spoil(v)
 	requireFresh(t, s.Load(), fresh(), "Store.Modify, what it was handed")
-	require.NoError(t, s.Upsert("k", func(p *V, _ bool) error { v = *p; return nil }))
+	require.NoError(t, errOf(s.Upsert("k", func(p *V, _ bool) error { v = *p; return nil })))
 	spoil(v)
 	requireFresh(t, s.Load(), fresh(), "Store.Upsert, what it was handed")
 	last := s.Load()
-	v, ok = s.Take("k")
+	v, ok, _ = s.Take("k")
 	require.True(t, ok)
 	require.Equal(t, fresh(), v)
 	spoil(v)
@@ -527,69 +528,79 @@ type conn struct {
 	mu sync.Mutex
 }
 
-func TestALockInAnInterfacePanicsWithItsPath(t *testing.T) {
+func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 	bad := map[string]any{"a": 1, "list": []any{nil, &conn{}}}
 	const path = `["list"].([]interface {})[1].(*cow_test.conn).mu`
-	requirePath := func(t *testing.T, f func()) {
+	requirePath := func(t *testing.T, key string, err error) {
 		t.Helper()
-		err, ok := panicOf(f).(*snapshot.CloneError)
-		require.True(t, ok)
-		require.Equal(t, path, err.Path)
-		require.Equal(t, reflect.TypeFor[sync.Mutex](), err.Type)
+		var ke *snapshot.KeyError[string]
+		require.ErrorAs(t, err, &ke)
+		require.Equal(t, key, ke.Key)
+		var ce *snapshot.CloneError
+		require.ErrorAs(t, err, &ce)
+		require.Equal(t, path, ce.Path)
+		require.Equal(t, reflect.TypeFor[sync.Mutex](), ce.Type)
 		require.ErrorContains(t, err, path)
 		require.ErrorContains(t, err, "Options.Clone")
 		require.ErrorContains(t, err, "Options.Immutable")
 	}
+	type editor = cow.Editor[string, map[string]any]
 	want := map[string]map[string]any{"k": {"v": 1}}
 
 	forBoth(t, cow.Options[map[string]any]{}, func(t *testing.T, s subject[map[string]any]) {
 		noDeadlock(t)
 		s.set(t, "k", map[string]any{"v": 1})
-		for _, f := range []func(e *cow.Editor[string, map[string]any]) error{
-			func(e *cow.Editor[string, map[string]any]) error { e.Set("k", bad); return nil },
-			func(e *cow.Editor[string, map[string]any]) error { return e.Insert("new", bad) },
-			func(e *cow.Editor[string, map[string]any]) error {
-				return e.Modify("k", func(v *map[string]any) error { *v = bad; return nil })
+		for key, f := range map[string]func(e *editor) error{
+			"set": func(e *editor) error { e.Set("set", bad); return nil },
+			"all": func(e *editor) error {
+				e.SetAll(maps.All(map[string]map[string]any{"all": bad}))
+				return nil
 			},
-			func(e *cow.Editor[string, map[string]any]) error {
-				return e.Modify("k", func(v *map[string]any) error { (*v)["list"] = bad["list"]; return nil })
-			},
+			"new": func(e *editor) error { return e.Insert("new", bad) },
+			"k":   func(e *editor) error { return e.Modify("k", func(v *map[string]any) error { *v = bad; return nil }) },
 		} {
-			requirePath(t, func() {
-				_ = s.update(func(e *cow.Editor[string, map[string]any]) error {
-					e.Set("half", nil)
-					return f(e)
-				})
-			})
+			requirePath(t, key, s.update(func(e *editor) error {
+				e.Set("half", nil)
+				return f(e)
+			}))
 			s.requireContent(t, 1, want)
 		}
-		// Recovered from inside the update, it leaves the entry alone.
-		s.do(t, func(e *cow.Editor[string, map[string]any]) {
-			requirePath(t, func() {
-				_ = e.Modify("k", func(v *map[string]any) error { (*v)["list"] = bad["list"]; return nil })
-			})
-			requirePath(t, func() { e.Set("k", bad) })
+		// An error that is returned may be passed over; the entry is left alone.
+		s.do(t, func(e *editor) {
+			requirePath(t, "k", e.Modify("k", func(v *map[string]any) error { (*v)["list"] = bad["list"]; return nil }))
+			requirePath(t, "k", e.SetIf("k", 1, bad))
 			e.Set("other", nil)
 		})
 		s.requireContent(t, 2, map[string]map[string]any{"k": {"v": 1}, "other": nil})
+		// One that cannot be is not.
+		requirePath(t, "k", s.update(func(e *editor) error {
+			e.Set("k", bad)
+			e.Set("k", nil)
+			return nil
+		}))
+		s.requireContent(t, 2, map[string]map[string]any{"k": {"v": 1}, "other": nil})
 	})
 
-	t.Run("one-key verbs", func(t *testing.T) {
+	t.Run("verbs", func(t *testing.T) {
 		noDeadlock(t)
 		var s cow.Store[string, map[string]any]
 		s.Set("k", map[string]any{"v": 1})
-		for _, f := range []func(){
-			func() { s.Set("k", bad) },
-			func() { _ = s.Insert("new", bad) },
-			func() { _ = s.SetIf("k", 1, bad) },
-			func() { _ = s.Modify("k", func(v *map[string]any) error { *v = bad; return nil }) },
-			func() { _ = s.Upsert("new", func(v *map[string]any, _ bool) error { *v = bad; return nil }) },
-			func() { s.Replace(maps.All(map[string]map[string]any{"a": nil, "b": bad})) },
+		always := func(a, b map[string]any) bool { return true }
+		for key, f := range map[string]func() error{
+			"k":   func() error { return errOf(s.Set("k", bad)) },
+			"new": func() error { return errOf(s.Insert("new", bad)) },
+			"if":  func() error { return errOf(s.SetIf("if", 1, bad)) },
+			"upsert": func() error {
+				return errOf(s.Upsert("upsert", func(v *map[string]any, _ bool) error { *v = bad; return nil }))
+			},
+			"b": func() error { return s.Replace(maps.All(map[string]map[string]any{"a": nil, "b": bad})) },
+			"c": func() error { return s.Sync(maps.All(map[string]map[string]any{"a": nil, "c": bad}), always) },
 		} {
-			requirePath(t, f)
+			requirePath(t, key, f())
 			require.Equal(t, want, maps.Collect(s.Load().All()))
 			require.Equal(t, uint64(1), s.Load().Version())
 		}
+		requirePath(t, "k", errOf(s.Modify("k", func(v *map[string]any) error { *v = bad; return nil })))
 		s.Set("k", nil)
 		require.Equal(t, uint64(2), s.Load().Version())
 	})
@@ -597,25 +608,25 @@ func TestALockInAnInterfacePanicsWithItsPath(t *testing.T) {
 	t.Run("before the lock is taken", func(t *testing.T) {
 		noDeadlock(t)
 		var s cow.Store[string, map[string]any]
-		require.NoError(t, s.Update(func(*cow.Editor[string, map[string]any]) error {
+		require.NoError(t, s.Update(func(*editor) error {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				requireCloneError(t, func() { s.Set("k", bad) })
-				requireCloneError(t, func() { _ = s.Insert("k", bad) })
-				requireCloneError(t, func() { _ = s.SetIf("k", 0, bad) })
-				requireCloneError(t, func() { s.Replace(maps.All(map[string]map[string]any{"b": bad})) })
+				for _, err := range []error{
+					errOf(s.Set("k", bad)), errOf(s.Insert("k", bad)), errOf(s.SetIf("k", 0, bad)),
+					s.Replace(maps.All(map[string]map[string]any{"b": bad})),
+					s.Sync(maps.All(map[string]map[string]any{"b": bad}), func(a, b map[string]any) bool { return true }),
+				} {
+					var ce *snapshot.CloneError
+					if !errors.As(err, &ce) {
+						t.Errorf("no CloneError but %v", err)
+					}
+				}
 			}()
 			requireClosed(t, done, "waited for the lock")
 			return nil
 		}))
 	})
-}
-
-func requireCloneError(t *testing.T, f func()) {
-	if _, ok := panicOf(f).(*snapshot.CloneError); !ok {
-		t.Error("no CloneError")
-	}
 }
 
 func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
@@ -644,7 +655,7 @@ func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
 	requireRefused(func() {
 		_ = zero.Update(func(e *cow.Editor[string, *conn]) error { e.Set("a", c); return nil })
 	})
-	require.False(t, zero.Delete("a"))
+	require.False(t, hasDeleted(zero.Delete("a")))
 	require.Zero(t, zero.Load().Version())
 
 	renamed := cow.New[string](cow.Options[*conn]{Clone: func(c *conn) *conn { return &conn{name: c.name + "'"} }})

@@ -140,7 +140,11 @@ func (r *tableRestorer[K, V]) row(row door.Row) error {
 	case row.Removed:
 		return r.def.rowError(key, errors.New("a row of contents that is removed"))
 	}
-	r.rows = append(r.rows, restored[K, V]{key, r.e.Isolate(v).At(row.Revision)})
+	clone, err := r.e.Isolate(key, v)
+	if err != nil {
+		return err
+	}
+	r.rows = append(r.rows, restored[K, V]{key, clone.At(row.Revision)})
 	if len(r.rows) == atOnce {
 		r.flush()
 	}

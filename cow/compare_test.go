@@ -48,7 +48,7 @@ func TestACommitIsComparedOnce(t *testing.T) {
 		commit(t, 1, write)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		for _, of := range [][]Watched[int, int]{nil, {s.Keys(1000)}, {x.Keys(1000)}} {
+		for _, of := range [][]Watched[int, int]{nil, {s.OnKeys(1000)}, {x.OnKeys(1000)}} {
 			go func() { _, _ = s.Watch(ctx, s.Load(), of...) }()
 		}
 		go func() {
@@ -163,9 +163,9 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 	require.NoError(t, err)
 	steps := 0
 	stepping = func() { steps++ }
-	x.Keys(keys...).add(h, c)
+	x.OnKeys(keys...).add(h, c)
 	require.Equal(t, n/atOnce, steps)
-	x.Keys(keys...).remove(h, c)
+	x.OnKeys(keys...).remove(h, c)
 	h.forget(c)
 	h.requireEmpty(t)
 }
@@ -179,10 +179,10 @@ func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 	require.NoError(t, err)
 	since := s.Load()
 	for name, w := range map[string]func() []Watched[int, int]{
-		"key":               func() []Watched[int, int] { return []Watched[int, int]{s.Keys(1)} },
-		"index key":         func() []Watched[int, int] { return []Watched[int, int]{x.Keys(1)} },
+		"key":               func() []Watched[int, int] { return []Watched[int, int]{s.OnKeys(1)} },
+		"index key":         func() []Watched[int, int] { return []Watched[int, int]{x.OnKeys(1)} },
 		"map":               func() []Watched[int, int] { return []Watched[int, int]{watchedMap[int, int]{}} },
-		"the first watcher": func() []Watched[int, int] { return []Watched[int, int]{s.Keys(1)} },
+		"the first watcher": func() []Watched[int, int] { return []Watched[int, int]{s.OnKeys(1)} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub[int, int]()
@@ -229,14 +229,14 @@ func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 func TestKeysOfAWatch(t *testing.T) {
 	s := New[any](Options[int]{})
 	for range 3 {
-		require.Panics(t, func() { _, _ = s.Watch(t.Context(), s.Load(), s.Keys("good", []int{1})) })
-		require.Panics(t, func() { _, _ = s.Watch(t.Context(), s.Load(), s.Keys("good"), s.Keys([]int{1})) })
+		require.Panics(t, func() { _, _ = s.Watch(t.Context(), s.Load(), s.OnKeys("good", []int{1})) })
+		require.Panics(t, func() { _, _ = s.Watch(t.Context(), s.Load(), s.OnKeys("good"), s.OnKeys([]int{1})) })
 	}
 	s.hub.Load().requireEmpty(t)
 
 	keys := []any{"a", "b"}
 	since := s.Load()
-	w := s.Keys(keys...)
+	w := s.OnKeys(keys...)
 	got := make(chan *snapshot.Map[any, int])
 	go func() {
 		m, _ := s.Watch(t.Context(), since, w)

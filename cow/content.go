@@ -423,7 +423,7 @@ func (c *content[K, V, I]) violation() error {
 		return nil
 	}
 	i, _, _ := c.dups.Iterator().Next()
-	return &IndexError{Index: c.index.name, Key: c.index.own(i)}
+	return &IndexError{Name: c.index.empty.Name(), Index: c.index.name, Key: c.index.own(i)}
 }
 
 // structure counts the items at the usual fill of the leaves they lie in.

@@ -112,6 +112,12 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 // ctx's cause. If it is later, they may happen or not, and it returns an error that
 // wraps ErrUnknownOutcome too. What is proposed is never taken back.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
+	_, err := db.run(ctx, f)
+	return err
+}
+
+// run is UpdateContext that returns the version that was published, or 0 for none.
+func (db *DB) run(ctx context.Context, f func(tx *Tx) error) (uint64, error) {
 	return db.update(ctx, func(base *Snapshot, wanted bool) (draft[*Snapshot], error) {
 		tx := &Tx{db: db, base: base}
 		defer tx.end()

@@ -181,7 +181,7 @@ func TestValuesOfTwoTablesWithOneTypeAreApart(t *testing.T) {
 	require.NotSame(t, &x[0], &y[0])
 	// What one isolated the other does not take: it may have other Options.
 	require.Panics(t, func() {
-		_ = db.Update(func(tx *cow.Tx) error { b.Edit(tx).Put("l", a.Edit(tx).Isolate(nil)); return nil })
+		_ = db.Update(func(tx *cow.Tx) error { b.Edit(tx).Put("l", must(a.Edit(tx).Isolate("", nil))); return nil })
 	})
 	require.Equal(t, uint64(2), db.Load().Version())
 }

@@ -16,7 +16,7 @@ func Example() {
 	theme["theme"] = "pink" // the store has its own
 
 	before := prefs.Load() // a consistent view, for as long as it is wanted
-	_ = prefs.Modify("ada", func(v *map[string]string) error {
+	_, _ = prefs.Modify("ada", func(v *map[string]string) error {
 		(*v)["font"] = "serif"
 		return nil
 	})
@@ -95,7 +95,7 @@ func ExampleDB() {
 	fmt.Println(id, p.Steps, "of", plans.In(s).Len())
 	// Output:
 	// <nil>
-	// snapshot: build: key exists
+	// cow: table "plans by title": build: key exists
 	// 1 [compile link] of 1
 }
 
@@ -128,7 +128,7 @@ func ExampleStore_SetIf() {
 			docs.Set("readme", "good morning")
 			interfere = false
 		}
-		err := docs.SetIf("readme", m.Revision("readme"), text)
+		_, err := docs.SetIf("readme", m.Revision("readme"), text)
 		if err == nil {
 			break
 		}
@@ -147,10 +147,10 @@ func ExampleStore_Take() {
 	pool := cow.New[string](cow.Options[*connection]{Immutable: true})
 	pool.Set("db", &connection{name: "db"})
 
-	first, ok := pool.Take("db")
+	first, ok, _ := pool.Take("db")
 	fmt.Println(ok)
 	first.close()
-	_, ok = pool.Take("db")
+	_, ok, _ = pool.Take("db")
 	fmt.Println(ok)
 	// Output:
 	// true

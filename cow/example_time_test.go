@@ -110,7 +110,7 @@ func ExampleTable_Watch() {
 		}
 	}()
 
-	now, err := jobs.Watch(context.Background(), seen, byWorker.Keys("ada"))
+	now, err := jobs.Watch(context.Background(), seen, byWorker.OnKeys("ada"))
 	for _, row := range byWorker.In(jobs.In(now)).Equal("ada").All() {
 		fmt.Println("ada has job", row.Key(), err)
 	}

@@ -87,7 +87,7 @@ func laneOfStore(s *cow.Store[int, []int], x *index) *lane {
 			m, err := s.Watch(ctx, since.maps[0], w...)
 			return of(m), err
 		},
-		keys:  func(_ int, keys ...int) watched { return s.Keys(keys...) },
+		keys:  func(_ int, keys ...int) watched { return s.OnKeys(keys...) },
 		index: []*index{x},
 		stats: s.Stats,
 	}
@@ -149,7 +149,7 @@ func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
 			s, err := all[table].Of(db).Watch(ctx, since.db, w...)
 			return of(s), err
 		},
-		keys:  func(table int, keys ...int) watched { return all[table].Keys(keys...) },
+		keys:  func(table int, keys ...int) watched { return all[table].OnKeys(keys...) },
 		index: by,
 		stats: db.Stats,
 	}

@@ -173,3 +173,17 @@ func drain[V any](seq iter.Seq2[string, V]) {
 	for range seq {
 	}
 }
+
+// errOf returns the error of a verb.
+func errOf(_ uint64, err error) error { return err }
+
+// hasDeleted reports whether a Delete removed something. An error is none of its own.
+func hasDeleted(rev uint64, err error) bool { return rev > 0 && err == nil }
+
+// must returns what was isolated without an error.
+func must[V any](i snapshot.Isolated[V], err error) snapshot.Isolated[V] {
+	if err != nil {
+		panic(err)
+	}
+	return i
+}

@@ -66,12 +66,13 @@ type Indexed[K comparable, V any] interface {
 // An IndexError says which index key of a unique index two rows have. It wraps
 // ErrExists.
 type IndexError struct {
+	Name  string // as in snapshot.KeyError: which table
 	Index string
 	Key   any // the caller's own
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("cow: index %q: two rows under %v", e.Index, e.Key)
+	return fmt.Sprintf("%s: index %q: two rows under %v", cmp.Or(e.Name, "cow"), e.Index, e.Key)
 }
 
 func (e *IndexError) Unwrap() error { return ErrExists }

@@ -68,9 +68,11 @@ func requireIndexError(t *testing.T, err error, index string, key any) {
 	t.Helper()
 	var ie *cow.IndexError
 	require.True(t, errors.As(err, &ie), "%v", err)
-	require.Equal(t, cow.IndexError{Index: index, Key: key}, *ie)
+	name := cmp.Or(ie.Name, "cow") // that of a Store; a Table says which it is
+	require.Regexp(t, `^cow(: table "\w+")?$`, name)
+	require.Equal(t, cow.IndexError{Name: ie.Name, Index: index, Key: key}, *ie)
 	require.ErrorIs(t, err, cow.ErrExists)
-	require.EqualError(t, err, fmt.Sprintf("cow: index %q: two rows under %v", index, key))
+	require.EqualError(t, err, fmt.Sprintf("%s: index %q: two rows under %v", name, index, key))
 }
 
 func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {

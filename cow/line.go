@@ -55,12 +55,13 @@ type draft[P version[P]] struct {
 func (l *line[P]) Load() P { return l.published.Load() }
 
 // update makes a version out of what f derives from the latest one, unless that is
-// the same or comes with an error. All foreign code runs in f: an error, panic or
-// Goexit there leaves everything as it was. F makes a Commit where one is wanted.
-func (l *line[P]) update(ctx context.Context, f func(base P, wanted bool) (draft[P], error)) error {
+// the same or comes with an error, and returns its number, or 0 for none. All foreign
+// code runs in f: an error, panic or Goexit there leaves everything as it was. F makes
+// a Commit where one is wanted.
+func (l *line[P]) update(ctx context.Context, f func(base P, wanted bool) (draft[P], error)) (version uint64, err error) {
 	if l.outbox.Load() == nil {
-		if done, err := l.updateAlone(ctx, f); done {
-			return err
+		if done, version, err := l.updateAlone(ctx, f); done {
+			return version, err
 		}
 	}
 	return l.updateThrough(ctx, l.outbox.Load(), f)
@@ -68,19 +69,19 @@ func (l *line[P]) update(ctx context.Context, f func(base P, wanted bool) (draft
 
 // updateAlone is update where no sink has a say in it. It returns false if there is
 // one.
-func (l *line[P]) updateAlone(ctx context.Context, f func(base P, wanted bool) (draft[P], error)) (done bool, err error) {
+func (l *line[P]) updateAlone(ctx context.Context, f func(base P, wanted bool) (draft[P], error)) (done bool, version uint64, err error) {
 	l.lock("an update")
 	defer l.writer.Unlock()
 	if l.outbox.Load() != nil {
-		return false, nil
+		return false, 0, nil
 	}
 	if err := context.Cause(ctx); err != nil {
-		return true, err
+		return true, 0, err
 	}
 	base := l.published.Load()
 	d, err := l.derive(base, l.history != nil, f)
 	if err != nil || any(d.next) == any(base) {
-		return true, err
+		return true, 0, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +89,7 @@ func (l *line[P]) updateAlone(ctx context.Context, f func(base P, wanted bool) (
 		l.stamp(&d)
 	}
 	l.publish(d)
-	return true, nil
+	return true, d.next.Version(), nil
 }
 
 // derive calls f in the writer's place.

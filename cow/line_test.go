@@ -80,17 +80,17 @@ func TestAnUpdateOfAnotherGoroutineQueues(t *testing.T) {
 		var s cow.Store[string, int]
 		s.Set("a", 1)
 		deleted := make(chan struct{})
-		require.NoError(t, s.Modify("a", func(v *int) error {
+		require.NoError(t, errOf(s.Modify("a", func(v *int) error {
 			go func() {
 				defer close(deleted)
-				if !s.Delete("a") {
+				if !hasDeleted(s.Delete("a")) {
 					t.Error("nothing to delete")
 				}
 			}()
 			requireOpen(t, deleted, "the Delete did not wait")
 			*v++
 			return nil
-		}))
+		})))
 		requireClosed(t, deleted, "the Delete is still waiting")
 		require.Zero(t, s.Load().Len())
 		require.Equal(t, uint64(3), s.Load().Version())
@@ -122,13 +122,15 @@ func TestATableIsAddedAtAnyTime(t *testing.T) {
 
 // verbs are all ways to update a Store.
 var verbs = map[string]func(s *cow.Store[string, int]){
-	"Set":      func(s *cow.Store[string, int]) { s.Set("a", 99) },
-	"Insert":   func(s *cow.Store[string, int]) { _ = s.Insert("a", 99) },
-	"SetIf":    func(s *cow.Store[string, int]) { _ = s.SetIf("a", 0, 99) },
-	"Modify":   func(s *cow.Store[string, int]) { _ = s.Modify("a", func(v *int) error { *v = 99; return nil }) },
-	"Upsert":   func(s *cow.Store[string, int]) { _ = s.Upsert("a", func(v *int, _ bool) error { *v = 99; return nil }) },
+	"Set":    func(s *cow.Store[string, int]) { s.Set("a", 99) },
+	"Insert": func(s *cow.Store[string, int]) { _, _ = s.Insert("a", 99) },
+	"SetIf":  func(s *cow.Store[string, int]) { _, _ = s.SetIf("a", 0, 99) },
+	"Modify": func(s *cow.Store[string, int]) { _, _ = s.Modify("a", func(v *int) error { *v = 99; return nil }) },
+	"Upsert": func(s *cow.Store[string, int]) {
+		_, _ = s.Upsert("a", func(v *int, _ bool) error { *v = 99; return nil })
+	},
 	"Delete":   func(s *cow.Store[string, int]) { s.Delete("a") },
-	"DeleteIf": func(s *cow.Store[string, int]) { _ = s.DeleteIf("a", 0) },
+	"DeleteIf": func(s *cow.Store[string, int]) { _, _ = s.DeleteIf("a", 0) },
 	"Take":     func(s *cow.Store[string, int]) { s.Take("a") },
 	"Replace":  func(s *cow.Store[string, int]) { s.Replace(maps.All(map[string]int{"a": 99})) },
 	"Update":   func(s *cow.Store[string, int]) { _ = s.Update(func(*cow.Editor[string, int]) error { return nil }) },
@@ -144,10 +146,10 @@ func TestAnUpdateInsideAnUpdatePanics(t *testing.T) {
 				},
 				"Modify": func(f func()) error {
 					s.Set("a", 1)
-					return s.Modify("a", func(*int) error { f(); return nil })
+					return errOf(s.Modify("a", func(*int) error { f(); return nil }))
 				},
 				"Upsert": func(f func()) error {
-					return s.Upsert("a", func(v *int, _ bool) error { f(); *v = 1; return nil })
+					return errOf(s.Upsert("a", func(v *int, _ bool) error { f(); *v = 1; return nil }))
 				},
 			} {
 				t.Run(outer, func(t *testing.T) {

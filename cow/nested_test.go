@@ -198,8 +198,8 @@ func TestARevisionThatWasNeverPublishedMatchesNothing(t *testing.T) {
 	s.Set("k", 3)
 	require.Equal(t, uint64(2), s.Load().Revision("k"))
 	for _, rev := range seen {
-		require.ErrorIs(t, s.SetIf("k", rev, 99), cow.ErrConflict)
-		require.ErrorIs(t, s.DeleteIf("k", rev), cow.ErrConflict)
+		require.ErrorIs(t, errOf(s.SetIf("k", rev, 99)), cow.ErrConflict)
+		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrConflict)
 	}
-	require.NoError(t, s.SetIf("k", 2, 4))
+	require.NoError(t, errOf(s.SetIf("k", 2, 4)))
 }

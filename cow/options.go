@@ -32,8 +32,9 @@ type Options[V any] struct {
 	Derive func(tx *Tx) error
 }
 
-func newMap[K comparable, V any](o Options[V]) *snapshot.Map[K, V] {
-	return snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable})
+// newMap returns an empty map, which errors name so.
+func newMap[K comparable, V any](o Options[V], name string) *snapshot.Map[K, V] {
+	return snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: name})
 }
 
 // An Editor makes the changes of one update to one map. It must not be used

@@ -64,23 +64,23 @@ func (l *line[P]) tip(o *outbox[P]) (P, *proposal[P]) {
 }
 
 // updateThrough is update where a sink decides.
-func (l *line[P]) updateThrough(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) error {
+func (l *line[P]) updateThrough(ctx context.Context, o *outbox[P], f func(base P, wanted bool) (draft[P], error)) (version uint64, err error) {
 	for attempt := 0; ; {
 		if o == nil || l.outbox.Load() != o {
 			return l.update(ctx, f) // the sink could not be attached after all
 		}
 		if err := l.begin(ctx, o); err != nil {
-			return err
+			return 0, err
 		}
 		if err := o.sink.Room(ctx, attempt); err != nil {
-			return l.failure(ctx, o, err)
+			return 0, l.failure(ctx, o, err)
 		}
 		r := l.propose(ctx, o, f)
 		switch {
 		case r.held:
 			continue
 		case r.of == nil:
-			return r.err
+			return 0, r.err
 		}
 		select {
 		case <-r.of.decided:
@@ -88,16 +88,18 @@ func (l *line[P]) updateThrough(ctx context.Context, o *outbox[P], f func(base P
 			select {
 			case <-r.of.decided: // both: what is known counts
 			default:
-				return r.abandon(ctx)
+				return 0, r.abandon(ctx)
 			}
 		}
 		switch {
 		case r.of.again:
 			attempt++
 		case r.of.err != nil:
-			return r.of.err
+			return 0, r.of.err
+		case r.mine:
+			return r.of.next.Version(), nil
 		default:
-			return r.err
+			return 0, r.err
 		}
 	}
 }

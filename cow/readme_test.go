@@ -129,7 +129,7 @@ func Example_readmeFollow() {
 		jobs.Set("test", "queued") // nobody is woken by that
 		jobs.Set("build", "done")
 	}()
-	m, err := jobs.Watch(ctx, since, jobs.Keys("build")) // until build is written again
+	m, err := jobs.Watch(ctx, since, jobs.OnKeys("build")) // until build is written again
 	if err != nil {
 		return
 	}
@@ -180,7 +180,7 @@ func Example_readmeIndexes() {
 	for tag, row := range cow.Prefix(byTag.In(now), "m").All() { // in order; also From, To, Reverse, After
 		fmt.Println(tag, row.Value().Name)
 	}
-	err3 := people.Insert(3, Person{Name: "Eve", Email: "ada@example.com"})
+	_, err3 := people.Insert(3, Person{Name: "Eve", Email: "ada@example.com"})
 	fmt.Println(err, err2, errors.Is(err3, cow.ErrExists), err3)
 	// Output:
 	// 1 Ada

@@ -59,10 +59,10 @@ func TestADeletedKeyIsNotBroughtBack(t *testing.T) {
 		s.Set("k", []int{1})
 		v, _ := s.Get("k")
 		rev := s.Load().Revision("k")
-		require.True(t, s.Delete("k"))
-		require.ErrorIs(t, s.SetIf("k", rev, v), cow.ErrConflict)
-		require.ErrorIs(t, s.DeleteIf("k", rev), cow.ErrConflict)
-		require.ErrorIs(t, s.Modify("k", func(*[]int) error { t.Error("called"); return nil }), cow.ErrNotFound)
+		require.True(t, hasDeleted(s.Delete("k")))
+		require.ErrorIs(t, errOf(s.SetIf("k", rev, v)), cow.ErrConflict)
+		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrConflict)
+		require.ErrorIs(t, errOf(s.Modify("k", func(*[]int) error { t.Error("called"); return nil })), cow.ErrNotFound)
 		require.Zero(t, s.Load().Len())
 		require.Equal(t, uint64(2), s.Load().Version())
 	})
@@ -87,11 +87,11 @@ func TestEveryWriteIsInExactlyOneValue(t *testing.T) {
 			key := fmt.Sprint(random.IntN(keys))
 			switch id := g*each + i; random.IntN(6) {
 			case 0:
-				if s.Insert(key, &session{}) == nil {
+				if errOf(s.Insert(key, &session{})) == nil {
 					inserted.Add(1)
 				}
 			case 1:
-				if v, ok := s.Take(key); ok {
+				if v, ok, _ := s.Take(key); ok {
 					got = append(got, v)
 				}
 			case 2: // the loop of an optimist
@@ -99,18 +99,18 @@ func TestEveryWriteIsInExactlyOneValue(t *testing.T) {
 				if v, ok := m.Get(key); ok {
 					v.touches = append(v.touches, id)
 					runtime.Gosched()
-					if s.SetIf(key, m.Revision(key), v) == nil {
+					if errOf(s.SetIf(key, m.Revision(key), v)) == nil {
 						mine = append(mine, id)
 					}
 				}
 			default:
-				if s.Modify(key, func(v **session) error {
+				if errOf(s.Modify(key, func(v **session) error {
 					(*v).touches = append((*v).touches, id)
 					if i%50 == 0 {
 						runtime.Gosched()
 					}
 					return nil
-				}) == nil {
+				})) == nil {
 					mine = append(mine, id)
 				}
 			}
@@ -156,12 +156,12 @@ func TestHandlesAreClosedOnceByWhoTookThem(t *testing.T) {
 			switch random.IntN(3) {
 			case 0:
 				h := &handle{key: key}
-				if s.Insert(key, h) == nil {
+				if errOf(s.Insert(key, h)) == nil {
 					h.stored.Store(true)
 					mine = append(mine, h)
 				}
 			case 1:
-				if h, ok := s.Take(key); ok {
+				if h, ok, _ := s.Take(key); ok {
 					h.closed.Add(1)
 				}
 			case 2:

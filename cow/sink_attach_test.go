@@ -483,10 +483,10 @@ func TestResetToContentsAndPast(t *testing.T) {
 
 	woken := make(chan struct{})
 	since := c.db.Load()
-	go func() { defer close(woken); _, _ = c.t.Watch(t.Context(), since, c.t.Keys("c")) }()
+	go func() { defer close(woken); _, _ = c.t.Watch(t.Context(), since, c.t.OnKeys("c")) }()
 	ctx, end := context.WithCancel(t.Context())
 	asleep := make(chan struct{})
-	go func() { defer close(asleep); _, _ = c.t.Watch(ctx, since, c.t.Keys("a")) }()
+	go func() { defer close(asleep); _, _ = c.t.Watch(ctx, since, c.t.OnKeys("a")) }()
 	superseded := c.begin(t, "mine", 1)
 	require.NoError(t, c.sink.Reset(contents, past...))
 	requireClosed(t, woken, "a watch was not woken")

@@ -25,7 +25,7 @@ type Store[K comparable, V any] struct {
 // says.
 func New[K comparable, V any](o Options[V]) *Store[K, V] {
 	s := new(Store[K, V])
-	s.published.Store(newMap[K](o))
+	s.published.Store(newMap[K](o, "cow"))
 	return s
 }
 
@@ -47,6 +47,12 @@ func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
 // UpdateContext is Update, unless ctx has ended before f is called: then it returns
 // ctx's cause.
 func (s *Store[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V]) error) error {
+	_, err := s.run(ctx, f)
+	return err
+}
+
+// run is UpdateContext that returns the version that was published, or 0 for none.
+func (s *Store[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error) {
 	return s.update(ctx, func(base *snapshot.Map[K, V], wanted bool) (d draft[*snapshot.Map[K, V]], err error) {
 		e := base.Edit()
 		defer e.Discard()
@@ -85,103 +91,84 @@ func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *sn
 	})
 }
 
-// Set stores a clone of v under key. The clone is made before Set queues, as
-// it is in Insert and SetIf. It panics with an *IndexError if that puts two rows
-// under one key of a unique index, and with ErrKey for a key that is not equal to
-// itself: where that can happen, use Upsert.
-func (s *Store[K, V]) Set(key K, v V) {
-	clone := s.Load().Isolate(v)
-	must(s.Update(func(e *Editor[K, V]) error { e.Put(key, clone); return nil }))
-}
-
-// must panics if an update failed that only an index can make fail.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
+// Set stores a clone of v under key, and returns the revision of that: the version
+// that it published. The clone is made before Set queues, as it is in Insert and
+// SetIf. What a row can be refused for is an error, and nothing is stored: a
+// *snapshot.KeyError with ErrKey, or with a *snapshot.CloneError for what must not be
+// copied; an *IndexError for a second row under one key of a unique index. These are
+// the errors of all verbs that store.
+func (s *Store[K, V]) Set(key K, v V) (rev uint64, err error) { return put(s, key, v, nil) }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
-func (s *Store[K, V]) Insert(key K, v V) error {
-	clone := s.Load().Isolate(v)
-	return s.Update(func(e *Editor[K, V]) error {
-		if e.Has(key) {
-			return &snapshot.KeyError[K]{Key: key, Err: ErrExists}
-		}
-		e.Put(key, clone)
-		return nil
-	})
+func (s *Store[K, V]) Insert(key K, v V) (rev uint64, err error) {
+	return put(s, key, v, func(e *Editor[K, V]) error { return e.CheckAbsent(key) })
 }
 
 // SetIf stores a clone of v under key if the revision of key is rev, and
 // returns ErrConflict otherwise. Revision 0 means that key must be absent.
-func (s *Store[K, V]) SetIf(key K, rev uint64, v V) error {
-	clone := s.Load().Isolate(v)
-	return s.Update(func(e *Editor[K, V]) error {
-		if err := e.Check(key, rev); err != nil {
-			return err
-		}
-		e.Put(key, clone)
-		return nil
-	})
+func (s *Store[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
+	return put(s, key, v, func(e *Editor[K, V]) error { return e.Check(key, rev) })
 }
 
-// Modify calls f with the value of key, isolated, and stores what f
-// made of it. It returns ErrNotFound if key is absent, or f's error.
-func (s *Store[K, V]) Modify(key K, f func(v *V) error) error {
-	return s.Update(func(e *Editor[K, V]) error { return e.Modify(key, f) })
+// Modify calls f with the value of key, isolated, and stores what f made of it. It
+// returns ErrNotFound, in a *snapshot.KeyError with key, if key is absent, or f's
+// error as it is.
+func (s *Store[K, V]) Modify(key K, f func(v *V) error) (rev uint64, err error) {
+	return update(s, func(e *Editor[K, V]) error { return e.Modify(key, f) })
 }
 
 // Upsert is like Modify, but calls f with a zero value, and found false, if
 // key is absent.
-func (s *Store[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
-	return s.Update(func(e *Editor[K, V]) error { return e.Upsert(key, f) })
+func (s *Store[K, V]) Upsert(key K, f func(v *V, found bool) error) (rev uint64, err error) {
+	return update(s, func(e *Editor[K, V]) error { return e.Upsert(key, f) })
 }
 
-// Delete removes key and reports whether it was present.
-func (s *Store[K, V]) Delete(key K) (found bool) {
-	must(s.Update(func(e *Editor[K, V]) error { found = e.Delete(key); return nil }))
-	return found
+// Delete removes key, and returns the version that did, or 0 if key was absent. Like
+// the verbs below it fails only where a sink decides, or a derived table.
+func (s *Store[K, V]) Delete(key K) (rev uint64, err error) {
+	return update(s, func(e *Editor[K, V]) error { e.Delete(key); return nil })
 }
 
-// DeleteIf removes key if its revision is rev, and returns ErrConflict
-// otherwise.
-func (s *Store[K, V]) DeleteIf(key K, rev uint64) error {
-	return s.Update(func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
+// DeleteIf removes key if its revision is rev, and returns ErrConflict otherwise.
+func (s *Store[K, V]) DeleteIf(key K, rev uint64) (now uint64, err error) {
+	return update(s, func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
 }
 
-// Take removes key and returns its value, isolated, and whether it was
-// present. Of any number of concurrent calls one gets it.
-func (s *Store[K, V]) Take(key K) (v V, found bool) {
-	must(s.Update(func(e *Editor[K, V]) error { v, found = e.Take(key); return nil }))
-	return v, found
+// Take removes key and returns its value, isolated, and whether it was present. Of
+// any number of concurrent calls one gets it.
+func (s *Store[K, V]) Take(key K) (v V, found bool, err error) { return take(s, key) }
+
+// DeleteFunc removes the rows for which f, called with an isolated value, returns
+// true, and returns how many.
+func (s *Store[K, V]) DeleteFunc(f func(key K, v V) bool) (n int, err error) { return deleteFunc(s, f) }
+
+// Clear removes all rows, in constant time, and returns how many.
+func (s *Store[K, V]) Clear() (n int, err error) { return clearAll(s) }
+
+// Replace makes the pairs of seq, cloned, the whole content, in one version. Of equal
+// keys the last wins. It takes maps.All of a map as well as All of a snapshot. Like
+// the clones, all of the iteration happens before Replace queues.
+func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) error { return replace(s, seq) }
+
+// Sync is Replace that leaves rows alone whose value is equal to the new one, as
+// equal says: they keep their revision, and who watches them is not woken. Equal gets
+// what is stored, isolated, and what seq has.
+func (s *Store[K, V]) Sync(seq iter.Seq2[K, V], equal func(a, b V) bool) error {
+	return syncRows(s, seq, equal)
 }
 
-// Replace makes the pairs of seq, cloned, the whole content, in one version.
-// Of equal keys the last wins. It takes maps.All of a map as well as All of a
-// snapshot. Like the clones, all of the iteration happens before Replace
-// queues. It panics with an *IndexError if seq puts two rows under one key of a
-// unique index, and with ErrKey for a key that is not equal to itself: where that
-// can happen, use Update.
-func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) {
-	type pair struct {
-		key   K
-		value snapshot.Isolated[V]
-	}
-	var pairs []pair
-	base := s.Load()
-	for k, v := range seq {
-		pairs = append(pairs, pair{k, base.Isolate(v)})
-	}
-	must(s.Update(func(e *Editor[K, V]) error {
-		e.Clear()
-		e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
-			for _, p := range pairs {
-				if !yield(p.key, p.value) {
-					return
-				}
-			}
-		})
-		return nil
-	}))
-}
+// Has reports whether key is present in the current snapshot.
+func (s *Store[K, V]) Has(key K) bool { return s.Load().Has(key) }
+
+// Len returns the number of rows of the current snapshot.
+func (s *Store[K, V]) Len() int { return s.Load().Len() }
+
+// All returns an iterator over the keys and isolated values of the snapshot that is
+// current when the iteration begins, in no particular order.
+func (s *Store[K, V]) All() iter.Seq2[K, V] { return all(s) }
+
+// Keys returns an iterator over keys, as All.
+func (s *Store[K, V]) Keys() iter.Seq[K] { return keys(s) }
+
+// Values returns an iterator over isolated values, as All.
+func (s *Store[K, V]) Values() iter.Seq[V] { return values(s) }

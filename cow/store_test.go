@@ -24,13 +24,13 @@ func TestTheZeroStoreIsUsable(t *testing.T) {
 	require.Zero(t, m.Shared().Len())
 	_, ok := s.Get("a")
 	require.False(t, ok)
-	require.False(t, s.Delete("a"))
-	_, ok = s.Take("a")
+	require.False(t, hasDeleted(s.Delete("a")))
+	_, ok, _ = s.Take("a")
 	require.False(t, ok)
-	require.ErrorIs(t, s.Modify("a", func(*[]int) error { return nil }), cow.ErrNotFound)
-	require.ErrorIs(t, s.SetIf("a", 1, nil), cow.ErrConflict)
-	require.ErrorIs(t, s.DeleteIf("a", 1), cow.ErrConflict)
-	require.NoError(t, s.DeleteIf("a", 0))
+	require.ErrorIs(t, errOf(s.Modify("a", func(*[]int) error { return nil })), cow.ErrNotFound)
+	require.ErrorIs(t, errOf(s.SetIf("a", 1, nil)), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.DeleteIf("a", 1)), cow.ErrConflict)
+	require.NoError(t, errOf(s.DeleteIf("a", 0)))
 	s.Replace(maps.All(map[string][]int{}))
 	require.NoError(t, s.Update(func(e *cow.Editor[string, []int]) error {
 		require.Zero(t, e.Len())
@@ -49,11 +49,11 @@ func TestTheZeroStoreIsUsable(t *testing.T) {
 
 	for verb, write := range map[string]func(s *cow.Store[string, []int]){
 		"Set":     func(s *cow.Store[string, []int]) { s.Set("a", []int{1}) },
-		"Insert":  func(s *cow.Store[string, []int]) { require.NoError(t, s.Insert("a", []int{1})) },
-		"SetIf":   func(s *cow.Store[string, []int]) { require.NoError(t, s.SetIf("a", 0, []int{1})) },
+		"Insert":  func(s *cow.Store[string, []int]) { require.NoError(t, errOf(s.Insert("a", []int{1}))) },
+		"SetIf":   func(s *cow.Store[string, []int]) { require.NoError(t, errOf(s.SetIf("a", 0, []int{1}))) },
 		"Replace": func(s *cow.Store[string, []int]) { s.Replace(maps.All(map[string][]int{"a": {1}})) },
 		"Upsert": func(s *cow.Store[string, []int]) {
-			require.NoError(t, s.Upsert("a", func(v *[]int, found bool) error { *v = []int{1}; return nil }))
+			require.NoError(t, errOf(s.Upsert("a", func(v *[]int, found bool) error { *v = []int{1}; return nil })))
 		},
 		"Update": func(s *cow.Store[string, []int]) {
 			require.NoError(t, s.Update(func(e *cow.Editor[string, []int]) error { e.Set("a", []int{1}); return nil }))
@@ -92,52 +92,52 @@ func TestOneKeyVerbs(t *testing.T) {
 	_, ok = s.Get("b")
 	require.False(t, ok)
 
-	require.ErrorIs(t, s.Insert("a", []int{2}), cow.ErrExists)
+	require.ErrorIs(t, errOf(s.Insert("a", []int{2})), cow.ErrExists)
 	requireState(1, map[string][]int{"a": {1}})
-	require.NoError(t, s.Insert("b", []int{2}))
+	require.NoError(t, errOf(s.Insert("b", []int{2})))
 	requireState(2, map[string][]int{"a": {1}, "b": {2}})
 
-	require.ErrorIs(t, s.SetIf("a", 2, []int{3}), cow.ErrConflict)
-	require.ErrorIs(t, s.SetIf("a", 0, []int{3}), cow.ErrConflict)
-	require.ErrorIs(t, s.SetIf("c", 1, []int{3}), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.SetIf("a", 2, []int{3})), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.SetIf("a", 0, []int{3})), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.SetIf("c", 1, []int{3})), cow.ErrConflict)
 	requireState(2, map[string][]int{"a": {1}, "b": {2}})
-	require.NoError(t, s.SetIf("a", 1, []int{3}))
-	require.NoError(t, s.SetIf("c", 0, []int{4}))
+	require.NoError(t, errOf(s.SetIf("a", 1, []int{3})))
+	require.NoError(t, errOf(s.SetIf("c", 0, []int{4})))
 	requireState(4, map[string][]int{"a": {3}, "b": {2}, "c": {4}})
 	require.Equal(t, uint64(3), s.Load().Revision("a"))
 	require.Equal(t, uint64(2), s.Load().Revision("b"))
 	require.Equal(t, uint64(4), s.Load().Revision("c"))
 	require.Zero(t, s.Load().Revision("d"))
 
-	require.NoError(t, s.Modify("a", func(v *[]int) error { *v = append(*v, 5); return nil }))
-	require.ErrorIs(t, s.Modify("d", func(*[]int) error { return nil }), cow.ErrNotFound)
-	require.Same(t, errTest, s.Modify("a", func(v *[]int) error { *v = nil; return errTest }))
+	require.NoError(t, errOf(s.Modify("a", func(v *[]int) error { *v = append(*v, 5); return nil })))
+	require.ErrorIs(t, errOf(s.Modify("d", func(*[]int) error { return nil })), cow.ErrNotFound)
+	require.Same(t, errTest, errOf(s.Modify("a", func(v *[]int) error { *v = nil; return errTest })))
 	requireState(5, map[string][]int{"a": {3, 5}, "b": {2}, "c": {4}})
 
-	require.NoError(t, s.Upsert("a", func(v *[]int, found bool) error {
+	require.NoError(t, errOf(s.Upsert("a", func(v *[]int, found bool) error {
 		require.True(t, found)
 		*v = append(*v, 6)
 		return nil
-	}))
-	require.NoError(t, s.Upsert("d", func(v *[]int, found bool) error {
+	})))
+	require.NoError(t, errOf(s.Upsert("d", func(v *[]int, found bool) error {
 		require.False(t, found)
 		require.Nil(t, *v)
 		*v = append(*v, 7)
 		return nil
-	}))
-	require.Same(t, errTest, s.Upsert("e", func(v *[]int, _ bool) error { *v = []int{8}; return errTest }))
+	})))
+	require.Same(t, errTest, errOf(s.Upsert("e", func(v *[]int, _ bool) error { *v = []int{8}; return errTest })))
 	requireState(7, map[string][]int{"a": {3, 5, 6}, "b": {2}, "c": {4}, "d": {7}})
 
-	require.True(t, s.Delete("d"))
-	require.False(t, s.Delete("d"))
-	require.ErrorIs(t, s.DeleteIf("c", 3), cow.ErrConflict)
-	require.ErrorIs(t, s.DeleteIf("c", 0), cow.ErrConflict)
-	require.NoError(t, s.DeleteIf("c", 4))
+	require.True(t, hasDeleted(s.Delete("d")))
+	require.False(t, hasDeleted(s.Delete("d")))
+	require.ErrorIs(t, errOf(s.DeleteIf("c", 3)), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.DeleteIf("c", 0)), cow.ErrConflict)
+	require.NoError(t, errOf(s.DeleteIf("c", 4)))
 	requireState(9, map[string][]int{"a": {3, 5, 6}, "b": {2}})
-	v, ok = s.Take("b")
+	v, ok, _ = s.Take("b")
 	require.True(t, ok)
 	require.Equal(t, []int{2}, v)
-	v, ok = s.Take("b")
+	v, ok, _ = s.Take("b")
 	require.False(t, ok)
 	require.Nil(t, v)
 	requireState(10, map[string][]int{"a": {3, 5, 6}})
@@ -151,10 +151,10 @@ func TestErrorsNameTheKey(t *testing.T) {
 		err, is error
 		text    string
 	}{
-		{s.Insert(key, 1), cow.ErrExists, "[a b]: key exists"},
-		{s.SetIf(key, 7, 1), cow.ErrConflict, "[a b]: key is not at that revision"},
-		{s.DeleteIf(key, 7), cow.ErrConflict, "[a b]: key is not at that revision"},
-		{s.Modify([2]string{}, nil), cow.ErrNotFound, "[ ]: key not found"},
+		{errOf(s.Insert(key, 1)), cow.ErrExists, "[a b]: key exists"},
+		{errOf(s.SetIf(key, 7, 1)), cow.ErrConflict, "[a b]: key is not at that revision"},
+		{errOf(s.DeleteIf(key, 7)), cow.ErrConflict, "[a b]: key is not at that revision"},
+		{errOf(s.Modify([2]string{}, nil)), cow.ErrNotFound, "[ ]: key not found"},
 	} {
 		require.ErrorIs(t, c.err, c.is)
 		require.ErrorContains(t, c.err, c.text)

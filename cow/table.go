@@ -32,7 +32,7 @@ type tableDef[K comparable, V any] struct {
 // any time. It panics if db has a table of that name, if V cannot be kept isolated
 // as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
-	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o), codec: o.Codec, update: o.Derive}
+	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o, fmt.Sprintf("cow: table %q", name)), codec: o.Codec, update: o.Derive}
 	d.keys, d.keysErr = keycode.New[K]()
 	d.index = d.schema.add(d)
 	return &Table[K, V]{db, d}

@@ -44,8 +44,8 @@ func TestOfManyInsertsOneWins(t *testing.T) {
 	t.Run("one-key verbs", func(t *testing.T) {
 		endsWithin(t, time.Minute)
 		for _, verb := range []func(s *cow.Store[string, int], i int) error{
-			func(s *cow.Store[string, int], i int) error { return s.Insert("k", i) },
-			func(s *cow.Store[string, int], i int) error { return s.SetIf("k", 0, i) },
+			func(s *cow.Store[string, int], i int) error { return errOf(s.Insert("k", i)) },
+			func(s *cow.Store[string, int], i int) error { return errOf(s.SetIf("k", 0, i)) },
 		} {
 			for range rounds {
 				var s cow.Store[string, int]

@@ -113,7 +113,7 @@ func TestAKeptEditorPanics(t *testing.T) {
 		"Set":      func(e *cow.Editor[string, int]) { e.Set("a", 99) },
 		"SetAll":   func(e *cow.Editor[string, int]) { e.SetAll(maps.All(map[string]int{"a": 99})) },
 		"PutAll":   func(e *cow.Editor[string, int]) { e.PutAll(maps.All(map[string]snapshot.Isolated[int]{"a": {}})) },
-		"Isolate":  func(e *cow.Editor[string, int]) { e.Isolate(1) },
+		"Isolate":  func(e *cow.Editor[string, int]) { e.Isolate("a", 1) },
 		"Insert":   func(e *cow.Editor[string, int]) { _ = e.Insert("new", 99) },
 		"SetIf":    func(e *cow.Editor[string, int]) { _ = e.SetIf("a", 1, 99) },
 		"Check":    func(e *cow.Editor[string, int]) { _ = e.Check("a", 1) },
@@ -460,7 +460,7 @@ func TestOneKeyVerbsAreOneStep(t *testing.T) {
 		for range each {
 			switch i % 2 {
 			case 0:
-				_ = s.Upsert("n", func(v *int, _ bool) error {
+				_, _ = s.Upsert("n", func(v *int, _ bool) error {
 					n := *v
 					runtime.Gosched()
 					*v = n + 1
@@ -470,7 +470,7 @@ func TestOneKeyVerbsAreOneStep(t *testing.T) {
 				for {
 					m := s.Load()
 					v, _ := m.Get("n")
-					if s.SetIf("n", m.Revision("n"), v+1) == nil {
+					if errOf(s.SetIf("n", m.Revision("n"), v+1)) == nil {
 						break
 					}
 				}

@@ -8,7 +8,7 @@ import (
 )
 
 // A Watched is something in a Store or Table to wait for: keys, present or not,
-// or index keys. It is made by Store.Keys, Table.Keys and Index.Keys, immutable,
+// or index keys. It is made by Store.OnKeys, Table.OnKeys and Index.OnKeys, immutable,
 // and safe for concurrent use.
 type Watched[K comparable, V any] interface {
 	// differs reports whether it is not the same in both maps.
@@ -19,11 +19,11 @@ type Watched[K comparable, V any] interface {
 	remove(h *hub[K, V], c chan struct{})
 }
 
-// Keys returns keys of the Store for Watch.
-func (s *Store[K, V]) Keys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
+// OnKeys returns keys of the Store for Watch.
+func (s *Store[K, V]) OnKeys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
 
-// Keys returns keys of the table for Watch.
-func (t *Table[K, V]) Keys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
+// OnKeys returns keys of the table for Watch.
+func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
 
 // Watch blocks until the current snapshot differs from since in what is watched:
 // any of what is listed, or, if nothing is, the whole map. It returns that

@@ -38,16 +38,16 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			since, at := s.Load(), db.Load()
 			for range 5 {
 				for _, of := range [][]Watched[int, int]{
-					nil, {s.Keys(1, 2, 2)}, {x.Keys(1, 2, 1)}, {s.Keys(1), s.Keys(1, 3), x.Keys(1), x.Keys(2, 1), x.Keys()},
+					nil, {s.OnKeys(1, 2, 2)}, {x.OnKeys(1, 2, 1)}, {s.OnKeys(1), s.OnKeys(1, 3), x.OnKeys(1), x.OnKeys(2, 1), x.OnKeys()},
 				} {
 					go func() { _, _ = s.Watch(ctx, since, of...) }()
 				}
 				for _, of := range [][]Watched[int, int]{
-					nil, {table.Keys(1, 2)}, {y.Keys(1, 2)}, {y.Keys(1), table.Keys(1), y.Keys(1)},
+					nil, {table.OnKeys(1, 2)}, {y.OnKeys(1, 2)}, {y.OnKeys(1), table.OnKeys(1), y.OnKeys(1)},
 				} {
 					go func() { _, _ = table.Watch(ctx, at, of...) }()
 				}
-				go func() { _, _ = float.Watch(ctx, float.Load(), float.Keys(nan, 1, nan)) }()
+				go func() { _, _ = float.Watch(ctx, float.Load(), float.OnKeys(nan, 1, nan)) }()
 			}
 			synctest.Wait()
 			require.Equal(t, 20, s.Stats().Waiting)

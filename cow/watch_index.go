@@ -8,9 +8,9 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// Keys returns index keys for Watch. An index key differs once a row came to it,
+// OnKeys returns index keys for Watch. An index key differs once a row came to it,
 // left it, or was written under it.
-func (x *Index[K, V, I]) Keys(keys ...I) Watched[K, V] {
+func (x *Index[K, V, I]) OnKeys(keys ...I) Watched[K, V] {
 	w := watchedIndex[K, V, I]{index: x.def, keys: make([]I, len(keys))}
 	for n, i := range keys {
 		w.keys[n] = x.def.own(i)

@@ -34,7 +34,7 @@ func (w sight) of(l *lane) (of []watched) {
 		of = append(of, l.keys(w.table, keys...))
 	}
 	for _, keys := range w.indexKeys {
-		of = append(of, l.index[w.table].Keys(keys...))
+		of = append(of, l.index[w.table].OnKeys(keys...))
 	}
 	return of
 }
@@ -412,7 +412,7 @@ func TestAWatchOfNothingYet(t *testing.T) {
 		db := new(cow.DB)
 		table := cow.NewTable[int](db, "a", cow.Options[int]{})
 		var versions [2]uint64
-		for i, of := range [][]cow.Watched[int, int]{nil, {s.Keys(1)}} {
+		for i, of := range [][]cow.Watched[int, int]{nil, {s.OnKeys(1)}} {
 			go func() {
 				m, err := s.Watch(t.Context(), nil, of...)
 				require.NoError(t, err)
@@ -424,7 +424,7 @@ func TestAWatchOfNothingYet(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, [2]uint64{1, 1}, versions)
 		versions = [2]uint64{}
-		for i, of := range [][]cow.Watched[int, int]{nil, {table.Keys(1)}} {
+		for i, of := range [][]cow.Watched[int, int]{nil, {table.OnKeys(1)}} {
 			go func() {
 				at, err := table.Watch(t.Context(), nil, of...)
 				require.NoError(t, err)
@@ -566,10 +566,10 @@ func TestTwoFirstWatchesAtOnce(t *testing.T) {
 			together(5, func(i int) {
 				switch i {
 				case 0, 1:
-					_, err := s.Watch(t.Context(), nil, s.Keys(1))
+					_, err := s.Watch(t.Context(), nil, s.OnKeys(1))
 					require.NoError(t, err)
 				case 2, 3:
-					_, err := table.Watch(t.Context(), nil, table.Keys(1))
+					_, err := table.Watch(t.Context(), nil, table.OnKeys(1))
 					require.NoError(t, err)
 				default:
 					s.Set(1, 1)
@@ -648,7 +648,7 @@ func TestWatchersFollowACounterToItsEnd(t *testing.T) {
 			}
 			of := []watched{l.keys(last, 0)}
 			if i%3 == 1 {
-				of = append(of, l.index[last].Keys(end))
+				of = append(of, l.index[last].OnKeys(end))
 			} else if i%3 == 2 {
 				of = nil
 			}

@@ -240,7 +240,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 	var err error
 	if len(keys) == 0 {
 		if !differ(s.m.spaces, root, since.root, s.path) {
-			_, err = s.m.spaces.Of(s.m.db).Watch(ctx, root, s.m.spaces.Keys(s.path))
+			_, err = s.m.spaces.Of(s.m.db).Watch(ctx, root, s.m.spaces.OnKeys(s.path))
 		}
 	} else {
 		names := make([]string, len(keys))
@@ -248,7 +248,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 			names[i] = nameOf(s.path, k)
 		}
 		if !differ(s.m.entries, root, since.root, names...) {
-			_, err = s.m.entries.Of(s.m.db).Watch(ctx, root, s.m.entries.Keys(names...))
+			_, err = s.m.entries.Of(s.m.db).Watch(ctx, root, s.m.entries.OnKeys(names...))
 		}
 	}
 	if err != nil {

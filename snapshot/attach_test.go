@@ -100,15 +100,15 @@ func TestOneLineTakesWhatAnyOfItIsolated(t *testing.T) {
 	line := []*Map[string, []int]{m, a, derived, derived.Attach("y")}
 	for _, from := range line {
 		for _, to := range line {
-			i := from.Isolate([]int{5})
+			i := must(from.Isolate("", []int{5}))
 			e := to.Edit()
 			e.Put("c", i)
-			e.PutAll(maps.All(map[string]Isolated[[]int]{"d": i, "e": e.Isolate(nil)}))
+			e.PutAll(maps.All(map[string]Isolated[[]int]{"d": i, "e": must(e.Isolate("", nil))}))
 			require.Equal(t, to.Len()+3, e.Seal().Len())
 		}
 	}
 	stranger := New[string](Options[[]int]{}).Attach("x")
-	require.PanicsWithValue(t, putPanic, func() { a.Edit().Put("c", stranger.Isolate(nil)) })
+	require.PanicsWithValue(t, putPanic, func() { a.Edit().Put("c", must(stranger.Isolate("", nil))) })
 }
 
 func TestDiffAndRewindGoThroughAttachments(t *testing.T) {

@@ -40,7 +40,8 @@ const maxBulk = 1 << 20
 func (b *bulk[K, V]) add(key K, v Isolated[V]) {
 	c := b.editor.current().config()
 	c.check(v)
-	if b.editor.refuse(key) {
+	if key != key {
+		b.editor.fail(c.keyError(key, ErrKey))
 		return
 	}
 	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})

@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"fmt"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -26,18 +25,16 @@ type Editor[K comparable, V any] struct {
 	undone  bool // an entry was removed: perhaps all that was added
 
 	// What the only write replaced and stored, for Net; writes counts them, up to
-	// many, or is refused.
+	// many.
 	writes   uint8
 	state    atomic.Uint32
 	old, new *entry[V]
+
+	err error // of the first row that could not be stored
 }
 
-// many is more than one, and refused stands for whatever was written besides a key
-// that could not be stored.
-const (
-	many    = 2
-	refused = 3
-)
+// many is more than one.
+const many = 2
 
 // The states of an Editor.
 const (
@@ -69,7 +66,7 @@ func (e *Editor[K, V]) Version() uint64 { return e.version }
 func (e *Editor[K, V]) Seal() *Map[K, V] {
 	e.enter()
 	e.state.Store(sealed)
-	if e.writes == refused {
+	if e.err != nil {
 		return e.base
 	}
 	if e.undone && e.writes > 1 && e.cur.Len() == e.base.Len() {
@@ -85,30 +82,21 @@ func (e *Editor[K, V]) Seal() *Map[K, V] {
 	return e.cur
 }
 
-// Err returns the error of a Set, SetAll, Put or PutAll, which cannot return it: one
-// that wraps ErrKey. The edit is to be given up then.
-func (e *Editor[K, V]) Err() error {
-	if e.writes == refused {
-		return fmt.Errorf("snapshot: %w", ErrKey)
+// Err returns the error of the first Set, SetAll, Put or PutAll that could not store
+// a row, for these cannot return it: a *KeyError with ErrKey or a *CloneError. The
+// edit is to be given up then.
+func (e *Editor[K, V]) Err() error { return e.err }
+
+// fail notes the error of a row that could not be stored.
+func (e *Editor[K, V]) fail(err error) {
+	if e.err == nil {
+		e.err = err
 	}
-	return nil
 }
 
-// keyError returns the error for a key that cannot be stored, or nil.
-func keyError[K comparable](key K) error {
-	if key != key {
-		return &KeyError[K]{key, ErrKey}
-	}
-	return nil
-}
-
-// refuse reports whether a key cannot be stored, and notes it.
-func (e *Editor[K, V]) refuse(key K) bool {
-	if key == key {
-		return false
-	}
-	e.writes = refused
-	return true
+// keyError returns an error about a key.
+func (e *Editor[K, V]) keyError(key K, err error) error {
+	return e.current().config().keyError(key, err)
 }
 
 // Discard ends the edit without a result, if Seal has not ended it. Any later
@@ -148,17 +136,22 @@ func (e *Editor[K, V]) All() iter.Seq2[K, V] {
 
 // Set stores a clone of v under key. Of a key that cannot be stored it leaves an
 // error in Err, which makes an update fail.
-func (e *Editor[K, V]) Set(key K, v V) { e.Put(key, e.Isolate(v)) }
+func (e *Editor[K, V]) Set(key K, v V) {
+	if err := e.set(key, v); err != nil {
+		e.fail(err)
+	}
+}
 
 // Isolate clones v for Put; see [Map.Isolate].
-func (e *Editor[K, V]) Isolate(v V) Isolated[V] { return e.current().Isolate(v) }
+func (e *Editor[K, V]) Isolate(key K, v V) (Isolated[V], error) { return e.current().Isolate(key, v) }
 
 // Put stores a value that was cloned ahead under key. It panics if v was
 // isolated by a map with other Options, or is the zero Isolated.
 func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
 	c := e.current().config()
 	c.check(v)
-	if e.refuse(key) {
+	if key != key {
+		e.fail(e.keyError(key, ErrKey))
 		return
 	}
 	h := c.hashOf(key)
@@ -209,7 +202,12 @@ func (e *Editor[K, V]) Net(changes []Change[K, V]) []Change[K, V] {
 func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
 	e.PutAll(func(yield func(K, Isolated[V]) bool) {
 		for k, v := range seq {
-			if !yield(k, e.Isolate(v)) {
+			i, err := e.Isolate(k, v)
+			if err != nil {
+				e.fail(err)
+				return
+			}
+			if !yield(k, i) {
 				return
 			}
 		}
@@ -219,13 +217,22 @@ func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
 // Insert stores a clone of v under key, or returns ErrExists if key is
 // present.
 func (e *Editor[K, V]) Insert(key K, v V) error {
-	if e.Has(key) {
-		return &KeyError[K]{key, ErrExists}
-	}
-	if err := keyError(key); err != nil {
+	if err := e.CheckAbsent(key); err != nil {
 		return err
 	}
-	e.Set(key, v)
+	return e.set(key, v)
+}
+
+// set is Set that returns its error.
+func (e *Editor[K, V]) set(key K, v V) error {
+	if key != key {
+		return e.keyError(key, ErrKey)
+	}
+	i, err := e.Isolate(key, v)
+	if err != nil {
+		return err
+	}
+	e.Put(key, i)
 	return nil
 }
 
@@ -235,7 +242,14 @@ func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
 	if err := e.Check(key, rev); err != nil {
 		return err
 	}
-	e.Set(key, v)
+	return e.set(key, v)
+}
+
+// CheckAbsent returns ErrExists if key is present; see Insert.
+func (e *Editor[K, V]) CheckAbsent(key K) error {
+	if e.Has(key) {
+		return e.keyError(key, ErrExists)
+	}
 	return nil
 }
 
@@ -243,9 +257,12 @@ func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
 // does for a key that this Editor wrote: see [Pending].
 func (e *Editor[K, V]) Check(key K, rev uint64) error {
 	if e.Revision(key) != rev || rev == Pending {
-		return &KeyError[K]{key, ErrConflict}
+		return e.keyError(key, ErrConflict)
 	}
-	return keyError(key)
+	if key != key {
+		return e.keyError(key, ErrKey)
+	}
+	return nil
 }
 
 // Modify calls f with the value of key, isolated, and stores what f made of it.
@@ -258,7 +275,7 @@ func (e *Editor[K, V]) Check(key K, rev uint64) error {
 func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 	return e.Upsert(key, func(v *V, found bool) error {
 		if !found {
-			return &KeyError[K]{key, ErrNotFound}
+			return e.keyError(key, ErrNotFound)
 		}
 		return f(v)
 	})
@@ -267,8 +284,8 @@ func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 // Upsert is like Modify, but calls f with a zero value, and found false, if
 // key is absent.
 func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
-	if err := keyError(key); err != nil {
-		return err
+	if key != key {
+		return e.keyError(key, ErrKey)
 	}
 	var v V
 	before := e.current().lookup(key)
@@ -278,9 +295,12 @@ func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
 	if err := f(&v, before != nil); err != nil {
 		return err
 	}
-	after := e.Isolate(v)
+	after, err := e.Isolate(key, v)
+	if err != nil {
+		return err
+	}
 	if e.current().lookup(key) != before {
-		return &KeyError[K]{key, ErrModified}
+		return e.keyError(key, ErrModified)
 	}
 	e.Put(key, after)
 	return nil

@@ -39,7 +39,7 @@ func verbs(i Isolated[*parcel]) map[string]func(e *Editor[string, *parcel]) {
 		"DeleteIf": func(e editor) { _ = e.DeleteIf("a", 1) },
 		"Take":     func(e editor) { e.Take("a") },
 		"Clear":    func(e editor) { e.Clear() },
-		"Isolate":  func(e editor) { e.Isolate(nil) },
+		"Isolate":  func(e editor) { must(e.Isolate("", nil)) },
 		"Put":      func(e editor) { e.Put("a", i) },
 		"PutAll":   func(e editor) { e.PutAll(maps.All(map[string]Isolated[*parcel]{"b": i})) },
 		"Seal":     func(e editor) { e.Seal() },
@@ -54,7 +54,7 @@ func drain[K, V any](seq iter.Seq2[K, V]) {
 func TestLateUseOfAnEditorPanics(t *testing.T) {
 	m := Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)}))
 	empty := New[string](Options[*parcel]{})
-	for name, verb := range verbs(m.Isolate(nil)) {
+	for name, verb := range verbs(must(m.Isolate("", nil))) {
 		for end, f := range map[string]func(e *Editor[string, *parcel]){
 			"Seal":    func(e *Editor[string, *parcel]) { e.Seal() },
 			"Discard": func(e *Editor[string, *parcel]) { e.Discard() },
@@ -120,7 +120,7 @@ func TestLateUseByWhatAnEditorHandedOut(t *testing.T) {
 // An Editor in the midst of a step takes no other: it panics, whatever that one is.
 func TestConcurrentUseOfAnEditorPanics(t *testing.T) {
 	m := Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)}))
-	for name, verb := range verbs(m.Isolate(nil)) {
+	for name, verb := range verbs(must(m.Isolate("", nil))) {
 		e := m.Edit()
 		e.enter() // as another goroutine would have
 		require.PanicsWithValue(t, concurrentPanic, func() { verb(e) }, name)
@@ -511,7 +511,7 @@ func TestKeyErrors(t *testing.T) {
 func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	m := small(3)
 	p := newParcel(1)
-	i := m.Isolate(p)
+	i := must(m.Isolate("", p))
 	p.spoil()
 	e := m.Edit()
 	e.Put("a", i)
@@ -519,9 +519,9 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	n := e.Seal()
 	e = n.Edit()
 	e.Put("c", i)                        // by an older map
-	e.Put("key1", n.Isolate(nil))        // by this one
-	e.Put("key2", e.Isolate(nil))        // by the Editor
-	e.Put("key3", emptied(m).Isolate(p)) // by a fork
+	e.Put("key1", must(n.Isolate("", nil)))        // by this one
+	e.Put("key2", must(e.Isolate("", nil)))        // by the Editor
+	e.Put("key3", must(emptied(m).Isolate("", p))) // by a fork
 	last := e.Seal()
 	for _, key := range []string{"a", "b", "c"} {
 		v, _ := last.Get(key)
@@ -535,7 +535,7 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 
 	other := New[string](Options[*parcel]{})
 	shared := New[string](Options[*parcel]{Immutable: true})
-	for _, foreign := range []Isolated[*parcel]{{}, other.Isolate(p), shared.Isolate(p), {by: New[int](Options[*parcel]{}).cfg}} {
+	for _, foreign := range []Isolated[*parcel]{{}, must(other.Isolate("", p)), must(shared.Isolate("", p)), {by: New[int](Options[*parcel]{}).cfg}} {
 		e := m.Edit()
 		require.PanicsWithValue(t, putPanic, func() { e.Put("a", foreign) })
 		require.PanicsWithValue(t, putPanic, func() { e.PutAll(maps.All(map[string]Isolated[*parcel]{"a": foreign})) })

@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -21,9 +22,15 @@ var (
 // A KeyError says which key an error is about. The key is formatted only when
 // Error is called, outside any update.
 type KeyError[K comparable] struct {
-	Key K
-	Err error
+	Name string // Options.Name of the map
+	Key  K
+	Err  error
 }
 
-func (e *KeyError[K]) Error() string { return fmt.Sprintf("snapshot: %v: %v", e.Key, e.Err) }
+func (e *KeyError[K]) Error() string {
+	return fmt.Sprintf("%s: %v: %v", cmp.Or(e.Name, "snapshot"), e.Key, e.Err)
+}
+
 func (e *KeyError[K]) Unwrap() error { return e.Err }
+
+func (c *config[K, V]) keyError(key K, err error) error { return &KeyError[K]{c.name, key, err} }

@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"errors"
 	"fmt"
+	"log"
 	"maps"
 	"slices"
 
@@ -146,7 +147,10 @@ func ExampleMap_Shared() {
 func ExampleMap_Isolate() {
 	m := snapshot.New[string](snapshot.Options[session]{})
 	s := session{User: "ann", Notes: []string{"likes tea"}}
-	isolated := m.Isolate(s) // here the clone is made
+	isolated, err := m.Isolate("s1", s) // here the clone is made
+	if err != nil {
+		log.Fatal(err)
+	}
 	s.Notes[0] = "is overwritten"
 
 	e := m.Edit()

@@ -30,6 +30,8 @@ type config[K comparable, V any] struct {
 	noscan bool           // V holds no pointers
 	handle bool           // what V leads to may change: Options.Immutable or Options.Clone
 
+	name string // for errors
+
 	// pending is a copy of this config for rows whose revision does not count
 	// yet; nil in the copy itself. See Row.Pending.
 	pending *config[K, V]
@@ -47,6 +49,7 @@ func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
 		inline: reflect.TypeFor[K]().Kind() == reflect.String,
 		noscan: !hasPointers(reflect.TypeFor[V]()),
 		handle: o.Immutable || o.Clone != nil,
+		name:   o.Name,
 	}
 	if !c.inline {
 		c.hash = hasher[K]()

@@ -80,6 +80,9 @@ func (m *Map[K, V]) Version() uint64 {
 	return m.version
 }
 
+// Name returns Options.Name.
+func (m *Map[K, V]) Name() string { return m.config().name }
+
 // Len returns the number of keys.
 func (m *Map[K, V]) Len() int {
 	if m == nil {
@@ -108,10 +111,22 @@ func (m *Map[K, V]) Shared() View[K, V] { return View[K, V]{m} }
 
 // Isolate returns v cloned as the map's Options say: the value as an Editor of
 // this map, of one it was derived from or of one derived from it would store
-// it. It is for cloning ahead, outside an update.
-func (m *Map[K, V]) Isolate(v V) Isolated[V] {
+// it under key. It is for cloning ahead, outside an update. It returns a *KeyError with
+// a *CloneError if v holds what must not be copied.
+func (m *Map[K, V]) Isolate(key K, v V) (i Isolated[V], err error) {
 	c := m.config()
-	return Isolated[V]{value: c.isolate(v), by: c.plain}
+	if c.clone != nil {
+		defer func() {
+			switch r := recover().(type) {
+			case nil:
+			case *CloneError:
+				i, err = Isolated[V]{}, c.keyError(key, r)
+			default:
+				panic(r)
+			}
+		}()
+	}
+	return Isolated[V]{value: c.isolate(v), by: c.plain}, nil
 }
 
 // An Isolated is a value that was cloned ahead for [Editor.Put]. Only maps that

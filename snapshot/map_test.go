@@ -14,6 +14,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// must returns what was isolated without an error.
+func must[V any](i Isolated[V], err error) Isolated[V] {
+	if err != nil {
+		panic(err)
+	}
+	return i
+}
+
 // small returns a map of the parcels of 1 to n, under their numbers in words.
 func small(n int) *Map[string, *parcel] {
 	e := New[string](Options[*parcel]{}).Edit()
@@ -49,7 +57,7 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 			checkTree(t, m)
 
 			p := newParcel(1)
-			i := m.Isolate(p)
+			i := must(m.Isolate("", p))
 			require.NotSame(t, p, i.value)
 			require.Equal(t, p, i.value)
 
@@ -79,7 +87,7 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 			writes := map[string]func(e *Editor[string, *parcel]){
 				"Set":    func(e *Editor[string, *parcel]) { e.Set("a", p) },
 				"SetAll": func(e *Editor[string, *parcel]) { e.SetAll(maps.All(map[string]*parcel{"a": p})) },
-				"Put":    func(e *Editor[string, *parcel]) { e.Put("a", e.Isolate(p)) },
+				"Put":    func(e *Editor[string, *parcel]) { e.Put("a", must(e.Isolate("", p))) },
 				"Insert": func(e *Editor[string, *parcel]) { require.NoError(t, e.Insert("a", p)) },
 				"SetIf":  func(e *Editor[string, *parcel]) { require.NoError(t, e.SetIf("a", 0, p)) },
 				"Upsert": func(e *Editor[string, *parcel]) {
@@ -114,10 +122,10 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 	}
 	// All of them have the same Options, so they take each other's values.
 	e := (*Map[string, *parcel])(nil).Edit()
-	e.Put("a", zero.Isolate(nil))
-	e.Put("b", new(Map[string, *parcel]).Isolate(nil))
-	e.Put("c", (*Map[string, *parcel])(nil).Isolate(nil))
-	e.Put("d", e.Isolate(nil))
+	e.Put("a", must(zero.Isolate("", nil)))
+	e.Put("b", must(new(Map[string, *parcel]).Isolate("", nil)))
+	e.Put("c", must((*Map[string, *parcel])(nil).Isolate("", nil)))
+	e.Put("d", must(e.Isolate("", nil)))
 	require.Equal(t, 4, e.Seal().Len())
 
 	var v View[string, int]
@@ -203,7 +211,7 @@ func TestOptionsReachEveryRead(t *testing.T) {
 		m.Len()
 		m.Revision("a")
 	})
-	count(1, func() { m.Isolate(1) })
+	count(1, func() { must(m.Isolate("", 1)) })
 	count(0, func() { m.Edit().Seal() })
 
 	p := new(int)
@@ -294,7 +302,7 @@ func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	m := Collect(Options[int]{}, maps.All(map[point]int{{1, 1}: 1}))
 	for name, set := range map[string]func(e *Editor[point, int]){
 		"Set":    func(e *Editor[point, int]) { e.Set(nan, 1) },
-		"Put":    func(e *Editor[point, int]) { e.Put(nan, e.Isolate(1)) },
+		"Put":    func(e *Editor[point, int]) { e.Put(nan, must(e.Isolate(point{}, 1))) },
 		"SetAll": func(e *Editor[point, int]) { e.SetAll(maps.All(map[point]int{{2, 2}: 2, nan: 1, {3, 3}: 3})) },
 	} {
 		t.Run(name, func(t *testing.T) {

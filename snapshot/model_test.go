@@ -209,12 +209,12 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 			clear(model)
 		}
 	case 16:
-		put(func(v V) { e.Put(key, e.Isolate(v)) })
+		put(func(v V) { e.Put(key, must(e.Isolate(key, v))) })
 	case 17:
 		// One value cloned ahead, by any map of the lineage, and put twice.
 		n := w.next()
 		v := w.values.of(n)
-		i := w.snaps[w.choose(len(w.snaps))].m.Isolate(v)
+		i := must(w.snaps[w.choose(len(w.snaps))].m.Isolate(key, v))
 		w.gone(v)
 		e.Put(key, i)
 		set(n)

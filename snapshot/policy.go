@@ -35,6 +35,10 @@ type Options[V any] struct {
 	// them: connections, read-only views. Nothing is cloned. Together with Clone
 	// it panics.
 	Immutable bool
+
+	// Name is what errors begin with: "" is "snapshot". A store of several maps says
+	// here which of them it is.
+	Name string
 }
 
 // Cloner returns the function that clones values of V as o says, or nil where

@@ -44,7 +44,7 @@ func newStoreTarget(kept cow.Retention) target {
 	return t
 }
 
-func (t *storeTarget) verbs(int) verbs { return &t.s }
+func (t *storeTarget) verbs(int) verbs { return keyedVerbs{&t.s} }
 func (t *storeTarget) load() reader    { return t.reader(t.s.Load()) }
 
 func (t *storeTarget) reader(m *snapshot.Map[string, int64]) reader {
@@ -107,7 +107,7 @@ func newDBTarget(kept cow.Retention) target {
 	return t
 }
 
-func (t *dbTarget) verbs(c int) verbs { return tableVerbs{t, t.tables[c/half]} }
+func (t *dbTarget) verbs(c int) verbs { return keyedVerbs{t.tables[c/half]} }
 func (t *dbTarget) load() reader      { return t.reader(t.db.Load()) }
 
 func (t *dbTarget) reader(s *cow.Snapshot) reader {
@@ -148,42 +148,50 @@ func (t *dbTarget) feed() (feed, error) {
 	return f, nil
 }
 
-// tableVerbs are the verbs that a table would have.
-type tableVerbs struct {
-	t     *dbTarget
-	table *cow.Table[string, int64]
+// keyed is a Store or a Table.
+type keyed interface {
+	Get(key string) (int64, bool)
+	Set(key string, v int64) (uint64, error)
+	Insert(key string, v int64) (uint64, error)
+	SetIf(key string, rev uint64, v int64) (uint64, error)
+	Delete(key string) (uint64, error)
+	Take(key string) (int64, bool, error)
+	Modify(key string, f func(v *int64) error) (uint64, error)
 }
 
-func (v tableVerbs) edit(f func(e *cow.Editor[string, int64]) error) error {
-	return v.t.db.Update(func(x *cow.Tx) error { return f(v.table.Edit(x)) })
+// keyedVerbs are the verbs of a Store or a Table, whose revisions the feed tells.
+type keyedVerbs struct{ keyed }
+
+func (v keyedVerbs) Set(key string, value int64) {
+	_, err := v.keyed.Set(key, value)
+	must(err)
 }
 
-func (v tableVerbs) Get(key string) (int64, bool) { return v.table.In(v.t.db.Load()).Get(key) }
-
-func (v tableVerbs) Set(key string, value int64) {
-	must(v.edit(func(e *cow.Editor[string, int64]) error { e.Set(key, value); return nil }))
+func (v keyedVerbs) Insert(key string, value int64) error {
+	_, err := v.keyed.Insert(key, value)
+	return err
 }
 
-func (v tableVerbs) Insert(key string, value int64) error {
-	return v.edit(func(e *cow.Editor[string, int64]) error { return e.Insert(key, value) })
+func (v keyedVerbs) SetIf(key string, rev uint64, value int64) error {
+	_, err := v.keyed.SetIf(key, rev, value)
+	return err
 }
 
-func (v tableVerbs) SetIf(key string, rev uint64, value int64) error {
-	return v.edit(func(e *cow.Editor[string, int64]) error { return e.SetIf(key, rev, value) })
+func (v keyedVerbs) Delete(key string) bool {
+	rev, err := v.keyed.Delete(key)
+	must(err)
+	return rev > 0
 }
 
-func (v tableVerbs) Delete(key string) (found bool) {
-	must(v.edit(func(e *cow.Editor[string, int64]) error { found = e.Delete(key); return nil }))
-	return found
-}
-
-func (v tableVerbs) Take(key string) (value int64, found bool) {
-	must(v.edit(func(e *cow.Editor[string, int64]) error { value, found = e.Take(key); return nil }))
+func (v keyedVerbs) Take(key string) (int64, bool) {
+	value, found, err := v.keyed.Take(key)
+	must(err)
 	return value, found
 }
 
-func (v tableVerbs) Modify(key string, f func(v *int64) error) error {
-	return v.edit(func(e *cow.Editor[string, int64]) error { return e.Modify(key, f) })
+func (v keyedVerbs) Modify(key string, f func(v *int64) error) error {
+	_, err := v.keyed.Modify(key, f)
+	return err
 }
 
 // A memoryTarget has the halves of the cells in two spaces of a Memory.

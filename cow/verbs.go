@@ -1,0 +1,166 @@
+package cow
+
+import (
+	"context"
+	"iter"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// The verbs of one key, and of whole maps, in the same words for Stores and Tables.
+// Each is one update; a read is of the current snapshot.
+
+// A keyed is a *Store or a *Table.
+type keyed[K comparable, V any] interface {
+	Load() *snapshot.Map[K, V]
+
+	// run is UpdateContext that returns the version that was published, or 0 for
+	// none.
+	run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error)
+}
+
+// put is Set, under a condition that nil leaves out. The value is cloned before the
+// update queues.
+func put[K comparable, V any](s keyed[K, V], key K, v V, condition func(e *Editor[K, V]) error) (rev uint64, err error) {
+	clone, err := s.Load().Isolate(key, v)
+	if err != nil {
+		return 0, err
+	}
+	return s.run(context.Background(), func(e *Editor[K, V]) error {
+		if condition != nil {
+			if err := condition(e); err != nil {
+				return err
+			}
+		}
+		e.Put(key, clone)
+		return nil
+	})
+}
+
+func update[K comparable, V any](s keyed[K, V], f func(e *Editor[K, V]) error) (rev uint64, err error) {
+	return s.run(context.Background(), f)
+}
+
+func take[K comparable, V any](s keyed[K, V], key K) (v V, found bool, err error) {
+	_, err = update(s, func(e *Editor[K, V]) error { v, found = e.Take(key); return nil })
+	if err != nil {
+		var none V
+		return none, false, err
+	}
+	return v, found, nil
+}
+
+// deleteFunc removes the rows of which f says so.
+func deleteFunc[K comparable, V any](s keyed[K, V], f func(key K, v V) bool) (n int, err error) {
+	_, err = update(s, func(e *Editor[K, V]) error {
+		n = 0
+		for k, v := range e.All() {
+			if f(k, v) {
+				e.Delete(k)
+				n++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+func clearAll[K comparable, V any](s keyed[K, V]) (n int, err error) {
+	_, err = update(s, func(e *Editor[K, V]) error {
+		n = e.Len()
+		e.Clear()
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// A given is a row that Replace and Sync were given, cloned.
+type given[K comparable, V any] struct {
+	key   K
+	clone snapshot.Isolated[V]
+}
+
+func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
+	var rows []given[K, V]
+	base := s.Load()
+	for k, v := range seq {
+		clone, err := base.Isolate(k, v)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, given[K, V]{k, clone})
+	}
+	_, err := update(s, func(e *Editor[K, V]) error {
+		e.Clear()
+		e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
+			for _, r := range rows {
+				if !yield(r.key, r.clone) {
+					return
+				}
+			}
+		})
+		return nil
+	})
+	return err
+}
+
+// synced is a given for Sync: a row that was equal when it was compared, at its
+// revision then.
+type synced[K comparable, V any] struct {
+	given[K, V]
+	equal uint64 // 0: it was not
+}
+
+func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal func(a, b V) bool) error {
+	rows := map[K]synced[K, V]{}
+	base := s.Load()
+	for k, v := range seq {
+		clone, err := base.Isolate(k, v)
+		if err != nil {
+			return err
+		}
+		r := synced[K, V]{given: given[K, V]{k, clone}}
+		if is, ok := base.Get(k); ok && equal(is, v) {
+			r.equal = base.Revision(k)
+		}
+		rows[k] = r // one that is not equal to itself stays apart, and is refused below
+	}
+	_, err := update(s, func(e *Editor[K, V]) error {
+		for k := range e.Map().Keys() {
+			if _, ok := rows[k]; !ok {
+				e.Delete(k)
+			}
+		}
+		for k, r := range rows {
+			if r.equal == 0 || e.Revision(k) != r.equal {
+				e.Put(k, r.clone)
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func all[K comparable, V any](s keyed[K, V]) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) { s.Load().All()(yield) }
+}
+
+func keys[K comparable, V any](s keyed[K, V]) iter.Seq[K] {
+	return func(yield func(K) bool) { s.Load().Keys()(yield) }
+}
+
+func values[K comparable, V any](s keyed[K, V]) iter.Seq[V] {
+	return func(yield func(V) bool) {
+		for _, v := range s.Load().All() {
+			if !yield(v) {
+				return
+			}
+		}
+	}
+}
