@@ -149,11 +149,31 @@ func fixInterface(s *state, _ *plan, p unsafe.Pointer) {
 
 // fixInterfaceMethod is the fixer of interface types that have Clone among their
 // methods.
-func fixInterfaceMethod(_ *state, pl *plan, p unsafe.Pointer) {
-	if (*eface)(p).data != nil {
-		v := pl.at(p)
-		v.Set(v.MethodByName("Clone").Call(nil)[0])
+func fixInterfaceMethod(s *state, pl *plan, p unsafe.Pointer) {
+	word, data := (*eface)(p).word, (*eface)(p).data
+	if data == nil {
+		return
 	}
+	v := pl.at(p)
+	before := (*clonedInterface)(s.seen(pl.id, data))
+	if before != nil && before.word == word {
+		v.Set(before.clone)
+		return
+	}
+	if !s.enter(data, 1) {
+		return
+	}
+	clone := v.MethodByName("Clone").Call(nil)[0]
+	if before == nil { // else a value of another type lies there, such as a zero
+		s.note(pl.id, data, unsafe.Pointer(&clonedInterface{word, clone}))
+	}
+	v.Set(clone)
+}
+
+// A clonedInterface is what the memo knows of one: its first word, and the clone.
+type clonedInterface struct {
+	word  unsafe.Pointer
+	clone reflect.Value
 }
 
 func (s *state) mapAny(id uint64, m map[string]any) map[string]any {

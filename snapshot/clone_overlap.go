@@ -111,8 +111,15 @@ func holds(a, b reflect.Type) bool {
 // alike reports whether memory of the type a may be used as of the type b, by a
 // conversion of the pointer to it.
 func alike(a, b reflect.Type) bool {
-	return a == b || a.Kind() == b.Kind() && a.Size() == b.Size() &&
-		reflect.PointerTo(a).ConvertibleTo(reflect.PointerTo(b))
+	switch {
+	case a == b:
+		return true
+	case a.Kind() != b.Kind() || a.Size() != b.Size():
+		return false
+	case a.Kind() == reflect.Interface: // about whose methods reflect does not say
+		return a.Implements(b) && b.Implements(a)
+	}
+	return reflect.PointerTo(a).ConvertibleTo(reflect.PointerTo(b))
 }
 
 // fits reports whether n values of t, one after the other, lie off bytes into a

@@ -5,6 +5,7 @@ package snapshot
 import (
 	"container/list"
 	"container/ring"
+	"io"
 	"reflect"
 	"slices"
 	"testing"
@@ -437,5 +438,51 @@ func TestNothingIsRememberedWhereNothingCanOverlap(t *testing.T) {
 		reflect.TypeFor[*struct{ v *any }]():  true,
 	} {
 		require.Equal(t, want, shares(planOf(typ)), typ)
+	}
+}
+
+type namedError error
+
+// Pointers to interfaces of other names, which Go converts.
+func TestPointersToInterfacesOfOtherNames(t *testing.T) {
+	type refs struct {
+		a *error
+		b *namedError
+		c *interface{ Error() string }
+	}
+	var err error = io.ErrUnexpectedEOF
+	c := Cloner(Options[refs]{})(refs{&err, (*namedError)(&err), (*interface{ Error() string })(&err)})
+	require.NotSame(t, &err, c.a)
+	require.True(t, unsafe.Pointer(c.a) == unsafe.Pointer(c.b) && unsafe.Pointer(c.a) == unsafe.Pointer(c.c))
+	require.Equal(t, err, *c.a)
+}
+
+type cloning interface{ Clone() cloning }
+
+type selfCloned struct{ x []int }
+
+func (c *selfCloned) Clone() cloning { return &selfCloned{slices.Clone(c.x)} }
+
+type clonedValue struct{ x *int }
+
+func (c clonedValue) Clone() cloning { x := *c.x; return clonedValue{&x} }
+
+// What clones itself by an interface is cloned once.
+func TestAnInterfaceWithACloneKeepsItsSharing(t *testing.T) {
+	clone := Cloner(Options[[]cloning]{})
+	for range 3 { // with whatever care the last one took
+		a, b := &selfCloned{[]int{1}}, &selfCloned{[]int{2}}
+		n := 5
+		v := clonedValue{&n}
+		in := []cloning{a, b, a, v, nil, v, (*selfCloned)(nil)}
+		out := clone(in)
+		require.Equal(t, in, out)
+		require.Same(t, out[0], out[2])
+		require.NotSame(t, a, out[0])
+		require.NotSame(t, b, out[1])
+		require.NotSame(t, &n, out[3].(clonedValue).x)
+		require.NotSame(t, out[0], out[1])
+		one := clone([]cloning{b})
+		require.Equal(t, []cloning{b}, one)
 	}
 }

@@ -30,7 +30,16 @@ type Editor[K comparable, V any] struct {
 	state    atomic.Uint32
 	old, new *entry[V]
 
-	err error // of the first row that could not be stored
+	err  *KeyError[K] // of the first row that could not be stored
+	open *opening[K]  // the keys for which a function of Upsert runs
+}
+
+// An opening is a key that was absent when a function of Upsert began, and whether it
+// has been written since.
+type opening[K comparable] struct {
+	key     K
+	written bool
+	outer   *opening[K]
 }
 
 // many is more than one.
@@ -85,12 +94,17 @@ func (e *Editor[K, V]) Seal() *Map[K, V] {
 // Err returns the error of the first Set, SetAll, Put or PutAll that could not store
 // a row, for these cannot return it: a *KeyError with ErrKey or a *CloneError. The
 // edit is to be given up then.
-func (e *Editor[K, V]) Err() error { return e.err }
+func (e *Editor[K, V]) Err() error {
+	if e.err == nil {
+		return nil
+	}
+	return e.err
+}
 
-// fail notes the error of a row that could not be stored.
+// fail notes the error of a row that could not be stored, a *KeyError.
 func (e *Editor[K, V]) fail(err error) {
 	if e.err == nil {
-		e.err = err
+		e.err = err.(*KeyError[K])
 	}
 }
 
@@ -162,6 +176,9 @@ func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
 
 // put is Put with all foreign code behind it. The Editor must be busy.
 func (e *Editor[K, V]) put(h uint64, key K, v Isolated[V]) {
+	for o := e.open; o != nil; o = o.outer {
+		o.written = o.written || o.key == key
+	}
 	rev := e.version
 	if v.revision != 0 {
 		rev = min(rev, v.revision)
@@ -292,18 +309,32 @@ func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
 	if before != nil {
 		v = e.cur.cfg.isolate(before.value)
 	}
-	if err := f(&v, before != nil); err != nil {
+	written, err := e.apart(key, before == nil, func() error { return f(&v, before != nil) })
+	if err != nil {
 		return err
 	}
 	after, err := e.Isolate(key, v)
 	if err != nil {
 		return err
 	}
-	if e.current().lookup(key) != before {
+	if written || e.current().lookup(key) != before {
 		return e.keyError(key, ErrModified)
 	}
 	e.Put(key, after)
 	return nil
+}
+
+// apart calls f, and reports whether it wrote a key that is absent, and may be so
+// again.
+func (e *Editor[K, V]) apart(key K, absent bool, f func() error) (written bool, err error) {
+	if !absent {
+		return false, f() // a write of it shows in its entry
+	}
+	o := &opening[K]{key: key, outer: e.open}
+	e.open = o
+	defer func() { e.open = o.outer }()
+	err = f()
+	return o.written, err
 }
 
 // Delete removes key and reports whether it was present.

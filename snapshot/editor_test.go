@@ -518,7 +518,7 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	e.Put("b", i)
 	n := e.Seal()
 	e = n.Edit()
-	e.Put("c", i)                        // by an older map
+	e.Put("c", i)                                  // by an older map
 	e.Put("key1", must(n.Isolate("", nil)))        // by this one
 	e.Put("key2", must(e.Isolate("", nil)))        // by the Editor
 	e.Put("key3", must(emptied(m).Isolate("", p))) // by a fork
@@ -668,4 +668,26 @@ func TestASequenceThatPanicsStoresNothingHalf(t *testing.T) {
 	require.PanicsWithValue(t, "seq", func() { e.SetAll(seq) })
 	e.Set("b", nil)
 	checkTree(t, e.Seal())
+}
+
+// A key that was absent, was written by the function and is absent again.
+func TestAnUpsertThatWritesAndDeletesItsOwnKeyIsRefused(t *testing.T) {
+	for name, undo := range map[string]func(e *Editor[int, int]){
+		"Delete": func(e *Editor[int, int]) { e.Delete(1) },
+		"Take":   func(e *Editor[int, int]) { e.Take(1) },
+		"Clear":  func(e *Editor[int, int]) { e.Clear() },
+		"a second": func(e *Editor[int, int]) {
+			require.NoError(t, e.Upsert(2, func(*int, bool) error { e.Delete(1); return nil }))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := New[int](Options[int]{}).Edit()
+			err := e.Upsert(1, func(v *int, found bool) error { e.Set(1, 7); undo(e); *v = 3; return nil })
+			require.ErrorIs(t, err, ErrModified)
+			require.False(t, e.Has(1))
+			require.NoError(t, e.Upsert(1, func(v *int, found bool) error { e.Set(3, 7); e.Delete(3); *v = 4; return nil }))
+			v, _ := e.Get(1)
+			require.Equal(t, 4, v)
+		})
+	}
 }

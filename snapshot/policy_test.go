@@ -239,6 +239,7 @@ func TestLocksOfTheTypePanicWhenTheMapIsMade(t *testing.T) {
 	type message struct{ _ [0]sync.Mutex }
 	type spins struct{ s spin }
 	type timers struct{ t *time.Timer }
+	type namedTimer time.Timer
 	for _, c := range []struct {
 		err  *CloneError
 		path string
@@ -269,7 +270,7 @@ func TestLocksOfTheTypePanicWhenTheMapIsMade(t *testing.T) {
 	}
 	for _, err := range []*CloneError{
 		staticError[sync.WaitGroup](), staticError[sync.Pool](), staticError[sync.Cond](), staticError[sync.Map](),
-		staticError[atomic.Value](), staticError[os.File](), staticError[*net.TCPConn](), staticError[*time.Ticker](),
+		staticError[atomic.Value](), staticError[os.File](), staticError[*net.TCPConn](), staticError[*time.Ticker](), staticError[namedTimer](),
 	} {
 		require.NotNil(t, err)
 	}

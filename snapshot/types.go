@@ -207,6 +207,8 @@ func isKept(v reflect.Value, met *int) bool {
 	return true
 }
 
+var timerType, tickerType = reflect.TypeFor[time.Timer](), reflect.TypeFor[time.Ticker]()
+
 // isLock reports whether a value of t must not be copied because of what t itself
 // is: a type of package sync or sync/atomic, an unsafe.Pointer, what the runtime
 // finds by its address, or, by the rule of vet's copylocks, a type that has Lock
@@ -226,12 +228,13 @@ func isLock(t reflect.Type) bool {
 			return true
 		case "internal/poll":
 			return t.Size() > 0 // and is no error
-		case "time":
-			return t.Name() == "Timer" || t.Name() == "Ticker"
 		case "reflect":
 			return t.Name() == "Value"
 		case "internal/runtime/sys", "runtime/internal/sys":
 			return t.Name() == "NotInHeap"
+		}
+		if t.ConvertibleTo(timerType) || t.ConvertibleTo(tickerType) {
+			return true
 		}
 		for i := range t.NumField() {
 			if holdsLock(t.Field(i).Type) {
