@@ -132,7 +132,7 @@ func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list i
 	}
 	var s signal
 	if watched {
-		s = h.look(m.Version(), c.list, len(list) > 0)
+		s = h.look(m.Version(), c.list, list)
 	}
 	if len(list) > 0 {
 		var err error

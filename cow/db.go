@@ -93,9 +93,11 @@ func (s *schema) all() []table {
 // Update calls f with a Tx, through which tables are edited, and publishes all
 // edits as the next version when f returns nil, in one step. If f returns an
 // error, which Update returns, panics, or calls runtime.Goexit, if f changed
-// nothing, or if two rows end up under one key of a unique index, which is an
-// *IndexError, nothing is published and the version stays.
-// Updates run one at a time; f must not update the DB itself.
+// nothing, if two rows end up under one key of a unique index, which is an
+// *IndexError, or if it set what cannot be stored, which is a *snapshot.KeyError,
+// nothing is published and the version stays. Updates run one at a time; f must not
+// update the DB itself, and what it reads must come from the Tx: DB.Load shows the
+// published version.
 //
 // Where a sink makes the DB durable or replicates it, Update returns once its
 // version is published, which is after the sink has acknowledged it. When commits
@@ -107,10 +109,11 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 	return db.UpdateContext(context.Background(), f)
 }
 
-// UpdateContext is Update that gives up when ctx ends. If that is before its
-// changes were proposed to a sink, they do not happen, and UpdateContext returns
-// ctx's cause. If it is later, they may happen or not, and it returns an error that
-// wraps ErrUnknownOutcome too. What is proposed is never taken back.
+// UpdateContext is Update, unless ctx has ended before f is called, or when it has
+// returned nil: then nothing happens, and it returns ctx's cause. It does not give up
+// waiting for the function of another update. Once its changes are proposed to a
+// sink, they are never taken back: if ctx ends then, they may happen or not, and
+// UpdateContext returns an error that wraps ErrUnknownOutcome too.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
 	_, err := db.run(ctx, f)
 	return err
@@ -131,7 +134,7 @@ func (db *DB) run(ctx context.Context, f func(tx *Tx) error) (uint64, error) {
 // Close ends what makes the DB durable or replicates it: updates that are under way
 // are acknowledged or fail, and later ones return an error that wraps ErrClosed.
 // Reads go on. Without a sink Close does nothing. Only the first call returns an
-// error of the sink.
+// error of the sink. An update that closes its DB fails.
 func (db *DB) Close() error {
 	if o := db.outbox.Load(); o != nil {
 		return db.close(o)

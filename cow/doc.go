@@ -63,6 +63,7 @@
 // wait for itself. That panics, with the store unharmed, when it happens in
 // the goroutine of the update, at whatever depth. Where the function starts a
 // goroutine and waits for it, or an iterator that iter.Pull runs for it does such a
-// thing, it cannot be seen, and is a deadlock. Reading the store inside an update is fine, and shows the version
-// before it.
+// thing, it cannot be seen, and is a deadlock. Reading the store inside an update is
+// fine, and shows the published version; what the update is to be based on it reads
+// from its Editor or Tx, which may know later versions: see step 4.
 package cow

@@ -14,8 +14,8 @@ import (
 //
 // Without Retain, the last 256 commits are kept, fewer if they are large, from
 // the moment the first iteration over Changes begins; they count as history, as
-// if Retain had said so, until it says otherwise. Retain of nothing ends all
-// iterations, at the next commit, with ErrCompacted. A consumer holds nothing
+// if Retain had said so, until it says otherwise. Retain of nothing ends the
+// iterations that there are, at the next commit, with ErrCompacted. A consumer holds nothing
 // back but the Commit that it is at, and never makes a writer wait. Changes
 // starts no goroutine.
 func (l *line[P]) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, error] {

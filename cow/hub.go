@@ -92,9 +92,9 @@ func (h *hub[K, V]) forget(c chan struct{}) {
 // watched reports whether anybody is waiting.
 func (h *hub[K, V]) watched() bool { return h != nil && h.waiting.Load() > 0 }
 
-// look looks up whom a commit that makes version by these changes wakes. With
-// indexes, those who watch one are to be added to the signal, for expect.
-func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V], indexes bool) (s signal) {
+// look looks up whom a commit that makes version by these changes wakes. Where there
+// are indexes, those who watch one are to be added to the signal, for expect.
+func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V], indexes indexList[K, V]) (s signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked++
@@ -110,7 +110,12 @@ func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V], indexes b
 			}
 		}
 	}
-	if !indexes {
+	for index, watches := range h.indexes {
+		if !slices.ContainsFunc(indexes, func(x indexer[K, V]) bool { return any(x) == index }) {
+			s.who = watches.all(s.who) // it was dropped: they look for themselves
+		}
+	}
+	if len(indexes) == 0 {
 		h.queue(s)
 	}
 	return s
@@ -170,7 +175,10 @@ func (h *hub[K, V]) fire(version uint64) {
 }
 
 // An indexHub is an indexWatches without its third type parameter in the way.
-type indexHub[K comparable, V any] interface{ index() any }
+type indexHub[K comparable, V any] interface {
+	index() any
+	all(who []chans) []chans // adds all who watch it
+}
 
 // indexWatches are the watches of one index. Index keys may be of a type that
 // no hash map takes; what they have is an order. The zero value has none.

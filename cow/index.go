@@ -127,8 +127,9 @@ func newIndexDef[K comparable, V, I any](name string, compare func(a, b I) int, 
 func (x *Index[K, V, I]) Name() string { return x.def.name }
 
 // Drop removes the index from a Store or Table that has it. Snapshots can still be
-// asked for it, at the cost of one from before it was made. It queues like an
-// update, and panics if there is no such index.
+// asked for it, at the cost of one from before it was made, and so can watches. It
+// queues like an update, waits for the updates that a sink has not acknowledged, and
+// panics if there is no such index.
 func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
 	_ = of.reindex("dropping an index", func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error) {
 		i := slices.IndexFunc(list, func(other indexer[K, V]) bool { return other == indexer[K, V](x.def) })

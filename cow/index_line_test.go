@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -258,4 +259,34 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 		s.Set(2, "")
 		require.Nil(t, <-got)
 	})
+}
+
+// A watch of an index that is dropped looks for itself.
+func TestAWatchOfADroppedIndex(t *testing.T) {
+	for name, before := range map[string]bool{"before": true, "meanwhile": false} {
+		t.Run(name, func(t *testing.T) {
+			noDeadlock(t)
+			var s cow.Store[string, int]
+			x, err := cow.NewIndex(&s, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			require.NoError(t, err)
+			since := s.Load()
+			if before {
+				x.Drop(&s)
+			}
+			woken := outcome(func() error {
+				_, err := s.Watch(t.Context(), since, x.OnKeys(7))
+				return err
+			})
+			for s.Stats().Waiting == 0 {
+				runtime.Gosched()
+			}
+			if !before {
+				x.Drop(&s)
+			}
+			require.NoError(t, errOf(s.Set("a", 5)))
+			requireNone(t, woken)
+			require.NoError(t, errOf(s.Set("b", 7)))
+			require.NoError(t, <-woken)
+		})
+	}
 }

@@ -80,6 +80,9 @@ func (l *line[P]) updateAlone(ctx context.Context, f func(base P, wanted bool) (
 	}
 	base := l.published.Load()
 	d, err := l.derive(base, l.history != nil, f)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil || any(d.next) == any(base) {
 		return true, 0, err
 	}

@@ -16,7 +16,7 @@ import (
 type Lineage struct {
 	ID     string // 26 letters and digits, random
 	Parent string // the ID of what it was forked from; "" if it was not
-	Forked uint64 // the version of the parent that it began with
+	Forked uint64 // the version of the parent that it began with, if that was published
 }
 
 // The errors of cursors, to be tested with errors.Is.

@@ -96,8 +96,8 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 	return Resolver{t.def.schema, t.def.index, resolve}
 }
 
-// Merge makes the changes from base to theirs here as well, in all tables, in
-// one update: see Store.Merge. The conflicts of a table that has no Resolver are
+// Merge makes the changes from base to theirs here as well, in all tables but
+// derived ones, which follow, in one update: see Store.Merge. The conflicts of a table that has no Resolver are
 // returned in a *MergeError.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	of := make(map[int]any)
@@ -110,6 +110,9 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 	err = db.Update(func(tx *Tx) error {
 		var all []MergeConflict
 		for i, t := range db.schema().all() {
+			if t.isDerived() {
+				continue // follows from the others, here too
+			}
 			conflicts, err := t.merge(tx, base, theirs, of[i])
 			if err != nil {
 				return err

@@ -270,11 +270,12 @@ func (l *line[P]) close(o *outbox[P]) error {
 	if !first {
 		return nil
 	}
-	err := o.sink.Close() // which acknowledges what is outstanding, if it can
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.drop(o, false, o.failed)
-	return err
+	defer func() { // after a panic too
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.drop(o, false, o.failed)
+	}()
+	return o.sink.Close() // which acknowledges what is outstanding, if it can
 }
 
 // hold keeps updates from beginning until release. The caller holds mu.

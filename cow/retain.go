@@ -29,8 +29,9 @@ var (
 
 // Retain keeps past versions from now on, as r says, or, where r sets no limit,
 // forgets all of them. It replaces what an earlier call said. A commit then also
-// records what it changed. Limits are applied at each commit and each read of the
-// past; of Bytes the latest commit is exempt. Retain queues like an update.
+// records what it changed. Limits are applied at each read of the past, and at each
+// commit, when up to a sixteenth more Versions may stay until the next; of Bytes the
+// latest commit is exempt. Retain waits for the function of an update that is running.
 func (l *line[P]) Retain(r Retention) {
 	if r.Versions < 0 || r.Age < 0 || r.Bytes < 0 {
 		panic("cow: Retain with a negative limit")

@@ -650,3 +650,12 @@ func TestClose(t *testing.T) {
 		}), cow.ErrClosed)
 	})
 }
+
+func TestASinkThatPanicsWhenClosed(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts().attach(t, cowtest.SinkOptions{Close: func() error { panic("boom") }})
+	first := c.begin(t, "a", 1)
+	require.Equal(t, "boom", panicOf(func() { _ = c.db.Close() }))
+	require.ErrorIs(t, <-first, cow.ErrClosed)
+	require.NoError(t, c.db.Close())
+}

@@ -37,15 +37,16 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.published.Load().Get(key) 
 // edited map as the next version when f returns nil, in one step. If f returns
 // an error, which Update returns, panics, or calls runtime.Goexit, if f changed
 // nothing, if two rows end up under one key of a unique index, which is an
-// *IndexError, or if it set a key that is not equal to itself, which is ErrKey,
+// *IndexError, or if it set what cannot be stored, which is a *snapshot.KeyError,
 // nothing is published and the version stays. Updates run one at a
 // time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	return s.UpdateContext(context.Background(), f)
 }
 
-// UpdateContext is Update, unless ctx has ended before f is called: then it returns
-// ctx's cause.
+// UpdateContext is Update, unless ctx has ended before f is called, or when it has
+// returned nil: then nothing happens, and it returns ctx's cause. It does not give up
+// waiting for the function of another update.
 func (s *Store[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V]) error) error {
 	_, err := s.run(ctx, f)
 	return err

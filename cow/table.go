@@ -56,7 +56,7 @@ func (t *Table[K, V]) In(s *Snapshot) *snapshot.Map[K, V] { return t.def.in(s) }
 
 // Edit returns the Editor of the table in an update, the same one each time.
 // It panics if the update has ended or is of another DB, unless one is a fork of
-// the other.
+// the other, and for a derived table outside of a function Derive.
 func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] { return t.def.edit(tx) }
 
 func (d *tableDef[K, V]) title() string { return d.name }
@@ -77,6 +77,9 @@ func (d *tableDef[K, V]) in(s *Snapshot) *snapshot.Map[K, V] {
 func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 	if tx.db.schema() != d.schema {
 		panic(fmt.Sprintf("cow: table %q edited in an update of another DB", d.name))
+	}
+	if d.update != nil && !tx.deriving.Load() {
+		panic(fmt.Sprintf("cow: table %q is derived: only Options.Derive may edit it", d.name))
 	}
 	e := tx.edit(d.index, func() edit {
 		base := d.in(tx.base)

@@ -2,6 +2,7 @@ package cow
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
@@ -13,6 +14,8 @@ type Tx struct {
 	base *Snapshot
 
 	version uint64 // of what is replayed; 0: in an update
+
+	deriving atomic.Bool // the function has returned, and derived tables follow
 
 	mu    sync.Mutex
 	ended bool
@@ -35,7 +38,9 @@ func (tx *Tx) Version() uint64 {
 	return tx.base.Version() + 1
 }
 
-// Base returns the snapshot that the update began with.
+// Base returns the snapshot that the update began with. Where a sink decides, that
+// may be a version that is not acknowledged yet, and may never be: it must not leave
+// the update, to be forked for instance.
 func (tx *Tx) Base() *Snapshot { return tx.base }
 
 // edit returns the edit of the table with that index, made by begin if there
@@ -106,6 +111,7 @@ func (tx *Tx) derive() error {
 	if !tx.db.schema().derived.Load() {
 		return nil
 	}
+	tx.deriving.Store(true)
 	for _, t := range tx.db.schema().all() {
 		if err := t.derive(tx); err != nil {
 			return err

@@ -1,0 +1,75 @@
+package cow_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/cowtest"
+)
+
+// summed is a DB with a table, and a derived one with the sum of it: by what has
+// changed, or from all rows.
+func summed(whole bool) (db *cow.DB, of, sum *cow.Table[string, int]) {
+	db = new(cow.DB)
+	of = cow.NewTable[string](db, "of", cow.Options[int]{Codec: jsonCodec[int]{}})
+	sum = cow.NewTable[string](db, "sum", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+		e, delta := of.Edit(tx), 0
+		for c := range e.Map().Diff(of.In(tx.Base())) {
+			was, _ := c.Old()
+			is, _ := c.New()
+			delta += is - was
+		}
+		if delta == 0 {
+			return nil
+		}
+		if whole {
+			all := 0
+			for _, v := range e.All() {
+				all += v
+			}
+			sum.Edit(tx).Set("sum", all)
+			return nil
+		}
+		return sum.Edit(tx).Upsert("sum", func(v *int, _ bool) error { *v += delta; return nil })
+	}})
+	return db, of, sum
+}
+
+// A merge brings over what others follow from, and they follow here.
+func TestDerivedTablesAreNotMerged(t *testing.T) {
+	for _, whole := range []bool{false, true} {
+		noDeadlock(t)
+		db, of, sum := summed(whole)
+		follower, _, followed := summed(whole)
+		cowtest.Follow(t, follower, db)
+		_, err := of.Set("a", 1)
+		require.NoError(t, err)
+		base := db.Load()
+		fork := db.Fork(base)
+		_, err = of.Of(fork).Set("b", 10)
+		require.NoError(t, err)
+		_, err = of.Set("c", 100)
+		require.NoError(t, err)
+		_, err = db.Merge(base, fork.Load())
+		require.NoError(t, err)
+		for _, table := range []*cow.Table[string, int]{sum, followed} {
+			n, _ := table.Get("sum")
+			require.Equal(t, 111, n)
+		}
+	}
+}
+
+func TestADerivedTableIsEditedByItsDeriveAlone(t *testing.T) {
+	db, of, sum := summed(false)
+	require.NoError(t, errOf(of.Set("a", 1)))
+	const message = `cow: table "sum" is derived: only Options.Derive may edit it`
+	require.Equal(t, message, panicOf(func() { sum.Set("sum", 7) }))
+	require.Equal(t, message, panicOf(func() {
+		_ = db.Update(func(tx *cow.Tx) error { sum.Edit(tx).Delete("sum"); return nil })
+	}))
+	n, _ := sum.Get("sum")
+	require.Equal(t, 1, n)
+	require.NoError(t, errOf(of.Set("b", 1)))
+}
