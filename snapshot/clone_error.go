@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// CloneError is what the clone of a value panics with when the value holds
-// something that must not be copied. For what V holds by its type, making the map
-// panics with it; for what is found behind an interface, the call that would have
-// cloned it does, before it takes a lock and with nothing changed. It is immutable.
+// CloneError says that a value holds something that must not be copied. For what V
+// holds by its type, making the map panics with it, and so does a function that
+// Cloner made; for what is found behind an interface, storing it is an error, with
+// nothing changed. It is immutable.
 type CloneError struct {
 	// Path leads from the value to what must not be copied, the way an expression
 	// would: ["conn"].(*pool.Conn).mu. For what a type holds it starts with the

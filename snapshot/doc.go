@@ -22,21 +22,23 @@
 // can see or grow; what only one slice could grow into is cut off, and what is
 // beyond the length of all is zero.
 //
-//	stays itself           functions, channels; time zones, reflect types, compiled
-//	                       regular expressions and such constants; errors that only
-//	                       their own package can write to, as io.EOF; see Nature
+//	stays itself           functions, channels, weak pointers; time zones, reflect
+//	                       types, compiled regular expressions and such constants;
+//	                       errors that only their own package can write to, as
+//	                       io.EOF; see Nature
 //	its own method         a type with a method Clone that returns the type: trusted
-//	is an error            of an Editor's verbs: a *KeyError with one of the package's
-//	                       errors; nothing was changed
-//	panics, *CloneError    a lock, an atomic or an unsafe.Pointer in a value; by type
-//	                       when the map is made, else, behind an interface, in the call
-//	                       that would have stored it, before anything is stored. Memory
-//	                       that references take for different things, by package unsafe.
-//	panics, other          misuse, with the way out in the message: contradictory
-//	                       Options; an Editor used late or by two goroutines; a merge,
-//	                       rewind or Put of what belongs to a map with other Options;
-//	                       keys that cannot be compared. A panic of the caller's own
-//	                       function goes through, and the entry stays as it was.
+//	is an error            of an Editor's verbs, and of Err for Set: a *KeyError with one
+//	                       of the package's errors, or with a *CloneError: behind an
+//	                       interface there is a lock, an atomic or an unsafe.Pointer, or
+//	                       references take memory for different things, by package
+//	                       unsafe. Nothing was changed.
+//	panics                 misuse: a type that holds a lock and the like, with a
+//	                       *CloneError when the map is made; contradictory Options; an
+//	                       Editor used late or by two goroutines; a merge, rewind or Put
+//	                       of what belongs to a map with other Options; keys that cannot
+//	                       be compared. The message says the way out. A panic of the
+//	                       caller's own function goes through, and the entry stays as
+//	                       it was.
 //	can never              reach the map's memory from outside, or from another value,
 //	                       unless Immutable, Clone or Shared says so; come back in
 //	                       another shape; exhaust the stack, however deep; take more

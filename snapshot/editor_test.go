@@ -691,3 +691,21 @@ func TestAnUpsertThatWritesAndDeletesItsOwnKeyIsRefused(t *testing.T) {
 		})
 	}
 }
+
+// What cannot be stored, and no verb returns, is kept for the end: the first of it.
+func TestErrIsTheFirst(t *testing.T) {
+	m := New[string](Options[any]{Name: "things"})
+	e := m.Edit()
+	require.NoError(t, e.Err())
+	e.Set("good", 1)
+	e.Set("bad", new(sync.Mutex))
+	e.SetAll(maps.All(map[string]any{"worse": new(sync.Mutex)}))
+	e.Set("good", 2)
+	require.Same(t, m, e.Seal())
+	var ke *KeyError[string]
+	require.ErrorAs(t, e.Err(), &ke)
+	require.Equal(t, "bad", ke.Key)
+	require.ErrorContains(t, e.Err(), "things: bad: ")
+	_, err := m.Isolate("bad", new(sync.Mutex))
+	require.ErrorContains(t, err, "things: bad: ")
+}
