@@ -114,13 +114,36 @@ func under(t reflect.Type) reflect.Type {
 	return t
 }
 
-// zero is what encoding/json means by omitzero.
-func zero(v reflect.Value) bool {
-	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && !(v.Kind() == reflect.Pointer && v.IsNil()) {
-		return z.IsZero()
+// zero is what encoding/json means by omitzero. A method IsZero is called on another
+// clone, as those in marshaled are.
+func zero(v reflect.Value) (bool, error) {
+	t := v.Type()
+	byPointer := reflect.PointerTo(t).Implements(zeroer)
+	if !byPointer && !t.Implements(zeroer) {
+		return v.IsZero(), nil
 	}
-	return v.IsZero()
+	if v.Kind() == reflect.Interface && !v.IsNil() {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		return true, nil
+	case reflect.Pointer:
+		if v.IsNil() {
+			return true, nil
+		}
+	}
+	clone, err := cloneOf(v)
+	if err != nil {
+		return false, err
+	}
+	if byPointer {
+		clone = clone.Addr()
+	}
+	return clone.Interface().(interface{ IsZero() bool }).IsZero(), nil
 }
+
+var zeroer = reflect.TypeFor[interface{ IsZero() bool }]()
 
 // empty is what encoding/json means by omitempty.
 func empty(v reflect.Value) bool {
