@@ -32,7 +32,7 @@
 // [*KeyError] with the key:
 //
 //	ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for FreezeHandles
-//	ErrUnsupported   NaN and infinities
+//	ErrUnsupported   NaN and infinities, and text of numbers that are too large for a float64, as 1e400
 //	ErrUnsupported   maps by keys that are not strings or integers and do not marshal themselves
 //	                 to text, or two of which marshal themselves to the same
 //	ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone

@@ -26,7 +26,8 @@ const (
 // and interfaces with all of those can be frozen, named types included. A nil
 // pointer, map, slice or interface is Null. A struct becomes a Map of its exported
 // fields, named and shown as encoding/json does. A type that marshals itself, to
-// text or to JSON, becomes what it marshals to. Numbers keep all their digits.
+// text or to JSON, becomes what it marshals to. Numbers keep all their digits, those
+// of a json.Number too.
 //
 // A type that has a method Clone, which returns that type or, with a pointer
 // receiver, a pointer to it, is copied by that. What must be the same to be of use,
@@ -37,7 +38,8 @@ const (
 //
 // Freeze returns a *ValueError that wraps ErrUnsupported for other kinds, such as
 // channels and functions, for what must not be copied, such as a lock, and for numbers
-// that JSON has not, NaN and infinities; ErrCycle for a value that contains itself;
+// that JSON has not, NaN and infinities, or that are out of the range of a float64, as
+// 1e400, or have an exponent of 1e18 and more; ErrCycle for a value that contains itself;
 // and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
 // ten thousand pointers, or of a few parts that are in it a hundred thousand
 // times. [FreezeHandles] takes channels and functions too.
