@@ -22,7 +22,9 @@ const maxGrowth = 3
 // more digits than any of these json.Number; objects and lists become map[string]any
 // and []any. Where created and updated are absent
 // they are now; where expires is, the entry never expires. All but space and key may
-// be null: a value is Null then, and the others are as if they were absent.
+// be null: a value is Null then, and the others are as if they were absent. Of several
+// members of an object in a value that have one name the last counts, and an escape that
+// is half of a surrogate pair is U+FFFD, as in encoding/json.
 //
 // To read a line takes at most four times its length, besides what is stored of it.
 // That is 32 bytes and more for each number, string, list or object in a value,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // A shape is how a struct type looks in JSON.
@@ -57,6 +58,9 @@ func collect(t reflect.Type, index []int, inside []reflect.Type, byName map[stri
 		sf := t.Field(i)
 		tag := sf.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
+		if !validName(name) {
+			name = ""
+		}
 		at := append(slices.Clip(index), i)
 		if tag == "-" {
 			continue
@@ -79,6 +83,16 @@ func collect(t reflect.Type, index []int, inside []reflect.Type, byName map[stri
 		}
 		byName[f.name] = append(byName[f.name], f)
 	}
+}
+
+// validName reports whether encoding/json takes the name that a tag says.
+func validName(name string) bool {
+	for _, c := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // dominant returns the field that Go's rules let win: the least deep, then a

@@ -200,3 +200,35 @@ func TestMethodsKeepNothingOfAValue(t *testing.T) {
 	require.Equal(t, []int{1}, v.Any().([]inside)[0].I.(*keeper).A)
 	require.Equal(t, []int{1, 0, 0}, []int{v.Index(0).Len(), v.Index(1).Len(), v.Index(2).Len()})
 }
+
+type textByte byte
+
+func (b textByte) MarshalText() ([]byte, error) { return []byte{'b', byte(b)}, nil }
+
+type jsonByte byte
+
+func (b *jsonByte) MarshalJSON() ([]byte, error) { return []byte("7"), nil }
+
+// What encoding/json shows in a way of its own is shown so.
+func TestShownAsJSONDoes(t *testing.T) {
+	type named struct {
+		//lint:ignore SA5008 it is not taken
+		A int `json:"a\"b"`
+		//lint:ignore SA5008 it is not taken
+		B int `json:"b\\,omitempty"`
+		C int `json:"é-/ ~"`
+	}
+	for _, in := range []any{[]textByte("mm"), []jsonByte("ab"), map[string]any{"b": []textByte("x")}, []textByte{}, []textByte(nil), named{A: 1, C: 2}} {
+		v, err := Freeze(in)
+		require.NoError(t, err)
+		text, err := v.MarshalJSON()
+		require.NoError(t, err)
+		want, err := json.Marshal(in)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(text))
+		require.Equal(t, in, v.Any())
+	}
+	v, err := Freeze([]Value{{}})
+	require.NoError(t, err)
+	require.True(t, v.Index(0).IsNull(), "an Absent Value inside is Null")
+}
