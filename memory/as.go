@@ -12,7 +12,7 @@ var ErrAbsent = errors.New("memory: value is absent")
 
 // As returns v as a T: what came in, as Any does, if that was a T, or T is an
 // interface that it implements. A T is as good as a *T, alone and as the element of
-// a slice, an array or a map. Anything else is what encoding/json makes of its JSON,
+// a slice, an array or a map, and a nil there is the zero T. Anything else is what encoding/json makes of its JSON,
 // without the fields that JSON does not show. As returns an error if that does not
 // fit, and the zero T with ErrAbsent for Absent.
 func As[T any](v Value) (T, error) {
@@ -48,8 +48,13 @@ func (v Value) fits(t reflect.Type) bool {
 	if from == t {
 		return true
 	}
-	if from == nil || t.Kind() == reflect.Interface || v.Kind() == Null {
+	switch {
+	case t.Kind() == reflect.Interface:
 		return false
+	case from == nil: // nil is the zero value, where the type does not say otherwise
+		return !reflect.PointerTo(t).Implements(unmarshaler)
+	case v.Kind() == Null:
+		return v.n.orig == nil && behind(from) == behind(t)
 	}
 	if from, t = behind(from), behind(t); from == t {
 		return true
@@ -69,7 +74,7 @@ func (v Value) fits(t reflect.Type) bool {
 		}
 		return true
 	case reflect.Map:
-		if v.Kind() != Map || from.Key() != t.Key() || t.Key().Kind() != reflect.String {
+		if v.Kind() != Map || from.Key() != t.Key() || marshalsKeys(t.Key()) {
 			return false
 		}
 		for _, e := range v.All() {
@@ -88,6 +93,9 @@ func (v Value) fill(x reflect.Value) {
 	if v.n.from.typ == t {
 		v.restore(x)
 		return
+	}
+	if v.Kind() == Null && v.n.orig == nil {
+		return // the zero value
 	}
 	for x.Kind() == reflect.Pointer {
 		x.Set(reflect.New(x.Type().Elem()))
@@ -116,7 +124,7 @@ func (v Value) fill(x reflect.Value) {
 		for k, e := range v.All() {
 			elem := reflect.New(x.Type().Elem()).Elem()
 			e.fill(elem)
-			x.SetMapIndex(reflect.ValueOf(k).Convert(x.Type().Key()), elem)
+			x.SetMapIndex(keyOf(x.Type().Key(), k), elem)
 		}
 	}
 }

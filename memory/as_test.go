@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,6 +38,16 @@ func TestAsPassesPointersOver(t *testing.T) {
 	require.Equal(t, map[string]account{"k": a}, as[map[string]account](t, map[string]*account{"k": &a}))
 	require.Equal(t, map[string]*account{"k": &a}, as[map[string]*account](t, map[string]any{"k": a}))
 	require.Equal(t, map[string][]account{"k": {a}}, as[map[string][]account](t, map[string]any{"k": []any{&a}}))
+	require.Equal(t, map[int]account{-3: a}, as[map[int]account](t, map[int]*account{-3: &a}))
+	require.Equal(t, map[uint8]*account{3: &a}, as[map[uint8]*account](t, map[uint8]account{3: a}))
+	// A nil is the zero value, alone.
+	require.Equal(t, []account{a, {}}, as[[]account](t, []*account{&a, nil}))
+	require.Equal(t, [2]account{{}, a}, as[[2]account](t, [2]*account{nil, &a}))
+	require.Equal(t, map[int]account{1: a, 2: {}}, as[map[int]account](t, map[int]*account{1: &a, 2: nil}))
+	require.Equal(t, []account{a, {}}, as[[]account](t, []any{a, nil}))
+	require.Equal(t, []*account{&a, nil}, as[[]*account](t, []any{a, nil}))
+	require.Equal(t, []json.RawMessage{[]byte("null"), []byte("1")}, as[[]json.RawMessage](t, []any{nil, 1}))
+	require.Equal(t, map[loud]point{"QUIET": {1, 2}}, as[map[loud]point](t, map[loud]*point{"quiet": {1, 2}}))
 	// What is not the same type is made of JSON, nil too.
 	require.Equal(t, []*account{nil}, as[[]*account](t, []any{nil}))
 	require.Nil(t, as[*account](t, (*account)(nil)))

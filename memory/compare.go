@@ -115,14 +115,13 @@ func number(k Kind) bool { return k == Int || k == Uint || k == Float }
 
 // compareNumbers returns the order of two numbers, none for a NaN.
 func compareNumbers(a, b Value) (order int, ok bool) {
-	if order, ok = compareFloats(a, b); ok && order == 0 {
-		order = compareWhole(a, b)
+	if a.n.ptr != nil || b.n.ptr != nil {
+		return a.decimal().compare(b.decimal()), true // what was text is no NaN
 	}
-	return order, ok
+	return compareFloats(a, b)
 }
 
-// compareFloats is compareNumbers, but that digits which no uint64 has, nor an int64,
-// are those of the nearest float64.
+// compareFloats is compareNumbers for numbers that were not text.
 func compareFloats(a, b Value) (order int, ok bool) {
 	if a.Kind() == Float {
 		x := a.Float()

@@ -55,7 +55,11 @@ func keyText(k reflect.Value) (string, error) {
 		if t.Kind() == reflect.Pointer && k.IsNil() {
 			return "", nil
 		}
-		text, err := k.Interface().(encoding.TextMarshaler).MarshalText()
+		clone, err := cloneOf(k) // as in marshaled
+		if err != nil {
+			return "", err
+		}
+		text, err := clone.Interface().(encoding.TextMarshaler).MarshalText()
 		if err != nil {
 			return "", unsupported(t, err)
 		}
@@ -78,8 +82,15 @@ func (f *freezer) structOf(n *node, v reflect.Value) error {
 	fs := f.newFields(len(shape.fields))
 	for _, field := range shape.fields {
 		fv, err := v.FieldByIndexErr(field.index)
-		if err != nil || field.omitEmpty && empty(fv) || field.omitZero && zero(fv) {
+		if err != nil || field.omitEmpty && empty(fv) {
 			continue // also what is embedded by a nil pointer
+		}
+		if field.omitZero {
+			if omit, err := zero(fv); err != nil {
+				return inside(err, field.name)
+			} else if omit {
+				continue
+			}
 		}
 		fs.keys = append(fs.keys, field.name)
 		e := &fs.values[len(fs.keys)-1]

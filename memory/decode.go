@@ -8,9 +8,10 @@ import (
 	"unsafe"
 )
 
-// decode returns the value of a JSON text: a whole number as an int, or as an int64, a
-// uint64 or a json.Number where it does not fit, others as a float64, objects and
-// lists as a map[string]any and a []any. The value shares nothing with the text.
+// decode returns the value of a JSON text: a whole number as an int, or as an int64 or a
+// uint64 where it does not fit, others as a float64, those with more digits as a
+// json.Number, objects and lists as a map[string]any and a []any. The value shares
+// nothing with the text.
 func decode(text []byte) (Value, error) {
 	if err := valid(text); err != nil {
 		return Value{}, err

@@ -32,7 +32,7 @@
 // [*KeyError] with the key:
 //
 //	ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for FreezeHandles
-//	ErrUnsupported   NaN and infinities
+//	ErrUnsupported   NaN and infinities, and text of numbers that are too large for a float64, as 1e400
 //	ErrUnsupported   maps by keys that are not strings or integers and do not marshal themselves
 //	                 to text, or two of which marshal themselves to the same
 //	ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone
@@ -61,7 +61,8 @@
 //   - end the process by its depth, its cycles, or the copy of what must not be copied;
 //   - lose digits, keys or elements by an export and an import, after which only the
 //     Go types are others, and Bytes and Times are Strings;
-//   - take many times what the limits of a Memory count for it;
+//   - take many times what the limits of a Memory count for it, but for maps that
+//     a method Clone has made, which do not count;
 //   - run code of its own in a reader, but for its method Clone in [Value.Any] and
 //     [As]. A Clone must not write to its receiver, and be safe for concurrent use.
 //

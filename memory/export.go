@@ -40,7 +40,7 @@ var (
 //
 // An entry without value, vector, metadata or expiry has no such member. Times
 // are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
-// become strings. An entry with a string that is not UTF-8 is ErrUTF8; what was
+// become strings, and a float32 the float64 with its few digits. An entry with a string that is not UTF-8 is ErrUTF8; what was
 // written until then is of no use.
 func (s Snapshot) Export(w io.Writer) error {
 	if s.t == nil {

@@ -65,7 +65,8 @@ const (
 // is what a [Value] shows, whatever Go types it came in as:
 //
 //   - Numbers compare by their value, exactly, whether they are Int, Uint or
-//     Float, or have more digits than those.
+//     Float, or have more digits than those. A Float with a fraction, or from
+//     1e21 on, is the number that MarshalJSON writes for a float64.
 //   - Strings and Bytes compare byte by byte, and Times as instants, in whatever
 //     location.
 //   - Null, Bools, Lists and Maps are equal or not, the last two deeply; they

@@ -24,9 +24,11 @@ const (
 // Bools, numbers, strings, byte slices, time.Time, slices, arrays, maps whose
 // keys are strings or integers or marshal themselves to text, structs, and pointers to
 // and interfaces with all of those can be frozen, named types included. A nil
-// pointer, map, slice or interface is Null. A struct becomes a Map of its exported
+// pointer, map, slice or interface is Null, and so is a Value inside of v that is
+// Absent. A struct becomes a Map of its exported
 // fields, named and shown as encoding/json does. A type that marshals itself, to
-// text or to JSON, becomes what it marshals to. Numbers keep all their digits.
+// text or to JSON, becomes what it marshals to. Numbers keep all their digits, those
+// of a json.Number too.
 //
 // A type that has a method Clone, which returns that type or, with a pointer
 // receiver, a pointer to it, is copied by that. What must be the same to be of use,
@@ -37,7 +39,8 @@ const (
 //
 // Freeze returns a *ValueError that wraps ErrUnsupported for other kinds, such as
 // channels and functions, for what must not be copied, such as a lock, and for numbers
-// that JSON has not, NaN and infinities; ErrCycle for a value that contains itself;
+// that JSON has not, NaN and infinities, or that are out of the range of a float64, as
+// 1e400, or have an exponent of 1e18 and more; ErrCycle for a value that contains itself;
 // and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
 // ten thousand pointers, or of a few parts that are in it a hundred thousand
 // times. [FreezeHandles] takes channels and functions too.
@@ -71,6 +74,15 @@ func freeze(v any, handles bool) (Value, error) {
 type origin struct {
 	kind Kind
 	typ  reflect.Type // nil: of the untyped nil
+	own  int64        // bytes of what its own methods Clone have made in an original
+}
+
+// withOwn returns o with more such bytes. It is held by that value alone.
+func (o *origin) withOwn(bytes int64) *origin {
+	if bytes == 0 {
+		return o
+	}
+	return &origin{o.kind, o.typ, o.own + bytes}
 }
 
 var (
@@ -89,7 +101,7 @@ var (
 var origins sync.Map // origin → *origin
 
 func originOf(t reflect.Type, k Kind) *origin {
-	o := origin{k, t}
+	o := origin{kind: k, typ: t}
 	if p, ok := origins.Load(o); ok {
 		return p.(*origin)
 	}
@@ -286,7 +298,7 @@ func (f *freezer) parts(n *node, v reflect.Value, tr *traits) error {
 		if k == reflect.Slice {
 			in.p = v.UnsafePointer()
 			f.refer(in.p, uintptr(v.Cap())*t.Elem().Size())
-			if t.Elem().Kind() == reflect.Uint8 {
+			if bytesOf(t) {
 				n.from = originOf(t, Bytes)
 				n.string(string(v.Bytes()))
 				return nil
@@ -312,6 +324,16 @@ func (f *freezer) parts(n *node, v reflect.Value, tr *traits) error {
 	return nil
 }
 
+// bytesOf reports whether slices of type t are Bytes: not if what they are of marshals
+// itself, as in encoding/json.
+func bytesOf(t reflect.Type) bool {
+	if t.Elem().Kind() != reflect.Uint8 {
+		return false
+	}
+	byJSON, byText := marshals(t.Elem())
+	return !byJSON && !byText
+}
+
 // pointer freezes what a pointer leads to. It is no level of its own.
 func (f *freezer) pointer(n *node, v reflect.Value) error {
 	t := v.Type()
@@ -324,7 +346,7 @@ func (f *freezer) pointer(n *node, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	n.from = originOf(t, n.from.kind)
+	n.from = originOf(t, n.from.kind).withOwn(n.from.own)
 	switch {
 	case f.kept:
 	case n.from.kind == Null && n.orig == nil:

@@ -18,10 +18,13 @@ const maxGrowth = 3
 // Import stores the entries that Export has written, or anybody in that format,
 // as one version, in place of those under the same keys, and returns how many
 // lines there were. Empty lines are skipped. Of a value, whole numbers become
-// int, or int64, uint64 or json.Number where they do not fit, others float64; objects
-// and lists become map[string]any and []any. Where created and updated are absent
+// int, or int64 or uint64 where they do not fit, others float64, and those that have
+// more digits than any of these json.Number; objects and lists become map[string]any
+// and []any. Where created and updated are absent
 // they are now; where expires is, the entry never expires. All but space and key may
-// be null: a value is Null then, and the others are as if they were absent.
+// be null: a value is Null then, and the others are as if they were absent. Of several
+// members of an object in a value that have one name the last counts, and an escape that
+// is half of a surrogate pair is U+FFFD, as in encoding/json.
 //
 // To read a line takes at most four times its length, besides what is stored of it.
 // That is 32 bytes and more for each number, string, list or object in a value,

@@ -1,10 +1,11 @@
 package memory
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
-	"math/big"
 	"reflect"
 	"strconv"
 	"strings"
@@ -29,17 +30,23 @@ func (n *node) number(text string) error {
 	if err != nil {
 		return unsupported(numberType, err)
 	}
+	if _, ok := parseDecimal(text); !ok && !strings.ContainsAny(text, "xX") && x == 0 {
+		return unsupported(numberType, errors.New("the exponent is out of range"))
+	}
 	n.from = numberOrigins[Float]
 	return n.float(x, numberType)
 }
 
 // decodedNumber makes n hold a number of valid JSON, as the Go type that fits it: int,
-// int64, uint64, json.Number for more digits, and float64. It does not keep the text.
+// int64, uint64, float64, and json.Number for more digits than those have. It does not keep the text.
 func (n *node) decodedNumber(text string) error {
 	if strings.ContainsAny(text, ".eE") || text == "-0" {
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return fmt.Errorf("%.40q is not a float64", text)
+		}
+		if text != "-0" && !writtenBack(x, text) {
+			return n.number(text)
 		}
 		n.from = floatOrigin
 		return n.float(x, floatOrigin.typ)
@@ -106,36 +113,108 @@ func (n *node) appendLiteral(b []byte) ([]byte, bool) {
 	return append(b, text...), true
 }
 
-// whole returns a number that has no fraction, exactly, or nil.
-func (v Value) whole() *big.Int {
-	switch v.Kind() {
-	case Int:
-		return big.NewInt(int64(v.n.bits))
-	case Uint:
-		return new(big.Int).SetUint64(v.n.bits)
-	}
-	if text, ok := v.n.literal(); ok && strings.Trim(text, "-0123456789") == "" {
-		if i, ok := new(big.Int).SetString(text, 10); ok {
-			return i
-		}
-	}
-	f := v.Float()
-	if f != math.Trunc(f) {
-		return nil
-	}
-	i, _ := big.NewFloat(f).Int(nil)
-	return i
+// A decimal is a number as digits, without zeros at either end, behind the point, and
+// a power of ten: exactly, in as much memory as its text.
+type decimal struct {
+	negative bool
+	exponent int64
+	digits   string // "": zero
 }
 
-// compareWhole returns the order of two numbers whose floats are equal, exactly
-// where they have a literal of digits.
-func compareWhole(a, b Value) int {
-	if a.n.ptr == nil && b.n.ptr == nil {
-		return 0
+// maxExponent is how large the exponent of a number may be in its text: none of a
+// number that is not 0 and not too large for a float64 is larger, but smaller.
+const maxExponent = 1e18
+
+// parseDecimal returns the decimal that a text is that strconv.ParseFloat takes, unless
+// it is none, as those in base 16, or its exponent is out of range.
+func parseDecimal(text string) (d decimal, ok bool) {
+	mantissa, exponent := text, ""
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		mantissa, exponent = text[:i], text[i+1:]
 	}
-	x, y := a.whole(), b.whole()
-	if x == nil || y == nil {
-		return 0
+	if strings.Trim(mantissa, "+-.0123456789") != "" {
+		return decimal{}, false
 	}
-	return x.Cmp(y)
+	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
+	if whole = strings.TrimLeft(whole, "0"); fraction != "" {
+		d.digits = whole + fraction
+	} else {
+		d.digits = whole
+	}
+	d.exponent = int64(len(whole))
+	length := len(d.digits)
+	d.digits = strings.TrimLeft(d.digits, "0")
+	d.exponent -= int64(length - len(d.digits))
+	if d.digits = strings.TrimRight(d.digits, "0"); d.digits == "" {
+		return decimal{}, true
+	}
+	if exponent != "" {
+		e, err := strconv.ParseInt(exponent, 10, 64)
+		if err != nil || e > maxExponent || e < -maxExponent {
+			return decimal{}, false
+		}
+		d.exponent += e
+	}
+	d.negative = text[0] == '-'
+	return d, true
+}
+
+func (d decimal) compare(e decimal) int {
+	switch {
+	case d.sign() != e.sign():
+		return cmp.Compare(d.sign(), e.sign())
+	case d.negative:
+		d, e = e, d
+	}
+	return cmp.Or(cmp.Compare(d.exponent, e.exponent), strings.Compare(d.digits, e.digits))
+}
+
+func (d decimal) sign() int {
+	switch {
+	case d.digits == "":
+		return 0
+	case d.negative:
+		return -1
+	}
+	return 1
+}
+
+// writtenBack reports whether x, the float64 nearest to a text, is written as the same
+// number that the text is.
+func writtenBack(x float64, text string) bool {
+	size := math.Abs(x)
+	if len(text) <= 15 && size > 1e-300 {
+		return true // a float64 has that many digits
+	}
+	var buf [32]byte
+	if 1e-6 <= size && size < 1e21 && string(strconv.AppendFloat(buf[:0], x, 'f', -1, 64)) == text {
+		return true
+	}
+	d, ok := parseDecimal(text)
+	shortest, _ := parseDecimal(strconv.FormatFloat(x, 'g', -1, 64))
+	return ok && d == shortest
+}
+
+// decimal returns the number that v is. Text with a fraction or an exponent is a
+// float64 if that is how one is written. A float64 without a fraction, below 1e21, is
+// what it is in base 2, as an Int; others are what they are written as.
+func (v Value) decimal() decimal {
+	if text, ok := v.n.literal(); ok && !(v.Kind() == Float && strings.ContainsAny(text, ".eE") && writtenBack(v.Float(), text)) {
+		if d, ok := parseDecimal(text); ok {
+			return d
+		}
+	}
+	var text string
+	switch f := v.Float(); {
+	case v.Kind() == Int:
+		text = strconv.FormatInt(int64(v.n.bits), 10)
+	case v.Kind() == Uint:
+		text = strconv.FormatUint(v.n.bits, 10)
+	case f == math.Trunc(f) && math.Abs(f) < 1e21:
+		text = strconv.FormatFloat(f, 'f', 0, 64)
+	default:
+		text = strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	d, _ := parseDecimal(text)
+	return d
 }

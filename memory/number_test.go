@@ -79,3 +79,44 @@ func TestDigitsCompareExactly(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, Equal(half, b))
 }
+
+// Fractions keep the digits that no float64 has, and compare by them.
+func TestFractionsKeepTheirDigits(t *testing.T) {
+	in := []json.Number{"-9007199254740993.0", "-9007199254740992.0", "-1e-400", "0.0", "1e-999999999", "1e-401", "1e-400", "4e-324", "5e-324", "0.1", "0.1000000000000000055511151231257827",
+		"0.1000000000000000055511151231257828", "12e-1", "1.23456789012345678", "9007199254740992.0", "9007199254740993.0", "9007199254740994", "123456789012345678e-1", "1e300", "1.0000000000000000001e300"}
+	m, again := New(Options{}), New(Options{})
+	require.NoError(t, m.Space().Put("numbers", in))
+	var b strings.Builder
+	require.NoError(t, m.Load().Export(&b))
+	_, err := again.Import(strings.NewReader(b.String()))
+	require.NoError(t, err)
+	numbers, _ := m.Space().Get("numbers")
+	back, _ := again.Space().Get("numbers")
+	require.True(t, Equal(numbers, back))
+	for i := range in {
+		for j := range in {
+			for _, a := range []Value{numbers.Index(i), back.Index(i)} {
+				require.Equal(t, i == j, Equal(a, back.Index(j)), "%s %s", in[i], in[j])
+				require.Equal(t, i < j, Val().Lt(back.Index(j)).match(a, Value{}), "%s %s", in[i], in[j])
+			}
+		}
+	}
+	require.Equal(t, json.Number("1e-400"), back.Index(6).Any())
+	require.Equal(t, 5e-324, back.Index(8).Any())
+	require.Equal(t, 0.1, back.Index(9).Any())
+	require.Equal(t, 1.2, back.Index(12).Any())
+	require.Equal(t, in[13], back.Index(13).Any())
+	for text, same := range map[json.Number]any{"1e23": 1e23, "0.1": 0.1, "0.10": 0.1, "-0.0": 0, "9007199254740993.0": 9007199254740993, "1e3": uint16(1000), "0x1p-2": 0.25, "1e-400": json.Number("0.1e-399"), "0e99999999999999999999": 0} {
+		a, err := Freeze(text)
+		require.NoError(t, err)
+		b, err := Freeze(same)
+		require.NoError(t, err)
+		require.True(t, Equal(a, b) && Equal(b, a), text)
+	}
+	for _, text := range []json.Number{"1e400", "-1e400", "1e-9999999999999999999"} {
+		_, err := Freeze(text)
+		require.ErrorIs(t, err, ErrUnsupported)
+		_, err = again.Import(strings.NewReader(`{"space":[],"key":"k","value":` + string(text) + `}`))
+		require.ErrorIs(t, err, ErrMalformed)
+	}
+}

@@ -22,10 +22,13 @@ func (f *freezer) original(n *node, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	f.survey(v)
+	shared := f.survey(v)
 	f.kept = true
 	err = f.value(n, clone)
 	f.kept = false
+	if err == nil && shared != nil {
+		n.from = n.from.withOwn(ownSize(clone, shared))
+	}
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 )
 
 // A shape is how a struct type looks in JSON.
@@ -57,6 +58,9 @@ func collect(t reflect.Type, index []int, inside []reflect.Type, byName map[stri
 		sf := t.Field(i)
 		tag := sf.Tag.Get("json")
 		name, options, _ := strings.Cut(tag, ",")
+		if !validName(name) {
+			name = ""
+		}
 		at := append(slices.Clip(index), i)
 		if tag == "-" {
 			continue
@@ -79,6 +83,16 @@ func collect(t reflect.Type, index []int, inside []reflect.Type, byName map[stri
 		}
 		byName[f.name] = append(byName[f.name], f)
 	}
+}
+
+// validName reports whether encoding/json takes the name that a tag says.
+func validName(name string) bool {
+	for _, c := range name {
+		if !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // dominant returns the field that Go's rules let win: the least deep, then a
@@ -114,13 +128,36 @@ func under(t reflect.Type) reflect.Type {
 	return t
 }
 
-// zero is what encoding/json means by omitzero.
-func zero(v reflect.Value) bool {
-	if z, ok := v.Interface().(interface{ IsZero() bool }); ok && !(v.Kind() == reflect.Pointer && v.IsNil()) {
-		return z.IsZero()
+// zero is what encoding/json means by omitzero. A method IsZero is called on another
+// clone, as those in marshaled are.
+func zero(v reflect.Value) (bool, error) {
+	t := v.Type()
+	byPointer := reflect.PointerTo(t).Implements(zeroer)
+	if !byPointer && !t.Implements(zeroer) {
+		return v.IsZero(), nil
 	}
-	return v.IsZero()
+	if v.Kind() == reflect.Interface && !v.IsNil() {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		return true, nil
+	case reflect.Pointer:
+		if v.IsNil() {
+			return true, nil
+		}
+	}
+	clone, err := cloneOf(v)
+	if err != nil {
+		return false, err
+	}
+	if byPointer {
+		clone = clone.Addr()
+	}
+	return clone.Interface().(interface{ IsZero() bool }).IsZero(), nil
 }
+
+var zeroer = reflect.TypeFor[interface{ IsZero() bool }]()
 
 // empty is what encoding/json means by omitempty.
 func empty(v reflect.Value) bool {

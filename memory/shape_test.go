@@ -148,3 +148,87 @@ func TestKeysThatMarshalThemselves(t *testing.T) {
 		require.ErrorIs(t, err, ErrUnsupported, name)
 	}
 }
+
+type keeper struct{ A []int }
+
+var keptKey, keptZero *keeper
+
+func (k *keeper) MarshalText() ([]byte, error) { keptKey = k; return []byte("k"), nil }
+func (k *keeper) IsZero() bool                 { keptZero = k; return false }
+
+type keeperByValue struct{ P *int }
+
+var keptPointer *int
+
+func (k keeperByValue) MarshalText() ([]byte, error) { keptPointer = k.P; return []byte("k"), nil }
+
+// Methods that a value is shown by get nothing that is kept.
+func TestMethodsKeepNothingOfAValue(t *testing.T) {
+	v, err := Freeze(map[*keeper]int{{[]int{1}}: 1})
+	require.NoError(t, err)
+	keptKey.A[0] = 99
+	for k := range v.Any().(map[*keeper]int) {
+		require.Equal(t, []int{1}, k.A)
+	}
+	one := 1
+	v, err = Freeze([]map[keeperByValue]int{{{&one}: 1}})
+	require.NoError(t, err)
+	*keptPointer = 99
+	for k := range v.Any().([]map[keeperByValue]int)[0] {
+		require.Equal(t, 1, *k.P)
+	}
+	type pointer struct {
+		P *keeper `json:",omitzero"`
+	}
+	v, err = Freeze(pointer{&keeper{[]int{1}}})
+	require.NoError(t, err)
+	keptZero.A[0] = 99
+	require.Equal(t, []int{1}, v.Any().(pointer).P.A)
+	type direct struct {
+		K keeper `json:",omitzero"`
+	}
+	v, err = Freeze(direct{keeper{[]int{1}}})
+	require.NoError(t, err)
+	keptZero.A[0] = 99
+	require.Equal(t, []int{1}, v.Any().(direct).K.A)
+	type inside struct {
+		I interface{ IsZero() bool } `json:",omitzero"`
+	}
+	v, err = Freeze([]inside{{&keeper{[]int{1}}}, {(*keeper)(nil)}, {}})
+	require.NoError(t, err)
+	keptZero.A[0] = 99
+	require.Equal(t, []int{1}, v.Any().([]inside)[0].I.(*keeper).A)
+	require.Equal(t, []int{1, 0, 0}, []int{v.Index(0).Len(), v.Index(1).Len(), v.Index(2).Len()})
+}
+
+type textByte byte
+
+func (b textByte) MarshalText() ([]byte, error) { return []byte{'b', byte(b)}, nil }
+
+type jsonByte byte
+
+func (b *jsonByte) MarshalJSON() ([]byte, error) { return []byte("7"), nil }
+
+// What encoding/json shows in a way of its own is shown so.
+func TestShownAsJSONDoes(t *testing.T) {
+	type named struct {
+		//lint:ignore SA5008 it is not taken
+		A int `json:"a\"b"`
+		//lint:ignore SA5008 it is not taken
+		B int `json:"b\\,omitempty"`
+		C int `json:"é-/ ~"`
+	}
+	for _, in := range []any{[]textByte("mm"), []jsonByte("ab"), map[string]any{"b": []textByte("x")}, []textByte{}, []textByte(nil), named{A: 1, C: 2}} {
+		v, err := Freeze(in)
+		require.NoError(t, err)
+		text, err := v.MarshalJSON()
+		require.NoError(t, err)
+		want, err := json.Marshal(in)
+		require.NoError(t, err)
+		require.JSONEq(t, string(want), string(text))
+		require.Equal(t, in, v.Any())
+	}
+	v, err := Freeze([]Value{{}})
+	require.NoError(t, err)
+	require.True(t, v.Index(0).IsNull(), "an Absent Value inside is Null")
+}

@@ -20,7 +20,7 @@ func (v Value) sizeIn(kept bool) int64 {
 	}
 	n := int64(unsafe.Sizeof(*v.n))
 	if v.n.orig != nil && !kept {
-		n, kept = n+originalSize(reflect.NewAt(v.n.from.typ, v.n.orig).Elem()), true
+		n, kept = n+v.n.from.own+originalSize(reflect.NewAt(v.n.from.typ, v.n.orig).Elem()), true
 	}
 	switch v.Kind() {
 	case Int, Uint, Float:

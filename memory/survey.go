@@ -105,14 +105,15 @@ func (f *freezer) tangled() bool {
 }
 
 // survey notes what all references in v lead to, those that JSON does not show too:
-// v gets an original.
-func (f *freezer) survey(v reflect.Value) {
+// v gets an original. It returns what has a Clone of its own in it, nil if nothing has.
+func (f *freezer) survey(v reflect.Value) map[unsafe.Pointer]bool {
 	if traitsOf(v.Type()).leaf {
-		return
+		return nil
 	}
 	f.originals++
 	s := survey{spans: f.noted(), of: f.originals}
 	s.follow(v)
+	return s.shared
 }
 
 // originalSize returns about how many bytes an original takes.
@@ -120,6 +121,17 @@ func originalSize(v reflect.Value) int64 {
 	s := survey{bytes: int64(v.Type().Size())}
 	s.follow(v)
 	return s.bytes
+}
+
+// ownSize returns about how many bytes those parts of an original take which have been
+// made by a Clone of their own, but for what is still shared. It is asked for once, by
+// who has called Clone: what that returned is read as it would be by any caller of it.
+func ownSize(v reflect.Value, shared map[unsafe.Pointer]bool) int64 {
+	all := survey{own: true, shared: shared}
+	all.follow(v)
+	s := survey{}
+	s.follow(v)
+	return all.bytes - s.bytes
 }
 
 // A survey follows all references in a value but those that nobody may look into:
@@ -131,17 +143,31 @@ type survey struct {
 	bytes int64
 	few   []visit // what references have led to, while that is little
 	many  map[visit]bool
-	todo  []reflect.Value
+	todo  []looked
+
+	own    bool                    // what a Clone of its own has made is followed too
+	below  bool                    // what is looked at is such a thing, or in one
+	shared map[unsafe.Pointer]bool // where pointers lead that have a Clone: of what is cloned; a nil one: something has
+}
+
+// A looked is a value to look at, and whether it is below.
+type looked struct {
+	v     reflect.Value
+	below bool
 }
 
 func (s *survey) follow(v reflect.Value) {
 	for s.look(v); len(s.todo) > 0; {
 		last := len(s.todo) - 1
-		v, s.todo[last] = s.todo[last], reflect.Value{}
+		v, s.below = s.todo[last].v, s.todo[last].below
+		s.todo[last] = looked{}
 		s.todo = s.todo[:last]
 		s.look(v)
 	}
 }
+
+// later notes that there is v to look at.
+func (s *survey) later(v reflect.Value) { s.todo = append(s.todo, looked{v, s.below}) }
 
 // look notes v, and what there is to look at in it.
 func (s *survey) look(v reflect.Value) {
@@ -155,15 +181,15 @@ func (s *survey) look(v reflect.Value) {
 		s.bytes += int64(t.Size())
 	}
 	tr := traitsOf(t)
-	if tr.leaf || tr.opaque || tr.sentinel && snapshot.IsConstant(v) {
+	if tr.leaf || tr.sentinel && snapshot.IsConstant(v) || tr.opaque && !s.enters(v, tr) {
 		return
 	}
 	switch t.Kind() {
 	case reflect.String:
 		s.bytes += int64(v.Len())
 	case reflect.Pointer:
-		if s.first(v, 0, t.Elem().Size()) {
-			s.todo = append(s.todo, v.Elem())
+		if s.first(v, 0, t.Elem().Size()) && (tr.opaque || !s.own || snapshot.NatureOf(t.Elem()) != snapshot.Uncopyable) {
+			s.later(v.Elem())
 		}
 	case reflect.Slice:
 		if s.first(v, v.Len(), t.Elem().Size()*uintptr(v.Cap())) {
@@ -172,18 +198,65 @@ func (s *survey) look(v reflect.Value) {
 	case reflect.Array:
 		s.elements(v)
 	case reflect.Struct:
+		if s.outside(v) {
+			return
+		}
 		for i := range t.NumField() {
-			s.todo = append(s.todo, v.Field(i))
+			s.later(v.Field(i))
 		}
 	case reflect.Map:
-		if !s.first(v, 0, 1) {
-			return
+		if s.below || !s.first(v, 0, 1) {
+			return // below, it may be shared, and written to by others: to read it would be fatal
 		}
 		s.bytes += int64(v.Len()) * int64(t.Key().Size()+t.Elem().Size())
 		for it := v.MapRange(); it.Next(); {
-			s.todo = append(s.todo, it.Key(), it.Value())
+			s.later(it.Key())
+			s.later(it.Value())
 		}
 	}
+}
+
+// enters reports whether to look into v, whose type has a Clone or is constant.
+func (s *survey) enters(v reflect.Value, tr *traits) bool {
+	t := v.Type()
+	switch {
+	case tr.constant || !s.own && s.spans == nil:
+		return false
+	case s.own && t == valueType:
+		s.bytes += Value{(*node)(v.Field(0).UnsafePointer())}.size()
+		return false
+	case s.own:
+		s.below = t.Kind() != reflect.Pointer || !s.shared[v.UnsafePointer()]
+		return s.below
+	}
+	if s.shared == nil {
+		s.shared = make(map[unsafe.Pointer]bool)
+	}
+	if t.Kind() == reflect.Pointer {
+		s.shared[v.UnsafePointer()] = true
+	}
+	return false // whose memory it is, only its Clone knows
+}
+
+// outside counts what a struct has that knows a lock which is not in it, so that others
+// may write to what it leads to, and reports whether it is one.
+func (s *survey) outside(v reflect.Value) bool {
+	t := v.Type()
+	locked := func(f reflect.StructField) bool {
+		return f.Type.Kind() == reflect.Pointer && !traitsOf(f.Type).opaque && snapshot.NatureOf(f.Type.Elem()) == snapshot.Uncopyable
+	}
+	if !s.own || !slices.ContainsFunc(reflect.VisibleFields(t), locked) {
+		return false
+	}
+	for i := range t.NumField() {
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			s.bytes += int64(f.Len())
+		case reflect.Slice:
+			s.bytes += int64(f.Cap()) * int64(f.Type().Elem().Size())
+		}
+	}
+	return true
 }
 
 func (s *survey) elements(v reflect.Value) {
@@ -191,7 +264,7 @@ func (s *survey) elements(v reflect.Value) {
 		return
 	}
 	for i := range v.Len() {
-		s.todo = append(s.todo, v.Index(i))
+		s.later(v.Index(i))
 	}
 }
 

@@ -105,19 +105,25 @@ func (v Value) restore(x reflect.Value) {
 	case reflect.Map:
 		x.Set(reflect.MakeMapWithSize(x.Type(), v.Len()))
 		for k, e := range v.All() {
-			key, elem := reflect.New(x.Type().Key()).Elem(), reflect.New(x.Type().Elem()).Elem()
-			switch key.Kind() {
-			case reflect.String:
-				key.SetString(k)
-			case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-				i, _ := strconv.ParseInt(k, 10, 64)
-				key.SetInt(i)
-			default:
-				u, _ := strconv.ParseUint(k, 10, 64)
-				key.SetUint(u)
-			}
+			elem := reflect.New(x.Type().Elem()).Elem()
 			e.restore(elem)
-			x.SetMapIndex(key, elem)
+			x.SetMapIndex(keyOf(x.Type().Key(), k), elem)
 		}
 	}
+}
+
+// keyOf returns the key of a map, a string or an integer, that has that text.
+func keyOf(t reflect.Type, text string) reflect.Value {
+	key := reflect.New(t).Elem()
+	switch key.Kind() {
+	case reflect.String:
+		key.SetString(text)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		i, _ := strconv.ParseInt(text, 10, 64)
+		key.SetInt(i)
+	default:
+		u, _ := strconv.ParseUint(text, 10, 64)
+		key.SetUint(u)
+	}
+	return key
 }

@@ -22,6 +22,7 @@ type traits struct {
 	byJSON, byText bool // a value, or a pointer to it, marshals itself
 	byPointer      bool // Clone has a pointer receiver
 	opaque         bool // only its own Clone, or nobody, may look for what is in a value
+	constant       bool // a value stays itself
 	composite      bool // it has parts
 	original       bool // the nodes do not tell all of a value: a clone is kept
 	sentinel       bool // see snapshot.IsConstant
@@ -60,7 +61,8 @@ func newTraits(t reflect.Type) *traits {
 		tr.byPointer = !hasClone(t) && hasClone(reflect.PointerTo(t))
 	}
 	nature := snapshot.NatureOf(t)
-	tr.opaque = nature == snapshot.Constant || hasClone(t) && !tr.leaf || tr.byPointer
+	tr.constant = nature == snapshot.Constant
+	tr.opaque = tr.constant || hasClone(t) && !tr.leaf || tr.byPointer
 	tr.sentinel = nature == snapshot.Sentinel
 	tr.original = tr.original || tr.opaque || tr.sentinel || tr.byJSON || tr.byText
 	return tr

@@ -30,8 +30,11 @@ func TestTheErrorForCyclesCanBeThatOfTheSDK(t *testing.T) {
 		require.Equal(t, "k", of.Key)
 	}
 	require.NotErrorIs(t, b.Set(ctx, session, "s", "k", math.NaN()), errCyclicMemoryValue)
+	_, err := b.SearchVector(ctx, session, "s", []float64{1}, SearchOptions{Filters: cycle})
+	require.ErrorIs(t, err, errCyclicMemoryValue)
+	require.ErrorIs(t, err, memory.ErrCycle)
 	plain := agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](agentfield.Options{})
-	err := plain.Set(ctx, session, "s", "k", cycle)
+	err = plain.Set(ctx, session, "s", "k", cycle)
 	require.ErrorIs(t, err, memory.ErrCycle)
 	require.False(t, errors.Is(err, errCyclicMemoryValue))
 }

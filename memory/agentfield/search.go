@@ -29,7 +29,8 @@ import (
 // The error is memory.ErrEmpty or memory.ErrNotFinite for embeddings that SetVector
 // would not take, memory.ErrDimension if those in the scope have another number of
 // elements, memory.ErrZero if all elements are 0, and memory.ErrOptions if
-// Threshold is NaN. For a filter that cannot be compared it is that of Set.
+// Threshold is NaN. For a filter that cannot be compared it is that of Set, but for
+// the key, which there is none of.
 func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID string, embedding []float64, opts O) ([]R, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID st
 	}
 	filter, err := filterOf(o.Filters)
 	if err != nil {
-		return nil, err
+		return nil, b.ofCycle(err)
 	}
 	hits, err := b.space(scope, scopeID, vectors).Search(memory.Float32s(embedding), memory.SearchOptions{
 		K: max(o.Limit, 0), MinScore: o.Threshold, Filter: filter,

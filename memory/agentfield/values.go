@@ -34,13 +34,18 @@ func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string
 // freeze returns a copy of what is to be stored for key.
 func (b *Backend[S, O, R]) freeze(key string, v any) (memory.Value, error) {
 	frozen, err := memory.FreezeHandles(v)
-	switch {
-	case err == nil:
-		return frozen, nil
-	case b.cyclic != nil && errors.Is(err, memory.ErrCycle):
-		err = fmt.Errorf("%w: %w", b.cyclic, err)
+	if err != nil {
+		return memory.Value{}, &memory.KeyError{Key: key, Err: b.ofCycle(err)}
 	}
-	return memory.Value{}, &memory.KeyError{Key: key, Err: err}
+	return frozen, nil
+}
+
+// ofCycle returns err, which wraps what Options have for a cycle if it is about one.
+func (b *Backend[S, O, R]) ofCycle(err error) error {
+	if b.cyclic != nil && errors.Is(err, memory.ErrCycle) {
+		return fmt.Errorf("%w: %w", b.cyclic, err)
+	}
+	return err
 }
 
 // Get returns a copy of the value of key, which is the caller's own, and whether
