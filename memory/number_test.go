@@ -106,7 +106,7 @@ func TestFractionsKeepTheirDigits(t *testing.T) {
 	require.Equal(t, 0.1, back.Index(9).Any())
 	require.Equal(t, 1.2, back.Index(12).Any())
 	require.Equal(t, in[13], back.Index(13).Any())
-	for text, same := range map[json.Number]any{"1e23": 1e23, "0.1": 0.1, "0.10": 0.1, "-0.0": 0, "9007199254740993.0": 9007199254740993, "1e3": uint16(1000), "0x1p-2": 0.25, "1e-400": json.Number("0.1e-399"), "0e99999999999999999999": 0} {
+	for text, same := range map[json.Number]any{"1e23": 1e23, "0.1": 0.1, "0.10": 0.1, "-0.0": 0, "9007199254740993.0": int64(9007199254740993), "1e3": uint16(1000), "0x1p-2": 0.25, "1e-400": json.Number("0.1e-399"), "0e99999999999999999999": 0} {
 		a, err := Freeze(text)
 		require.NoError(t, err)
 		b, err := Freeze(same)

@@ -21,10 +21,13 @@ func refused(err error) error {
 	return err
 }
 
+// maxBytes is more than any of the graphs takes, as long as all of it is kept once.
+const maxBytes = 16 << 10
+
 // inMemory is a Memory of anything: pointers, and the values themselves. Handles are
 // taken where they are frozen as such.
 func inMemory(typ reflect.Type) []Place {
-	space := memory.New(memory.Options{NoText: true}).Space("a", "b")
+	space := memory.New(memory.Options{NoText: true, MaxBytes: maxBytes}).Space("a", "b")
 	put := func(v any) error {
 		frozen, err := memory.FreezeHandles(v)
 		if err == nil {
