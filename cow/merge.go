@@ -43,8 +43,8 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // three-way merge. Base is the snapshot that a fork began with, and after a merge,
 // in either direction, what that returned; theirs is the fork's snapshot now. Both
 // must come from the same origin: a map with other Options panics, before anything
-// is done, since values leave by the Options of the map they lie in. A row that an earlier merge brought over is the
-// same on both sides until one of them writes it.
+// is done, since values leave by the Options of the map they lie in. A row that an
+// earlier merge brought over is the same on both sides until one of them writes it.
 //
 // A key that was changed on both sides since is a conflict, unless both removed
 // it. For each, resolve returns the value to keep, or false to remove the key, or
@@ -97,8 +97,9 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 }
 
 // Merge makes the changes from base to theirs here as well, in all tables but
-// derived ones, which follow, in one update: see Store.Merge. The conflicts of a table that has no Resolver are
-// returned in a *MergeError.
+// derived ones, which follow, in one update: see Store.Merge. What it returns is
+// theirs, the base of the next merge. The conflicts of a table that has no Resolver
+// are returned in a *MergeError.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	of := make(map[int]any)
 	for _, r := range resolvers {
