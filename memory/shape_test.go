@@ -218,7 +218,7 @@ func TestShownAsJSONDoes(t *testing.T) {
 		B int `json:"b\\,omitempty"`
 		C int `json:"é-/ ~"`
 	}
-	for _, in := range []any{[]textByte("mm"), []jsonByte("ab"), map[string]any{"b": []textByte("x")}, []textByte{}, []textByte(nil), named{A: 1, C: 2}} {
+	for _, in := range []any{[]textByte("mm"), []jsonByte("ab"), map[string]any{"b": []textByte("x")}, []textByte{}, []textByte(nil)} {
 		v, err := Freeze(in)
 		require.NoError(t, err)
 		text, err := v.MarshalJSON()
@@ -228,7 +228,14 @@ func TestShownAsJSONDoes(t *testing.T) {
 		require.JSONEq(t, string(want), string(text))
 		require.Equal(t, in, v.Any())
 	}
-	v, err := Freeze([]Value{{}})
+	// Go 1.27's package reads the first of these names in another way.
+	v, err := Freeze(named{A: 1, C: 2})
+	require.NoError(t, err)
+	text, err := v.MarshalJSON()
+	require.NoError(t, err)
+	require.JSONEq(t, `{"A":1,"é-/ ~":2}`, string(text))
+	require.Equal(t, named{A: 1, C: 2}, v.Any())
+	v, err = Freeze([]Value{{}})
 	require.NoError(t, err)
 	require.True(t, v.Index(0).IsNull(), "an Absent Value inside is Null")
 }
