@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
@@ -242,8 +243,12 @@ func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 	if len(o.outstanding) > 0 {
 		l.last = o.at
 	}
-	for _, p := range o.outstanding {
+	// The last first, so that whoever finds one void finds all void that were derived
+	// from it: what is not void can then be sent, for nothing is missing before it.
+	for _, p := range slices.Backward(o.outstanding) {
 		p.sent.Drop()
+	}
+	for _, p := range o.outstanding {
 		p.decide(again, err)
 	}
 	o.outstanding = nil

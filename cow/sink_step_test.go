@@ -3,6 +3,7 @@ package cow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -246,7 +247,7 @@ func TestPanicAndGoexitLeaveTheOutboxAsItWas(t *testing.T) {
 				}
 			}
 			c := newCounts()
-			_, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) {
+			_, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) {
 				if v == 7 {
 					at("an index function")
 				}
@@ -333,7 +334,7 @@ func TestASlowUpdateHoldsUpNothingThatTheSinkSays(t *testing.T) {
 func TestASupersededRunLeavesNoTrace(t *testing.T) {
 	noDeadlock(t)
 	c := newCounts()
-	byValue, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+	byValue, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	c.attach(t, cowtest.SinkOptions{})
 	c.db.Retain(cow.Retention{Versions: 10})
@@ -476,7 +477,7 @@ func TestIndexesComeAndGoBetweenProposals(t *testing.T) {
 		}
 	})
 	for range 20 {
-		x, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+		x, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
 		require.NoError(t, err)
 		c.db.Retain(cow.Retention{Versions: 5})
 		m := c.t.In(c.db.Load())
@@ -513,7 +514,7 @@ func TestAnIndexThatComesDuringARebase(t *testing.T) {
 			return
 		}
 		made := outcome(func() (err error) {
-			x, err = cow.NewIndex(table, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			x, err = cow.NewMultiIndex(table, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
 			return err
 		})
 		require.NoError(t, <-made)
@@ -658,4 +659,49 @@ func TestASinkThatPanicsWhenClosed(t *testing.T) {
 	require.Equal(t, "boom", panicOf(func() { _ = c.db.Close() }))
 	require.ErrorIs(t, <-first, cow.ErrClosed)
 	require.NoError(t, c.db.Close())
+}
+
+// A sink that sends what is not void sends nothing whose ground has gone.
+func TestWhatIsNotVoidIsWithoutAGap(t *testing.T) {
+	endsWithin(t, time.Minute)
+	const n = 200
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	var updates []<-chan error
+	for i := range n {
+		updates = append(updates, c.begin(t, fmt.Sprint(i), 1))
+	}
+	for range 20 {
+		pending, err := c.sink.Await(t.Context(), n)
+		require.NoError(t, err)
+		gaps := make(chan int, 1)
+		looking := make(chan struct{})
+		go func() {
+			close(looking)
+			for !pending[0].Void() || !pending[n-1].Void() {
+				if !pending[0].Void() {
+					continue
+				}
+				left := 0
+				for _, p := range pending {
+					if !p.Void() {
+						left++
+					}
+				}
+				if left > 0 {
+					gaps <- left
+					return
+				}
+			}
+			gaps <- 0
+		}()
+		<-looking
+		require.NoError(t, c.sink.Rebase())
+		require.Zero(t, <-gaps, "proposals that are not void follow one that is")
+	}
+	_, err := c.sink.Await(t.Context(), n)
+	require.NoError(t, err)
+	c.sink.Ack(n)
+	for _, err := range updates {
+		require.NoError(t, <-err)
+	}
 }
