@@ -9,11 +9,11 @@ import (
 
 type counts = map[string]int
 
-func collect(m counts) *Map[string, int] { return Collect(Options[int]{}, maps.All(m)) }
+func collect(m counts) *Map[string, int] { return must(Collect(Options[int]{}, maps.All(m))) }
 
 func requireAttached(t *testing.T, m *Map[string, int], x any, to *Map[string, int]) {
 	t.Helper()
-	gotX, gotTo := m.Attached()
+	gotX, gotTo := m.attached()
 	require.Equal(t, x, gotX)
 	require.Same(t, to, gotTo)
 }
@@ -28,7 +28,7 @@ func plus(m *Map[string, int], key string, v int) *Map[string, int] {
 func TestAttachedIsOfTheNearestAncestor(t *testing.T) {
 	m := collect(counts{"a": 1})
 	requireAttached(t, m, nil, nil)
-	one := m.Attach("one")
+	one := m.attach("one")
 	requireAttached(t, m, nil, nil)
 	requireAttached(t, one, "one", one)
 	child := plus(one, "b", 2)
@@ -37,11 +37,11 @@ func TestAttachedIsOfTheNearestAncestor(t *testing.T) {
 	requireAttached(t, grandchild, "one", one)
 	requireAttached(t, plus(m, "b", 2), nil, nil)
 
-	two := grandchild.Attach("two")
+	two := grandchild.attach("two")
 	requireAttached(t, two, "two", two)
 	requireAttached(t, plus(two, "d", 4), "two", two)
 	requireAttached(t, plus(grandchild, "d", 4), "one", one)
-	again := two.Attach("again")
+	again := two.attach("again")
 	requireAttached(t, again, "again", again)
 	requireAttached(t, two, "two", two)
 	e := two.Edit()
@@ -52,7 +52,7 @@ func TestAttachedIsOfTheNearestAncestor(t *testing.T) {
 func TestAttachToNothing(t *testing.T) {
 	for name, m := range map[string]*Map[string, int]{"nil": nil, "zero": new(Map[string, int]), "empty": New[string](Options[int]{})} {
 		requireAttached(t, m, nil, nil)
-		a := m.Attach(name)
+		a := m.attach(name)
 		requireAttached(t, a, name, a)
 		require.Zero(t, a.Len())
 		require.Zero(t, a.Version())
@@ -63,8 +63,8 @@ func TestAttachToNothing(t *testing.T) {
 }
 
 func TestAttachChangesNothingElse(t *testing.T) {
-	m := Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}, "b": {2}}))
-	a := m.Attach(7)
+	m := must(Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}, "b": {2}})))
+	a := m.attach(7)
 	require.Equal(t, m.Version(), a.Version())
 	require.Equal(t, m.Len(), a.Len())
 	require.Equal(t, maps.Collect(m.All()), maps.Collect(a.All()))
@@ -92,34 +92,34 @@ func TestAttachChangesNothingElse(t *testing.T) {
 }
 
 func TestOneLineTakesWhatAnyOfItIsolated(t *testing.T) {
-	m := Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}}))
-	a := m.Attach("x")
+	m := must(Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}})))
+	a := m.attach("x")
 	e := a.Edit()
 	e.Set("b", []int{2})
 	derived := e.Seal()
-	line := []*Map[string, []int]{m, a, derived, derived.Attach("y")}
+	line := []*Map[string, []int]{m, a, derived, derived.attach("y")}
 	for _, from := range line {
 		for _, to := range line {
-			i := must(from.Isolate("", []int{5}))
+			i := must(from.isolate("", []int{5}))
 			e := to.Edit()
-			e.Put("c", i)
-			e.PutAll(maps.All(map[string]Isolated[[]int]{"d": i, "e": must(e.Isolate("", nil))}))
+			e.put("c", i)
+			e.putAll(maps.All(map[string]Isolated[[]int]{"d": i, "e": must(e.isolate("", nil))}))
 			require.Equal(t, to.Len()+3, e.Seal().Len())
 		}
 	}
-	stranger := New[string](Options[[]int]{}).Attach("x")
-	require.PanicsWithValue(t, putPanic, func() { a.Edit().Put("c", must(stranger.Isolate("", nil))) })
+	stranger := New[string](Options[[]int]{}).attach("x")
+	require.PanicsWithValue(t, putPanic, func() { a.Edit().put("c", must(stranger.isolate("", nil))) })
 }
 
 func TestDiffAndRewindGoThroughAttachments(t *testing.T) {
 	m := collect(counts{"a": 1, "b": 2})
-	a := m.Attach("x")
+	a := m.attach("x")
 	e := a.Edit()
 	e.Set("a", 10)
 	e.Delete("b")
 	e.Set("c", 3)
 	n := e.Seal()
-	for _, newer := range []*Map[string, int]{n, n.Attach("y")} {
+	for _, newer := range []*Map[string, int]{n, n.attach("y")} {
 		for _, older := range []*Map[string, int]{m, a} {
 			var changes []Change[string, int]
 			kinds := make(map[string]Kind)
@@ -128,7 +128,7 @@ func TestDiffAndRewindGoThroughAttachments(t *testing.T) {
 				kinds[c.Key] = c.Kind
 			}
 			require.Equal(t, map[string]Kind{"a": Changed, "b": Removed, "c": Added}, kinds)
-			back := newer.Rewind(older.Version(), func(yield func(Change[string, int]) bool) {
+			back := newer.rewind(older.Version(), func(yield func(Change[string, int]) bool) {
 				for _, c := range changes {
 					if !yield(c) {
 						return
@@ -140,7 +140,7 @@ func TestDiffAndRewindGoThroughAttachments(t *testing.T) {
 			for range back.Diff(older) {
 				require.Fail(t, "the same entries")
 			}
-			x, to := newer.Attached()
+			x, to := newer.attached()
 			requireAttached(t, back, x, to)
 		}
 	}
@@ -170,26 +170,26 @@ func TestAnEditorsMapIsAsItIsNow(t *testing.T) {
 		checkTree(t, m)
 	}
 	require.PanicsWithValue(t, latePanic, func() { e.Map() })
-	require.PanicsWithValue(t, latePanic, func() { e.Attach(1) })
+	require.PanicsWithValue(t, latePanic, func() { e.attach(1) })
 }
 
 func TestAnEditorAttachesInPassing(t *testing.T) {
-	base := collect(counts{"a": 1}).Attach("base")
+	base := collect(counts{"a": 1}).attach("base")
 	e := base.Edit()
-	require.NotSame(t, base, e.Attach("early"))
+	require.NotSame(t, base, e.attach("early"))
 	require.Same(t, base, e.Seal(), "to attach is no change")
 
 	e = base.Edit()
 	e.Set("b", 2)
 	requireAttached(t, e.Map(), "base", base)
-	at := e.Attach("x")
+	at := e.attach("x")
 	require.Same(t, at, e.Map())
 	requireAttached(t, at, "x", at)
 	require.Same(t, at, e.Seal(), "nothing has changed since")
 
 	e = base.Edit()
 	e.Set("b", 2)
-	at = e.Attach("x")
+	at = e.attach("x")
 	e.Set("c", 3)
 	n := e.Seal()
 	requireAttached(t, n, "x", at)
@@ -200,8 +200,8 @@ func TestAnEditorAttachesInPassing(t *testing.T) {
 	// What comes and goes is no change, attached to or not.
 	e = base.Edit()
 	e.Set("b", 2)
-	e.Attach("x")
+	e.attach("x")
 	e.Delete("b")
-	e.Attach("y")
+	e.attach("y")
 	require.Same(t, base, e.Seal())
 }

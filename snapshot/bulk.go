@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// PutAll is SetAll for values that were cloned ahead.
-func (e *Editor[K, V]) PutAll(seq iter.Seq2[K, Isolated[V]]) {
+// putAll is Builder.PutAll.
+func (e *Editor[K, V]) putAll(seq iter.Seq2[K, Isolated[V]]) {
 	b := bulk[K, V]{editor: e}
 	for k, v := range seq {
 		b.add(k, v)
@@ -62,7 +62,7 @@ func (b *bulk[K, V]) flush() {
 	defer b.editor.leave()
 	for _, o := range b.order {
 		p := &b.pairs[o.i]
-		b.editor.put(o.hash, p.key, p.value)
+		b.editor.place(o.hash, p.key, p.value)
 	}
 	clear(b.pairs)
 	b.pairs, b.order = b.pairs[:0], b.order[:0]

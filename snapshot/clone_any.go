@@ -124,7 +124,7 @@ func (s *state) dynamic(v any) any {
 	}
 	n := pl.copyOf(s, e.data)
 	s.note(pl.id, e.data, n)
-	s.fill(fillOne, pl, n, nil, 1)
+	s.fill(fillMany, pl, n, nil, 1)
 	return box(e.word, n)
 }
 
@@ -184,24 +184,25 @@ func (s *state) mapAny(id uint64, m map[string]any) map[string]any {
 	if !s.enter(w, mapSize) {
 		return m
 	}
-	out := make(map[string]any, len(m))
+	out := maps.Clone(m)
 	s.note(id, w, mapWord(out))
 	if s.depth == maxDepth {
 		s.queue = append(s.queue, task{fill: fillMapAny, dst: mapWord(out), src: w})
 		return out
 	}
 	s.depth++
-	for k, v := range m {
-		out[k] = s.any(v)
-	}
+	fillMapAny(s, nil, mapWord(out), w, 0)
 	s.depth--
 	return out
 }
 
+// fillMapAny replaces the values that dst has in common with src and must not.
 func fillMapAny(s *state, _ *plan, dst, src unsafe.Pointer, _ int) {
 	out := wordMap[string, any](dst)
 	for k, v := range wordMap[string, any](src) {
-		out[k] = s.any(v)
+		if n := s.any(v); (*eface)(unsafe.Pointer(&n)).data != (*eface)(unsafe.Pointer(&v)).data {
+			out[k] = n
+		}
 	}
 }
 

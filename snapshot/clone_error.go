@@ -10,9 +10,9 @@ import (
 )
 
 // CloneError says that a value holds something that must not be copied. For what V
-// holds by its type, making the map panics with it, and so does a function that
-// Cloner made; for what is found behind an interface, storing it is an error, with
-// nothing changed. It is immutable.
+// holds by its type, making the map panics with it, and so does Cloner. For what is
+// found behind an interface, storing the value is an error, with nothing changed, and
+// the function that Cloner returned panics. It is immutable.
 type CloneError struct {
 	// Path leads from the value to what must not be copied, the way an expression
 	// would: ["conn"].(*pool.Conn).mu. For what a type holds it starts with the

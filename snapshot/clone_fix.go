@@ -23,8 +23,16 @@ func refPointer(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	}
 	n := elem.copyOf(s, w)
 	s.note(elem.id, w, n)
-	if elem.fix != nil {
-		s.fill(fillOne, elem, n, nil, 1)
+	switch {
+	case elem.fix == nil:
+	case s == nil:
+		elem.fix(nil, elem, n)
+	case s.depth == maxDepth:
+		s.queue = append(s.queue, task{fillMany, elem, n, nil, 1})
+	default:
+		s.depth++
+		elem.fix(s, elem, n)
+		s.depth--
 	}
 	return n
 }
@@ -37,10 +45,6 @@ func refSentinel(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	return refPointer(s, pl, w)
 }
 
-func fillOne(s *state, pl *plan, dst, _ unsafe.Pointer, _ int) {
-	pl.fix(s, pl, dst)
-}
-
 func fillMany(s *state, pl *plan, dst, _ unsafe.Pointer, n int) {
 	for i := range n {
 		pl.fix(s, pl, unsafe.Add(dst, uintptr(i)*pl.size))
@@ -50,7 +54,12 @@ func fillMany(s *state, pl *plan, dst, _ unsafe.Pointer, n int) {
 func fixStruct(s *state, pl *plan, p unsafe.Pointer) {
 	for i := range pl.steps {
 		st := &pl.steps[i]
-		st.pl.fix(s, st.pl, unsafe.Add(p, st.off))
+		at := unsafe.Add(p, st.off)
+		if st.pl.ref == nil {
+			st.pl.fix(s, st.pl, at)
+		} else if slot := (*unsafe.Pointer)(at); *slot != nil {
+			*slot = st.pl.ref(s, st.pl, *slot)
+		}
 	}
 }
 

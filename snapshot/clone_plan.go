@@ -17,8 +17,6 @@ type plan struct {
 	inline bool // an interface holds the value itself, which is one pointer
 	slices bool // slices are among the parts of a value
 
-	words []bool // which words of a small value are pointers
-
 	word    unsafe.Pointer // the type word of an interface that holds a typ
 	ptrWord unsafe.Pointer // the same for *typ
 
@@ -95,7 +93,6 @@ func (c compiler) plan(t reflect.Type) *plan {
 		id:      lastID << lenBits,
 		size:    t.Size(),
 		noscan:  !hasPointers(t),
-		words:   wordsOf(t),
 		ptrWord: typeWord(reflect.PointerTo(t)),
 	}
 	c[t] = pl

@@ -38,56 +38,14 @@ func (pl *plan) copyOf(s *state, src unsafe.Pointer) unsafe.Pointer {
 		copy(unsafe.Slice((*byte)(dst), pl.size), unsafe.Slice((*byte)(src), pl.size))
 		return dst
 	}
-	v := reflect.New(pl.typ)
-	dst := v.UnsafePointer()
-	if pl.words == nil {
+	if pl.inline || pl.typ.Kind() == reflect.Interface {
+		v := reflect.New(pl.typ)
 		v.Elem().Set(pl.at(src))
-		return dst
+		return v.UnsafePointer()
 	}
-	for i, pointer := range pl.words {
-		off := uintptr(i) * wordSize
-		if pointer {
-			*(*unsafe.Pointer)(unsafe.Add(dst, off)) = *(*unsafe.Pointer)(unsafe.Add(src, off))
-		} else {
-			*(*uintptr)(unsafe.Add(dst, off)) = *(*uintptr)(unsafe.Add(src, off))
-		}
-	}
-	return dst
-}
-
-const (
-	wordSize = unsafe.Sizeof(uintptr(0))
-	maxWords = 16 // a larger object is copied by reflection
-)
-
-// wordsOf returns which words of a t are pointers, or nil if t is large, or not of
-// words.
-func wordsOf(t reflect.Type) []bool {
-	if t.Size()%wordSize != 0 || t.Size() > maxWords*wordSize {
-		return nil
-	}
-	words := make([]bool, t.Size()/wordSize)
-	markPointers(words, t, 0)
-	return words
-}
-
-func markPointers(words []bool, t reflect.Type, off uintptr) {
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			markPointers(words, t.Field(i).Type, off+t.Field(i).Offset)
-		}
-	case reflect.Array:
-		for i := range t.Len() {
-			markPointers(words, t.Elem(), off+uintptr(i)*t.Elem().Size())
-		}
-	case reflect.Interface:
-		// The first word is of a type or a table of methods, which the collector looks
-		// at too.
-		words[off/wordSize], words[off/wordSize+1] = true, true
-	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.Slice, reflect.String, reflect.UnsafePointer:
-		words[off/wordSize] = true
-	}
+	// To put a value into an interface allocates a copy of it, in one step.
+	v := pl.at(src).Interface()
+	return (*eface)(unsafe.Pointer(&v)).data
 }
 
 // bytes returns room for an object of n bytes without pointers. The small ones of

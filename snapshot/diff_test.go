@@ -112,7 +112,7 @@ func TestChangesAreIsolated(t *testing.T) {
 
 	// A map whose values are shared on purpose shares them here too.
 	p, q := new(int), new(int)
-	i := Collect(Options[*int]{Immutable: true}, maps.All(map[string]*int{"a": p}))
+	i := must(Collect(Options[*int]{Immutable: true}, maps.All(map[string]*int{"a": p})))
 	f := i.Edit()
 	f.Set("a", q)
 	for c := range f.Seal().Diff(i) {

@@ -10,7 +10,7 @@
 // say how, once for each map; most types need none. [Map.Shared] reads without
 // cloning, for callers who promise not to write.
 //
-// The package has no lock, goroutine, clock or encoding. Package cow publishes
+// The package has no lock, goroutine or clock. Package cow publishes
 // maps to concurrent readers.
 //
 // # What is an error, what panics, what a value can never do

@@ -53,20 +53,18 @@ const (
 )
 
 // Edit returns an Editor that derives version Version()+1 of m.
-func (m *Map[K, V]) Edit() *Editor[K, V] { return m.EditAt(m.Version() + 1) }
+func (m *Map[K, V]) Edit() *Editor[K, V] { return m.editAt(m.Version() + 1) }
 
-// EditAt returns an Editor that derives the given version of m, for stores
-// that number versions over several maps. It panics unless version is above
-// Version() and below 1<<55.
-func (m *Map[K, V]) EditAt(version uint64) *Editor[K, V] {
+// editAt is Builder.EditAt.
+func (m *Map[K, V]) editAt(version uint64) *Editor[K, V] {
 	if version <= m.Version() || version >= 1<<55 {
 		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<55")
 	}
 	return &Editor[K, V]{base: m, cur: m, version: version}
 }
 
-// Version returns the version that this Editor derives. It counts only once the
-// edit is published: an update that fails leaves the number to the next.
+// Version returns the version that this Editor derives, if the edit is published: an
+// update that fails, or changes nothing, leaves the number to the next.
 func (e *Editor[K, V]) Version() uint64 { return e.version }
 
 // Seal ends the edit and returns the map it made: the one it began with, if no
@@ -113,9 +111,8 @@ func (e *Editor[K, V]) keyError(key K, err error) error {
 	return e.current().config().keyError(key, err)
 }
 
-// Discard ends the edit without a result, if Seal has not ended it. Any later
-// use of the Editor panics.
-func (e *Editor[K, V]) Discard() { e.state.Store(sealed) }
+// discard is Builder.Discard.
+func (e *Editor[K, V]) discard() { e.state.Store(sealed) }
 
 // Get returns the value of key, isolated, and whether key is present.
 func (e *Editor[K, V]) Get(key K) (V, bool) { return e.current().Get(key) }
@@ -148,20 +145,19 @@ func (e *Editor[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Set stores a clone of v under key. Of a key that cannot be stored it leaves an
-// error in Err, which makes an update fail.
+// Set stores a clone of v under key. If key or v cannot be stored, it stores nothing
+// and leaves the error in Err, which makes an update fail.
 func (e *Editor[K, V]) Set(key K, v V) {
 	if err := e.set(key, v); err != nil {
 		e.fail(err)
 	}
 }
 
-// Isolate clones v for Put; see [Map.Isolate].
-func (e *Editor[K, V]) Isolate(key K, v V) (Isolated[V], error) { return e.current().Isolate(key, v) }
+// isolate clones v for Put; see [Map.Isolate].
+func (e *Editor[K, V]) isolate(key K, v V) (Isolated[V], error) { return e.current().isolate(key, v) }
 
-// Put stores a value that was cloned ahead under key. It panics if v was
-// isolated by a map with other Options, or is the zero Isolated.
-func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
+// put is Builder.Put.
+func (e *Editor[K, V]) put(key K, v Isolated[V]) {
 	c := e.current().config()
 	c.check(v)
 	if key != key {
@@ -171,11 +167,11 @@ func (e *Editor[K, V]) Put(key K, v Isolated[V]) {
 	h := c.hashOf(key)
 	e.enter()
 	defer e.leave()
-	e.put(h, key, v)
+	e.place(h, key, v)
 }
 
-// put is Put with all foreign code behind it. The Editor must be busy.
-func (e *Editor[K, V]) put(h uint64, key K, v Isolated[V]) {
+// place is put with all foreign code behind it. The Editor must be busy.
+func (e *Editor[K, V]) place(h uint64, key K, v Isolated[V]) {
 	for o := e.open; o != nil; o = o.outer {
 		o.written = o.written || o.key == key
 	}
@@ -196,10 +192,8 @@ func (e *Editor[K, V]) wrote(old, n *entry[V]) {
 	e.old, e.new = old, n
 }
 
-// Net appends to changes what the edit has changed so far, a key at most once, as
-// Diff of the map it began with has it: nothing if all is as it was. It takes time
-// proportional to the changes, and constant time after a single write.
-func (e *Editor[K, V]) Net(changes []Change[K, V]) []Change[K, V] {
+// net is Builder.Net.
+func (e *Editor[K, V]) net(changes []Change[K, V]) []Change[K, V] {
 	cur := e.current()
 	switch e.writes {
 	case 0:
@@ -217,9 +211,9 @@ func (e *Editor[K, V]) Net(changes []Change[K, V]) []Change[K, V] {
 // It takes a million pairs at a time before it stores them, so seq must not
 // depend on what this Editor holds.
 func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
-	e.PutAll(func(yield func(K, Isolated[V]) bool) {
+	e.putAll(func(yield func(K, Isolated[V]) bool) {
 		for k, v := range seq {
-			i, err := e.Isolate(k, v)
+			i, err := e.isolate(k, v)
 			if err != nil {
 				e.fail(err)
 				return
@@ -234,7 +228,7 @@ func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
 // Insert stores a clone of v under key, or returns ErrExists if key is
 // present.
 func (e *Editor[K, V]) Insert(key K, v V) error {
-	if err := e.CheckAbsent(key); err != nil {
+	if err := e.checkAbsent(key); err != nil {
 		return err
 	}
 	return e.set(key, v)
@@ -245,36 +239,35 @@ func (e *Editor[K, V]) set(key K, v V) error {
 	if key != key {
 		return e.keyError(key, ErrKey)
 	}
-	i, err := e.Isolate(key, v)
+	i, err := e.isolate(key, v)
 	if err != nil {
 		return err
 	}
-	e.Put(key, i)
+	e.put(key, i)
 	return nil
 }
 
 // SetIf stores a clone of v under key if the revision of key is rev, and
-// returns ErrConflict otherwise. Revision 0 means that key must be absent.
+// returns ErrRevision otherwise. Revision 0 means that key must be absent.
 func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
-	if err := e.Check(key, rev); err != nil {
+	if err := e.check(key, rev); err != nil {
 		return err
 	}
 	return e.set(key, v)
 }
 
-// CheckAbsent returns ErrExists if key is present; see Insert.
-func (e *Editor[K, V]) CheckAbsent(key K) error {
+// checkAbsent is Builder.CheckAbsent.
+func (e *Editor[K, V]) checkAbsent(key K) error {
 	if e.Has(key) {
 		return e.keyError(key, ErrExists)
 	}
 	return nil
 }
 
-// Check returns ErrConflict unless the revision of key is rev; see SetIf. It always
-// does for a key that this Editor wrote: see [Pending].
-func (e *Editor[K, V]) Check(key K, rev uint64) error {
+// check is Builder.Check.
+func (e *Editor[K, V]) check(key K, rev uint64) error {
 	if e.Revision(key) != rev || rev == Pending {
-		return e.keyError(key, ErrConflict)
+		return e.keyError(key, ErrRevision)
 	}
 	if key != key {
 		return e.keyError(key, ErrKey)
@@ -305,45 +298,38 @@ func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
 		return e.keyError(key, ErrKey)
 	}
 	var v V
+	var opened *opening[K]
 	before := e.current().lookup(key)
 	if before != nil {
 		v = e.cur.cfg.isolate(before.value)
+	} else {
+		// A write of a key that is there shows in its entry; one that is absent may
+		// be written and deleted again.
+		opened = &opening[K]{key: key, outer: e.open}
+		e.open = opened
+		defer func() { e.open = opened.outer }()
 	}
-	written, err := e.apart(key, before == nil, func() error { return f(&v, before != nil) })
+	if err := f(&v, before != nil); err != nil {
+		return err
+	}
+	after, err := e.isolate(key, v)
 	if err != nil {
 		return err
 	}
-	after, err := e.Isolate(key, v)
-	if err != nil {
-		return err
-	}
-	if written || e.current().lookup(key) != before {
+	if opened != nil && opened.written || e.current().lookup(key) != before {
 		return e.keyError(key, ErrModified)
 	}
-	e.Put(key, after)
+	e.put(key, after)
 	return nil
-}
-
-// apart calls f, and reports whether it wrote a key that is absent, and may be so
-// again.
-func (e *Editor[K, V]) apart(key K, absent bool, f func() error) (written bool, err error) {
-	if !absent {
-		return false, f() // a write of it shows in its entry
-	}
-	o := &opening[K]{key: key, outer: e.open}
-	e.open = o
-	defer func() { e.open = o.outer }()
-	err = f()
-	return o.written, err
 }
 
 // Delete removes key and reports whether it was present.
 func (e *Editor[K, V]) Delete(key K) bool { return e.remove(key) != nil }
 
-// DeleteIf removes key if its revision is rev, and returns ErrConflict
+// DeleteIf removes key if its revision is rev, and returns ErrRevision
 // otherwise. A rev of 0 succeeds if key is absent, and changes nothing.
 func (e *Editor[K, V]) DeleteIf(key K, rev uint64) error {
-	if err := e.Check(key, rev); err != nil {
+	if err := e.check(key, rev); err != nil {
 		return err
 	}
 	e.Delete(key)

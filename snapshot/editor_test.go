@@ -15,7 +15,7 @@ import (
 const (
 	latePanic       = "snapshot: Editor used after its update ended: it must not be kept"
 	concurrentPanic = "snapshot: Editor used by two goroutines at once: do all edits of an update in its own goroutine"
-	putPanic        = "snapshot: Put of a value that a map with other Options isolated: call Isolate on this map or its Editor"
+	putPanic        = "snapshot: Put of a value that a map with other Options isolated: isolate it for this map"
 )
 
 // verbs are all uses of an Editor of the keys a, which is there, and b, which
@@ -32,16 +32,16 @@ func verbs(i Isolated[*parcel]) map[string]func(e *Editor[string, *parcel]) {
 		"SetAll":   func(e editor) { e.SetAll(maps.All(map[string]*parcel{"b": nil})) },
 		"Insert":   func(e editor) { _ = e.Insert("b", nil) },
 		"SetIf":    func(e editor) { _ = e.SetIf("a", 1, nil) },
-		"Check":    func(e editor) { _ = e.Check("a", 1) },
+		"Check":    func(e editor) { _ = e.check("a", 1) },
 		"Modify":   func(e editor) { _ = e.Modify("a", func(**parcel) error { return nil }) },
 		"Upsert":   func(e editor) { _ = e.Upsert("b", func(**parcel, bool) error { return nil }) },
 		"Delete":   func(e editor) { e.Delete("a") },
 		"DeleteIf": func(e editor) { _ = e.DeleteIf("a", 1) },
 		"Take":     func(e editor) { e.Take("a") },
 		"Clear":    func(e editor) { e.Clear() },
-		"Isolate":  func(e editor) { must(e.Isolate("", nil)) },
-		"Put":      func(e editor) { e.Put("a", i) },
-		"PutAll":   func(e editor) { e.PutAll(maps.All(map[string]Isolated[*parcel]{"b": i})) },
+		"Isolate":  func(e editor) { must(e.isolate("", nil)) },
+		"Put":      func(e editor) { e.put("a", i) },
+		"PutAll":   func(e editor) { e.putAll(maps.All(map[string]Isolated[*parcel]{"b": i})) },
 		"Seal":     func(e editor) { e.Seal() },
 	}
 }
@@ -52,12 +52,12 @@ func drain[K, V any](seq iter.Seq2[K, V]) {
 }
 
 func TestLateUseOfAnEditorPanics(t *testing.T) {
-	m := Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)}))
+	m := must(Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)})))
 	empty := New[string](Options[*parcel]{})
-	for name, verb := range verbs(must(m.Isolate("", nil))) {
+	for name, verb := range verbs(must(m.isolate("", nil))) {
 		for end, f := range map[string]func(e *Editor[string, *parcel]){
 			"Seal":    func(e *Editor[string, *parcel]) { e.Seal() },
-			"Discard": func(e *Editor[string, *parcel]) { e.Discard() },
+			"Discard": func(e *Editor[string, *parcel]) { e.discard() },
 		} {
 			for _, base := range []*Map[string, *parcel]{m, empty, nil} {
 				e := base.Edit()
@@ -77,14 +77,14 @@ func TestLateUseOfAnEditorPanics(t *testing.T) {
 	e := m.Edit()
 	e.Set("a", newParcel(3))
 	n := e.Seal()
-	e.Discard() // is what a deferred Discard does
+	e.discard() // is what a deferred Discard does
 	v, _ = n.Get("a")
 	require.Equal(t, 3, v.number())
 	require.Equal(t, uint64(2), e.Version(), "the version can be asked for at any time")
 }
 
 func TestLateUseByWhatAnEditorHandedOut(t *testing.T) {
-	m := Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)}))
+	m := must(Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)})))
 	e := m.Edit()
 	all := e.All()
 	e.Seal()
@@ -93,7 +93,7 @@ func TestLateUseByWhatAnEditorHandedOut(t *testing.T) {
 	// What ends within an update function is no longer written by the update.
 	for _, end := range []func(e *Editor[string, *parcel]){
 		func(e *Editor[string, *parcel]) { e.Seal() },
-		func(e *Editor[string, *parcel]) { e.Discard() },
+		func(e *Editor[string, *parcel]) { e.discard() },
 	} {
 		e = m.Edit()
 		require.PanicsWithValue(t, latePanic, func() {
@@ -119,8 +119,8 @@ func TestLateUseByWhatAnEditorHandedOut(t *testing.T) {
 
 // An Editor in the midst of a step takes no other: it panics, whatever that one is.
 func TestConcurrentUseOfAnEditorPanics(t *testing.T) {
-	m := Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)}))
-	for name, verb := range verbs(must(m.Isolate("", nil))) {
+	m := must(Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)})))
+	for name, verb := range verbs(must(m.isolate("", nil))) {
 		e := m.Edit()
 		e.enter() // as another goroutine would have
 		require.PanicsWithValue(t, concurrentPanic, func() { verb(e) }, name)
@@ -129,7 +129,7 @@ func TestConcurrentUseOfAnEditorPanics(t *testing.T) {
 
 		e = m.Edit()
 		e.enter()
-		e.Discard()
+		e.discard()
 		e.leave()
 		require.PanicsWithValue(t, latePanic, func() { verb(e) }, "%s: Discard ends it even then", name)
 	}
@@ -184,7 +184,7 @@ func TestMisuseByManyGoroutinesTouchesNoSealedMap(t *testing.T) {
 					e.Set(fmt.Sprint("key", i%200), nil)
 					e.Delete(fmt.Sprint("key", i%100))
 				}
-				e.Discard()
+				e.discard()
 			})
 		}
 		g.Wait()
@@ -257,14 +257,14 @@ func TestVersionsAndRevisions(t *testing.T) {
 	e.Set("a", 1)
 	e.Set("b", 1)
 	require.Equal(t, uint64(Pending), e.Revision("a"))
-	require.ErrorIs(t, e.Check("a", Pending), ErrConflict)
-	require.ErrorIs(t, e.Check("a", 1), ErrConflict)
-	require.ErrorIs(t, e.Check("c", Pending), ErrConflict)
+	require.ErrorIs(t, e.check("a", Pending), ErrRevision)
+	require.ErrorIs(t, e.check("a", 1), ErrRevision)
+	require.ErrorIs(t, e.check("c", Pending), ErrRevision)
 	require.Zero(t, e.Revision("c"))
 	m1 := e.Seal()
 	require.Equal(t, uint64(1), m1.Version())
 
-	e = m1.EditAt(40)
+	e = m1.editAt(40)
 	require.Equal(t, uint64(40), e.Version())
 	require.Equal(t, uint64(1), e.Revision("a"))
 	e.Set("a", 2)
@@ -277,13 +277,13 @@ func TestVersionsAndRevisions(t *testing.T) {
 	require.Zero(t, m40.Revision("c"))
 	require.Equal(t, uint64(41), m40.Edit().Version())
 
-	require.Same(t, m40, m40.EditAt(99).Seal(), "no change, no version")
+	require.Same(t, m40, m40.editAt(99).Seal(), "no change, no version")
 	for _, version := range []uint64{0, 39, 40, 1 << 55, 1<<64 - 1} {
-		require.Panics(t, func() { m40.EditAt(version) })
+		require.Panics(t, func() { m40.editAt(version) })
 	}
-	require.Panics(t, func() { m.EditAt(0) })
-	require.Panics(t, func() { (*Map[string, int])(nil).EditAt(0) })
-	e = m40.EditAt(1<<55 - 1)
+	require.Panics(t, func() { m.editAt(0) })
+	require.Panics(t, func() { (*Map[string, int])(nil).editAt(0) })
+	e = m40.editAt(1<<55 - 1)
 	e.Delete("a")
 	e.Set("b", 1)
 	last := e.Seal()
@@ -308,13 +308,13 @@ func TestVerbs(t *testing.T) {
 	require.NoError(t, e.Insert("b", 3))
 	require.ErrorIs(t, e.Insert("b", 4), ErrExists)
 	require.NoError(t, e.SetIf("c", 0, 5))
-	require.ErrorIs(t, e.SetIf("c", 1, 6), ErrConflict)
-	require.ErrorIs(t, e.SetIf("c", Pending, 6), ErrConflict)
+	require.ErrorIs(t, e.SetIf("c", 1, 6), ErrRevision)
+	require.ErrorIs(t, e.SetIf("c", Pending, 6), ErrRevision)
 	e.Set("c", 6)
-	require.ErrorIs(t, e.SetIf("c", 0, 7), ErrConflict)
-	require.ErrorIs(t, e.SetIf("d", 1, 7), ErrConflict)
-	require.ErrorIs(t, e.Check("c", Pending), ErrConflict)
-	require.NoError(t, e.Check("d", 0))
+	require.ErrorIs(t, e.SetIf("c", 0, 7), ErrRevision)
+	require.ErrorIs(t, e.SetIf("d", 1, 7), ErrRevision)
+	require.ErrorIs(t, e.check("c", Pending), ErrRevision)
+	require.NoError(t, e.check("d", 0))
 	require.Equal(t, map[string]int{"a": 2, "b": 3, "c": 6}, maps.Collect(e.All()))
 
 	require.NoError(t, e.Modify("a", func(v *int) error { *v += 10; return nil }))
@@ -336,9 +336,9 @@ func TestVerbs(t *testing.T) {
 	require.True(t, e.Delete("b"))
 	require.False(t, e.Delete("b"))
 	require.NoError(t, e.DeleteIf("b", 0))
-	require.ErrorIs(t, e.DeleteIf("c", 0), ErrConflict)
+	require.ErrorIs(t, e.DeleteIf("c", 0), ErrRevision)
 	require.True(t, e.Has("c"))
-	require.ErrorIs(t, e.DeleteIf("c", 1), ErrConflict)
+	require.ErrorIs(t, e.DeleteIf("c", 1), ErrRevision)
 	require.True(t, e.Delete("c"))
 	require.False(t, e.Has("c"))
 	require.Equal(t, 2, e.Len())
@@ -360,7 +360,7 @@ func TestVerbs(t *testing.T) {
 }
 
 func TestAnUpdateThatFailsLeavesItsEntry(t *testing.T) {
-	m := Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)}))
+	m := must(Collect(Options[*parcel]{}, maps.All(map[string]*parcel{"a": newParcel(1)})))
 	e := m.Edit()
 	e.Set("b", newParcel(2))
 	no := errors.New("no")
@@ -466,7 +466,7 @@ func TestAnUpdateFunctionThatWritesItsOwnKey(t *testing.T) {
 		"Modify": func(e *Editor[string, int]) error { return e.Modify("a", func(v *int) error { *v = 7; return nil }) },
 		"twice":  func(e *Editor[string, int]) error { e.Delete("a"); e.Set("a", 7); return nil },
 	}
-	m := Collect(Options[int]{}, maps.All(map[string]int{"a": 1, "b": 2}))
+	m := must(Collect(Options[int]{}, maps.All(map[string]int{"a": 1, "b": 2})))
 	for name, write := range writes {
 		for _, own := range []bool{false, true} {
 			e := m.Edit()
@@ -511,17 +511,17 @@ func TestKeyErrors(t *testing.T) {
 func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	m := small(3)
 	p := newParcel(1)
-	i := must(m.Isolate("", p))
+	i := must(m.isolate("", p))
 	p.spoil()
 	e := m.Edit()
-	e.Put("a", i)
-	e.Put("b", i)
+	e.put("a", i)
+	e.put("b", i)
 	n := e.Seal()
 	e = n.Edit()
-	e.Put("c", i)                                  // by an older map
-	e.Put("key1", must(n.Isolate("", nil)))        // by this one
-	e.Put("key2", must(e.Isolate("", nil)))        // by the Editor
-	e.Put("key3", must(emptied(m).Isolate("", p))) // by a fork
+	e.put("c", i)                                  // by an older map
+	e.put("key1", must(n.isolate("", nil)))        // by this one
+	e.put("key2", must(e.isolate("", nil)))        // by the Editor
+	e.put("key3", must(emptied(m).isolate("", p))) // by a fork
 	last := e.Seal()
 	for _, key := range []string{"a", "b", "c"} {
 		v, _ := last.Get(key)
@@ -535,10 +535,10 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 
 	other := New[string](Options[*parcel]{})
 	shared := New[string](Options[*parcel]{Immutable: true})
-	for _, foreign := range []Isolated[*parcel]{{}, must(other.Isolate("", p)), must(shared.Isolate("", p)), {by: New[int](Options[*parcel]{}).cfg}} {
+	for _, foreign := range []Isolated[*parcel]{{}, must(other.isolate("", p)), must(shared.isolate("", p)), {by: New[int](Options[*parcel]{}).cfg}} {
 		e := m.Edit()
-		require.PanicsWithValue(t, putPanic, func() { e.Put("a", foreign) })
-		require.PanicsWithValue(t, putPanic, func() { e.PutAll(maps.All(map[string]Isolated[*parcel]{"a": foreign})) })
+		require.PanicsWithValue(t, putPanic, func() { e.put("a", foreign) })
+		require.PanicsWithValue(t, putPanic, func() { e.putAll(maps.All(map[string]Isolated[*parcel]{"a": foreign})) })
 		require.False(t, e.Has("a"))
 		e.Set("a", nil)
 	}
@@ -554,7 +554,7 @@ func emptied(m *Map[string, *parcel]) *Map[string, *parcel] {
 // An iteration of an Editor shows what was there when it began, and gives up
 // the pages it shows.
 func TestAllOfAnEditorDuringWrites(t *testing.T) {
-	e := Collect(Options[int]{}, numbers(500)).Edit()
+	e := must(Collect(Options[int]{}, numbers(500))).Edit()
 	for i := range 500 {
 		e.Set(i, -i) // all pages are the Editor's own now
 	}
@@ -588,7 +588,7 @@ func TestAllOfAnEditorDuringWrites(t *testing.T) {
 }
 
 func TestAllOfAnEditorSetIntoItself(t *testing.T) {
-	e := Collect(Options[int]{}, numbers(1000)).Edit()
+	e := must(Collect(Options[int]{}, numbers(1000))).Edit()
 	e.SetAll(func(yield func(int, int) bool) {
 		for k, v := range e.All() {
 			if !yield(k+500, v) {
@@ -706,6 +706,6 @@ func TestErrIsTheFirst(t *testing.T) {
 	require.ErrorAs(t, e.Err(), &ke)
 	require.Equal(t, "bad", ke.Key)
 	require.ErrorContains(t, e.Err(), "things: bad: ")
-	_, err := m.Isolate("bad", new(sync.Mutex))
+	_, err := m.isolate("bad", new(sync.Mutex))
 	require.ErrorContains(t, err, "things: bad: ")
 }

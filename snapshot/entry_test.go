@@ -221,14 +221,14 @@ func TestEqualKeysHaveEqualHashes(t *testing.T) {
 		f float64
 	}
 	zero := 0.0
-	m := Collect(Options[int]{}, func(yield func(float64, int) bool) { yield(zero, 1) })
+	m := must(Collect(Options[int]{}, func(yield func(float64, int) bool) { yield(zero, 1) }))
 	require.True(t, m.Has(math.Copysign(0, -1)), "-0 is 0")
 
-	x := Collect(Options[int]{}, func(yield func(mixed, int) bool) { yield(mixed{1, "x", zero}, 1) })
+	x := must(Collect(Options[int]{}, func(yield func(mixed, int) bool) { yield(mixed{1, "x", zero}, 1) }))
 	require.True(t, x.Has(mixed{1, strings.ToLower("X"), math.Copysign(0, -1)}))
 	require.False(t, x.Has(mixed{1, label("x"), zero}))
 
-	y := Collect(Options[int]{}, func(yield func(any, int) bool) { yield(1, 1) })
+	y := must(Collect(Options[int]{}, func(yield func(any, int) bool) { yield(1, 1) }))
 	require.True(t, y.Has(1))
 	require.False(t, y.Has(int64(1)))
 	require.False(t, y.Has(nil))

@@ -11,7 +11,7 @@ import (
 var (
 	ErrExists   = errors.New("key exists")                        // Insert
 	ErrNotFound = errors.New("key not found")                     // Modify
-	ErrConflict = errors.New("key is not at that revision")       // SetIf, DeleteIf
+	ErrRevision = errors.New("key is not at that revision")       // SetIf, DeleteIf
 	ErrModified = errors.New("key was written by its own change") // Modify, Upsert
 
 	// ErrKey says that a key is not equal to itself, such as a NaN: it could be

@@ -84,20 +84,20 @@ func ExampleEditor() {
 
 // Revisions make an edit depend on what was read before.
 func ExampleEditor_SetIf() {
-	m := snapshot.Collect(snapshot.Options[string]{}, maps.All(map[string]string{"plan": "draft"}))
+	m, _ := snapshot.Collect(snapshot.Options[string]{}, maps.All(map[string]string{"plan": "draft"}))
 	read := m.Revision("plan")
 
 	e := m.Edit()
 	fmt.Println(e.SetIf("plan", read, "final"))
 	err := e.SetIf("plan", read, "other")
-	fmt.Println(err, errors.Is(err, snapshot.ErrConflict))
+	fmt.Println(err, errors.Is(err, snapshot.ErrRevision))
 	// Output:
 	// <nil>
 	// snapshot: plan: key is not at that revision true
 }
 
 func ExampleMap_Diff() {
-	m := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"a": 1, "b": 2, "c": 3}))
+	m, _ := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"a": 1, "b": 2, "c": 3}))
 	e := m.Edit()
 	e.Set("b", 20)
 	e.Delete("c")
@@ -122,16 +122,16 @@ func ExampleMap_Diff() {
 
 func ExampleCollect() {
 	ages := map[string]int{"ann": 31, "bob": 27}
-	m := snapshot.Collect(snapshot.Options[int]{}, maps.All(ages))
+	m, _ := snapshot.Collect(snapshot.Options[int]{}, maps.All(ages))
 	delete(ages, "ann")
 	fmt.Println(m.Get("ann"))
 	// Output:
 	// 31 true
 }
 
-// A View reads what the map itself holds: no clone, and nothing to write to.
+// A Shared reads what the map itself holds: no clone, and nothing to write to.
 func ExampleMap_Shared() {
-	m := snapshot.Collect(snapshot.Options[[]int]{}, maps.All(map[string][]int{"primes": {2, 3, 5}}))
+	m, _ := snapshot.Collect(snapshot.Options[[]int]{}, maps.All(map[string][]int{"primes": {2, 3, 5}}))
 	sum := 0
 	for _, v := range m.Shared().All() {
 		for _, n := range v {
@@ -144,18 +144,19 @@ func ExampleMap_Shared() {
 }
 
 // A large value can be cloned before whatever lock its writers share is taken.
-func ExampleMap_Isolate() {
+func ExampleBuilder_Isolate() {
 	m := snapshot.New[string](snapshot.Options[session]{})
 	s := session{User: "ann", Notes: []string{"likes tea"}}
-	isolated, err := m.Isolate("s1", s) // here the clone is made
+	var builder snapshot.Builder[string, session]
+	isolated, err := builder.Isolate(m, "s1", s) // here the clone is made
 	if err != nil {
 		log.Fatal(err)
 	}
 	s.Notes[0] = "is overwritten"
 
 	e := m.Edit()
-	e.Put("s1", isolated)
-	e.Put("s2", isolated)
+	builder.Put(e, "s1", isolated)
+	builder.Put(e, "s2", isolated)
 	fmt.Println(e.Seal().Get("s1"))
 	// Output:
 	// {ann [likes tea]} true
@@ -165,7 +166,7 @@ func ExampleMap_Isolate() {
 func ExampleOptions() {
 	type conn struct{ addr string }
 	c := &conn{"localhost"}
-	m := snapshot.Collect(snapshot.Options[*conn]{Immutable: true}, maps.All(map[string]*conn{"db": c}))
+	m, _ := snapshot.Collect(snapshot.Options[*conn]{Immutable: true}, maps.All(map[string]*conn{"db": c}))
 	got, _ := m.Get("db")
 	fmt.Println(got == c)
 	// Output:

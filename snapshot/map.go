@@ -32,16 +32,12 @@ func New[K comparable, V any](o Options[V]) *Map[K, V] {
 }
 
 // Collect returns a map of the pairs of seq, isolated as o says, at version 1.
-// Of equal keys the last wins. It panics with what Editor.Err says of the keys. To
-// load pairs that are not at hand as a sequence, use the Editor of a new map.
-func Collect[K comparable, V any](o Options[V], seq iter.Seq2[K, V]) *Map[K, V] {
+// Of equal keys the last wins. A pair that cannot be stored is an error; see
+// [Editor.Err].
+func Collect[K comparable, V any](o Options[V], seq iter.Seq2[K, V]) (*Map[K, V], error) {
 	e := New[K](o).Edit()
 	e.SetAll(seq)
-	m := e.Seal()
-	if err := e.Err(); err != nil {
-		panic(err)
-	}
-	return m
+	return e.Seal(), e.Err()
 }
 
 // Get returns the value of key, isolated, and whether key is present. It takes
@@ -80,9 +76,6 @@ func (m *Map[K, V]) Version() uint64 {
 	return m.version
 }
 
-// Name returns Options.Name.
-func (m *Map[K, V]) Name() string { return m.config().name }
-
 // Len returns the number of keys.
 func (m *Map[K, V]) Len() int {
 	if m == nil {
@@ -106,14 +99,18 @@ func (m *Map[K, V]) Keys() iter.Seq[K] {
 	}
 }
 
-// Shared returns a view of the same map that clones nothing.
-func (m *Map[K, V]) Shared() View[K, V] { return View[K, V]{m} }
+// Values returns an iterator over isolated values, in the order of All.
+func (m *Map[K, V]) Values() iter.Seq[V] {
+	return func(yield func(V) bool) {
+		m.walk(func(e *entry[V]) bool { return yield(m.cfg.isolate(e.value)) })
+	}
+}
 
-// Isolate returns v cloned as the map's Options say: the value as an Editor of
-// this map, of one it was derived from or of one derived from it would store
-// it under key. It is for cloning ahead, outside an update. It returns a *KeyError with
-// a *CloneError if v holds what must not be copied.
-func (m *Map[K, V]) Isolate(key K, v V) (i Isolated[V], err error) {
+// Shared returns the same map for reads that clone nothing.
+func (m *Map[K, V]) Shared() Shared[K, V] { return Shared[K, V]{m} }
+
+// isolate is Builder.Isolate.
+func (m *Map[K, V]) isolate(key K, v V) (i Isolated[V], err error) {
 	c := m.config()
 	if c.clone != nil {
 		defer func() {
@@ -129,7 +126,7 @@ func (m *Map[K, V]) Isolate(key K, v V) (i Isolated[V], err error) {
 	return Isolated[V]{value: c.isolate(v), by: c.plain}, nil
 }
 
-// An Isolated is a value that was cloned ahead for [Editor.Put]. Only maps that
+// An Isolated is a value that was cloned ahead for [Builder.Put]. Only maps that
 // share the Options of the one that isolated it take it. It is immutable and
 // may be copied and used any number of times, from any goroutine.
 type Isolated[V any] struct {
@@ -138,10 +135,8 @@ type Isolated[V any] struct {
 	revision uint64 // 0: that of the edit
 }
 
-// At returns the value as one that was written at a revision, to be stored as it
-// was: by a log that is replayed, say. An edit stores none that is newer than
-// itself.
-func (v Isolated[V]) At(revision uint64) Isolated[V] {
+// at is Builder.At.
+func (v Isolated[V]) at(revision uint64) Isolated[V] {
 	v.revision = revision
 	return v
 }
@@ -149,7 +144,7 @@ func (v Isolated[V]) At(revision uint64) Isolated[V] {
 // check panics unless v was isolated as c says.
 func (c *config[K, V]) check(v Isolated[V]) {
 	if by, ok := v.by.(*config[K, V]); !ok || by != c.plain {
-		panic("snapshot: Put of a value that a map with other Options isolated: call Isolate on this map or its Editor")
+		panic("snapshot: Put of a value that a map with other Options isolated: isolate it for this map")
 	}
 }
 

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// must returns what was isolated without an error.
-func must[V any](i Isolated[V], err error) Isolated[V] {
+// must returns v, which was made without an error.
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return i
+	return v
 }
 
 // small returns a map of the parcels of 1 to n, under their numbers in words.
@@ -57,12 +57,12 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 			checkTree(t, m)
 
 			p := newParcel(1)
-			i := must(m.Isolate("", p))
+			i := must(m.isolate("", p))
 			require.NotSame(t, p, i.value)
 			require.Equal(t, p, i.value)
 
 			e := m.Edit()
-			e.Put("a", i)
+			e.put("a", i)
 			e.Delete("a")
 			require.Same(t, m, e.Seal())
 
@@ -78,7 +78,7 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 			_, ok = e.Take("a")
 			require.False(t, ok)
 			require.NoError(t, e.DeleteIf("a", 0))
-			require.ErrorIs(t, e.DeleteIf("a", 1), ErrConflict)
+			require.ErrorIs(t, e.DeleteIf("a", 1), ErrRevision)
 			require.ErrorIs(t, e.Modify("a", nil), ErrNotFound)
 			e.Clear()
 			e.SetAll(maps.All(map[string]*parcel{}))
@@ -87,7 +87,7 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 			writes := map[string]func(e *Editor[string, *parcel]){
 				"Set":    func(e *Editor[string, *parcel]) { e.Set("a", p) },
 				"SetAll": func(e *Editor[string, *parcel]) { e.SetAll(maps.All(map[string]*parcel{"a": p})) },
-				"Put":    func(e *Editor[string, *parcel]) { e.Put("a", must(e.Isolate("", p))) },
+				"Put":    func(e *Editor[string, *parcel]) { e.put("a", must(e.isolate("", p))) },
 				"Insert": func(e *Editor[string, *parcel]) { require.NoError(t, e.Insert("a", p)) },
 				"SetIf":  func(e *Editor[string, *parcel]) { require.NoError(t, e.SetIf("a", 0, p)) },
 				"Upsert": func(e *Editor[string, *parcel]) {
@@ -122,13 +122,13 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 	}
 	// All of them have the same Options, so they take each other's values.
 	e := (*Map[string, *parcel])(nil).Edit()
-	e.Put("a", must(zero.Isolate("", nil)))
-	e.Put("b", must(new(Map[string, *parcel]).Isolate("", nil)))
-	e.Put("c", must((*Map[string, *parcel])(nil).Isolate("", nil)))
-	e.Put("d", must(e.Isolate("", nil)))
+	e.put("a", must(zero.isolate("", nil)))
+	e.put("b", must(new(Map[string, *parcel]).isolate("", nil)))
+	e.put("c", must((*Map[string, *parcel])(nil).isolate("", nil)))
+	e.put("d", must(e.isolate("", nil)))
 	require.Equal(t, 4, e.Seal().Len())
 
-	var v View[string, int]
+	var v Shared[string, int]
 	require.Zero(t, v.Len())
 	require.Empty(t, maps.Collect(v.All()))
 	_, ok := v.Get("a")
@@ -137,9 +137,9 @@ func TestNilAndZeroMapsAreEmptyAndUsable(t *testing.T) {
 
 func TestCollect(t *testing.T) {
 	p := newParcel(1)
-	m := Collect(Options[*parcel]{}, func(yield func(string, *parcel) bool) {
+	m := must(Collect(Options[*parcel]{}, func(yield func(string, *parcel) bool) {
 		_ = yield("a", p) && yield("b", p) && yield("a", newParcel(2))
-	})
+	}))
 	require.Equal(t, uint64(1), m.Version())
 	require.Equal(t, 2, m.Len())
 	require.Equal(t, uint64(1), m.Revision("a"))
@@ -149,7 +149,7 @@ func TestCollect(t *testing.T) {
 	require.Equal(t, 2, a.number(), "of equal keys the last wins")
 	require.Equal(t, 1, b.number())
 
-	empty := Collect(Options[int]{}, maps.All(map[string]int{}))
+	empty := must(Collect(Options[int]{}, maps.All(map[string]int{})))
 	require.Zero(t, empty.Len())
 	require.Zero(t, empty.Version(), "nothing was edited")
 	require.NotNil(t, empty.cfg)
@@ -157,7 +157,7 @@ func TestCollect(t *testing.T) {
 	require.Panics(t, func() { New[string](Options[sync.Mutex]{}) })
 }
 
-func TestReadsAreIsolatedAndViewsAreNot(t *testing.T) {
+func TestReadsAreIsolatedAndSharedOnesAreNot(t *testing.T) {
 	m := small(3)
 	stored := m.lookup("key1").value
 	for range 3 {
@@ -184,7 +184,7 @@ func TestReadsAreIsolatedAndViewsAreNot(t *testing.T) {
 func TestOptionsReachEveryRead(t *testing.T) {
 	clones := 0
 	o := Options[int]{Clone: func(v int) int { clones++; return v + 100 }}
-	m := Collect(o, maps.All(map[string]int{"a": 1}))
+	m := must(Collect(o, maps.All(map[string]int{"a": 1})))
 	require.Equal(t, 1, clones)
 	count := func(want int, f func()) {
 		t.Helper()
@@ -211,17 +211,17 @@ func TestOptionsReachEveryRead(t *testing.T) {
 		m.Len()
 		m.Revision("a")
 	})
-	count(1, func() { must(m.Isolate("", 1)) })
+	count(1, func() { must(m.isolate("", 1)) })
 	count(0, func() { m.Edit().Seal() })
 
 	p := new(int)
-	i := Collect(Options[*int]{Immutable: true}, maps.All(map[string]*int{"a": p}))
+	i := must(Collect(Options[*int]{Immutable: true}, maps.All(map[string]*int{"a": p})))
 	v, _ := i.Get("a")
 	require.Same(t, p, v)
 }
 
 func TestOrderIsTheSameEachTimeAndForEachMethod(t *testing.T) {
-	m := Collect(Options[int]{}, numbers(3000))
+	m := must(Collect(Options[int]{}, numbers(3000)))
 	keys := slices.Collect(m.Keys())
 	require.Len(t, keys, 3000)
 	for range 3 {
@@ -241,7 +241,7 @@ func TestOrderIsTheSameEachTimeAndForEachMethod(t *testing.T) {
 }
 
 func TestIterationsEndEarly(t *testing.T) {
-	big := func() *Map[int, int] { return Collect(Options[int]{}, numbers(3000)) }
+	big := func() *Map[int, int] { return must(Collect(Options[int]{}, numbers(3000))) }
 	constant := func() *Map[int, int] {
 		m := New[int](Options[int]{})
 		spoilHash(m, badHashes["constant"])
@@ -299,10 +299,10 @@ func stopAfter[T any](t *testing.T, n int, seq iter.Seq[T]) {
 func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	type point struct{ x, y float64 }
 	nan := point{1, math.NaN()}
-	m := Collect(Options[int]{}, maps.All(map[point]int{{1, 1}: 1}))
+	m := must(Collect(Options[int]{}, maps.All(map[point]int{{1, 1}: 1})))
 	for name, set := range map[string]func(e *Editor[point, int]){
 		"Set":    func(e *Editor[point, int]) { e.Set(nan, 1) },
-		"Put":    func(e *Editor[point, int]) { e.Put(nan, must(e.Isolate(point{}, 1))) },
+		"Put":    func(e *Editor[point, int]) { e.put(nan, must(e.isolate(point{}, 1))) },
 		"SetAll": func(e *Editor[point, int]) { e.SetAll(maps.All(map[point]int{{2, 2}: 2, nan: 1, {3, 3}: 3})) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -320,7 +320,7 @@ func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	e := m.Edit()
 	require.ErrorIs(t, e.Insert(nan, 1), ErrKey)
 	require.ErrorIs(t, e.SetIf(nan, 0, 1), ErrKey)
-	require.ErrorIs(t, e.SetIf(nan, 1, 1), ErrConflict)
+	require.ErrorIs(t, e.SetIf(nan, 1, 1), ErrRevision)
 	require.ErrorIs(t, e.Modify(nan, nil), ErrKey)
 	require.ErrorIs(t, e.Upsert(nan, nil), ErrKey)
 	require.False(t, e.Delete(nan))
@@ -328,7 +328,7 @@ func TestKeysThatAreNotEqualToThemselves(t *testing.T) {
 	require.False(t, ok)
 	require.NoError(t, e.Err(), "what returned its error is the caller's to judge")
 	require.Same(t, m, e.Seal())
-	require.Panics(t, func() { Collect(Options[int]{}, maps.All(map[point]int{nan: 1})) })
+	require.Panics(t, func() { must(Collect(Options[int]{}, maps.All(map[point]int{nan: 1}))) })
 }
 
 func TestKeysThatCannotBeHashedPanicAndDoNoHarm(t *testing.T) {
@@ -356,7 +356,7 @@ func TestKeysThatCannotBeHashedPanicAndDoNoHarm(t *testing.T) {
 
 func TestPointersAreComparedAsPointers(t *testing.T) {
 	a, b := new(int), new(int)
-	m := Collect(Options[string]{}, maps.All(map[*int]string{a: "a", b: "b"}))
+	m := must(Collect(Options[string]{}, maps.All(map[*int]string{a: "a", b: "b"})))
 	*a, *b = 1, 2
 	v, _ := m.Get(a)
 	require.Equal(t, "a", v)
@@ -539,13 +539,13 @@ func TestReadsDoNotAllocate(t *testing.T) {
 }
 
 func noAllocs[K comparable](t *testing.T, name string, keys []K, absent K) {
-	m := Collect(Options[int]{}, func(yield func(K, int) bool) {
+	m := must(Collect(Options[int]{}, func(yield func(K, int) bool) {
 		for i, k := range keys {
 			if !yield(k, i) {
 				return
 			}
 		}
-	})
+	}))
 	i := 0
 	allocs := testing.AllocsPerRun(1000, func() {
 		key := keys[i%len(keys)]
@@ -573,7 +573,7 @@ func TestAOneKeyEditAllocatesLittle(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	const n = 100_000
-	ints := Collect(Options[int]{}, numbers(n))
+	ints := must(Collect(Options[int]{}, numbers(n)))
 	i := 0
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 		e := ints.Edit()
@@ -585,13 +585,13 @@ func TestAOneKeyEditAllocatesLittle(t *testing.T) {
 	for i := range keys {
 		keys[i] = fmt.Sprint("a key of some length ", i)
 	}
-	strs := Collect(Options[int]{}, func(yield func(string, int) bool) {
+	strs := must(Collect(Options[int]{}, func(yield func(string, int) bool) {
 		for i, k := range keys {
 			if !yield(k, i) {
 				return
 			}
 		}
-	})
+	}))
 	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
 		e := strs.Edit()
 		e.Set(keys[i%n], i)

@@ -109,7 +109,7 @@ func TestAMergeWithAnErrorEndsThere(t *testing.T) {
 
 func TestAMergeOfNothing(t *testing.T) {
 	var none *snapshot.Map[int, int]
-	some := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[int]int{1: 1}))
+	some := must(snapshot.Collect(snapshot.Options[int]{}, maps.All(map[int]int{1: 1})))
 	e := some.Edit()
 	require.NoError(t, e.Merge(none, none, nil))
 	require.NoError(t, e.Merge(some, some, nil))

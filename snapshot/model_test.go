@@ -77,7 +77,7 @@ func (w *world[K, V]) step() {
 	version := base.m.Version() + 1
 	if w.choose(3) == 0 {
 		version += uint64(w.choose(1000))
-		e = base.m.EditAt(version)
+		e = base.m.editAt(version)
 	} else {
 		e = base.m.Edit()
 	}
@@ -95,7 +95,7 @@ func (w *world[K, V]) step() {
 	}
 	if w.choose(8) == 0 {
 		// What is given up must leave no trace.
-		e.Discard()
+		e.discard()
 		w.check(base)
 		return
 	}
@@ -183,14 +183,14 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 			v := w.values.of(n)
 			err := e.SetIf(key, rev, v)
 			w.gone(v)
-			w.expect(err, key, conflict, ErrConflict)
+			w.expect(err, key, conflict, ErrRevision)
 			if !conflict {
 				set(n)
 			}
 			break
 		}
-		w.expect(e.Check(key, rev), key, conflict, ErrConflict)
-		w.expect(e.DeleteIf(key, rev), key, conflict, ErrConflict)
+		w.expect(e.check(key, rev), key, conflict, ErrRevision)
+		w.expect(e.DeleteIf(key, rev), key, conflict, ErrRevision)
 		if !conflict {
 			delete(model, key)
 		}
@@ -209,17 +209,17 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 			clear(model)
 		}
 	case 16:
-		put(func(v V) { e.Put(key, must(e.Isolate(key, v))) })
+		put(func(v V) { e.put(key, must(e.isolate(key, v))) })
 	case 17:
 		// One value cloned ahead, by any map of the lineage, and put twice.
 		n := w.next()
 		v := w.values.of(n)
-		i := must(w.snaps[w.choose(len(w.snaps))].m.Isolate(key, v))
+		i := must(w.snaps[w.choose(len(w.snaps))].m.isolate(key, v))
 		w.gone(v)
-		e.Put(key, i)
+		e.put(key, i)
 		set(n)
 		key = w.key()
-		e.Put(key, i)
+		e.put(key, i)
 		model[key] = item{w.serial, version}
 		if w.choose(2) == 0 {
 			// Now they must not be one.
@@ -280,7 +280,7 @@ func (w *world[K, V]) net(e *Editor[K, V]) {
 	for c := range e.cur.Diff(e.base) {
 		want[c.Key] = c
 	}
-	got := e.Net(nil)
+	got := e.net(nil)
 	for _, c := range got {
 		is := want[c.Key]
 		if c.old != is.old || c.new != is.new || c.Kind != is.Kind || c.cfg != is.cfg {

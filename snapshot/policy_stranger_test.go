@@ -15,9 +15,9 @@ import (
 // gives out, with the same keys.
 func strangers() (cloning, sharing, marking *snapshot.Map[string, []int]) {
 	all := func(n int) map[string][]int { return map[string][]int{"k": {n}, string(rune('a' + n)): {n}} }
-	return snapshot.Collect(snapshot.Options[[]int]{}, maps.All(all(1))),
-		snapshot.Collect(snapshot.Options[[]int]{Immutable: true}, maps.All(all(2))),
-		snapshot.Collect(snapshot.Options[[]int]{Clone: func(v []int) []int { return slices.Concat(v, v) }}, maps.All(all(3)))
+	return must(snapshot.Collect(snapshot.Options[[]int]{}, maps.All(all(1)))),
+		must(snapshot.Collect(snapshot.Options[[]int]{Immutable: true}, maps.All(all(2)))),
+		must(snapshot.Collect(snapshot.Options[[]int]{Clone: func(v []int) []int { return slices.Concat(v, v) }}, maps.All(all(3))))
 }
 
 func TestADiffOfStrangersKeepsToTheOptionsOfEach(t *testing.T) {
@@ -87,7 +87,7 @@ func TestARewindOfStrangersPanics(t *testing.T) {
 	cloning, sharing, _ := strangers()
 	for _, m := range []*snapshot.Map[string, []int]{cloning, sharing} {
 		require.PanicsWithValue(t, "snapshot: Rewind by a change of a map with other Options", func() {
-			m.Rewind(0, func(yield func(snapshot.Change[string, []int]) bool) {
+			snapshot.Builder[string, []int]{}.Rewind(m, 0, func(yield func(snapshot.Change[string, []int]) bool) {
 				for c := range cloning.Diff(sharing) {
 					if c.Kind == snapshot.Changed {
 						yield(c) // one value of each map
@@ -97,4 +97,12 @@ func TestARewindOfStrangersPanics(t *testing.T) {
 			})
 		})
 	}
+}
+
+// must returns v, which was made without an error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }

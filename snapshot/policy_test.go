@@ -355,7 +355,7 @@ func TestTheMethodCloneOfAValueCostsNoBox(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	m := Collect(Options[wide]{}, func(yield func(string, wide) bool) { yield("k", wide{tags: []string{"a"}}) })
+	m := must(Collect(Options[wide]{}, func(yield func(string, wide) bool) { yield("k", wide{tags: []string{"a"}}) }))
 	var got wide
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { got, _ = m.Get("k") }), "that of the tags")
 	require.Equal(t, []string{"a"}, got.tags)

@@ -2,12 +2,8 @@ package snapshot
 
 import "iter"
 
-// Rewind returns the map that m was at an earlier version, given what changed
-// since: the changes of every later edit, those of the latest first. Values and
-// revisions are those of then, the same entries and not clones. It panics if a
-// change is of a map with other Options. It takes time by the number of
-// changes.
-func (m *Map[K, V]) Rewind(version uint64, changes iter.Seq[Change[K, V]]) *Map[K, V] {
+// rewind is Builder.Rewind.
+func (m *Map[K, V]) rewind(version uint64, changes iter.Seq[Change[K, V]]) *Map[K, V] {
 	n := &Map[K, V]{version: version}
 	n.cfg = m.config()
 	if m != nil {

@@ -44,7 +44,7 @@ func newPast[K comparable, V any](m *Map[K, V], keys []K, of func(int) V, r *ran
 	p := past[K, V]{[]*Map[K, V]{m}, [][]Change[K, V]{nil}}
 	for i := range edits {
 		older := p.maps[len(p.maps)-1]
-		e := older.EditAt(older.Version() + 1 + uint64(r.IntN(3)))
+		e := older.editAt(older.Version() + 1 + uint64(r.IntN(3)))
 		n := 1 + r.IntN(5)
 		if i%5 == 0 {
 			n = r.IntN(2 * len(keys))
@@ -87,7 +87,7 @@ func testRewind[K comparable, V any](t *testing.T, m *Map[K, V], keys []K, of fu
 		j := r.IntN(len(p.maps))
 		i := r.IntN(j + 1)
 		older, newer := p.maps[i], p.maps[j]
-		got := newer.Rewind(older.Version(), p.between(i, j))
+		got := newer.rewind(older.Version(), p.between(i, j))
 		checkTree(t, got)
 		requireSame(t, older, got)
 		// It is a map like any other: to edit it changes none of the others.
@@ -145,10 +145,10 @@ func TestRewindWithBadHashes(t *testing.T) {
 func TestRewindByNothing(t *testing.T) {
 	none := func(func(Change[string, *parcel]) bool) {}
 	m := small(20)
-	requireSame(t, m, m.Rewind(m.Version(), none))
-	require.Equal(t, uint64(0), m.Rewind(0, none).Version())
+	requireSame(t, m, m.rewind(m.Version(), none))
+	require.Equal(t, uint64(0), m.rewind(0, none).Version())
 	var empty *Map[string, *parcel]
-	got := empty.Rewind(0, none)
+	got := empty.rewind(0, none)
 	require.Zero(t, got.Len())
 	e := got.Edit()
 	e.Set("a", newParcel(1))
@@ -165,9 +165,9 @@ func TestRewindRefusesForeignChanges(t *testing.T) {
 		}
 	}
 	message := "snapshot: Rewind by a change of a map with other Options"
-	require.PanicsWithValue(t, message, func() { m.Rewind(0, foreign) })
-	require.PanicsWithValue(t, message, func() { m.Rewind(0, slices.Values([]Change[string, *parcel]{{Key: "a"}})) })
-	require.PanicsWithValue(t, message, func() { new(Map[string, *parcel]).Rewind(0, foreign) })
+	require.PanicsWithValue(t, message, func() { m.rewind(0, foreign) })
+	require.PanicsWithValue(t, message, func() { m.rewind(0, slices.Values([]Change[string, *parcel]{{Key: "a"}})) })
+	require.PanicsWithValue(t, message, func() { new(Map[string, *parcel]).rewind(0, foreign) })
 	require.Equal(t, 3, m.Len())
 }
 
@@ -177,10 +177,10 @@ func TestRewindOfAMapThatCarriesSomething(t *testing.T) {
 	e := older.Edit()
 	e.Delete("key1")
 	e.Set("key2", newParcel(22))
-	newer := e.Seal().Attach("x")
-	got := newer.Rewind(older.Version(), newer.Diff(older))
+	newer := e.Seal().attach("x")
+	got := newer.rewind(older.Version(), newer.Diff(older))
 	requireSame(t, older, got)
-	x, to := got.Attached()
+	x, to := got.attached()
 	require.Equal(t, "x", x)
 	require.Same(t, newer, to)
 }
@@ -189,7 +189,7 @@ func sizeOf[K comparable, V any](key K, v V, o Options[V]) int {
 	e := New[K](o).Edit()
 	e.Set(key, v)
 	row, _ := e.Seal().Row(key)
-	return row.Size()
+	return row.size()
 }
 
 // requireSize requires that a size is what it must be, or not much more.
@@ -283,12 +283,12 @@ func TestSizeLooksIntoNoHandle(t *testing.T) {
 	e := New[string](Options[*handle]{Immutable: true}).Edit()
 	e.Set("a", h)
 	row, _ := e.Seal().Row("a")
-	before := row.Size()
+	before := row.size()
 	requireSize(t, 40, before)
 	h.all = map[string]*int{"a": new(int), "b": new(int)}
 	h.list = make([]any, 1000)
 	h.text = strings.Repeat("x", 1000)
-	require.Equal(t, before, row.Size())
+	require.Equal(t, before, row.size())
 	requireSize(t, 1000, sizeOf(1, h.text, Options[string]{Immutable: true}))
 }
 
@@ -308,7 +308,7 @@ func TestExclusiveCountsRowsThatOnlyOneHas(t *testing.T) {
 		for row := range a.Rows() {
 			if other, ok := b.Row(row.Key()); !ok || other != row {
 				rows++
-				bytes += row.Size()
+				bytes += row.size()
 			}
 		}
 		gotRows, gotBytes := a.Exclusive(b)

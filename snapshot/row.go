@@ -23,7 +23,7 @@ func (r Row[K, V]) Key() K { return r.cfg.key(r.e) }
 func (r Row[K, V]) Value() V { return r.cfg.isolate(r.e.value) }
 
 // Shared returns the value without cloning it. It must not be modified; see
-// [View].
+// [Shared].
 func (r Row[K, V]) Shared() V { return r.e.value }
 
 // Revision returns the version that wrote the row, or [Pending] for a row that the
@@ -41,9 +41,8 @@ func (r Row[K, V]) Revision() uint64 {
 // the update, once that is published.
 const Pending = 1 << 63
 
-// Pending returns the row with that revision, if an edit that derives version
-// wrote it, and r itself if not.
-func (r Row[K, V]) Pending(version uint64) Row[K, V] {
+// asPending is Builder.Pending.
+func (r Row[K, V]) asPending(version uint64) Row[K, V] {
 	if r.e.revision() == version && r.cfg.pending != nil {
 		r.cfg = r.cfg.pending
 	}
@@ -65,8 +64,8 @@ func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 	}
 }
 
-// Ref returns the row in half the memory.
-func (r Row[K, V]) Ref() Ref[K, V] { return Ref[K, V]{r.e} }
+// ref is Builder.Ref.
+func (r Row[K, V]) ref() Ref[K, V] { return Ref[K, V]{r.e} }
 
 // A Ref is a Row for those who keep many: half as large, it becomes a Row again
 // with the help of a map. Two are equal (==) if they are the same write. The zero
@@ -82,28 +81,24 @@ func (r Ref[K, V]) Key() K {
 	return (*keyed[K, V])(unsafe.Pointer(r.e)).key
 }
 
-// Deref returns the row of a Ref that a map with the same Options, of the same
-// line, gave out; m need not hold it.
-func (m *Map[K, V]) Deref(r Ref[K, V]) Row[K, V] { return m.config().row(r.e) }
+// deref is Builder.Deref.
+func (m *Map[K, V]) deref(r Ref[K, V]) Row[K, V] { return m.config().row(r.e) }
 
-// Probe returns the row of key and a zero value, which is in no map, to compare
-// others with.
-func (m *Map[K, V]) Probe(key K) Row[K, V] {
+// probe is Builder.Probe.
+func (m *Map[K, V]) probe(key K) Row[K, V] {
 	c := m.config()
 	return c.row(c.newEntry(key, *new(V), 0))
 }
 
-// Empty returns an empty map, at version 0, with the Options of m.
-func (m *Map[K, V]) Empty() *Map[K, V] {
+// empty is Builder.Empty.
+func (m *Map[K, V]) empty() *Map[K, V] {
 	n := new(Map[K, V])
 	n.cfg = m.config().plain
 	return n
 }
 
-// Prefetch reads a little of each row, for whoever is about to use all of them:
-// rows are all over the heap, and with nothing in between the processor fetches
-// those that are not in its caches at the same time.
-func Prefetch[K comparable, V any](rows []Row[K, V]) {
+// prefetch is Builder.Prefetch.
+func prefetch[K comparable, V any](rows []Ref[K, V]) {
 	touched := uint64(0)
 	for _, r := range rows {
 		touched |= r.e.touch()

@@ -5,12 +5,8 @@ import (
 	"unsafe"
 )
 
-// Size returns about how many bytes the row keeps alive: itself, its key, and
-// what its value reaches, of which it looks at the first thousand objects. It
-// passes over what values share, as time zones, and reads nothing that somebody
-// else may write to: where Options say Immutable or Clone, or a type has its own
-// method Clone, only what such a value refers to itself counts.
-func (r Row[K, V]) Size() int {
+// size is Builder.Size.
+func (r Row[K, V]) size() int {
 	n := int(unsafe.Sizeof(*r.e))
 	key := r.Key()
 	n += int(unsafe.Sizeof(key))
@@ -26,12 +22,12 @@ func (r Row[K, V]) Size() int {
 }
 
 // Exclusive returns how many rows m has that other does not share, and about how
-// many bytes they keep alive. It takes time of their number, as Diff does.
+// many bytes they keep alive. The time is proportional to them, as for Diff.
 func (m *Map[K, V]) Exclusive(other *Map[K, V]) (rows, bytes int) {
 	for c := range other.Diff(m) {
 		if c.old != nil {
 			rows++
-			bytes += c.cfg.row(c.old).Size()
+			bytes += c.cfg.row(c.old).size()
 		}
 	}
 	return rows, bytes
@@ -112,12 +108,10 @@ func (s *sizer) elements(v reflect.Value) {
 	}
 }
 
-// Structure returns about how many bytes m takes apart from its rows: the pages
-// and directories they lie in, at their usual fill, and what is attached to it and
-// says so by a method of this name.
-func (m *Map[K, V]) Structure() int {
+// structure is Builder.Structure.
+func (m *Map[K, V]) structure() int {
 	n := m.Len() * structurePerRow
-	if x, to := m.Attached(); to == m {
+	if x, to := m.attached(); to == m {
 		if x, ok := x.(interface{ Structure() int }); ok {
 			n += x.Structure()
 		}

@@ -362,7 +362,7 @@ func TestACommitMovesABoundedNumberOfEntriesAndBytesAtEverySize(t *testing.T) {
 // The page before an edit and the page after are all the edit allocates of
 // pages: what a transaction wrote first it then edits in place.
 func TestAnEditorCopiesEachPageOnce(t *testing.T) {
-	m := Collect(Options[int]{}, numbers(20_000))
+	m := must(Collect(Options[int]{}, numbers(20_000)))
 	pages := shapeOf(m).pages
 	e := m.Edit()
 	e.Set(0, -1)
@@ -503,7 +503,7 @@ func TestAConstantHashMakesOneBag(t *testing.T) {
 // A key that is set and deleted over and over where a page just split must
 // not make it join and split each time.
 func TestSplitAndJoinAreApart(t *testing.T) {
-	m := Collect(Options[int]{}, numbers(capacity(maxBuckets)+1))
+	m := must(Collect(Options[int]{}, numbers(capacity(maxBuckets)+1)))
 	require.Equal(t, 2, shapeOf(m).pages)
 	for i := range 100 {
 		e := m.Edit()

@@ -1,0 +1,130 @@
+package snapshot
+
+import "iter"
+
+// A Builder does with maps, editors and rows what builders of stores need, such as
+// package cow, and their users do not. It has no state: its zero value is ready, and
+// any number of goroutines may use it.
+type Builder[K comparable, V any] struct{}
+
+// EditAt returns an Editor that derives the given version of m, for stores
+// that number versions over several maps. It panics unless version is above
+// m.Version() and below 1<<55.
+func (Builder[K, V]) EditAt(m *Map[K, V], version uint64) *Editor[K, V] { return m.editAt(version) }
+
+// Name returns Options.Name.
+func (Builder[K, V]) Name(m *Map[K, V]) string { return m.config().name }
+
+// Empty returns an empty map, at version 0, with the Options of m.
+func (Builder[K, V]) Empty(m *Map[K, V]) *Map[K, V] { return m.empty() }
+
+// Isolate returns v cloned as the map's Options say: the value as an Editor of
+// this map, of one it was derived from or of one derived from it would store
+// it under key. It is for cloning ahead, outside an update. It returns a *KeyError with
+// a *CloneError if v holds what must not be copied.
+func (Builder[K, V]) Isolate(m *Map[K, V], key K, v V) (Isolated[V], error) { return m.isolate(key, v) }
+
+// At returns the value as one that was written at a revision, to be stored as it
+// was: by a log that is replayed, say. An edit stores none that is newer than
+// itself.
+func (Builder[K, V]) At(v Isolated[V], revision uint64) Isolated[V] { return v.at(revision) }
+
+// Put stores a value that was cloned ahead under key. It panics if v was
+// isolated by a map with other Options, or is the zero Isolated.
+func (Builder[K, V]) Put(e *Editor[K, V], key K, v Isolated[V]) { e.put(key, v) }
+
+// PutAll is SetAll for values that were cloned ahead.
+func (Builder[K, V]) PutAll(e *Editor[K, V], seq iter.Seq2[K, Isolated[V]]) { e.putAll(seq) }
+
+// Check returns ErrRevision unless the revision of key is rev; see SetIf. It always
+// does for a key that this Editor wrote: see [Pending].
+func (Builder[K, V]) Check(e *Editor[K, V], key K, rev uint64) error { return e.check(key, rev) }
+
+// CheckAbsent returns ErrExists if key is present; see Insert.
+func (Builder[K, V]) CheckAbsent(e *Editor[K, V], key K) error { return e.checkAbsent(key) }
+
+// Net appends to changes what the edit has changed so far, a key at most once, as
+// Diff of the map it began with has it: nothing if all is as it was. It takes time
+// proportional to the changes, and constant time after a single write.
+func (Builder[K, V]) Net(e *Editor[K, V], changes []Change[K, V]) []Change[K, V] {
+	return e.net(changes)
+}
+
+// Discard ends the edit without a result, if Seal has not ended it. Any later
+// use of the Editor panics.
+func (Builder[K, V]) Discard(e *Editor[K, V]) { e.discard() }
+
+// Rewind returns the map that m was at an earlier version, given what changed
+// since: the changes of every later edit, those of the latest first. Values and
+// revisions are those of then, the same entries and not clones. It panics if a
+// change is of a map with other Options. The time is
+// proportional to the changes.
+func (Builder[K, V]) Rewind(m *Map[K, V], version uint64, changes iter.Seq[Change[K, V]]) *Map[K, V] {
+	return m.rewind(version, changes)
+}
+
+// Attach returns a map equal to m, at its version, that carries x, something
+// computed from m that is worth keeping with it, such as an index. Maps derived
+// from it remember it as their nearest ancestor that carries something; see
+// Attached. The x must not hold a map: one from before the attachment remembers
+// its ancestor, and so on, so that no version would ever be let go. It takes
+// constant time.
+func (Builder[K, V]) Attach(m *Map[K, V], x any) *Map[K, V] { return m.attach(x) }
+
+// AttachDuring attaches x to the map as it is now, and returns that; see
+// Attach. It does not count as a change.
+func (Builder[K, V]) AttachDuring(e *Editor[K, V], x any) *Map[K, V] { return e.attach(x) }
+
+// Attached returns what is attached to the nearest ancestor of m that has
+// something, and that ancestor: m itself, or a map which m was derived from,
+// so that m.Diff of it is what happened since. Both are nil if there is none.
+// An ancestor lives as long as maps that remember it.
+func (Builder[K, V]) Attached(m *Map[K, V]) (x any, to *Map[K, V]) { return m.attached() }
+
+// Part returns c as it looks to one who sees only the old row, only the new one, both
+// or none, which is no change.
+func (Builder[K, V]) Part(c Change[K, V], old, new bool) (Change[K, V], bool) {
+	was, is := c.old, c.new
+	if !old {
+		was = nil
+	}
+	if !new {
+		is = nil
+	}
+	if was == nil && is == nil {
+		return Change[K, V]{}, false
+	}
+	return change(c.was, c.cfg, was, is), true
+}
+
+// Ref returns the row in half the memory.
+func (Builder[K, V]) Ref(r Row[K, V]) Ref[K, V] { return r.ref() }
+
+// Deref returns the row of a Ref that a map with the same Options, of the same
+// line, gave out; m need not hold it.
+func (Builder[K, V]) Deref(m *Map[K, V], r Ref[K, V]) Row[K, V] { return m.deref(r) }
+
+// Probe returns the row of key and a zero value, which is in no map, to compare
+// others with.
+func (Builder[K, V]) Probe(m *Map[K, V], key K) Row[K, V] { return m.probe(key) }
+
+// Pending returns the row with that revision, if an edit that derives version
+// wrote it, and r itself if not.
+func (Builder[K, V]) Pending(r Row[K, V], version uint64) Row[K, V] { return r.asPending(version) }
+
+// Prefetch reads a little of each row, for whoever is about to use all of them:
+// rows are all over the heap, and with nothing in between the processor fetches
+// those that are not in its caches at the same time.
+func (Builder[K, V]) Prefetch(rows []Ref[K, V]) { prefetch(rows) }
+
+// Size returns about how many bytes the row keeps alive: itself, its key, and
+// what its value reaches, of which it looks at the first thousand objects. It
+// passes over what values share, as time zones, and reads nothing that somebody
+// else may write to: where Options say Immutable or Clone, or a type has its own
+// method Clone, only what such a value refers to itself counts.
+func (Builder[K, V]) Size(r Row[K, V]) int { return r.size() }
+
+// Structure returns about how many bytes m takes apart from its rows: the pages
+// and directories they lie in, at their usual fill, and what is attached to it and
+// says so by a method Structure() int.
+func (Builder[K, V]) Structure(m *Map[K, V]) int { return m.structure() }
