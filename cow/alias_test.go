@@ -168,14 +168,15 @@ func testIsolation[V any](t *testing.T, fresh func() V, spoil func(V)) {
 // testWaysIn stores values and modifies them afterwards.
 func testWaysIn[V any](t *testing.T, s subject[V], fresh func() V, spoil func(V)) {
 	type editor = cow.Editor[string, V]
+	var b snapshot.Builder[string, V]
 	for way, store := range map[string]func(e *editor, v V) error{
 		"Set":    func(e *editor, v V) error { e.Set("k", v); return nil },
 		"SetAll": func(e *editor, v V) error { e.SetAll(maps.All(map[string]V{"k": v})); return nil },
 		"Insert": func(e *editor, v V) error { e.Delete("k"); return e.Insert("k", v) },
 		"SetIf":  func(e *editor, v V) error { return e.SetIf("k", e.Revision("k"), v) },
-		"Put":    func(e *editor, v V) error { e.Put("k", must(e.Isolate("", v))); return nil },
+		"Put":    func(e *editor, v V) error { b.Put(e, "k", must(b.Isolate(e.Map(), "", v))); return nil },
 		"PutAll": func(e *editor, v V) error {
-			e.PutAll(maps.All(map[string]snapshot.Isolated[V]{"k": must(e.Isolate("", v))}))
+			b.PutAll(e, maps.All(map[string]snapshot.Isolated[V]{"k": must(b.Isolate(e.Map(), "", v))}))
 			return nil
 		},
 		"Modify": func(e *editor, v V) error { return e.Modify("k", func(p *V) error { *p = v; return nil }) },

@@ -1,6 +1,7 @@
 package cow_test
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // heap returns how many bytes are in use.
@@ -37,13 +39,19 @@ func requireGone[T any](t *testing.T, p weak.Pointer[T], what string) {
 // or its watches. So does a fork.
 func TestASnapshotKeepsItsOwnVersionAliveAndNoMore(t *testing.T) {
 	type row struct{ data *[1 << 16]byte }
-	fill := func() (*cow.DB, *cow.Table[int, row]) {
+	fill := func() (*cow.DB, *cow.Table[int, row], weak.Pointer[snapshot.Map[int, row]]) {
 		db := new(cow.DB)
 		table := cow.NewTable[int](db, "t", cow.Options[row]{})
-		_, err := cow.NewIndex(table, "i", func(row, func(int)) {}, cow.IndexOptions[int]{})
+		set := func() {
+			require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(0, row{}); return nil }))
+		}
+		set()
+		// The index is built from the rows of a version that is then replaced.
+		older := weak.Make(table.In(db.Load()))
+		_, err := cow.NewMultiIndex(table, "i", func(row, func(int)) {}, cow.IndexOptions[int]{})
 		require.NoError(t, err)
-		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(0, row{}); return nil }))
-		return db, table
+		set()
+		return db, table, older
 	}
 	more := func(db *cow.DB, table *cow.Table[int, row]) weak.Pointer[cow.Snapshot] {
 		db.Retain(cow.Retention{Versions: 10})
@@ -53,6 +61,7 @@ func TestASnapshotKeepsItsOwnVersionAliveAndNoMore(t *testing.T) {
 		return weak.Make(db.Load())
 	}
 	var kept []any
+	var older []weak.Pointer[snapshot.Map[int, row]]
 	var dbs []weak.Pointer[cow.DB]
 	var newest []weak.Pointer[cow.Snapshot]
 	for _, keep := range []func(db *cow.DB) any{
@@ -61,14 +70,16 @@ func TestASnapshotKeepsItsOwnVersionAliveAndNoMore(t *testing.T) {
 		func(db *cow.DB) any { return db.Fork(nil) },
 		func(db *cow.DB) any { f := db.Fork(db.Load()); return f.Fork(f.Load()) },
 	} {
-		db, table := fill()
+		db, table, indexed := fill()
 		kept = append(kept, keep(db))
+		older = append(older, indexed)
 		newest = append(newest, more(db, table))
 		dbs = append(dbs, weak.Make(db))
 	}
 	for i := range dbs {
 		requireGone(t, dbs[i], "the DB")
 		requireGone(t, newest[i], "its newest snapshot")
+		requireGone(t, older[i], "the map that the index was made for")
 	}
 	runtime.KeepAlive(kept)
 }
@@ -88,6 +99,34 @@ func TestACommitKeepsItsRowsAliveAndNoMore(t *testing.T) {
 	require.Equal(t, uint64(1), c.Version())
 }
 
+// A commit that history drops is collected with the values in it, however many go
+// at once.
+func TestDroppedCommitsAreCollected(t *testing.T) {
+	const versions = 100
+	for _, keep := range []int{versions - 2, versions - 10, versions / 2, 1} {
+		t.Run(fmt.Sprint(versions-keep, " of ", versions), func(t *testing.T) {
+			s := cow.New[string](cow.Options[*[8]int]{Immutable: true})
+			s.Retain(cow.Retention{Versions: versions})
+			var values []weak.Pointer[[8]int] // by version, from 1
+			for range versions {
+				v := new([8]int)
+				values = append(values, weak.Make(v))
+				s.Set("k", v)
+			}
+			s.Retain(cow.Retention{Versions: keep})
+			// The oldest commit that is left has the value that it replaced.
+			gone := versions - keep - 1
+			for _, v := range values[:gone] {
+				requireGone(t, v, "a value of a dropped commit")
+			}
+			for _, v := range values[gone:] {
+				require.NotNil(t, v.Value(), "a value of a retained version")
+			}
+			runtime.KeepAlive(s)
+		})
+	}
+}
+
 // Whole snapshots that stand between commits count, with their indexes.
 func TestBytesCountsAllThatHistoryHoldsBack(t *testing.T) {
 	if raceEnabled {
@@ -104,7 +143,7 @@ func TestBytesCountsAllThatHistoryHoldsBack(t *testing.T) {
 			}
 		})
 		if indexed {
-			_, err := cow.NewIndex(s, "i", func(v [4]int, add func(int)) { add(v[0]) }, cow.IndexOptions[int]{})
+			_, err := cow.NewMultiIndex(s, "i", func(v [4]int, add func(int)) { add(v[0]) }, cow.IndexOptions[int]{})
 			require.NoError(t, err)
 		}
 		write := func(times int) {

@@ -104,7 +104,7 @@ func (d *tableDef[K, V]) replay(tx *Tx, row door.Row) error {
 type tableRestorer[K comparable, V any] struct {
 	def  *tableDef[K, V]
 	e    *Editor[K, V]
-	base *snapshot.Map[K, V]
+	base *Map[K, V]
 	seen map[K]struct{} // nil: the table was empty
 	rows []restored[K, V]
 }
@@ -140,11 +140,11 @@ func (r *tableRestorer[K, V]) row(row door.Row) error {
 	case row.Removed:
 		return r.def.rowError(key, errors.New("a row of contents that is removed"))
 	}
-	clone, err := r.e.Isolate(key, v)
+	clone, err := builder[K, V]{}.Isolate(r.base, key, v)
 	if err != nil {
 		return err
 	}
-	r.rows = append(r.rows, restored[K, V]{key, clone.At(row.Revision)})
+	r.rows = append(r.rows, restored[K, V]{key, builder[K, V]{}.At(clone, row.Revision)})
 	if len(r.rows) == atOnce {
 		r.flush()
 	}
@@ -152,7 +152,7 @@ func (r *tableRestorer[K, V]) row(row door.Row) error {
 }
 
 func (r *tableRestorer[K, V]) flush() {
-	r.e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
+	builder[K, V]{}.PutAll(r.e, func(yield func(K, snapshot.Isolated[V]) bool) {
 		for _, row := range r.rows {
 			if !yield(row.key, row.value) {
 				return

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 	"unsafe"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Commit is one published update: its version, its time, and the net changes of
@@ -57,13 +55,17 @@ type net interface {
 	// rewind returns the snapshot that newest was at version, given the commits
 	// since, the latest first, of which the last is that of this.
 	rewind(newest any, version uint64, since []*Commit) any
+
+	// structure returns about how many bytes such a snapshot takes apart from its
+	// rows.
+	structure(snapshot any) int
 }
 
 // changes are the net changes of one map, a key at most once.
 type changes[K comparable, V any] struct {
-	list   []snapshot.Change[K, V]
-	first  [1]snapshot.Change[K, V] // where list is, if there is but one
-	before uint64                   // the version of the map that was changed
+	list   []Change[K, V]
+	first  [1]Change[K, V] // where list is, if there is but one
+	before uint64          // the version of the map that was changed
 }
 
 // comparing is called at each comparison, in tests that count them.
@@ -75,7 +77,7 @@ func (c *changes[K, V]) compare(e *Editor[K, V], before uint64) {
 	if comparing != nil {
 		comparing()
 	}
-	c.list = e.Net(c.first[:0])
+	c.list = builder[K, V]{}.Net(e, c.first[:0])
 	c.before = before
 }
 
@@ -84,15 +86,15 @@ func (c *changes[K, V]) len() int { return len(c.list) }
 func (c *changes[K, V]) weigh() (w weight) {
 	w.bytes = int(unsafe.Sizeof(Commit{})+unsafe.Sizeof(*c)) + (cap(c.list)-1)*int(unsafe.Sizeof(c.first))
 	for i := range c.list {
-		if old, _ := c.list[i].Rows(); old != (snapshot.Row[K, V]{}) {
-			w.add(1, old.Size())
+		if old, _ := c.list[i].Rows(); old != (Row[K, V]{}) {
+			w.add(1, builder[K, V]{}.Size(old))
 		}
 	}
 	return w
 }
 
 func (c *changes[K, V]) rewind(newest any, _ uint64, since []*Commit) any {
-	return rewind(newest.(*snapshot.Map[K, V]), func(yield func(*changes[K, V]) bool) {
+	return rewind(newest.(*Map[K, V]), func(yield func(*changes[K, V]) bool) {
 		for _, s := range since {
 			if !yield(s.changes.(*changes[K, V])) {
 				return
@@ -101,13 +103,17 @@ func (c *changes[K, V]) rewind(newest any, _ uint64, since []*Commit) any {
 	})
 }
 
+func (*changes[K, V]) structure(m any) int {
+	return builder[K, V]{}.Structure(m.(*Map[K, V]))
+}
+
 // rewind returns the map that newest was before the changes, the latest first.
-func rewind[K comparable, V any](newest *snapshot.Map[K, V], since iter.Seq[*changes[K, V]]) *snapshot.Map[K, V] {
+func rewind[K comparable, V any](newest *Map[K, V], since iter.Seq[*changes[K, V]]) *Map[K, V] {
 	before := newest.Version()
 	for c := range since {
 		before = c.before
 	}
-	return newest.Rewind(before, func(yield func(snapshot.Change[K, V]) bool) {
+	return builder[K, V]{}.Rewind(newest, before, func(yield func(Change[K, V]) bool) {
 		for c := range since {
 			for _, change := range c.list {
 				if !yield(change) {
@@ -193,8 +199,18 @@ func (*tables) rewind(newest any, version uint64, since []*Commit) any {
 	return older
 }
 
+func (*tables) structure(of any) int {
+	s, n := of.(*Snapshot), 0
+	if s != nil {
+		for _, t := range s.of.schema.all() {
+			n += t.structure(s)
+		}
+	}
+	return n
+}
+
 func (c *changes[K, V]) rewindTable(newest any, since []*Commit, table int) any {
-	return rewind(newest.(*snapshot.Map[K, V]), func(yield func(*changes[K, V]) bool) {
+	return rewind(newest.(*Map[K, V]), func(yield func(*changes[K, V]) bool) {
 		for _, s := range since {
 			if n := s.changes.(*tables).of(table); n != nil && !yield(n.(*changes[K, V])) {
 				return
@@ -207,7 +223,7 @@ func (c *changes[K, V]) rewindTable(newest any, since []*Commit, table int) any 
 // what was added and removed within it is not there, and a key set to an equal
 // value counts as changed. The commit must be of this Store or a fork of it; Rows
 // panics if it is of something else that it can tell apart.
-func (s *Store[K, V]) Rows(c *Commit) iter.Seq[snapshot.Change[K, V]] {
+func (s *Store[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 	n, ok := c.changes.(*changes[K, V])
 	if !ok {
 		panic("cow: Rows of a Commit of something else")
@@ -217,14 +233,14 @@ func (s *Store[K, V]) Rows(c *Commit) iter.Seq[snapshot.Change[K, V]] {
 
 // Rows returns an iterator over what the commit changed in this table, as
 // Store.Rows does.
-func (t *Table[K, V]) Rows(c *Commit) iter.Seq[snapshot.Change[K, V]] {
+func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 	all, ok := c.changes.(*tables)
 	if !ok {
 		panic("cow: Rows of a Commit of something else")
 	}
 	switch n := all.of(t.def.index).(type) {
 	case nil:
-		return func(func(snapshot.Change[K, V]) bool) {}
+		return func(func(Change[K, V]) bool) {}
 	case *changes[K, V]:
 		return slices.Values(n.list)
 	}

@@ -39,9 +39,9 @@ func TestACommitIsComparedOnce(t *testing.T) {
 			}))
 		}
 		commit(t, 0, write)
-		_, err := NewIndex(s, "a", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
+		_, err := NewMultiIndex(s, "a", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
 		require.NoError(t, err)
-		x, err := NewIndex(s, "b", func(v int, add func(int)) { add(-v) }, IndexOptions[int]{})
+		x, err := NewMultiIndex(s, "b", func(v int, add func(int)) { add(-v) }, IndexOptions[int]{})
 		require.NoError(t, err)
 		commit(t, 1, write)
 		s.Retain(Retention{Versions: 100, Bytes: 1 << 20})
@@ -159,13 +159,14 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 	require.Equal(t, atOnce, largest, "keys registered at once")
 
 	s := New[int](Options[int]{})
-	x, err := NewIndex(s, "x", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
+	x, err := NewMultiIndex(s, "x", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
 	require.NoError(t, err)
 	steps := 0
 	stepping = func() { steps++ }
 	x.OnKeys(keys...).add(h, c)
 	require.Equal(t, n/atOnce, steps)
 	x.OnKeys(keys...).remove(h, c)
+	require.Equal(t, 2*n/atOnce, steps)
 	h.forget(c)
 	h.requireEmpty(t)
 }
@@ -175,7 +176,7 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 	s := New[int](Options[int]{})
 	s.Set(1, 0)
-	x, err := NewIndex(s, "x", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
+	x, err := NewMultiIndex(s, "x", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
 	require.NoError(t, err)
 	since := s.Load()
 	for name, w := range map[string]func() []Watched[int, int]{

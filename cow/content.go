@@ -5,13 +5,12 @@ import (
 	"slices"
 	"unsafe"
 
-	"github.com/benbjohnson/immutable"
-
+	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
 // indexes are the contents of all indexes of one map; they are attached to it.
-// They must not hold a map: see snapshot.Map.Attach.
+// They must not hold a map: see snapshot.Builder.
 type indexes[K comparable, V any] struct {
 	slots []slot[K, V]
 }
@@ -32,7 +31,7 @@ type slot[K comparable, V any] interface {
 
 	// derive returns the content for a map that the changes lead to, and who, to
 	// which it adds those of the watches that watch what is touched.
-	derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], who []chans) (slot[K, V], []chans)
+	derive(m *Map[K, V], list []Change[K, V], watches indexHub[K, V], who []chans) (slot[K, V], []chans)
 
 	// violation returns an *IndexError if two rows are under one key of a unique
 	// index.
@@ -43,7 +42,7 @@ type slot[K comparable, V any] interface {
 
 // An indexer is an *indexDef without its third type parameter in the way.
 type indexer[K comparable, V any] interface {
-	build(m *snapshot.Map[K, V]) slot[K, V]
+	build(m *Map[K, V]) slot[K, V]
 	title() string
 }
 
@@ -52,8 +51,8 @@ type indexList[K comparable, V any] []indexer[K, V]
 
 // attached returns the indexes of the nearest ancestor of m that has some, and that
 // ancestor, or nil.
-func attached[K comparable, V any](m *snapshot.Map[K, V]) (*indexes[K, V], *snapshot.Map[K, V]) {
-	x, to := m.Attached()
+func attached[K comparable, V any](m *Map[K, V]) (*indexes[K, V], *Map[K, V]) {
+	x, to := builder[K, V]{}.Attached(m)
 	all, ok := x.(*indexes[K, V])
 	if !ok {
 		return nil, nil
@@ -75,9 +74,9 @@ func (x *indexes[K, V]) find(of indexer[K, V]) slot[K, V] {
 
 // contentsOf returns the contents of these indexes for m: attached to it, those of
 // the nearest ancestor brought up to m, or built.
-func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]) *indexes[K, V] {
+func contentsOf[K comparable, V any](m *Map[K, V], list indexList[K, V]) *indexes[K, V] {
 	all, to := attached(m)
-	var since []snapshot.Change[K, V]
+	var since []Change[K, V]
 	if all != nil && to != m {
 		since = slices.Collect(m.Diff(to))
 	}
@@ -96,7 +95,7 @@ func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]
 }
 
 // ready returns the contents of these indexes for m without work, or nil.
-func ready[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]) *indexes[K, V] {
+func ready[K comparable, V any](m *Map[K, V], list indexList[K, V]) *indexes[K, V] {
 	all, to := attached(m)
 	if all == nil || to != m || len(all.slots) != len(list) {
 		return nil
@@ -113,7 +112,7 @@ func ready[K comparable, V any](m *snapshot.Map[K, V], list indexList[K, V]) *in
 // base if nothing was changed, after it looked up whom the commit will wake. C gets
 // the changes, which are computed here and nowhere else; it is nil where nobody but
 // watches needs them.
-func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list indexList[K, V], h *hub[K, V], c *changes[K, V]) (*snapshot.Map[K, V], error) {
+func seal[K comparable, V any](e *Editor[K, V], base *Map[K, V], list indexList[K, V], h *hub[K, V], c *changes[K, V]) (*Map[K, V], error) {
 	if err := e.Err(); err != nil {
 		return nil, err
 	}
@@ -148,7 +147,7 @@ func seal[K comparable, V any](e *Editor[K, V], base *snapshot.Map[K, V], list i
 
 // derive returns m, which the changes made of base, with its indexes, and adds to
 // who those whom that wakes.
-func derive[K comparable, V any](m, base *snapshot.Map[K, V], list indexList[K, V], h *hub[K, V], changes []snapshot.Change[K, V], who []chans) (*snapshot.Map[K, V], []chans, error) {
+func derive[K comparable, V any](m, base *Map[K, V], list indexList[K, V], h *hub[K, V], changes []Change[K, V], who []chans) (*Map[K, V], []chans, error) {
 	all := ready(base, list)
 	if all == nil {
 		all = contentsOf(base, list)
@@ -164,23 +163,30 @@ func derive[K comparable, V any](m, base *snapshot.Map[K, V], list indexList[K, 
 			return nil, nil, err
 		}
 	}
-	return m.Attach(next), who, nil
+	return builder[K, V]{}.Attach(m, next), who, nil
+}
+
+// probe returns an item's row of key, to compare others with.
+func (x *indexDef[K, V, I]) probe(key K) snapshot.Ref[K, V] {
+	return builder[K, V]{}.Ref(builder[K, V]{}.Probe(x.empty, key))
 }
 
 // attach builds the index x, adds it to what it is of, and returns it.
 func attach[K comparable, V, I any](of Indexed[K, V], x *indexDef[K, V, I]) (*Index[K, V, I], error) {
 	// What was built, in case that somebody else publishes a version meanwhile.
-	var built *snapshot.Map[K, V]
+	var built *Map[K, V]
 	var c slot[K, V]
-	err := of.reindex("NewIndex", func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error) {
+	err := of.reindex("NewIndex", func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error) {
 		for _, other := range list {
 			if other.title() == x.name {
 				panic(fmt.Sprintf("cow: there is an index %q already: make each index once and keep it", x.name))
 			}
 		}
 		if c == nil {
-			x.empty = m.Empty()
-			x.high = x.empty.Probe(*new(K)).Ref()
+			x.empty = builder[K, V]{}.Empty(m)
+			for i := range x.bounds {
+				x.bounds[i] = bounds[K, V]{x.probe(*new(K)), x.probe(*new(K))}
+			}
 			c = x.build(m)
 		} else {
 			c, _ = c.derive(m, slices.Collect(m.Diff(built)), nil, nil)
@@ -190,7 +196,7 @@ func attach[K comparable, V, I any](of Indexed[K, V], x *indexDef[K, V, I]) (*In
 			return nil, nil, err
 		}
 		all := contentsOf(m, list)
-		return append(slices.Clip(list), x), m.Attach(&indexes[K, V]{slots: append(all.slots, c)}), nil
+		return append(slices.Clip(list), x), builder[K, V]{}.Attach(m, &indexes[K, V]{slots: append(all.slots, c)}), nil
 	})
 	if err != nil {
 		return nil, err
@@ -201,9 +207,9 @@ func attach[K comparable, V, I any](of Indexed[K, V], x *indexDef[K, V, I]) (*In
 // A content is what an index has for one map. It is immutable.
 type content[K comparable, V, I any] struct {
 	index  *indexDef[K, V, I]
-	sorted *immutable.SortedMap[item[K, V, I], struct{}]
+	sorted ordered.Tree[I, snapshot.Ref[K, V]]
 	points points[I, snapshot.Ref[K, V]] // of a unique index, where keys can be hashed
-	dups   *immutable.SortedMap[I, int]  // of a unique index: how many rows too many a key has; nil: none
+	dups   ordered.Tree[I, int]          // of a unique index: how many rows too many a key has
 }
 
 // An item is one row under one of its index keys.
@@ -212,47 +218,93 @@ type item[K comparable, V, I any] struct {
 	row snapshot.Ref[K, V]
 }
 
-// Compare orders items by index key, then by the key of the row. The zero Ref is
-// below all, x.high above. The sorted map wants -1, 0 or 1.
-func (x *indexDef[K, V, I]) Compare(a, b item[K, V, I]) int {
-	c := x.compare(a.key, b.key)
-	if c == 0 && a.row != b.row {
-		none := snapshot.Ref[K, V]{}
-		switch {
-		case a.row == none || b.row == x.high:
-			return -1
-		case b.row == none || a.row == x.high:
-			return 1
-		}
-		c = x.compareKeys(a.row.Key(), b.row.Key())
+// Bounds are rows that are in no map. An item with one of them is below, or above, all
+// items whose index keys agree with its own in the first fields.
+type bounds[K comparable, V any] struct{ below, above snapshot.Ref[K, V] }
+
+// side returns the place of an item with the row r among those that agree with it:
+// below, above or, for a row that is no bound, 0.
+func (b bounds[K, V]) side(r snapshot.Ref[K, V]) int {
+	switch r {
+	case b.below:
+		return -1
+	case b.above:
+		return 1
 	}
-	return min(max(c, -1), 1)
+	return 0
 }
 
-// A collector collects the index keys of one row after the other.
-type collector[K comparable, V, I any] struct {
-	index *indexDef[K, V, I]
-	keys  []I
-	add   func(I) // adds to keys
+// compareTo orders an item with the index key a and one with b by index key, field by
+// field, of which the second may have a bound.
+func (x *indexDef[K, V, I]) compareTo(a, b I, bRow snapshot.Ref[K, V]) int {
+	for f, compare := range x.fields {
+		if c := compare(a, b); c != 0 {
+			return c
+		}
+		if c := x.bounds[f].side(bRow); c != 0 {
+			return -c
+		}
+	}
+	return 0
 }
 
-func newCollector[K comparable, V, I any](x *indexDef[K, V, I]) *collector[K, V, I] {
-	c := &collector[K, V, I]{index: x}
-	c.add = func(i I) { c.keys = append(c.keys, x.own(i)) }
-	return c
+// compareRows orders items with equal index keys by the keys of their rows.
+func (x *indexDef[K, V, I]) compareRows(a, b snapshot.Ref[K, V]) int {
+	if a == b {
+		return 0
+	}
+	return x.compareKeys(a.Key(), b.Key())
 }
 
-// of returns the index keys of a row in order, each once; none for the zero Row.
+// compareItems orders any two items, bounds too.
+func (x *indexDef[K, V, I]) compareItems(a, b item[K, V, I]) int {
+	for f, compare := range x.fields {
+		if c := compare(a.key, b.key); c != 0 {
+			return c
+		}
+		if c := x.bounds[f].side(a.row) - x.bounds[f].side(b.row); c != 0 || x.bounds[f].side(a.row) != 0 {
+			return c
+		}
+	}
+	return x.compareRows(a.row, b.row)
+}
+
+// compare orders index keys.
+func (x *indexDef[K, V, I]) compare(a, b I) int {
+	for _, compare := range x.fields {
+		if c := compare(a, b); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// byKey is the order of items of which no two have equal index keys.
+func byKey[K comparable, V, I, R any](x *indexDef[K, V, I]) *ordered.Order[I, R] {
+	return &ordered.Order[I, R]{Keys: func(a, b I, _ R) int { return x.compare(a, b) }}
+}
+
+// A collector collects the index keys of one row after the other. The zero collector
+// is to be given an add.
+type collector[I any] struct {
+	keys []I
+	add  func(I) // adds to keys
+}
+
+// keysOf returns the index keys of a row in order, each once; none for the zero Row.
 // They are valid until the next call.
-func (c *collector[K, V, I]) of(row Row[K, V]) []I {
+func (x *indexDef[K, V, I]) keysOf(row Row[K, V], c *collector[I]) []I {
+	if c.add == nil {
+		c.add = func(i I) { c.keys = append(c.keys, x.own(i)) }
+	}
 	clear(c.keys)
 	c.keys = c.keys[:0]
 	if row != (Row[K, V]{}) {
-		c.index.keys(row, c.add)
+		x.keys(row, c.add)
 	}
 	if len(c.keys) > 1 {
-		slices.SortStableFunc(c.keys, c.index.compare) // so that the first of equal ones stays
-		c.keys = slices.CompactFunc(c.keys, func(a, b I) bool { return c.index.compare(a, b) == 0 })
+		slices.SortStableFunc(c.keys, x.compare) // so that the first of equal ones stays
+		c.keys = slices.CompactFunc(c.keys, func(a, b I) bool { return x.compare(a, b) == 0 })
 	}
 	return c.keys
 }
@@ -268,22 +320,23 @@ func (x *indexDef[K, V, I]) own(i I) I {
 func (x *indexDef[K, V, I]) title() string { return x.name }
 
 // build returns the content for a map from its rows alone.
-func (x *indexDef[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
+func (x *indexDef[K, V, I]) build(m *Map[K, V]) slot[K, V] {
 	var items []item[K, V, I]
-	keys := newCollector(x)
+	var keys collector[I]
 	for row := range m.Rows() {
-		for _, i := range keys.of(row) {
-			items = append(items, item[K, V, I]{i, row.Ref()})
+		for _, i := range x.keysOf(row, &keys) {
+			items = append(items, item[K, V, I]{i, builder[K, V]{}.Ref(row)})
 		}
 	}
-	slices.SortFunc(items, x.Compare)
-	b := immutable.NewSortedMapBuilder[item[K, V, I], struct{}](x)
-	w := writer[K, V, I]{content: &content[K, V, I]{index: x}}
+	slices.SortFunc(items, x.compareItems)
+	w := x.writer(&content[K, V, I]{
+		index:  x,
+		sorted: ordered.Build(len(items), func(i int) (I, snapshot.Ref[K, V]) { return items[i].key, items[i].row }),
+	})
 	if x.points != nil {
 		w.points = x.points().edit()
 	}
 	for n, it := range items {
-		b.Set(it, struct{}{})
 		if x.unique && n > 0 && x.compare(items[n-1].key, it.key) == 0 {
 			w.duplicate(it.key, 1)
 		}
@@ -291,73 +344,108 @@ func (x *indexDef[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 			w.points.set(it.key, it.row)
 		}
 	}
-	w.sorted = b.Map()
 	return w.seal()
 }
 
 func (c *content[K, V, I]) of() indexer[K, V] { return c.index }
 
-func (c *content[K, V, I]) derive(m *snapshot.Map[K, V], list []snapshot.Change[K, V], watches indexHub[K, V], who []chans) (slot[K, V], []chans) {
+func (c *content[K, V, I]) derive(m *Map[K, V], list []Change[K, V], watches indexHub[K, V], who []chans) (slot[K, V], []chans) {
 	x := c.index
-	w := writer[K, V, I]{content: &content[K, V, I]{index: x, sorted: c.sorted, points: c.points, dups: c.dups}}
 	watching, _ := watches.(indexWatches[K, V, I])
 	if len(list) > 1000 && len(list) > m.Len()/4 {
 		return x.build(m), watching.all(who)
 	}
-	if c.points != nil {
-		w.points = c.points.edit()
-	}
+	w := x.writer(c)
 	// Everything that goes first, so that a key may move from row to row.
-	adds := make([]item[K, V, I], 0, len(list))
-	fresh := make([]bool, 0, len(list))
-	olds, news := newCollector(x), newCollector(x)
 	for _, change := range list {
 		was, is := change.Rows()
-		before, after := olds.of(was), news.of(is)
+		before, after := x.keysOf(was, &w.olds), x.keysOf(is, &w.news)
 		for _, i := range after {
 			for len(before) > 0 && x.compare(before[0], i) < 0 {
-				w.remove(item[K, V, I]{before[0], was.Ref()})
+				w.remove(item[K, V, I]{before[0], builder[K, V]{}.Ref(was)})
 				before = before[1:]
 			}
 			had := len(before) > 0 && x.compare(before[0], i) == 0
 			if had {
 				before = before[1:]
 			}
-			adds = append(adds, item[K, V, I]{i, is.Ref()})
-			fresh = append(fresh, !had)
+			w.adds = append(w.adds, addition[K, V, I]{item[K, V, I]{i, builder[K, V]{}.Ref(is)}, !had})
 		}
 		for _, i := range before {
-			w.remove(item[K, V, I]{i, was.Ref()})
+			w.remove(item[K, V, I]{i, builder[K, V]{}.Ref(was)})
 		}
 	}
-	for i, it := range adds {
-		w.add(it, fresh[i])
+	for _, a := range w.adds {
+		w.add(a.item, a.fresh)
 	}
-	return w.seal(), watching.look(w.touched, who)
+	next, who := w.seal(), watching.look(w.touched, who)
+	w.free()
+	return next, who
 }
 
 // A writer makes the changes of one update to a content that is not published
 // yet.
 type writer[K comparable, V, I any] struct {
-	*content[K, V, I]
-	points  pointsEditor[I, snapshot.Ref[K, V]]
-	touched []I // index keys
+	index  *indexDef[K, V, I]
+	sorted ordered.Editor[I, snapshot.Ref[K, V]]
+	points pointsEditor[I, snapshot.Ref[K, V]]
+	dups   ordered.Tree[I, int]
+
+	touched    []item[K, V, I]
+	adds       []addition[K, V, I]
+	olds, news collector[I]
+}
+
+// An addition is an item to be added; fresh if it does not take the place of another.
+type addition[K comparable, V, I any] struct {
+	item  item[K, V, I]
+	fresh bool
+}
+
+// writer returns a writer that begins with c.
+func (x *indexDef[K, V, I]) writer(c *content[K, V, I]) *writer[K, V, I] {
+	w, ok := x.writers.Get().(*writer[K, V, I])
+	if !ok {
+		w = &writer[K, V, I]{index: x}
+	}
+	w.sorted, w.points, w.dups = c.sorted.Edit(&x.order), nil, c.dups
+	if c.points != nil {
+		w.points = c.points.edit()
+	}
+	return w
+}
+
+// free keeps what w has allocated for the next update, and nothing of this one. After
+// a panic it is not called.
+func (w *writer[K, V, I]) free() {
+	const few = 64
+	if cap(w.touched) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
+		return
+	}
+	w.sorted, w.points, w.dups = ordered.Editor[I, snapshot.Ref[K, V]]{}, nil, ordered.Tree[I, int]{}
+	clear(w.touched)
+	clear(w.adds)
+	clear(w.olds.keys)
+	clear(w.news.keys)
+	w.touched, w.adds, w.olds.keys, w.news.keys = w.touched[:0], w.adds[:0], w.olds.keys[:0], w.news.keys[:0]
+	w.index.writers.Put(w)
 }
 
 // seal ends the edit.
 func (w *writer[K, V, I]) seal() *content[K, V, I] {
+	c := &content[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups}
 	if w.points != nil {
-		w.content.points = w.points.seal()
+		c.points = w.points.seal()
 	}
-	return w.content
+	return c
 }
 
 func (w *writer[K, V, I]) remove(it item[K, V, I]) {
-	w.sorted = w.sorted.Delete(it)
-	w.touched = append(w.touched, it.key)
+	w.sorted.Delete(it.key, it.row)
+	w.touched = append(w.touched, it)
 	var other snapshot.Ref[K, V]
 	shared := false
-	if w.dups != nil {
+	if w.dups.Len() > 0 {
 		if other, shared = w.first(it.key); shared {
 			w.duplicate(it.key, -1)
 		}
@@ -373,13 +461,13 @@ func (w *writer[K, V, I]) remove(it item[K, V, I]) {
 
 // add adds an item, or puts a new row in its place; fresh if there is none.
 func (w *writer[K, V, I]) add(it item[K, V, I], fresh bool) {
-	w.touched = append(w.touched, it.key)
+	w.touched = append(w.touched, it)
 	if w.index.unique && fresh {
 		if _, found := w.lookup(it.key); found {
 			w.duplicate(it.key, 1)
 		}
 	}
-	w.sorted = w.sorted.Set(it, struct{}{})
+	w.sorted.Set(it.key, it.row, !fresh && w.index.exact)
 	if w.points != nil {
 		w.points.set(it.key, it.row)
 	}
@@ -387,43 +475,42 @@ func (w *writer[K, V, I]) add(it item[K, V, I], fresh bool) {
 
 // duplicate counts n rows more that a key of a unique index has too many.
 func (w *writer[K, V, I]) duplicate(i I, n int) {
-	if w.dups == nil {
-		w.dups = immutable.NewSortedMap[I, int](keyOrder[K, V, I]{w.index})
-	}
-	is, _ := w.dups.Get(i)
+	e := w.dups.Edit(byKey[K, V, I, int](w.index))
+	_, is, _ := e.Get(byKey[K, V, I, int](w.index), i, 0)
 	if is += n; is > 0 {
-		w.dups = w.dups.Set(w.index.own(i), is)
-		return
+		e.Set(w.index.own(i), is, true)
+	} else {
+		e.Delete(i, 0)
 	}
-	if w.dups = w.dups.Delete(i); w.dups.Len() == 0 {
-		w.dups = nil
-	}
+	w.dups = e.Seal()
 }
 
 // lookup returns a row under an index key of a unique index.
 func (w *writer[K, V, I]) lookup(i I) (snapshot.Ref[K, V], bool) {
-	if w.points != nil && w.dups == nil && w.content.points.knows(i) {
+	if w.points != nil && w.dups.Len() == 0 && w.points.knows(i) {
 		return w.points.get(i)
 	}
 	return w.first(i)
 }
 
 // first returns the first row under an index key.
-func (c *content[K, V, I]) first(i I) (snapshot.Ref[K, V], bool) {
-	it := c.sorted.Iterator()
-	it.Seek(item[K, V, I]{key: i})
-	if at, _, ok := it.Next(); ok && c.index.compare(at.key, i) == 0 {
-		return at.row, true
+func (w *writer[K, V, I]) first(i I) (snapshot.Ref[K, V], bool) {
+	at := w.sorted.Seek(&w.index.order, i, w.index.all().below)
+	if keys, rows := at.Next(); len(keys) > 0 && w.index.compare(keys[0], i) == 0 {
+		return rows[0], true
 	}
 	return snapshot.Ref[K, V]{}, false
 }
 
+// all returns the bounds of items that agree in all fields of their index keys.
+func (x *indexDef[K, V, I]) all() bounds[K, V] { return x.bounds[len(x.bounds)-1] }
+
 func (c *content[K, V, I]) violation() error {
-	if c.dups == nil {
+	i, _, ok := c.dups.First()
+	if !ok {
 		return nil
 	}
-	i, _, _ := c.dups.Iterator().Next()
-	return &IndexError{Name: c.index.empty.Name(), Index: c.index.name, Key: c.index.own(i)}
+	return &IndexError{Name: builder[K, V]{}.Name(c.index.empty), Index: c.index.name, Key: c.index.own(i)}
 }
 
 // structure counts the items at the usual fill of the leaves they lie in.

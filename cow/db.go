@@ -13,7 +13,7 @@ import (
 // The zero DB has no tables and is ready for use. A DB must not be copied. All
 // methods may be called from any number of goroutines at once. Reads never
 // wait; writes queue. The tables own their values: see the package
-// documentation. Where a method speaks of P, that is *Snapshot.
+// documentation.
 type DB struct {
 	line[*Snapshot]
 	from    atomic.Pointer[origin]
@@ -37,6 +37,8 @@ type schema struct {
 type table interface {
 	title() string
 	exclusive(s, other *Snapshot) (rows, bytes int)
+	structure(s *Snapshot) int
+	shown(s *Snapshot) any
 	merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error)
 	isDerived() bool
 	derive(tx *Tx) error
@@ -55,8 +57,8 @@ func (db *DB) origin() *origin {
 // schema returns the tables of db.
 func (db *DB) schema() *schema { return db.origin().schema }
 
-// add adds a table, and returns its index.
-func (s *schema) add(t table) int {
+// add adds a table, whose index it sets.
+func (s *schema) add(t table, index *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.tables {
@@ -67,11 +69,11 @@ func (s *schema) add(t table) int {
 	if s.sealed {
 		panic(fmt.Sprintf("cow: table %q comes too late: make all tables before the DB is made durable or replicated", t.title()))
 	}
+	*index = len(s.tables) // before anyone can find t
 	s.tables = append(s.tables, t)
 	if t.isDerived() {
 		s.derived.Store(true)
 	}
-	return len(s.tables) - 1
 }
 
 // seal says whether there may be no more tables, and reports whether that is new.
@@ -94,7 +96,7 @@ func (s *schema) all() []table {
 // edits as the next version when f returns nil, in one step. If f returns an
 // error, which Update returns, panics, or calls runtime.Goexit, if f changed
 // nothing, if two rows end up under one key of a unique index, which is an
-// *IndexError, or if it set what cannot be stored, which is a *snapshot.KeyError,
+// *IndexError, or if it set what cannot be stored, which is a *KeyError,
 // nothing is published and the version stays. Updates run one at a time; f must not
 // update the DB itself, and what it reads must come from the Tx: DB.Load shows the
 // published version.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 func TestTheZeroDBIsUsable(t *testing.T) {
@@ -181,7 +182,11 @@ func TestValuesOfTwoTablesWithOneTypeAreApart(t *testing.T) {
 	require.NotSame(t, &x[0], &y[0])
 	// What one isolated the other does not take: it may have other Options.
 	require.Panics(t, func() {
-		_ = db.Update(func(tx *cow.Tx) error { b.Edit(tx).Put("l", must(a.Edit(tx).Isolate("", nil))); return nil })
+		_ = db.Update(func(tx *cow.Tx) error {
+			var builder snapshot.Builder[string, []int]
+			builder.Put(b.Edit(tx), "l", must(builder.Isolate(a.Edit(tx).Map(), "", nil)))
+			return nil
+		})
 	})
 	require.Equal(t, uint64(2), db.Load().Version())
 }

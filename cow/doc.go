@@ -23,10 +23,13 @@
 // # The past
 //
 // A snapshot lives as long as somebody holds it. Retain keeps past versions for
-// At and AsOf, within limits, and Pin keeps one by name; Fork begins a new line
-// from any of them, and Merge brings its changes back. Changes iterates over
-// commits as they come, Watch waits for what somebody is interested in, and an
-// [Index] keeps rows in order. All of it is off until it is used.
+// At and AsOf, within limits, and Pin keeps one by name. What is kept of a version
+// is what its commit changed. Fork begins a new line from any of them, and Merge
+// brings its changes back. Merge also undoes a commit: base is the snapshot after
+// it, and theirs the one before. Changes iterates over commits as they come, Watch
+// waits until keys, index keys or a whole map differ from a snapshot, and an
+// [Index] keeps rows in order, in the past and inside an update too. All of it is
+// off until it is used.
 //
 // # The way of a commit
 //
@@ -56,6 +59,24 @@
 // Each Store and DB has a [Lineage], and a fork one of its own. A cursor is a
 // lineage and a version as text, such as an event id: Resume goes on after it, or
 // says that the commits are no longer kept, or that it is of another lineage.
+//
+// # Following
+//
+// Who needs every commit iterates over Changes, and begins again from a snapshot when
+// it was too slow. Who needs only what came of them watches, and compares; that misses
+// no row, needs no history, and a nil map to begin with gives all rows first:
+//
+//	var seen *cow.Map[string, Job]
+//	for {
+//		now, err := jobs.Watch(ctx, seen, byState.OnRange(ready))
+//		if err != nil {
+//			return err
+//		}
+//		for c := range ready.Changes(now.Diff(seen)) {
+//			…
+//		}
+//		seen = now
+//	}
 //
 // # Updates inside updates
 //

@@ -132,7 +132,7 @@ func ExampleStore_SetIf() {
 		if err == nil {
 			break
 		}
-		fmt.Println(errors.Is(err, cow.ErrConflict), err)
+		fmt.Println(errors.Is(err, cow.ErrRevision), err)
 	}
 	text, _ := docs.Get("readme")
 	fmt.Println(text)

@@ -15,7 +15,7 @@ func ExampleRange_After() {
 	for name, priority := range map[string]int{"a": 2, "b": 1, "c": 2, "d": 2, "e": 3} {
 		tasks.Set(name, priority)
 	}
-	byPriority, err := cow.NewIndex(tasks, "priority", func(p int, add func(int)) { add(p) }, cow.IndexOptions[string]{})
+	byPriority, err := cow.NewMultiIndex(tasks, "priority", func(p int, add func(int)) { add(p) }, cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}
@@ -40,7 +40,7 @@ func ExampleRange_After() {
 // An index shows what the update has written so far.
 func ExampleIndex_During() {
 	seats := cow.New[string](cow.Options[int]{})
-	bySeat, err := cow.NewIndex(seats, "seat", func(seat int, add func(int)) { add(seat) }, cow.IndexOptions[string]{Unique: true})
+	bySeat, err := cow.NewMultiIndex(seats, "seat", func(seat int, add func(int)) { add(seat) }, cow.IndexOptions[string]{Unique: true})
 	if err != nil {
 		return
 	}
@@ -99,7 +99,7 @@ func ExampleDB_Merge() {
 func ExampleTable_Watch() {
 	var db cow.DB
 	jobs := cow.NewTable[int](&db, "jobs", cow.Options[string]{})
-	byWorker, err := cow.NewIndex(jobs, "worker", func(worker string, add func(string)) { add(worker) }, cow.IndexOptions[int]{})
+	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(worker string, add func(string)) { add(worker) }, cow.IndexOptions[int]{})
 	if err != nil {
 		return
 	}

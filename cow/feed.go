@@ -15,14 +15,14 @@ import (
 // Without Retain, the last 256 commits are kept, fewer if they are large, from
 // the moment the first iteration over Changes begins; they count as history, as
 // if Retain had said so, until it says otherwise. Retain of nothing ends the
-// iterations that there are, at the next commit, with ErrCompacted. A consumer holds nothing
-// back but the Commit that it is at, and never makes a writer wait. Changes
-// starts no goroutine.
+// iterations that there are, at the next commit, with ErrCompacted. A consumer
+// holds nothing back but the Commit that it is at, and never makes a writer wait.
+// Changes starts no goroutine.
 func (l *line[P]) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, error] {
 	return func(yield func(*Commit, error) bool) {
 		l.follow()
 		for since := since; ; since++ {
-			_, err := l.Wait(ctx, since)
+			_, err := l.wait(ctx, since)
 			if err == nil {
 				err = context.Cause(ctx)
 			}

@@ -1,7 +1,5 @@
 package cow
 
-import "github.com/cowstore/cowstore/snapshot"
-
 // Fork returns a new Store that begins with m, a snapshot of s, current or past,
 // or of another fork of it. It takes constant time, shares with m what nobody
 // can modify, and is independent of s from then on. Its versions go on from
@@ -9,7 +7,7 @@ import "github.com/cowstore/cowstore/snapshot"
 // pins or watches. If m is from before an index was made, the first update of the
 // fork builds it; if it does not agree with a unique one, that update must put it
 // right.
-func (s *Store[K, V]) Fork(m *snapshot.Map[K, V]) *Store[K, V] {
+func (s *Store[K, V]) Fork(m *Map[K, V]) *Store[K, V] {
 	f := new(Store[K, V])
 	f.published.Store(m)
 	f.indexes.Store(s.indexes.Load())

@@ -53,7 +53,7 @@ func byNumber(v []int, add func(int)) { add(v[0]) }
 
 func storeLane(t *testing.T) *lane {
 	s := cow.New[int](cow.Options[[]int]{})
-	x, err := cow.NewIndex(s, "number", byNumber, cow.IndexOptions[int]{})
+	x, err := cow.NewMultiIndex(s, "number", byNumber, cow.IndexOptions[int]{})
 	require.NoError(t, err)
 	return laneOfStore(s, x)
 }
@@ -99,7 +99,7 @@ func dbLane(t *testing.T) *lane {
 	var by []*index
 	for _, name := range []string{"this", "that"} {
 		table := cow.NewTable[int](db, name, cow.Options[[]int]{})
-		x, err := cow.NewIndex(table, "number", byNumber, cow.IndexOptions[int]{})
+		x, err := cow.NewMultiIndex(table, "number", byNumber, cow.IndexOptions[int]{})
 		require.NoError(t, err)
 		all, by = append(all, table), append(by, x)
 	}
@@ -478,7 +478,7 @@ func TestAForkTakesConstantTime(t *testing.T) {
 func TestAForkHasTheIndexesOfItsSnapshot(t *testing.T) {
 	calls := 0
 	s := cow.New[int](cow.Options[int]{})
-	x, err := cow.NewIndex(s, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[int]{Unique: true})
+	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err)
 	for k := range 100 {
 		s.Set(k, k)

@@ -61,7 +61,7 @@ func (h *history[P]) add(c *Commit, current P) {
 		if h.whole == nil {
 			h.whole = make(map[uint64]whole[P])
 		}
-		w := whole[P]{current, current.Structure()}
+		w := whole[P]{current, c.changes.structure(current)}
 		h.whole[c.version-1] = w
 		h.sum.add(0, w.bytes)
 	}
@@ -134,6 +134,9 @@ func (h *history[P]) drop(n int) {
 		}
 	}
 	h.base = moment{c.version, c.at, c.elapsed}
+	// A few are cut off, which leaves their places to the next time that append grows
+	// the slice; many are moved over, so that it need not grow. Either way a dropped
+	// Commit is let go of at once, and a commit costs the same on average.
 	if n < len(h.commits)/32 {
 		clear(h.commits[:n])
 		h.commits = h.commits[n:]

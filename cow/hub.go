@@ -5,9 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/benbjohnson/immutable"
-
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/cow/internal/ordered"
 )
 
 // A hub knows who watches one map of a Store or DB.
@@ -94,7 +92,7 @@ func (h *hub[K, V]) watched() bool { return h != nil && h.waiting.Load() > 0 }
 
 // look looks up whom a commit that makes version by these changes wakes. Where there
 // are indexes, those who watch one are to be added to the signal, for expect.
-func (h *hub[K, V]) look(version uint64, list []snapshot.Change[K, V], indexes indexList[K, V]) (s signal) {
+func (h *hub[K, V]) look(version uint64, list []Change[K, V], indexes indexList[K, V]) (s signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked++
@@ -183,23 +181,37 @@ type indexHub[K comparable, V any] interface {
 // indexWatches are the watches of one index. Index keys may be of a type that
 // no hash map takes; what they have is an order. The zero value has none.
 type indexWatches[K comparable, V, I any] struct {
-	of   *indexDef[K, V, I]
-	keys *immutable.SortedMap[I, chans]
+	of     *indexDef[K, V, I]
+	keys   ordered.Tree[I, chans]
+	ranges []rangeWatch[K, V, I]
+}
+
+// A rangeWatch watches what lies between the bounds of a Range, which has no content.
+type rangeWatch[K comparable, V, I any] struct {
+	of  Range[K, V, I]
+	who chans
 }
 
 func (x indexWatches[K, V, I]) index() any { return x.of }
 
-// look adds those who watch any of the keys to who. They look for themselves: if a
+// look adds those who watch any of the items to who. They look for themselves: if a
 // key that somebody watches cannot be compared, that is his to find out.
-func (x indexWatches[K, V, I]) look(keys []I, who []chans) []chans {
-	if x.keys == nil {
+func (x indexWatches[K, V, I]) look(items []item[K, V, I], who []chans) []chans {
+	if x.of == nil {
 		return who
 	}
 	found, err := recovered(func() ([]chans, error) {
 		found := who
-		for _, i := range keys {
-			if cs, ok := x.keys.Get(i); ok {
+		for _, it := range items {
+			if _, cs, ok := x.keys.Get(byKey[K, V, I, chans](x.of), it.key, nil); ok {
 				found = append(found, cs)
+			}
+		}
+		for _, w := range x.ranges {
+			r := w.of
+			r.content = &content[K, V, I]{index: x.of}
+			if slices.ContainsFunc(items, func(it item[K, V, I]) bool { return r.has(it.key, it.row) }) {
+				found = append(found, w.who)
 			}
 		}
 		return found, nil
@@ -212,12 +224,12 @@ func (x indexWatches[K, V, I]) look(keys []I, who []chans) []chans {
 
 // all adds all to who.
 func (x indexWatches[K, V, I]) all(who []chans) []chans {
-	if x.keys == nil {
-		return who
+	at := x.keys.Start()
+	for _, cs := at.Next(); len(cs) > 0; _, cs = at.Next() {
+		who = append(who, cs...)
 	}
-	for it := x.keys.Iterator(); !it.Done(); {
-		_, cs, _ := it.Next()
-		who = append(who, cs)
+	for _, w := range x.ranges {
+		who = append(who, w.who)
 	}
 	return who
 }

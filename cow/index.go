@@ -1,31 +1,28 @@
 package cow
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unsafe"
 
+	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
 )
-
-// A Row is a key, its value and the version that wrote them.
-type Row[K comparable, V any] = snapshot.Row[K, V]
 
 // An Index keeps the rows of a Store or Table in the order of index keys, which
 // a function computes from their values: zero, one or more for each row. Rows
 // under equal index keys are in the order of their own keys. It is part of every
 // snapshot, so that it always agrees with the rows.
 //
-// An Index is made by [NewIndex], [NewIndexFunc] or [NewOrder], immutable, and
-// safe for concurrent use. A fork has the indexes that its parent has at that
-// moment, whatever snapshot it begins with. A commit takes a few microseconds for
-// each index key of each row that it writes.
-//
-// It is made of the sorted map of github.com/benbjohnson/immutable, a B+ tree.
+// An Index is made by [NewIndex], [NewMultiIndex], [NewIndexFunc], [NewMultiIndexFunc]
+// or [NewOrder], immutable, and safe for concurrent use. A fork has the indexes that
+// its parent has at that moment, whatever snapshot it begins with. A commit takes a
+// few microseconds for each index key that a row gains or loses, and two or three for
+// one that stays.
 type Index[K comparable, V, I any] struct{ def *indexDef[K, V, I] }
 
 // An indexDef is an Index as maps know it. It holds neither a Store nor a map with
@@ -33,13 +30,16 @@ type Index[K comparable, V, I any] struct{ def *indexDef[K, V, I] }
 type indexDef[K comparable, V, I any] struct {
 	name        string
 	unique      bool
-	compare     func(a, b I) int
+	fields      []func(a, b I) int // the order of index keys
 	compareKeys func(a, b K) int
 	keys        func(row Row[K, V], add func(I))
 	cloneKey    func(I) I                            // nil: index keys need none
 	points      func() points[I, snapshot.Ref[K, V]] // nil: index keys cannot be hashed, or equal ones are no exception
-	empty       *snapshot.Map[K, V]                  // of the same Options, for its methods
-	high        snapshot.Ref[K, V]                   // compares above all rows
+	empty       *Map[K, V]                           // of the same Options, for its methods
+	bounds      []bounds[K, V]                       // by field
+	exact       bool                                 // equal index keys do not differ
+	order       ordered.Order[I, snapshot.Ref[K, V]]
+	writers     sync.Pool // of *writer[K, V, I]
 }
 
 // IndexOptions say how an index treats equal keys. The zero value is right where
@@ -60,13 +60,13 @@ type IndexOptions[K comparable] struct {
 type Indexed[K comparable, V any] interface {
 	// reindex replaces the list of indexes, and the current map by an equal one,
 	// by what edit returns. Edit may be called again, with another map.
-	reindex(what string, edit func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error)) error
+	reindex(what string, edit func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error)) error
 }
 
 // An IndexError says which index key of a unique index two rows have. It wraps
 // ErrExists.
 type IndexError struct {
-	Name  string // as in snapshot.KeyError: which table
+	Name  string // as in KeyError: which table
 	Index string
 	Key   any // the caller's own
 }
@@ -77,43 +77,67 @@ func (e *IndexError) Error() string {
 
 func (e *IndexError) Unwrap() error { return ErrExists }
 
-// NewIndex adds an index to a Store or Table, which may have rows already. Keys
-// is called with a value, isolated, and calls add with each of its index
-// keys. It must be pure: it runs inside updates, in reads of the past and when
-// commits are replayed, must always give the same keys for equal values, and must
-// not use the Store, the DB or the update. NewIndex queues like an update, and
-// waits for the updates that a sink has not acknowledged. It returns an *IndexError
-// if the rows that are there do not allow a unique index; then there is none. It
-// panics if there is an index of that name.
-func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
-	x := newIndexDef(name, cmp.Compare[I], valueKeys[K](keys), o)
+// NewIndex adds an index to a Store or Table, which may have rows already. Key is
+// called with a value, isolated, and returns its index key. It must be pure: it runs
+// inside updates, in reads of the past and when commits are replayed, must always
+// give the same key for equal values, and must not use the Store, the DB or the
+// update. NewIndex queues like an update, and waits for the updates that a sink has
+// not acknowledged. It returns an *IndexError if the rows that are there do not allow
+// a unique index; then there is none. It panics if there is an index of that name.
+func NewIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string, key func(v V) I, o IndexOptions[K]) (*Index[K, V, I], error) {
+	return NewMultiIndex(of, name, one(key), o)
+}
+
+// NewMultiIndex is NewIndex for rows with any number of index keys: keys calls add
+// with each. A row without one is not in the index.
+func NewMultiIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
+	x := newIndexDef(name, valueKeys[K](keys), o, orderOf[I]())
+	x.exact = isExact[I]()
 	if o.Unique {
 		x.points = newHashed[I, snapshot.Ref[K, V]]
 	}
 	return attach(of, x)
 }
 
-// NewIndexFunc is NewIndex for index keys of any type, which compare orders:
-// negative, zero or positive as a is below, equal to or above b.
-func NewIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, compare func(a, b I) int, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
-	x := newIndexDef(name, compare, valueKeys[K](keys), o)
+// NewIndexFunc is NewIndex for index keys of any type, in the order of compare, which
+// returns a number that is negative, zero or positive as a is below, equal to or above
+// b. If there are several, the second decides where the first finds two equal, and so
+// on: one for each field of a composite key, for [Range.Leading].
+func NewIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, key func(v V) I, o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
+	return NewMultiIndexFunc(of, name, one(key), o, compare...)
+}
+
+// NewMultiIndexFunc is NewMultiIndex for index keys of any type; see [NewIndexFunc].
+func NewMultiIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
+	if len(compare) == 0 {
+		panic(fmt.Sprintf("cow: index %q needs a function that compares index keys", name))
+	}
+	x := newIndexDef(name, valueKeys[K](keys), o, slices.Clone(compare)...)
 	x.cloneKey = snapshot.Cloner(snapshot.Options[I]{})
 	return attach(of, x)
 }
 
 // NewOrder adds an index by the keys of the rows themselves.
 func NewOrder[K cmp.Ordered, V any](of Indexed[K, V], name string) *Index[K, V, K] {
-	x := newIndexDef(name, cmp.Compare[K], func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{})
+	x := newIndexDef(name, func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{}, orderOf[K]())
+	x.exact = isExact[K]()
 	made, _ := attach(of, x) // only a unique index can fail
 	return made
+}
+
+// one returns the keys of a row that has one.
+func one[V, I any](key func(V) I) func(V, func(I)) {
+	return func(v V, add func(I)) { add(key(v)) }
 }
 
 func valueKeys[K comparable, V, I any](keys func(V, func(I))) func(Row[K, V], func(I)) {
 	return func(row Row[K, V], add func(I)) { keys(row.Value(), add) }
 }
 
-func newIndexDef[K comparable, V, I any](name string, compare func(a, b I) int, keys func(Row[K, V], func(I)), o IndexOptions[K]) *indexDef[K, V, I] {
-	x := &indexDef[K, V, I]{name: name, unique: o.Unique, compare: compare, keys: keys, compareKeys: o.CompareKeys}
+func newIndexDef[K comparable, V, I any](name string, keys func(Row[K, V], func(I)), o IndexOptions[K], fields ...func(a, b I) int) *indexDef[K, V, I] {
+	x := &indexDef[K, V, I]{name: name, unique: o.Unique, fields: fields, keys: keys, compareKeys: o.CompareKeys}
+	x.bounds = make([]bounds[K, V], len(fields))
+	x.order = ordered.Order[I, snapshot.Ref[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
 	if x.compareKeys == nil {
 		x.compareKeys = orderOf[K]()
 	}
@@ -131,13 +155,13 @@ func (x *Index[K, V, I]) Name() string { return x.def.name }
 // queues like an update, waits for the updates that a sink has not acknowledged, and
 // panics if there is no such index.
 func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
-	_ = of.reindex("dropping an index", func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error) {
+	_ = of.reindex("dropping an index", func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error) {
 		i := slices.IndexFunc(list, func(other indexer[K, V]) bool { return other == indexer[K, V](x.def) })
 		if i < 0 {
 			panic(fmt.Sprintf("cow: Drop of index %q from something that does not have it", x.def.name))
 		}
 		list = slices.Delete(slices.Clone(list), i, i+1)
-		return list, m.Attach(contentsOf(m, list)), nil
+		return list, builder[K, V]{}.Attach(m, contentsOf(m, list)), nil
 	})
 }
 
@@ -145,9 +169,9 @@ func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
 // Table has in a snapshot. A map that comes from before the index was made, or
 // from At, is indexed there and then, in time proportional to its rows, or to how
 // many were written since.
-func (x *Index[K, V, I]) In(m *snapshot.Map[K, V]) Range[K, V, I] { return x.def.in(m) }
+func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] { return x.def.in(m) }
 
-func (x *indexDef[K, V, I]) in(m *snapshot.Map[K, V]) Range[K, V, I] {
+func (x *indexDef[K, V, I]) in(m *Map[K, V]) Range[K, V, I] {
 	if all, to := attached(m); to == m && all != nil {
 		for _, s := range all.slots {
 			if c, ok := s.(*content[K, V, I]); ok && c.index == x {
@@ -171,11 +195,21 @@ func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
 				list = append(list, s.of())
 			}
 		}
-		m = e.Attach(contentsOf(m, list)) // so that the next time only what is written since counts
+		m = builder[K, V]{}.AttachDuring(e, contentsOf(m, list)) // so that the next time only what is written since counts
 	}
 	r := x.def.in(m)
 	r.pending = e.Version()
 	return r
+}
+
+// isExact reports whether numbers or strings of type I that are equal do not differ, as
+// 0 and -0 do.
+func isExact[I cmp.Ordered]() bool {
+	switch reflect.TypeFor[I]().Kind() {
+	case reflect.Float32, reflect.Float64:
+		return false
+	}
+	return true
 }
 
 // orderOf returns the order of K if it is a number or a string, and nil if not.
@@ -216,21 +250,4 @@ func orderOf[K comparable]() func(a, b K) int {
 // orderAs orders K, whose underlying type is T, as T.
 func orderAs[K, T any](compare func(a, b T) int) func(a, b K) int {
 	return func(a, b K) int { return compare(*(*T)(unsafe.Pointer(&a)), *(*T)(unsafe.Pointer(&b))) }
-}
-
-// Prefix narrows a range of an index to the keys that begin with p. The index
-// must order its keys by their bytes, as NewIndex does strings and bytes.Compare
-// does.
-func Prefix[K comparable, V any, I ~string | ~[]byte](r Range[K, V, I], p I) Range[K, V, I] {
-	r = r.From(p)
-	// All of them are below what is next when the last byte counts one up.
-	end := bytes.Clone([]byte(p))
-	for len(end) > 0 && end[len(end)-1] == 0xff { // not bytes.TrimRight, which goes by runes
-		end = end[:len(end)-1]
-	}
-	if len(end) == 0 {
-		return r
-	}
-	end[len(end)-1]++
-	return r.To(I(end))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // These tests hold that indexes belong to a Store or Table, not to the snapshots
@@ -27,7 +28,7 @@ func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
 	require.NoError(t, s.Pin("first", 1))
 	held := s.Load()
 	s.Set(1, "b")
-	x, err := cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err)
 	pinned, err := s.At(1)
 	require.NoError(t, err)
@@ -49,22 +50,23 @@ func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
 	}
 	t.Run("made later", func(t *testing.T) {
 		f := s.Fork(s.Load())
-		_, err := cow.NewIndex(s, "late", self, cow.IndexOptions[int]{Unique: true})
+		_, err := cow.NewMultiIndex(s, "late", self, cow.IndexOptions[int]{Unique: true})
 		require.NoError(t, err)
-		_, err = cow.NewIndex(f, "late", self, cow.IndexOptions[int]{}) // the fork has none of that name
+		_, err = cow.NewMultiIndex(f, "late", self, cow.IndexOptions[int]{}) // the fork has none of that name
 		require.NoError(t, err)
 	})
 }
 
 // Something else attached in passing changes nothing.
 func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
+	var b snapshot.Builder[int, string]
 	s := cow.New[int](cow.Options[string]{})
-	x, err := cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err)
 	s.Set(1, "a")
 	require.NoError(t, s.Update(func(e *cow.Editor[int, string]) error {
 		e.Set(3, "c")
-		e.Attach("mine")
+		b.AttachDuring(e, "mine")
 		require.Equal(t, 2, x.During(e).Len())
 		e.Set(4, "d")
 		return nil
@@ -72,13 +74,13 @@ func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
 	require.ErrorIs(t, errOf(s.Insert(2, "a")), cow.ErrExists)
 	require.ErrorIs(t, errOf(s.Insert(2, "d")), cow.ErrExists)
 	require.Equal(t, 3, x.In(s.Load()).Len())
-	f := s.Fork(s.Load().Attach("mine"))
+	f := s.Fork(b.Attach(s.Load(), "mine"))
 	require.ErrorIs(t, errOf(f.Insert(2, "a")), cow.ErrExists)
 }
 
 func TestTwoIndexesOfOneName(t *testing.T) {
 	s := cow.New[int](cow.Options[string]{})
-	x, err := cow.NewIndex(s, "one", self, cow.IndexOptions[int]{})
+	x, err := cow.NewMultiIndex(s, "one", self, cow.IndexOptions[int]{})
 	require.NoError(t, err)
 	message := `cow: there is an index "one" already: make each index once and keep it`
 	require.PanicsWithValue(t, message, func() { cow.NewOrder(s, "one") })
@@ -98,7 +100,7 @@ func TestAnIndexIsDropped(t *testing.T) {
 		s.Set(i, fmt.Sprint("v", i))
 	}
 	order := cow.NewOrder(s, "order")
-	x, err := cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err)
 	f := s.Fork(s.Load())
 	before, version := s.Load(), s.Load().Version()
@@ -110,15 +112,15 @@ func TestAnIndexIsDropped(t *testing.T) {
 	require.Equal(t, 10, x.In(before).Len())
 	require.Equal(t, 11, order.In(s.Load()).Len())
 	require.PanicsWithValue(t, `cow: Drop of index "u" from something that does not have it`, func() { x.Drop(s) })
-	_, err = cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
 	require.ErrorIs(t, err, cow.ErrExists, "two rows have v1")
 	s.Delete(10)
-	_, err = cow.NewIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err, "the name is free")
 
 	db := new(cow.DB)
 	a := cow.NewTable[int](db, "a", cow.Options[string]{})
-	y, err := cow.NewIndex(a, "u", self, cow.IndexOptions[int]{Unique: true})
+	y, err := cow.NewMultiIndex(a, "u", self, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err)
 	g := db.Fork(db.Load())
 	y.Drop(a.Of(g))
@@ -134,12 +136,11 @@ func TestAnIndexIsDropped(t *testing.T) {
 // counted is an index that counts its comparisons.
 func counted(t *testing.T, s *cow.Store[int, []int], o cow.IndexOptions[int]) *int {
 	n := new(int)
-	_, err := cow.NewIndexFunc(s, "counted", func(a, b int) int { *n++; return cmp.Compare(a, b) },
-		func(v []int, add func(int)) {
-			for _, i := range v {
-				add(i)
-			}
-		}, o)
+	_, err := cow.NewMultiIndexFunc(s, "counted", func(v []int, add func(int)) {
+		for _, i := range v {
+			add(i)
+		}
+	}, o, func(a, b int) int { *n++; return cmp.Compare(a, b) })
 	require.NoError(t, err)
 	return n
 }
@@ -216,7 +217,7 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 		a := cow.NewTable[int](db, "a", cow.Options[int]{})
 		b := cow.NewTable[int](db, "b", cow.Options[int]{})
 		var tx *cow.Tx
-		_, err := cow.NewIndex(a, "i", func(v int, add func(int)) {
+		_, err := cow.NewMultiIndex(a, "i", func(v int, add func(int)) {
 			if tx != nil {
 				add(b.Edit(tx).Len())
 			}
@@ -233,8 +234,7 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 	t.Run("a watched key that cannot be compared", func(t *testing.T) {
 		noDeadlock(t)
 		s := cow.New[int](cow.Options[string]{})
-		x, err := cow.NewIndexFunc(s, "p", func(a, b *string) int { return strings.Compare(*a, *b) },
-			func(v string, add func(*string)) { add(&v) }, cow.IndexOptions[int]{})
+		x, err := cow.NewMultiIndexFunc(s, "p", func(v string, add func(*string)) { add(&v) }, cow.IndexOptions[int]{}, func(a, b *string) int { return strings.Compare(*a, *b) })
 		require.NoError(t, err)
 		require.NotNil(t, panicOf(func() { _, _ = s.Watch(t.Context(), s.Load(), x.OnKeys(nil)) }), "the one who asked")
 		s.Set(1, "a")
@@ -243,8 +243,7 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 	t.Run("a watched key that others cannot be compared with", func(t *testing.T) {
 		noDeadlock(t)
 		s := cow.New[int](cow.Options[string]{})
-		x, err := cow.NewIndexFunc(s, "any", func(a, b any) int { return strings.Compare(a.(string), b.(string)) },
-			func(v string, add func(any)) { add(v) }, cow.IndexOptions[int]{})
+		x, err := cow.NewMultiIndexFunc(s, "any", func(v string, add func(any)) { add(v) }, cow.IndexOptions[int]{}, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
 		require.NoError(t, err)
 		bad := any("")
 		got := make(chan any)
@@ -267,7 +266,7 @@ func TestAWatchOfADroppedIndex(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			var s cow.Store[string, int]
-			x, err := cow.NewIndex(&s, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			x, err := cow.NewMultiIndex(&s, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
 			require.NoError(t, err)
 			since := s.Load()
 			if before {

@@ -302,19 +302,19 @@ func (w *model) index(late bool) {
 				add(v.Name)
 			}
 		}
-		x, err := cow.NewIndex(w.of, "name", name, cow.IndexOptions[string]{Unique: true})
+		x, err := cow.NewMultiIndex(w.of, "name", name, cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
 		w.rules = append(w.rules, &rule[string]{x: x, unique: true, compare: strings.Compare, same: alike[string],
 			keys:   func(_ string, v good, add func(string)) { name(v, add) },
 			any:    func(r *rand.Rand) string { return fmt.Sprintf("n%d", r.IntN(120))[:1+r.IntN(2)] },
-			begins: strings.HasPrefix, prefix: cow.Prefix[string, good, string],
+			begins: strings.HasPrefix, prefix: cow.Range[string, good, string].Prefix,
 		})
 		weight := func(v good, add func(float64)) {
 			for _, f := range v.Weight {
 				add(f)
 			}
 		}
-		y, err := cow.NewIndex(w.of, "weight", weight, cow.IndexOptions[string]{Unique: true})
+		y, err := cow.NewMultiIndex(w.of, "weight", weight, cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
 		w.rules = append(w.rules, &rule[float64]{x: y, unique: true, compare: cmp.Compare[float64],
 			keys: func(_ string, v good, add func(float64)) { weight(v, add) },
@@ -333,7 +333,7 @@ func (w *model) index(late bool) {
 			add(tag)
 		}
 	}
-	x, err := cow.NewIndex(w.of, "tags", tags, cow.IndexOptions[string]{})
+	x, err := cow.NewMultiIndex(w.of, "tags", tags, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[int]{x: x, compare: cmp.Compare[int], same: alike[int],
 		keys: func(_ string, v good, add func(int)) { tags(v, add) },
@@ -344,15 +344,15 @@ func (w *model) index(late bool) {
 			add(v.Code)
 		}
 	}
-	y, err := cow.NewIndexFunc(w.of, "code", bytes.Compare, code, cow.IndexOptions[string]{})
+	y, err := cow.NewMultiIndexFunc(w.of, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[[]byte]{x: y, compare: bytes.Compare, same: bytes.Equal, any: randomCode,
 		keys:   func(_ string, v good, add func([]byte)) { code(v, add) },
-		begins: bytes.HasPrefix, prefix: cow.Prefix[string, good, []byte],
+		begins: bytes.HasPrefix, prefix: cow.Range[string, good, []byte].Prefix,
 	})
 	down := func(a, b int) int { return 7 * (b - a) }
 	rank := func(v good, add func(int)) { add(v.Rank) }
-	z, err := cow.NewIndexFunc(w.of, "rank", down, rank, cow.IndexOptions[string]{})
+	z, err := cow.NewMultiIndexFunc(w.of, "rank", rank, cow.IndexOptions[string]{}, down)
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[int]{x: z, compare: down, same: alike[int],
 		keys: func(_ string, v good, add func(int)) { rank(v, add) },

@@ -77,8 +77,8 @@ func requireIndexError(t *testing.T, err error, index string, key any) {
 
 func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
-		byHash := mustIndex(cow.NewIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true}))
-		byOrder := mustIndex(cow.NewIndexFunc(s.of, "func", cmp.Compare[int], itself[int], cow.IndexOptions[string]{Unique: true}))
+		byHash := mustIndex(cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true}))
+		byOrder := mustIndex(cow.NewMultiIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int]))
 		want := map[string]int{"a": 1, "b": 2, "c": 3}
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for k, v := range want {
@@ -177,7 +177,7 @@ func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {
 func TestKeysOfAUniqueIndexThatAreEqualAndDiffer(t *testing.T) {
 	// NaN is not equal to itself and 0 equals -0; what counts is the order.
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[float64]) {
-		x := mustIndex(cow.NewIndex(s.of, "value", itself[float64], cow.IndexOptions[string]{Unique: true}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "value", itself[float64], cow.IndexOptions[string]{Unique: true}))
 		nan := oddFloats[0]
 		for _, f := range oddFloats[:3] {
 			s.do(t, func(e *cow.Editor[string, float64]) { e.Clear(); e.Set("a", f) })
@@ -198,16 +198,16 @@ func TestAUniqueIndexThatTheRowsDoNotAllowLeavesNoTrace(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		s.do(t, func(e *cow.Editor[string, int]) { e.Set("a", 1); e.Set("b", 1) })
 		before := s.load()
-		_, err := cow.NewIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true})
+		_, err := cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true})
 		requireIndexError(t, err, "value", 1)
-		_, err = cow.NewIndexFunc(s.of, "func", cmp.Compare[int], itself[int], cow.IndexOptions[string]{Unique: true})
+		_, err = cow.NewMultiIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int])
 		requireIndexError(t, err, "func", 1)
 		require.Same(t, before, s.load())
 		s.set(t, "c", 1)
 		s.requireContent(t, 2, map[string]int{"a": 1, "b": 1, "c": 1})
 
 		s.do(t, func(e *cow.Editor[string, int]) { e.Set("b", 2); e.Delete("c") })
-		x := mustIndex(cow.NewIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true}))
 		require.Equal(t, "value", x.Name())
 		require.Equal(t, uint64(3), s.version(), "an index is no new version")
 		require.Equal(t, "1:a 2:b", pairs(x.In(s.load())))
@@ -222,8 +222,8 @@ func TestAViolationInOneTableLeavesAll(t *testing.T) {
 	var db cow.DB
 	one := cow.NewTable[string](&db, "one", cow.Options[int]{})
 	two := cow.NewTable[string](&db, "two", cow.Options[int]{})
-	x := mustIndex(cow.NewIndex(one, "x", itself[int], cow.IndexOptions[string]{}))
-	y := mustIndex(cow.NewIndex(two, "y", itself[int], cow.IndexOptions[string]{Unique: true}))
+	x := mustIndex(cow.NewMultiIndex(one, "x", itself[int], cow.IndexOptions[string]{}))
+	y := mustIndex(cow.NewMultiIndex(two, "y", itself[int], cow.IndexOptions[string]{Unique: true}))
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
 		one.Edit(tx).Set("a", 1)
 		two.Edit(tx).Set("a", 1)
@@ -255,7 +255,7 @@ func TestAnIndexFunctionGetsAPrivateClone(t *testing.T) {
 			}
 		}
 		s.set(t, "a", []int{3, 4})
-		x := mustIndex(cow.NewIndex(s.of, "spoils", spoiling, cow.IndexOptions[string]{}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "spoils", spoiling, cow.IndexOptions[string]{}))
 		s.set(t, "b", []int{1, 4})
 		s.do(t, func(e *cow.Editor[string, []int]) {
 			e.Set("c", []int{5})
@@ -280,7 +280,7 @@ func TestAnIndexFunctionThatPanicsPublishesNothing(t *testing.T) {
 			}
 			add(v)
 		}
-		x := mustIndex(cow.NewIndex(s.of, "panics", keys, cow.IndexOptions[string]{Unique: true}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "panics", keys, cow.IndexOptions[string]{Unique: true}))
 		s.set(t, "a", 1)
 		require.Equal(t, errTest, panicOf(func() { s.set(t, "b", -1) }))
 		require.Equal(t, errTest, panicOf(func() {
@@ -297,7 +297,7 @@ func TestAnIndexFunctionThatPanicsPublishesNothing(t *testing.T) {
 
 		before := s.load()
 		require.Equal(t, errTest, panicOf(func() {
-			_, _ = cow.NewIndex(s.of, "panics at once", func(int, func(int)) { panic(errTest) }, cow.IndexOptions[string]{})
+			_, _ = cow.NewMultiIndex(s.of, "panics at once", func(int, func(int)) { panic(errTest) }, cow.IndexOptions[string]{})
 		}))
 		require.Same(t, before, s.load())
 		s.set(t, "b", 3)
@@ -309,7 +309,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 	noDeadlock(t)
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		armed := false
-		x := mustIndex(cow.NewIndex(s.of, "updates", func(v int, add func(int)) {
+		x := mustIndex(cow.NewMultiIndex(s.of, "updates", func(v int, add func(int)) {
 			if armed {
 				_ = s.update(func(*cow.Editor[string, int]) error { return nil })
 			}
@@ -325,7 +325,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		s.set(t, "a", 1)
 		armed = true
 		requireNested(t, "an update", func() {
-			_, _ = cow.NewIndex(s.of, "updates as well", func(int, func(int)) {
+			_, _ = cow.NewMultiIndex(s.of, "updates as well", func(int, func(int)) {
 				_ = s.update(func(*cow.Editor[string, int]) error { return nil })
 			}, cow.IndexOptions[string]{})
 		})
@@ -338,7 +338,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 func TestDuringSeesEachWriteAndChangesNothing(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		calls := 0
-		x := mustIndex(cow.NewIndex(s.of, "counts", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "counts", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{}))
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for i := range 500 {
 				e.Set(fmt.Sprint(i), i)
@@ -366,7 +366,7 @@ func TestDuringSeesEachWriteAndChangesNothing(t *testing.T) {
 func TestIndexedVersionsAreLetGo(t *testing.T) {
 	// What an index remembers must not keep every version alive.
 	s := cow.New[string](cow.Options[int]{})
-	x := mustIndex(cow.NewIndex(s, "value", itself[int], cow.IndexOptions[string]{}))
+	x := mustIndex(cow.NewMultiIndex(s, "value", itself[int], cow.IndexOptions[string]{}))
 	var old []weak.Pointer[snapshot.Map[string, int]]
 	for i := range 20 {
 		require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
@@ -395,8 +395,8 @@ func TestIndexedVersionsAreLetGo(t *testing.T) {
 func TestEverySnapshotHasTheIndexOfItsRows(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		const rows, places, moves = 40, 5, 300
-		x := mustIndex(cow.NewIndex(s.of, "place", func(v int, add func(int)) { add(v % places) }, cow.IndexOptions[string]{}))
-		y := mustIndex(cow.NewIndex(s.of, "serial", itself[int], cow.IndexOptions[string]{Unique: true}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "place", func(v int, add func(int)) { add(v % places) }, cow.IndexOptions[string]{}))
+		y := mustIndex(cow.NewMultiIndex(s.of, "serial", itself[int], cow.IndexOptions[string]{Unique: true}))
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for i := range rows {
 				e.Set(fmt.Sprint(i), i)

@@ -12,7 +12,7 @@ import (
 // A line is the line of versions of a Store or a DB. It is the one way a version
 // comes about: doc.go tells it step by step.
 //
-// P is the pointer by which a snapshot is held, a *snapshot.Map or *Snapshot: as
+// P is the pointer by which a snapshot is held, a *Map or *Snapshot: as
 // all pointers look the same, the compiler makes this code once, and not for
 // every type of map. The zero line has no version yet. Store and DB embed it: its
 // exported methods are theirs.
@@ -41,7 +41,6 @@ type version[P any] interface {
 	Version() uint64
 	Len() int
 	Exclusive(other P) (rows, bytes int)
-	Structure() int
 }
 
 // A draft is what an update derived: a version that is not published yet.
@@ -52,7 +51,10 @@ type draft[P version[P]] struct {
 }
 
 // Load returns the current snapshot. It is valid forever and never changes.
-func (l *line[P]) Load() P { return l.published.Load() }
+func (s *Store[K, V]) Load() *Map[K, V] { return s.published.Load() }
+
+// Load is [Store.Load] for the tables of the DB, in one version.
+func (db *DB) Load() *Snapshot { return db.published.Load() }
 
 // update makes a version out of what f derives from the latest one, unless that is
 // the same or comes with an error, and returns its number, or 0 for none. All foreign

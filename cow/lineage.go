@@ -72,8 +72,9 @@ func (l *line[P]) Lineage() Lineage {
 }
 
 // Cursor returns a text for a version of this line, from which Resume goes on. It
-// has letters, digits and one full stop, and says which lineage it is of. See also
-// [Commit.Cursor].
+// has letters, digits and one full stop, and says which lineage it is of, so that it
+// serves as an id of an event and as an entity tag: it is that of no other process. See
+// also [Commit.Cursor].
 func (l *line[P]) Cursor(version uint64) string { return cursor(l.identify().id, version) }
 
 func cursor(lineage *name, version uint64) string {

@@ -1,14 +1,13 @@
 package cow
 
 import (
+	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A Conflict is a key that both sides of a merge have changed.
-type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
+// ErrConflict says that both sides of a merge have changed a key; see [MergeError].
+var ErrConflict = errors.New("changed on both sides")
 
 // A MergeError lists the keys that both sides of a merge have changed, where
 // nothing was given to resolve them. It wraps ErrConflict.
@@ -50,7 +49,7 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // it. For each, resolve returns the value to keep, or false to remove the key, or
 // an error, which ends the merge. If resolve is nil the conflicts are returned in
 // a *MergeError. On an error nothing is published.
-func (s *Store[K, V]) Merge(base, theirs *snapshot.Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) (next *snapshot.Map[K, V], err error) {
+func (s *Store[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) (next *Map[K, V], err error) {
 	err = s.Update(func(e *Editor[K, V]) error {
 		conflicts, err := merge(e, "", base, theirs, resolve)
 		return mergeError(conflicts, err)
@@ -63,7 +62,7 @@ func (s *Store[K, V]) Merge(base, theirs *snapshot.Map[K, V], resolve func(c Con
 
 // merge merges one map, and returns the conflicts if there is nothing to resolve
 // them.
-func merge[K comparable, V any](e *Editor[K, V], table string, base, theirs *snapshot.Map[K, V], resolve func(c Conflict[K, V]) (V, bool, error)) (conflicts []MergeConflict, err error) {
+func merge[K comparable, V any](e *Editor[K, V], table string, base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (V, bool, error)) (conflicts []MergeConflict, err error) {
 	if resolve == nil {
 		resolve = func(c Conflict[K, V]) (V, bool, error) {
 			conflicts = append(conflicts, MergeConflict{table, c.Key})

@@ -364,7 +364,7 @@ func TestAMergeErrorNamesAFewKeys(t *testing.T) {
 
 func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {
 	s := cow.New[int](cow.Options[int]{})
-	x, err := cow.NewIndex(s, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[int]{Unique: true})
+	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[int]{Unique: true})
 	require.NoError(t, err)
 	s.Set(1, 10)
 	s.Set(2, 20)

@@ -191,15 +191,15 @@ func TestARevisionThatWasNeverPublishedMatchesNothing(t *testing.T) {
 			seen = append(seen, row.Revision())
 		}
 		require.Equal(t, uint64(2), e.Version())
-		require.ErrorIs(t, e.SetIf("k", e.Revision("k"), 3), cow.ErrConflict)
+		require.ErrorIs(t, e.SetIf("k", e.Revision("k"), 3), cow.ErrRevision)
 		return boom
 	}), boom)
 	require.Len(t, seen, 3)
 	s.Set("k", 3)
 	require.Equal(t, uint64(2), s.Load().Revision("k"))
 	for _, rev := range seen {
-		require.ErrorIs(t, errOf(s.SetIf("k", rev, 99)), cow.ErrConflict)
-		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrConflict)
+		require.ErrorIs(t, errOf(s.SetIf("k", rev, 99)), cow.ErrRevision)
+		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrRevision)
 	}
 	require.NoError(t, errOf(s.SetIf("k", 2, 4)))
 }

@@ -33,18 +33,6 @@ type Options[V any] struct {
 }
 
 // newMap returns an empty map, which errors name so.
-func newMap[K comparable, V any](o Options[V], name string) *snapshot.Map[K, V] {
+func newMap[K comparable, V any](o Options[V], name string) *Map[K, V] {
 	return snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: name})
 }
-
-// An Editor makes the changes of one update to one map. It must not be used
-// after the update function has returned, which panics.
-type Editor[K comparable, V any] = snapshot.Editor[K, V]
-
-// The errors of one-key verbs, to be tested with errors.Is.
-var (
-	ErrExists   = snapshot.ErrExists
-	ErrNotFound = snapshot.ErrNotFound
-	ErrConflict = snapshot.ErrConflict
-	ErrKey      = snapshot.ErrKey
-)

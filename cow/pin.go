@@ -28,7 +28,7 @@ func (p *pins[P]) at(version uint64) (P, bool) {
 // finds it however long ago it was. AsOf and Changes do not, as they need what
 // lies between as well. A pin of that name is moved. The errors are those of At.
 func (l *line[P]) Pin(name string, version uint64) error {
-	s, err := l.At(version)
+	s, err := l.at(version)
 	if err != nil {
 		return err
 	}
@@ -52,7 +52,12 @@ func (l *line[P]) Unpin(name string) bool {
 
 // Pins returns an iterator over the pins as they are when it begins, by name,
 // and the snapshots they keep.
-func (l *line[P]) Pins() iter.Seq2[string, P] {
+func (s *Store[K, V]) Pins() iter.Seq2[string, *Map[K, V]] { return s.pinned() }
+
+// Pins is [Store.Pins] for the tables of the DB, in one version.
+func (db *DB) Pins() iter.Seq2[string, *Snapshot] { return db.pinned() }
+
+func (l *line[P]) pinned() iter.Seq2[string, P] {
 	return func(yield func(string, P) bool) {
 		l.pins.mu.Lock()
 		byName := maps.Clone(l.pins.byName)

@@ -16,13 +16,14 @@ type points[I, R any] interface {
 
 type pointsEditor[I, R any] interface {
 	get(i I) (R, bool)
+	knows(i I) bool
 	set(i I, r R)
 	delete(i I)
 	seal() points[I, R]
 }
 
 // hashed is points as a map.
-type hashed[I comparable, R any] struct{ m *snapshot.Map[I, R] }
+type hashed[I comparable, R any] struct{ m *Map[I, R] }
 
 func newHashed[I comparable, R any]() points[I, R] {
 	return hashed[I, R]{snapshot.New[I](snapshot.Options[R]{Immutable: true})}
@@ -33,12 +34,13 @@ func (h hashed[I, R]) knows(i I) bool           { return i == i } // a NaN could
 func (h hashed[I, R]) edit() pointsEditor[I, R] { return hashedEditor[I, R]{h.m.Edit()} }
 
 func (h hashed[I, R]) structure() int {
-	return h.m.Structure() + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(*new(R))+8)
+	return snapshot.Builder[I, R]{}.Structure(h.m) + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(*new(R))+8)
 }
 
 type hashedEditor[I comparable, R any] struct{ e *snapshot.Editor[I, R] }
 
 func (h hashedEditor[I, R]) get(i I) (R, bool)  { return h.e.Get(i) }
+func (h hashedEditor[I, R]) knows(i I) bool     { return i == i }
 func (h hashedEditor[I, R]) delete(i I)         { h.e.Delete(i) }
 func (h hashedEditor[I, R]) seal() points[I, R] { return hashed[I, R]{h.e.Seal()} }
 

@@ -17,7 +17,7 @@ import (
 // tens is a Store of rows 00 to 99 under their tens.
 func tens(t *testing.T) (*cow.Store[string, int], *cow.Index[string, int, int]) {
 	s := cow.New[string](cow.Options[int]{})
-	x, err := cow.NewIndex(s, "tens", func(v int, add func(int)) { add(v / 10) }, cow.IndexOptions[string]{})
+	x, err := cow.NewMultiIndex(s, "tens", func(v int, add func(int)) { add(v / 10) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
 		for i := range 100 {
@@ -120,7 +120,7 @@ func TestBoundsOfOneIndexKey(t *testing.T) {
 
 func TestRangesOfNothing(t *testing.T) {
 	var s cow.Store[string, int]
-	x := mustIndex(cow.NewIndex(&s, "value", itself[int], cow.IndexOptions[string]{}))
+	x := mustIndex(cow.NewMultiIndex(&s, "value", itself[int], cow.IndexOptions[string]{}))
 	empty := func() {
 		t.Helper()
 		in := x.In(s.Load())
@@ -147,9 +147,8 @@ func TestPrefixGoesByBytes(t *testing.T) {
 	all := []string{"", "a", "a\x7f", "a\x80", "a\x80b", "a\x81", "a\xc3", "a\xc3\xa9", "a\xc4", "a\xef\xbf\xbd", "a\xef\xbf\xbe",
 		"a\xfe\xff", "a\xff", "a\xff\xff", "b", "\xfe", "\xff", "\xff\xff", "\xff\xff\xff"}
 	s := cow.New[string](cow.Options[string]{})
-	text := mustIndex(cow.NewIndex(s, "text", itself[string], cow.IndexOptions[string]{}))
-	raw := mustIndex(cow.NewIndexFunc(s, "raw", bytes.Compare,
-		func(v string, add func([]byte)) { add([]byte(v)) }, cow.IndexOptions[string]{}))
+	text := mustIndex(cow.NewMultiIndex(s, "text", itself[string], cow.IndexOptions[string]{}))
+	raw := mustIndex(cow.NewMultiIndexFunc(s, "raw", func(v string, add func([]byte)) { add([]byte(v)) }, cow.IndexOptions[string]{}, bytes.Compare))
 	for i, v := range all {
 		s.Set(fmt.Sprint(i), v)
 	}
@@ -157,13 +156,13 @@ func TestPrefixGoesByBytes(t *testing.T) {
 		want := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return !strings.HasPrefix(v, p) })
 		slices.Sort(want)
 		var got []string
-		for i := range cow.Prefix(text.In(s.Load()), p).All() {
+		for i := range text.In(s.Load()).Prefix(p).All() {
 			got = append(got, i)
 		}
 		require.Equal(t, want, got, "%q", p)
 		got = nil
 		prefix := []byte(p)
-		for i := range cow.Prefix(raw.In(s.Load()), prefix).All() {
+		for i := range raw.In(s.Load()).Prefix(prefix).All() {
 			got = append(got, string(i))
 		}
 		require.Equal(t, want, got, "%q", p)
@@ -174,11 +173,11 @@ func TestPrefixGoesByBytes(t *testing.T) {
 func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[string]) {
 		var given [][]byte
-		x := mustIndex(cow.NewIndexFunc(s.of, "bytes", bytes.Compare, func(v string, add func([]byte)) {
+		x := mustIndex(cow.NewMultiIndexFunc(s.of, "bytes", func(v string, add func([]byte)) {
 			b := []byte(v)
 			add(b)
 			given = append(given, b)
-		}, cow.IndexOptions[string]{Unique: true}))
+		}, cow.IndexOptions[string]{Unique: true}, bytes.Compare))
 		spoil := func(b []byte) {
 			for i := range b {
 				b[i] = 'z'
@@ -219,7 +218,7 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 			"After":  func(b []byte) cow.Range[string, string, []byte] { return in.After(b, "") },
 			"After2": func(b []byte) cow.Range[string, string, []byte] { return in.After(b, "b") },
 			"Before": func(b []byte) cow.Range[string, string, []byte] { return in.Before(b, "b") },
-			"Prefix": func(b []byte) cow.Range[string, string, []byte] { return cow.Prefix(in, b) },
+			"Prefix": func(b []byte) cow.Range[string, string, []byte] { return in.Prefix(b) },
 		} {
 			b := []byte("b")
 			r := of(b)
@@ -239,14 +238,14 @@ type place struct{ x int }
 
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 	s := cow.New[place](cow.Options[int]{})
-	r := panicOf(func() { _, _ = cow.NewIndex(s, "by value", itself[int], cow.IndexOptions[place]{}) })
+	r := panicOf(func() { _, _ = cow.NewMultiIndex(s, "by value", itself[int], cow.IndexOptions[place]{}) })
 	require.Equal(t, `cow: index "by value" needs IndexOptions.CompareKeys: keys of type cow_test.place have no order of their own`, r)
 	r = panicOf(func() {
-		_, _ = cow.NewIndexFunc(cow.New[bool](cow.Options[int]{}), "func", cmp.Compare[int], itself[int], cow.IndexOptions[bool]{})
+		_, _ = cow.NewMultiIndexFunc(cow.New[bool](cow.Options[int]{}), "func", itself[int], cow.IndexOptions[bool]{}, cmp.Compare[int])
 	})
 	require.Contains(t, r, `"func"`)
 
-	x := mustIndex(cow.NewIndex(s, "by value", itself[int], cow.IndexOptions[place]{
+	x := mustIndex(cow.NewMultiIndex(s, "by value", itself[int], cow.IndexOptions[place]{
 		CompareKeys: func(a, b place) int { return 100 * (b.x - a.x) }, // large, and downwards
 	}))
 	for i := range 30 {
@@ -264,7 +263,7 @@ func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 func ordered[K cmp.Ordered](t *testing.T, keys ...K) {
 	t.Helper()
 	s := cow.New[K](cow.Options[int]{})
-	x := mustIndex(cow.NewIndex(s, "all", func(_ int, add func(int)) { add(0) }, cow.IndexOptions[K]{}))
+	x := mustIndex(cow.NewMultiIndex(s, "all", func(_ int, add func(int)) { add(0) }, cow.IndexOptions[K]{}))
 	s.Replace(maps.All(map[K]int{keys[0]: 0, keys[1]: 1, keys[2]: 2}))
 	var got []K
 	for _, row := range x.In(s.Load()).All() {

@@ -163,8 +163,8 @@ func Example_readmeIndexes() {
 	}
 	people := cow.New[int](cow.Options[Person]{})
 	byEmail, err := cow.NewIndex(people, "email",
-		func(p Person, add func(string)) { add(p.Email) }, cow.IndexOptions[int]{Unique: true})
-	byTag, err2 := cow.NewIndex(people, "tag",
+		func(p Person) string { return p.Email }, cow.IndexOptions[int]{Unique: true})
+	byTag, err2 := cow.NewMultiIndex(people, "tag",
 		func(p Person, add func(string)) {
 			for _, tag := range p.Tags {
 				add(tag)
@@ -177,7 +177,7 @@ func Example_readmeIndexes() {
 	now := people.Load()
 	row, _ := byEmail.In(now).Get("ada@example.com")
 	fmt.Println(row.Key(), row.Value().Name)
-	for tag, row := range cow.Prefix(byTag.In(now), "m").All() { // in order; also From, To, Reverse, After
+	for tag, row := range byTag.In(now).Prefix("m").All() { // in order; also From, To, Reverse, After
 		fmt.Println(tag, row.Value().Name)
 	}
 	_, err3 := people.Insert(3, Person{Name: "Eve", Email: "ada@example.com"})

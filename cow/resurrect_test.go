@@ -33,8 +33,8 @@ func TestADeletedKeyIsNotBroughtBack(t *testing.T) {
 		try := func() {
 			t.Helper()
 			v[0]++
-			require.ErrorIs(t, s.update(func(e *cow.Editor[string, []int]) error { return e.SetIf("k", rev, v) }), cow.ErrConflict)
-			require.ErrorIs(t, s.update(func(e *cow.Editor[string, []int]) error { return e.DeleteIf("k", rev) }), cow.ErrConflict)
+			require.ErrorIs(t, s.update(func(e *cow.Editor[string, []int]) error { return e.SetIf("k", rev, v) }), cow.ErrRevision)
+			require.ErrorIs(t, s.update(func(e *cow.Editor[string, []int]) error { return e.DeleteIf("k", rev) }), cow.ErrRevision)
 		}
 		try()
 		require.ErrorIs(t, s.update(func(e *cow.Editor[string, []int]) error {
@@ -60,8 +60,8 @@ func TestADeletedKeyIsNotBroughtBack(t *testing.T) {
 		v, _ := s.Get("k")
 		rev := s.Load().Revision("k")
 		require.True(t, hasDeleted(s.Delete("k")))
-		require.ErrorIs(t, errOf(s.SetIf("k", rev, v)), cow.ErrConflict)
-		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrConflict)
+		require.ErrorIs(t, errOf(s.SetIf("k", rev, v)), cow.ErrRevision)
+		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrRevision)
 		require.ErrorIs(t, errOf(s.Modify("k", func(*[]int) error { t.Error("called"); return nil })), cow.ErrNotFound)
 		require.Zero(t, s.Load().Len())
 		require.Equal(t, uint64(2), s.Load().Version())

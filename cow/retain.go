@@ -58,7 +58,12 @@ func (l *line[P]) Retain(r Retention) {
 // pinned one. It returns ErrCompacted for one that is gone, and ErrUnpublished
 // for one to come. It takes time proportional to the changes since, or at most to
 // an eighth of all rows, and never waits for an update.
-func (l *line[P]) At(version uint64) (P, error) {
+func (s *Store[K, V]) At(version uint64) (*Map[K, V], error) { return s.at(version) }
+
+// At is [Store.At] for the tables of the DB, in one version.
+func (db *DB) At(version uint64) (*Snapshot, error) { return db.at(version) }
+
+func (l *line[P]) at(version uint64) (P, error) {
 	current := l.published.Load()
 	if v := current.Version(); version >= v {
 		if version > v {
@@ -94,7 +99,12 @@ func (l *line[P]) At(version uint64) (P, error) {
 // are not known. A t with a reading of the monotonic clock, such as time.Now() or
 // a time computed from it, finds what was current then even if the wall clock was
 // set meanwhile.
-func (l *line[P]) AsOf(t time.Time) (P, error) {
+func (s *Store[K, V]) AsOf(t time.Time) (*Map[K, V], error) { return s.asOf(t) }
+
+// AsOf is [Store.AsOf] for the tables of the DB, in one version.
+func (db *DB) AsOf(t time.Time) (*Snapshot, error) { return db.asOf(t) }
+
+func (l *line[P]) asOf(t time.Time) (P, error) {
 	l.mu.Lock()
 	known := false
 	var version uint64
@@ -103,7 +113,7 @@ func (l *line[P]) AsOf(t time.Time) (P, error) {
 	}
 	l.mu.Unlock()
 	if known {
-		return l.At(version)
+		return l.at(version)
 	}
 	return *new(P), fmt.Errorf("cow: time %v: %w", t.Format(time.RFC3339Nano), ErrCompacted)
 }

@@ -192,7 +192,7 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			c := newCounts()
-			_, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) {
+			_, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) {
 				switch v {
 				case 666:
 					panic(errTest)
@@ -404,7 +404,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			c := newCounts()
-			_, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) {
+			_, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) {
 				switch v {
 				case 666:
 					panic(errTest)
@@ -447,7 +447,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 func TestResetToContentsAndPast(t *testing.T) {
 	noDeadlock(t)
 	c := newCounts()
-	x, err := cow.NewIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+	x, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	c.db.Retain(cow.Retention{Versions: 10})
 	c.attach(t, cowtest.SinkOptions{})

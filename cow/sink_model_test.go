@@ -58,7 +58,7 @@ func newLedger(t testing.TB) *ledger {
 		return sums.Upsert("items", func(v *int, _ bool) error { *v += sum; return nil })
 	}})
 	var err error
-	l.byMod, err = cow.NewIndex(l.items, "mod", func(v int, add func(int8)) { add(int8(v % 4)) }, cow.IndexOptions[string]{})
+	l.byMod, err = cow.NewMultiIndex(l.items, "mod", func(v int, add func(int8)) { add(int8(v % 4)) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	l.db.Retain(cow.Retention{Versions: 1 << 20})
 	return l
@@ -334,7 +334,9 @@ func (m *sinkModel) drive(t *testing.T, rng *rand.Rand, steps int) {
 // ack lets up to n proposals happen.
 func (m *sinkModel) ack(t *testing.T, n int) {
 	pending := m.sink.Pending()
-	n = min(n, len(pending))
+	if n = min(n, len(pending)); n == 0 {
+		return // what Ack returns of none may be nil or not
+	}
 	for _, c := range pending[:n] {
 		require.EqualValues(t, len(m.truth.commits)+1, c.Version)
 		require.NoError(t, m.truth.sink.Rebase(c))
@@ -440,17 +442,53 @@ func states(t *testing.T, commits []*door.Commit) []contents {
 	return all
 }
 
+// A reach is how often runs of the model came to what is worth looking at.
+type reach struct {
+	runs       atomic.Int64 // that came to their end
+	committed  atomic.Int64 // operations that are part of the versions
+	superseded atomic.Int64 // operations whose function ran more than once
+	unknown    atomic.Int64 // operations that ended with ErrUnknownOutcome
+	happened   atomic.Int64 // those of them that are part of the versions all the same
+	jumps      atomic.Int64 // resets that dropped the past
+}
+
+// count adds an operation that is over.
+func (r *reach) count(op *operation, happened bool) {
+	unknown := errors.Is(op.err, cow.ErrUnknownOutcome)
+	for n, is := range map[*atomic.Int64]bool{
+		&r.committed:  happened,
+		&r.superseded: op.runs > 1,
+		&r.unknown:    unknown,
+		&r.happened:   unknown && happened,
+	} {
+		if is {
+			n.Add(1)
+		}
+	}
+}
+
 func TestTheLineWithASinkAgainstAModel(t *testing.T) {
 	runs, writers, each := 60, 5, 60
 	if testing.Short() {
 		runs = 12
 	}
+	var reached reach
 	for seed := range runs {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) { testSinkModel(t, uint64(seed), writers, each) })
+		t.Run(fmt.Sprint(seed), func(t *testing.T) { testSinkModel(t, uint64(seed), writers, each, &reached) })
 	}
+	t.Logf("%d runs: %d operations committed, %d were superseded, %d had an unknown outcome and %d of those happened; %d resets dropped the past",
+		reached.runs.Load(), reached.committed.Load(), reached.superseded.Load(), reached.unknown.Load(), reached.happened.Load(), reached.jumps.Load())
+	if int(reached.runs.Load()) < runs {
+		return // of some seeds only, or they have failed
+	}
+	require.NotZero(t, reached.committed.Load(), "operations that committed")
+	require.NotZero(t, reached.superseded.Load(), "operations that were superseded")
+	require.NotZero(t, reached.unknown.Load(), "operations with an unknown outcome")
+	require.NotZero(t, reached.happened.Load(), "operations with an unknown outcome that happened")
+	require.NotZero(t, reached.jumps.Load(), "resets that dropped the past")
 }
 
-func testSinkModel(t *testing.T, seed uint64, writers, each int) {
+func testSinkModel(t *testing.T, seed uint64, writers, each int, reached *reach) {
 	endsWithin(t, 20*time.Second)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	m := &sinkModel{ledger: newLedger(t)}
@@ -562,6 +600,7 @@ func testSinkModel(t *testing.T, seed uint64, writers, each int) {
 			run, is := now.Get(op.name)
 			require.True(t, is || !must, "%s is lost: %v", op.name, op.err)
 			require.True(t, !is || may, "%s returned %v and is there", op.name, op.err)
+			reached.count(op, is)
 			if !is {
 				continue
 			}
@@ -574,4 +613,6 @@ func testSinkModel(t *testing.T, seed uint64, writers, each int) {
 			}
 		}
 	}
+	reached.jumps.Add(m.jumps.Load())
+	reached.runs.Add(1)
 }

@@ -6,7 +6,7 @@ package cow
 type Snapshot struct {
 	of      *origin
 	version uint64
-	maps    []any // *snapshot.Map[K, V] by index of table; nil or short: empty
+	maps    []any // *Map[K, V] by index of table; nil or short: empty
 }
 
 // Version returns the version, the number of published updates up to it.
@@ -31,20 +31,6 @@ func (s *Snapshot) table(index int) any {
 		return nil
 	}
 	return s.maps[index]
-}
-
-// Structure returns about how many bytes s takes apart from its rows; see
-// snapshot.Map.Structure.
-func (s *Snapshot) Structure() int {
-	n := 0
-	if s != nil {
-		for _, m := range s.maps {
-			if m, ok := m.(interface{ Structure() int }); ok {
-				n += m.Structure()
-			}
-		}
-	}
-	return n
 }
 
 // Len returns the number of rows in all tables.

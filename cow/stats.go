@@ -21,7 +21,7 @@ type Stats struct {
 func (l *line[P]) Stats() Stats {
 	current := l.published.Load()
 	st := Stats{Commits: current.Version(), Rows: current.Len(), Waiting: int(l.waiting.Load())}
-	for _, s := range l.Pins() {
+	for _, s := range l.pinned() {
 		rows, bytes := s.Exclusive(current)
 		st.Pins++
 		st.HeldRows += rows

@@ -4,8 +4,6 @@ import (
 	"context"
 	"iter"
 	"sync/atomic"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Store is a map whose every version is an immutable snapshot.
@@ -13,10 +11,9 @@ import (
 // The zero Store is empty and ready for use, with zero Options; it panics at
 // the first write if V needs others. A Store must not be copied. All methods
 // may be called from any number of goroutines at once. Reads never wait;
-// writes queue. The Store owns its values: see the package documentation. Where
-// a method speaks of P, that is *snapshot.Map[K, V].
+// writes queue. The Store owns its values: see the package documentation.
 type Store[K comparable, V any] struct {
-	line[*snapshot.Map[K, V]]
+	line[*Map[K, V]]
 	hub     atomic.Pointer[hub[K, V]]       // who watches; nil until there is one
 	indexes atomic.Pointer[indexList[K, V]] // nil: none; set in the writer's place
 }
@@ -37,7 +34,7 @@ func (s *Store[K, V]) Get(key K) (V, bool) { return s.published.Load().Get(key) 
 // edited map as the next version when f returns nil, in one step. If f returns
 // an error, which Update returns, panics, or calls runtime.Goexit, if f changed
 // nothing, if two rows end up under one key of a unique index, which is an
-// *IndexError, or if it set what cannot be stored, which is a *snapshot.KeyError,
+// *IndexError, or if it set what cannot be stored, which is a *KeyError,
 // nothing is published and the version stays. Updates run one at a
 // time; f must not update the Store itself.
 func (s *Store[K, V]) Update(f func(e *Editor[K, V]) error) error {
@@ -54,9 +51,9 @@ func (s *Store[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V])
 
 // run is UpdateContext that returns the version that was published, or 0 for none.
 func (s *Store[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error) {
-	return s.update(ctx, func(base *snapshot.Map[K, V], wanted bool) (d draft[*snapshot.Map[K, V]], err error) {
+	return s.update(ctx, func(base *Map[K, V], wanted bool) (d draft[*Map[K, V]], err error) {
 		e := base.Edit()
-		defer e.Discard()
+		defer builder[K, V]{}.Discard(e)
 		if err := f(e); err != nil {
 			return d, err
 		}
@@ -82,8 +79,8 @@ func (s *Store[K, V]) indexList() indexList[K, V] {
 	return nil
 }
 
-func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error)) error {
-	return s.amend(what, func(m *snapshot.Map[K, V]) (*snapshot.Map[K, V], error) {
+func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error)) error {
+	return s.amend(what, func(m *Map[K, V]) (*Map[K, V], error) {
 		list, m, err := edit(s.indexList(), m)
 		if err == nil {
 			s.indexes.Store(&list) // before the map: what derives from it looks here
@@ -95,24 +92,24 @@ func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *sn
 // Set stores a clone of v under key, and returns the revision of that: the version
 // that it published. The clone is made before Set queues, as it is in Insert and
 // SetIf. What a row can be refused for is an error, and nothing is stored: a
-// *snapshot.KeyError with ErrKey, or with a *snapshot.CloneError for what must not be
+// *KeyError with ErrKey, or with a *CloneError for what must not be
 // copied; an *IndexError for a second row under one key of a unique index. These are
 // the errors of all verbs that store.
 func (s *Store[K, V]) Set(key K, v V) (rev uint64, err error) { return put(s, key, v, nil) }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
 func (s *Store[K, V]) Insert(key K, v V) (rev uint64, err error) {
-	return put(s, key, v, func(e *Editor[K, V]) error { return e.CheckAbsent(key) })
+	return put(s, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.CheckAbsent(e, key) })
 }
 
 // SetIf stores a clone of v under key if the revision of key is rev, and
-// returns ErrConflict otherwise. Revision 0 means that key must be absent.
+// returns ErrRevision otherwise. Revision 0 means that key must be absent.
 func (s *Store[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
-	return put(s, key, v, func(e *Editor[K, V]) error { return e.Check(key, rev) })
+	return put(s, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
 }
 
 // Modify calls f with the value of key, isolated, and stores what f made of it. It
-// returns ErrNotFound, in a *snapshot.KeyError with key, if key is absent, or f's
+// returns ErrNotFound, in a *KeyError with key, if key is absent, or f's
 // error as it is.
 func (s *Store[K, V]) Modify(key K, f func(v *V) error) (rev uint64, err error) {
 	return update(s, func(e *Editor[K, V]) error { return e.Modify(key, f) })
@@ -130,7 +127,7 @@ func (s *Store[K, V]) Delete(key K) (rev uint64, err error) {
 	return update(s, func(e *Editor[K, V]) error { e.Delete(key); return nil })
 }
 
-// DeleteIf removes key if its revision is rev, and returns ErrConflict otherwise.
+// DeleteIf removes key if its revision is rev, and returns ErrRevision otherwise.
 func (s *Store[K, V]) DeleteIf(key K, rev uint64) (now uint64, err error) {
 	return update(s, func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
 }

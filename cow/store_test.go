@@ -28,8 +28,8 @@ func TestTheZeroStoreIsUsable(t *testing.T) {
 	_, ok, _ = s.Take("a")
 	require.False(t, ok)
 	require.ErrorIs(t, errOf(s.Modify("a", func(*[]int) error { return nil })), cow.ErrNotFound)
-	require.ErrorIs(t, errOf(s.SetIf("a", 1, nil)), cow.ErrConflict)
-	require.ErrorIs(t, errOf(s.DeleteIf("a", 1)), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.SetIf("a", 1, nil)), cow.ErrRevision)
+	require.ErrorIs(t, errOf(s.DeleteIf("a", 1)), cow.ErrRevision)
 	require.NoError(t, errOf(s.DeleteIf("a", 0)))
 	s.Replace(maps.All(map[string][]int{}))
 	require.NoError(t, s.Update(func(e *cow.Editor[string, []int]) error {
@@ -97,9 +97,9 @@ func TestOneKeyVerbs(t *testing.T) {
 	require.NoError(t, errOf(s.Insert("b", []int{2})))
 	requireState(2, map[string][]int{"a": {1}, "b": {2}})
 
-	require.ErrorIs(t, errOf(s.SetIf("a", 2, []int{3})), cow.ErrConflict)
-	require.ErrorIs(t, errOf(s.SetIf("a", 0, []int{3})), cow.ErrConflict)
-	require.ErrorIs(t, errOf(s.SetIf("c", 1, []int{3})), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.SetIf("a", 2, []int{3})), cow.ErrRevision)
+	require.ErrorIs(t, errOf(s.SetIf("a", 0, []int{3})), cow.ErrRevision)
+	require.ErrorIs(t, errOf(s.SetIf("c", 1, []int{3})), cow.ErrRevision)
 	requireState(2, map[string][]int{"a": {1}, "b": {2}})
 	require.NoError(t, errOf(s.SetIf("a", 1, []int{3})))
 	require.NoError(t, errOf(s.SetIf("c", 0, []int{4})))
@@ -130,8 +130,8 @@ func TestOneKeyVerbs(t *testing.T) {
 
 	require.True(t, hasDeleted(s.Delete("d")))
 	require.False(t, hasDeleted(s.Delete("d")))
-	require.ErrorIs(t, errOf(s.DeleteIf("c", 3)), cow.ErrConflict)
-	require.ErrorIs(t, errOf(s.DeleteIf("c", 0)), cow.ErrConflict)
+	require.ErrorIs(t, errOf(s.DeleteIf("c", 3)), cow.ErrRevision)
+	require.ErrorIs(t, errOf(s.DeleteIf("c", 0)), cow.ErrRevision)
 	require.NoError(t, errOf(s.DeleteIf("c", 4)))
 	requireState(9, map[string][]int{"a": {3, 5, 6}, "b": {2}})
 	v, ok, _ = s.Take("b")
@@ -152,8 +152,8 @@ func TestErrorsNameTheKey(t *testing.T) {
 		text    string
 	}{
 		{errOf(s.Insert(key, 1)), cow.ErrExists, "[a b]: key exists"},
-		{errOf(s.SetIf(key, 7, 1)), cow.ErrConflict, "[a b]: key is not at that revision"},
-		{errOf(s.DeleteIf(key, 7)), cow.ErrConflict, "[a b]: key is not at that revision"},
+		{errOf(s.SetIf(key, 7, 1)), cow.ErrRevision, "[a b]: key is not at that revision"},
+		{errOf(s.DeleteIf(key, 7)), cow.ErrRevision, "[a b]: key is not at that revision"},
 		{errOf(s.Modify([2]string{}, nil)), cow.ErrNotFound, "[ ]: key not found"},
 	} {
 		require.ErrorIs(t, c.err, c.is)

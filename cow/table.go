@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/cowstore/cowstore/cow/internal/keycode"
-	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Table is one map of a DB. It is a typed name for the map: the content is in
@@ -20,7 +19,7 @@ type tableDef[K comparable, V any] struct {
 	schema *schema
 	name   string
 	index  int
-	empty  *snapshot.Map[K, V]
+	empty  *Map[K, V]
 	codec  Codec[V]
 	update func(tx *Tx) error // Options.Derive
 
@@ -34,7 +33,7 @@ type tableDef[K comparable, V any] struct {
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
 	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o, fmt.Sprintf("cow: table %q", name)), codec: o.Codec, update: o.Derive}
 	d.keys, d.keysErr = keycode.New[K]()
-	d.index = d.schema.add(d)
+	d.schema.add(d, &d.index)
 	return &Table[K, V]{db, d}
 }
 
@@ -52,7 +51,7 @@ func (t *Table[K, V]) Name() string { return t.def.name }
 
 // In returns the table's map in a snapshot, empty in one from before the table
 // was made. It panics if s is of another DB, unless one is a fork of the other.
-func (t *Table[K, V]) In(s *Snapshot) *snapshot.Map[K, V] { return t.def.in(s) }
+func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] { return t.def.in(s) }
 
 // Edit returns the Editor of the table in an update, the same one each time.
 // It panics if the update has ended or is of another DB, unless one is a fork of
@@ -61,14 +60,14 @@ func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] { return t.def.edit(tx) }
 
 func (d *tableDef[K, V]) title() string { return d.name }
 
-func (d *tableDef[K, V]) in(s *Snapshot) *snapshot.Map[K, V] {
+func (d *tableDef[K, V]) in(s *Snapshot) *Map[K, V] {
 	if s == nil {
 		return d.empty
 	}
 	if s.of.schema != d.schema {
 		panic(fmt.Sprintf("cow: table %q looked for in a snapshot of another DB", d.name))
 	}
-	if m, ok := s.table(d.index).(*snapshot.Map[K, V]); ok {
+	if m, ok := s.table(d.index).(*Map[K, V]); ok {
 		return m
 	}
 	return d.empty
@@ -83,7 +82,7 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 	}
 	e := tx.edit(d.index, func() edit {
 		base := d.in(tx.base)
-		return &tableEdit[K, V]{base.EditAt(tx.Version()), base, d}
+		return &tableEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
 	})
 	return e.(*tableEdit[K, V]).Editor
 }
@@ -91,6 +90,8 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 func (d *tableDef[K, V]) exclusive(s, other *Snapshot) (rows, bytes int) {
 	return d.in(s).Exclusive(d.in(other))
 }
+
+func (d *tableDef[K, V]) structure(s *Snapshot) int { return builder[K, V]{}.Structure(d.in(s)) }
 
 func (d *tableDef[K, V]) derive(tx *Tx) error {
 	if d.update == nil {
@@ -110,7 +111,7 @@ func (d *tableDef[K, V]) indexList(db *DB) indexList[K, V] {
 	return nil
 }
 
-func (t *Table[K, V]) reindex(what string, edit func(list indexList[K, V], m *snapshot.Map[K, V]) (indexList[K, V], *snapshot.Map[K, V], error)) error {
+func (t *Table[K, V]) reindex(what string, edit func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error)) error {
 	return t.db.amend(what, func(current *Snapshot) (*Snapshot, error) {
 		list, m, err := edit(t.def.indexList(t.db), t.In(current))
 		if err != nil {
@@ -137,9 +138,11 @@ func (t *Table[K, V]) reindex(what string, edit func(list indexList[K, V], m *sn
 // A tableEdit is an Editor without its type parameters in the way.
 type tableEdit[K comparable, V any] struct {
 	*Editor[K, V]
-	base *snapshot.Map[K, V]
+	base *Map[K, V]
 	def  *tableDef[K, V]
 }
+
+func (e *tableEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
 
 func (e *tableEdit[K, V]) seal(db *DB, wanted bool) (m any, n tableNet, err error) {
 	list := e.def.indexList(db)

@@ -3,8 +3,6 @@ package cow
 import (
 	"context"
 	"iter"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
 
 // The verbs of a Table are those of a Store, for the DB that the table is of: each is
@@ -12,14 +10,14 @@ import (
 // a sink makes the DB durable or replicates it they have the errors of [DB.Update].
 
 // Load returns the table's map in the current snapshot.
-func (t *Table[K, V]) Load() *snapshot.Map[K, V] { return t.In(t.db.Load()) }
+func (t *Table[K, V]) Load() *Map[K, V] { return t.In(t.db.Load()) }
 
 // Update calls f with an Editor of the table, in an update of the DB.
 func (t *Table[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	return t.UpdateContext(context.Background(), f)
 }
 
-// UpdateContext is Update that gives up when ctx ends, as [DB.UpdateContext].
+// UpdateContext is [DB.UpdateContext] with an Editor of the table.
 func (t *Table[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V]) error) error {
 	_, err := t.run(ctx, f)
 	return err
@@ -39,12 +37,12 @@ func (t *Table[K, V]) Set(key K, v V) (rev uint64, err error) { return put(t, ke
 
 // Insert is [Store.Insert] for the table.
 func (t *Table[K, V]) Insert(key K, v V) (rev uint64, err error) {
-	return put(t, key, v, func(e *Editor[K, V]) error { return e.CheckAbsent(key) })
+	return put(t, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.CheckAbsent(e, key) })
 }
 
 // SetIf is [Store.SetIf] for the table.
 func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
-	return put(t, key, v, func(e *Editor[K, V]) error { return e.Check(key, rev) })
+	return put(t, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
 }
 
 // Modify is [Store.Modify] for the table.

@@ -26,11 +26,11 @@ type edit interface {
 	// seal ends the edit and returns the map it made, or nil for no change, and
 	// what it changed, if that is wanted.
 	seal(db *DB, wanted bool) (m any, n tableNet, err error)
-	Discard()
+	discard()
 }
 
-// Version returns the version that the update will publish. It counts only once
-// Update has returned nil: if the update fails, the next one gets the number.
+// Version returns the version that the update will publish, if it does: an update that
+// fails, or changes nothing though it returns nil, leaves the number to the next.
 func (tx *Tx) Version() uint64 {
 	if tx.version != 0 {
 		return tx.version
@@ -132,7 +132,7 @@ func (tx *Tx) close() []edit {
 func (tx *Tx) end() {
 	for _, e := range tx.close() {
 		if e != nil {
-			e.Discard()
+			e.discard()
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // A keyed is a *Store or a *Table.
 type keyed[K comparable, V any] interface {
-	Load() *snapshot.Map[K, V]
+	Load() *Map[K, V]
 
 	// run is UpdateContext that returns the version that was published, or 0 for
 	// none.
@@ -22,7 +22,7 @@ type keyed[K comparable, V any] interface {
 // put is Set, under a condition that nil leaves out. The value is cloned before the
 // update queues.
 func put[K comparable, V any](s keyed[K, V], key K, v V, condition func(e *Editor[K, V]) error) (rev uint64, err error) {
-	clone, err := s.Load().Isolate(key, v)
+	clone, err := builder[K, V]{}.Isolate(s.Load(), key, v)
 	if err != nil {
 		return 0, err
 	}
@@ -32,7 +32,7 @@ func put[K comparable, V any](s keyed[K, V], key K, v V, condition func(e *Edito
 				return err
 			}
 		}
-		e.Put(key, clone)
+		builder[K, V]{}.Put(e, key, clone)
 		return nil
 	})
 }
@@ -90,7 +90,7 @@ func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
 	var rows []given[K, V]
 	base := s.Load()
 	for k, v := range seq {
-		clone, err := base.Isolate(k, v)
+		clone, err := builder[K, V]{}.Isolate(base, k, v)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
 	}
 	_, err := update(s, func(e *Editor[K, V]) error {
 		e.Clear()
-		e.PutAll(func(yield func(K, snapshot.Isolated[V]) bool) {
+		builder[K, V]{}.PutAll(e, func(yield func(K, snapshot.Isolated[V]) bool) {
 			for _, r := range rows {
 				if !yield(r.key, r.clone) {
 					return
@@ -110,26 +110,28 @@ func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
 	return err
 }
 
-// synced is a given for Sync: a row that was equal when it was compared, at its
-// revision then.
-type synced[K comparable, V any] struct {
-	given[K, V]
+// A synced is a row that Sync was given: as it was when the update began, at a
+// revision, or else cloned.
+type synced[V any] struct {
 	equal uint64 // 0: it was not
+	clone snapshot.Isolated[V]
 }
 
 func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal func(a, b V) bool) error {
-	rows := map[K]synced[K, V]{}
+	rows := map[K]synced[V]{}
 	base := s.Load()
 	for k, v := range seq {
-		clone, err := base.Isolate(k, v)
-		if err != nil {
-			return err
-		}
-		r := synced[K, V]{given: given[K, V]{k, clone}}
+		var r synced[V]
 		if is, ok := base.Get(k); ok && equal(is, v) {
 			r.equal = base.Revision(k)
+		} else {
+			clone, err := builder[K, V]{}.Isolate(base, k, v)
+			if err != nil {
+				return err
+			}
+			r.clone = clone
 		}
-		rows[k] = r // one that is not equal to itself stays apart, and is refused below
+		rows[k] = r // a key that is not equal to itself stays apart, and is refused below
 	}
 	_, err := update(s, func(e *Editor[K, V]) error {
 		for k := range e.Map().Keys() {
@@ -138,8 +140,12 @@ func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal fun
 			}
 		}
 		for k, r := range rows {
-			if r.equal == 0 || e.Revision(k) != r.equal {
-				e.Put(k, r.clone)
+			switch {
+			case r.equal == 0:
+				builder[K, V]{}.Put(e, k, r.clone)
+			case e.Revision(k) != r.equal:
+				v, _ := base.Get(k) // what it was compared with, and equal to
+				e.Set(k, v)
 			}
 		}
 		return nil
@@ -156,11 +162,5 @@ func keys[K comparable, V any](s keyed[K, V]) iter.Seq[K] {
 }
 
 func values[K comparable, V any](s keyed[K, V]) iter.Seq[V] {
-	return func(yield func(V) bool) {
-		for _, v := range s.Load().All() {
-			if !yield(v) {
-				return
-			}
-		}
-	}
+	return func(yield func(V) bool) { s.Load().Values()(yield) }
 }

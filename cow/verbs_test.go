@@ -89,8 +89,8 @@ func TestWritesTellWhatTheyBecame(t *testing.T) {
 		want(0)(s.DeleteIf("c", 0))
 
 		fails(cow.ErrExists, "a: key exists")(s.Insert("a", 1))
-		fails(cow.ErrConflict, "a: key is not at that revision")(s.SetIf("a", 1, 1))
-		fails(cow.ErrConflict, "a: key is not at that revision")(s.DeleteIf("a", 1))
+		fails(cow.ErrRevision, "a: key is not at that revision")(s.SetIf("a", 1, 1))
+		fails(cow.ErrRevision, "a: key is not at that revision")(s.DeleteIf("a", 1))
 		fails(cow.ErrNotFound, "b: key not found")(s.Modify("b", add))
 		rev, err := s.Modify("a", func(*int) error { return errTest })
 		require.Equal(t, errTest, err)
@@ -189,7 +189,7 @@ func TestDuplicatesInAUniqueIndexAreErrors(t *testing.T) {
 		"cow":                cow.New[string](cow.Options[int]{}),
 		`cow: table "users"`: cow.NewTable[string](db, "users", cow.Options[int]{}),
 	} {
-		_, err := cow.NewIndex(s, "value", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+		_, err := cow.NewMultiIndex(s, "value", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
 		require.NoError(t, errOf(s.Set("a", 1)))
 		for _, err := range []error{

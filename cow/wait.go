@@ -5,7 +5,14 @@ import "context"
 // Wait blocks until there is a version above after, and returns the snapshot
 // that is current then. It returns ctx's cause, and no snapshot, if ctx ends
 // first, and ErrUnpublished at once if after itself is a version to come.
-func (l *line[P]) Wait(ctx context.Context, after uint64) (P, error) {
+func (s *Store[K, V]) Wait(ctx context.Context, after uint64) (*Map[K, V], error) {
+	return s.wait(ctx, after)
+}
+
+// Wait is [Store.Wait] for the tables of the DB, in one version.
+func (db *DB) Wait(ctx context.Context, after uint64) (*Snapshot, error) { return db.wait(ctx, after) }
+
+func (l *line[P]) wait(ctx context.Context, after uint64) (P, error) {
 	for checked := false; ; {
 		// Waiters share one channel, which publish takes away and closes. It
 		// is loaded or made before the version is: a version published after

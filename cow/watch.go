@@ -3,16 +3,14 @@ package cow
 import (
 	"context"
 	"slices"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Watched is something in a Store or Table to wait for: keys, present or not,
-// or index keys. It is made by Store.OnKeys, Table.OnKeys and Index.OnKeys, immutable,
-// and safe for concurrent use.
+// or keys or a range of an index. It is made by Store.OnKeys, Table.OnKeys, Index.OnKeys
+// and Index.OnRange, immutable, and safe for concurrent use.
 type Watched[K comparable, V any] interface {
 	// differs reports whether it is not the same in both maps.
-	differs(newer, older *snapshot.Map[K, V]) bool
+	differs(newer, older *Map[K, V]) bool
 
 	// add registers c with h, in steps, and remove takes it out again.
 	add(h *hub[K, V], c chan struct{})
@@ -27,11 +25,12 @@ func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] { return watchedKeys[K, V]
 
 // Watch blocks until the current snapshot differs from since in what is watched:
 // any of what is listed, or, if nothing is, the whole map. It returns that
-// snapshot, or ctx's cause and no snapshot if ctx ends first. A key differs once it
-// was written, even with an equal value; other writes never end a Watch. Watch
+// snapshot, or ctx's cause and no snapshot if ctx ends first. A nil since is the empty
+// map. A key differs once it was written, even with an equal value; other writes never
+// end a Watch. Watch
 // starts no goroutine, and a commit pays for the watches it wakes, not for
 // those there are. It panics for a key that cannot be hashed, or compared.
-func (s *Store[K, V]) Watch(ctx context.Context, since *snapshot.Map[K, V], of ...Watched[K, V]) (*snapshot.Map[K, V], error) {
+func (s *Store[K, V]) Watch(ctx context.Context, since *Map[K, V], of ...Watched[K, V]) (*Map[K, V], error) {
 	h := s.hub.Load()
 	if h == nil {
 		s.hub.CompareAndSwap(nil, newHub[K, V]())
@@ -41,11 +40,11 @@ func (s *Store[K, V]) Watch(ctx context.Context, since *snapshot.Map[K, V], of .
 		wake := s.wake
 		s.watches.CompareAndSwap(nil, &wake)
 	}
-	return watch(ctx, &s.line, h, since, func(m *snapshot.Map[K, V]) *snapshot.Map[K, V] { return m }, of)
+	return watch(ctx, &s.line, h, since, func(m *Map[K, V]) *Map[K, V] { return m }, of)
 }
 
 // wake signals those who watch the Store.
-func (s *Store[K, V]) wake(newer, _ *snapshot.Map[K, V]) { s.hub.Load().fire(newer.Version()) }
+func (s *Store[K, V]) wake(newer, _ *Map[K, V]) { s.hub.Load().fire(newer.Version()) }
 
 // Watch is Store.Watch for this table: it blocks until what is watched differs
 // from what it was in since, a snapshot of the DB that the Table is of. To watch a
@@ -76,7 +75,7 @@ func (db *DB) wake(newer, older *Snapshot) {
 }
 
 // watch is Watch of the map that in finds in a snapshot.
-func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h *hub[K, V], since P, in func(P) *snapshot.Map[K, V], of []Watched[K, V]) (P, error) {
+func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h *hub[K, V], since P, in func(P) *Map[K, V], of []Watched[K, V]) (P, error) {
 	older := in(since)
 	if len(of) == 0 {
 		of = []Watched[K, V]{watchedMap[K, V]{}}
@@ -124,7 +123,7 @@ func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h
 // watchedMap watches a whole map.
 type watchedMap[K comparable, V any] struct{}
 
-func (watchedMap[K, V]) differs(newer, older *snapshot.Map[K, V]) bool {
+func (watchedMap[K, V]) differs(newer, older *Map[K, V]) bool {
 	for range newer.Diff(older) {
 		return true
 	}
@@ -142,7 +141,7 @@ func (watchedMap[K, V]) remove(h *hub[K, V], c chan struct{}) {
 // watchedKeys watches keys.
 type watchedKeys[K comparable, V any] []K
 
-func (keys watchedKeys[K, V]) differs(newer, older *snapshot.Map[K, V]) bool {
+func (keys watchedKeys[K, V]) differs(newer, older *Map[K, V]) bool {
 	for _, k := range keys {
 		is, _ := newer.Row(k)
 		if was, _ := older.Row(k); is != was {

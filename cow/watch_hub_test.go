@@ -26,9 +26,9 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 		db := new(DB)
 		table := NewTable[int](db, "a", Options[int]{})
 		byValue := func(v int, add func(int)) { add(v) }
-		x, err := NewIndex(s, "value", byValue, IndexOptions[int]{})
+		x, err := NewMultiIndex(s, "value", byValue, IndexOptions[int]{})
 		require.NoError(t, err)
-		y, err := NewIndex(table, "value", byValue, IndexOptions[int]{})
+		y, err := NewMultiIndex(table, "value", byValue, IndexOptions[int]{})
 		require.NoError(t, err)
 		nan := 0.0
 		nan /= nan
@@ -62,9 +62,7 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 					cs.signal()
 				}
 				for _, x := range h.indexes {
-					keys := x.(indexWatches[int, int, int]).keys.Iterator()
-					for !keys.Done() {
-						_, cs, _ := keys.Next()
+					for _, cs := range x.all(nil) {
 						cs.signal()
 					}
 				}

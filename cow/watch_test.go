@@ -303,7 +303,7 @@ func TestBulkCommitsWakeWatches(t *testing.T) {
 func TestReplaceAndClearWakeWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := cow.New[int](cow.Options[[]int]{})
-		x, err := cow.NewIndex(s, "number", byNumber, cow.IndexOptions[int]{})
+		x, err := cow.NewMultiIndex(s, "number", byNumber, cow.IndexOptions[int]{})
 		require.NoError(t, err)
 		l := laneOfStore(s, x)
 		s.Set(1, []int{1, 1})

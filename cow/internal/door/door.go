@@ -129,7 +129,8 @@ type Commit struct {
 
 // Void reports whether the line has dropped the commit, which was proposed: it
 // must not happen any more. A sink asks before it uses a proposal, and after it
-// called Rebase, Reset or Fail.
+// called Rebase, Reset or Fail. Once it reports true of a commit it does so of all that
+// were proposed after it: asked from the first on, what is not void is without a gap.
 func (c *Commit) Void() bool { return c.void.Load() }
 
 // Drop makes the commit void. It is for lines.

@@ -1,0 +1,128 @@
+package cow_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// Each commit once, in order. Where the consumer ends the context, or breaks out,
+// nothing is left behind.
+func ExampleStore_Changes() {
+	stock := cow.New[string](cow.Options[int]{})
+	stock.Retain(cow.Retention{Versions: 1000}) // how far a consumer may be behind
+	stock.Set("tea", 3)
+	stock.Set("tea", 2)
+	stock.Delete("tea")
+
+	stop := errors.New("that is all")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	for commit, err := range stock.Changes(ctx, 0) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		for c := range stock.Rows(commit) {
+			was, _ := c.Old()
+			is, _ := c.New()
+			fmt.Println(commit.Version(), c.Kind, c.Key, was, is)
+		}
+		if commit.Version() == 3 {
+			cancel(stop)
+		}
+	}
+	// Output:
+	// 1 added tea 0 3
+	// 2 changed tea 3 2
+	// 3 removed tea 2 0
+	// that is all
+}
+
+// A consumer keeps the cursor of the last commit that it has dealt with, here in a
+// variable, in earnest beside its results, and goes on after it when it is started
+// again.
+func ExampleStore_Resume() {
+	stock := cow.New[string](cow.Options[int]{})
+	stock.Retain(cow.Retention{Versions: 1000})
+	stored := stock.Cursor(0) // before the first commit
+	consume := func(commits int) {
+		for commit, err := range stock.Resume(context.Background(), stored) {
+			if err != nil {
+				return // see DB.Resume
+			}
+			for c := range stock.Rows(commit) {
+				fmt.Println(commit.Version(), c.Kind, c.Key)
+			}
+			stored = commit.Cursor()
+			if commits--; commits == 0 {
+				return
+			}
+		}
+	}
+	stock.Set("tea", 3)
+	stock.Set("milk", 5)
+	consume(2)
+	stock.Set("tea", 2) // while nobody listens
+	stock.Set("milk", 4)
+	consume(2)
+	// Output:
+	// 1 added tea
+	// 2 added milk
+	// 3 changed tea
+	// 4 changed milk
+}
+
+// Resume says what has become of a cursor.
+func ExampleDB_Resume() {
+	var db cow.DB
+	notes := cow.NewTable[string](&db, "notes", cow.Options[int]{})
+	db.Retain(cow.Retention{Versions: 2})
+	for n := range 4 {
+		notes.Set("n", n)
+	}
+	ask := func(db *cow.DB, cursor string) {
+		for commit, err := range db.Resume(context.Background(), cursor) {
+			switch {
+			case errors.Is(err, cow.ErrCompacted), errors.Is(err, cow.ErrLineage):
+				fmt.Println("begin with db.Load")
+			case errors.Is(err, cow.ErrCursor):
+				fmt.Println("no cursor")
+			default:
+				fmt.Println(commit)
+			}
+			return
+		}
+	}
+	ask(&db, db.Cursor(3))
+	ask(&db, db.Cursor(0))                // too long ago
+	ask(db.Fork(db.Load()), db.Cursor(3)) // of another DB
+	ask(&db, "yesterday")
+	// Output:
+	// commit 4 (1 change)
+	// begin with db.Load
+	// begin with db.Load
+	// no cursor
+}
+
+// Waits for some keys, whether they are there yet or not, and for no others.
+func ExampleStore_OnKeys() {
+	config := cow.New[string](cow.Options[string]{})
+	config.Set("level", "info")
+	seen := config.Load()
+	go func() {
+		config.Set("color", "red") // wakes nobody
+		config.Set("limit", "10")
+	}()
+	now, err := config.Watch(context.Background(), seen, config.OnKeys("level", "limit"))
+	if err != nil {
+		return
+	}
+	fmt.Println(seen.Has("limit"))
+	fmt.Println(now.Get("limit"))
+	// Output:
+	// false
+	// 10 true
+}

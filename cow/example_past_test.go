@@ -1,0 +1,108 @@
+package cow_test
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// The last two versions before the current one stay, and no others.
+func ExampleStore_Retain() {
+	prices := cow.New[string](cow.Options[int]{})
+	prices.Retain(cow.Retention{Versions: 2})
+	for price := 1; price <= 4; price++ {
+		prices.Set("tea", price)
+	}
+	for version := uint64(1); version <= 5; version++ {
+		m, err := prices.At(version)
+		switch {
+		case errors.Is(err, cow.ErrCompacted):
+			fmt.Println(version, "is gone")
+		case errors.Is(err, cow.ErrUnpublished):
+			fmt.Println(version, "is to come")
+		default:
+			price, _ := m.Get("tea")
+			fmt.Println(version, "had tea for", price)
+		}
+	}
+	// Output:
+	// 1 is gone
+	// 2 had tea for 2
+	// 3 had tea for 3
+	// 4 had tea for 4
+	// 5 is to come
+}
+
+// What somebody saw who looked at a certain time, in all tables.
+func ExampleDB_AsOf() {
+	var db cow.DB
+	db.Retain(cow.Retention{Age: time.Hour}) // from now on
+	prices := cow.NewTable[string](&db, "prices", cow.Options[int]{})
+	prices.Set("tea", 3)
+	ordered := time.Now()
+	time.Sleep(time.Millisecond)
+	prices.Set("tea", 4)
+
+	then, err := db.AsOf(ordered)
+	if err != nil {
+		return // cow.ErrCompacted: more than an hour ago
+	}
+	was, _ := prices.In(then).Get("tea")
+	is, _ := prices.Get("tea")
+	fmt.Println("ordered for", was, "and is", is)
+	// Output: ordered for 3 and is 4
+}
+
+// A version that stays until it is let go of, whatever Retain says.
+func ExampleStore_Pin() {
+	config := cow.New[string](cow.Options[string]{})
+	config.Set("level", "info")
+	fmt.Println(config.Pin("last good", config.Load().Version()))
+
+	config.Set("level", "debgu")
+	for name, m := range config.Pins() {
+		level, _ := m.Get("level")
+		fmt.Println(name, "is version", m.Version(), "with", level)
+		_ = config.Replace(m.All()) // back to it
+	}
+	fmt.Println(config.Get("level"))
+	fmt.Println(config.Unpin("last good"))
+	// Output:
+	// <nil>
+	// last good is version 1 with info
+	// info true
+	// true
+}
+
+// A draft that two people work on beside each other, and the conflict that they
+// are told of.
+func ExampleStore_Fork() {
+	pages := cow.New[string](cow.Options[string]{})
+	pages.Set("home", "hello")
+	pages.Set("about", "us")
+
+	base := pages.Load()
+	draft := pages.Fork(base)
+	draft.Set("home", "welcome")
+	draft.Delete("about")
+	fmt.Println(pages.Len(), draft.Len()) // nobody sees the draft
+
+	pages.Set("home", "hi") // meanwhile
+	_, err := pages.Merge(base, draft.Load(), nil)
+	var conflicts *cow.MergeError
+	if errors.As(err, &conflicts) {
+		fmt.Println(conflicts.Conflicts, pages.Len()) // nothing was merged
+	}
+	_, err = pages.Merge(base, draft.Load(), func(c cow.Conflict[string, string]) (string, bool, error) {
+		v, present := c.Theirs()
+		return v, present, nil // the draft wins
+	})
+	home, _ := pages.Get("home")
+	fmt.Println(home, pages.Len(), err)
+	// Output:
+	// 2 1
+	// [conflict "home"] 2
+	// welcome 1 <nil>
+}

@@ -1,0 +1,122 @@
+package ordered
+
+// A Cursor is a place between two items of a Tree. The zero Cursor is in an empty
+// one.
+type Cursor[K, R any] struct {
+	path  [maxHeight]step[K] // from the root to a leaf
+	depth int                // of the leaf, counted from 1; 0: the tree is empty
+}
+
+// A step is a kid of a branch, or a place in a leaf: before the item at i.
+type step[K any] struct {
+	n *node[K]
+	i int
+}
+
+// maxHeight is more than any Tree has: each level takes sixteen times as many writes as
+// the one below.
+const maxHeight = 16
+
+// Start returns the place before the first item.
+func (t Tree[K, R]) Start() (c Cursor[K, R]) {
+	c.down(t.root, false)
+	return c
+}
+
+// End returns the place after the last item.
+func (t Tree[K, R]) End() (c Cursor[K, R]) {
+	c.down(t.root, true)
+	return c
+}
+
+// Seek returns the place before the first item that is equal to this one or above.
+func (t Tree[K, R]) Seek(o *Order[K, R], k K, r R) (c Cursor[K, R]) {
+	n := t.root
+	if n == nil {
+		return c
+	}
+	for n.isBranch {
+		b := asBranch(n)
+		i := kidOf(b, o, k, r)
+		c.push(n, i)
+		n = b.kids[i]
+	}
+	i, _ := asLeaf[K, R](n).search(o, k, r)
+	c.push(n, i)
+	return c
+}
+
+func (c *Cursor[K, R]) push(n *node[K], i int) {
+	c.path[c.depth] = step[K]{n, i}
+	c.depth++
+}
+
+// down goes to the first place below n, or to the last.
+func (c *Cursor[K, R]) down(n *node[K], last bool) {
+	if n == nil {
+		return
+	}
+	for n.isBranch {
+		i := 0
+		if last {
+			i = int(n.n) - 1
+		}
+		c.push(n, i)
+		n = asBranch(n).kids[i]
+	}
+	i := 0
+	if last {
+		i = int(n.n)
+	}
+	c.push(n, i)
+}
+
+// Next returns the items after the place that lie together in memory, of which there
+// is one at least unless it is the end, and goes to the place after them. They must not
+// be modified.
+func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
+	for c.depth > 0 {
+		at := &c.path[c.depth-1]
+		if l := asLeaf[K, R](at.n); at.i < int(l.n) {
+			keys, rows = l.keys[at.i:l.n], l.rows[at.i:l.n]
+			at.i = int(l.n)
+			return keys, rows
+		}
+		up := c.depth - 1
+		for up > 0 && c.path[up-1].i == int(c.path[up-1].n.n)-1 {
+			up--
+		}
+		if up == 0 {
+			return nil, nil
+		}
+		at = &c.path[up-1]
+		at.i++
+		c.depth = up
+		c.down(asBranch(at.n).kids[at.i], false)
+	}
+	return nil, nil
+}
+
+// Prev is Next for the items before the place.
+func (c *Cursor[K, R]) Prev() (keys []K, rows []R) {
+	for c.depth > 0 {
+		at := &c.path[c.depth-1]
+		if l := asLeaf[K, R](at.n); at.i > 0 {
+			keys, rows = l.keys[:at.i], l.rows[:at.i]
+			at.i = 0
+			return keys, rows
+		}
+		up := c.depth - 1
+		for up > 0 && c.path[up-1].i == 0 {
+			up--
+		}
+		if up == 0 {
+			return nil, nil
+		}
+		at = &c.path[up-1]
+		at.i--
+		c.depth = up
+		c.down(asBranch(at.n).kids[at.i], true)
+	}
+	return nil, nil
+}

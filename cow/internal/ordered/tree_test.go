@@ -1,0 +1,250 @@
+package ordered
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A pair is an item of the model: rows count after keys, and text says which write it
+// is of.
+type pair struct {
+	key  int
+	row  row
+	name string // of the key: equal keys may differ
+}
+
+type row struct{ id, write, bound int }
+
+type name struct {
+	key  int
+	name string
+}
+
+// The order takes a row with a bound of 1 for above, and of -1 for below, all others
+// with that key.
+var order = &Order[name, row]{
+	Keys: func(a, b name, r row) int { return cmp.Or(cmp.Compare(a.key, b.key), -r.bound) },
+	Rows: func(a, b row) int { return cmp.Compare(a.id, b.id) },
+}
+
+func comparePairs(a, b pair) int {
+	return cmp.Or(cmp.Compare(a.key, b.key), -b.row.bound, cmp.Compare(a.row.id, b.row.id))
+}
+
+// pairs returns what Next gives, from a place on.
+func pairs(next func() ([]name, []row)) iter.Seq[pair] {
+	return func(yield func(pair) bool) {
+		for {
+			keys, rows := next()
+			if len(keys) == 0 {
+				return
+			}
+			for i, k := range keys {
+				if !yield(pair{k.key, rows[i], k.name}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func backwards(prev func() ([]name, []row)) []pair {
+	var all []pair
+	for {
+		keys, rows := prev()
+		if len(keys) == 0 {
+			return all
+		}
+		for i := len(keys) - 1; i >= 0; i-- {
+			all = append(all, pair{keys[i].key, rows[i], keys[i].name})
+		}
+	}
+}
+
+// check demands that a tree has these items and that its nodes are as they must be.
+func check(t *testing.T, tree Tree[name, row], want []pair) {
+	t.Helper()
+	require.Equal(t, len(want), tree.Len())
+	c := tree.Start()
+	want = append([]pair{}, want...)
+	require.Equal(t, want, slices.AppendSeq(make([]pair, 0, len(want)), pairs(c.Next)))
+	c = tree.End()
+	back := backwards(c.Prev)
+	slices.Reverse(back)
+	require.Equal(t, want, append([]pair{}, back...))
+	k, r, ok := tree.First()
+	require.Equal(t, len(want) > 0, ok)
+	if ok {
+		require.Equal(t, want[0], pair{k.key, r, k.name})
+		checkNode(t, tree.root, depth(tree.root))
+	}
+}
+
+func depth[K any](n *node[K]) int {
+	if !n.isBranch {
+		return 1
+	}
+	return 1 + depth(asBranch(n).kids[0])
+}
+
+func checkNode(t *testing.T, n *node[name], height int) {
+	require.Positive(t, n.n)
+	require.LessOrEqual(t, int(n.n), width)
+	for i := int(n.n); i < width; i++ {
+		require.Zero(t, n.keys[i], "a key is kept")
+		if n.isBranch {
+			require.Nil(t, asBranch(n).kids[i], "a kid is kept")
+		} else {
+			require.Zero(t, asLeaf[name, row](n).rows[i], "a row is kept")
+		}
+	}
+	if !n.isBranch {
+		require.Equal(t, 1, height)
+		return
+	}
+	for i, kid := range asBranch(n).kids[:n.n] {
+		require.Equal(t, kid.keys[0], n.keys[i])
+		checkNode(t, kid, height-1)
+	}
+}
+
+// A version is a tree and what must be in it.
+type version struct {
+	tree  Tree[name, row]
+	model []pair
+}
+
+func TestTreesAgainstAModel(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			keys, rows := 1+rng.IntN(300), 1+rng.IntN(20)
+			var old []version
+			var v version
+			if rng.IntN(2) == 0 {
+				for i := range rng.IntN(3000) {
+					v.model = append(v.model, pair{i / 3, row{i, 0, 0}, "built"})
+				}
+				v.tree = Build(len(v.model), func(i int) (name, row) { p := v.model[i]; return name{p.key, p.name}, p.row })
+				check(t, v.tree, v.model)
+			}
+			write := 0
+			for range 60 {
+				old = append(old, version{v.tree, slices.Clone(v.model)})
+				e := v.tree.Edit(order)
+				grow := rng.IntN(3)
+				for range 1 + rng.IntN(100) {
+					p := pair{key: rng.IntN(keys), row: row{id: rng.IntN(rows)}}
+					if rng.IntN(4) == 0 && len(v.model) > 0 {
+						p = v.model[rng.IntN(len(v.model))]
+					}
+					i, found := slices.BinarySearchFunc(v.model, p, comparePairs)
+					if rng.IntN(3) >= grow {
+						require.Equal(t, found, e.Delete(name{key: p.key}, p.row))
+						if found {
+							v.model = slices.Delete(v.model, i, i+1)
+						}
+						continue
+					}
+					write++
+					p.row.write, p.name = write, fmt.Sprint(write)
+					same := found && rng.IntN(2) == 0
+					if same {
+						p.name = v.model[i].name
+					}
+					e.Set(name{p.key, p.name}, p.row, same)
+					if found {
+						v.model[i] = p
+					} else {
+						v.model = slices.Insert(v.model, i, p)
+					}
+					k, r, ok := e.Get(order, name{key: p.key}, row{id: p.row.id})
+					require.True(t, ok)
+					require.Equal(t, p, pair{k.key, r, k.name})
+				}
+				v.tree = e.Seal()
+				if rng.IntN(8) == 0 { // a sealed Editor may go on, and changes nothing
+					for range 50 {
+						e.Set(name{rng.IntN(keys), "late"}, row{id: rng.IntN(rows)}, false)
+						e.Delete(name{key: rng.IntN(keys)}, row{id: rng.IntN(rows)})
+					}
+				}
+				check(t, v.tree, v.model)
+				p := pair{key: rng.IntN(keys), row: row{id: rng.IntN(rows), bound: rng.IntN(3) - 1}}
+				i, _ := slices.BinarySearchFunc(v.model, p, comparePairs)
+				c := v.tree.Seek(order, name{key: p.key}, p.row)
+				require.Equal(t, append([]pair{}, v.model[i:]...), slices.AppendSeq([]pair{}, pairs(c.Next)))
+				c = v.tree.Seek(order, name{key: p.key}, p.row)
+				back := backwards(c.Prev)
+				slices.Reverse(back)
+				require.Equal(t, append([]pair{}, v.model[:i]...), append([]pair{}, back...))
+			}
+			for _, v := range old {
+				check(t, v.tree, v.model)
+			}
+		})
+	}
+}
+
+// What comes in order, up or down, and what goes in order leaves no thin tree behind.
+func TestTreesStayLow(t *testing.T) {
+	const n = 100_000
+	for _, up := range []bool{true, false} {
+		e := Tree[int, struct{}]{}.Edit(Natural[int, struct{}]())
+		for i := range n {
+			if !up {
+				i = n - i
+			}
+			e.Set(i, struct{}{}, true)
+		}
+		tree := e.Seal()
+		require.Equal(t, n, tree.Len())
+		require.LessOrEqual(t, depth(tree.root), 5)
+		e = tree.Edit(Natural[int, struct{}]())
+		for i := range n + 1 {
+			if i%100 != 0 {
+				e.Delete(i, struct{}{})
+			}
+		}
+		thin, leaves := e.Seal(), 0
+		for c := thin.Start(); ; leaves++ {
+			if keys, _ := c.Next(); len(keys) == 0 {
+				break
+			}
+		}
+		require.LessOrEqual(t, leaves, thin.Len()/4, "of %d items", thin.Len())
+		require.Equal(t, n, tree.Len())
+	}
+}
+
+// A row in the place of another shares all keys with the tree before.
+func TestRowsAreReplacedWithoutTheirKeys(t *testing.T) {
+	tree := Build(10_000, func(i int) (string, int) { return fmt.Sprintf("%05d", i), 0 })
+	order := Natural[string, int]()
+	e := tree.Edit(order)
+	e.Set("05000", 1, true)
+	next := e.Seal()
+	_, row, _ := next.Get(order, "05000", 0)
+	require.Equal(t, 1, row)
+	x, y := next.Start(), tree.Start()
+	for {
+		a, _ := x.Next()
+		b, _ := y.Next()
+		if len(a) == 0 {
+			break
+		}
+		require.Same(t, &a[0], &b[0])
+	}
+	allocs := testing.AllocsPerRun(100, func() {
+		e := tree.Edit(order)
+		e.Set("05000", 1, true)
+		next = e.Seal()
+	})
+	require.LessOrEqual(t, allocs, 3+2.0) // one for each node, and two owners
+}

@@ -1,0 +1,76 @@
+package cow
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// MarshalJSON returns the current snapshot as snapshot.Map.MarshalJSON has it: that
+// of Load. There is no UnmarshalJSON: decode into a map[K]V, and give maps.All of it
+// to Replace or Sync.
+func (s *Store[K, V]) MarshalJSON() ([]byte, error) { return s.Load().MarshalJSON() }
+
+// MarshalJSON is Store.MarshalJSON for the table.
+func (t *Table[K, V]) MarshalJSON() ([]byte, error) { return t.Load().MarshalJSON() }
+
+// MarshalJSON returns the current snapshot as Snapshot.MarshalJSON has it.
+func (db *DB) MarshalJSON() ([]byte, error) { return tablesJSON(db.Load(), db.schema().all()) }
+
+// MarshalJSON returns {"version":…,"tables":{"users":{…},…}}, with all tables that
+// the DB has by now, each as snapshot.Map.MarshalJSON has it. An error says which
+// table it is of. A nil *Snapshot is null.
+func (s *Snapshot) MarshalJSON() ([]byte, error) { return tablesJSON(s, s.tables()) }
+
+func tablesJSON(s *Snapshot, tables []table) ([]byte, error) {
+	maps := make(map[string]any, len(tables))
+	for _, t := range tables {
+		maps[t.title()] = t.shown(s)
+	}
+	return toJSON(struct {
+		Version uint64         `json:"version"`
+		Tables  map[string]any `json:"tables"`
+	}{s.Version(), maps})
+}
+
+// tables returns the tables that the DB of s has.
+func (s *Snapshot) tables() []table {
+	if s == nil || s.of == nil {
+		return nil
+	}
+	return s.of.schema.all()
+}
+
+func (d *tableDef[K, V]) shown(s *Snapshot) any { return d.in(s) }
+
+// MarshalJSON returns {"version":…,"time":…,"cursor":…,"changes":…}: what the methods
+// return, the time in UTC, and how many changes there are. These are read by
+// Store.Rows or Table.Rows.
+func (c *Commit) MarshalJSON() ([]byte, error) {
+	return toJSON(struct {
+		Version uint64    `json:"version"`
+		Time    time.Time `json:"time"`
+		Cursor  string    `json:"cursor"`
+		Changes int       `json:"changes"`
+	}{c.version, c.Time().UTC(), c.Cursor(), c.len()})
+}
+
+// len returns how many changes there are.
+func (c *Commit) len() int {
+	if c.changes == nil {
+		return 0
+	}
+	return c.changes.len()
+}
+
+// toJSON returns v as JSON. It does not escape <, > and &: whoever called
+// MarshalJSON does, or was told not to.
+func toJSON(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,65 @@
+package cow
+
+import "github.com/cowstore/cowstore/snapshot"
+
+// What a user of a Store or Table meets of package snapshot has a name here too, so
+// that one import is enough.
+
+// A Map is an immutable map: one version of a Store or Table. Its methods Get, Has,
+// Len, All, Keys, Values, Row, Rows, Revision and Version read it, Shared reads it without
+// cloning, and Diff compares it with another; see [snapshot.Map].
+type Map[K comparable, V any] = snapshot.Map[K, V]
+
+// An Editor makes the changes of one update to one map, with the methods Get, Has,
+// Len, All, Revision, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf,
+// Take, Clear, Merge and Map; see [snapshot.Editor]. It must not be used after the
+// update function has returned, which panics; it is sealed by the update.
+type Editor[K comparable, V any] = snapshot.Editor[K, V]
+
+// A Row is a key, its value and the version that wrote them, with the methods Key,
+// Value, Shared and Revision; see [snapshot.Row].
+type Row[K comparable, V any] = snapshot.Row[K, V]
+
+// A Change is what happened to one key between two versions: its fields Key and Kind,
+// and the methods Old, New and Rows; see [snapshot.Change].
+type Change[K comparable, V any] = snapshot.Change[K, V]
+
+// A Kind says what happened to a key: Added, Changed or Removed.
+type Kind = snapshot.Kind
+
+// The kinds of change.
+const (
+	Added   = snapshot.Added
+	Changed = snapshot.Changed
+	Removed = snapshot.Removed
+)
+
+// A Shared reads a Map without cloning: what it hands out must not be modified. See
+// [snapshot.Shared].
+type Shared[K comparable, V any] = snapshot.Shared[K, V]
+
+// A Conflict is a key that both sides of a merge have changed, with the methods Base,
+// Ours and Theirs; see [snapshot.Conflict].
+type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
+
+// A KeyError says which key of which table an error is about. It wraps one of the
+// errors below, or a *CloneError.
+type KeyError[K comparable] = snapshot.KeyError[K]
+
+// A CloneError says where a value holds what must not be copied, such as a lock.
+type CloneError = snapshot.CloneError
+
+// The errors of verbs, to be tested with errors.Is.
+var (
+	ErrExists   = snapshot.ErrExists   // Insert: the key is present
+	ErrNotFound = snapshot.ErrNotFound // Modify: the key is absent
+	ErrRevision = snapshot.ErrRevision // SetIf, DeleteIf: the key is at another revision
+	ErrModified = snapshot.ErrModified // Modify, Upsert: the function wrote the key itself
+	ErrKey      = snapshot.ErrKey      // the key is not equal to itself, such as a NaN
+)
+
+// Pending is the revision, inside an update, of what that update itself wrote; see
+// [snapshot.Pending].
+const Pending = snapshot.Pending
+
+type builder[K comparable, V any] = snapshot.Builder[K, V]

@@ -1,0 +1,196 @@
+package cow_test
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// A part is an index key of three fields.
+type part struct {
+	team  string
+	level int
+	name  string
+}
+
+func newParts(t *testing.T) (*cow.Store[int, []part], *cow.Index[int, []part, part]) {
+	s := cow.New[int](cow.Options[[]part]{})
+	x, err := cow.NewMultiIndexFunc(s, "parts", func(v []part, add func(part)) {
+		for _, p := range v {
+			add(p)
+		}
+	}, cow.IndexOptions[int]{},
+		func(a, b part) int { return 3 * strings.Compare(a.team, b.team) },
+		func(a, b part) int { return b.level - a.level }, // the highest first
+		func(a, b part) int { return strings.Compare(a.name, b.name) })
+	require.NoError(t, err)
+	return s, x
+}
+
+func randomPart(rng *rand.Rand) part {
+	return part{string(rune('a' + rng.IntN(4))), rng.IntN(5), string(rune('x' + rng.IntN(3)))}
+}
+
+// A range by leading fields has what agrees with them, alone and with other bounds.
+func TestLeadingFields(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	s, x := newParts(t)
+	for i := range 300 {
+		_, err := s.Set(i, []part{randomPart(rng), randomPart(rng)})
+		require.NoError(t, err)
+	}
+	all := x.In(s.Load())
+	for range 300 {
+		n, p, from := 1+rng.IntN(3), randomPart(rng), randomPart(rng)
+		agree := func(i part) bool {
+			return i.team == p.team && (n < 2 || i.level == p.level) && (n < 3 || i.name == p.name)
+		}
+		order := func(a, b part) int {
+			return cmp.Or(strings.Compare(a.team, b.team), b.level-a.level, strings.Compare(a.name, b.name))
+		}
+		var leading, bounded []string
+		for i, row := range all.All() {
+			if agree(i) {
+				leading = append(leading, fmt.Sprint(i, row.Key()))
+				if order(i, from) >= 0 {
+					bounded = append(bounded, fmt.Sprint(i, row.Key()))
+				}
+			}
+		}
+		texts := func(r cow.Range[int, []part, part]) (texts []string) {
+			for i, row := range r.All() {
+				texts = append(texts, fmt.Sprint(i, row.Key()))
+			}
+			require.Len(t, texts, r.Len())
+			return texts
+		}
+		require.Equal(t, leading, texts(all.Leading(n, p)))
+		require.Equal(t, bounded, texts(all.Leading(n, p).From(from)))
+		require.Equal(t, bounded, texts(all.From(from).Leading(n, p)))
+		back := texts(all.Leading(n, p).Reverse())
+		slices.Reverse(back)
+		require.Equal(t, leading, back)
+	}
+	require.PanicsWithValue(t, `cow: Leading(4) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(4, part{}) })
+	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, part{}) })
+	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(part{}) })
+	require.PanicsWithValue(t, `cow: index "none" needs a function that compares index keys`, func() {
+		_, _ = cow.NewIndexFunc(s, "none", func([]part) part { return part{} }, cow.IndexOptions[int]{})
+	})
+}
+
+// Who follows the changes of a part has the rows of that part, and a watch of it ends
+// exactly when they differ.
+func TestAPartOfTheRowsIsFollowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		s, x := newParts(t)
+		s.Retain(cow.Retention{Versions: 1000})
+		bounds := []cow.Range[int, []part, part]{
+			x.In(s.Load()),
+			x.In(s.Load()).Leading(1, part{team: "b"}),
+			x.In(s.Load()).Leading(2, part{team: "c", level: 2}),
+			x.In(s.Load()).From(part{"b", 3, "y"}).To(part{"c", 1, "x"}),
+			x.In(s.Load()).After(part{"b", 3, "y"}, 7),
+			x.In(s.Load()).Before(part{"c", 1, "x"}, 7),
+		}
+		// The rows in a part, by brute force.
+		rows := func(m *cow.Map[int, []part], r cow.Range[int, []part, part]) map[int]uint64 {
+			in := map[int]uint64{}
+			for row := range m.Rows() {
+				if slices.ContainsFunc(row.Value(), func(p part) bool { return between(r, bounds, p, row.Key()) }) {
+					in[row.Key()] = row.Revision()
+				}
+			}
+			return in
+		}
+		followed := make([]map[int]uint64, len(bounds))
+		watched := make([]chan struct{}, len(bounds))
+		watch := func(i int) {
+			since := s.Load()
+			watched[i] = make(chan struct{})
+			go func() {
+				defer close(watched[i])
+				_, _ = s.Watch(t.Context(), since, x.OnRange(bounds[i]))
+			}()
+		}
+		for i := range bounds {
+			followed[i] = map[int]uint64{}
+			watch(i)
+		}
+		synctest.Wait()
+		for range 400 {
+			before := s.Load()
+			require.NoError(t, s.Update(func(e *cow.Editor[int, []part]) error {
+				for range 1 + rng.IntN(3) {
+					if k := rng.IntN(20); rng.IntN(4) == 0 {
+						e.Delete(k)
+					} else {
+						e.Set(k, []part{randomPart(rng), randomPart(rng)}[:rng.IntN(3)])
+					}
+				}
+				return nil
+			}))
+			synctest.Wait()
+			now := s.Load()
+			for i, r := range bounds {
+				was, is := rows(before, r), rows(now, r)
+				for c := range r.Changes(now.Diff(before)) {
+					_, had := was[c.Key]
+					_, has := is[c.Key]
+					require.Equal(t, map[[2]bool]cow.Kind{{false, true}: cow.Added, {true, true}: cow.Changed, {true, false}: cow.Removed}[[2]bool{had, has}], c.Kind)
+					if _, row := c.Rows(); has {
+						followed[i][c.Key] = row.Revision()
+					} else {
+						delete(followed[i], c.Key)
+					}
+				}
+				require.Equal(t, is, followed[i])
+				select {
+				case <-watched[i]:
+					require.NotEqual(t, was, is, "a watch of part %d ended for nothing", i)
+					watch(i)
+					synctest.Wait()
+				default:
+					require.Equal(t, was, is, "a watch of part %d was not woken", i)
+				}
+			}
+		}
+	})
+	s, _ := newParts(t)
+	_, other := newParts(t)
+	_, x := newParts(t)
+	require.PanicsWithValue(t, `cow: OnRange of index "parts" with a Range of another: make it by In or During of this one`,
+		func() { x.OnRange(other.In(s.Load())) })
+}
+
+// between reports whether an index key lies in one of the ranges of the test, told by
+// hand.
+func between(r cow.Range[int, []part, part], all []cow.Range[int, []part, part], p part, key int) bool {
+	order := func(a, b part) int {
+		return cmp.Or(strings.Compare(a.team, b.team), b.level-a.level, strings.Compare(a.name, b.name))
+	}
+	switch slices.IndexFunc(all, func(o cow.Range[int, []part, part]) bool { return o == r }) {
+	case 0:
+		return true
+	case 1:
+		return p.team == "b"
+	case 2:
+		return p.team == "c" && p.level == 2
+	case 3:
+		return order(p, part{"b", 3, "y"}) >= 0 && order(p, part{"c", 1, "x"}) < 0
+	case 4:
+		return cmp.Or(order(p, part{"b", 3, "y"}), cmp.Compare(key, 7)) > 0
+	case 5:
+		return cmp.Or(order(p, part{"c", 1, "x"}), cmp.Compare(key, 7)) < 0
+	}
+	panic("a range of something else")
+}
