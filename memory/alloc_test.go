@@ -20,7 +20,7 @@ func TestReadsAllocateNothing(t *testing.T) {
 			m := memory.New(o)
 			s := m.Space("user", "42", "notes")
 			for _, k := range []string{"a", "b", "c"} {
-				require.NoError(t, s.PutItem(k, memory.Item{Value: map[string]any{"n": 1, "in": map[string]any{"x": 2.5}}, Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}}))
+				require.NoError(t, errOf(s.PutItem(k, memory.Item{Value: map[string]any{"n": 1, "in": map[string]any{"x": 2.5}}, Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}})))
 			}
 			view := s.Load()
 			zero := func(what string, f func()) {

@@ -12,9 +12,9 @@ var ErrAbsent = errors.New("memory: value is absent")
 
 // As returns v as a T: what came in, as Any does, if that was a T, or T is an
 // interface that it implements. A T is as good as a *T, alone and as the element of
-// a slice, an array or a map, and a nil there is the zero T. Anything else is what encoding/json makes of its JSON,
-// without the fields that JSON does not show. As returns an error if that does not
-// fit, and the zero T with ErrAbsent for Absent.
+// a slice, an array or a map, and a nil there is the zero T. Anything else is what
+// encoding/json makes of its JSON, without the fields that JSON does not show. As
+// returns an error if that does not fit, and the zero T with ErrAbsent for Absent.
 func As[T any](v Value) (T, error) {
 	var t T
 	if !v.Exists() {
@@ -36,7 +36,7 @@ func As[T any](v Value) (T, error) {
 	}
 	if err != nil {
 		var zero T
-		return zero, fmt.Errorf("memory: as %v: %w", reflect.TypeFor[T](), err)
+		return zero, fmt.Errorf("memory: as %v: %w", reflect.TypeFor[T](), bare{err})
 	}
 	return t, nil
 }

@@ -15,6 +15,7 @@ type Batch struct {
 	now     int64
 	tick    uint64
 	entries *cow.Editor[string, *entry]
+	wrote   bool // a verb changed something
 
 	// What was put and is not settled yet; see settle.
 	vectors map[string][]float32 // by the name of the entry
@@ -39,7 +40,8 @@ func (m *Memory) Batch(f func(b *Batch) error) error {
 	})
 }
 
-// Version returns the version that the batch will publish.
+// Version returns the version that the batch will publish, if it does: a batch that
+// fails, or changes nothing though it returns nil, leaves the number to the next.
 func (b *Batch) Version() uint64 { return b.tx.Version() }
 
 // Space returns an Editor of the space with that path. No path is the root, a
@@ -62,6 +64,14 @@ func (b *Batch) lookup(name string) (*entry, uint64) {
 func (b *Batch) store(name string, e *entry) {
 	b.complete(name, e)
 	b.entries.Set(name, e)
+	b.wrote = true
+}
+
+// remove removes the entry under a name.
+func (b *Batch) remove(name string) {
+	if b.entries.Delete(name) {
+		b.wrote = true
+	}
 }
 
 // complete fills in what is the same for all entries that a batch stores.

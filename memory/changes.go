@@ -49,9 +49,10 @@ type Change struct {
 // entries of the space, in the order of the commits, and by key within one. When
 // it has caught up it waits for the next. It ends with an error and no Change:
 // ctx's cause when ctx ends, ErrCompacted when the next commit is not retained any
-// more, or ErrUnpublished when since is a version to come. To resume, begin with the version of the last Change, once all Changes
-// of that version were seen. See cow.DB for what is kept without Retain; it
-// starts no goroutine and never makes a writer wait.
+// more, or ErrUnpublished when since is a version to come. To resume, begin with the
+// version of the last Change, once all Changes of that version were seen. See cow.DB
+// for what is kept without Retain; it starts no goroutine and never makes a writer
+// wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	return s.m.changes(s.m.db.Changes(ctx, since), nameOf(s.path, ""))
 }
@@ -75,7 +76,7 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string) i
 	return func(yield func(Change, error) bool) {
 		for commit, err := range commits {
 			if err != nil {
-				yield(Change{}, err)
+				yield(Change{}, named(err))
 				return
 			}
 			var rows []snapshot.Change[string, *entry]

@@ -184,27 +184,27 @@ func TestChangesTellWhyAnEntryIsGone(t *testing.T) {
 			}
 			return all
 		}
-		require.NoError(t, s.Put("a", 1))
+		require.NoError(t, errOf(s.Put("a", 1)))
 		require.Equal(t, []string{"[s] a added"}, kinds())
-		require.NoError(t, s.Put("a", 1))
+		require.NoError(t, errOf(s.Put("a", 1)))
 		require.Equal(t, []string{"[s] a changed"}, kinds())
 		s.Delete("a")
 		require.Equal(t, []string{"[s] a deleted"}, kinds())
 		fill(t, m, "s", 3)
 		s.Get("0001")
-		require.NoError(t, m.Space("t").Put("b", 1))
+		require.NoError(t, errOf(m.Space("t").Put("b", 1)))
 		require.Equal(t, []string{"[s] 0000 evicted", "[t] b added"}, kinds())
 		s.Clear()
 		require.Equal(t, []string{"[s] 0001 deleted", "[s] 0002 deleted"}, kinds())
-		require.NoError(t, s.PutItem("c", memory.Item{Value: 1, TTL: time.Second}))
+		require.NoError(t, errOf(s.PutItem("c", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(time.Minute)
 		m.Sweep()
 		require.Equal(t, []string{"[s] c expired"}, kinds())
-		require.NoError(t, s.PutItem("c", memory.Item{Value: 1, TTL: time.Second}))
+		require.NoError(t, errOf(s.PutItem("c", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(time.Minute)
-		require.NoError(t, s.Put("c", 1))
+		require.NoError(t, errOf(s.Put("c", 1)))
 		require.Equal(t, []string{"[s] c added"}, kinds(), "what was there had expired")
-		require.NoError(t, s.PutItem("d", memory.Item{Value: 1, TTL: time.Second}))
+		require.NoError(t, errOf(s.PutItem("d", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(time.Minute)
 		s.Clear()
 		require.Equal(t, []string{"[s] c deleted", "[s] d expired"}, kinds())
@@ -250,8 +250,8 @@ func TestChangesWaitAndEnd(t *testing.T) {
 		}()
 		synctest.Wait()
 		require.Equal(t, 1, m.Stats().Waiting)
-		require.NoError(t, m.Space("t").Put("other", 1))
-		require.NoError(t, m.Space("s").Put("a", 1))
+		require.NoError(t, errOf(m.Space("t").Put("other", 1)))
+		require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 		synctest.Wait()
 		require.Equal(t, []string{"a"}, seen)
 		require.NoError(t, m.Batch(func(b *memory.Batch) error {
@@ -277,7 +277,7 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 		m := memory.New(memory.Options{MaxEntries: 50})
 		m.Space("x").Configure(memory.SpaceOptions{TTL: time.Second})
 		for _, p := range [][]string{{}, {"s"}, {"s", "below"}, {"s\x00"}, {"x"}} {
-			require.NoError(t, m.Space(p...).PutItem("a", memory.Item{Value: 1, Vector: []float32{1}}))
+			require.NoError(t, errOf(m.Space(p...).PutItem("a", memory.Item{Value: 1, Vector: []float32{1}})))
 		}
 		type watch struct {
 			path []string
@@ -289,14 +289,14 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 			write func()
 			wakes []int
 		}{
-			"Put":              {func() { _ = m.Space("s").Put("a", 1) }, []int{1, 5}},
-			"Put below":        {func() { _ = m.Space("s", "below").Put("a", 1) }, []int{2, 7}},
-			"Put in the root":  {func() { _ = m.Space().Put("b", 1) }, []int{0, 8}},
-			"Put of a new key": {func() { _ = m.Space("s").Put("c", 1) }, []int{1, 6}},
-			"PutVector":        {func() { _ = m.Space("s").PutVector("a", []float32{2}, nil) }, []int{1, 5}},
+			"Put":              {func() { _, _ = m.Space("s").Put("a", 1) }, []int{1, 5}},
+			"Put below":        {func() { _, _ = m.Space("s", "below").Put("a", 1) }, []int{2, 7}},
+			"Put in the root":  {func() { _, _ = m.Space().Put("b", 1) }, []int{0, 8}},
+			"Put of a new key": {func() { _, _ = m.Space("s").Put("c", 1) }, []int{1, 6}},
+			"PutVector":        {func() { _, _ = m.Space("s").PutVector("a", []float32{2}, nil) }, []int{1, 5}},
 			"Delete":           {func() { m.Space("s").Delete("a") }, []int{1, 5}},
-			"a new space":      {func() { _ = m.Space("none").Put("a", 1) }, []int{4}},
-			"nothing":          {func() { m.Space("s").Delete("nothing"); _ = m.Space("s").Insert("c", 1) }, []int{}},
+			"a new space":      {func() { _, _ = m.Space("none").Put("a", 1) }, []int{4}},
+			"nothing":          {func() { m.Space("s").Delete("nothing"); _, _ = m.Space("s").Insert("c", 1) }, []int{}},
 			"a failing batch": {func() {
 				_ = m.Batch(func(b *memory.Batch) error { _ = b.Space("s").Put("a", 1); return errors.New("no") })
 			}, []int{}},
@@ -308,10 +308,10 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 			}, []int{1, 3}},
 			"Sweep": {func() { time.Sleep(time.Hour); m.Sweep() }, []int{9}},
 		} {
-			_ = m.Space("s").Put("a", 1)
-			_ = m.Space("s").Put("c", 1)
-			_ = m.Space().Put("a", 1)
-			_ = m.Space("x").Put("a", 1)
+			_, _ = m.Space("s").Put("a", 1)
+			_, _ = m.Space("s").Put("c", 1)
+			_, _ = m.Space().Put("a", 1)
+			_, _ = m.Space("x").Put("a", 1)
 			m.Space("none").Clear()
 			since := m.Load()
 			ctx, cancel := context.WithCancel(t.Context())
@@ -351,7 +351,7 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 func TestWatchFindsWhatHasHappened(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{MaxEntries: 2})
-		require.NoError(t, m.Space("s").Put("a", 1))
+		require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 		since := m.Load()
 		fill(t, m, "t", 2) // evicts a
 		_, err := m.Space("s").Watch(t.Context(), since, "a")
@@ -367,7 +367,7 @@ func TestWatchFindsWhatHasHappened(t *testing.T) {
 func TestNothingNetWakesNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		require.NoError(t, m.Space("s").PutVector("a", []float32{1}, nil))
+		require.NoError(t, errOf(m.Space("s").PutVector("a", []float32{1}, nil)))
 		since := m.Load()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -388,8 +388,8 @@ func TestNothingNetWakesNoWatch(t *testing.T) {
 func TestChangesResumeFromACursor(t *testing.T) {
 	m := memory.New(memory.Options{})
 	m.Retain(cow.Retention{Versions: 10})
-	_ = m.Space("s").Put("a", 1)
-	_ = m.Space("s").Put("b", 2)
+	_, _ = m.Space("s").Put("a", 1)
+	_, _ = m.Space("s").Put("b", 2)
 	next := func(cursor string) (c memory.Change, err error) {
 		for c, err = range m.Resume(t.Context(), cursor) {
 			break

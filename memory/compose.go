@@ -19,7 +19,8 @@ func (f *freezer) mapOf(n *node, v reflect.Value) error {
 	pairs := make([]pair, 0, v.Len())
 	var room reflect.Value
 	if f.kept {
-		room = reflect.MakeSlice(reflect.SliceOf(t.Elem()), v.Len(), v.Len()) // values of a map are not addressable
+		// The values of a map are not addressable.
+		room = reflect.MakeSlice(reflect.SliceOf(t.Elem()), v.Len(), v.Len())
 	}
 	for it := v.MapRange(); it.Next(); {
 		key, err := keyText(it.Key())

@@ -40,13 +40,13 @@ func (r reads) GetVector(space []string, key string) ([]float32, map[string]any,
 	return v, anyMap(e.Metadata), ok, nil
 }
 
-func (r reads) SearchVector(space []string, query []float32, k int) ([]memorytest.Hit, error) {
+func (r reads) SearchVector(space []string, query []float32, k int) ([]memorytest.Neighbor, error) {
 	view := r.in(space)
 	found, err := view.Search(query, memory.SearchOptions{K: k})
-	hits := make([]memorytest.Hit, len(found))
+	hits := make([]memorytest.Neighbor, len(found))
 	for i, h := range found {
 		v, _ := view.Vector(h.Key)
-		hits[i] = memorytest.Hit{Key: h.Key, Vector: v, Metadata: anyMap(h.Metadata)}
+		hits[i] = memorytest.Neighbor{Key: h.Key, Vector: v, Metadata: anyMap(h.Metadata)}
 	}
 	return hits, err
 }
@@ -62,15 +62,17 @@ type backend struct {
 	m *memory.Memory
 }
 
-func (b backend) Snapshot() (memorytest.View, error) {
+func (b backend) Snapshot() (memorytest.Snapshot, error) {
 	s := b.m.Load()
 	return reads{func(space []string) memory.View { return s.Space(space...) }}, nil
 }
 
-func (b backend) Put(space []string, key string, v any) error { return b.m.Space(space...).Put(key, v) }
+func (b backend) Put(space []string, key string, v any) error {
+	return errOf(b.m.Space(space...).Put(key, v))
+}
 
 func (b backend) PutVector(space []string, key string, v []float32, metadata map[string]any) error {
-	return b.m.Space(space...).PutVector(key, v, metadata)
+	return errOf(b.m.Space(space...).PutVector(key, v, metadata))
 }
 
 func (b backend) Delete(space []string, key string) error {
@@ -79,15 +81,15 @@ func (b backend) Delete(space []string, key string) error {
 }
 
 func (b backend) Insert(space []string, key string, v any) (bool, error) {
-	return unless(memory.ErrExists, b.m.Space(space...).Insert(key, v))
+	return unless(memory.ErrExists, errOf(b.m.Space(space...).Insert(key, v)))
 }
 
 func (b backend) Modify(space []string, key string, f func(any) (any, error)) error {
-	return b.m.Space(space...).Modify(key, func(v memory.Value) (any, error) { return f(v.Any()) })
+	return errOf(b.m.Space(space...).Modify(key, func(v memory.Value) (any, error) { return f(v.Any()) }))
 }
 
 func (b backend) Take(space []string, key string) (any, bool, error) {
-	v, ok := b.m.Space(space...).Take(key)
+	v, ok, _ := b.m.Space(space...).Take(key)
 	return v.Any(), ok, nil
 }
 
@@ -97,11 +99,11 @@ func (b backend) Revision(space []string, key string) (uint64, error) {
 }
 
 func (b backend) SetIf(space []string, key string, rev uint64, v any) (bool, error) {
-	return unless(memory.ErrConflict, b.m.Space(space...).SetIf(key, rev, v))
+	return unless(memory.ErrRevision, errOf(b.m.Space(space...).SetIf(key, rev, v)))
 }
 
 func (b backend) DeleteIf(space []string, key string, rev uint64) (bool, error) {
-	return unless(memory.ErrConflict, b.m.Space(space...).DeleteIf(key, rev))
+	return unless(memory.ErrRevision, errOf(b.m.Space(space...).DeleteIf(key, rev)))
 }
 
 // unless makes false of one error.

@@ -12,7 +12,7 @@
 //
 //	m := memory.New(memory.Options{})
 //	notes := m.Space("user", "42", "notes")
-//	err := notes.Put("style", map[string]any{"text": "prefers short answers"})
+//	_, err := notes.Put("style", map[string]any{"text": "prefers short answers"})
 //	v, ok := notes.Get("style")
 //
 // A [Space] is a namespace, known by a path of strings. [View] is a space in a
@@ -29,26 +29,32 @@
 // changed.
 //
 // These are errors, each a [*ValueError] with the place and the type, in a
-// [*KeyError] with the key:
+// [*KeyError] with the space and the key:
 //
-//	ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for FreezeHandles
-//	ErrUnsupported   NaN and infinities, and text of numbers that are too large for a float64, as 1e400
-//	ErrUnsupported   maps by keys that are not strings or integers and do not marshal themselves
-//	                 to text, or two of which marshal themselves to the same
+//	ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for
+//	                 FreezeHandles
+//	ErrUnsupported   NaN and infinities, and text of numbers that are too large for a
+//	                 float64, as 1e400
+//	ErrUnsupported   maps by keys that are not strings or integers and do not marshal
+//	                 themselves to text, or two of which marshal themselves to the same
 //	ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone
 //	ErrUnsupported   what MarshalJSON or MarshalText return an error for
 //	ErrCycle         a value that contains itself where JSON would show it
-//	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around one another,
-//	                 or a few parts that are in it a hundred thousand times
+//	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
+//	                 one another, or a few parts that are in it a hundred thousand times
 //
 // A line to [Memory.Import] that is no entry is ErrMalformed. Other errors are about
-// entries, not values: ErrExists, ErrNotFound, ErrConflict, ErrFull, and those of
-// vectors and of searches.
+// entries, not values: ErrExists, ErrNotFound, ErrRevision, ErrModified, ErrFull, and
+// those of vectors and of searches. Nothing that a caller's data can be panics. What
+// fails in a [Batch] is returned by the verb of its [Editor], and the Batch fails only
+// if its function returns that.
 //
 // These panic, as misuse of this package:
 //
 //	New, Configure   a negative limit
+//	SweepEvery       a duration that is not positive
 //	Batch            a write, or Wait, to the Memory in whose update it is called
+//	Fork, Merge      a snapshot of another Memory that is not a fork of the same; and Watch
 //	Editor           a use after its Batch, or by two goroutines at once
 //	Memory           a use of the zero Memory
 //
@@ -68,7 +74,7 @@
 //
 // # How it is made
 //
-// A Memory is a [cow.DB] of three tables. The entries are the one truth. What
+// A Memory is a [cow.DB] of four tables. The entries are the one truth. What
 // follows from them, how many entries a space has, the index of its vectors
 // (package vector) and of its text (package text), lies in the row of the space, as
 // an immutable value of its own, and is brought up to the entries at the end of each

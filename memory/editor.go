@@ -10,17 +10,21 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// The errors of verbs, to be tested with errors.Is.
+// The errors of verbs, to be tested with errors.Is. What is returned is a *KeyError
+// that wraps one of them.
 var (
 	ErrExists   = cow.ErrExists
 	ErrNotFound = cow.ErrNotFound
-	ErrConflict = cow.ErrConflict
+	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
+	ErrModified = cow.ErrModified
 )
 
 // An Editor writes to one space within a Batch, and reads what the Batch has
 // written so far. It must not be used after the Batch has ended, which panics. Its
-// verbs are those of Space, which are batches of one; an error leaves the entry
-// as it was, and the Batch may go on.
+// verbs are those of Space, which are batches of one, but return no versions: there is
+// one for the whole Batch. Where values, keys or vectors can be refused, Put included,
+// the verb returns the error, for it is known at once; the entry stays as it was, and the
+// Batch may go on.
 //
 // A value and a vector with its metadata are put apart or, by PutItem, together.
 // An entry exists while it has either, and is deleted as a whole. To Insert,
@@ -50,7 +54,7 @@ func (e *Editor) Entry(key string) (Entry, bool) {
 // Put stores v, frozen, as the value of key. A vector and metadata stay as they
 // are. It expires as its space says, from now on.
 func (e *Editor) Put(key string, v any) error {
-	d, err := e.b.m.freeze(key, v)
+	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
 	}
@@ -99,7 +103,7 @@ func (e *Editor) expire(next *entry, ttl time.Duration) {
 
 // PutItem stores a whole entry under key, in place of what is there.
 func (e *Editor) PutItem(key string, it Item) error {
-	d, err := e.b.m.prepare(key, it)
+	d, err := e.b.m.prepare(e.space, key, it)
 	if err != nil {
 		return err
 	}
@@ -123,7 +127,7 @@ func (e *Editor) putItem(key string, d draft) error {
 
 // Insert is Put if key has no value, and returns ErrExists otherwise.
 func (e *Editor) Insert(key string, v any) error {
-	d, err := e.b.m.freeze(key, v)
+	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
 	}
@@ -132,19 +136,19 @@ func (e *Editor) Insert(key string, v any) error {
 
 func (e *Editor) insert(key string, d draft) error {
 	if _, ok := e.Get(key); ok {
-		return keyError(key, ErrExists)
+		return keyError(e.space, key, ErrExists)
 	}
 	e.put(key, d)
 	return nil
 }
 
 // Modify calls f with the value of key and stores what it returns, or returns
-// its error. It returns ErrNotFound if key has no value. When it expires stays as
-// it is.
+// its error as it is. It returns ErrNotFound if key has no value, and ErrModified if f
+// itself writes key. When it expires stays as it is.
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	return e.Upsert(key, func(v Value) (any, error) {
 		if !v.Exists() {
-			return nil, keyError(key, ErrNotFound)
+			return nil, keyError(e.space, key, ErrNotFound)
 		}
 		return f(v)
 	})
@@ -160,12 +164,12 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 	if err != nil {
 		return err
 	}
-	d, err := e.b.m.freeze(key, v)
+	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
 	}
 	if now, again := e.b.lookup(name); now != old || again != rev {
-		return keyError(key, fmt.Errorf("%w: by the function itself", ErrConflict))
+		return keyError(e.space, key, ErrModified)
 	}
 	if !next.value.Exists() {
 		e.expire(next, 0)
@@ -175,10 +179,10 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 	return nil
 }
 
-// SetIf is Put if the revision of key is rev, and returns ErrConflict otherwise.
+// SetIf is Put if the revision of key is rev, and returns ErrRevision otherwise.
 // Revision 0 means that there must be no entry.
 func (e *Editor) SetIf(key string, rev uint64, v any) error {
-	d, err := e.b.m.freeze(key, v)
+	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
 	}
@@ -186,8 +190,8 @@ func (e *Editor) SetIf(key string, rev uint64, v any) error {
 }
 
 func (e *Editor) setIf(key string, rev uint64, d draft) error {
-	if _, is := e.b.lookup(e.name(key)); is != rev {
-		return keyError(key, ErrConflict)
+	if err := e.check(key, rev); err != nil {
+		return err
 	}
 	e.put(key, d)
 	return nil
@@ -196,19 +200,28 @@ func (e *Editor) setIf(key string, rev uint64, d draft) error {
 // Delete removes the entry of key and reports whether there was one.
 func (e *Editor) Delete(key string) bool {
 	name := e.name(key)
-	if row, _ := e.b.lookup(name); row == nil {
-		return false
+	row, _ := e.b.lookup(name)
+	if row != nil {
+		e.b.remove(name)
 	}
-	return e.b.entries.Delete(name)
+	return row != nil
 }
 
 // DeleteIf removes the entry of key if its revision is rev, and returns
-// ErrConflict otherwise. Revision 0 succeeds if there is no entry.
+// ErrRevision otherwise. Revision 0 succeeds if there is no entry.
 func (e *Editor) DeleteIf(key string, rev uint64) error {
-	if _, is := e.b.lookup(e.name(key)); is != rev {
-		return keyError(key, ErrConflict)
+	if err := e.check(key, rev); err != nil {
+		return err
 	}
 	e.Delete(key)
+	return nil
+}
+
+// check returns ErrRevision unless the revision of key is rev, which Pending never is.
+func (e *Editor) check(key string, rev uint64) error {
+	if _, is := e.b.lookup(e.name(key)); is != rev || rev == Pending {
+		return keyError(e.space, key, ErrRevision)
+	}
 	return nil
 }
 
@@ -217,7 +230,7 @@ func (e *Editor) DeleteIf(key string, rev uint64) error {
 func (e *Editor) Take(key string) (Value, bool) {
 	v, ok := e.Get(key)
 	if ok {
-		e.b.entries.Delete(e.name(key))
+		e.b.remove(e.name(key))
 	}
 	return v, ok
 }
@@ -225,7 +238,7 @@ func (e *Editor) Take(key string) (Value, bool) {
 // Clear removes all entries of the space and returns how many there were. What
 // Configure has set stays.
 func (e *Editor) Clear() int {
-	return e.clear(cow.Prefix(e.b.m.order.During(e.b.entries), nameOf(e.space, "")))
+	return e.clear(e.b.m.order.During(e.b.entries).Prefix(nameOf(e.space, "")))
 }
 
 // ClearAll is Clear for the space and all spaces below it.
@@ -239,7 +252,7 @@ func (e *Editor) clear(names cow.Range[string, *entry, string]) int {
 		if !row.Shared().expired(e.b.now) {
 			n++
 		}
-		e.b.entries.Delete(name)
+		e.b.remove(name)
 	}
 	return n
 }
@@ -248,7 +261,7 @@ func (e *Editor) clear(names cow.Range[string, *entry, string]) int {
 // value stays as it is, and so does when it expires. All vectors of a space have
 // as many dimensions as its first.
 func (e *Editor) PutVector(key string, v []float32, metadata map[string]any) error {
-	d, err := e.b.m.embed(key, v, metadata)
+	d, err := e.b.m.embed(e.space, key, v, metadata)
 	if err != nil {
 		return err
 	}
@@ -300,7 +313,7 @@ func (e *Editor) fits(key string, v []float32) error {
 			return err
 		}
 		if d := dim(); d != 0 && d != len(v) {
-			return keyError(key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
+			return keyError(e.space, key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
 		}
 	}
 	if e.b.dims == nil {

@@ -28,7 +28,7 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 	}{{make(chan int), memory.ErrUnsupported}, {func() {}, memory.ErrUnsupported}, {math.NaN(), memory.ErrUnsupported}, {cycle, memory.ErrCycle}, {deep, memory.ErrTooDeep}} {
 		m := memory.New(memory.Options{})
 		s := m.Space("s")
-		require.NoError(t, s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}}))
+		require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}})))
 		before, text := m.Load(), export(t, m.Load())
 		to := func(memory.Value) (any, error) { return map[string]any{"at": c.value}, nil }
 		verbs := func(s verbs) []error {
@@ -48,7 +48,7 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 				require.Equal(t, 1, strings.Count(err.Error(), "memory:"), err)
 			}
 		}
-		check(verbs(s))
+		check(verbs(&counting{Space: s}))
 		require.True(t, before == m.Load())
 		require.NoError(t, m.Batch(func(b *memory.Batch) error { check(verbs(b.Space("s"))); return nil }))
 		require.Equal(t, before.Version(), m.Load().Version())
@@ -58,7 +58,7 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 
 func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 	m := memory.New(memory.Options{})
-	require.NoError(t, m.Space("s").PutVector("a", []float32{1, 2}, nil))
+	require.NoError(t, errOf(m.Space("s").PutVector("a", []float32{1, 2}, nil)))
 	before := m.Load()
 	for _, c := range []struct {
 		vector []float32
@@ -82,7 +82,7 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 				require.ErrorIs(t, s.PutItem("a", memory.Item{Vector: c.vector}), c.err)
 			}
 		}
-		check(m.Space("s"))
+		check(&counting{Space: m.Space("s")})
 		require.True(t, before == m.Load())
 		require.NoError(t, m.Batch(func(b *memory.Batch) error { check(b.Space("s")); return nil }))
 		require.Equal(t, before.Version(), m.Load().Version())
@@ -97,8 +97,8 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 func TestSearchOptionsThatMakeNoSense(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
-	require.NoError(t, s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}}))
-	for _, o := range []memory.SearchOptions{{K: -1}, {MinScore: math.NaN()}, {Filter: memory.Meta("x").Eq(make(chan int))}} {
+	require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}})))
+	for _, o := range []memory.SearchOptions{{K: -1}, {MinScore: math.NaN()}, {Metric: 9}, {Filter: memory.Meta("x").Eq(make(chan int))}} {
 		_, err := s.Search([]float32{1}, o)
 		require.ErrorIs(t, err, memory.ErrOptions)
 		_, err = s.SearchText("word", o)
@@ -128,7 +128,7 @@ func TestSearchBothIsReciprocalRankFusion(t *testing.T) {
 		"words":  {Value: "fox fox"},
 		"others": {Value: "cat"},
 	} {
-		require.NoError(t, s.PutItem(k, it))
+		require.NoError(t, errOf(s.PutItem(k, it)))
 	}
 	near, err := s.Search([]float32{1, 0}, memory.SearchOptions{})
 	require.NoError(t, err)
@@ -175,23 +175,23 @@ func TestPanicAndGoexitLeaveEverything(t *testing.T) {
 				})
 			},
 			"Modify": func(m *memory.Memory) {
-				_ = m.Space("s").Modify("a", func(memory.Value) (any, error) { end(); return nil, nil })
+				_, _ = m.Space("s").Modify("a", func(memory.Value) (any, error) { end(); return nil, nil })
 			},
 			"Upsert": func(m *memory.Memory) {
-				_ = m.Space("s").Upsert("b", func(memory.Value) (any, error) { end(); return nil, nil })
+				_, _ = m.Space("s").Upsert("b", func(memory.Value) (any, error) { end(); return nil, nil })
 			},
 			"Merge": func(m *memory.Memory) {
 				base := m.Load()
 				f := m.Fork(base)
-				_ = f.Space("s").Put("a", 2)
+				_, _ = f.Space("s").Put("a", 2)
 				g := m.Fork(base)
-				_ = g.Space("s").Put("a", 3)
+				_, _ = g.Space("s").Put("a", 3)
 				_, _ = g.Merge(base, f.Load(), func(memory.Conflict) (memory.Entry, error) { end(); return memory.Entry{}, nil })
 			},
 		} {
 			t.Run(name+where, func(t *testing.T) {
 				m := memory.New(memory.Options{})
-				require.NoError(t, m.Space("s").PutItem("a", memory.Item{Value: "old", Vector: []float32{1}}))
+				require.NoError(t, errOf(m.Space("s").PutItem("a", memory.Item{Value: "old", Vector: []float32{1}})))
 				before := m.Load()
 				done := make(chan any)
 				go func() {
@@ -202,7 +202,7 @@ func TestPanicAndGoexitLeaveEverything(t *testing.T) {
 				require.Equal(t, name == "panic", r != nil)
 				require.True(t, before == m.Load())
 				require.NoError(t, m.CheckDerived())
-				require.NoError(t, m.Space("s").Put("b", 1))
+				require.NoError(t, errOf(m.Space("s").Put("b", 1)))
 				require.NoError(t, m.CheckDerived())
 			})
 		}
@@ -213,7 +213,7 @@ func TestABatchOrEditorMustNotBeKept(t *testing.T) {
 	for name, end := range map[string]error{"published": nil, "failed": errors.New("no")} {
 		t.Run(name, func(t *testing.T) {
 			m := memory.New(memory.Options{})
-			require.NoError(t, m.Space("s").PutItem("a", memory.Item{Value: 1, Vector: []float32{1}}))
+			require.NoError(t, errOf(m.Space("s").PutItem("a", memory.Item{Value: 1, Vector: []float32{1}})))
 			var b *memory.Batch
 			var e *memory.Editor
 			require.Equal(t, end, m.Batch(func(batch *memory.Batch) error {
@@ -251,7 +251,7 @@ func TestABatchOrEditorMustNotBeKept(t *testing.T) {
 			require.True(t, before == m.Load())
 			require.Equal(t, text, export(t, before))
 			require.NoError(t, m.CheckDerived())
-			require.NoError(t, m.Space("s").Put("c", 1))
+			require.NoError(t, errOf(m.Space("s").Put("c", 1)))
 		})
 	}
 }
@@ -259,12 +259,12 @@ func TestABatchOrEditorMustNotBeKept(t *testing.T) {
 // A batch that writes to its Memory by another way would wait for itself.
 func TestABatchMustNotWriteToTheMemoryItself(t *testing.T) {
 	m := memory.New(memory.Options{})
-	require.NoError(t, m.Space("s").Put("a", 1))
+	require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 	require.Panics(t, func() {
-		_ = m.Batch(func(b *memory.Batch) error { return m.Space("s").Put("b", 1) })
+		_ = m.Batch(func(b *memory.Batch) error { return errOf(m.Space("s").Put("b", 1)) })
 	})
 	require.Panics(t, func() {
-		_ = m.Space("s").Modify("a", func(memory.Value) (any, error) { m.Space("s").Delete("a"); return 1, nil })
+		_, _ = m.Space("s").Modify("a", func(memory.Value) (any, error) { m.Space("s").Delete("a"); return 1, nil })
 	})
 	require.EqualValues(t, 1, m.Load().Version())
 	require.NoError(t, m.Batch(func(b *memory.Batch) error {
@@ -281,9 +281,11 @@ func TestABatchGoesOnAfterAnError(t *testing.T) {
 		s := b.Space("s")
 		require.NoError(t, s.Insert("a", 1))
 		require.ErrorIs(t, s.Insert("a", 2), memory.ErrExists)
-		require.ErrorIs(t, s.SetIf("a", 99, 2), memory.ErrConflict)
+		require.ErrorIs(t, s.SetIf("a", 99, 2), memory.ErrRevision)
+		require.ErrorIs(t, s.SetIf("a", memory.Pending, 2), memory.ErrRevision)
+		require.ErrorIs(t, s.DeleteIf("a", memory.Pending), memory.ErrRevision)
 		require.ErrorIs(t, s.Modify("none", func(memory.Value) (any, error) { return 1, nil }), memory.ErrNotFound)
-		require.ErrorIs(t, s.Modify("a", func(memory.Value) (any, error) { return 1, s.Put("a", 3) }), memory.ErrConflict)
+		require.ErrorIs(t, s.Modify("a", func(memory.Value) (any, error) { return 1, s.Put("a", 3) }), memory.ErrModified)
 		e, ok := s.Entry("a")
 		require.True(t, ok)
 		require.Equal(t, uint64(memory.Pending), e.Revision)
@@ -298,17 +300,17 @@ func TestABatchGoesOnAfterAnError(t *testing.T) {
 // What changes nothing is no version.
 func TestNothingIsNoVersion(t *testing.T) {
 	m := memory.New(memory.Options{})
-	require.NoError(t, m.Space("s").PutItem("a", memory.Item{Value: 1}))
+	require.NoError(t, errOf(m.Space("s").PutItem("a", memory.Item{Value: 1})))
 	before := m.Load()
 	s := m.Space("s")
 	s.Delete("none")
 	s.DeleteVector("a")
 	s.Take("none")
-	require.NoError(t, s.DeleteIf("none", 0))
+	require.NoError(t, errOf(s.DeleteIf("none", 0)))
 	m.Space("none").Clear()
 	m.Space("none").ClearAll()
 	s.Configure(memory.SpaceOptions{})
-	require.Zero(t, m.Sweep())
+	require.Zero(t, count(m.Sweep()))
 	require.NoError(t, m.Batch(func(b *memory.Batch) error { b.Space("t"); return nil }))
 	require.True(t, before == m.Load())
 	s.Configure(memory.SpaceOptions{MaxEntries: 5})
@@ -344,10 +346,10 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 	for range m.Space().Load().List(memory.ListOptions{After: "x", Reverse: true}) {
 		t.Error("an entry")
 	}
-	require.Zero(t, m.Space("s").ClearAll())
+	require.Zero(t, count(m.Space("s").ClearAll()))
 	// It can be forked, and merged from.
 	f := m.Fork(m.Load())
-	require.NoError(t, f.Space("s").PutItem("a", memory.Item{Value: 1, Vector: []float32{1}}))
+	require.NoError(t, errOf(f.Space("s").PutItem("a", memory.Item{Value: 1, Vector: []float32{1}})))
 	_, err := m.Merge(memory.Snapshot{}, f.Load(), nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, m.Load().Len())
@@ -359,9 +361,9 @@ func TestSpacesAreApart(t *testing.T) {
 	m := memory.New(memory.Options{})
 	paths := [][]string{{}, {""}, {"", ""}, {"a"}, {"a", ""}, {"a", "b"}, {"ab"}, {"a:b"}, {"a/b"}, {"a\x00b"}, {"a\x00", "b"}, {"a", "\x00b"}, {"a\x01b"}, {"a\x02b"}, {"a\x00\x02b"}, {"\x01a"}, {"\x02a"}}
 	for i, p := range paths {
-		require.NoError(t, m.Space(p...).Put("k", i))
+		require.NoError(t, errOf(m.Space(p...).Put("k", i)))
 		require.Equal(t, p, append([]string{}, m.Space(p...).Path()...))
-		require.NoError(t, m.Space().Space(p...).Modify("k", func(v memory.Value) (any, error) { return v.Int(), nil }))
+		require.NoError(t, errOf(m.Space().Space(p...).Modify("k", func(v memory.Value) (any, error) { return v.Int(), nil })))
 	}
 	for i, p := range paths {
 		v, ok := m.Space(p...).Get("k")
@@ -371,5 +373,5 @@ func TestSpacesAreApart(t *testing.T) {
 	}
 	require.Len(t, spaces(m.Load(), memory.SpacesOptions{}), len(paths))
 	require.Equal(t, 3, m.Space("a").Load().Len()+2)
-	require.Equal(t, 4, m.Space("a").ClearAll(), `"a", and "", "b" and "\x00b" below it`)
+	require.Equal(t, 4, count(m.Space("a").ClearAll()), `"a", and "", "b" and "\x00b" below it`)
 }

@@ -74,23 +74,24 @@ func ExampleMemory_Batch() {
 func ExampleSpace() {
 	m := memory.New(memory.Options{})
 	notes := m.Space("user", "42", "notes")
-	_ = notes.Put("visits", 1)
-	err := notes.Modify("visits", func(v memory.Value) (any, error) { return v.Int() + 1, nil })
+	notes.Put("visits", 1)
+	_, err := notes.Modify("visits", func(v memory.Value) (any, error) { return v.Int() + 1, nil })
 	v, ok := notes.Get("visits")
 	fmt.Println(v.Int(), ok, err)
 
 	e, _ := notes.Entry("visits")
-	_ = notes.Put("visits", 100)
-	err = notes.SetIf("visits", e.Revision, 3) // somebody was faster
-	fmt.Println(errors.Is(err, memory.ErrConflict))
-	fmt.Println(notes.Insert("visits", 0))
+	notes.Put("visits", 100)
+	_, err = notes.SetIf("visits", e.Revision, 3) // somebody was faster
+	fmt.Println(errors.Is(err, memory.ErrRevision))
+	_, err = notes.Insert("visits", 0)
+	fmt.Println(err)
 
-	v, _ = notes.Take("visits")
+	v, _, _ = notes.Take("visits")
 	fmt.Println(v.Int(), notes.Len())
 	// Output:
 	// 2 true <nil>
 	// true
-	// memory: key "visits": key exists
+	// memory: space ["user" "42" "notes"], key "visits": key exists
 	// 100 0
 }
 
@@ -98,7 +99,7 @@ func ExampleView_List() {
 	m := memory.New(memory.Options{})
 	log := m.Space("log")
 	for _, day := range []string{"2027-01-01", "2027-01-02", "2027-01-03", "2026-12-31"} {
-		_ = log.Put(day, "did nothing")
+		log.Put(day, "did nothing")
 	}
 	for e := range log.List(memory.ListOptions{Prefix: "2027", Reverse: true, Limit: 2}) {
 		fmt.Println(e.Key, e.Value.String())
@@ -111,9 +112,9 @@ func ExampleView_List() {
 func ExampleSpace_Search() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
-	_ = facts.PutItem("paris", memory.Item{Value: "the capital of France", Vector: []float32{0.9, 0.1}, Metadata: map[string]any{"lang": "en", "year": 2026}})
-	_ = facts.PutItem("lyon", memory.Item{Value: "une ville", Vector: []float32{0.8, 0.2}, Metadata: map[string]any{"lang": "fr", "year": 2027}})
-	_ = facts.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"lang": "en", "year": 2020}})
+	facts.PutItem("paris", memory.Item{Value: "the capital of France", Vector: []float32{0.9, 0.1}, Metadata: map[string]any{"lang": "en", "year": 2026}})
+	facts.PutItem("lyon", memory.Item{Value: "une ville", Vector: []float32{0.8, 0.2}, Metadata: map[string]any{"lang": "fr", "year": 2027}})
+	facts.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"lang": "en", "year": 2020}})
 
 	english := memory.And(memory.Meta("lang").Eq("en"), memory.Meta("year").Gte(2000))
 	hits, err := facts.Search([]float32{1, 0}, memory.SearchOptions{K: 2, Filter: english})
@@ -130,9 +131,9 @@ func ExampleSpace_Search() {
 func ExampleSpace_SearchBoth() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
-	_ = facts.PutItem("a", memory.Item{Value: "The fox jumps.", Vector: []float32{1, 0}})
-	_ = facts.PutItem("b", memory.Item{Value: "The dog sleeps.", Vector: []float32{0.9, 0.1}})
-	_ = facts.PutItem("c", memory.Item{Value: "A fox, a dog, and another fox.", Vector: []float32{0, 1}})
+	facts.PutItem("a", memory.Item{Value: "The fox jumps.", Vector: []float32{1, 0}})
+	facts.PutItem("b", memory.Item{Value: "The dog sleeps.", Vector: []float32{0.9, 0.1}})
+	facts.PutItem("c", memory.Item{Value: "A fox, a dog, and another fox.", Vector: []float32{0, 1}})
 
 	words, _ := facts.SearchText("FOX", memory.SearchOptions{K: 1})
 	fmt.Println(words[0].Key)
@@ -148,9 +149,9 @@ func ExampleMemory_AsOf() {
 	m := memory.New(memory.Options{})
 	m.Retain(cow.Retention{Versions: 100})
 	plans := m.Space("plans")
-	_ = plans.Put("today", "work")
+	plans.Put("today", "work")
 	before, then := m.Load(), time.Now()
-	_ = plans.Put("today", "walk")
+	plans.Put("today", "walk")
 
 	was, _ := before.Space("plans").Get("today")
 	is, _ := plans.Get("today")
@@ -172,14 +173,14 @@ func ExampleMemory_AsOf() {
 func ExampleMemory_Merge() {
 	m := memory.New(memory.Options{})
 	plan := m.Space("plan")
-	_ = plan.Put("monday", "read")
-	_ = plan.Put("tuesday", "write")
+	plan.Put("monday", "read")
+	plan.Put("tuesday", "write")
 
 	base := m.Load()
 	trial := m.Fork(base)
-	_ = trial.Space("plan").Put("monday", "swim")
+	trial.Space("plan").Put("monday", "swim")
 	trial.Space("plan").Delete("tuesday")
-	_ = plan.Put("monday", "sleep") // meanwhile
+	plan.Put("monday", "sleep") // meanwhile
 
 	_, err := m.Merge(base, trial.Load(), nil)
 	var conflicts *memory.MergeError
@@ -200,12 +201,13 @@ func ExampleItem_ttl() {
 	m := memory.New(memory.Options{})
 	cache := m.Space("cache")
 	cache.Configure(memory.SpaceOptions{TTL: time.Hour, MaxEntries: 1000})
-	_ = cache.Put("long", 2)
-	_ = cache.PutItem("short", memory.Item{Value: 1, TTL: time.Nanosecond})
+	cache.Put("long", 2)
+	cache.PutItem("short", memory.Item{Value: 1, TTL: time.Nanosecond})
 	time.Sleep(time.Millisecond)
 	_, ok := cache.Get("short")
-	fmt.Println(ok, cache.Len(), m.Sweep())
-	// Output: false 1 1
+	n, err := m.Sweep()
+	fmt.Println(ok, cache.Len(), n, err)
+	// Output: false 1 1 <nil>
 }
 
 func ExampleSnapshot_Export() {

@@ -34,14 +34,15 @@ var (
 )
 
 // Export writes all entries as JSON Lines, one a line, in the order of their
-// spaces and keys, while writes to the Memory may go on:
+// spaces and keys, while writes to the Memory may go on. A line is, without the break:
 //
-//	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},"created":"…","updated":"…","expires":"…"}
+//	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},
+//	 "created":"…","updated":"…","expires":"…"}
 //
 // An entry without value, vector, metadata or expiry has no such member. Times
 // are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
-// become strings, and a float32 the float64 with its few digits. An entry with a string that is not UTF-8 is ErrUTF8; what was
-// written until then is of no use.
+// become strings, and a float32 the float64 with its few digits. An entry with a string
+// that is not UTF-8 is ErrUTF8; what was written until then is of no use.
 func (s Snapshot) Export(w io.Writer) error {
 	if s.t == nil {
 		return nil
@@ -60,7 +61,7 @@ func (s Snapshot) Export(w io.Writer) error {
 			err = enc.Encode(r)
 		}
 		if err != nil {
-			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, err)
+			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, bare{err})
 		}
 	}
 	return b.Flush()

@@ -126,7 +126,7 @@ func (f Field) filter(op operator, constants ...any) Filter {
 	for i, v := range constants {
 		frozen, err := Freeze(v)
 		if err != nil {
-			c.err = fmt.Errorf("memory: %w on %v: %w", ErrFilter, f, err)
+			c.err = fmt.Errorf("memory: %w on %v: %w", ErrFilter, f, bare{err})
 			break
 		}
 		c.constants[i] = frozen

@@ -134,9 +134,9 @@ func TestPutTakesHandles(t *testing.T) {
 	c := make(chan int, 1)
 	v, err := FreezeHandles(map[string]any{"c": c, "text": "hello"})
 	require.NoError(t, err)
-	require.NoError(t, m.Space("s").Put("k", v))
-	require.NoError(t, m.Space("s").PutItem("item", Item{Value: v, Metadata: map[string]any{"c": v.Key("c")}}))
-	require.ErrorIs(t, m.Space("s").Put("k", c), ErrUnsupported, "who does not ask for handles gets none")
+	require.NoError(t, errOf(m.Space("s").Put("k", v)))
+	require.NoError(t, errOf(m.Space("s").PutItem("item", Item{Value: v, Metadata: map[string]any{"c": v.Key("c")}})))
+	require.ErrorIs(t, errOf(m.Space("s").Put("k", c)), ErrUnsupported, "who does not ask for handles gets none")
 
 	stored, ok := m.Space("s").Get("k")
 	require.True(t, ok)

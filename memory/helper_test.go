@@ -24,6 +24,20 @@ func freeze(t testing.TB, v any) memory.Value {
 	return f
 }
 
+// errOf returns the error of a write.
+func errOf(_ uint64, err error) error { return err }
+
+// removed reports whether a verb removed something.
+func removed(rev uint64, err error) bool { return rev > 0 && err == nil }
+
+// count returns how many entries a verb removed, or -1 for an error.
+func count(n int, err error) int {
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // keys returns the keys of a view, in order.
 func keys(v memory.View) []string {
 	all := []string{}

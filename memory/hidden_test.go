@@ -46,7 +46,7 @@ func TestHiddenBytesCount(t *testing.T) {
 	require.Greater(t, v.size(), int64(1<<20))
 	require.Less(t, v.size(), int64(1<<20+1<<10))
 	m := New(Options{MaxBytes: 1 << 20})
-	require.ErrorIs(t, m.Space().Put("k", blob{"b", make([]byte, 1<<20)}), ErrFull)
+	require.ErrorIs(t, errOf(m.Space().Put("k", blob{"b", make([]byte, 1<<20)})), ErrFull)
 }
 
 type cloner struct {
@@ -109,7 +109,7 @@ func TestWhatAnOwnCloneMakesCounts(t *testing.T) {
 		require.Greater(t, again.size(), int64(size), name)
 		m := New(Options{MaxBytes: 1 << 20})
 		for range 30 {
-			require.ErrorIs(t, m.Space().Put("k", v()), ErrFull, name)
+			require.ErrorIs(t, errOf(m.Space().Put("k", v())), ErrFull, name)
 		}
 	}
 	// What others may write to is not read.
@@ -160,17 +160,17 @@ func (p panicking) Clone() panicking {
 
 func TestAPanicOfAValueIsThatOfItsCaller(t *testing.T) {
 	m := New(Options{})
-	require.NoError(t, m.Space().Put("k", 1))
+	require.NoError(t, errOf(m.Space().Put("k", 1)))
 	before := m.Load()
 	for _, in := range []string{"MarshalJSON", "Clone"} {
 		p := struct{ P panicking }{panicking{in, nil}}
-		require.PanicsWithValue(t, in, func() { _ = m.Space().Put("k", p) })
+		require.PanicsWithValue(t, in, func() { _, _ = m.Space().Put("k", p) })
 		require.PanicsWithValue(t, in, func() {
 			_ = m.Batch(func(b *Batch) error { return b.Space().Put("k", p) })
 		})
 		require.True(t, before == m.Load())
 	}
-	require.NoError(t, m.Space().Put("k", 2))
+	require.NoError(t, errOf(m.Space().Put("k", 2)))
 	require.NoError(t, m.CheckDerived())
 }
 
@@ -178,7 +178,7 @@ func TestAPanicOfAValueIsThatOfItsCaller(t *testing.T) {
 func TestAHitMarshals(t *testing.T) {
 	m := New(Options{})
 	const huge = 3e38
-	require.NoError(t, m.Space().PutItem("k", Item{Value: json.Number("12345678901234567890123"), Vector: []float32{huge, huge}}))
+	require.NoError(t, errOf(m.Space().PutItem("k", Item{Value: json.Number("12345678901234567890123"), Vector: []float32{huge, huge}})))
 	for _, metric := range []Metric{Cosine, Dot, L2} {
 		hits, err := m.Space().Search([]float32{-huge, -huge}, SearchOptions{Metric: metric})
 		require.NoError(t, err)

@@ -75,7 +75,7 @@ type imported struct {
 	created, updated, expires int64
 }
 
-func lineError(line int, err error) error { return fmt.Errorf("memory: line %d: %w", line, err) }
+func lineError(line int, err error) error { return fmt.Errorf("memory: line %d: %w", line, bare{err}) }
 
 // restore stores what was read, as it was.
 func (e *Editor) restore(i imported) error {
@@ -111,7 +111,7 @@ func (m *Memory) parse(line []byte) (imported, error) {
 		}
 		met[name] = true
 		if err := m.member(&i, name, text); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, err)
+			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, bare{err})
 		}
 		return nil
 	})

@@ -28,8 +28,8 @@ func TestImportTakesTimesOf1970(t *testing.T) {
 		require.Less(t, time.Unix(0, 0).Sub(e.Updated).Abs(), time.Second, key)
 	}
 	// A write keeps when an entry was created, and tells when it was updated.
-	require.NoError(t, s.Put("a", 2))
-	require.NoError(t, s.PutItem("b", memory.Item{Value: 2}))
+	require.NoError(t, errOf(s.Put("a", 2)))
+	require.NoError(t, errOf(s.PutItem("b", memory.Item{Value: 2})))
 	e, _ := s.Entry("a")
 	require.True(t, e.Created.Equal(time.Unix(0, 0)))
 	require.Greater(t, e.Updated.Year(), 2000)
@@ -137,9 +137,9 @@ func TestScoresAreFinite(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	const huge = math.MaxFloat32
-	require.NoError(t, s.PutVector("plus", []float32{huge, huge}, nil))
-	require.NoError(t, s.PutVector("minus", []float32{-huge, -huge}, nil))
-	require.NoError(t, s.PutVector("both", []float32{huge, -huge}, nil))
+	require.NoError(t, errOf(s.PutVector("plus", []float32{huge, huge}, nil)))
+	require.NoError(t, errOf(s.PutVector("minus", []float32{-huge, -huge}, nil)))
+	require.NoError(t, errOf(s.PutVector("both", []float32{huge, -huge}, nil)))
 	for _, metric := range []memory.Metric{memory.Cosine, memory.Dot, memory.L2} {
 		for _, q := range [][]float32{{huge, huge}, {-huge, huge}, {1, 1}} {
 			hits, err := s.Search(q, memory.SearchOptions{Metric: metric})

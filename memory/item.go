@@ -3,7 +3,6 @@ package memory
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/cowstore/cowstore/memory/text"
@@ -29,11 +28,12 @@ type draft struct {
 }
 
 // prepare makes a draft of it.
-func (m *Memory) prepare(key string, it Item) (draft, error) {
-	d, err := m.freeze(key, it.Value)
-	if err == nil {
-		d.metadata, err = freezeMetadata(it.Metadata)
+func (m *Memory) prepare(space, key string, it Item) (draft, error) {
+	d, err := m.freeze(space, key, it.Value)
+	if err != nil {
+		return draft{}, err
 	}
+	d.metadata, err = freezeMetadata(it.Metadata)
 	if err == nil && it.Vector != nil {
 		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
 	}
@@ -41,7 +41,7 @@ func (m *Memory) prepare(key string, it Item) (draft, error) {
 		err = fmt.Errorf("%w: a TTL of %v", ErrUnsupported, it.TTL)
 	}
 	if err != nil {
-		return draft{}, keyError(key, err)
+		return draft{}, keyError(space, key, err)
 	}
 	d.ttl = it.TTL
 	return d, nil
@@ -62,21 +62,21 @@ func freezeMetadata(metadata any) (Value, error) {
 }
 
 // freeze makes a draft of a value.
-func (m *Memory) freeze(key string, v any) (draft, error) {
+func (m *Memory) freeze(space, key string, v any) (draft, error) {
 	value, err := Freeze(v)
 	if err != nil {
-		return draft{}, keyError(key, err)
+		return draft{}, keyError(space, key, err)
 	}
 	value = value.orNull() // what is Absent would be no value
 	return draft{value: value, words: m.words(value)}, nil
 }
 
 // embed makes a draft of a vector and its metadata.
-func (m *Memory) embed(key string, v []float32, metadata map[string]any) (draft, error) {
+func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (draft, error) {
 	if v == nil {
 		v = []float32{}
 	}
-	d, err := m.prepare(key, Item{Vector: v, Metadata: metadata})
+	d, err := m.prepare(space, key, Item{Vector: v, Metadata: metadata})
 	d.value = Value{}
 	return d, err
 }
@@ -127,19 +127,15 @@ func Float32s(v []float64) []float32 {
 
 // A KeyError says which entry an error is about.
 type KeyError struct {
-	Key string
-	Err error
+	Space []string // its path
+	Key   string
+	Err   error
 }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("memory: key %q: %s", e.Key, strings.TrimPrefix(e.Err.Error(), "memory: "))
+	return fmt.Sprintf("memory: space %q, key %q: %v", e.Space, e.Key, bare{e.Err})
 }
 
 func (e *KeyError) Unwrap() error { return e.Err }
 
-func keyError(key string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return &KeyError{key, err}
-}
+func keyError(space, key string, err error) error { return &KeyError{decodePath(space), key, err} }

@@ -40,7 +40,7 @@ func TestIterationsMayStop(t *testing.T) {
 			break
 		}
 	}
-	require.NoError(t, m.Space("t").Put("live", 1))
+	require.NoError(t, errOf(m.Space("t").Put("live", 1)))
 	n := 0
 	for range m.Space("t").List(memory.ListOptions{}) {
 		if n == 0 { // it goes on with the version that it began with
@@ -54,7 +54,7 @@ func TestIterationsMayStop(t *testing.T) {
 func TestInIsTheSpaceInASnapshot(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
-	require.NoError(t, s.Put("a", 1))
+	require.NoError(t, errOf(s.Put("a", 1)))
 	before := m.Load()
 	s.Clear()
 	require.Equal(t, []string{"a"}, keys(s.In(before)))
@@ -69,8 +69,8 @@ func TestNothingIsShared(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	value, vector, metadata := map[string]any{"a": []any{1}}, []float32{1, 2}, map[string]any{"n": []int{1}}
-	require.NoError(t, s.PutItem("a", memory.Item{Value: value, Vector: vector, Metadata: metadata}))
-	require.NoError(t, s.PutVector("b", vector, metadata))
+	require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: value, Vector: vector, Metadata: metadata})))
+	require.NoError(t, errOf(s.PutVector("b", vector, metadata)))
 	value["a"].([]any)[0], vector[0], metadata["n"].([]int)[0] = 9, 9, 9
 	path := s.Path()
 	path[0] = "spoiled"

@@ -34,15 +34,15 @@ func TestExportAndImportAreInverse(t *testing.T) {
 			map[string]any{"": 1, "a.b": map[string]any{"c": []any{uint64(math.MaxUint64), -7}}, "<": nil}, point{1, 2}, []string{"x"},
 		} {
 			time.Sleep(time.Second + 7)
-			require.NoError(t, m.Space("values").Put(fmt.Sprintf("%02d", i), v))
+			require.NoError(t, errOf(m.Space("values").Put(fmt.Sprintf("%02d", i), v)))
 		}
-		require.NoError(t, m.Space().Put("", "root and empty"))
-		require.NoError(t, m.Space("a", "", "b/c:d").PutVector("v", []float32{0.1, -0, math.MaxFloat32, math.SmallestNonzeroFloat32}, map[string]any{"n": 1, "f": 0.1}))
-		require.NoError(t, m.Space("a").PutItem("both", memory.Item{Value: "some words", Vector: []float32{1}, TTL: time.Hour}))
-		require.NoError(t, m.Space("a").PutItem("metadata", memory.Item{Value: 1, Metadata: map[string]any{}}))
-		require.NoError(t, m.Space("a").PutItem("gone", memory.Item{Value: 1, TTL: time.Second}))
+		require.NoError(t, errOf(m.Space().Put("", "root and empty")))
+		require.NoError(t, errOf(m.Space("a", "", "b/c:d").PutVector("v", []float32{0.1, -0, math.MaxFloat32, math.SmallestNonzeroFloat32}, map[string]any{"n": 1, "f": 0.1})))
+		require.NoError(t, errOf(m.Space("a").PutItem("both", memory.Item{Value: "some words", Vector: []float32{1}, TTL: time.Hour})))
+		require.NoError(t, errOf(m.Space("a").PutItem("metadata", memory.Item{Value: 1, Metadata: map[string]any{}})))
+		require.NoError(t, errOf(m.Space("a").PutItem("gone", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(time.Minute)
-		require.NoError(t, m.Space("a").Modify("both", func(memory.Value) (any, error) { return "other words", nil }))
+		require.NoError(t, errOf(m.Space("a").Modify("both", func(memory.Value) (any, error) { return "other words", nil })))
 
 		s := m.Load()
 		text := export(t, s)
@@ -89,9 +89,9 @@ func TestImportReplacesAndKeepsOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{TTL: time.Hour})
 		s := m.Space("s")
-		require.NoError(t, s.PutItem("a", memory.Item{Value: "old words", Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}}))
-		require.NoError(t, s.Put("b", 1))
-		require.NoError(t, m.Space("t").Put("a", 1))
+		require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "old words", Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}})))
+		require.NoError(t, errOf(s.Put("b", 1)))
+		require.NoError(t, errOf(m.Space("t").Put("a", 1)))
 		before := m.Load()
 		time.Sleep(time.Minute)
 		n, err := m.Import(strings.NewReader("\n  \n" + `{"space":["s"],"key":"a","value":"new"}` + "\r\n\n" +
@@ -133,7 +133,7 @@ func TestImportOfTwoForOneAndOfTheExpired(t *testing.T) {
 	require.Equal(t, []string{"a"}, keys(m.Space("s").Load()))
 	require.Equal(t, 1, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
-	require.NoError(t, m.Space("s").PutVector("b", []float32{1, 2, 3}, nil))
+	require.NoError(t, errOf(m.Space("s").PutVector("b", []float32{1, 2, 3}, nil)))
 	require.NoError(t, m.CheckDerived())
 }
 
@@ -186,7 +186,7 @@ func TestImportRefusesWhatIsNoEntry(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := memory.New(memory.Options{})
-			require.NoError(t, m.Space("s").Put("x", 1))
+			require.NoError(t, errOf(m.Space("s").Put("x", 1)))
 			before := m.Load()
 			n, err := m.Import(strings.NewReader(good + "\n\n" + c.line + "\n" + good))
 			if c.also == memory.ErrDimension {
@@ -240,17 +240,17 @@ func (endless) Read(p []byte) (int, error) {
 
 func TestExportRefusesWhatIsNotUTF8(t *testing.T) {
 	for name, put := range map[string]func(m *memory.Memory) error{
-		"path":    func(m *memory.Memory) error { return m.Space("a", "\xff").Put("k", 1) },
-		"key":     func(m *memory.Memory) error { return m.Space("a").Put("\xff", 1) },
-		"value":   func(m *memory.Memory) error { return m.Space("a").Put("k", []any{map[string]any{"x": "\xff"}}) },
-		"map key": func(m *memory.Memory) error { return m.Space("a").Put("k", []any{map[string]any{"\xff": "x"}}) },
+		"path":    func(m *memory.Memory) error { return errOf(m.Space("a", "\xff").Put("k", 1)) },
+		"key":     func(m *memory.Memory) error { return errOf(m.Space("a").Put("\xff", 1)) },
+		"value":   func(m *memory.Memory) error { return errOf(m.Space("a").Put("k", []any{map[string]any{"x": "\xff"}})) },
+		"map key": func(m *memory.Memory) error { return errOf(m.Space("a").Put("k", []any{map[string]any{"\xff": "x"}})) },
 		"metadata": func(m *memory.Memory) error {
-			return m.Space("a").PutVector("k", []float32{1}, map[string]any{"x": "\xff"})
+			return errOf(m.Space("a").PutVector("k", []float32{1}, map[string]any{"x": "\xff"}))
 		},
 		// The parts make a rune only together.
-		"parts":         func(m *memory.Memory) error { return m.Space("\xc3", "\xa9").Put("k", 1) },
-		"path and key":  func(m *memory.Memory) error { return m.Space("\xc3").Put("\xa9", 1) },
-		"key and value": func(m *memory.Memory) error { return m.Space("a").Put("\xc3", "\xa9") },
+		"parts":         func(m *memory.Memory) error { return errOf(m.Space("\xc3", "\xa9").Put("k", 1)) },
+		"path and key":  func(m *memory.Memory) error { return errOf(m.Space("\xc3").Put("\xa9", 1)) },
+		"key and value": func(m *memory.Memory) error { return errOf(m.Space("a").Put("\xc3", "\xa9")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := memory.New(memory.Options{})
@@ -262,7 +262,7 @@ func TestExportRefusesWhatIsNotUTF8(t *testing.T) {
 
 func TestExportPassesOnTheErrorOfItsWriter(t *testing.T) {
 	m := memory.New(memory.Options{})
-	require.NoError(t, m.Space("s").Put("a", 1))
+	require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 	r, w := io.Pipe()
 	require.NoError(t, r.Close())
 	require.ErrorIs(t, m.Load().Export(w), io.ErrClosedPipe)

@@ -15,9 +15,9 @@ func TestVersionsAreLetGo(t *testing.T) {
 	s := m.Space("s")
 	var versions []weak.Pointer[entry]
 	for i := range 20 {
-		require.NoError(t, s.Put("k", []any{i, "some text"}))
-		require.NoError(t, s.PutVector("k", []float32{float32(i), 1}, nil))
-		require.NoError(t, s.Put(string(rune('a'+i)), i)) // evicts another
+		require.NoError(t, errOf(s.Put("k", []any{i, "some text"})))
+		require.NoError(t, errOf(s.PutVector("k", []float32{float32(i), 1}, nil)))
+		require.NoError(t, errOf(s.Put(string(rune('a'+i)), i))) // evicts another
 		versions = append(versions, weak.Make(s.Load().lookup("k")))
 	}
 	left := 0

@@ -13,24 +13,25 @@ import (
 
 // ErrFull says that what a batch wrote is more than a limit allows, so that
 // evicting all the rest would not do.
-var ErrFull = errors.New("memory is full")
+var ErrFull = errors.New("more than a limit allows")
 
 // SpaceOptions say how one space behaves. They are part of its versions.
 type SpaceOptions struct {
 	MaxEntries int           // in this space; 0: no limit
 	MaxBytes   int64         // that its entries take, about; 0: no limit
-	TTL        time.Duration // for entries put from now on that say nothing else; 0: that of the Memory
+	TTL        time.Duration // for entries put from now on without one; 0: that of the Memory
 }
 
 // Configure sets how the space behaves, for what is in it too. It does not go for
 // the spaces below.
 func (e *Editor) Configure(o SpaceOptions) {
 	if o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL < 0 {
-		panic("memory: Configure with a negative limit")
+		panic("memory: Configure with a negative limit: 0 is none")
 	}
 	if o.MaxEntries > 0 || o.MaxBytes > 0 {
 		e.b.m.stamps.Store(true)
 	}
+	e.b.wrote = e.b.wrote || o != e.b.settler.optionsOf(e.space)
 	e.b.settler.configure(e.space, o)
 }
 
@@ -69,7 +70,7 @@ func (s *settler) evict() error {
 			return over(sp.count, sp.bytes, o.MaxEntries, o.MaxBytes)
 		})
 		if err != nil {
-			return fmt.Errorf("memory: space %q: %w", decodePath(path), err)
+			return spaceError(path, err)
 		}
 	}
 	o := s.b.m.options
@@ -80,7 +81,7 @@ func (s *settler) evict() error {
 		return over(s.settled.Len(), s.head.bytes, o.MaxEntries, o.MaxBytes)
 	})
 	if err != nil {
-		return fmt.Errorf("memory: %w", err)
+		return fmt.Errorf("memory: %w", bare{err})
 	}
 	return nil
 }
@@ -156,7 +157,7 @@ func (s *settler) candidates(prefix, hand string, n int) []candidate {
 			}
 		}
 	}
-	names := cow.Prefix(s.b.m.order.During(s.b.entries), prefix)
+	names := s.b.m.order.During(s.b.entries).Prefix(prefix)
 	if hand == "" {
 		add(names)
 	} else {

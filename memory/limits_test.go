@@ -18,7 +18,7 @@ import (
 func TestMaxEntriesOfAMemory(t *testing.T) {
 	m := memory.New(memory.Options{MaxEntries: 100})
 	for i := range 300 {
-		require.NoError(t, m.Space(fmt.Sprint("s", i%3)).PutItem(fmt.Sprint(i), memory.Item{Value: "some words", Vector: []float32{1, 2}}))
+		require.NoError(t, errOf(m.Space(fmt.Sprint("s", i%3)).PutItem(fmt.Sprint(i), memory.Item{Value: "some words", Vector: []float32{1, 2}})))
 		require.Equal(t, min(i+1, 100), m.Load().Len())
 	}
 	require.NoError(t, m.CheckDerived())
@@ -29,10 +29,10 @@ func TestMaxEntriesOfASpaceIsForItAlone(t *testing.T) {
 	s := m.Space("s")
 	s.Configure(memory.SpaceOptions{MaxEntries: 10})
 	for i := range 40 {
-		require.NoError(t, s.Put(fmt.Sprint(i), i))
-		require.NoError(t, s.Space("below").Put(fmt.Sprint(i), i))
-		require.NoError(t, m.Space("s\x00b").Put(fmt.Sprint(i), i))
-		require.NoError(t, m.Space().Put(fmt.Sprint(i), i))
+		require.NoError(t, errOf(s.Put(fmt.Sprint(i), i)))
+		require.NoError(t, errOf(s.Space("below").Put(fmt.Sprint(i), i)))
+		require.NoError(t, errOf(m.Space("s\x00b").Put(fmt.Sprint(i), i)))
+		require.NoError(t, errOf(m.Space().Put(fmt.Sprint(i), i)))
 	}
 	require.Equal(t, 10, s.Len())
 	require.Equal(t, 40, s.Space("below").Len())
@@ -47,7 +47,7 @@ func TestMaxBytesOfAMemoryAndOfASpace(t *testing.T) {
 	m.Space("s").Configure(memory.SpaceOptions{MaxBytes: 20_000})
 	r := rand.New(rand.NewPCG(1, 1))
 	for i := range 400 {
-		require.NoError(t, m.Space([]string{"s", "t"}[i%2]).Put(fmt.Sprint(i), text[:r.IntN(1000)]))
+		require.NoError(t, errOf(m.Space([]string{"s", "t"}[i%2]).Put(fmt.Sprint(i), text[:r.IntN(1000)])))
 		require.LessOrEqual(t, m.Bytes(), int64(100_000))
 	}
 	require.Greater(t, m.Bytes(), int64(95_000), "no more is evicted than needs to be")
@@ -106,7 +106,7 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 		"SearchBoth": {func(m *memory.Memory, key string) {
 			_, _ = m.Space("s").SearchBoth([]float32{1}, key, memory.SearchOptions{Filter: memory.Val().Eq(key)})
 		}, true},
-		"Put":       {func(m *memory.Memory, key string) { _ = m.Space("s").Put(key, key) }, true},
+		"Put":       {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
 		"View.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},
 		"View.List": {func(m *memory.Memory, key string) { keys(m.Space("s").Load()) }, false},
 	}
@@ -122,10 +122,10 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 				s.Configure(so)
 				used := []string{"used0", "used1", "used2", "used3", "used4"}
 				for _, k := range used {
-					require.NoError(t, s.PutItem(k, memory.Item{Value: k, Vector: []float32{1}}))
+					require.NoError(t, errOf(s.PutItem(k, memory.Item{Value: k, Vector: []float32{1}})))
 				}
 				for i := range 200 {
-					require.NoError(t, s.PutItem(fmt.Sprint(i*7919%1000), memory.Item{Value: i, Vector: []float32{1}}))
+					require.NoError(t, errOf(s.PutItem(fmt.Sprint(i*7919%1000), memory.Item{Value: i, Vector: []float32{1}})))
 					for _, k := range used {
 						if _, ok := s.Load().Get(k); ok {
 							c.read(m, k)
@@ -198,11 +198,11 @@ func TestABatchKeepsWhatItWrote(t *testing.T) {
 
 func TestOneEntryThatIsTooLargeIsErrFull(t *testing.T) {
 	m := memory.New(memory.Options{MaxBytes: 10_000})
-	require.NoError(t, m.Space("s").Put("a", 1))
+	require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 	v := m.Load().Version()
-	require.ErrorIs(t, m.Space("s").Put("b", strings.Repeat("x", 20_000)), memory.ErrFull)
-	require.ErrorIs(t, m.Space("s").Put("a", strings.Repeat("x", 20_000)), memory.ErrFull)
-	require.ErrorIs(t, m.Space("s").PutVector("a", make([]float32, 5000), nil), memory.ErrFull)
+	require.ErrorIs(t, errOf(m.Space("s").Put("b", strings.Repeat("x", 20_000))), memory.ErrFull)
+	require.ErrorIs(t, errOf(m.Space("s").Put("a", strings.Repeat("x", 20_000))), memory.ErrFull)
+	require.ErrorIs(t, errOf(m.Space("s").PutVector("a", make([]float32, 5000), nil)), memory.ErrFull)
 	require.Equal(t, v, m.Load().Version())
 	require.Equal(t, []string{"a"}, keys(m.Space("s").Load()))
 	value, _ := m.Space("s").Get("a")
@@ -233,12 +233,12 @@ func TestConfigureToNextToNothing(t *testing.T) {
 	s.Configure(memory.SpaceOptions{MaxEntries: 2})
 	for i := range 5 {
 		for _, k := range []string{"a", "b", "c"} {
-			require.NoError(t, s.Put(k, i))
+			require.NoError(t, errOf(s.Put(k, i)))
 		}
 	}
 	s.Configure(memory.SpaceOptions{})
 	for _, k := range []string{"a", "b", "c"} {
-		require.NoError(t, s.Put(k, 1))
+		require.NoError(t, errOf(s.Put(k, 1)))
 	}
 	require.NotPanics(t, func() { s.Configure(memory.SpaceOptions{MaxBytes: 1}) })
 	require.Zero(t, s.Len())
@@ -258,7 +258,7 @@ func TestLimitsHoldForMergeAndImport(t *testing.T) {
 	}))
 	require.Equal(t, 10, f.Load().Len())
 	for i := range 4 {
-		require.NoError(t, m.Space("u").Put(fmt.Sprint(i), i))
+		require.NoError(t, errOf(m.Space("u").Put(fmt.Sprint(i), i)))
 	}
 	_, err := m.Merge(base, f.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
 	require.NoError(t, err)
@@ -329,7 +329,7 @@ func TestHitRateIsAboutThatOfLRU(t *testing.T) {
 				if _, ok := s.Get(key); ok {
 					hits++
 				} else {
-					require.NoError(t, s.Put(key, k))
+					require.NoError(t, errOf(s.Put(key, k)))
 				}
 			}
 			require.Equal(t, size, s.Len())
@@ -376,8 +376,8 @@ func TestCountsAreExactUnderLimits(t *testing.T) {
 			})
 			if i%40 == 39 {
 				f := m.Fork(base)
-				_ = f.Space("s1").PutVector("f", []float32{1, 2, 3}, map[string]any{"i": i})
-				_ = f.Space("s2").PutItem("f", memory.Item{Value: i, TTL: time.Hour})
+				_, _ = f.Space("s1").PutVector("f", []float32{1, 2, 3}, map[string]any{"i": i})
+				_, _ = f.Space("s2").PutItem("f", memory.Item{Value: i, TTL: time.Hour})
 				_, _ = m.Merge(base, f.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
 				base = m.Load()
 			}
@@ -397,5 +397,5 @@ func TestNegativeLimitsPanic(t *testing.T) {
 		require.Panics(t, func() { m.Space("s").Configure(o) }, o)
 	}
 	require.Zero(t, m.Load().Version())
-	require.NoError(t, m.Space("s").Put("a", 1), "the writer's place is free")
+	require.NoError(t, errOf(m.Space("s").Put("a", 1)), "the writer's place is free")
 }

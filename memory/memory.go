@@ -30,7 +30,7 @@ type Memory struct {
 type Options struct {
 	MaxEntries int           // in all spaces; 0: no limit
 	MaxBytes   int64         // that the entries take, about; 0: no limit
-	TTL        time.Duration // after which an entry expires that says nothing else, nor its space; 0: never
+	TTL        time.Duration // of entries without one, nor their space; 0: they never expire
 	NoText     bool          // no text index: SearchText finds nothing, Put is faster
 
 	// MaxLine is how many bytes a line to Import may have; 0: 64 MiB. A value in it may
@@ -50,7 +50,7 @@ func (o Options) maxLine() int {
 type tables struct {
 	entries  *cow.Table[string, *entry]        // by the name of the entry, see path.go
 	spaces   *cow.Table[string, *space]        // by the encoded path; those that have entries
-	limits   *cow.Table[string, *SpaceOptions] // by the encoded path; those that are configured
+	limits   *cow.Table[string, *SpaceOptions] // by the encoded path; where configured
 	heads    *cow.Table[string, *head]         // one row, under ""
 	order    *cow.Index[string, *entry, string]
 	byPath   *cow.Index[string, *space, string]
@@ -92,7 +92,7 @@ const headKey = ""
 // New returns an empty Memory. It panics if a limit is negative.
 func New(o Options) *Memory {
 	if o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL < 0 || o.MaxLine < 0 {
-		panic("memory: New with a negative limit")
+		panic("memory: New with a negative limit: 0 is none")
 	}
 	m := &Memory{db: new(cow.DB), options: o}
 	m.tables = &tables{
@@ -103,7 +103,7 @@ func New(o Options) *Memory {
 	}
 	m.order = cow.NewOrder(m.entries, "order")
 	m.byPath = cow.NewOrder(m.spaces, "path")
-	m.byExpiry, _ = cow.NewIndex(m.entries, "expiry", func(e *entry, add func(int64)) {
+	m.byExpiry, _ = cow.NewMultiIndex(m.entries, "expiry", func(e *entry, add func(int64)) {
 		if e.expires != 0 {
 			add(e.expires)
 		}
@@ -136,7 +136,7 @@ func (m *Memory) now(root *cow.Snapshot) Snapshot {
 // a version to come. Expiry publishes no version; sweeping does.
 func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 	if _, err := m.db.Wait(ctx, after); err != nil {
-		return Snapshot{}, err
+		return Snapshot{}, named(err)
 	}
 	return m.Load(), nil
 }

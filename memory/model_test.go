@@ -285,7 +285,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		}
 		err := v.SetIf(key, is, value)
 		if is != old.rev || is == rev { // what this batch wrote is pending
-			require.ErrorIs(t, err, memory.ErrConflict)
+			require.ErrorIs(t, err, memory.ErrRevision)
 			break
 		}
 		require.NoError(t, err)
@@ -302,7 +302,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		}
 		err := v.DeleteIf(key, is)
 		if is != old.rev || is == rev { // what this batch wrote is pending
-			require.ErrorIs(t, err, memory.ErrConflict)
+			require.ErrorIs(t, err, memory.ErrRevision)
 			break
 		}
 		require.NoError(t, err)
@@ -422,32 +422,49 @@ func (x *modelTest) write() {
 	p := one()
 	s := &counting{Space: x.m.Space(modelPaths[p]...)}
 	x.step(s, p, rev)
+	if s.rev != 0 {
+		require.Equal(x.t, rev, s.rev)
+		require.Equal(x.t, rev, x.m.Load().Version())
+	}
 	if s.swept {
 		x.sweep()
 	}
 }
 
-// counting is a Space that notices whether a batch of it succeeded.
+// counting is a Space with the verbs of an Editor that notices whether a batch of it
+// succeeded, and the version that it returned.
 type counting struct {
 	memory.Space
 	swept bool
+	rev   uint64
 }
 
-func (s *counting) did(err error) error {
-	s.swept = s.swept || err == nil
+func (s *counting) did(rev uint64, err error) error {
+	s.swept, s.rev = s.swept || err == nil, rev
 	return err
 }
-func (s *counting) Put(k string, v any) error              { return s.did(s.Space.Put(k, v)) }
-func (s *counting) PutItem(k string, it memory.Item) error { return s.did(s.Space.PutItem(k, it)) }
-func (s *counting) Insert(k string, v any) error           { return s.did(s.Space.Insert(k, v)) }
-func (s *counting) SetIf(k string, r uint64, v any) error  { return s.did(s.Space.SetIf(k, r, v)) }
-func (s *counting) DeleteIf(k string, r uint64) error      { return s.did(s.Space.DeleteIf(k, r)) }
-func (s *counting) Delete(k string) bool                   { s.swept = true; return s.Space.Delete(k) }
-func (s *counting) Take(k string) (memory.Value, bool)     { s.swept = true; return s.Space.Take(k) }
-func (s *counting) Clear() int                             { s.swept = true; return s.Space.Clear() }
-func (s *counting) ClearAll() int                          { s.swept = true; return s.Space.ClearAll() }
-func (s *counting) DeleteVector(k string) bool             { s.swept = true; return s.Space.DeleteVector(k) }
-func (s *counting) Configure(o memory.SpaceOptions)        { s.swept = true; s.Space.Configure(o) }
+func (s *counting) removed(rev uint64, err error) bool { return s.did(rev, err) == nil && rev > 0 }
+func (s *counting) count(n int, err error) int {
+	s.swept = s.swept || err == nil
+	return n
+}
+func (s *counting) Put(k string, v any) error { return s.did(s.Space.Put(k, v)) }
+func (s *counting) PutItem(k string, it memory.Item) error {
+	return s.did(s.Space.PutItem(k, it))
+}
+func (s *counting) Insert(k string, v any) error          { return s.did(s.Space.Insert(k, v)) }
+func (s *counting) SetIf(k string, r uint64, v any) error { return s.did(s.Space.SetIf(k, r, v)) }
+func (s *counting) DeleteIf(k string, r uint64) error     { return s.did(s.Space.DeleteIf(k, r)) }
+func (s *counting) Delete(k string) bool                  { return s.removed(s.Space.Delete(k)) }
+func (s *counting) DeleteVector(k string) bool            { return s.removed(s.Space.DeleteVector(k)) }
+func (s *counting) Clear() int                            { return s.count(s.Space.Clear()) }
+func (s *counting) ClearAll() int                         { return s.count(s.Space.ClearAll()) }
+func (s *counting) Configure(o memory.SpaceOptions)       { _ = s.did(s.Space.Configure(o)) }
+func (s *counting) Take(k string) (memory.Value, bool) {
+	v, ok, err := s.Space.Take(k)
+	s.swept = s.swept || err == nil
+	return v, ok
+}
 func (s *counting) Modify(k string, f func(v memory.Value) (any, error)) error {
 	return s.did(s.Space.Modify(k, f))
 }

@@ -38,7 +38,8 @@ func (n *node) number(text string) error {
 }
 
 // decodedNumber makes n hold a number of valid JSON, as the Go type that fits it: int,
-// int64, uint64, float64, and json.Number for more digits than those have. It does not keep the text.
+// int64, uint64, float64, and json.Number for more digits than those have. It does not
+// keep the text.
 func (n *node) decodedNumber(text string) error {
 	if strings.ContainsAny(text, ".eE") || text == "-0" {
 		x, err := strconv.ParseFloat(text, 64)

@@ -132,5 +132,5 @@ func (e *copyError) Unwrap() []error { return []error{ErrUnsupported, e.CloneErr
 
 // unsupported returns an error about a t.
 func unsupported(t reflect.Type, err error) error {
-	return &ValueError{Type: t.String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, err)}
+	return &ValueError{Type: t.String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, bare{err})}
 }

@@ -120,7 +120,7 @@ func TestAnOriginalIsKeptOnce(t *testing.T) {
 
 	full := New(Options{MaxBytes: 1 << 20, NoText: true})
 	for i := range 300 {
-		require.NoError(t, full.Space("s").Put(fmt.Sprint(i), thread(100)))
+		require.NoError(t, errOf(full.Space("s").Put(fmt.Sprint(i), thread(100))))
 	}
 	require.Less(t, full.Load().Len(), 100, "the limit holds")
 }

@@ -17,7 +17,7 @@ func TestVerbsAreOneStepEach(t *testing.T) {
 	s := m.Space("s")
 	n := quicker(400)
 	for i := range n {
-		require.NoError(t, s.Put(fmt.Sprint("job", i), i))
+		require.NoError(t, errOf(s.Put(fmt.Sprint("job", i), i)))
 	}
 	one := func(v memory.Value) (any, error) { return v.Int() + 1, nil }
 	var taken, inserted, set atomic.Int64
@@ -25,17 +25,17 @@ func TestVerbsAreOneStepEach(t *testing.T) {
 	for range 4 {
 		all.Go(func() {
 			for i := range n {
-				if err := s.Upsert("count", one); err != nil {
+				if _, err := s.Upsert("count", one); err != nil {
 					t.Error(err)
 				}
-				if _, ok := s.Take(fmt.Sprint("job", i)); ok {
+				if _, ok, _ := s.Take(fmt.Sprint("job", i)); ok {
 					taken.Add(1)
 				}
-				if s.Insert(fmt.Sprint("new", i), i) == nil {
+				if errOf(s.Insert(fmt.Sprint("new", i), i)) == nil {
 					inserted.Add(1)
 				}
 				e, _ := s.Entry("set")
-				if s.SetIf("set", e.Revision, e.Value.Int()+1) == nil {
+				if errOf(s.SetIf("set", e.Revision, e.Value.Int()+1)) == nil {
 					set.Add(1)
 				}
 			}
@@ -62,7 +62,7 @@ func TestReadersAndEvictionsTogether(t *testing.T) {
 		all.Go(func() {
 			for i := range n {
 				k := fmt.Sprint((i*7 + w*13) % 80)
-				if err := m.Space("s").PutItem(k, memory.Item{Value: k + " word", Vector: []float32{float32(i), 1}}); err != nil {
+				if _, err := m.Space("s").PutItem(k, memory.Item{Value: k + " word", Vector: []float32{float32(i), 1}}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -82,7 +82,7 @@ func TestReadersAndEvictionsTogether(t *testing.T) {
 					if err != nil || len(hits) > 10 || m.Load().Len() > 50 {
 						t.Error(err, len(hits))
 					}
-					if err := f.Space("t").Put(k, i); err != nil {
+					if _, err := f.Space("t").Put(k, i); err != nil {
 						t.Error(err)
 					}
 				}
@@ -105,7 +105,7 @@ func TestGetWhileStacksGrow(t *testing.T) {
 		p := []string{fmt.Sprint("user", i), fmt.Sprintf("%0*d", 30*i, i)}
 		paths = append(paths, p)
 		for k := range 20 {
-			require.NoError(t, m.Space(p...).Put(fmt.Sprint("key", k), i*100+k))
+			require.NoError(t, errOf(m.Space(p...).Put(fmt.Sprint("key", k), i*100+k)))
 		}
 	}
 	var all sync.WaitGroup

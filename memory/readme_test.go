@@ -17,8 +17,8 @@ func Example_readme() {
 		"text":  "Prefers short answers, in French",
 		"likes": []string{"tea", "chess"},
 	}
-	err := notes.Put("profile", profile) // frozen: what happens to the map later does not show
-	err2 := notes.PutItem("trip", memory.Item{
+	_, err := notes.Put("profile", profile) // frozen: what happens to the map later does not show
+	_, err2 := notes.PutItem("trip", memory.Item{
 		Value:    "Is going to Lyon by train",
 		Vector:   []float32{0.1, 0.9, 0.2}, // yours: there is no model in here
 		Metadata: map[string]any{"kind": "plan", "year": 2027},
@@ -52,8 +52,8 @@ func Example_readmeSnapshots() {
 
 	now := m.Load() // values, vectors, text and metadata at one version and one instant
 	draft := m.Fork(now)
-	err2 := draft.Space("plans").Put("today", "go for a walk") // a what-if run
-	_, err3 := m.Merge(now, draft.Load(), nil)                 // liked it
+	_, err2 := draft.Space("plans").Put("today", "go for a walk") // a what-if run
+	_, err3 := m.Merge(now, draft.Load(), nil)                    // liked it
 
 	is, _ := m.Space("plans").Get("today")
 	was, _ := now.Space("plans").Get("today")

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 func TestNilInterfacesComeBack(t *testing.T) {
@@ -70,7 +71,7 @@ func TestAtIsTheVersionAskedFor(t *testing.T) {
 	m := New(Options{NoText: true})
 	m.Retain(cow.Retention{Versions: 1000})
 	s := m.Space("a")
-	require.NoError(t, s.Put("k", 1))
+	require.NoError(t, errOf(s.Put("k", 1)))
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {
@@ -79,7 +80,7 @@ func TestAtIsTheVersionAskedFor(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				_ = s.Put("k", i)
+				_, _ = s.Put("k", i)
 			}
 		}
 	})
@@ -110,8 +111,8 @@ func TestWhatWasEvictedIsLetGo(t *testing.T) {
 	for i := range 10 {
 		s := m.Space(fmt.Sprint(i))
 		s.Configure(SpaceOptions{MaxEntries: 1})
-		require.NoError(t, s.Put("a", make([]byte, 1<<20)))
-		require.NoError(t, s.Put("b", 1))
+		require.NoError(t, errOf(s.Put("a", make([]byte, 1<<20))))
+		require.NoError(t, errOf(s.Put("b", 1)))
 	}
 	require.Less(t, heapMiB(), before+5)
 	runtime.KeepAlive(m)
@@ -121,9 +122,11 @@ func TestWhatWasClearedIsLetGo(t *testing.T) {
 	before := heapMiB()
 	m := New(Options{NoText: true})
 	for i := range 20 {
-		require.NoError(t, m.Space("x").Put(fmt.Sprint(i), make([]byte, 1<<20)))
+		require.NoError(t, errOf(m.Space("x").Put(fmt.Sprint(i), make([]byte, 1<<20))))
 	}
-	require.Equal(t, 20, m.Space("x").Clear())
+	n, err := m.Space("x").Clear()
+	require.NoError(t, err)
+	require.Equal(t, 20, n)
 	require.Less(t, heapMiB(), before+5)
 	runtime.KeepAlive(m)
 }
@@ -139,7 +142,7 @@ func TestKindsAreJudgedAsTheBatchDid(t *testing.T) {
 				require.NoError(t, e.Modify("k", func(Value) (any, error) { time.Sleep(2 * time.Second); return 2, nil }))
 			},
 		} {
-			require.NoError(t, s.PutItem("k", Item{Value: 1, TTL: time.Second}))
+			require.NoError(t, errOf(s.PutItem("k", Item{Value: 1, TTL: time.Second})))
 			since := m.Load().Version()
 			require.NoError(t, m.Batch(func(b *Batch) error { verb(b.Space("a")); return nil }))
 			for c, err := range m.Changes(t.Context(), since) {
@@ -153,7 +156,7 @@ func TestKindsAreJudgedAsTheBatchDid(t *testing.T) {
 
 func TestMinScoreIsNotRoundedDown(t *testing.T) {
 	s := New(Options{}).Space("s")
-	require.NoError(t, s.PutVector("k", []float32{0.7, 0}, nil)) // a little less than 0.7
+	require.NoError(t, errOf(s.PutVector("k", []float32{0.7, 0}, nil))) // a little less than 0.7
 	hits, err := s.Search([]float32{1, 0}, SearchOptions{Metric: Dot, MinScore: 0.7})
 	require.NoError(t, err)
 	require.Empty(t, hits)
@@ -161,8 +164,8 @@ func TestMinScoreIsNotRoundedDown(t *testing.T) {
 
 func TestPagingPassesTheEmptyKey(t *testing.T) {
 	s := New(Options{}).Space("s")
-	require.NoError(t, s.Put("", 1))
-	require.NoError(t, s.Put("b", 1))
+	require.NoError(t, errOf(s.Put("", 1)))
+	require.NoError(t, errOf(s.Put("b", 1)))
 	for _, reverse := range []bool{false, true} {
 		o := ListOptions{Limit: 1, Reverse: reverse}
 		var all []string
@@ -180,17 +183,17 @@ func TestPagingPassesTheEmptyKey(t *testing.T) {
 
 func TestSpacesAfterADeepOne(t *testing.T) {
 	m := New(Options{})
-	require.NoError(t, m.Space("a", "b", "c").Put("k", 1))
-	require.NoError(t, m.Space("a", "d").Put("k", 1))
-	require.NoError(t, m.Space("e").Put("k", 1))
+	require.NoError(t, errOf(m.Space("a", "b", "c").Put("k", 1)))
+	require.NoError(t, errOf(m.Space("a", "d").Put("k", 1)))
+	require.NoError(t, errOf(m.Space("e").Put("k", 1)))
 	require.Equal(t, [][]string{{"e"}}, slices.Collect(m.Load().Spaces(SpacesOptions{Depth: 1, After: []string{"a", "b", "c"}})))
 }
 
 // A fork of nothing has what New gives to a Memory.
 func TestAForkOfNothingHasItsIndexes(t *testing.T) {
 	f := New(Options{TTL: time.Hour}).Fork(Snapshot{})
-	require.NoError(t, f.Space("a").Put("k", 1))
-	x, to := f.entries.In(f.db.Load()).Attached()
+	require.NoError(t, errOf(f.Space("a").Put("k", 1)))
+	x, to := snapshot.Builder[string, *entry]{}.Attached(f.entries.In(f.db.Load()))
 	require.NotNil(t, x)
 	require.Same(t, f.entries.In(f.db.Load()), to)
 }
@@ -214,7 +217,7 @@ func TestValuesInWhatIsCloned(t *testing.T) {
 // Modify and Upsert refuse what a function leaves that wrote its own key.
 func TestAFunctionThatWritesItsOwnKeyIsRefused(t *testing.T) {
 	m := New(Options{})
-	require.NoError(t, m.Space("s").Put("k", 1))
+	require.NoError(t, errOf(m.Space("s").Put("k", 1)))
 	require.NoError(t, m.Batch(func(b *Batch) error {
 		s := b.Space("s")
 		for _, key := range []string{"k", "new"} {
@@ -222,7 +225,7 @@ func TestAFunctionThatWritesItsOwnKeyIsRefused(t *testing.T) {
 				require.NoError(t, s.Put(key, "inner"))
 				return "outer", nil
 			})
-			require.ErrorIs(t, err, ErrConflict)
+			require.ErrorIs(t, err, ErrModified)
 			v, _ := s.Get(key)
 			require.Equal(t, "inner", v.String())
 		}

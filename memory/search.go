@@ -23,7 +23,7 @@ const (
 
 // The errors of vectors, to be tested with errors.Is.
 var (
-	ErrDimension = vector.ErrDimension // another number of dimensions than the others of the space
+	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
 	ErrEmpty     = vector.ErrEmpty     // no dimensions at all
 	ErrNotFinite = vector.ErrNotFinite // NaN or an infinity
 	ErrZero      = vector.ErrZero      // only zeros, whose direction Cosine cannot compare
@@ -51,8 +51,11 @@ func (o *SearchOptions) check() error {
 	if o.MinScore != o.MinScore {
 		return fmt.Errorf("%w: MinScore is NaN", ErrOptions)
 	}
+	if o.Metric > L2 {
+		return fmt.Errorf("%w: %v", ErrOptions, o.Metric)
+	}
 	if err := o.Filter.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrOptions, err)
+		return fmt.Errorf("%w: %w", ErrOptions, bare{err})
 	}
 	return nil
 }
@@ -68,7 +71,7 @@ type Hit struct {
 // ErrOptions. It takes time of the number of vectors in the space.
 func (v View) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, spaceError(v.path, err)
 	}
 	vo := vector.Options{K: o.K, Metric: o.Metric, Accept: v.accept(&o)}
 	if o.MinScore != 0 {
@@ -79,7 +82,7 @@ func (v View) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	}
 	found, err := v.s.space(v.path).vectors.Search(query, vo)
 	if err != nil {
-		return nil, err
+		return nil, spaceError(v.path, err)
 	}
 	hits := make([]Hit, 0, len(found))
 	for _, h := range found {
@@ -91,16 +94,16 @@ func (v View) Search(query []float32, o SearchOptions) ([]Hit, error) {
 // SearchText returns the entries whose text fits the query best, by BM25, the best
 // first, those of equal scores by key. The text of an entry is all strings in its
 // value, but not the keys of maps; its words, and those of the query, are told apart
-// as Unicode says, without regard to case. Each word of the query that is in the text adds to the score. How
-// rare a word is depends on the space alone, on entries that are expired but not
-// swept too.
+// as Unicode says, without regard to case. Each word of the query that is in the text
+// adds to the score. How rare a word is depends on the space alone, on entries that
+// are expired but not swept too.
 func (v View) SearchText(query string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, spaceError(v.path, err)
 	}
 	found, err := v.s.space(v.path).texts.Search(query, text.Options{K: o.K, MinScore: o.MinScore, Accept: v.accept(&o)})
 	if err != nil {
-		return nil, err
+		return nil, spaceError(v.path, err)
 	}
 	hits := make([]Hit, 0, len(found))
 	for _, h := range found {
@@ -120,7 +123,7 @@ const (
 // Büttcher 2009).
 func (v View) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
-		return nil, err
+		return nil, spaceError(v.path, err)
 	}
 	deep := o
 	deep.K, deep.MinScore = fusionDepth*min(o.K, 1<<20), 0

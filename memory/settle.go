@@ -137,7 +137,7 @@ func (s *settler) settle() error {
 		if next.vector != nil && next.vector != old.vector {
 			vectors, err := sp.vectors.Set(key, s.vector(path, key, c.Key, next))
 			if err != nil {
-				return keyError(key, err)
+				return keyError(path, key, err)
 			}
 			sp.vectors = vectors
 		}

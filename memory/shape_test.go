@@ -58,7 +58,7 @@ func TestQuotedFields(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, like(in), l)
 	m := New(Options{})
-	require.NoError(t, m.Space().Put("k", &in))
+	require.NoError(t, errOf(m.Space().Put("k", &in)))
 	var b strings.Builder
 	require.NoError(t, m.Load().Export(&b))
 	again := New(Options{})

@@ -31,7 +31,7 @@ func inMemory(typ reflect.Type) []Place {
 	put := func(v any) error {
 		frozen, err := memory.FreezeHandles(v)
 		if err == nil {
-			err = space.Put("k", frozen)
+			_, err = space.Put("k", frozen)
 		}
 		return refused(err)
 	}
@@ -62,7 +62,7 @@ func as[T any]() Place {
 	space := memory.New(memory.Options{}).Space()
 	return Place{
 		Type: reflect.TypeFor[T](),
-		Put:  func(v reflect.Value) error { return refused(space.Put("k", v.Interface())) },
+		Put:  func(v reflect.Value) error { return refused(errOf(space.Put("k", v.Interface()))) },
 		Get: func() reflect.Value {
 			v, _ := space.Get("k")
 			got, err := memory.As[*T](v)

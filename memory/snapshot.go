@@ -212,7 +212,7 @@ func (v View) List(o ListOptions) iter.Seq[Entry] {
 			return
 		}
 		prefix := nameOf(v.path, "")
-		r := cow.Prefix(v.s.t.order.In(v.s.t.entries.In(v.s.root)), prefix+o.Prefix)
+		r := v.s.t.order.In(v.s.t.entries.In(v.s.root)).Prefix(prefix + o.Prefix)
 		switch after := prefix + o.After; {
 		case o.Reverse && (o.After != "" || o.HasAfter):
 			r = r.Before(after, after).Reverse()

@@ -13,8 +13,13 @@ import (
 //
 // Its reads are of the current version, each for itself: for several that must
 // agree, Load a View. They count as use, where entries are evicted; those of a View
-// do not. Its writes are each one Batch; all that can fail is done before the
-// writer's place is taken. Their contracts are those of Editor.
+// do not.
+//
+// Its writes are each one Batch; what a value can be refused for is found before the
+// writer's place is taken. A write returns the version that it published, which is
+// the revision of what it stored, or 0 if it changed nothing or failed. What the
+// caller's values, keys and vectors can be refused for is an error, as is ErrFull.
+// The contracts are those of Editor.
 type Space struct {
 	m    *Memory
 	path string
@@ -114,119 +119,128 @@ func (s Space) used(hits []Hit) []Hit {
 	return hits
 }
 
-// edit runs f on the space as a batch.
-func (s Space) edit(f func(e *Editor) error) error {
-	return s.m.Batch(func(b *Batch) error { return f(b.editor(s.path)) })
-}
-
-// must runs f, which cannot fail, as a batch. Nor can the batch: removing needs
-// no room.
-func (s Space) must(f func(e *Editor)) {
-	if err := s.edit(func(e *Editor) error { f(e); return nil }); err != nil {
-		panic(err)
-	}
-}
-
-// Put stores v, frozen, as the value of key. A vector and metadata stay as they
-// are.
-func (s Space) Put(key string, v any) error {
-	d, err := s.m.freeze(key, v)
-	if err != nil {
+// edit runs f on the space as a batch, and returns the version that it published, or 0
+// if f changed nothing.
+func (s Space) edit(f func(e *Editor) error) (rev uint64, err error) {
+	err = s.m.Batch(func(b *Batch) error {
+		err := f(b.editor(s.path))
+		if b.wrote {
+			rev = b.Version()
+		}
 		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return rev, nil
+}
+
+// count is edit that returns what f counts.
+func (s Space) count(f func(e *Editor) int) (n int, err error) {
+	_, err = s.edit(func(e *Editor) error { n = f(e); return nil })
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// Put stores v, frozen, as the value of key, and returns the revision of that: the
+// version that it published. A vector and metadata stay as they are.
+func (s Space) Put(key string, v any) (rev uint64, err error) {
+	d, err := s.m.freeze(s.path, key, v)
+	if err != nil {
+		return 0, err
 	}
 	return s.edit(func(e *Editor) error { e.put(key, d); return nil })
 }
 
 // PutItem stores a whole entry under key, in place of what is there.
-func (s Space) PutItem(key string, it Item) error {
-	d, err := s.m.prepare(key, it)
+func (s Space) PutItem(key string, it Item) (rev uint64, err error) {
+	d, err := s.m.prepare(s.path, key, it)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return s.edit(func(e *Editor) error { return e.putItem(key, d) })
 }
 
 // Insert is Put if key has no value, and returns ErrExists otherwise.
-func (s Space) Insert(key string, v any) error {
-	d, err := s.m.freeze(key, v)
+func (s Space) Insert(key string, v any) (rev uint64, err error) {
+	d, err := s.m.freeze(s.path, key, v)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return s.edit(func(e *Editor) error { return e.insert(key, d) })
 }
 
 // Modify calls f with the value of key and stores what it returns, in one step;
 // see Editor.Modify.
-func (s Space) Modify(key string, f func(v Value) (any, error)) error {
+func (s Space) Modify(key string, f func(v Value) (any, error)) (rev uint64, err error) {
 	return s.edit(func(e *Editor) error { return e.Modify(key, f) })
 }
 
 // Upsert is like Modify, but calls f with an Absent value if key has none.
-func (s Space) Upsert(key string, f func(v Value) (any, error)) error {
+func (s Space) Upsert(key string, f func(v Value) (any, error)) (rev uint64, err error) {
 	return s.edit(func(e *Editor) error { return e.Upsert(key, f) })
 }
 
-// SetIf is Put if the revision of key is rev, and returns ErrConflict otherwise.
+// SetIf is Put if the revision of key is rev, and returns ErrRevision otherwise.
 // Revision 0 means that there must be no entry.
-func (s Space) SetIf(key string, rev uint64, v any) error {
-	d, err := s.m.freeze(key, v)
+func (s Space) SetIf(key string, rev uint64, v any) (now uint64, err error) {
+	d, err := s.m.freeze(s.path, key, v)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return s.edit(func(e *Editor) error { return e.setIf(key, rev, d) })
 }
 
-// Delete removes the entry of key and reports whether there was one.
-func (s Space) Delete(key string) (found bool) {
-	s.must(func(e *Editor) { found = e.Delete(key) })
-	return found
+// Delete removes the entry of key, and returns the version that did, or 0 if there
+// was none. Like the other verbs that remove it needs no room, and does not fail.
+func (s Space) Delete(key string) (rev uint64, err error) {
+	return s.edit(func(e *Editor) error { e.Delete(key); return nil })
 }
 
 // DeleteIf removes the entry of key if its revision is rev, and returns
-// ErrConflict otherwise.
-func (s Space) DeleteIf(key string, rev uint64) error {
+// ErrRevision otherwise.
+func (s Space) DeleteIf(key string, rev uint64) (now uint64, err error) {
 	return s.edit(func(e *Editor) error { return e.DeleteIf(key, rev) })
 }
 
 // Take removes the entry of key and returns its value, and whether there was
 // one. Of any number of concurrent calls one gets it.
-func (s Space) Take(key string) (v Value, found bool) {
-	s.must(func(e *Editor) { v, found = e.Take(key) })
-	return v, found
+func (s Space) Take(key string) (v Value, found bool, err error) {
+	_, err = s.edit(func(e *Editor) error { v, found = e.Take(key); return nil })
+	if err != nil {
+		return Value{}, false, err
+	}
+	return v, found, nil
 }
 
 // Clear removes all entries of the space and returns how many there were.
-func (s Space) Clear() (n int) {
-	s.must(func(e *Editor) { n = e.Clear() })
-	return n
-}
+func (s Space) Clear() (n int, err error) { return s.count((*Editor).Clear) }
 
 // ClearAll is Clear for the space and all spaces below it, in one version.
-func (s Space) ClearAll() (n int) {
-	s.must(func(e *Editor) { n = e.ClearAll() })
-	return n
-}
+func (s Space) ClearAll() (n int, err error) { return s.count((*Editor).ClearAll) }
 
 // PutVector stores a copy of a vector, and metadata, frozen, for key, in place of
 // those it has. A value stays as it is.
-func (s Space) PutVector(key string, v []float32, metadata map[string]any) error {
-	d, err := s.m.embed(key, v, metadata)
+func (s Space) PutVector(key string, v []float32, metadata map[string]any) (rev uint64, err error) {
+	d, err := s.m.embed(s.path, key, v, metadata)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	return s.edit(func(e *Editor) error { return e.putVector(key, d) })
 }
 
-// DeleteVector removes the vector and the metadata of key, and reports whether
-// there was a vector.
-func (s Space) DeleteVector(key string) (found bool) {
-	s.must(func(e *Editor) { found = e.DeleteVector(key) })
-	return found
+// DeleteVector removes the vector and the metadata of key, and returns the version
+// that did, or 0 if there was no vector.
+func (s Space) DeleteVector(key string) (rev uint64, err error) {
+	return s.edit(func(e *Editor) error { e.DeleteVector(key); return nil })
 }
 
-// Configure sets how the space behaves, and evicts what is too much at once.
-func (s Space) Configure(o SpaceOptions) {
-	s.must(func(e *Editor) { e.Configure(o) })
+// Configure sets how the space behaves, and evicts what is too much at once. It
+// returns the version that did, or 0 if the space behaves so already.
+func (s Space) Configure(o SpaceOptions) (rev uint64, err error) {
+	return s.edit(func(e *Editor) error { e.Configure(o); return nil })
 }
 
 // Watch blocks until the entries of those keys differ from those in since, or, if
@@ -252,7 +266,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 		}
 	}
 	if err != nil {
-		return Snapshot{}, err
+		return Snapshot{}, named(err)
 	}
 	return s.m.Load(), nil
 }

@@ -145,9 +145,12 @@ type survey struct {
 	many  map[visit]bool
 	todo  []looked
 
-	own    bool                    // what a Clone of its own has made is followed too
-	below  bool                    // what is looked at is such a thing, or in one
-	shared map[unsafe.Pointer]bool // where pointers lead that have a Clone: of what is cloned; a nil one: something has
+	own   bool // what a Clone of its own has made is followed too
+	below bool // what is looked at is such a thing, or in one
+
+	// Where the pointers lead whose types have a Clone. It is empty if only types
+	// other than pointers have one, and nil if nothing has.
+	shared map[unsafe.Pointer]bool
 }
 
 // A looked is a value to look at, and whether it is below.

@@ -33,9 +33,9 @@ func TestTTLOfEntrySpaceAndMemory(t *testing.T) {
 		m := memory.New(memory.Options{TTL: time.Hour})
 		start := time.Now()
 		m.Space("s").Configure(memory.SpaceOptions{TTL: time.Minute})
-		require.NoError(t, m.Space("s").PutItem("entry", memory.Item{Value: 1, TTL: time.Second}))
-		require.NoError(t, m.Space("s").Put("space", 1))
-		require.NoError(t, m.Space("s", "below").Put("memory", 1)) // s's options are not those below it
+		require.NoError(t, errOf(m.Space("s").PutItem("entry", memory.Item{Value: 1, TTL: time.Second})))
+		require.NoError(t, errOf(m.Space("s").Put("space", 1)))
+		require.NoError(t, errOf(m.Space("s", "below").Put("memory", 1))) // s's options are not those below it
 		expires := func(key string, path ...string) time.Duration {
 			e, ok := m.Space(path...).Entry(key)
 			require.True(t, ok)
@@ -59,11 +59,11 @@ func TestTTLOfEntrySpaceAndMemory(t *testing.T) {
 func TestTTLThatIsTooLongIsNever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		require.NoError(t, m.Space("s").PutItem("a", memory.Item{Value: 1, TTL: 1<<63 - 1}))
+		require.NoError(t, errOf(m.Space("s").PutItem("a", memory.Item{Value: 1, TTL: 1<<63 - 1})))
 		e, ok := m.Space("s").Entry("a")
 		require.True(t, ok)
 		require.True(t, e.Expires.IsZero())
-		require.ErrorIs(t, m.Space("s").PutItem("a", memory.Item{TTL: -1}), memory.ErrUnsupported)
+		require.ErrorIs(t, errOf(m.Space("s").PutItem("a", memory.Item{TTL: -1})), memory.ErrUnsupported)
 	})
 }
 
@@ -72,7 +72,7 @@ func TestConfigureTTLIsForWhatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
 		s := m.Space("s")
-		require.NoError(t, s.Put("before", 1))
+		require.NoError(t, errOf(s.Put("before", 1)))
 		require.NoError(t, m.Batch(func(b *memory.Batch) error {
 			b.Space("s").Configure(memory.SpaceOptions{TTL: time.Second})
 			return b.Space("s").Put("after", 1)
@@ -80,7 +80,7 @@ func TestConfigureTTLIsForWhatComes(t *testing.T) {
 		require.Equal(t, memory.SpaceOptions{TTL: time.Second}, s.Load().Options())
 		time.Sleep(time.Minute)
 		require.Equal(t, []string{"before"}, keys(s.Load()))
-		require.Equal(t, 2, s.ClearAll()+1)
+		require.Equal(t, 2, count(s.ClearAll())+1)
 		require.Equal(t, memory.SpaceOptions{TTL: time.Second}, s.Load().Options(), "what is configured stays")
 		require.NoError(t, m.CheckDerived())
 	})
@@ -90,7 +90,7 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{TTL: time.Second})
 		s := m.Space("s")
-		require.NoError(t, s.PutItem("a", memory.Item{Value: "some words", Vector: []float32{1, 0}, Metadata: map[string]any{"n": 1}}))
+		require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "some words", Vector: []float32{1, 0}, Metadata: map[string]any{"n": 1}})))
 		see := func(snapshot memory.Snapshot, n int) {
 			t.Helper()
 			v := snapshot.Space("s")
@@ -117,14 +117,14 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 		see(before, 1)
 		see(m.Load(), 0)
 		require.Equal(t, before.Version(), m.Load().Version(), "nothing is swept by itself")
-		require.Equal(t, 1, m.Sweep())
+		require.Equal(t, 1, count(m.Sweep()))
 		see(before, 1)
 		see(m.Load(), 0)
-		require.Equal(t, 0, m.Sweep())
+		require.Equal(t, 0, count(m.Sweep()))
 		require.NoError(t, m.CheckDerived())
 
 		// The reads of a Space are those of now.
-		require.NoError(t, s.Put("a", "more words"))
+		require.NoError(t, errOf(s.Put("a", "more words")))
 		time.Sleep(time.Second)
 		_, ok := s.Get("a")
 		require.False(t, ok)
@@ -142,7 +142,7 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 func TestVerbsOnWhatHasExpired(t *testing.T) {
 	for name, verb := range map[string]func(t *testing.T, s memory.Space, rev uint64){
 		"Insert": func(t *testing.T, s memory.Space, _ uint64) {
-			require.NoError(t, s.Insert("a", 2))
+			require.NoError(t, errOf(s.Insert("a", 2)))
 			e, ok := s.Entry("a")
 			require.True(t, ok)
 			require.Equal(t, time.Now(), e.Created.In(time.Local))
@@ -150,46 +150,46 @@ func TestVerbsOnWhatHasExpired(t *testing.T) {
 			require.Zero(t, e.Dim)
 		},
 		"Modify": func(t *testing.T, s memory.Space, _ uint64) {
-			require.ErrorIs(t, s.Modify("a", func(memory.Value) (any, error) { return 2, nil }), memory.ErrNotFound)
+			require.ErrorIs(t, errOf(s.Modify("a", func(memory.Value) (any, error) { return 2, nil })), memory.ErrNotFound)
 		},
 		"Upsert": func(t *testing.T, s memory.Space, _ uint64) {
-			require.NoError(t, s.Upsert("a", func(v memory.Value) (any, error) {
+			require.NoError(t, errOf(s.Upsert("a", func(v memory.Value) (any, error) {
 				require.False(t, v.Exists())
 				return 2, nil
-			}))
+			})))
 		},
 		"SetIf": func(t *testing.T, s memory.Space, rev uint64) {
-			require.ErrorIs(t, s.SetIf("a", rev, 2), memory.ErrConflict)
-			require.NoError(t, s.SetIf("a", 0, 2))
+			require.ErrorIs(t, errOf(s.SetIf("a", rev, 2)), memory.ErrRevision)
+			require.NoError(t, errOf(s.SetIf("a", 0, 2)))
 		},
-		"Delete": func(t *testing.T, s memory.Space, _ uint64) { require.False(t, s.Delete("a")) },
+		"Delete": func(t *testing.T, s memory.Space, _ uint64) { require.False(t, removed(s.Delete("a"))) },
 		"DeleteIf": func(t *testing.T, s memory.Space, rev uint64) {
-			require.ErrorIs(t, s.DeleteIf("a", rev), memory.ErrConflict)
-			require.NoError(t, s.DeleteIf("a", 0))
+			require.ErrorIs(t, errOf(s.DeleteIf("a", rev)), memory.ErrRevision)
+			require.NoError(t, errOf(s.DeleteIf("a", 0)))
 		},
 		"Take": func(t *testing.T, s memory.Space, _ uint64) {
-			_, ok := s.Take("a")
+			_, ok, _ := s.Take("a")
 			require.False(t, ok)
 		},
-		"Clear":    func(t *testing.T, s memory.Space, _ uint64) { require.Zero(t, s.Clear()) },
-		"ClearAll": func(t *testing.T, s memory.Space, _ uint64) { require.Zero(t, s.ClearAll()) },
+		"Clear":    func(t *testing.T, s memory.Space, _ uint64) { require.Zero(t, count(s.Clear())) },
+		"ClearAll": func(t *testing.T, s memory.Space, _ uint64) { require.Zero(t, count(s.ClearAll())) },
 		"Put": func(t *testing.T, s memory.Space, _ uint64) {
-			require.NoError(t, s.Put("a", 2))
+			require.NoError(t, errOf(s.Put("a", 2)))
 			_, ok := s.Vector("a")
 			require.False(t, ok)
 		},
 		"PutVector": func(t *testing.T, s memory.Space, _ uint64) {
-			require.NoError(t, s.PutVector("a", []float32{5, 6}, nil))
+			require.NoError(t, errOf(s.PutVector("a", []float32{5, 6}, nil)))
 			_, ok := s.Get("a")
 			require.False(t, ok)
 		},
-		"DeleteVector": func(t *testing.T, s memory.Space, _ uint64) { require.False(t, s.DeleteVector("a")) },
+		"DeleteVector": func(t *testing.T, s memory.Space, _ uint64) { require.False(t, removed(s.DeleteVector("a"))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := memory.New(memory.Options{})
 				s := m.Space("s")
-				require.NoError(t, s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}, TTL: time.Second}))
+				require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}, TTL: time.Second})))
 				e, _ := s.Entry("a")
 				time.Sleep(time.Minute)
 				verb(t, s, e.Revision)
@@ -211,7 +211,7 @@ func TestEveryCommitSweepsAFew(t *testing.T) {
 			require.Equal(t, 1, m.Load().Len())
 			require.NoError(t, m.CheckDerived())
 		}
-		require.Zero(t, m.Sweep())
+		require.Zero(t, count(m.Sweep()))
 	})
 }
 
@@ -251,9 +251,9 @@ func TestNothingIsTimedWhereNothingExpires(t *testing.T) {
 		s := m.Load()
 		time.Sleep(5 * time.Hour)
 		require.True(t, s == m.Load())
-		require.ErrorIs(t, m.Space("s").PutItem("x", memory.Item{Value: make(chan int), TTL: time.Hour}), memory.ErrUnsupported)
+		require.ErrorIs(t, errOf(m.Space("s").PutItem("x", memory.Item{Value: make(chan int), TTL: time.Hour})), memory.ErrUnsupported)
 		require.True(t, s == m.Load())
-		require.NoError(t, m.Space("s").PutItem("x", memory.Item{Value: 1, TTL: time.Hour}))
+		require.NoError(t, errOf(m.Space("s").PutItem("x", memory.Item{Value: 1, TTL: time.Hour})))
 		s = m.Load()
 		time.Sleep(1 * time.Nanosecond)
 		require.False(t, s == m.Load())
@@ -266,12 +266,12 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 		m.Retain(cow.Retention{Versions: 100})
 		s := m.Space("s")
 		start := time.Now()
-		time.Sleep(time.Second)                                                                   // 1s
-		require.NoError(t, s.PutItem("a", memory.Item{Value: "old word", TTL: 10 * time.Second})) // until 11s
-		time.Sleep(4 * time.Second)                                                               // 5s
-		require.NoError(t, s.Put("b", 1))
+		time.Sleep(time.Second)                                                                          // 1s
+		require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "old word", TTL: 10 * time.Second}))) // until 11s
+		time.Sleep(4 * time.Second)                                                                      // 5s
+		require.NoError(t, errOf(s.Put("b", 1)))
 		time.Sleep(15 * time.Second) // 20s
-		require.NoError(t, s.Put("c", 1))
+		require.NoError(t, errOf(s.Put("c", 1)))
 		at := func(d time.Duration) memory.View {
 			t.Helper()
 			snapshot, err := m.AsOf(start.Add(d))
@@ -319,7 +319,7 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 func TestAtOfTheCurrentVersionIsLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{TTL: time.Second})
-		require.NoError(t, m.Space("s").Put("a", 1))
+		require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 		time.Sleep(time.Minute)
 		s, err := m.At(1)
 		require.NoError(t, err)
@@ -334,27 +334,27 @@ func TestCreatedUpdatedExpiresAfterEachVerb(t *testing.T) {
 		verb                      func(s memory.Space) error
 		created, updated, expires bool // are renewed
 	}{
-		"Put":          {func(s memory.Space) error { return s.Put("a", 2) }, false, true, true},
-		"PutItem":      {func(s memory.Space) error { return s.PutItem("a", memory.Item{Value: 2}) }, false, true, true},
-		"Insert":       {func(s memory.Space) error { _ = s.Insert("a", 2); return nil }, false, false, false},
-		"Modify":       {func(s memory.Space) error { return s.Modify("a", three) }, false, true, false},
-		"Upsert":       {func(s memory.Space) error { return s.Upsert("a", three) }, false, true, false},
-		"SetIf":        {func(s memory.Space) error { e, _ := s.Entry("a"); return s.SetIf("a", e.Revision, 2) }, false, true, true},
-		"PutVector":    {func(s memory.Space) error { return s.PutVector("a", []float32{2}, nil) }, false, true, false},
+		"Put":          {func(s memory.Space) error { return errOf(s.Put("a", 2)) }, false, true, true},
+		"PutItem":      {func(s memory.Space) error { return errOf(s.PutItem("a", memory.Item{Value: 2})) }, false, true, true},
+		"Insert":       {func(s memory.Space) error { _, _ = s.Insert("a", 2); return nil }, false, false, false},
+		"Modify":       {func(s memory.Space) error { return errOf(s.Modify("a", three)) }, false, true, false},
+		"Upsert":       {func(s memory.Space) error { return errOf(s.Upsert("a", three)) }, false, true, false},
+		"SetIf":        {func(s memory.Space) error { e, _ := s.Entry("a"); return errOf(s.SetIf("a", e.Revision, 2)) }, false, true, true},
+		"PutVector":    {func(s memory.Space) error { return errOf(s.PutVector("a", []float32{2}, nil)) }, false, true, false},
 		"DeleteVector": {func(s memory.Space) error { s.DeleteVector("a"); return nil }, false, true, false},
-		"Take and Put": {func(s memory.Space) error { s.Take("a"); return s.Put("a", 2) }, true, true, true},
+		"Take and Put": {func(s memory.Space) error { s.Take("a"); return errOf(s.Put("a", 2)) }, true, true, true},
 		"Delete and PutVector": {func(s memory.Space) error {
 			s.Delete("a")
-			return s.PutVector("a", []float32{2}, nil)
+			return errOf(s.PutVector("a", []float32{2}, nil))
 		}, true, true, true},
-		"Clear and Insert": {func(s memory.Space) error { s.Clear(); return s.Insert("a", 2) }, true, true, true},
+		"Clear and Insert": {func(s memory.Space) error { s.Clear(); return errOf(s.Insert("a", 2)) }, true, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				m := memory.New(memory.Options{TTL: time.Hour})
 				s := m.Space("s")
 				start := time.Now()
-				require.NoError(t, s.PutItem("a", memory.Item{Value: 1, Vector: []float32{1}}))
+				require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: 1, Vector: []float32{1}})))
 				time.Sleep(time.Second)
 				require.NoError(t, c.verb(s))
 				e, ok := s.Entry("a")
@@ -379,11 +379,11 @@ func TestForksExpireByThemselves(t *testing.T) {
 		m := memory.New(memory.Options{TTL: time.Minute})
 		fill(t, m, "s", 3)
 		f := m.Fork(m.Load())
-		require.NoError(t, f.Space("s").Put("new", 1)) // the Options are those of m
+		require.NoError(t, errOf(f.Space("s").Put("new", 1))) // the Options are those of m
 		time.Sleep(time.Hour)
 		require.Zero(t, f.Load().Len())
-		require.Equal(t, 4, f.Sweep())
-		require.Equal(t, 3, m.Sweep())
+		require.Equal(t, 4, count(f.Sweep()))
+		require.Equal(t, 3, count(m.Sweep()))
 	})
 }
 

@@ -51,10 +51,16 @@ type Value struct{ n *node }
 
 // A node is one value of a frozen tree.
 type node struct {
-	from *origin        // what it is, and what it was
-	bits uint64         // a number, a bool; the length of what ptr points to
-	ptr  unsafe.Pointer // the bytes of a String or Bytes, a time.Time, the literal of a number, the nodes of a List, the fields of a Map, the any of a Handle
-	orig unsafe.Pointer // its place, of the type that it came in as, in an original; nil: the rest is all of it
+	from *origin // what it is, and what it was
+	bits uint64  // a number, a bool; the length of what ptr points to
+
+	// The bytes of a String or Bytes, a time.Time, the literal of a number, the nodes of
+	// a List, the fields of a Map, the any of a Handle.
+	ptr unsafe.Pointer
+
+	// Its place, of the type that it came in as, in an original; nil: the rest is all of
+	// it.
+	orig unsafe.Pointer
 }
 
 // depthShift is where the bits of a List or a Map have its depth, above its length.
@@ -132,8 +138,8 @@ func (v Value) Float() float64 {
 	return 0
 }
 
-// String returns a String. It returns "" for anything else: see MarshalJSON for
-// a text of any Value.
+// String returns a String, all of it. It returns "" for anything else: see Format for a
+// short text of any Value, and MarshalJSON for a whole one.
 func (v Value) String() string {
 	if v.Kind() != String {
 		return ""

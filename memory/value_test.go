@@ -403,3 +403,6 @@ func FuzzFreezeJSON(f *testing.F) {
 		require.Equal(t, string(want), string(got))
 	})
 }
+
+// errOf returns the error of a write.
+func errOf(_ uint64, err error) error { return err }

@@ -82,7 +82,8 @@ const (
 // written to by Backends only; others are never touched.
 func (b *Backend[S, O, R]) Memory() *memory.Memory { return b.m }
 
-// Clear removes all values and vectors of all scopes, in one commit.
+// Clear removes all values and vectors of all scopes, in one commit. That needs no room,
+// and cannot fail.
 func (b *Backend[S, O, R]) Clear() { b.m.Space(root).ClearAll() }
 
 // ClearScope removes all values and vectors of one scope, in one commit.

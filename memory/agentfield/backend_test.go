@@ -55,7 +55,7 @@ func TestScopesDoNotCollide(t *testing.T) {
 
 func TestClear(t *testing.T) {
 	b := newBackend(nil)
-	require.NoError(t, b.Memory().Space("mine").Put("k", "kept"))
+	require.NoError(t, errOf(b.Memory().Space("mine").Put("k", "kept")))
 	fill(t, b, session, "s", 1)
 	fill(t, b, user, "u", 2)
 	before := b.Memory().Load()
@@ -224,3 +224,6 @@ func consistent(ctx context.Context, b *backend) error {
 	}
 	return nil
 }
+
+// errOf returns the error of a write.
+func errOf(_ uint64, err error) error { return err }

@@ -21,21 +21,23 @@ func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	v, err := b.freeze(key, value)
+	space := b.space(scope, scopeID, values)
+	v, err := b.freeze(space, key, value)
 	if err != nil {
 		return err
 	}
 	if !v.Exists() {
 		v, _ = memory.Freeze(nil) // a memory.Value that is Absent was stored, all the same
 	}
-	return b.space(scope, scopeID, values).Put(key, v)
+	_, err = space.Put(key, v)
+	return err
 }
 
-// freeze returns a copy of what is to be stored for key.
-func (b *Backend[S, O, R]) freeze(key string, v any) (memory.Value, error) {
+// freeze returns a copy of what is to be stored under key.
+func (b *Backend[S, O, R]) freeze(space memory.Space, key string, v any) (memory.Value, error) {
 	frozen, err := memory.FreezeHandles(v)
 	if err != nil {
-		return memory.Value{}, &memory.KeyError{Key: key, Err: b.ofCycle(err)}
+		return memory.Value{}, &memory.KeyError{Space: space.Path(), Key: key, Err: b.ofCycle(err)}
 	}
 	return frozen, nil
 }
@@ -43,7 +45,7 @@ func (b *Backend[S, O, R]) freeze(key string, v any) (memory.Value, error) {
 // ofCycle returns err, which wraps what Options have for a cycle if it is about one.
 func (b *Backend[S, O, R]) ofCycle(err error) error {
 	if b.cyclic != nil && errors.Is(err, memory.ErrCycle) {
-		return fmt.Errorf("%w: %w", b.cyclic, err)
+		return fmt.Errorf("%w: %w", err, b.cyclic)
 	}
 	return err
 }
@@ -65,8 +67,8 @@ func (b *Backend[S, O, R]) Delete(ctx context.Context, scope S, scopeID, key str
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.space(scope, scopeID, values).Delete(key)
-	return nil
+	_, err := b.space(scope, scopeID, values).Delete(key)
+	return err
 }
 
 // List returns the keys of all values of a scope, ordered by their bytes, in a

@@ -21,18 +21,20 @@ func (b *Backend[S, O, R]) SetVector(ctx context.Context, scope S, scopeID, key 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	space := b.space(scope, scopeID, vectors)
 	it := memory.Item{Value: encode(embedding), Vector: memory.Float32s(embedding)}
 	if it.Vector == nil {
 		it.Vector = []float32{} // an error, where nil would be an entry without a vector
 	}
 	if metadata != nil {
-		v, err := b.freeze(key, metadata)
+		v, err := b.freeze(space, key, metadata)
 		if err != nil {
 			return err
 		}
 		it.Metadata = v
 	}
-	return b.space(scope, scopeID, vectors).PutItem(key, it)
+	_, err := space.PutItem(key, it)
+	return err
 }
 
 // GetVector returns copies of the embedding of key, bit for bit as it came in, and
@@ -60,8 +62,8 @@ func (b *Backend[S, O, R]) DeleteVector(ctx context.Context, scope S, scopeID, k
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.space(scope, scopeID, vectors).Delete(key)
-	return nil
+	_, err := b.space(scope, scopeID, vectors).Delete(key)
+	return err
 }
 
 // thaw returns metadata as it came in.

@@ -187,9 +187,9 @@ func TestVectorsAfterExportAndImport(t *testing.T) {
 func TestAVectorThatNoBackendStored(t *testing.T) {
 	b := newBackend(nil)
 	s := b.Memory().Space("agentfield", "session", "s", "vectors")
-	require.NoError(t, s.PutVector("bare", []float32{1}, nil))
-	require.NoError(t, s.PutItem("other", memory.Item{Value: []byte("short"), Vector: []float32{1}}))
-	require.NoError(t, s.Put("value", "text"))
+	require.NoError(t, errOf(s.PutVector("bare", []float32{1}, nil)))
+	require.NoError(t, errOf(s.PutItem("other", memory.Item{Value: []byte("short"), Vector: []float32{1}})))
+	require.NoError(t, errOf(s.Put("value", "text")))
 	for _, key := range []string{"bare", "other", "value"} {
 		_, _, found, err := b.GetVector(t.Context(), session, "s", key)
 		require.Error(t, err, key)

@@ -86,14 +86,14 @@ type Batcher interface {
 
 // A Snapshotter is a Backend that gives out snapshots.
 type Snapshotter interface {
-	// Snapshot returns a view of everything as it is now.
-	Snapshot() (View, error)
+	// Snapshot returns everything as it is now.
+	Snapshot() (Snapshot, error)
 }
 
-// A View is a snapshot: whatever is done to the Backend and to the values that
-// the View returned, it stays as it is. If it has the methods of VectorView too,
+// A Snapshot is everything as it was: whatever is done to the Backend and to the values that
+// the Snapshot returned, it stays as it is. If it has the methods of VectorReader too,
 // they are tested as well.
-type View interface {
+type Snapshot interface {
 	Get(space []string, key string) (value any, found bool, err error)
 	List(space []string) ([]string, error)
 }
@@ -102,20 +102,20 @@ type View interface {
 // metadata are those of the vector, and are stored in one step with it.
 type Vectors interface {
 	PutVector(space []string, key string, vector []float32, metadata map[string]any) error
-	VectorView
+	VectorReader
 }
 
-// A VectorView is the reading half of Vectors.
-type VectorView interface {
+// A VectorReader is the reading half of Vectors.
+type VectorReader interface {
 	GetVector(space []string, key string) (vector []float32, metadata map[string]any, found bool, err error)
 
 	// SearchVector returns the k vectors of a space that are nearest to query, the nearest
 	// first, by whatever measure of distance, all as they were at one moment.
-	SearchVector(space []string, query []float32, k int) ([]Hit, error)
+	SearchVector(space []string, query []float32, k int) ([]Neighbor, error)
 }
 
-// A Hit is one vector that a search found.
-type Hit struct {
+// A Neighbor is one vector that a search found near its query.
+type Neighbor struct {
 	Key      string
 	Vector   []float32 // nil if searches do not return it
 	Metadata map[string]any

@@ -252,12 +252,12 @@ func (b insertsInModify) Modify(space []string, key string, f func(any) (any, er
 // liveSnapshot is its own snapshot.
 type liveSnapshot struct{ *model }
 
-func (b liveSnapshot) Snapshot() (View, error) { return b.model, nil }
+func (b liveSnapshot) Snapshot() (Snapshot, error) { return b.model, nil }
 
 // shallowSnapshot copies the outer map, and shares those of the spaces.
 type shallowSnapshot struct{ *model }
 
-func (b shallowSnapshot) Snapshot() (View, error) {
+func (b shallowSnapshot) Snapshot() (Snapshot, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return &model{in: b.in, out: b.out, join: b.join, tables: tables{maps.Clone(b.tables.rows), maps.Clone(b.tables.vectors), 0}}, nil
@@ -272,10 +272,10 @@ func (v liveSearch) GetVector(space []string, key string) ([]float32, map[string
 	return v.model.GetVector(space, key)
 }
 
-func (b searchesLive) Snapshot() (View, error) {
+func (b searchesLive) Snapshot() (Snapshot, error) {
 	return struct {
-		View
-		VectorView
+		Snapshot
+		VectorReader
 	}{b.copy(), liveSearch(b)}, nil
 }
 
@@ -283,7 +283,7 @@ func (b searchesLive) Snapshot() (View, error) {
 // another.
 type searchesTwice struct{ *model }
 
-func (b searchesTwice) SearchVector(space []string, query []float32, k int) ([]Hit, error) {
+func (b searchesTwice) SearchVector(space []string, query []float32, k int) ([]Neighbor, error) {
 	hits, _ := b.copy().SearchVector(space, query, k)
 	for i := range hits {
 		_, hits[i].Metadata, _, _ = b.GetVector(space, hits[i].Key)
@@ -311,7 +311,7 @@ func (b aliasesVectors) GetVector(space []string, key string) ([]float32, map[st
 	return alias.GetVector(space, key)
 }
 
-func (b aliasesVectors) SearchVector(space []string, query []float32, k int) ([]Hit, error) {
+func (b aliasesVectors) SearchVector(space []string, query []float32, k int) ([]Neighbor, error) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	alias := &model{out: b.out, join: b.join, tables: b.tables}

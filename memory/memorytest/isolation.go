@@ -131,7 +131,7 @@ func readerChecks() []check {
 			t := need[Taker](p)
 			v := k.fresh()
 			p.accepted(k.name, k.must, p.b.Put(space, "k", v))
-			var view View
+			var view Snapshot
 			if s, ok := p.b.(Snapshotter); ok {
 				var err error
 				view, err = s.Snapshot()

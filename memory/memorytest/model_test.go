@@ -170,7 +170,7 @@ func (m *model) copy() *model {
 	return &model{in: m.in, out: m.out, join: m.join, tables: m.tables.clone()}
 }
 
-func (m *model) Snapshot() (View, error) { return m.copy(), nil }
+func (m *model) Snapshot() (Snapshot, error) { return m.copy(), nil }
 
 func (m *model) PutVector(space []string, key string, at []float32, metadata map[string]any) error {
 	m.mu.Lock()
@@ -193,14 +193,14 @@ func (m *model) GetVector(space []string, key string) ([]float32, map[string]any
 	return m.out(v.at).([]float32), m.out(v.metadata).(map[string]any), true, nil
 }
 
-func (m *model) SearchVector(space []string, query []float32, k int) ([]Hit, error) {
+func (m *model) SearchVector(space []string, query []float32, k int) ([]Neighbor, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	vectors := m.tables.vectors[m.join(space)]
-	var hits []Hit
+	var hits []Neighbor
 	for _, key := range nearest(vectors, query, k) {
 		v := vectors[key]
-		hits = append(hits, Hit{key, m.out(v.at).([]float32), m.out(v.metadata).(map[string]any)})
+		hits = append(hits, Neighbor{key, m.out(v.at).([]float32), m.out(v.metadata).(map[string]any)})
 	}
 	return hits, nil
 }

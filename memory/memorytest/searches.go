@@ -78,9 +78,9 @@ var searchChecks = []check{
 		require.NoError(p, v.PutVector(space, "k", []float32{3, 4}, map[string]any{"n": 0}))
 		view, err := s.Snapshot()
 		require.NoError(p, err)
-		vectors, ok := view.(VectorView)
+		vectors, ok := view.(VectorReader)
 		if !ok {
-			p.Skipf("the View has no VectorView")
+			p.Skipf("the Snapshot has no VectorReader")
 			return
 		}
 		p.holdsVector(vectors, []float32{3, 4}, map[string]any{"n": 0}, "at first")
@@ -122,7 +122,7 @@ func putRow(v Vectors, i, n int) error {
 
 // rowsAgree checks that vectors agree with their metadata, and with each other if all
 // must be of one version.
-func rowsAgree(v VectorView, oneVersion bool) error {
+func rowsAgree(v VectorReader, oneVersion bool) error {
 	at, metadata, found, err := v.GetVector(space, "0")
 	if err != nil || !found {
 		return errors.Join(fmt.Errorf("found: %v", found), err)
@@ -137,7 +137,7 @@ func rowsAgree(v VectorView, oneVersion bool) error {
 	return hitsAgree(hits, oneVersion)
 }
 
-func hitsAgree(hits []Hit, oneVersion bool) error {
+func hitsAgree(hits []Neighbor, oneVersion bool) error {
 	for _, h := range hits {
 		n, i := number(h.Metadata["n"]), number(h.Metadata["i"])
 		if h.Key != fmt.Sprint(i) || h.Vector != nil && (len(h.Vector) != 3 || int(h.Vector[0]) != n || int(h.Vector[1]) != i) {

@@ -62,7 +62,7 @@ var snapshotChecks = []check{
 	{"snapshot/every one of many stays", func(p *probe) {
 		s := need[Snapshotter](p)
 		type taken struct {
-			view View
+			view Snapshot
 			want map[string]int
 		}
 		model := map[string]int{}
@@ -145,7 +145,7 @@ func (p *probe) staysAfter(change func()) {
 }
 
 // shows checks all of a snapshot.
-func (p *probe) shows(view View, want map[string]int, message string) {
+func (p *probe) shows(view Snapshot, want map[string]int, message string) {
 	p.Helper()
 	p.lists(view, space, slices.Collect(maps.Keys(want))...)
 	for key, n := range want {

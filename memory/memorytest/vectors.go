@@ -121,7 +121,7 @@ func vectorChecks() []check {
 
 // holdsVector checks the vector "k" and its metadata, however they are read. Metadata
 // of no keys may be nil.
-func (p *probe) holdsVector(v VectorView, vector []float32, metadata map[string]any, message string) {
+func (p *probe) holdsVector(v VectorReader, vector []float32, metadata map[string]any, message string) {
 	p.Helper()
 	got, m, found, err := v.GetVector(space, "k")
 	require.NoError(p, err)

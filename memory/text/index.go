@@ -171,7 +171,7 @@ func (w *writer) newKey(key string, number uint32) snapshot.Ref[string, uint32] 
 	e.Set(key, number)
 	w.keys = e.Seal()
 	r, _ := w.keys.Row(key)
-	return r.Ref()
+	return snapshot.Builder[string, uint32]{}.Ref(r)
 }
 
 // replace changes the postings of a document from those of old to uses, both
@@ -220,7 +220,7 @@ func (w *writer) finish() *Index {
 	}
 	for _, f := range w.fresh {
 		r, _ := w.dict.Row(f.name)
-		w.terms.write(w.edit, f.number).name = r.Ref()
+		w.terms.write(w.edit, f.number).name = snapshot.Builder[string, uint32]{}.Ref(r)
 	}
 	return w.Index
 }

@@ -64,8 +64,8 @@ func (o *Options) check() error {
 	return nil
 }
 
-// A Hit is a key that Search found, and how near it is. A Score by Dot that is
-// too large for a float32 is an infinity; the order of hits takes no notice.
+// A Hit is a key that Search found, and how near it is. A Score that is too large for
+// a float32 is the largest one; the order of hits takes no notice.
 type Hit struct {
 	Key   string
 	Score float32
