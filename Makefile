@@ -1,4 +1,5 @@
-# make run, make test: no more is needed. Go and make are all that is assumed.
+# make run, make test: no more is needed but Go, make and the network; the race
+# detector also needs a C compiler.
 
 GO ?= go
 
@@ -8,7 +9,7 @@ OTHER_GO ?= go1.27.0
 OTHERS ?= windows/amd64 darwin/arm64 linux/arm64
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run test check bench bench-full bars compare mutants cover
+.PHONY: run test race check bench bench-full bars compare mutants cover release-check
 
 # A coding agent's memory: the symbols of your Go installation in six stores.
 run:
@@ -18,6 +19,10 @@ test:
 	$(GO) test ./...
 	$(GO) test -race -short ./...
 	cd bench && $(GO) test ./... && $(GO) test -race -short ./...
+
+# The long forms of all tests, with the race detector.
+race:
+	$(GO) test -race ./...
 
 check:
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
@@ -54,3 +59,7 @@ mutants:
 
 cover:
 	$(GO) test -cover ./snapshot ./cow
+
+# What has to change before all modules can be released at VERSION, or the tags to push.
+release-check:
+	@$(GO) run bench/release/main.go $(VERSION)

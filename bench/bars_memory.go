@@ -32,7 +32,7 @@ func (b *bars) values(n int) {
 	}
 	fillSpace(ours.m, ours.space.Path(), n, func(i int) memory.Item { return memory.Item{Value: tenFields(i)} })
 	for i := 0; i < n; i += 20 {
-		must(ours.space.Put(barKey(i), tenFields(i)))
+		must(errOf(ours.space.Put(barKey(i), tenFields(i))))
 	}
 	keys := barKeys(0, n)[:min(n, 10_000)]
 
@@ -66,7 +66,7 @@ func (b *bars) rewrites(n int) {
 	keys := barKeys(0, n)
 	rewrite := func() {
 		for i, k := range keys {
-			must(ours.space.Put(k, tenFields(i)))
+			must(errOf(ours.space.Put(k, tenFields(i))))
 		}
 	}
 	rewrite()
@@ -212,6 +212,9 @@ func twoFields(v any) uint64 {
 	m := v.(map[string]any)
 	return uint64(len(m["text"].(string))) + uint64(4*m["score"].(float64))
 }
+
+// errOf returns the error of a write.
+func errOf(_ uint64, err error) error { return err }
 
 // must panics if there is an error: a bar cannot go on, and says so.
 func must(err error) {

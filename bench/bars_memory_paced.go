@@ -79,7 +79,7 @@ func (s spacePaced) get(_ context.Context, key string) int {
 }
 
 func (s spacePaced) write(_ context.Context, key string, v []float32) {
-	must(s.space.PutVector(key, v, nil))
+	must(errOf(s.space.PutVector(key, v, nil)))
 }
 
 func (s spacePaced) search(_ context.Context, q []float32) int {

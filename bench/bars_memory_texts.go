@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/blevesearch/bleve/v2"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 
@@ -17,7 +18,8 @@ import (
 // texts compares the ten documents that fit two or three words best, among the
 // comments on the symbols of the Go installation, with bleve: its index in memory
 // of old, which ranks by TF-IDF, and the newer one, held in memory too, which
-// ranks by BM25 as we do. Both cut words as we do.
+// ranks by BM25 as we do. Both cut words as we do, without stop words and stems. That
+// may flatter us, so there is the newer one with bleve's analyzer of English too.
 func (b *bars) texts(most int) {
 	root, err := goroot()
 	var records []stores.Record
@@ -33,13 +35,17 @@ func (b *bars) texts(most int) {
 
 	ours := memory.New(memory.Options{}).Space("symbols")
 	for i := range records {
-		must(ours.Put(records[i].Key(), records[i].Doc))
+		must(errOf(ours.Put(records[i].Key(), records[i].Doc)))
 	}
-	old, err := bleve.NewMemOnly(stores.BleveMapping(bleveindex.TFIDFScoring))
+	old, err := bleve.NewMemOnly(stores.BleveMapping(bleveindex.TFIDFScoring, stores.WordsAnalyzer))
 	must(err)
-	recent, err := bleve.NewUsing("", stores.BleveMapping(bleveindex.BM25Scoring), scorch.Name, bleve.Config.DefaultKVStore, nil)
-	must(err)
-	for _, x := range []bleve.Index{old, recent} {
+	inScorch := func(analyzer string) bleve.Index {
+		x, err := bleve.NewUsing("", stores.BleveMapping(bleveindex.BM25Scoring, analyzer), scorch.Name, bleve.Config.DefaultKVStore, nil)
+		must(err)
+		return x
+	}
+	recent, english := inScorch(stores.WordsAnalyzer), inScorch(en.AnalyzerName)
+	for _, x := range []bleve.Index{old, recent, english} {
 		defer func() { _ = x.Close() }()
 		fillBleve(x, records)
 	}
@@ -70,10 +76,12 @@ func (b *bars) texts(most int) {
 		per(10, func(q string) []string { return spaceTexts(ours, q) }),
 		per(1, func(q string) []string { return bleveTexts(old, q, nil) }),
 		per(1, func(q string) []string { return bleveTexts(recent, q, nil) }),
+		per(1, func(q string) []string { return bleveTexts(english, q, nil) }),
 	)
 	at := fmt.Sprintf(" in %d symbols", len(records))
 	b.add("the best 10 for 2 or 3 words"+at+" vs bleve.NewMemOnly", "ns", s[0], s[1], 0.2)
 	b.add("the best 10 for 2 or 3 words"+at+" vs bleve's scorch in memory", "ns", s[0], s[2], 0)
+	b.add("the best 10 for 2 or 3 words"+at+" vs bleve en's scorch in memory", "ns", s[0], s[3], 0)
 	b.add("of the best 10"+at+", those that scorch finds by BM25 too", "", []float64{agree / float64(len(queries))}, []float64{10}, 0)
 }
 

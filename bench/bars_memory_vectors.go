@@ -168,7 +168,7 @@ func (b *bars) vectorWrite(small, large int) {
 		next := 0
 		put := func() {
 			for range each {
-				must(space.PutVector(keys[next%n], vectors[next%len(vectors)], nil))
+				must(errOf(space.PutVector(keys[next%n], vectors[next%len(vectors)], nil)))
 				next++
 			}
 		}
@@ -228,7 +228,7 @@ func (b *bars) vectorHeap(n int) {
 		m := memory.New(memory.Options{})
 		s := m.Space("vectors")
 		for _, k := range keys {
-			must(s.PutVector(k, source(), nil))
+			must(errOf(s.PutVector(k, source(), nil)))
 		}
 		return m
 	})

@@ -18,7 +18,7 @@ func heading(r *result.Report) string {
 	return b.String()
 }
 
-// legend says what the tables mean and what the stores promise.
+// legend says what the tables mean, what the stores promise, and what follows.
 func legend(r *result.Report) string {
 	var b strings.Builder
 	if len(r.Workloads) > 0 {
@@ -49,6 +49,12 @@ func legend(r *result.Report) string {
 	}
 	if r.Interrupted {
 		b.WriteString("Interrupted: figures are of what was measured until then.\n")
+	}
+	for i, text := range r.Verdict() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		writeWrapped(&b, text)
 	}
 	return b.String()
 }

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
@@ -63,7 +64,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	p := newProgress(stderr)
 	defer p.clear()
 	if o.readme != "" {
-		if err := updateReadme(o.readme, o.out); err != nil {
+		if err := updateReadmes(o.readme, o.out); err != nil {
 			return p.fail(err, exitFailed)
 		}
 		return exitOK
@@ -94,7 +95,7 @@ func parse(args []string, usage io.Writer) (options, error) {
 	fs.BoolVar(&o.asJSON, "json", false, "print JSON instead of tables")
 	fs.BoolVar(&o.bars, "bars", false, "measure what the project promises of its speed; without -workloads or -matrix, only that")
 	fs.StringVar(&o.only, "only", "", "with -bars: only this group ("+strings.Join(groupNames(), ", ")+")")
-	fs.StringVar(&o.readme, "readme", "", "put the figures of the report.json in -out into this file, and measure nothing")
+	fs.StringVar(&o.readme, "readme", "", "put the figures of the report.json in -out into these files, separated by commas, and measure nothing")
 	if err := fs.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			fmt.Fprintln(usage, "usage of bench:")
@@ -179,9 +180,12 @@ const (
 	quickMemories  = "memory,chromem"
 )
 
-// chooseStores returns the kinds of stores in a comma-separated list of IDs.
+// chooseStores returns the kinds of stores in a comma-separated list of IDs, in its
+// order, but those that are isolated in front.
 func chooseStores(names string) ([]stores.Kind, error) {
-	return choose("-stores", "store", names, append(stores.Kinds(), stores.More()...), func(k stores.Kind) string { return k.ID })
+	kinds, err := choose("-stores", "store", names, append(stores.Kinds(), stores.More()...), func(k stores.Kind) string { return k.ID })
+	slices.SortStableFunc(kinds, func(a, b stores.Kind) int { return result.IsolatedFirst(a.Isolated, b.Isolated) })
+	return kinds, err
 }
 
 // chooseWorkloads returns the workloads in a comma-separated list of IDs.

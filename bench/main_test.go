@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -142,4 +143,44 @@ func TestWholeRun(t *testing.T) {
 	text, err := os.ReadFile(readme)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "| **cowstore Get** |")
+}
+
+// The last that is read is what follows from the figures.
+func TestVerdictIsTheEnd(t *testing.T) {
+	row := func(store string, x float64) result.Row {
+		return result.Row{Store: store, Figures: map[string]result.Figure{"ops": {Median: x, Low: x, High: x}}}
+	}
+	r := &result.Report{Stores: summarised(stores.Kinds()), Interrupted: true, Workloads: []result.Workload{{
+		ID: "docs", Name: "Docs", Columns: []result.Column{colOps},
+		Cases: []result.Case{{Rows: []result.Row{row("cowstore", 3e6), row("rwmutex-copy", 1.5e6), row("shared", 15e6), row("syncmap", 9e6)}}},
+	}}}
+	require.Len(t, r.Verdict(), 4)
+	var want strings.Builder
+	for _, text := range r.Verdict() {
+		writeWrapped(&want, text)
+	}
+	for _, name := range []string{"cowstore Shared,", "cowstore Get is 2.00 times as fast as RWMutex map, copies,", "sync.Map,"} {
+		require.Contains(t, strings.Join(strings.Fields(want.String()), " "), name)
+	}
+	require.True(t, strings.HasSuffix(legend(r), "until then.\n\n"+want.String()))
+}
+
+func TestIsolatedStoresAreFirst(t *testing.T) {
+	o, err := parse([]string{"-stores=rwmutex,rwmutex-copy,shared,cowstore"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, "rwmutex-copy,cowstore,rwmutex,shared", ids(o.kinds))
+	require.Equal(t, "cowstore", stores.Kinds()[0].ID, "which is measured twice")
+
+	row := func(store string) result.Row { return result.Row{Store: store} }
+	again := row("cowstore")
+	again.Again = true
+	c := result.Case{Rows: []result.Row{row("rwmutex"), row("cowstore"), row("shared"), row("rwmutex-copy"), again}}
+	var b strings.Builder
+	caseTable(&b, &result.Workload{Name: "W"}, &c, summarised(o.kinds))
+	var lines []string
+	for line := range strings.Lines(b.String()) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	require.Equal(t, []string{"W", "", "cowstore Get", "RWMutex map, copies", "cowstore Get again",
+		"not isolated:", "RWMutex map †", "cowstore Shared †"}, lines[:8])
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cowstore/cowstore/bench/result"
@@ -18,9 +19,14 @@ const (
 // width returns the width of a column.
 func width(c result.Column) int { return max(figureWidth, len([]rune(c.Name))+2) }
 
-// caseTable writes a case for people: a line a store, and what lies beyond the
-// figures below.
+// caseTable writes a case for people: a line a store, those that are isolated first,
+// and what lies beyond the figures below.
 func caseTable(b *strings.Builder, w *result.Workload, c *result.Case, stores []result.Store) {
+	isolated := func(r result.Row) bool {
+		return slices.ContainsFunc(stores, func(s result.Store) bool { return s.ID == r.Store && s.Isolated })
+	}
+	rows := slices.Clone(c.Rows)
+	slices.SortStableFunc(rows, func(a, b result.Row) int { return result.IsolatedFirst(isolated(a), isolated(b)) })
 	title := w.Name
 	if c.Name != "" {
 		title += ": " + c.Name
@@ -36,7 +42,10 @@ func caseTable(b *strings.Builder, w *result.Workload, c *result.Case, stores []
 		}
 	}
 	b.WriteByte('\n')
-	for _, r := range c.Rows {
+	for i, r := range rows {
+		if !isolated(r) && (i == 0 || isolated(rows[i-1])) {
+			b.WriteString("not isolated:\n")
+		}
 		fmt.Fprint(b, padded(rowName(r, stores), nameWidth))
 		for i, col := range w.Columns {
 			f, ok := r.Figure(col)

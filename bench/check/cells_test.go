@@ -82,7 +82,7 @@ var errAbort = errors.New("abort")
 
 // sentinel returns the one that err wraps, or err.
 func sentinel(err error) error {
-	for _, s := range []error{cow.ErrExists, cow.ErrNotFound, cow.ErrConflict, errAbort} {
+	for _, s := range []error{cow.ErrExists, cow.ErrNotFound, cow.ErrRevision, errAbort} {
 		if errors.Is(err, s) {
 			return s
 		}

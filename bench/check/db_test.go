@@ -59,7 +59,7 @@ func newDBMachine(t *rapid.T) *dbMachine {
 		lists:   cow.NewTable[int](db, "lists", cow.Options[[]int]{}),
 	}
 	var err error
-	m.groups, err = cow.NewIndex(m.numbers, "groups", groupsOf, cow.IndexOptions[string]{})
+	m.groups, err = cow.NewMultiIndex(m.numbers, "groups", groupsOf, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	l := &dbLine{db: db, versions: []*dbVersion{{numbers: make(table[string, int]), lists: make(table[int, []int]), held: db.Load()}}}
 	m.lines = []*dbLine{l}

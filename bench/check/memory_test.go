@@ -103,6 +103,52 @@ type spaceWrites interface {
 	DeleteVector(key string) bool
 }
 
+// A spaceEditor is a Space with the verbs as its Editor has them.
+type spaceEditor struct{ memory.Space }
+
+func errOf(_ uint64, err error) error { return err }
+
+func (s spaceEditor) Put(key string, v any) error { return errOf(s.Space.Put(key, v)) }
+func (s spaceEditor) PutItem(key string, it memory.Item) error {
+	return errOf(s.Space.PutItem(key, it))
+}
+func (s spaceEditor) Insert(key string, v any) error { return errOf(s.Space.Insert(key, v)) }
+func (s spaceEditor) Modify(key string, f func(v memory.Value) (any, error)) error {
+	return errOf(s.Space.Modify(key, f))
+}
+func (s spaceEditor) Upsert(key string, f func(v memory.Value) (any, error)) error {
+	return errOf(s.Space.Upsert(key, f))
+}
+func (s spaceEditor) SetIf(key string, rev uint64, v any) error {
+	return errOf(s.Space.SetIf(key, rev, v))
+}
+func (s spaceEditor) DeleteIf(key string, rev uint64) error {
+	return errOf(s.Space.DeleteIf(key, rev))
+}
+func (s spaceEditor) PutVector(key string, v []float32, metadata map[string]any) error {
+	return errOf(s.Space.PutVector(key, v, metadata))
+}
+func (s spaceEditor) Delete(key string) bool {
+	rev, err := s.Space.Delete(key)
+	return rev > 0 && err == nil
+}
+func (s spaceEditor) DeleteVector(key string) bool {
+	rev, err := s.Space.DeleteVector(key)
+	return rev > 0 && err == nil
+}
+func (s spaceEditor) Take(key string) (memory.Value, bool) {
+	v, ok, err := s.Space.Take(key)
+	return v, ok && err == nil
+}
+func (s spaceEditor) Clear() int {
+	n, _ := s.Space.Clear()
+	return n
+}
+func (s spaceEditor) ClearAll() int {
+	n, _ := s.Space.ClearAll()
+	return n
+}
+
 var words = []string{"alpha", "beta", "gamma"}
 
 // drawValue draws a number, a text or a map with both.
@@ -182,7 +228,7 @@ func (m *memoryMachine) step(t *rapid.T, of func(space int) spaceWrites, model e
 		rev := rapid.SampledFrom([]uint64{old.rev, 0, old.rev + 1}).Draw(t, "rev")
 		next.value = drawValue(t)
 		if err := s.SetIf(k, rev, next.value); rev != old.rev || rev == version { // what this batch wrote is pending
-			require.ErrorIs(t, err, memory.ErrConflict)
+			require.ErrorIs(t, err, memory.ErrRevision)
 		} else {
 			require.NoError(t, err)
 			put()
@@ -216,7 +262,7 @@ func (m *memoryMachine) step(t *rapid.T, of func(space int) spaceWrites, model e
 	case "deleteIf":
 		rev := rapid.SampledFrom([]uint64{old.rev, 0, old.rev + 1}).Draw(t, "rev")
 		if err := s.DeleteIf(k, rev); rev != old.rev || rev == version {
-			require.ErrorIs(t, err, memory.ErrConflict)
+			require.ErrorIs(t, err, memory.ErrRevision)
 		} else {
 			require.NoError(t, err)
 			delete(model, at)
@@ -271,7 +317,7 @@ func (m *memoryMachine) step(t *rapid.T, of func(space int) spaceWrites, model e
 func (m *memoryMachine) Verb(t *rapid.T) {
 	l := draw(t, m.lines, "line")
 	next := maps.Clone(l.current().entries)
-	m.step(t, func(space int) spaceWrites { return l.m.Space(spacePaths[space]...) }, next, l.current().version+1)
+	m.step(t, func(space int) spaceWrites { return spaceEditor{l.m.Space(spacePaths[space]...)} }, next, l.current().version+1)
 	m.published(t, l, next)
 }
 

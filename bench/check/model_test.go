@@ -110,7 +110,7 @@ func (s *state) step(in *input, out *output) (bool, *state) {
 		put(in.cell, in.value)
 	case setIf:
 		if is.revision != in.rev {
-			want.err = cow.ErrConflict
+			want.err = cow.ErrRevision
 			break
 		}
 		edit()

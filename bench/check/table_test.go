@@ -95,7 +95,7 @@ func (x edit[K, V]) step(t *rapid.T) {
 		}
 		switch err := f(); {
 		case rev != old.rev || rev == e.Version(): // what this update wrote is pending
-			require.ErrorIs(t, err, cow.ErrConflict)
+			require.ErrorIs(t, err, cow.ErrRevision)
 		case do == "deleteIf":
 			require.NoError(t, err)
 			delete(x.model, k)

@@ -206,7 +206,7 @@ func newMemoryTarget(kept cow.Retention) target {
 // spaceOf returns the path of the space that a cell is in: one below the other.
 func spaceOf(c int) []string { return []string{"low", "high"}[:1+c/half] }
 
-func (t memoryTarget) verbs(c int) verbs { return spaceVerbs{t.m.Space(spaceOf(c)...)} }
+func (t memoryTarget) verbs(c int) verbs { return spaceVerbs{spaceEditor{t.m.Space(spaceOf(c)...)}} }
 func (t memoryTarget) load() reader      { return t.reader(t.m.Load()) }
 
 func (t memoryTarget) reader(s memory.Snapshot) reader {
@@ -252,17 +252,7 @@ func (t memoryTarget) feed() (feed, error) {
 }
 
 // spaceVerbs are the verbs of a Space or its Editor, for numbers.
-type spaceVerbs struct {
-	s interface {
-		Get(key string) (memory.Value, bool)
-		Put(key string, v any) error
-		Insert(key string, v any) error
-		SetIf(key string, rev uint64, v any) error
-		Delete(key string) bool
-		Take(key string) (memory.Value, bool)
-		Modify(key string, f func(v memory.Value) (any, error)) error
-	}
-}
+type spaceVerbs struct{ s spaceWrites }
 
 func (v spaceVerbs) Get(key string) (int64, bool) {
 	value, ok := v.s.Get(key)

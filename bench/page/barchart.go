@@ -110,6 +110,12 @@ func (b barPlotter) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 func (b barPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	names := c.Min.X - barGap
+	for i, bar := range b.bars.bars[1:] {
+		if bar.Dagger != b.bars.bars[i].Dagger {
+			between := y(float64(len(b.bars.bars)-1-i) - 0.5)
+			c.StrokeLine2(draw.LineStyle{Color: rule.rgb(), Width: 0.75}, names-b.left, between, c.Max.X, between)
+		}
+	}
 	for i, bar := range b.bars.bars {
 		// The first is on top.
 		at := y(float64(len(b.bars.bars) - 1 - i))

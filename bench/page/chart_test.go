@@ -201,3 +201,32 @@ func TestApart(t *testing.T) {
 		}
 	})
 }
+
+// Small values and large ones are in charts of their own, each with axes of its own.
+func TestSizesOfValuesHaveTheirOwnAxes(t *testing.T) {
+	w := result.Workload{ID: "w", Columns: []result.Column{{ID: "ops", Unit: "/s", More: true}, {ID: "heap", Unit: "B"}}}
+	for i, name := range []string{"230 B", "2 KiB"} {
+		times := []float64{1, 100}[i]
+		c := result.Case{Name: name}
+		for j, id := range []string{"a", "b"} {
+			c.Rows = append(c.Rows, result.Row{Store: id, Latency: []result.Quantile{{Quantile: 0.5, NS: int64(100*times) + int64(j)}},
+				Figures: map[string]result.Figure{"ops": figure1(times * float64(j+1)), "heap": figure1(times * float64(j+1))}})
+		}
+		w.Cases = append(w.Cases, c)
+	}
+	most := map[string]float64{}
+	for _, c := range Charts(&result.Report{Workloads: []result.Workload{w}}) {
+		switch f := c.figure.(type) {
+		case bars:
+			require.Len(t, f.bars, 2, c.Name)
+			most[c.Name] = f.axis.max
+		case lines:
+			require.Len(t, f.lines, 2, c.Name)
+			most[c.Name] = f.x.max
+		}
+	}
+	require.Len(t, most, 6)
+	for _, what := range []string{"ops", "heap", "latency"} {
+		require.Greater(t, most["w-2-kib-"+what], 50*most["w-230-b-"+what], what)
+	}
+}

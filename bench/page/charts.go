@@ -75,7 +75,7 @@ func (b *chartBuilder) add(w result.Workload, suffix, subject, remark, alt strin
 // bars adds the chart of a column in a case, if it was measured.
 func (b *chartBuilder) bars(w result.Workload, c result.Case, column result.Column) {
 	var all []bar
-	for _, row := range ranked(c, column) {
+	for _, row := range ranked(c, column, b.marks) {
 		f, ok := row.Figure(column)
 		if !ok {
 			continue
@@ -91,6 +91,9 @@ func (b *chartBuilder) bars(w result.Workload, c result.Case, column result.Colu
 	}
 	f := newBars(all, column.Unit)
 	subject, remark := heading(column)+at(w, c), better(column)
+	if f.daggers() && !all[0].Dagger {
+		remark += "; isolated stores first"
+	}
 	if f.axis.log {
 		remark += "; log scale"
 	}
@@ -99,7 +102,7 @@ func (b *chartBuilder) bars(w result.Workload, c result.Case, column result.Colu
 		described[i] = drawn.label() + " " + drawn.text
 	}
 	b.add(w, caseName(w, c)+" "+column.ID, subject, remark,
-		subject+", best first: "+strings.Join(described, ", "), f)
+		subject+", isolated stores first, then those with †, the best of each first: "+strings.Join(described, ", "), f)
 }
 
 // curves adds the chart of a column along the axis of w, if it was measured.
@@ -192,9 +195,10 @@ func (b *chartBuilder) latency(w result.Workload, c result.Case) {
 	if len(f.lines) == 0 {
 		return
 	}
-	// The names in the order of how fast the stores are where it is rare.
+	// The names in the order of how fast the stores are where it is rare, but those
+	// that are isolated first.
 	slices.SortStableFunc(f.lines, func(a, b line) int {
-		return cmp.Compare(a.points[len(a.points)-1].x, b.points[len(b.points)-1].x)
+		return cmp.Or(result.IsolatedFirst(!a.Dagger, !b.Dagger), cmp.Compare(a.points[len(a.points)-1].x, b.points[len(b.points)-1].x))
 	})
 	f.x = logAxis(low, high, "ns")
 	f.y.ticks = []plot.Tick{{Value: nines(0.5), Label: "50\u00a0%"}}
@@ -213,5 +217,5 @@ func (b *chartBuilder) latency(w result.Workload, c result.Case) {
 		f.y.ticks = append(f.y.ticks, plot.Tick{Value: n, Label: label + "\u00a0%"})
 	}
 	b.add(w, caseName(w, c)+" latency", "latency"+at(w, c), "how many were done within a time; left is better",
-		fmt.Sprintf("distributions of latency%s for %s, in the legend by the rarest, fastest first.", at(w, c), count(len(f.lines), "store")), f)
+		fmt.Sprintf("distributions of latency%s for %s, in the legend isolated stores first, then by the rarest, fastest first.", at(w, c), count(len(f.lines), "store")), f)
 }

@@ -39,6 +39,7 @@ func styles() template.CSS {
 type view struct {
 	CSS         template.CSS
 	Intro       string
+	Verdict     []string
 	Interrupted bool
 	Facts       []fact
 	Command     string
@@ -101,6 +102,7 @@ func newView(r *result.Report) (*view, error) {
 	v := &view{
 		CSS:         styles(),
 		Intro:       count(len(r.Stores), "store") + " and " + count(len(r.Workloads), "workload"),
+		Verdict:     r.Verdict(),
 		Interrupted: r.Interrupted,
 		Facts:       facts(r),
 		Command:     r.Command,

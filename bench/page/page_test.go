@@ -43,6 +43,14 @@ func TestPageSaysEverything(t *testing.T) {
 	} {
 		require.Contains(t, text, said)
 	}
+	said, after := 0, strings.Index(text, "Abacus 4711")
+	for _, paragraph := range r.Verdict() {
+		at := strings.Index(text, paragraph)
+		require.Greater(t, at, said)
+		require.Less(t, at, after, "on top")
+		said = at
+	}
+	require.Positive(t, said)
 	require.NotContains(t, text, "777M", "a row that is the noise is not shown")
 	require.NotContains(t, text, "Interrupted")
 }
@@ -102,6 +110,19 @@ func TestPageIsAccessible(t *testing.T) {
 	}
 }
 
+// A table that is wider than a phone scrolls by itself, beside the names of the
+// stores; the page does not.
+func TestTablesCanBeReadOnAPhone(t *testing.T) {
+	page := written(t, sample())
+	require.Contains(t, page, `<meta name="viewport" content="width=device-width, initial-scale=1">`)
+	scrolling := regexp.MustCompile(`<div class="scroll"[^>]*>\s*<table`).FindAllString(page, -1)
+	require.Len(t, scrolling, strings.Count(page, "<table"))
+	for _, rule := range []string{`\.scroll\{[^}]*overflow-x:auto[^}]*max-width:100%`, `tr>th:first-child\{[^}]*position:sticky;left:0;background:`} {
+		require.Regexp(t, rule, pageCSS)
+	}
+	require.NotRegexp(t, `(?:^|[^-])min-width:(?:2[4-9]|[3-9]\d)rem`, regexp.MustCompile(`\([^)]*\)`).ReplaceAllString(pageCSS, ""), "wider than 390 pixels")
+}
+
 func TestPageMarksTornValues(t *testing.T) {
 	r := sample()
 	bad := func() (marked []string) {
@@ -120,6 +141,7 @@ func TestPageMarksTornValues(t *testing.T) {
 func TestPageOfNothingHasNoFigures(t *testing.T) {
 	r := new(result.Report)
 	text := body(t, r)
+	require.NotContains(t, text, "In short")
 	require.Contains(t, text, "no stores")
 	text = strings.Replace(text, "0 stores and 0 workloads", "", 1)
 	require.NotRegexp(t, regexp.MustCompile(`\d`), text)

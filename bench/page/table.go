@@ -11,7 +11,7 @@ import (
 // daggerNote is what † says.
 const daggerNote = "hands out what it holds: a caller’s write reaches the store"
 
-// A table is the figures of a case.
+// A table is the figures of a case, those of isolated stores above the others.
 type table struct {
 	Name    string // of the case; empty if there is only one
 	Label   string // for who cannot see where it stands
@@ -19,8 +19,14 @@ type table struct {
 	Losses  []loss
 	Heads   []head
 	Torn    bool // there is a column of torn values
-	Rows    []tableRow
+	Groups  []group
 	Daggers bool
+}
+
+// A group is the stores that are isolated or those that are not.
+type group struct {
+	Dagger bool
+	Rows   []tableRow
 }
 
 // A head is a column's.
@@ -49,12 +55,14 @@ func newTable(w result.Workload, c result.Case, stores []result.Store, marks map
 		Noise:  unbroken(c.NoiseText()),
 		Losses: losses(w, c, stores, marks),
 	}
-	best := make([]string, len(w.Columns))
-	for i, column := range w.Columns {
+	best := map[bool][]string{}
+	for _, column := range w.Columns {
 		t.Heads = append(t.Heads, newHead(column))
-		best[i] = bestText(c, column)
+		for _, dagger := range []bool{false, true} {
+			best[dagger] = append(best[dagger], bestText(c, column, marks, dagger))
+		}
 	}
-	for _, row := range ranked(c, firstColumn(w)) {
+	for _, row := range ranked(c, firstColumn(w), marks) {
 		out := tableRow{mark: marks[row.Store], Broken: row.Torn > 0}
 		for i, column := range w.Columns {
 			f, ok := row.Figure(column)
@@ -63,14 +71,18 @@ func newTable(w result.Workload, c result.Case, stores []result.Store, marks map
 				continue
 			}
 			median := format(f.Median, column.Unit)
-			out.Cells = append(out.Cells, cell{median, spread(f.Low, f.High, column.Unit), median == best[i]})
+			out.Cells = append(out.Cells, cell{median, spread(f.Low, f.High, column.Unit), median == best[out.Dagger][i]})
 		}
 		if row.Checked > 0 || row.Torn > 0 {
 			t.Torn = true
 			out.Torn, out.Read = result.Thousands(row.Torn), result.Thousands(row.Checked)
 		}
 		t.Daggers = t.Daggers || out.Dagger
-		t.Rows = append(t.Rows, out)
+		if n := len(t.Groups); n == 0 || t.Groups[n-1].Dagger != out.Dagger {
+			t.Groups = append(t.Groups, group{Dagger: out.Dagger})
+		}
+		last := &t.Groups[len(t.Groups)-1]
+		last.Rows = append(last.Rows, out)
 	}
 	return t
 }
@@ -90,9 +102,9 @@ func firstColumn(w result.Workload) result.Column {
 	return w.Columns[0]
 }
 
-// ranked returns the rows that are shown, the best in column first and those
-// without a figure last.
-func ranked(c result.Case, column result.Column) []result.Row {
+// ranked returns the rows that are shown, those of isolated stores first. Of these
+// and of the others the best in column is first, and those without a figure last.
+func ranked(c result.Case, column result.Column, marks map[string]mark) []result.Row {
 	var rows []result.Row
 	for _, row := range c.Rows {
 		if !row.Again {
@@ -102,7 +114,10 @@ func ranked(c result.Case, column result.Column) []result.Row {
 	slices.SortStableFunc(rows, func(a, b result.Row) int {
 		f, measured := a.Figure(column)
 		g, measuredToo := b.Figure(column)
+		by := result.IsolatedFirst(!marks[a.Store].Dagger, !marks[b.Store].Dagger)
 		switch {
+		case by != 0:
+			return by
 		case measured && measuredToo && column.More:
 			return cmp.Compare(g.Median, f.Median)
 		case measured && measuredToo:
@@ -117,15 +132,15 @@ func ranked(c result.Case, column result.Column) []result.Row {
 	return rows
 }
 
-// bestText returns the best figure of a column as it is written, and nothing
-// where all are written alike: that one is first by less than is written would say
+// bestText returns the best figure of a column, of the stores that have a dagger or
+// of those that have none, as it is written, and nothing where all are written alike: that one is first by less than is written would say
 // more than was measured.
-func bestText(c result.Case, column result.Column) string {
+func bestText(c result.Case, column result.Column, marks map[string]mark, dagger bool) string {
 	best, differ := "", false
-	for _, row := range ranked(c, column) {
+	for _, row := range ranked(c, column, marks) {
 		f, ok := row.Figure(column)
-		if !ok {
-			break
+		if !ok || marks[row.Store].Dagger != dagger {
+			continue
 		}
 		written := format(f.Median, column.Unit)
 		if best == "" {

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cowstore/cowstore/bench/result"
@@ -45,7 +46,7 @@ func TestTableIsRanked(t *testing.T) {
 		w := result.Workload{Columns: []result.Column{{ID: "it", More: more}}}
 		c := caseOf(0, map[string]float64{"a": 1, "b": 3, "c": 2}, "a", "none", "b", "c")
 		var got []string
-		for _, row := range newTable(w, c, nil, map[string]mark{"a": {Name: "a"}, "b": {Name: "b"}, "c": {Name: "c"}}).Rows {
+		for _, row := range newTable(w, c, nil, map[string]mark{"a": {Name: "a"}, "b": {Name: "b"}, "c": {Name: "c"}}).Groups[0].Rows {
 			got = append(got, row.Name)
 			require.Equal(t, row.Name == map[bool]string{true: "b", false: "a"}[more], row.Cells[0].Best)
 		}
@@ -59,9 +60,55 @@ func TestTableIsRanked(t *testing.T) {
 
 func TestNoBestWhereAllAreEqual(t *testing.T) {
 	column := result.Column{ID: "it", Unit: "/s", More: true}
-	require.Equal(t, "1.01k", bestText(caseOf(0, map[string]float64{"a": 1000, "b": 1010}, "a", "b"), column))
-	require.Empty(t, bestText(caseOf(0, map[string]float64{"a": 1000, "b": 1001}, "a", "b"), column), "written alike")
-	require.Empty(t, bestText(caseOf(0, map[string]float64{"a": 1000}, "a", "b"), column), "alone")
+	require.Equal(t, "1.01k", bestText(caseOf(0, map[string]float64{"a": 1000, "b": 1010}, "a", "b"), column, nil, false))
+	require.Empty(t, bestText(caseOf(0, map[string]float64{"a": 1000, "b": 1001}, "a", "b"), column, nil, false), "written alike")
+	require.Empty(t, bestText(caseOf(0, map[string]float64{"a": 1000}, "a", "b"), column, nil, false), "alone")
+}
+
+// However fast the others are, stores that are isolated are compared with each other
+// first.
+func TestIsolatedStoresAreFirst(t *testing.T) {
+	w := result.Workload{ID: "w", Columns: []result.Column{{ID: "it", More: true}}}
+	c := caseOf(0, map[string]float64{"fast": 9, "slow": 1, "fair": 2, "faster": 10}, "fast", "slow", "fair", "faster")
+	for i := range c.Rows {
+		c.Rows[i].Latency = []result.Quantile{{Quantile: 0.5, NS: int64(100 / c.Rows[i].Figures["it"].Median)}}
+	}
+	w.Cases = []result.Case{c}
+	r := &result.Report{Workloads: []result.Workload{w}, Stores: []result.Store{
+		{ID: "fast"}, {ID: "slow", Isolated: true}, {ID: "fair", Isolated: true}, {ID: "faster"}}}
+	want := []string{"fair", "slow", "faster †", "fast †"}
+
+	var rows, best []string
+	for i, g := range newTable(w, c, r.Stores, marks(r)).Groups {
+		require.Equal(t, i == 1, g.Dagger)
+		for _, row := range g.Rows {
+			rows = append(rows, row.label())
+			if row.Cells[0].Best {
+				best = append(best, row.label())
+			}
+		}
+	}
+	require.Equal(t, want, rows)
+	require.Equal(t, []string{"fair", "faster †"}, best, "one of each")
+
+	charts := Charts(r)
+	require.Len(t, charts, 2)
+	var names, curves []string
+	for _, b := range charts[0].figure.(bars).bars {
+		names = append(names, b.label())
+	}
+	for _, l := range charts[1].figure.(lines).lines {
+		curves = append(curves, l.label())
+	}
+	require.Equal(t, want, names)
+	require.Equal(t, want, curves)
+	require.Contains(t, charts[0].Remark, "isolated stores first")
+	text := named(parsed(t, written(t, r)), "table")[1].text
+	isolated, others, found := strings.Cut(text, "not isolated\u00a0†")
+	require.True(t, found)
+	require.Contains(t, isolated, "isolated\n")
+	require.Contains(t, isolated, "slow")
+	require.Contains(t, others, "faster")
 }
 
 func TestLosses(t *testing.T) {

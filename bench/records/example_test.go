@@ -27,7 +27,7 @@ func Example() {
 
 	m := memory.New(memory.Options{})
 	for _, r := range all {
-		if err := m.Space(r.Space...).Put(r.Key, r.Value); err != nil {
+		if _, err := m.Space(r.Space...).Put(r.Key, r.Value); err != nil {
 			fmt.Println(err)
 			return
 		}

@@ -103,7 +103,8 @@ func TestExampleIsNotSolvedByWords(t *testing.T) {
 	m := memory.New(memory.Options{})
 	spaces := map[string]bool{}
 	for _, r := range all {
-		require.NoError(t, m.Space(r.Space...).Put(r.Key, r.Value))
+		_, err := m.Space(r.Space...).Put(r.Key, r.Value)
+		require.NoError(t, err)
 		spaces[strings.Join(r.Space, "/")] = true
 		value := r.Value.(map[string]any)
 		require.NotEmpty(t, value["text"])

@@ -3,6 +3,7 @@ package result
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,7 @@ type Winner struct {
 const leastMargin = 0.05
 
 // Losses says of each store of this project in c which others are ahead of it, by
-// more than the noise and 5 %, in the order of the rows.
+// more than the noise and 5 %, those that are isolated first.
 func (w *Workload) Losses(c *Case, stores []Store) (all []Loss) {
 	if len(w.Columns) == 0 {
 		return nil
@@ -46,14 +47,18 @@ func (w *Workload) Losses(c *Case, stores []Store) (all []Loss) {
 			if !ok || !known || s.Ours || r.Again {
 				continue
 			}
-			if times := ahead(f.Median, g.Median, first.More); times > 1+max(c.Noise, leastMargin) {
+			if times := ahead(f.Median, g.Median, first.More); times > 1+c.margin() {
 				l.To = append(l.To, Winner{s, times})
 			}
 		}
+		slices.SortStableFunc(l.To, func(a, b Winner) int { return IsolatedFirst(a.Store.Isolated, b.Store.Isolated) })
 		all = append(all, l)
 	}
 	return all
 }
+
+// margin returns by which part two figures must differ to be said to.
+func (c *Case) margin() float64 { return max(c.Noise, leastMargin) }
 
 // ahead returns how many times better the peer is: more than 1 if it is.
 func ahead(ours, peer float64, more bool) float64 {
@@ -102,6 +107,18 @@ func (w *Workload) Remarks(c *Case, stores []Store) []string {
 		}
 	}
 	return texts
+}
+
+// IsolatedFirst compares two stores by whether they are isolated: those that are come
+// before the others.
+func IsolatedFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
 }
 
 // Marked returns the name of s, with a dagger if s is not isolated.

@@ -21,11 +21,12 @@ const (
 // place of what is there:
 //
 //	<!-- figures: host -->
+//	<!-- figures: verdict -->
 //	<!-- figures: bars reads commits -->
 //	<!-- figures: workload ycsb-b -->
 //
 // each up to the next <!-- figures end -->. They are where and how r was measured,
-// a table of the bars of those groups, and the tables of a workload. A marker that
+// its Verdict, a table of the bars of those groups, and the tables of a workload. A marker that
 // says something else, or names what r does not have, is ErrMarkers.
 func (r *Report) Fill(text string) (string, error) {
 	var b strings.Builder
@@ -54,12 +55,14 @@ func (r *Report) markdown(what []string) (string, error) {
 	switch {
 	case len(what) == 1 && what[0] == "host":
 		return r.hostMarkdown(), nil
+	case len(what) == 1 && what[0] == "verdict" && len(r.Verdict()) > 0:
+		return strings.Join(r.Verdict(), "\n- ") + "\n", nil
 	case len(what) > 1 && what[0] == "bars":
 		return r.barsMarkdown(what[1:])
 	case len(what) == 2 && what[0] == "workload":
 		return r.workloadMarkdown(what[1])
 	}
-	return "", fmt.Errorf("%w: %q is none of host, bars and workload", ErrMarkers, strings.Join(what, " "))
+	return "", fmt.Errorf("%w: %q is none of host, verdict, bars and workload, or the report has none", ErrMarkers, strings.Join(what, " "))
 }
 
 func (r *Report) hostMarkdown() string {

@@ -98,7 +98,7 @@ func TestLosses(t *testing.T) {
 		figures map[string]float64
 		want    []Winner
 	}{
-		{"more", true, 0.02, map[string]float64{"ours": 100, "too": 900, "a": 150, "b": 106, "c": 101}, []Winner{{a, 1.5}, {b, 1.06}}},
+		{"more", true, 0.02, map[string]float64{"ours": 100, "too": 900, "a": 150, "b": 106, "c": 101}, []Winner{{b, 1.06}, {a, 1.5}}},
 		{"less", false, 0.02, map[string]float64{"ours": 100, "too": 1, "a": 50, "b": 99, "c": 200}, []Winner{{a, 2}}},
 		{"noise is not known", true, 0, map[string]float64{"ours": 100, "a": 104, "b": 107}, []Winner{{b, 1.07}}},
 		{"within the noise", true, 0.3, map[string]float64{"ours": 100, "a": 125, "b": 0}, nil},
@@ -119,7 +119,7 @@ func TestLosses(t *testing.T) {
 		})
 	}
 	w, c := caseOf(true, 0.012, map[string]float64{"ours": 100, "a": 150, "b": 110}, "ours", "a", "b")
-	require.Equal(t, []string{"noise: the same store twice differs by 1.2 %.", "ours † loses in it to a † (1.50×), b (1.10×)."}, w.Remarks(c, stores))
+	require.Equal(t, []string{"noise: the same store twice differs by 1.2 %.", "ours † loses in it to b (1.10×), a † (1.50×)."}, w.Remarks(c, stores))
 	w, c = caseOf(true, 0, map[string]float64{"ours": 100}, "ours", "a", "b")
 	require.Equal(t, []string{"noise: not known."}, w.Remarks(c, stores))
 	w, c = caseOf(false, 0, map[string]float64{"ours": 1, "a": 0}, "ours", "a")
@@ -150,6 +150,12 @@ func TestFill(t *testing.T) {
 	again, err := r.Fill(got)
 	require.NoError(t, err)
 	require.Equal(t, got, again, "filled once is filled")
+
+	got, err = r.Fill("<!-- figures: verdict -->\n<!-- figures end -->")
+	require.NoError(t, err)
+	require.Contains(t, got, "<!-- figures: verdict -->\nIn short (Work, 230 B; ops/s):\n- Where another is better: peer")
+	_, err = new(Report).Fill(got)
+	require.ErrorIs(t, err, ErrMarkers)
 
 	plain := "no markers"
 	got, err = r.Fill(plain)

@@ -1,5 +1,7 @@
 package stores
 
+import "github.com/blevesearch/bleve/v2/analysis/lang/en"
+
 // Kinds returns the stores that are compared by default.
 func Kinds() []Kind {
 	return []Kind{
@@ -52,8 +54,13 @@ func More() []Kind {
 			Promises: Promises{Isolated: true, Atomic: true, Lacks: writersWait}},
 		{ID: "chromem", Name: "chromem-go", Module: "github.com/philippgille/chromem-go", NewMemory: newChromemMemory,
 			Promises: Promises{Lacks: "keeps texts with a vector only; no list of what is in it"}},
-		{ID: "bleve", Name: "bleve, in memory", Module: "github.com/blevesearch/bleve/v2", NewMemory: newBleveMemory,
-			Promises: Promises{Isolated: true, Atomic: true, Lacks: "words and values are two commits; " + writersWait}},
+		{ID: "bleve", Name: "bleve, in memory", Module: "github.com/blevesearch/bleve/v2",
+			NewMemory: func() Memory { return newBleveMemory(WordsAnalyzer) },
+			Promises: Promises{Isolated: true, Atomic: true,
+				Lacks: "no stop words or stems, like ours, which may flatter ours: see bleve en; " + twoCommits}},
+		{ID: "bleve-en", Name: "bleve en, in memory", Module: "github.com/blevesearch/bleve/v2",
+			NewMemory: func() Memory { return newBleveMemory(en.AnalyzerName) },
+			Promises:  Promises{Isolated: true, Atomic: true, Lacks: twoCommits}},
 	}
 }
 
@@ -61,5 +68,6 @@ func More() []Kind {
 const (
 	writersWait = "writers wait for whoever iterates"
 	allWait     = "all others wait for whoever iterates"
+	twoCommits  = "words and values are two commits; " + writersWait
 	noOneMoment = "a whole iteration is of no one moment"
 )

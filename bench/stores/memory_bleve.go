@@ -19,17 +19,22 @@ import (
 // a segment, which it merges with others on disk only, so that many small ones
 // make writes and searches slow.
 //
+// The analyzer cuts texts into words. WordsAnalyzer does it as this project does;
+// with en.AnalyzerName, which is how one would use bleve for English, words that are
+// everywhere do not count, and others have their stems.
+//
 // A Put is two commits: of the words, then of the values. The memory is an
 // io.Closer: each index has a goroutine.
 type bleveMemory struct {
-	values Memory
+	values   Memory
+	analyzer string
 
 	mu     sync.Mutex
 	spaces map[string]*bleveSpace
 }
 
-func newBleveMemory() Memory {
-	return &bleveMemory{values: newMapsMemoryCopies(), spaces: make(map[string]*bleveSpace)}
+func newBleveMemory(analyzer string) Memory {
+	return &bleveMemory{values: newMapsMemoryCopies(), analyzer: analyzer, spaces: make(map[string]*bleveSpace)}
 }
 
 func (m *bleveMemory) Space(path ...string) Space {
@@ -38,7 +43,7 @@ func (m *bleveMemory) Space(path ...string) Space {
 	defer m.mu.Unlock()
 	s, ok := m.spaces[name]
 	if !ok {
-		index, err := bleve.NewUsing("", BleveMapping(bleveindex.BM25Scoring), scorch.Name, bleve.Config.DefaultKVStore, nil)
+		index, err := bleve.NewUsing("", BleveMapping(bleveindex.BM25Scoring, m.analyzer), scorch.Name, bleve.Config.DefaultKVStore, nil)
 		stored(err)
 		s = &bleveSpace{WholeSpace: m.values.Space(path...).(WholeSpace), index: index}
 		m.spaces[name] = s
@@ -97,15 +102,19 @@ func (s *bleveSpace) Matching(query string, k int) []string {
 	return keys
 }
 
-// BleveMapping returns a mapping of one field, Text, cut into words as Unicode
-// says, in lower case, and indexed without positions, which only phrases need.
-func BleveMapping(scoring string) mapping.IndexMapping {
+// WordsAnalyzer cuts texts into words as Unicode says, in lower case: all of them,
+// as they are.
+const WordsAnalyzer = "words"
+
+// BleveMapping returns a mapping of one field, Text, cut into words by an analyzer,
+// and indexed without positions, which only phrases need.
+func BleveMapping(scoring, analyzer string) mapping.IndexMapping {
 	m := bleve.NewIndexMapping()
-	stored(m.AddCustomAnalyzer("words", map[string]any{
+	stored(m.AddCustomAnalyzer(WordsAnalyzer, map[string]any{
 		"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name},
 	}))
 	text := bleve.NewTextFieldMapping()
-	text.Analyzer = "words"
+	text.Analyzer = analyzer
 	text.Store, text.IncludeInAll, text.IncludeTermVectors, text.DocValues = false, false, false, false
 	document := bleve.NewDocumentStaticMapping()
 	document.AddFieldMappingsAt("Text", text)

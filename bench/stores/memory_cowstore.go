@@ -38,7 +38,8 @@ func (s agentSpace) Get(key string) (Found, bool) {
 
 func (s agentSpace) Put(notes ...Note) {
 	if len(notes) == 1 {
-		stored(s.space.PutItem(notes[0].Key, item(&notes[0])))
+		_, err := s.space.PutItem(notes[0].Key, item(&notes[0]))
+		stored(err)
 		return
 	}
 	path := s.space.Path()

@@ -130,7 +130,7 @@ func (s slowTea) Put(notes ...Note) {
 
 // Where two put the same key at once, its words and its value are of the same Put.
 func TestWordsOfBleveAgreeWithValues(t *testing.T) {
-	m := newBleveMemory()
+	m := newBleveMemory(WordsAnalyzer)
 	s := m.Space("shared").(*bleveSpace)
 	s.WholeSpace = slowTea{s.WholeSpace}
 	var writing sync.WaitGroup

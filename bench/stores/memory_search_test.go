@@ -122,3 +122,18 @@ func TestMatchingFindsWords(t *testing.T) {
 		require.Equal(t, "likes black coffee", f.Text)
 	})
 }
+
+// One bleve knows English, the other what ours does.
+func TestAnalyzersOfBleve(t *testing.T) {
+	found := map[string][]string{}
+	eachMemory(t, func(t *testing.T, k memoryKind) {
+		if s, ok := k.NewMemory().Space("user").(TextSpace); ok {
+			s.Put(aNote("trip", "He travelled to the sea", ""), aNote("other", "the dog", ""))
+			found[k.ID] = append(s.Matching("travelling", 9), s.Matching("the", 9)...)
+		}
+	})
+	require.Equal(t, []string{"trip"}, found["bleve-en"], "by its stem, and nothing that is everywhere")
+	for _, id := range []string{"bleve", "memory-text"} {
+		require.ElementsMatch(t, []string{"trip", "other"}, found[id], id)
+	}
+}

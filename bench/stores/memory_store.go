@@ -45,7 +45,7 @@ func (s storeSpace) Put(notes ...Note) {
 
 func (s storeSpace) All() iter.Seq2[string, Found] {
 	return func(yield func(string, Found) bool) {
-		for k, row := range cow.Prefix(s.order.In(s.values.Load()), s.prefix).All() {
+		for k, row := range s.order.In(s.values.Load()).Prefix(s.prefix).All() {
 			if !yield(k[len(s.prefix):], foundIn(row.Value())) {
 				return
 			}

@@ -30,6 +30,7 @@ var memoryKinds = map[string]memoryKind{
 	"json":         {whole: true},
 	"chromem":      {vectors: true, picky: true},
 	"bleve":        {whole: true, texts: true},
+	"bleve-en":     {whole: true, texts: true},
 }
 
 // eachMemory runs f for every memory there is.
@@ -151,12 +152,12 @@ func TestSpacesAreApart(t *testing.T) {
 	eachMemory(t, func(t *testing.T, k memoryKind) {
 		m := k.NewMemory()
 		for i, path := range alikePaths {
-			m.Space(path...).Put(aNote("same", fmt.Sprint("of ", i), ""), aNote(fmt.Sprint("only ", i), "", ""))
+			m.Space(path...).Put(aNote("same", fmt.Sprint("number ", i), ""), aNote(fmt.Sprint("only ", i), "", ""))
 		}
 		for i, path := range alikePaths {
 			s := m.Space(path...)
 			f, _ := s.Get("same")
-			require.Equal(t, fmt.Sprint("of ", i), f.Text, "%q", path)
+			require.Equal(t, fmt.Sprint("number ", i), f.Text, "%q", path)
 			_, ok := s.Get(fmt.Sprint("only ", (i+1)%len(alikePaths)))
 			require.False(t, ok)
 			keys := []string{fmt.Sprint("only ", i), "same"}
@@ -167,7 +168,7 @@ func TestSpacesAreApart(t *testing.T) {
 				require.ElementsMatch(t, keys, s.Nearest(aNote("", "", "").Vector, 10))
 			}
 			if s, ok := s.(TextSpace); ok {
-				require.Equal(t, []string{"same"}, s.Matching("of", 10))
+				require.Equal(t, []string{"same"}, s.Matching("number", 10))
 			}
 		}
 		s := m.Space("empty")
@@ -178,7 +179,7 @@ func TestSpacesAreApart(t *testing.T) {
 			require.Empty(t, s.Nearest([]float32{1}, 10))
 		}
 		if s, ok := s.(TextSpace); ok {
-			require.Empty(t, s.Matching("of", 10))
+			require.Empty(t, s.Matching("number", 10))
 		}
 	})
 }
@@ -259,7 +260,7 @@ func TestAgentMemoryDoesNotAllocateInGet(t *testing.T) {
 
 func TestBleveEndsItsGoroutines(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	m := newBleveMemory()
+	m := newBleveMemory(WordsAnalyzer)
 	for _, path := range alikePaths {
 		m.Space(path...).Put(aNote("k", "text", ""))
 	}
