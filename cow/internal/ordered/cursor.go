@@ -36,12 +36,12 @@ func (t Tree[K, R]) Seek(o *Order[K, R], k K, r R) (c Cursor[K, R]) {
 		return c
 	}
 	for n.isBranch {
-		b := asBranch(n)
+		b := kidsOf(n)
 		i := kidOf(b, o, k, r)
 		c.push(n, i)
-		n = b.kids[i]
+		n = b.at[i]
 	}
-	i, _ := asLeaf[K, R](n).search(o, k, r)
+	i, _ := search(rowsOf[K, R](n), o, k, r)
 	c.push(n, i)
 	return c
 }
@@ -62,7 +62,7 @@ func (c *Cursor[K, R]) down(n *node[K], last bool) {
 			i = int(n.n) - 1
 		}
 		c.push(n, i)
-		n = asBranch(n).kids[i]
+		n = kidsOf(n).at[i]
 	}
 	i := 0
 	if last {
@@ -77,8 +77,8 @@ func (c *Cursor[K, R]) down(n *node[K], last bool) {
 func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
 	for c.depth > 0 {
 		at := &c.path[c.depth-1]
-		if l := asLeaf[K, R](at.n); at.i < int(l.n) {
-			keys, rows = l.keys[at.i:l.n], l.rows[at.i:l.n]
+		if l := rowsOf[K, R](at.n); at.i < int(l.n) {
+			keys, rows = l.keys[at.i:l.n], l.at[at.i:l.n]
 			at.i = int(l.n)
 			return keys, rows
 		}
@@ -92,7 +92,7 @@ func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
 		at = &c.path[up-1]
 		at.i++
 		c.depth = up
-		c.down(asBranch(at.n).kids[at.i], false)
+		c.down(kidsOf(at.n).at[at.i], false)
 	}
 	return nil, nil
 }
@@ -101,8 +101,8 @@ func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
 func (c *Cursor[K, R]) Prev() (keys []K, rows []R) {
 	for c.depth > 0 {
 		at := &c.path[c.depth-1]
-		if l := asLeaf[K, R](at.n); at.i > 0 {
-			keys, rows = l.keys[:at.i], l.rows[:at.i]
+		if l := rowsOf[K, R](at.n); at.i > 0 {
+			keys, rows = l.keys[:at.i], l.at[:at.i]
 			at.i = 0
 			return keys, rows
 		}
@@ -116,7 +116,7 @@ func (c *Cursor[K, R]) Prev() (keys []K, rows []R) {
 		at = &c.path[up-1]
 		at.i--
 		c.depth = up
-		c.down(asBranch(at.n).kids[at.i], true)
+		c.down(kidsOf(at.n).at[at.i], true)
 	}
 	return nil, nil
 }

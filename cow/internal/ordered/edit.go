@@ -25,17 +25,16 @@ func (e *Editor[K, R]) Seal() Tree[K, R] {
 func (e *Editor[K, R]) Set(k K, r R, same bool) {
 	e.own()
 	if e.root == nil {
-		l := e.newLeaf()
-		l.keys[0], l.rows[0], l.n = k, r, 1
+		l := newNode[K, R](e.owner, false)
+		l.insert(0, k, r)
 		e.root, e.len = &l.node, 1
 		return
 	}
 	n, right, _ := e.set(e.root, k, r, same)
 	if right != nil {
-		root := e.newBranch()
-		root.keys[0], root.kids[0] = n.keys[0], n
-		root.keys[1], root.kids[1] = right.keys[0], right
-		root.n = 2
+		root := newNode[K, *node[K]](e.owner, true)
+		root.insert(0, n.keys[0], n)
+		root.insert(1, right.keys[0], right)
 		n = &root.node
 	}
 	e.root = n
@@ -52,115 +51,38 @@ func (e *Editor[K, R]) own() {
 // whether its first key is another.
 func (e *Editor[K, R]) set(n *node[K], k K, r R, same bool) (m, right *node[K], first bool) {
 	if !n.isBranch {
-		i, found := asLeaf[K, R](n).search(e.order, k, r)
-		l := e.ownLeaf(n)
+		i, found := search(rowsOf[K, R](n), e.order, k, r)
+		l := writable(rowsOf[K, R](n), e.owner)
 		switch {
 		case !found:
 			e.len++
-			return &l.node, e.insertItem(l, i, k, r), i == 0
+			return &l.node, l.insert(i, k, r), i == 0
 		case same:
-			l.rows[i] = r
+			l.at[i] = r
 			return &l.node, nil, false
 		}
-		e.ownKeys(&l.node)
-		l.keys[i], l.rows[i] = k, r
+		l.ownKeys()
+		l.keys[i], l.at[i] = k, r
 		return &l.node, nil, i == 0
 	}
-	i := kidOf(asBranch(n), e.order, k, r)
-	kid, more, first := e.set(asBranch(n).kids[i], k, r, same)
-	b := e.ownBranch(n)
-	e.replace(b, i, kid, first)
+	i := kidOf(kidsOf(n), e.order, k, r)
+	kid, more, first := e.set(kidsOf(n).at[i], k, r, same)
+	b := writable(kidsOf(n), e.owner)
+	replace(b, i, kid, first)
 	if more != nil {
-		right = e.insertKid(b, i+1, more)
+		right = b.insert(i+1, more.keys[0], more)
 	}
 	return &b.node, right, first && i == 0
 }
 
 // replace makes kid the one at i; first says whether its first key is another than
 // that of the one which was there.
-func (e *Editor[K, R]) replace(b *branch[K], i int, kid *node[K], first bool) {
-	b.kids[i] = kid
+func replace[K any](b *nodeOf[K, *node[K]], i int, kid *node[K], first bool) {
+	b.at[i] = kid
 	if first {
-		e.ownKeys(&b.node)
+		b.ownKeys()
 		b.keys[i] = kid.keys[0]
 	}
-}
-
-// insertItem puts an item into a leaf that the edit owns, before that at i. If there is
-// no room it splits the leaf, and returns the right part: an empty one for what comes
-// last, so that what comes in ascending order fills the leaves.
-func (e *Editor[K, R]) insertItem(l *leaf[K, R], i int, k K, r R) *node[K] {
-	e.ownKeys(&l.node)
-	if l.n < width {
-		insert(l.keys[:], l.n, i, k)
-		insert(l.rows[:], l.n, i, r)
-		l.n++
-		return nil
-	}
-	right := e.newLeaf()
-	if i < width {
-		e.moveItems(right, l, width/2)
-	}
-	if i > int(l.n) || l.n == width {
-		e.insertItem(right, i-int(l.n), k, r)
-	} else {
-		e.insertItem(l, i, k, r)
-	}
-	return &right.node
-}
-
-// insertKid is insertItem for branches.
-func (e *Editor[K, R]) insertKid(b *branch[K], i int, kid *node[K]) *node[K] {
-	e.ownKeys(&b.node)
-	if b.n < width {
-		insert(b.keys[:], b.n, i, kid.keys[0])
-		insert(b.kids[:], b.n, i, kid)
-		b.n++
-		return nil
-	}
-	right := e.newBranch()
-	if i < width {
-		e.moveKids(right, b, width/2)
-	}
-	if i > int(b.n) || b.n == width {
-		e.insertKid(right, i-int(b.n), kid)
-	} else {
-		e.insertKid(b, i, kid)
-	}
-	return &right.node
-}
-
-// moveItems moves the items of one leaf from i on to the end of another; the edit owns
-// both. MoveKids is the same for branches.
-func (e *Editor[K, R]) moveItems(to, from *leaf[K, R], i int) {
-	e.ownKeys(&from.node)
-	copy(to.keys[to.n:], from.keys[i:from.n])
-	copy(to.rows[to.n:], from.rows[i:from.n])
-	clear(from.keys[i:])
-	clear(from.rows[i:])
-	to.n += from.n - int32(i)
-	from.n = int32(i)
-}
-
-func (e *Editor[K, R]) moveKids(to, from *branch[K], i int) {
-	e.ownKeys(&from.node)
-	copy(to.keys[to.n:], from.keys[i:from.n])
-	copy(to.kids[to.n:], from.kids[i:from.n])
-	clear(from.keys[i:])
-	clear(from.kids[i:])
-	to.n += from.n - int32(i)
-	from.n = int32(i)
-}
-
-// insert puts x before the one at i of the first n, and remove takes that at i out.
-func insert[T any](s []T, n int32, i int, x T) {
-	copy(s[i+1:], s[i:n])
-	s[i] = x
-}
-
-func remove[T any](s []T, n int32, i int) {
-	copy(s[i:], s[i+1:n])
-	clear(s[n-1 : n])
 }
 
 // Delete takes an item out, and reports whether it was there. It takes time
@@ -175,7 +97,7 @@ func (e *Editor[K, R]) Delete(k K, r R) bool {
 		return false
 	}
 	for root.isBranch && root.n == 1 {
-		root = asBranch(root).kids[0]
+		root = kidsOf(root).at[0]
 	}
 	if root.n == 0 {
 		root = nil
@@ -189,96 +111,124 @@ func (e *Editor[K, R]) Delete(k K, r R) bool {
 // first.
 func (e *Editor[K, R]) delete(n *node[K], k K, r R) (m *node[K], found, first bool) {
 	if !n.isBranch {
-		i, found := asLeaf[K, R](n).search(e.order, k, r)
+		i, found := search(rowsOf[K, R](n), e.order, k, r)
 		if !found {
 			return n, false, false
 		}
-		l := e.ownLeaf(n)
-		e.ownKeys(&l.node)
-		remove(l.keys[:], l.n, i)
-		remove(l.rows[:], l.n, i)
-		l.n--
+		l := writable(rowsOf[K, R](n), e.owner)
+		l.remove(i)
 		return &l.node, true, i == 0
 	}
-	i := kidOf(asBranch(n), e.order, k, r)
-	kid, found, first := e.delete(asBranch(n).kids[i], k, r)
+	i := kidOf(kidsOf(n), e.order, k, r)
+	kid, found, first := e.delete(kidsOf(n).at[i], k, r)
 	if !found {
 		return n, false, false
 	}
-	b := e.ownBranch(n)
+	b := writable(kidsOf(n), e.owner)
 	switch {
 	case kid.n == 0:
-		e.removeKid(b, i)
+		b.remove(i)
 	default:
-		e.replace(b, i, kid, first)
+		replace(b, i, kid, first)
 		if kid.n <= width/4 {
-			e.join(b, i)
+			join[K, R](b, i)
 		}
 	}
 	return &b.node, true, first && i == 0
 }
 
-func (e *Editor[K, R]) removeKid(b *branch[K], i int) {
-	e.ownKeys(&b.node)
-	remove(b.keys[:], b.n, i)
-	remove(b.kids[:], b.n, i)
-	b.n--
-}
-
 // join makes one of the kid at i and one next to it, if they have room for more then.
-func (e *Editor[K, R]) join(b *branch[K], i int) {
+func join[K, R any](b *nodeOf[K, *node[K]], i int) {
 	const most = width * 3 / 4
 	switch {
-	case i+1 < int(b.n) && b.kids[i].n+b.kids[i+1].n <= most:
-	case i > 0 && b.kids[i-1].n+b.kids[i].n <= most:
+	case i+1 < int(b.n) && b.at[i].n+b.at[i+1].n <= most:
+	case i > 0 && b.at[i-1].n+b.at[i].n <= most:
 		i--
 	default:
 		return
 	}
-	if b.kids[i].isBranch {
-		left := e.ownBranch(b.kids[i])
-		e.ownKeys(&left.node)
-		e.moveKids(left, e.ownBranch(b.kids[i+1]), 0)
-		b.kids[i] = &left.node
+	left, right := b.at[i], b.at[i+1]
+	if left.isBranch {
+		b.at[i] = joined(kidsOf(left), kidsOf(right), b.owner)
 	} else {
-		left := e.ownLeaf(b.kids[i])
-		e.ownKeys(&left.node)
-		e.moveItems(left, e.ownLeaf(b.kids[i+1]), 0)
-		b.kids[i] = &left.node
+		b.at[i] = joined(rowsOf[K, R](left), rowsOf[K, R](right), b.owner)
 	}
-	e.removeKid(b, i+1)
+	b.remove(i + 1)
 }
 
-func (e *Editor[K, R]) newLeaf() *leaf[K, R] {
-	return &leaf[K, R]{node: node[K]{owner: e.owner, keys: new([width]K), ownsKeys: true}}
+// joined returns the left of two nodes, which o owns then, with all that they have.
+func joined[K, T any](left, right *nodeOf[K, T], o *owner) *node[K] {
+	left = writable(left, o)
+	left.ownKeys()
+	writable(right, o).move(0, left)
+	return &left.node
 }
 
-func (e *Editor[K, R]) newBranch() *branch[K] {
-	return &branch[K]{node: node[K]{owner: e.owner, keys: new([width]K), ownsKeys: true, isBranch: true}}
-}
-
-// ownLeaf and ownBranch return n, or a copy that the edit may write to, but for its
-// keys.
-func (e *Editor[K, R]) ownLeaf(n *node[K]) *leaf[K, R] {
-	l := asLeaf[K, R](n)
-	if n.owner != e.owner {
-		l = &leaf[K, R]{node[K]{owner: e.owner, keys: n.keys, n: n.n}, l.rows}
+// writable returns n, or a copy that o may write to, but for its keys.
+func writable[K, T any](n *nodeOf[K, T], o *owner) *nodeOf[K, T] {
+	if n.owner != o {
+		n = &nodeOf[K, T]{node[K]{owner: o, keys: n.keys, n: n.n, isBranch: n.isBranch}, n.at}
 	}
-	return l
+	return n
 }
 
-func (e *Editor[K, R]) ownBranch(n *node[K]) *branch[K] {
-	b := asBranch(n)
-	if n.owner != e.owner {
-		b = &branch[K]{node[K]{owner: e.owner, keys: n.keys, n: n.n, isBranch: true}, b.kids}
-	}
-	return b
-}
-
-// ownKeys makes the keys of a node its own that the edit owns.
-func (e *Editor[K, R]) ownKeys(n *node[K]) {
+// ownKeys makes the keys of a node its own, to be written to.
+func (n *node[K]) ownKeys() {
 	if !n.ownsKeys {
 		keys := *n.keys
 		n.keys, n.ownsKeys = &keys, true
 	}
+}
+
+// insert puts k and x before what is at i of a node that the edit owns. If there is no
+// room it splits the node, and returns the right part: an empty one for what comes last,
+// so that what comes in ascending order fills the nodes.
+func (n *nodeOf[K, T]) insert(i int, k K, x T) *node[K] {
+	n.ownKeys()
+	if n.n < width {
+		insert(n.keys[:], n.n, i, k)
+		insert(n.at[:], n.n, i, x)
+		n.n++
+		return nil
+	}
+	right := newNode[K, T](n.owner, n.isBranch)
+	if i < width {
+		n.move(width/2, right)
+	}
+	if i > int(n.n) || n.n == width {
+		right.insert(i-int(n.n), k, x)
+	} else {
+		n.insert(i, k, x)
+	}
+	return &right.node
+}
+
+// remove takes out what is at i of a node that the edit owns.
+func (n *nodeOf[K, T]) remove(i int) {
+	n.ownKeys()
+	remove(n.keys[:], n.n, i)
+	remove(n.at[:], n.n, i)
+	n.n--
+}
+
+// move takes what n has from i on to the end of another node; the edit owns both.
+func (n *nodeOf[K, T]) move(i int, to *nodeOf[K, T]) {
+	n.ownKeys()
+	copy(to.keys[to.n:], n.keys[i:n.n])
+	copy(to.at[to.n:], n.at[i:n.n])
+	clear(n.keys[i:])
+	clear(n.at[i:])
+	to.n += n.n - int32(i)
+	n.n = int32(i)
+}
+
+// insert puts x before the one at i of the first n, and remove takes that at i out.
+func insert[T any](s []T, n int32, i int, x T) {
+	copy(s[i+1:], s[i:n])
+	s[i] = x
+}
+
+func remove[T any](s []T, n int32, i int) {
+	copy(s[i:], s[i+1:n])
+	clear(s[n-1 : n])
 }

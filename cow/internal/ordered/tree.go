@@ -9,10 +9,7 @@
 // down without their keys.
 package ordered
 
-import (
-	"cmp"
-	"unsafe"
-)
+import "unsafe"
 
 // An Order compares an item, a, with another one, b, as cmp.Compare does. It must
 // agree with itself for as long as there are Trees in it.
@@ -26,11 +23,6 @@ type Order[K, R any] struct {
 	Rows func(a, b R) int
 }
 
-// Natural is the Order of items by their keys alone.
-func Natural[K cmp.Ordered, R any]() *Order[K, R] {
-	return &Order[K, R]{Keys: func(a, b K, _ R) int { return cmp.Compare(a, b) }}
-}
-
 // A Tree is an immutable ordered set of items. The zero Tree is empty. It is a value,
 // to be copied freely, and safe for concurrent use.
 type Tree[K, R any] struct {
@@ -41,8 +33,7 @@ type Tree[K, R any] struct {
 // width is how many items or kids a node has at most.
 const width = 32
 
-// A node is the part that a leaf and a branch begin with. Whoever has one knows what it
-// is by isBranch.
+// A node is what a leaf and a branch begin with: isBranch tells which of them it is.
 type node[K any] struct {
 	owner    *owner
 	keys     *[width]K // of the items, or the first below each kid
@@ -51,29 +42,30 @@ type node[K any] struct {
 	ownsKeys bool // the owner has copied keys too
 }
 
-type leaf[K, R any] struct {
+// A nodeOf is a node with what it has for each of its keys: a leaf rows, a branch kids.
+type nodeOf[K, T any] struct {
 	node[K]
-	rows [width]R
-}
-
-type branch[K any] struct {
-	node[K]
-	kids [width]*node[K]
+	at [width]T
 }
 
 // An owner is an edit that may write to the nodes which it has made.
 type owner struct{ _ byte }
 
-// asLeaf and asBranch return what a node is the beginning of.
-func asLeaf[K, R any](n *node[K]) *leaf[K, R] { return (*leaf[K, R])(unsafe.Pointer(n)) }
-func asBranch[K any](n *node[K]) *branch[K]   { return (*branch[K])(unsafe.Pointer(n)) }
+// newNode returns an empty node, with keys of its own.
+func newNode[K, T any](o *owner, isBranch bool) *nodeOf[K, T] {
+	return &nodeOf[K, T]{node: node[K]{owner: o, keys: new([width]K), isBranch: isBranch, ownsKeys: true}}
+}
+
+// rowsOf and kidsOf return what a leaf and a branch are the beginning of.
+func rowsOf[K, R any](n *node[K]) *nodeOf[K, R]     { return (*nodeOf[K, R])(unsafe.Pointer(n)) }
+func kidsOf[K any](n *node[K]) *nodeOf[K, *node[K]] { return (*nodeOf[K, *node[K]])(unsafe.Pointer(n)) }
 
 // firstRow returns the row of the first item below n.
 func firstRow[K, R any](n *node[K]) R {
 	for n.isBranch {
-		n = asBranch(n).kids[0]
+		n = kidsOf(n).at[0]
 	}
-	return asLeaf[K, R](n).rows[0]
+	return rowsOf[K, R](n).at[0]
 }
 
 // Len returns the number of items.
@@ -88,13 +80,13 @@ func (t Tree[K, R]) First() (k K, r R, ok bool) {
 }
 
 // search returns where the item is in a leaf, or would be, and whether it is there.
-func (n *leaf[K, R]) search(o *Order[K, R], k K, r R) (int, bool) {
+func search[K, R any](n *nodeOf[K, R], o *Order[K, R], k K, r R) (int, bool) {
 	lo, hi := 0, int(n.n)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
 		c := o.Keys(n.keys[mid], k, r)
 		if c == 0 && o.Rows != nil {
-			c = o.Rows(n.rows[mid], r)
+			c = o.Rows(n.at[mid], r)
 		}
 		switch {
 		case c < 0:
@@ -110,13 +102,13 @@ func (n *leaf[K, R]) search(o *Order[K, R], k K, r R) (int, bool) {
 
 // kidOf returns which kid of a branch the item belongs to: the last that does not begin
 // above it, or the first.
-func kidOf[K, R any](b *branch[K], o *Order[K, R], k K, r R) int {
+func kidOf[K, R any](b *nodeOf[K, *node[K]], o *Order[K, R], k K, r R) int {
 	lo, hi := 1, int(b.n)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
 		c := o.Keys(b.keys[mid], k, r)
 		if c == 0 && o.Rows != nil {
-			c = o.Rows(firstRow[K, R](b.kids[mid]), r)
+			c = o.Rows(firstRow[K, R](b.at[mid]), r)
 		}
 		if c <= 0 {
 			lo = mid + 1
@@ -135,15 +127,15 @@ func (t Tree[K, R]) Get(o *Order[K, R], k K, r R) (key K, row R, ok bool) {
 		return key, row, false
 	}
 	for n.isBranch {
-		b := asBranch(n)
-		n = b.kids[kidOf(b, o, k, r)]
+		b := kidsOf(n)
+		n = b.at[kidOf(b, o, k, r)]
 	}
-	l := asLeaf[K, R](n)
-	i, ok := l.search(o, k, r)
+	l := rowsOf[K, R](n)
+	i, ok := search(l, o, k, r)
 	if !ok {
 		return key, row, false
 	}
-	return l.keys[i], l.rows[i], true
+	return l.keys[i], l.at[i], true
 }
 
 // full is how many items Build puts into a node, so that there is room for more.
@@ -156,9 +148,9 @@ func Build[K, R any](n int, at func(i int) (K, R)) Tree[K, R] {
 	}
 	var level []*node[K]
 	for i := 0; i < n; {
-		l := &leaf[K, R]{node: node[K]{keys: new([width]K)}}
+		l := newNode[K, R](nil, false)
 		for ; l.n < full && i < n; i++ {
-			l.keys[l.n], l.rows[l.n] = at(i)
+			l.keys[l.n], l.at[l.n] = at(i)
 			l.n++
 		}
 		level = append(level, &l.node)
@@ -166,9 +158,9 @@ func Build[K, R any](n int, at func(i int) (K, R)) Tree[K, R] {
 	for len(level) > 1 {
 		var above []*node[K]
 		for i := 0; i < len(level); {
-			b := &branch[K]{node: node[K]{keys: new([width]K), isBranch: true}}
+			b := newNode[K, *node[K]](nil, true)
 			for ; b.n < full && i < len(level); i++ {
-				b.keys[b.n], b.kids[b.n] = level[i].keys[0], level[i]
+				b.keys[b.n], b.at[b.n] = level[i].keys[0], level[i]
 				b.n++
 			}
 			above = append(above, &b.node)

@@ -90,7 +90,7 @@ func depth[K any](n *node[K]) int {
 	if !n.isBranch {
 		return 1
 	}
-	return 1 + depth(asBranch(n).kids[0])
+	return 1 + depth(kidsOf(n).at[0])
 }
 
 func checkNode(t *testing.T, n *node[name], height int) {
@@ -99,16 +99,16 @@ func checkNode(t *testing.T, n *node[name], height int) {
 	for i := int(n.n); i < width; i++ {
 		require.Zero(t, n.keys[i], "a key is kept")
 		if n.isBranch {
-			require.Nil(t, asBranch(n).kids[i], "a kid is kept")
+			require.Nil(t, kidsOf(n).at[i], "a kid is kept")
 		} else {
-			require.Zero(t, asLeaf[name, row](n).rows[i], "a row is kept")
+			require.Zero(t, rowsOf[name, row](n).at[i], "a row is kept")
 		}
 	}
 	if !n.isBranch {
 		require.Equal(t, 1, height)
 		return
 	}
-	for i, kid := range asBranch(n).kids[:n.n] {
+	for i, kid := range kidsOf(n).at[:n.n] {
 		require.Equal(t, kid.keys[0], n.keys[i])
 		checkNode(t, kid, height-1)
 	}
@@ -196,7 +196,7 @@ func TestTreesAgainstAModel(t *testing.T) {
 func TestTreesStayLow(t *testing.T) {
 	const n = 100_000
 	for _, up := range []bool{true, false} {
-		e := Tree[int, struct{}]{}.Edit(Natural[int, struct{}]())
+		e := Tree[int, struct{}]{}.Edit(natural[int, struct{}]())
 		for i := range n {
 			if !up {
 				i = n - i
@@ -206,7 +206,7 @@ func TestTreesStayLow(t *testing.T) {
 		tree := e.Seal()
 		require.Equal(t, n, tree.Len())
 		require.LessOrEqual(t, depth(tree.root), 5)
-		e = tree.Edit(Natural[int, struct{}]())
+		e = tree.Edit(natural[int, struct{}]())
 		for i := range n + 1 {
 			if i%100 != 0 {
 				e.Delete(i, struct{}{})
@@ -226,7 +226,7 @@ func TestTreesStayLow(t *testing.T) {
 // A row in the place of another shares all keys with the tree before.
 func TestRowsAreReplacedWithoutTheirKeys(t *testing.T) {
 	tree := Build(10_000, func(i int) (string, int) { return fmt.Sprintf("%05d", i), 0 })
-	order := Natural[string, int]()
+	order := natural[string, int]()
 	e := tree.Edit(order)
 	e.Set("05000", 1, true)
 	next := e.Seal()
@@ -247,4 +247,9 @@ func TestRowsAreReplacedWithoutTheirKeys(t *testing.T) {
 		next = e.Seal()
 	})
 	require.LessOrEqual(t, allocs, 3+2.0) // one for each node, and two owners
+}
+
+// natural is the Order of items by their keys alone.
+func natural[K cmp.Ordered, R any]() *Order[K, R] {
+	return &Order[K, R]{Keys: func(a, b K, _ R) int { return cmp.Compare(a, b) }}
 }
