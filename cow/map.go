@@ -6,8 +6,8 @@ import "github.com/cowstore/cowstore/snapshot"
 // that one import is enough.
 
 // A Map is an immutable map: one version of a Store or Table. Its methods Get, Has,
-// Len, All, Keys, Values, Row, Rows, Revision and Version read it, Shared reads it without
-// cloning, and Diff compares it with another; see [snapshot.Map].
+// Len, All, Keys, Values, Row, Rows, Revision and Version read it, Shared reads it
+// without cloning, and Diff compares it with another; see [snapshot.Map].
 type Map[K comparable, V any] = snapshot.Map[K, V]
 
 // An Editor makes the changes of one update to one map, with the methods Get, Has,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot/snapshottest"
 )
 
 func jsonOf(t *testing.T, v any) string {
@@ -23,33 +23,10 @@ func jsonOf(t *testing.T, v any) string {
 	return string(text)
 }
 
-// printed returns v as every verb and handler of logs shows it, and requires that
-// each is short.
-func printed(t *testing.T, v any) []string {
-	t.Helper()
-	var all []string
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-		all = append(all, fmt.Sprintf(verb, v))
-	}
-	var b bytes.Buffer
-	slog.New(slog.NewTextHandler(&b, nil)).Info("", "a", v)
-	all = append(all, b.String())
-	b.Reset()
-	slog.New(slog.NewJSONHandler(&b, nil)).Info("", "a", v)
-	all = append(all, b.String())
-	for _, text := range all {
-		require.Less(t, len(text), 600, text)
-		require.NotContains(t, strings.ToLower(text), "panic")
-		require.NotContains(t, text, "!ERROR")
-		require.NotContains(t, text, "secret")
-	}
-	return all
-}
-
-// prints is printed of a v that nobody writes to, and demands that all verbs agree.
+// prints is Printed of a v that nobody writes to, and demands that all verbs agree.
 func prints(t *testing.T, v any) []string {
 	t.Helper()
-	all := printed(t, v)
+	all := snapshottest.Printed(t, v)
 	for _, i := range []int{1, 3} {
 		require.Equal(t, all[0], all[i])
 	}
@@ -243,7 +220,7 @@ func TestPrintingDuringWrites(t *testing.T) {
 	})
 	for range 30 {
 		for _, v := range []any{&db, db.Load(), users, store, store.Load()} {
-			printed(t, v)
+			snapshottest.Printed(t, v)
 			_ = jsonOf(t, v)
 		}
 	}

@@ -27,9 +27,8 @@ func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] { return watchedKeys[K, V]
 // any of what is listed, or, if nothing is, the whole map. It returns that
 // snapshot, or ctx's cause and no snapshot if ctx ends first. A nil since is the empty
 // map. A key differs once it was written, even with an equal value; other writes never
-// end a Watch. Watch
-// starts no goroutine, and a commit pays for the watches it wakes, not for
-// those there are. It panics for a key that cannot be hashed, or compared.
+// end a Watch. Watch starts no goroutine, and a commit pays for the watches it wakes,
+// not for those there are. It panics for a key that cannot be hashed, or compared.
 func (s *Store[K, V]) Watch(ctx context.Context, since *Map[K, V], of ...Watched[K, V]) (*Map[K, V], error) {
 	h := s.hub.Load()
 	if h == nil {

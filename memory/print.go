@@ -190,5 +190,5 @@ func (s Snapshot) Format(f fmt.State, verb rune) { print(f, verb, s.LogValue()) 
 
 // MarshalJSON returns an error: see Export.
 func (s Snapshot) MarshalJSON() ([]byte, error) {
-	return nil, errors.New("memory: a Snapshot is no JSON value: call Export for JSON Lines")
+	return nil, errors.New("memory: a Snapshot is not a JSON value: call Export for JSON Lines")
 }

@@ -27,6 +27,19 @@ type quotedFields struct {
 	List []int `json:"list,string"`
 }
 
+// requireSameJSON demands that a value has the JSON of in, and is in again.
+func requireSameJSON(t *testing.T, in any) {
+	t.Helper()
+	v, err := Freeze(in)
+	require.NoError(t, err)
+	text, err := v.MarshalJSON()
+	require.NoError(t, err)
+	want, err := json.Marshal(in)
+	require.NoError(t, err)
+	require.JSONEq(t, string(want), string(text))
+	require.Equal(t, in, v.Any())
+}
+
 // The option string of a tag makes Strings of numbers, bools and strings.
 func TestQuotedFields(t *testing.T) {
 	size := uint8(3)
@@ -35,14 +48,7 @@ func TestQuotedFields(t *testing.T) {
 		Level slog.Level `json:",string"`
 	}
 	for _, in := range []any{in, &in, []quotedFields{in}, struct{ Q quotedFields }{in}, map[string]any{"q": in}, marshals{slog.LevelWarn}} {
-		v, err := Freeze(in)
-		require.NoError(t, err)
-		text, err := v.MarshalJSON()
-		require.NoError(t, err)
-		want, err := json.Marshal(in)
-		require.NoError(t, err)
-		require.JSONEq(t, string(want), string(text))
-		require.Equal(t, in, v.Any())
+		requireSameJSON(t, in)
 	}
 	v, err := Freeze(in)
 	require.NoError(t, err)
@@ -80,14 +86,7 @@ func TestOmitZeroAsksTheMethod(t *testing.T) {
 		T time.Time    `json:"t,omitzero"`
 	}
 	for _, in := range []s{{}, {Z: zeroByMethod{7}}, {T: time.Time{}.In(time.FixedZone("x", 60))}} {
-		v, err := Freeze(in)
-		require.NoError(t, err)
-		text, err := v.MarshalJSON()
-		require.NoError(t, err)
-		want, err := json.Marshal(in)
-		require.NoError(t, err)
-		require.JSONEq(t, string(want), string(text))
-		require.Equal(t, in, v.Any())
+		requireSameJSON(t, in)
 	}
 }
 
@@ -219,14 +218,7 @@ func TestShownAsJSONDoes(t *testing.T) {
 		C int `json:"é-/ ~"`
 	}
 	for _, in := range []any{[]textByte("mm"), []jsonByte("ab"), map[string]any{"b": []textByte("x")}, []textByte{}, []textByte(nil)} {
-		v, err := Freeze(in)
-		require.NoError(t, err)
-		text, err := v.MarshalJSON()
-		require.NoError(t, err)
-		want, err := json.Marshal(in)
-		require.NoError(t, err)
-		require.JSONEq(t, string(want), string(text))
-		require.Equal(t, in, v.Any())
+		requireSameJSON(t, in)
 	}
 	// Go 1.27's package reads the first of these names in another way.
 	v, err := Freeze(named{A: 1, C: 2})

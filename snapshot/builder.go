@@ -57,8 +57,7 @@ func (Builder[K, V]) Discard(e *Editor[K, V]) { e.discard() }
 // Rewind returns the map that m was at an earlier version, given what changed
 // since: the changes of every later edit, those of the latest first. Values and
 // revisions are those of then, the same entries and not clones. It panics if a
-// change is of a map with other Options. The time is
-// proportional to the changes.
+// change is of a map with other Options. The time is proportional to the changes.
 func (Builder[K, V]) Rewind(m *Map[K, V], version uint64, changes iter.Seq[Change[K, V]]) *Map[K, V] {
 	return m.rewind(version, changes)
 }

@@ -1,7 +1,6 @@
 package snapshot_test
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -13,30 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/snapshottest"
 )
-
-// prints returns v as every verb and handler of logs shows it, and requires that
-// each is short.
-func prints(t *testing.T, v any) []string {
-	t.Helper()
-	var all []string
-	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
-		all = append(all, fmt.Sprintf(verb, v))
-	}
-	var b bytes.Buffer
-	slog.New(slog.NewTextHandler(&b, nil)).Info("", "a", v)
-	all = append(all, b.String())
-	b.Reset()
-	slog.New(slog.NewJSONHandler(&b, nil)).Info("", "a", v)
-	all = append(all, b.String())
-	for _, text := range all {
-		require.Less(t, len(text), 500, text)
-		require.NotContains(t, text, "PANIC")
-		require.NotContains(t, text, "!ERROR")
-		require.NotContains(t, text, "secret")
-	}
-	return all
-}
 
 // A printKey counts how often one of its kind is asked for its text.
 type printKey int
@@ -75,19 +52,19 @@ func TestAMillionRowsPrintAsTheirNumber(t *testing.T) {
 	row, _ := m.Row(7)
 	clones, printedKeys = 0, 0
 	for _, v := range []any{m, m.Shared(), new(m.Shared())} {
-		all := prints(t, v)
+		all := snapshottest.Printed(t, v)
 		require.Equal(t, []string{text, text, fmt.Sprintf("%q", text), text, fmt.Sprintf("%q", text)}, all[:5])
 		require.Equal(t, "%!d(string="+text+")", all[5])
 		require.Contains(t, all[7], fmt.Sprintf("a.name=users a.version=1 a.rows=%d\n", n))
 		require.Contains(t, all[8], fmt.Sprintf(`"a":{"name":"users","version":1,"rows":%d}`, n))
 	}
-	require.Equal(t, "edit of "+text, prints(t, edit)[0])
+	require.Equal(t, "edit of "+text, snapshottest.Printed(t, edit)[0])
 	for _, v := range []any{isolated, &isolated} {
-		require.Equal(t, "isolated snapshot_test.printValue", prints(t, v)[0])
+		require.Equal(t, "isolated snapshot_test.printValue", snapshottest.Printed(t, v)[0])
 	}
 	require.Zero(t, printedKeys)
 	for _, v := range []any{row, &row} {
-		all := prints(t, v)
+		all := snapshottest.Printed(t, v)
 		require.Equal(t, "key 7@1", all[0])
 		require.Contains(t, all[7], `a.key="key 7" a.revision=1`)
 		require.Contains(t, all[8], `"a":{"key":"key 7","revision":1}`)
@@ -103,21 +80,21 @@ func TestChangesPrint(t *testing.T) {
 	e.Delete("a")
 	pending, _ := e.Map().Row("b\n")
 	pending = snapshot.Builder[string, string]{}.Pending(pending, e.Version())
-	require.Equal(t, `"b\n"@pending`, prints(t, pending)[0])
-	require.Contains(t, prints(t, pending)[8], `"a":{"key":"b\n","revision":0}`)
+	require.Equal(t, `"b\n"@pending`, snapshottest.Printed(t, pending)[0])
+	require.Contains(t, snapshottest.Printed(t, pending)[8], `"a":{"key":"b\n","revision":0}`)
 	changes := slices.Collect(e.Seal().Diff(old))
 	slices.SortFunc(changes, func(a, b snapshot.Change[string, string]) int { return strings.Compare(a.Key, b.Key) })
 	for _, v := range []any{changes[0], &changes[0]} {
-		all := prints(t, v)
+		all := snapshottest.Printed(t, v)
 		require.Equal(t, `removed "a"`, all[0])
 		require.Contains(t, all[7], "a.kind=removed a.key=a\n")
 		require.Contains(t, all[8], `"a":{"kind":"removed","key":"a"}`)
 	}
-	require.Equal(t, `added "b\n"`, prints(t, changes[1])[0])
+	require.Equal(t, `added "b\n"`, snapshottest.Printed(t, changes[1])[0])
 	require.Equal(t, `[removed "a" added "b\n"]`, fmt.Sprint(changes))
-	require.Equal(t, `conflict "a"`, prints(t, snapshot.Conflict[string, string]{Key: "a"})[0])
-	require.Contains(t, prints(t, snapshot.Changed)[7], "a=changed\n")
-	require.Contains(t, prints(t, snapshot.Changed)[8], `"a":"changed"`)
+	require.Equal(t, `conflict "a"`, snapshottest.Printed(t, snapshot.Conflict[string, string]{Key: "a"})[0])
+	require.Contains(t, snapshottest.Printed(t, snapshot.Changed)[7], "a=changed\n")
+	require.Contains(t, snapshottest.Printed(t, snapshot.Changed)[8], `"a":"changed"`)
 }
 
 type printPanic struct{}
@@ -158,23 +135,23 @@ func TestAnyKeyPrintsInShort(t *testing.T) {
 		A int
 		B string
 	}{1, "x"}))
-	prints(t, snapshot.Change[any, int]{Key: huge})
-	prints(t, snapshot.New[int](snapshot.Options[int]{Name: huge}))
-	prints(t, snapshot.New[int](snapshot.Options[int]{Name: huge}).Edit())
+	snapshottest.Printed(t, snapshot.Change[any, int]{Key: huge})
+	snapshottest.Printed(t, snapshot.New[int](snapshot.Options[int]{Name: huge}))
+	snapshottest.Printed(t, snapshot.New[int](snapshot.Options[int]{Name: huge}).Edit())
 }
 
 func TestNothingPrints(t *testing.T) {
-	require.Equal(t, "snapshot@0 (0 rows)", prints(t, (*snapshot.Map[string, int])(nil))[0])
-	require.Equal(t, "snapshot@0 (0 rows)", prints(t, new(snapshot.Map[string, int]))[0])
-	require.Equal(t, "snapshot@0 (0 rows)", prints(t, new(snapshot.Map[string, sync.Mutex]))[0]) // no Options allow it
-	require.Equal(t, "snapshot@0 (0 rows)", prints(t, snapshot.Shared[string, int]{})[0])
-	require.Equal(t, "snapshot@1 (1 row)", prints(t, must(snapshot.Collect(snapshot.Options[int]{}, maps.All(map[int]int{1: 1}))))[0])
-	require.Equal(t, "<nil>", prints(t, (*snapshot.Editor[string, int])(nil))[0])
-	require.Equal(t, "edit of snapshot@0 (0 rows)", prints(t, new(snapshot.Editor[string, int]))[0])
-	require.Equal(t, "<nil>", prints(t, snapshot.Row[string, int]{})[0])
-	require.Equal(t, `unknown ""`, prints(t, snapshot.Change[string, int]{})[0])
-	require.Equal(t, `conflict ""`, prints(t, snapshot.Conflict[string, int]{})[0])
-	require.Equal(t, "isolated interface {}", prints(t, snapshot.Isolated[any]{})[0])
+	require.Equal(t, "snapshot@0 (0 rows)", snapshottest.Printed(t, (*snapshot.Map[string, int])(nil))[0])
+	require.Equal(t, "snapshot@0 (0 rows)", snapshottest.Printed(t, new(snapshot.Map[string, int]))[0])
+	require.Equal(t, "snapshot@0 (0 rows)", snapshottest.Printed(t, new(snapshot.Map[string, sync.Mutex]))[0]) // no Options allow it
+	require.Equal(t, "snapshot@0 (0 rows)", snapshottest.Printed(t, snapshot.Shared[string, int]{})[0])
+	require.Equal(t, "snapshot@1 (1 row)", snapshottest.Printed(t, must(snapshot.Collect(snapshot.Options[int]{}, maps.All(map[int]int{1: 1}))))[0])
+	require.Equal(t, "<nil>", snapshottest.Printed(t, (*snapshot.Editor[string, int])(nil))[0])
+	require.Equal(t, "edit of snapshot@0 (0 rows)", snapshottest.Printed(t, new(snapshot.Editor[string, int]))[0])
+	require.Equal(t, "<nil>", snapshottest.Printed(t, snapshot.Row[string, int]{})[0])
+	require.Equal(t, `unknown ""`, snapshottest.Printed(t, snapshot.Change[string, int]{})[0])
+	require.Equal(t, `conflict ""`, snapshottest.Printed(t, snapshot.Conflict[string, int]{})[0])
+	require.Equal(t, "isolated interface {}", snapshottest.Printed(t, snapshot.Isolated[any]{})[0])
 	require.Equal(t, "<nil>", fmt.Sprint((*snapshot.Row[string, int])(nil)))
 }
 

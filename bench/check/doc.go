@@ -13,11 +13,10 @@
 //   - what starts after another operation returned sees at least its version.
 //
 // The version of an operation is that of the snapshot it read, or of the update
-// it was. Set, Insert, SetIf, Take and Modify of a Store or Space do not return
-// one: there it is the version of the commit in the change feed that wrote, or
-// removed, the value, which is unique. Only Get, and Delete outside of an update,
-// stay without a version, and every other history all verbs, as the store has no
-// feed there: the model checks the rest.
+// it was. For Set, Insert, SetIf, Take and Modify outside of an update it is that of
+// the commit in the change feed that wrote, or removed, the value, which is unique.
+// Only Get, and Delete outside of an update, stay without a version, and all verbs in
+// every other history, as the store has no feed there: the model checks the rest.
 //
 // TestStaleReadIsFound and TestTornUpdateIsFound prove that TestHistories can
 // fail. They give it the real stores behind a layer with a bug: a reader is given

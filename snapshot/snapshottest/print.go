@@ -1,0 +1,35 @@
+package snapshottest
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Printed returns v as the verbs %v, %+v, %#v, %s, %q, %d and %x of package fmt and as
+// the text and JSON handlers of log/slog show it, and demands that each is short, has no
+// trace of a panic, and does not have the word "secret".
+func Printed(t testing.TB, v any) []string {
+	t.Helper()
+	var all []string
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+		all = append(all, fmt.Sprintf(verb, v))
+	}
+	var b bytes.Buffer
+	slog.New(slog.NewTextHandler(&b, nil)).Info("", "a", v)
+	all = append(all, b.String())
+	b.Reset()
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("", "a", v)
+	all = append(all, b.String())
+	for _, text := range all {
+		require.Less(t, len(text), 600, text)
+		require.NotContains(t, strings.ToLower(text), "panic")
+		require.NotContains(t, text, "!ERROR")
+		require.NotContains(t, text, "secret")
+	}
+	return all
+}
