@@ -1,0 +1,48 @@
+// Package view has what generated views are made of: read-only slices, maps and
+// pointers, and the Ref that a view of a struct holds.
+//
+// A view shows a value that somebody else owns, such as one that is stored in a
+// snapshot, and has no way to write to it. What is immutable (numbers, strings, structs
+// of these) it returns as it is; all else it returns as a view, to any depth. A view
+// costs no more than a pointer: nothing is cloned, and nothing is allocated.
+//
+// All types here are values, to be copied freely, and safe for concurrent use for as long
+// as nobody writes to what they show, which holds for everything in a snapshot. They keep
+// it alive. The zero value of each shows nothing: it is empty, or not Valid. Indices out
+// of range panic as those of slices do.
+package view
+
+import "reflect"
+
+// A Ref points to a value that is not to be written to. The zero Ref points nowhere.
+type Ref[T any] struct{ p *T }
+
+// To returns a Ref to what p points to. A view made of it is only as constant as
+// that is.
+func To[T any](p *T) Ref[T] { return Ref[T]{p} }
+
+// Valid reports whether r points to a value.
+func (r Ref[T]) Valid() bool { return r.p != nil }
+
+// Shared returns the pointer that r holds, nil if it is not Valid. What it points to,
+// and all that can be reached through it, must not be modified: it belongs to every
+// reader there is. It is for generated code; everybody else has no need of it.
+func Shared[T any](r Ref[T]) *T { return r.p }
+
+// Equal reports whether two Refs point to values that are deeply equal, as
+// reflect.DeepEqual has it, or both point nowhere.
+func Equal[T any](a, b Ref[T]) bool {
+	return a.p == b.p || a.p != nil && b.p != nil && reflect.DeepEqual(a.p, b.p)
+}
+
+// A Viewer is a type of views of a T: W itself, whose method ViewOf makes one of a Ref,
+// whatever its receiver is. Generated views have it.
+type Viewer[T, W any] interface {
+	ViewOf(Ref[T]) W
+}
+
+// Of returns the view of what r points to.
+func Of[W Viewer[T, W], T any](r Ref[T]) W {
+	var w W
+	return w.ViewOf(r)
+}
