@@ -1,0 +1,4 @@
+// Command cowview generates views and clones of Go types.
+package main
+
+func main() {}
