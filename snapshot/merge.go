@@ -20,6 +20,11 @@ func (c Conflict[K, V]) Ours() (V, bool) { return isolated(c.cfg, c.ours) }
 // there is one.
 func (c Conflict[K, V]) Theirs() (V, bool) { return isolated(c.cfg, c.theirs) }
 
+// Rows returns the rows of Base, Ours and Theirs; the zero Row where there is none.
+func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
+	return c.cfg.row(c.base), c.cfg.row(c.ours), c.cfg.row(c.theirs)
+}
+
 // Merge makes all changes from base to theirs in the map that is edited, ours:
 // a three-way merge. A key that ours has changed since base as well, unless both
 // removed it, is a conflict, for resolve to decide: by the value it returns, by
