@@ -1,10 +1,10 @@
 package view
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"reflect"
+	"strings"
 
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -37,7 +37,7 @@ func values[W any](n int, at func(int) W) iter.Seq[W] {
 	}
 }
 
-// few is how many elements a text shows, and long how many bytes.
+// few is how many elements a text shows, and long how many bytes of all.
 const (
 	few  = 8
 	long = 200
@@ -46,24 +46,25 @@ const (
 // text returns n elements as fmt shows a slice, the first of them if there are many.
 func text(n int, at func(int) any) string {
 	b := []byte{'['}
-	for i := range min(n, few) {
-		if i > 0 {
+	shown := 0
+	for ; shown < min(n, few) && len(b) < long; shown++ {
+		if shown > 0 {
 			b = append(b, ' ')
 		}
-		b = fmt.Append(b, at(i))
-		if len(b) > long {
-			return string(bytes.ToValidUTF8(b[:long], nil)) + "…" + more(n-i-1)
-		}
+		b = append(b, short(fmt.Sprint(at(shown)))...)
 	}
-	return string(b) + more(n-min(n, few))
+	if shown < n {
+		b = fmt.Appendf(b, " … %d more", n-shown)
+	}
+	return string(append(b, ']'))
 }
 
-// more ends a text from which n elements are missing.
-func more(n int) string {
-	if n == 0 {
-		return "]"
+// short returns the beginning of a text that is long.
+func short(s string) string {
+	if len(s) <= long {
+		return s
 	}
-	return fmt.Sprintf(" … %d more]", n)
+	return strings.ToValidUTF8(s[:long], "") + "…"
 }
 
 // pointee returns the text of what a pointer points to.
@@ -71,7 +72,7 @@ func pointee(e any, ok bool) string {
 	if !ok {
 		return "<nil>"
 	}
-	return text(1, func(int) any { return e })
+	return short(fmt.Sprint(e))
 }
 
 func typeName[T any]() string { return "[" + reflect.TypeFor[T]().String() + "]" }
