@@ -72,7 +72,7 @@ type IndexError struct {
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("%s: index %q: two rows under %v", cmp.Or(e.Name, "cow"), e.Index, e.Key)
+	return fmt.Sprintf("%s: index %q: two rows under %.100s", cmp.Or(e.Name, "cow"), e.Index, fmt.Sprint(e.Key))
 }
 
 func (e *IndexError) Unwrap() error { return ErrExists }

@@ -15,9 +15,9 @@
 //	_, err := notes.Put("style", map[string]any{"text": "prefers short answers"})
 //	v, ok := notes.Get("style")
 //
-// A [Space] is a namespace, known by a path of strings. [View] is a space in a
-// snapshot and has all reads; Space has them too, each on the current snapshot, and
-// all writes, each a [Batch] of one.
+// A [Space] is a namespace, known by a path of strings. [SpaceSnapshot] is a space
+// in a snapshot and has all reads; Space has them too, each on the current snapshot,
+// and all writes, each a [Batch] of one.
 //
 // There is no embedding model here: whoever wants to search by vectors brings them.
 //
