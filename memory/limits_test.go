@@ -106,7 +106,7 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 		"SearchBoth": {func(m *memory.Memory, key string) {
 			_, _ = m.Space("s").SearchBoth([]float32{1}, key, memory.SearchOptions{Filter: memory.Val().Eq(key)})
 		}, true},
-		"Put":       {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
+		"Put":                {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
 		"SpaceSnapshot.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},
 		"SpaceSnapshot.List": {func(m *memory.Memory, key string) { keys(m.Space("s").Load()) }, false},
 	}

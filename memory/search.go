@@ -119,8 +119,8 @@ const (
 
 // SearchBoth joins a search for a vector with one for text: an entry scores the
 // sum of 1/(60+rank) over the searches that find it among their first 4 K hits.
-// MinScore goes for that sum. This is reciprocal rank fusion (Cormack, Clarke and
-// Büttcher 2009).
+// MinScore goes for that sum. Without a vector it returns ErrEmpty: that is a
+// SearchText. This is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
 func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
