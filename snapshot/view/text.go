@@ -2,40 +2,9 @@ package view
 
 import (
 	"fmt"
-	"iter"
 	"reflect"
 	"strings"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
-
-// clone returns a deep copy of v.
-func clone[T any](v T) T {
-	if c := snapshot.Cloner(snapshot.Options[T]{}); c != nil {
-		return c(v)
-	}
-	return v
-}
-
-func all[W any](n int, at func(int) W) iter.Seq2[int, W] {
-	return func(yield func(int, W) bool) {
-		for i := range n {
-			if !yield(i, at(i)) {
-				return
-			}
-		}
-	}
-}
-
-func values[W any](n int, at func(int) W) iter.Seq[W] {
-	return func(yield func(W) bool) {
-		for i := range n {
-			if !yield(at(i)) {
-				return
-			}
-		}
-	}
-}
 
 // few is how many elements a text shows, and long how many bytes of all.
 const (
@@ -76,9 +45,3 @@ func pointee(e any, ok bool) string {
 }
 
 func typeName[T any]() string { return "[" + reflect.TypeFor[T]().String() + "]" }
-
-func second[K, W any](seq iter.Seq2[K, W]) iter.Seq[W] {
-	return func(yield func(W) bool) {
-		seq(func(_ K, w W) bool { return yield(w) })
-	}
-}
