@@ -43,7 +43,7 @@
 //	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
 //	                 one another, or a few parts that are in it a hundred thousand times
 //
-// A line to [Memory.Import] that is no entry is ErrMalformed. Other errors are about
+// A line to [Memory.Import] that is not an entry is ErrMalformed. Other errors are about
 // entries, not values: ErrExists, ErrNotFound, ErrRevision, ErrModified, ErrFull, and
 // those of vectors and of searches. Nothing that a caller's data can be panics. What
 // fails in a [Batch] is returned by the verb of its [Editor], and the Batch fails only

@@ -68,7 +68,7 @@ type Hit struct {
 
 // Search returns the entries whose vectors are most like v, the best first, those
 // of equal scores by key. It is exact. The errors are those of vectors, and
-// ErrOptions. It takes time of the number of vectors in the space.
+// ErrOptions. It takes time proportional to the number of vectors in the space.
 func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)

@@ -24,7 +24,7 @@ type Snapshot struct {
 func (s Snapshot) Version() uint64 { return s.root.Version() }
 
 // Len returns the number of entries in all spaces. Where entries expire it takes
-// time of those that have expired and are not swept yet.
+// time proportional to those that have expired and are not swept yet.
 func (s Snapshot) Len() int {
 	if s.t == nil {
 		return 0
@@ -172,8 +172,8 @@ func noescape(p unsafe.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
 }
 
-// Len returns the number of entries. Where entries expire it takes time of those
-// that have expired and are not swept yet.
+// Len returns the number of entries. Where entries expire it takes time proportional to
+// those that have expired and are not swept yet.
 func (v SpaceSnapshot) Len() int {
 	sp := v.s.space(v.path)
 	if sp.expiring == 0 {

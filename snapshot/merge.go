@@ -29,7 +29,7 @@ func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
 // a three-way merge. A key that ours has changed since base as well, unless both
 // removed it, is a conflict, for resolve to decide: by the value it returns, by
 // removing the key if keep is false, or by an error, which ends the merge, with
-// a part of it done, and is returned. Equal values are no exception, since
+// a part of it done, and is returned. Equal values make no exception, since
 // values cannot be compared.
 //
 // Merge panics, before it does anything, if the maps have other Options than

@@ -19,7 +19,7 @@ type Record struct {
 	Tags []string          // the first is the stamp of the generation
 	Meta map[string]string // "indexed" is the stamp of the generation
 
-	// Payload is the value of a record that is no symbol, and nil if it is one.
+	// Payload is the value of a record that is not a symbol, and nil if it is one.
 	// It begins and ends with the stamp of the generation.
 	Payload []byte
 
