@@ -3,10 +3,12 @@ package view_test
 import (
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -237,4 +239,58 @@ func TestLongValuesPrintShort(t *testing.T) {
 	require.Less(t, len(text), 300)
 	require.True(t, strings.HasSuffix(text, "… 1 more]"), text)
 	require.Less(t, len(view.PointerOf(&long).String()), 300)
+}
+
+// A loop is a value that leads to itself in every way.
+type loop struct {
+	Name   string
+	Next   *loop
+	Any    any
+	List   []any
+	ByName map[string]any
+	Err    error
+	f      func()
+	nested struct{ A, B int }
+	Array  [3]byte
+	When   time.Time
+	For    time.Duration
+	Old    bool
+	Size   uint8
+	Rate   float64
+}
+
+// Error makes a loop an error, whose text nobody may ask for.
+func (l *loop) Error() string { panic("asked for") }
+
+func newLoop() *loop {
+	l := &loop{Name: "a", List: []any{1}, ByName: map[string]any{}, When: time.Unix(1, 0).UTC(), For: time.Second, Size: 7, Rate: 0.5}
+	l.Next, l.Any, l.Err = l, l, l
+	l.List[0] = l.List
+	l.ByName["self"] = l.ByName
+	return l
+}
+
+func TestStructsPrintTheirFieldsInShort(t *testing.T) {
+	r := view.To(newLoop())
+	require.Equal(t, `loop{Name: "a", Next: *view_test.loop, Any: *view_test.loop, List: [1], ByName: {1}, Err: *view_test.loop, f: nil, nested: {…}, Array: [3], When: 1970-01-01 00:00:01 +0000 UTC, For: 1s, Old: false, Size: 7, Rate: 0.5}`, view.StringOf(r))
+	require.Equal(t, "<nil>", view.StringOf(view.Ref[loop]{}))
+	require.Equal(t, slog.Value{}, view.LogOf(view.Ref[loop]{}))
+
+	var b strings.Builder
+	slog.New(slog.NewJSONHandler(&b, nil)).Info("", "v", view.LogOf(r))
+	require.Contains(t, b.String(), `"v":{"Name":"a","Next":"*view_test.loop","Any":"*view_test.loop","List":"[1]","ByName":"{1}","Err":"*view_test.loop","f":"nil","nested":"{…}","Array":"[3]","When":"1970-01-01 00:00:01 +0000 UTC","For":"1s","Old":false,"Size":7,"Rate":0.5}`)
+
+	many := make([]int, 1_000_000)
+	require.Equal(t, "[1000000]", view.StringOf(view.To(&many)))
+	long := point{Name: strings.Repeat("ä", 1_000_000)}
+	require.Less(t, len(view.StringOf(view.To(&long))), 500)
+}
+
+func TestTheTextOfAStructEnds(t *testing.T) {
+	type wide struct{ A, B, C, D, E, F, G, H, I, J string }
+	s := strings.Repeat("x", 100)
+	w := wide{s, s, s, s, s, s, s, s, s, s}
+	text := view.StringOf(view.To(&w))
+	require.Less(t, len(text), 700)
+	require.True(t, strings.HasSuffix(text, ", …}"), text)
 }
