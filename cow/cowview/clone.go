@@ -160,6 +160,9 @@ func (c *cloning) decide(n *types.Named, s *structModel) {
 		s.CloneExpr = shared + ".Clone()"
 	case p.own && hasClone(types.NewPointer(n)):
 		s.CloneExpr = "*" + shared + ".Clone()"
+		if s.Locked = hasLockedPart(n); s.Locked {
+			s.CloneExpr = shared + ".Clone()"
+		}
 	case p.own:
 	case isImmutable(n):
 		s.CloneExpr = "*" + shared
@@ -207,7 +210,7 @@ func (c *cloning) plain(n *types.Named, s *structModel) (*plainModel, string) {
 // unused returns name, or one like it that the package does not use.
 func (c *cloning) unused(name string) string {
 	for c.pkg.Scope().Lookup(name) != nil || slices.Contains(taken, name) {
-		name += "_"
+		name += "2"
 	}
 	return name
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/cowstore/cowstore/snapshot"
@@ -118,6 +119,11 @@ var _ = (*Own)((*struct{ S []int })(nil))
 
 var _ = (*OwnPtr)((*struct{ S []int })(nil))
 
+var _ = (*Locked)((*struct {
+	mu sync.Mutex
+	M  map[string]int
+})(nil))
+
 var _ = (*Owners)((*struct {
 	A []Own
 	B map[string]Own
@@ -125,6 +131,7 @@ var _ = (*Owners)((*struct {
 	D []*OwnPtr
 	E OwnPtr
 	F [2]Own
+	G []*Locked
 })(nil))
 
 func _[T any, N Number](p *struct {
@@ -137,7 +144,9 @@ func _[T any, N Number](p *struct {
 	Ints  Pair[int]
 	Rows  []Rows[T]
 	Many  map[N][]Rows[T]
-}) *List[T, N] { return (*List[T, N])(p) }
+}) *List[T, N] {
+	return (*List[T, N])(p)
+}
 
 var _ = (*Single)((*struct {
 	Name   string
@@ -166,6 +175,16 @@ var _ = (*Twice)((*struct {
 	Unique []bool
 })(nil))
 
+var _ = (*Parts)((*struct {
+	Head struct {
+		S []string
+		N *int
+	}
+	Arr  [1][]float64
+	Map  map[string][2]int
+	Deep *struct{ B []byte }
+})(nil))
+
 var _ = (*Leaf)((*struct{ S []int })(nil))
 
 var _ = (*Flat)((*struct {
@@ -191,7 +210,9 @@ func _[T any](p *struct {
 	A T
 	B T
 	S []string
-}) *Pair[T] { return (*Pair[T])(p) }
+}) *Pair[T] {
+	return (*Pair[T])(p)
+}
 
 // SlicesView shows a Slices that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -501,13 +522,13 @@ func (v PointersView) Zone() *time.Location { return view2.Shared(v.ref).Zone }
 // Re returns the field Re.
 func (v PointersView) Re() *regexp.Regexp { return view2.Shared(v.ref).Re }
 
-// Any returns an isolated clone of the field Any: there is no view of its type "*any".
+// Any returns an isolated clone of the field Any: there is no view of its type *any.
 func (v PointersView) Any() *any { return view2.CloneOf(view2.Shared(v.ref).Any) }
 
 // Arr returns a view of the field Arr.
 func (v PointersView) Arr() view2.Pointer[[3]int] { return view2.PointerOf(view2.Shared(v.ref).Arr) }
 
-// ArrS returns an isolated clone of the field ArrS: there is no view of its type "*[3][]int".
+// ArrS returns an isolated clone of the field ArrS: there is no view of its type *[3][]int.
 func (v PointersView) ArrS() *[3][]int { return view2.CloneOf(view2.Shared(v.ref).ArrS) }
 
 // Self returns a view of the field Self.
@@ -576,7 +597,7 @@ func (v OthersView) Typ() reflect.Type { return view2.Shared(v.ref).Typ }
 // Err returns an isolated clone of the field Err: it is an interface.
 func (v OthersView) Err() error { return view2.CloneOf(view2.Shared(v.ref).Err) }
 
-// Buf returns an isolated clone of the field Buf: there is no view of its type "bytes.Buffer".
+// Buf returns an isolated clone of the field Buf: there is no view of its type bytes.Buffer.
 func (v OthersView) Buf() bytes.Buffer { return view2.CloneOf(view2.Shared(v.ref).Buf) }
 
 // Anon returns an isolated clone of the field Anon: its type has no name.
@@ -585,7 +606,7 @@ func (v OthersView) Anon() struct{ A []int } { return view2.CloneOf(view2.Shared
 // AnonF returns the field AnonF.
 func (v OthersView) AnonF() struct{ A int } { return view2.Shared(v.ref).AnonF }
 
-// IPNet returns an isolated clone of the field IPNet: there is no view of its type "net.IPNet".
+// IPNet returns an isolated clone of the field IPNet: there is no view of its type net.IPNet.
 func (v OthersView) IPNet() net.IPNet { return view2.CloneOf(view2.Shared(v.ref).IPNet) }
 
 // Empty returns the field Empty.
@@ -730,7 +751,7 @@ func (v EmbedsView) Base() BaseView { return BaseView{}.ViewOf(view2.To(&view2.S
 // Meta returns a view of the field Meta.
 func (v EmbedsView) Meta() MetaView { return MetaView{}.ViewOf(view2.To(view2.Shared(v.ref).Meta)) }
 
-// Cookie returns an isolated clone of the field Cookie: there is no view of its type "net/http.Cookie".
+// Cookie returns an isolated clone of the field Cookie: there is no view of its type http.Cookie.
 func (v EmbedsView) Cookie() http.Cookie { return view2.CloneOf(view2.Shared(v.ref).Cookie) }
 
 // Time returns the field Time.
@@ -886,6 +907,44 @@ func (v OwnPtrView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
 // S returns a view of the field S.
 func (v OwnPtrView) S() view2.Slice[int] { return view2.SliceOf(view2.Shared(v.ref).S) }
 
+// LockedView shows a Locked that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type LockedView struct{ ref view2.Ref[Locked] }
+
+// ViewOf returns a view of what r points to.
+func (LockedView) ViewOf(r view2.Ref[Locked]) LockedView { return LockedView{r} }
+
+// Valid reports whether there is a Locked to show.
+func (v LockedView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and nil if the view is not Valid.
+func (v LockedView) Clone() *Locked {
+	if !v.ref.Valid() {
+		return nil
+	}
+	return view2.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v LockedView) Equal(w LockedView) bool { return view2.Equal(v.ref, w.ref) }
+
+// String returns the value as fmt shows it.
+func (v LockedView) String() string { return view2.StringOf(v.ref) }
+
+// LogValue returns a clone of the value, for package slog.
+func (v LockedView) LogValue() slog2.Value {
+	if !v.ref.Valid() {
+		return slog2.AnyValue(nil)
+	}
+	return slog2.AnyValue(v.Clone())
+}
+
+// MarshalJSON returns the JSON of the value.
+func (v LockedView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
+
+// M returns a view of the field M.
+func (v LockedView) M() view2.Map[string, int] { return view2.MapOf(view2.Shared(v.ref).M) }
+
 // OwnersView shows an Owners that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OwnersView struct{ ref view2.Ref[Owners] }
@@ -948,6 +1007,11 @@ func (v OwnersView) F() view2.SliceViews[Own, OwnView] {
 	return view2.SliceViewsOf[OwnView](view2.Shared(v.ref).F[:])
 }
 
+// G returns a view of the field G.
+func (v OwnersView) G() view2.SlicePointers[Locked, LockedView] {
+	return view2.SlicePointersOf[LockedView](view2.Shared(v.ref).G)
+}
+
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Owners) Clone() Owners {
 	if p.A != nil {
@@ -980,6 +1044,14 @@ func (p Owners) Clone() Owners {
 	}
 	for i := range p.F {
 		p.F[i] = p.F[i].Clone()
+	}
+	if p.G != nil {
+		p.G = append(make([]*Locked, 0, len(p.G)), p.G...)
+		for i := range p.G {
+			if p.G[i] != nil {
+				p.G[i] = p.G[i].Clone()
+			}
+		}
 	}
 	return p
 }
@@ -1126,7 +1198,9 @@ func (v SingleView) Owns() view2.MapViews[string, Own, OwnView] {
 func (v SingleView) Leaf() struct {
 	When *time.Time
 	F    []float64
-} { return view2.CloneOf(view2.Shared(v.ref).Leaf) }
+} {
+	return view2.CloneOf(view2.Shared(v.ref).Leaf)
+}
 
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Single) Clone() Single {
@@ -1276,6 +1350,86 @@ func (p Twice) Clone() Twice {
 	}
 	if p.Unique != nil {
 		p.Unique = append(make([]bool, 0, len(p.Unique)), p.Unique...)
+	}
+	return p
+}
+
+// PartsView shows a Parts that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type PartsView struct{ ref view2.Ref[Parts] }
+
+// ViewOf returns a view of what r points to.
+func (PartsView) ViewOf(r view2.Ref[Parts]) PartsView { return PartsView{r} }
+
+// Valid reports whether there is a Parts to show.
+func (v PartsView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Parts if the
+// view is not Valid.
+func (v PartsView) Clone() Parts {
+	if !v.ref.Valid() {
+		return Parts{}
+	}
+	return view2.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v PartsView) Equal(w PartsView) bool { return view2.Equal(v.ref, w.ref) }
+
+// String returns the value as fmt shows it.
+func (v PartsView) String() string { return view2.StringOf(v.ref) }
+
+// LogValue returns a clone of the value, for package slog.
+func (v PartsView) LogValue() slog2.Value {
+	if !v.ref.Valid() {
+		return slog2.AnyValue(nil)
+	}
+	return slog2.AnyValue(v.Clone())
+}
+
+// MarshalJSON returns the JSON of the value.
+func (v PartsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
+
+// Head returns an isolated clone of the field Head: its type has no name.
+func (v PartsView) Head() struct {
+	S []string
+	N *int
+} {
+	return view2.CloneOf(view2.Shared(v.ref).Head)
+}
+
+// Arr returns a view of the field Arr.
+func (v PartsView) Arr() view2.SliceViews[[]float64, view2.Slice[float64]] {
+	return view2.SliceViewsOf[view2.Slice[float64]](view2.Shared(v.ref).Arr[:])
+}
+
+// Map returns a view of the field Map.
+func (v PartsView) Map() view2.Map[string, [2]int] { return view2.MapOf(view2.Shared(v.ref).Map) }
+
+// Deep returns an isolated clone of the field Deep: there is no view of its type *struct{B []byte}.
+func (v PartsView) Deep() *struct{ B []byte } { return view2.CloneOf(view2.Shared(v.ref).Deep) }
+
+// Clone returns a deep copy of p, as package snapshot makes it.
+func (p Parts) Clone() Parts {
+	if p.Head.S != nil {
+		p.Head.S = append(make([]string, 0, len(p.Head.S)), p.Head.S...)
+	}
+	if p.Head.N != nil {
+		e := *p.Head.N
+		p.Head.N = &e
+	}
+	for i := range p.Arr {
+		if p.Arr[i] != nil {
+			p.Arr[i] = append(make([]float64, 0, len(p.Arr[i])), p.Arr[i]...)
+		}
+	}
+	p.Map = maps.Clone(p.Map)
+	if p.Deep != nil {
+		e := *p.Deep
+		if e.B != nil {
+			e.B = append(make([]byte, 0, len(e.B)), e.B...)
+		}
+		p.Deep = &e
 	}
 	return p
 }
