@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -162,7 +161,7 @@ func (v TeamView) Clone() Team {
 	if !v.ref.Valid() {
 		return Team{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -203,17 +202,6 @@ func (v TeamView) Places() view.MapViews[string, []*Address, view.SlicePointers[
 // Grid returns a view of the field Grid.
 func (v TeamView) Grid() view.SliceViews[[]string, view.Slice[string]] {
 	return view.SliceViewsOf[view.Slice[string]](view.Shared(v.ref).Grid)
-}
-
-// teamPlain is a Team without methods, which package snapshot clones by itself.
-type teamPlain Team
-
-var cloneTeam = snapshot.Cloner(snapshot.Options[teamPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Team) Clone() Team {
-	return Team(cloneTeam(teamPlain(p)))
 }
 
 // AddressView shows an Address that is not to be written to. Accessors of a view that is

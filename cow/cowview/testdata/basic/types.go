@@ -26,7 +26,7 @@ type Profile struct {
 	Nick    *string
 	Home    url.URL
 	Worth   *big.Int
-	Any     any
+	Spots   map[string]Address
 	note    []int
 }
 

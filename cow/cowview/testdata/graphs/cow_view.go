@@ -687,7 +687,7 @@ func (v AnyView) Clone() Any {
 	if !v.ref.Valid() {
 		return Any{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -713,12 +713,6 @@ func (v AnyView) Name() string { return view.Shared(v.ref).Name }
 // Value returns an isolated clone of the field Value: it is an interface.
 func (v AnyView) Value() any { return view.CloneOf(view.Shared(v.ref).Value) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Any) Clone() Any {
-	p.Value = view.CloneOf(p.Value)
-	return p
-}
-
 // AnyTwoView shows an AnyTwo that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AnyTwoView struct{ ref view.Ref[AnyTwo] }
@@ -735,7 +729,7 @@ func (v AnyTwoView) Clone() AnyTwo {
 	if !v.ref.Valid() {
 		return AnyTwo{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -760,17 +754,6 @@ func (v AnyTwoView) Value() any { return view.CloneOf(view.Shared(v.ref).Value) 
 
 // Tags returns a view of the field Tags.
 func (v AnyTwoView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Tags) }
-
-// anyTwoPlain is an AnyTwo without methods, which package snapshot clones by itself.
-type anyTwoPlain AnyTwo
-
-var cloneAnyTwo = snapshot.Cloner(snapshot.Options[anyTwoPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p AnyTwo) Clone() AnyTwo {
-	return AnyTwo(cloneAnyTwo(anyTwoPlain(p)))
-}
 
 // NamedView shows a Named that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1089,7 +1072,7 @@ func (v GenView[T]) Clone() Gen[T] {
 	if !v.ref.Valid() {
 		return Gen[T]{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1120,15 +1103,6 @@ func (v GenView[T]) One() T { return view.CloneOf(view.Shared(v.ref).One) }
 // P returns an isolated clone of the field P: there is no view of its type *T.
 func (v GenView[T]) P() *T { return view.CloneOf(view.Shared(v.ref).P) }
 
-// genPlain is a Gen[T] without methods, which package snapshot clones by itself.
-type genPlain[T any] Gen[T]
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Gen[T]) Clone() Gen[T] {
-	return Gen[T](view.CloneOf(genPlain[T](p)))
-}
-
 // DeepView shows a Deep that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type DeepView struct{ ref view.Ref[Deep] }
@@ -1145,7 +1119,7 @@ func (v DeepView) Clone() Deep {
 	if !v.ref.Valid() {
 		return Deep{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1176,17 +1150,6 @@ func (v DeepView) B() view.PointerViews[[]int, view.Slice[int]] {
 // M returns a view of the field M.
 func (v DeepView) M() view.PointerViews[map[string]bool, view.Map[string, bool]] {
 	return view.PointerViewsOf[view.Map[string, bool]](view.Shared(v.ref).M)
-}
-
-// deepPlain is a Deep without methods, which package snapshot clones by itself.
-type deepPlain Deep
-
-var cloneDeep = snapshot.Cloner(snapshot.Options[deepPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Deep) Clone() Deep {
-	return Deep(cloneDeep(deepPlain(p)))
 }
 
 // PartsView shows a Parts that is not to be written to. Accessors of a view that is

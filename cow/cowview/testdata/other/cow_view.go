@@ -97,7 +97,7 @@ func (v BoxView[T]) Clone() Box[T] {
 	if !v.ref.Valid() {
 		return Box[T]{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -123,15 +123,6 @@ func (v BoxView[T]) Item() T { return view.CloneOf(view.Shared(v.ref).Item) }
 // Items returns a view of the field Items.
 func (v BoxView[T]) Items() view.SliceViews[T, view.Cloned[T]] {
 	return view.SliceViewsOf[view.Cloned[T]](view.Shared(v.ref).Items)
-}
-
-// boxPlain is a Box[T] without methods, which package snapshot clones by itself.
-type boxPlain[T any] Box[T]
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Box[T]) Clone() Box[T] {
-	return Box[T](view.CloneOf(boxPlain[T](p)))
 }
 
 // stateView shows a state that is not to be written to. Accessors of a view that is

@@ -230,7 +230,7 @@ func (v SlicesView) Clone() Slices {
 	if !v.ref.Valid() {
 		return Slices{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -326,17 +326,6 @@ func (v SlicesView) Flats() view2.SlicePointers[Flat, FlatView] {
 	return view2.SlicePointersOf[FlatView](view2.Shared(v.ref).Flats)
 }
 
-// slicesPlain is a Slices without methods, which package snapshot clones by itself.
-type slicesPlain Slices
-
-var cloneSlices = snapshot.Cloner(snapshot.Options[slicesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Slices) Clone() Slices {
-	return Slices(cloneSlices(slicesPlain(p)))
-}
-
 // MapsView shows a Maps that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MapsView struct{ ref view2.Ref[Maps] }
@@ -353,7 +342,7 @@ func (v MapsView) Clone() Maps {
 	if !v.ref.Valid() {
 		return Maps{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -429,17 +418,6 @@ func (v MapsView) ByAny() map[any]string { return view2.CloneOf(view2.Shared(v.r
 
 // Set returns a view of the field Set.
 func (v MapsView) Set() view2.Map[string, struct{}] { return view2.MapOf(view2.Shared(v.ref).Set) }
-
-// mapsPlain is a Maps without methods, which package snapshot clones by itself.
-type mapsPlain Maps
-
-var cloneMaps = snapshot.Cloner(snapshot.Options[mapsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Maps) Clone() Maps {
-	return Maps(cloneMaps(mapsPlain(p)))
-}
 
 // PointersView shows a Pointers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -552,7 +530,7 @@ func (v OthersView) Clone() Others {
 	if !v.ref.Valid() {
 		return Others{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -620,17 +598,6 @@ func (v OthersView) Own() ownErrorView {
 // private returns a view of the field private.
 func (v OthersView) private() view2.MapViews[string, []int, view2.Slice[int]] {
 	return view2.MapViewsOf[view2.Slice[int]](view2.Shared(v.ref).private)
-}
-
-// othersPlain is an Others without methods, which package snapshot clones by itself.
-type othersPlain Others
-
-var cloneOthers = snapshot.Cloner(snapshot.Options[othersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Others) Clone() Others {
-	return Others(cloneOthers(othersPlain(p)))
 }
 
 // NamesView shows a Names that is not to be written to. Accessors of a view that is
@@ -725,7 +692,7 @@ func (v EmbedsView) Clone() Embeds {
 	if !v.ref.Valid() {
 		return Embeds{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -816,17 +783,6 @@ func (v EmbedsView) Raw() string { return view2.Shared(v.ref).Raw }
 // Unparsed returns a view of the field Unparsed.
 func (v EmbedsView) Unparsed() view2.Slice[string] {
 	return view2.SliceOf(view2.Shared(v.ref).Unparsed)
-}
-
-// embedsPlain is an Embeds without methods, which package snapshot clones by itself.
-type embedsPlain Embeds
-
-var cloneEmbeds = snapshot.Cloner(snapshot.Options[embedsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Embeds) Clone() Embeds {
-	return Embeds(cloneEmbeds(embedsPlain(p)))
 }
 
 // OwnView shows an Own that is not to be written to. Accessors of a view that is

@@ -64,7 +64,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -135,17 +135,6 @@ func (v UsesView) Hands() view.SliceViews[ByHand, ByHandView] {
 	return view.SliceViewsOf[ByHandView](view.Shared(v.ref).Hands)
 }
 
-// usesPlain is an Uses without methods, which package snapshot clones by itself.
-type usesPlain Uses
-
-var cloneUses = snapshot.Cloner(snapshot.Options[usesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Uses) Clone() Uses {
-	return Uses(cloneUses(usesPlain(p)))
-}
-
 // MetaView shows a Meta that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MetaView struct{ ref view.Ref[Meta] }
@@ -162,7 +151,7 @@ func (v MetaView) Clone() Meta {
 	if !v.ref.Valid() {
 		return Meta{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -210,17 +199,6 @@ func (v MetaView) Inner() (r view.MapPointers[string, other.Config, other.Config
 		return view.MapPointersOf[other.ConfigView](p.Inner)
 	}
 	return r
-}
-
-// metaPlain is a Meta without methods, which package snapshot clones by itself.
-type metaPlain Meta
-
-var cloneMeta = snapshot.Cloner(snapshot.Options[metaPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Meta) Clone() Meta {
-	return Meta(cloneMeta(metaPlain(p)))
 }
 
 // BufferView shows a Buffer that is not to be written to. Accessors of a view that is
