@@ -198,7 +198,7 @@ func (c *cloning) clone(n *types.Named, s *structModel, p clonePlan) *cloneModel
 		return m
 	}
 	if p.compare != nil {
-		m.Body = append(m.Body, "if "+strings.Join(p.compare, " || ")+" {", "return "+call+" // keeps the shape", "}")
+		m.Body = append(m.Body, "if "+strings.Join(p.compare, " ||\n")+" {", "return "+call+" // keeps the shape", "}")
 	}
 	w := cloneWriter{analysis: c.analysis}
 	w.parts(n.Underlying(), "p", 0)

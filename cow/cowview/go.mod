@@ -15,3 +15,5 @@ require (
 )
 
 replace github.com/cowstore/cowstore => ../..
+
+tool github.com/cowstore/cowstore/cow/cowview

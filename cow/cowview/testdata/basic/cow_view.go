@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -29,7 +30,7 @@ var _ = (*Profile)((*struct {
 	Nick    *string
 	Home    url.URL
 	Worth   *big.Int
-	Any     any
+	Spots   map[string]Address
 	note    []int
 })(nil))
 
@@ -128,8 +129,10 @@ func (v ProfileView) Home() url.URL { return view.CloneOf(view.Shared(v.ref).Hom
 // Worth returns a copy of the field Worth.
 func (v ProfileView) Worth() *big.Int { return view.CloneOf(view.Shared(v.ref).Worth) }
 
-// Any returns an isolated clone of the field Any: it is an interface.
-func (v ProfileView) Any() any { return view.CloneOf(view.Shared(v.ref).Any) }
+// Spots returns a view of the field Spots.
+func (v ProfileView) Spots() view.MapViews[string, Address, AddressView] {
+	return view.MapViewsOf[AddressView](view.Shared(v.ref).Spots)
+}
 
 // note returns a view of the field note.
 func (v ProfileView) note() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).note) }
@@ -161,7 +164,7 @@ func (v TeamView) Clone() Team {
 	if !v.ref.Valid() {
 		return Team{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -202,6 +205,17 @@ func (v TeamView) Places() view.MapViews[string, []*Address, view.SlicePointers[
 // Grid returns a view of the field Grid.
 func (v TeamView) Grid() view.SliceViews[[]string, view.Slice[string]] {
 	return view.SliceViewsOf[view.Slice[string]](view.Shared(v.ref).Grid)
+}
+
+// teamPlain is a Team without methods, which package snapshot clones by itself.
+type teamPlain Team
+
+var cloneTeam = snapshot.Cloner(snapshot.Options[teamPlain]{})
+
+// Clone returns a deep copy of p, as package snapshot makes it.
+// It keeps the shape of what refers to the same memory.
+func (p Team) Clone() Team {
+	return Team(cloneTeam(teamPlain(p)))
 }
 
 // AddressView shows an Address that is not to be written to. Accessors of a view that is

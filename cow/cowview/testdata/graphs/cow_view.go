@@ -279,7 +279,8 @@ var cloneTwo = snapshot.Cloner(snapshot.Options[twoPlain]{})
 
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Two) Clone() Two {
-	if view.Meet(view.SliceSpan(p.A), view.SliceSpan(p.B), view.PointerSpan(p.P), view.PointerSpan(p.Q), view.SliceSpan(p.T.C)) || view.Meet(view.MapSpan(p.M), view.MapSpan(p.N)) {
+	if view.Meet(view.SliceSpan(p.A), view.SliceSpan(p.B), view.PointerSpan(p.P), view.PointerSpan(p.Q), view.SliceSpan(p.T.C)) ||
+		view.Meet(view.MapSpan(p.M), view.MapSpan(p.N)) {
 		return Two(cloneTwo(twoPlain(p))) // keeps the shape
 	}
 	if p.A != nil {
@@ -1119,7 +1120,7 @@ func (v DeepView) Clone() Deep {
 	if !v.ref.Valid() {
 		return Deep{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1150,6 +1151,17 @@ func (v DeepView) B() view.PointerViews[[]int, view.Slice[int]] {
 // M returns a view of the field M.
 func (v DeepView) M() view.PointerViews[map[string]bool, view.Map[string, bool]] {
 	return view.PointerViewsOf[view.Map[string, bool]](view.Shared(v.ref).M)
+}
+
+// deepPlain is a Deep without methods, which package snapshot clones by itself.
+type deepPlain Deep
+
+var cloneDeep = snapshot.Cloner(snapshot.Options[deepPlain]{})
+
+// Clone returns a deep copy of p, as package snapshot makes it.
+// It keeps the shape of what refers to the same memory.
+func (p Deep) Clone() Deep {
+	return Deep(cloneDeep(deepPlain(p)))
 }
 
 // PartsView shows a Parts that is not to be written to. Accessors of a view that is

@@ -1267,7 +1267,11 @@ var cloneTwice = snapshot.Cloner(snapshot.Options[twicePlain]{})
 
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Twice) Clone() Twice {
-	if view2.Meet(view2.SliceSpan(p.A), view2.SliceSpan(p.B), view2.SliceSpan(p.Inner.C)) || view2.Meet(view2.MapSpan(p.M), view2.MapSpan(p.N)) || view2.Meet(view2.PointerSpan(p.P), view2.PointerSpan(p.Q)) || view2.Meet(view2.PointerSpan(p.T), view2.PointerSpan(p.U)) || view2.Meet(view2.SliceSpan(p.Bytes), view2.PointerSpan(p.Arr)) {
+	if view2.Meet(view2.SliceSpan(p.A), view2.SliceSpan(p.B), view2.SliceSpan(p.Inner.C)) ||
+		view2.Meet(view2.MapSpan(p.M), view2.MapSpan(p.N)) ||
+		view2.Meet(view2.PointerSpan(p.P), view2.PointerSpan(p.Q)) ||
+		view2.Meet(view2.PointerSpan(p.T), view2.PointerSpan(p.U)) ||
+		view2.Meet(view2.SliceSpan(p.Bytes), view2.PointerSpan(p.Arr)) {
 		return Twice(cloneTwice(twicePlain(p))) // keeps the shape
 	}
 	if p.A != nil {
