@@ -2,11 +2,18 @@ module github.com/cowstore/cowstore/cow/cowview
 
 go 1.26.0
 
-require github.com/cowstore/cowstore v0.0.0
+require (
+	github.com/cowstore/cowstore v0.0.0-00010101000000-000000000000
+	github.com/stretchr/testify v1.12.1
+	golang.org/x/tools v0.51.0
+)
 
 require (
-	github.com/stretchr/testify v1.12.1 // indirect
-	golang.org/x/tools v0.51.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/sync v0.23.0 // indirect
 )
 
 replace github.com/cowstore/cowstore => ../..
+
+tool github.com/cowstore/cowstore/cow/cowview
