@@ -16,6 +16,32 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
+// Each pair of K and V that tests have a Store or Table of is all of this module to
+// compile once more, and so is each type of index keys that goes with it. So tests
+// share them: string keys with values that are int, string, []int, map[string]any,
+// any, a pointer or a good; int keys with string and []int; resourceKey, which has no
+// order, with resource, and float64, which can be NaN, with any. What an index is by
+// is an int of a row of any of these, a string of a string, or a field of a good.
+
+// A good is a value of all sorts of memory, with something for each kind of index.
+type good struct {
+	Serial int // never twice in a test: it tells writes apart
+	Name   string
+	Tags   []int
+	Code   []byte
+	Rank   int
+	Weight []float64
+	Parts  []part
+	detail outer
+}
+
+// A part is an index key of three fields.
+type part struct {
+	team  string
+	level int
+	name  string
+}
+
 // A subject is a Store, or a table of a DB, for tests of what both promise.
 type subject[V any] struct {
 	update  func(f func(e *cow.Editor[string, V]) error) error
@@ -39,7 +65,7 @@ func storeSubject[V any](o cow.Options[V]) subject[V] {
 
 func tableSubject[V any](o cow.Options[V]) subject[V] {
 	db := new(cow.DB)
-	cow.NewTable[int](db, "another", cow.Options[int]{})
+	cow.NewTable[int](db, "another", cow.Options[[]int]{})
 	t := cow.NewTable[string](db, "this", o)
 	return subject[V]{
 		update: func(f func(e *cow.Editor[string, V]) error) error {
