@@ -68,23 +68,23 @@ func ExampleRange_Reverse() {
 
 // Index keys of several fields, and the rows that agree in the first.
 func ExampleNewIndexFunc() {
-	type member struct {
-		Team string
-		Age  int
+	type server struct {
+		Zone   string
+		Weight int
 	}
-	members := cow.New[string](cow.Options[member]{})
-	byTeam, _ := cow.NewIndexFunc(members, "team and age", func(m member) member { return m }, cow.IndexOptions[string]{},
-		func(a, b member) int { return strings.Compare(a.Team, b.Team) },
-		func(a, b member) int { return cmp.Compare(a.Age, b.Age) })
-	members.Set("ada", member{"red", 36})
-	members.Set("bob", member{"blue", 27})
-	members.Set("eve", member{"red", 21})
+	servers := cow.New[string](cow.Options[server]{})
+	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(s server) server { return s }, cow.IndexOptions[string]{},
+		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
+		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
+	servers.Set("ada", server{"north", 36})
+	servers.Set("bob", server{"south", 27})
+	servers.Set("eve", server{"north", 21})
 
-	red := byTeam.In(members.Load()).Leading(1, member{Team: "red"})
-	for m, row := range red.All() {
-		fmt.Println(row.Key(), m.Age)
+	north := byZone.In(servers.Load()).Leading(1, server{Zone: "north"})
+	for s, row := range north.All() {
+		fmt.Println(row.Key(), s.Weight)
 	}
-	fmt.Println(red.From(member{"red", 30}).Len())
+	fmt.Println(north.From(server{"north", 30}).Len())
 	// Output:
 	// eve 21
 	// ada 36

@@ -320,7 +320,10 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		armed = true
 		requireNested(t, "an update", func() { s.set(t, "a", 1) })
 		requireNested(t, "NewIndex", func() {
-			_ = s.update(func(e *cow.Editor[string, int]) error { cow.NewOrder(s.of, "in an update"); return nil })
+			_ = s.update(func(*cow.Editor[string, int]) error {
+				_, err := cow.NewMultiIndex(s.of, "in an update", itself[int], cow.IndexOptions[string]{})
+				return err
+			})
 		})
 		armed = false
 		s.requireContent(t, 0, map[string]int{})

@@ -319,10 +319,7 @@ func TestOptionsThatContradictEachOtherPanic(t *testing.T) {
 }
 
 func TestReadsDoNotAllocate(t *testing.T) {
-	type flat struct {
-		Team string
-		Age  int
-	}
+	type flat = upstream
 	key := strings.Repeat("k", 20)
 	var ints cow.Store[string, int]
 	var flats cow.Store[string, flat]
@@ -332,9 +329,9 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	for i := range 1000 {
 		k := fmt.Sprint(key, i)
 		ints.Set(k, i)
-		flats.Set(k, flat{Team: k})
+		flats.Set(k, flat{Zone: k})
 		maps.Set(k, map[string]any{"a": i})
-		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(k, flat{Team: k}); return nil }))
+		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(k, flat{Zone: k}); return nil }))
 	}
 	key = fmt.Sprint(key, 777)
 	for name, read := range map[string]func(){
