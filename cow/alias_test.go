@@ -86,7 +86,7 @@ func spoilOuter(o *outer) {
 }
 
 var kinds = []kind{
-	kindOf("map[string]any",
+	inAny("map[string]any",
 		func() map[string]any {
 			return map[string]any{"s": "v", "n": 1, "m": map[string]any{"x": []any{1}}, "t": []string{"a"}}
 		},
@@ -434,14 +434,16 @@ func TestNilAndEmptyValuesAreKeptByType(t *testing.T) {
 	require.Nil(t, v)
 	v, _ = s.Get("empty")
 	require.NotNil(t, v)
-	var m cow.Store[string, map[string]any]
-	m.Set("nil", nil)
-	m.Set("empty", map[string]any{})
+	var m cow.Store[string, good]
+	m.Set("nil", good{})
+	m.Set("empty", good{Tags: []int{}, detail: outer{byName: map[string]*inner{}}})
 	w, ok := m.Get("nil")
 	require.True(t, ok)
-	require.Nil(t, w)
+	require.Nil(t, w.Tags)
+	require.Nil(t, w.detail.byName)
 	w, _ = m.Get("empty")
-	require.NotNil(t, w)
+	require.NotNil(t, w.Tags)
+	require.NotNil(t, w.detail.byName)
 }
 
 // A value appended to after it was read does not grow into stored memory.
@@ -477,13 +479,14 @@ func TestCyclicAndSharedValuesKeepTheirShape(t *testing.T) {
 		}
 		require.NotSame(t, stored, got)
 	})
-	forBoth(t, cow.Options[map[string]any]{}, func(t *testing.T, s subject[map[string]any]) {
+	forBoth(t, cow.Options[any]{}, func(t *testing.T, s subject[any]) {
 		shared := &node{name: "s"}
 		list := []any{1, shared}
 		m := map[string]any{"a": shared, "b": []*node{shared}, "l": list, "m": list}
 		m["self"] = m
 		s.set(t, "k", m)
-		got, _ := s.load().Get("k")
+		get := func() map[string]any { v, _ := s.load().Get("k"); return v.(map[string]any) }
+		got := get()
 		require.NotSame(t, shared, got["a"])
 		require.Same(t, got["a"], got["b"].([]*node)[0])
 		require.Same(t, got["a"], got["l"].([]any)[1])
@@ -492,7 +495,7 @@ func TestCyclicAndSharedValuesKeepTheirShape(t *testing.T) {
 		got["new"] = true
 		require.Equal(t, true, got["self"].(map[string]any)["new"])
 		require.NotContains(t, m, "new")
-		again, _ := s.load().Get("k")
+		again := get()
 		require.NotContains(t, again, "new")
 		require.Equal(t, 1, again["m"].([]any)[0])
 	})
@@ -534,7 +537,7 @@ type conn struct {
 
 func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 	bad := map[string]any{"a": 1, "list": []any{nil, &conn{}}}
-	const path = `["list"].([]interface {})[1].(*cow_test.conn).mu`
+	const path = `.(map[string]interface {})["list"].([]interface {})[1].(*cow_test.conn).mu`
 	requirePath := func(t *testing.T, key string, err error) {
 		t.Helper()
 		var ke *snapshot.KeyError[string]
@@ -548,20 +551,20 @@ func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 		require.ErrorContains(t, err, "Options.Clone")
 		require.ErrorContains(t, err, "Options.Immutable")
 	}
-	type editor = cow.Editor[string, map[string]any]
-	want := map[string]map[string]any{"k": {"v": 1}}
+	type editor = cow.Editor[string, any]
+	want := map[string]any{"k": map[string]any{"v": 1}}
 
-	forBoth(t, cow.Options[map[string]any]{}, func(t *testing.T, s subject[map[string]any]) {
+	forBoth(t, cow.Options[any]{}, func(t *testing.T, s subject[any]) {
 		noDeadlock(t)
 		s.set(t, "k", map[string]any{"v": 1})
 		for key, f := range map[string]func(e *editor) error{
 			"set": func(e *editor) error { e.Set("set", bad); return nil },
 			"all": func(e *editor) error {
-				e.SetAll(maps.All(map[string]map[string]any{"all": bad}))
+				e.SetAll(maps.All(map[string]any{"all": bad}))
 				return nil
 			},
 			"new": func(e *editor) error { return e.Insert("new", bad) },
-			"k":   func(e *editor) error { return e.Modify("k", func(v *map[string]any) error { *v = bad; return nil }) },
+			"k":   func(e *editor) error { return e.Modify("k", func(v *any) error { *v = bad; return nil }) },
 		} {
 			requirePath(t, key, s.update(func(e *editor) error {
 				e.Set("half", nil)
@@ -571,55 +574,55 @@ func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 		}
 		// An error that is returned may be passed over; the entry is left alone.
 		s.do(t, func(e *editor) {
-			requirePath(t, "k", e.Modify("k", func(v *map[string]any) error { (*v)["list"] = bad["list"]; return nil }))
+			requirePath(t, "k", e.Modify("k", func(v *any) error { (*v).(map[string]any)["list"] = bad["list"]; return nil }))
 			requirePath(t, "k", e.SetIf("k", 1, bad))
 			e.Set("other", nil)
 		})
-		s.requireContent(t, 2, map[string]map[string]any{"k": {"v": 1}, "other": nil})
+		s.requireContent(t, 2, map[string]any{"k": map[string]any{"v": 1}, "other": nil})
 		// One that cannot be is not.
 		requirePath(t, "k", s.update(func(e *editor) error {
 			e.Set("k", bad)
 			e.Set("k", nil)
 			return nil
 		}))
-		s.requireContent(t, 2, map[string]map[string]any{"k": {"v": 1}, "other": nil})
+		s.requireContent(t, 2, map[string]any{"k": map[string]any{"v": 1}, "other": nil})
 	})
 
 	t.Run("verbs", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, map[string]any]
+		var s cow.Store[string, any]
 		s.Set("k", map[string]any{"v": 1})
-		always := func(a, b map[string]any) bool { return true }
+		always := func(a, b any) bool { return true }
 		for key, f := range map[string]func() error{
 			"k":   func() error { return errOf(s.Set("k", bad)) },
 			"new": func() error { return errOf(s.Insert("new", bad)) },
 			"if":  func() error { return errOf(s.SetIf("if", 1, bad)) },
 			"upsert": func() error {
-				return errOf(s.Upsert("upsert", func(v *map[string]any, _ bool) error { *v = bad; return nil }))
+				return errOf(s.Upsert("upsert", func(v *any, _ bool) error { *v = bad; return nil }))
 			},
-			"b": func() error { return s.Replace(maps.All(map[string]map[string]any{"a": nil, "b": bad})) },
-			"c": func() error { return s.Sync(maps.All(map[string]map[string]any{"a": nil, "c": bad}), always) },
+			"b": func() error { return s.Replace(maps.All(map[string]any{"a": nil, "b": bad})) },
+			"c": func() error { return s.Sync(maps.All(map[string]any{"a": nil, "c": bad}), always) },
 		} {
 			requirePath(t, key, f())
 			require.Equal(t, want, maps.Collect(s.Load().All()))
 			require.Equal(t, uint64(1), s.Load().Version())
 		}
-		requirePath(t, "k", errOf(s.Modify("k", func(v *map[string]any) error { *v = bad; return nil })))
+		requirePath(t, "k", errOf(s.Modify("k", func(v *any) error { *v = bad; return nil })))
 		s.Set("k", nil)
 		require.Equal(t, uint64(2), s.Load().Version())
 	})
 
 	t.Run("before the lock is taken", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, map[string]any]
+		var s cow.Store[string, any]
 		require.NoError(t, s.Update(func(*editor) error {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
 				for _, err := range []error{
 					errOf(s.Set("k", bad)), errOf(s.Insert("k", bad)), errOf(s.SetIf("k", 0, bad)),
-					s.Replace(maps.All(map[string]map[string]any{"b": bad})),
-					s.Sync(maps.All(map[string]map[string]any{"b": bad}), func(a, b map[string]any) bool { return true }),
+					s.Replace(maps.All(map[string]any{"b": bad})),
+					s.Sync(maps.All(map[string]any{"b": bad}), func(a, b any) bool { return true }),
 				} {
 					var ce *snapshot.CloneError
 					if !errors.As(err, &ce) {

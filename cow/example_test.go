@@ -9,25 +9,25 @@ import (
 )
 
 func Example() {
-	var prefs cow.Store[string, map[string]any] // ready for use
+	var scores cow.Store[string, []int] // ready for use
 
-	theme := map[string]any{"theme": "dark"}
-	prefs.Set("ada", theme)
-	theme["theme"] = "pink" // the store has its own
+	mine := []int{3, 5}
+	scores.Set("ada", mine)
+	mine[0] = 99 // the store has its own
 
-	before := prefs.Load() // a consistent view, for as long as it is wanted
-	_, _ = prefs.Modify("ada", func(v *map[string]any) error {
-		(*v)["font"] = "serif"
+	before := scores.Load() // a consistent view, for as long as it is wanted
+	_, _ = scores.Modify("ada", func(v *[]int) error {
+		*v = append(*v, 8)
 		return nil
 	})
 
-	now, _ := prefs.Get("ada")
+	now, _ := scores.Get("ada")
 	then, _ := before.Get("ada")
 	fmt.Println("now: ", now)
 	fmt.Println("then:", then)
 	// Output:
-	// now:  map[font:serif theme:dark]
-	// then: map[theme:dark]
+	// now:  [3 5 8]
+	// then: [3 5]
 }
 
 // An update of several keys is seen as a whole, or not at all.
@@ -145,8 +145,8 @@ func ExampleStore_SetIf() {
 // Handles are shared, not cloned. Take hands each to one caller, who may close
 // it without asking anybody.
 func ExampleStore_Take() {
-	pool := cow.New[string](cow.Options[*connection]{Immutable: true})
-	pool.Set("db", &connection{name: "db"})
+	pool := cow.New[string](cow.Options[*socket]{Immutable: true})
+	pool.Set("db", &socket{addr: "db"})
 
 	first, ok, _ := pool.Take("db")
 	fmt.Println(ok)
@@ -159,6 +159,4 @@ func ExampleStore_Take() {
 	// false
 }
 
-type connection struct{ name string }
-
-func (c *connection) close() { fmt.Println("closed", c.name) }
+func (s *socket) close() { fmt.Println("closed", s.addr) }

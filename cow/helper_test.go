@@ -18,8 +18,8 @@ import (
 
 // Each pair of K and V that tests have a Store or Table of is all of this module to
 // compile once more, and so is each type of index keys that goes with it. So tests
-// share them: string keys with values that are int, string, []int, map[string]any,
-// any, a pointer or a good; int keys with string and []int; resourceKey, which has no
+// share them: string keys with values that are int, string, []int, any, a
+// pointer or a good; int keys with string and []int; resourceKey, which has no
 // order, with resource, and float64, which can be NaN, with any. What an index is by
 // is an int of a row of any of these, a string of a string, or a field of a good.
 
@@ -35,12 +35,14 @@ type good struct {
 	detail outer
 }
 
-// A part is an index key of three fields.
-type part struct {
-	team  string
-	level int
-	name  string
-}
+// A part is an index key of three fields: its digits.
+type part int
+
+func partOf(team, level, name int) part { return part(team*100 + level*10 + name) }
+
+func (p part) team() int  { return int(p) / 100 }
+func (p part) level() int { return int(p) / 10 % 10 }
+func (p part) name() int  { return int(p) % 10 }
 
 // A subject is a Store, or a table of a DB, for tests of what both promise.
 type subject[V any] struct {

@@ -59,7 +59,7 @@ func TestADBMarshalsAsJSON(t *testing.T) {
 	require.Equal(t, `{"version":0,"tables":{}}`, jsonOf(t, &db))
 	require.Equal(t, `null`, jsonOf(t, db.Load()))
 	require.Equal(t, `{"version":0,"tables":{}}`, jsonOf(t, new(cow.Snapshot)))
-	users := cow.NewTable[string](&db, "users", cow.Options[map[string]any]{})
+	users := cow.NewTable[string](&db, "users", cow.Options[any]{})
 	byAge := cow.NewTable[int](&db, "<by age>", cow.Options[string]{})
 	require.Equal(t, `{"version":0,"tables":{"\u003cby age\u003e":{},"users":{}}}`, jsonOf(t, &db))
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {

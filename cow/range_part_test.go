@@ -21,15 +21,15 @@ func newParts(t *testing.T) (*cow.Store[string, good], *cow.Index[string, good, 
 			add(p)
 		}
 	}, cow.IndexOptions[string]{},
-		func(a, b part) int { return 3 * strings.Compare(a.team, b.team) },
-		func(a, b part) int { return b.level - a.level }, // the highest first
-		func(a, b part) int { return strings.Compare(a.name, b.name) })
+		func(a, b part) int { return 3 * cmp.Compare(a.team(), b.team()) },
+		func(a, b part) int { return b.level() - a.level() }, // the highest first
+		func(a, b part) int { return cmp.Compare(a.name(), b.name()) })
 	require.NoError(t, err)
 	return s, x
 }
 
 func randomPart(rng *rand.Rand) part {
-	return part{string(rune('a' + rng.IntN(4))), rng.IntN(5), string(rune('x' + rng.IntN(3)))}
+	return partOf(rng.IntN(4), rng.IntN(5), rng.IntN(3))
 }
 
 func twoDigits(i int) string { return fmt.Sprintf("%02d", i) }
@@ -46,23 +46,23 @@ func TestLeadingFields(t *testing.T) {
 	for range 300 {
 		n, p, from := 1+rng.IntN(3), randomPart(rng), randomPart(rng)
 		agree := func(i part) bool {
-			return i.team == p.team && (n < 2 || i.level == p.level) && (n < 3 || i.name == p.name)
+			return i.team() == p.team() && (n < 2 || i.level() == p.level()) && (n < 3 || i.name() == p.name())
 		}
 		order := func(a, b part) int {
-			return cmp.Or(strings.Compare(a.team, b.team), b.level-a.level, strings.Compare(a.name, b.name))
+			return cmp.Or(cmp.Compare(a.team(), b.team()), b.level()-a.level(), cmp.Compare(a.name(), b.name()))
 		}
 		var leading, bounded []string
 		for i, row := range all.All() {
 			if agree(i) {
-				leading = append(leading, fmt.Sprint(i, row.Key()))
+				leading = append(leading, fmt.Sprint(int(i), " ", row.Key()))
 				if order(i, from) >= 0 {
-					bounded = append(bounded, fmt.Sprint(i, row.Key()))
+					bounded = append(bounded, fmt.Sprint(int(i), " ", row.Key()))
 				}
 			}
 		}
 		texts := func(r cow.Range[string, good, part]) (texts []string) {
 			for i, row := range r.All() {
-				texts = append(texts, fmt.Sprint(i, row.Key()))
+				texts = append(texts, fmt.Sprint(int(i), " ", row.Key()))
 			}
 			require.Len(t, texts, r.Len())
 			return texts
@@ -74,11 +74,11 @@ func TestLeadingFields(t *testing.T) {
 		slices.Reverse(back)
 		require.Equal(t, leading, back)
 	}
-	require.PanicsWithValue(t, `cow: Leading(4) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(4, part{}) })
-	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, part{}) })
-	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(part{}) })
+	require.PanicsWithValue(t, `cow: Leading(4) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(4, 0) })
+	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, 0) })
+	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(0) })
 	require.PanicsWithValue(t, `cow: index "none" needs a function that compares index keys`, func() {
-		_, _ = cow.NewIndexFunc(s, "none", func(good) part { return part{} }, cow.IndexOptions[string]{})
+		_, _ = cow.NewIndexFunc(s, "none", func(good) part { return 0 }, cow.IndexOptions[string]{})
 	})
 }
 
@@ -91,11 +91,11 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 		s.Retain(cow.Retention{Versions: 1000})
 		bounds := []cow.Range[string, good, part]{
 			x.In(s.Load()),
-			x.In(s.Load()).Leading(1, part{team: "b"}),
-			x.In(s.Load()).Leading(2, part{team: "c", level: 2}),
-			x.In(s.Load()).From(part{"b", 3, "y"}).To(part{"c", 1, "x"}),
-			x.In(s.Load()).After(part{"b", 3, "y"}, "07"),
-			x.In(s.Load()).Before(part{"c", 1, "x"}, "07"),
+			x.In(s.Load()).Leading(1, partOf(1, 0, 0)),
+			x.In(s.Load()).Leading(2, partOf(2, 2, 0)),
+			x.In(s.Load()).From(partOf(1, 3, 1)).To(partOf(2, 1, 0)),
+			x.In(s.Load()).After(partOf(1, 3, 1), "07"),
+			x.In(s.Load()).Before(partOf(2, 1, 0), "07"),
 		}
 		// The rows in a part, by brute force.
 		rows := func(m *cow.Map[string, good], r cow.Range[string, good, part]) map[string]uint64 {
@@ -171,21 +171,21 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 // hand.
 func between(r cow.Range[string, good, part], all []cow.Range[string, good, part], p part, key string) bool {
 	order := func(a, b part) int {
-		return cmp.Or(strings.Compare(a.team, b.team), b.level-a.level, strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.team(), b.team()), b.level()-a.level(), cmp.Compare(a.name(), b.name()))
 	}
 	switch slices.IndexFunc(all, func(o cow.Range[string, good, part]) bool { return o == r }) {
 	case 0:
 		return true
 	case 1:
-		return p.team == "b"
+		return p.team() == 1
 	case 2:
-		return p.team == "c" && p.level == 2
+		return p.team() == 2 && p.level() == 2
 	case 3:
-		return order(p, part{"b", 3, "y"}) >= 0 && order(p, part{"c", 1, "x"}) < 0
+		return order(p, partOf(1, 3, 1)) >= 0 && order(p, partOf(2, 1, 0)) < 0
 	case 4:
-		return cmp.Or(order(p, part{"b", 3, "y"}), strings.Compare(key, "07")) > 0
+		return cmp.Or(order(p, partOf(1, 3, 1)), strings.Compare(key, "07")) > 0
 	case 5:
-		return cmp.Or(order(p, part{"c", 1, "x"}), strings.Compare(key, "07")) < 0
+		return cmp.Or(order(p, partOf(2, 1, 0)), strings.Compare(key, "07")) < 0
 	}
 	panic("a range of something else")
 }

@@ -249,33 +249,33 @@ func TestReplaceIsSeenWhole(t *testing.T) {
 }
 
 func TestSnapshotsStayAsTheyAre(t *testing.T) {
-	forBoth(t, cow.Options[map[string]any]{}, func(t *testing.T, s subject[map[string]any]) {
+	forBoth(t, cow.Options[[]int]{}, func(t *testing.T, s subject[[]int]) {
 		type past struct {
-			m    *snapshot.Map[string, map[string]any]
-			want map[string]map[string]any
+			m    *snapshot.Map[string, []int]
+			want map[string][]int
 		}
 		var pasts []past
-		now := map[string]map[string]any{}
+		now := map[string][]int{}
 		for i := range 200 {
 			key := fmt.Sprint(i * 7 % 40)
-			s.do(t, func(e *cow.Editor[string, map[string]any]) {
+			s.do(t, func(e *cow.Editor[string, []int]) {
 				switch i % 4 {
 				case 0, 1:
-					e.Set(key, map[string]any{"i": i})
-					now[key] = map[string]any{"i": i}
+					e.Set(key, []int{i, 0})
+					now[key] = []int{i, 0}
 				case 2:
-					_ = e.Upsert(key, func(v *map[string]any, found bool) error {
+					_ = e.Upsert(key, func(v *[]int, found bool) error {
 						if !found {
-							*v = map[string]any{}
+							*v = []int{-1, 0}
 						}
-						(*v)["j"] = i
+						(*v)[1] = i
 						return nil
 					})
-					now[key] = maps.Clone(now[key])
+					now[key] = slices.Clone(now[key])
 					if now[key] == nil {
-						now[key] = map[string]any{}
+						now[key] = []int{-1, 0}
 					}
-					now[key]["j"] = i
+					now[key][1] = i
 				case 3:
 					e.Delete(key)
 					delete(now, key)
@@ -323,7 +323,7 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	key := strings.Repeat("k", 20)
 	var ints cow.Store[string, int]
 	var flats cow.Store[string, flat]
-	var maps cow.Store[string, map[string]any]
+	var maps cow.Store[string, any]
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[flat]{})
 	for i := range 1000 {

@@ -200,7 +200,7 @@ func TestSealInsideAnUpdatePublishesNothing(t *testing.T) {
 }
 
 func TestAFailedModifyLeavesTheEntryAndTheUpdateGoesOn(t *testing.T) {
-	change := func(v *map[string]any) { (*v)["n"] = 99; *v = nil }
+	change := func(v *[]int) { (*v)[0] = 99; *v = nil }
 	for _, how := range []string{"error", "panic"} {
 		t.Run(how, func(t *testing.T) {
 			// fail ends f's function for it, in that way.
@@ -212,17 +212,17 @@ func TestAFailedModifyLeavesTheEntryAndTheUpdateGoesOn(t *testing.T) {
 					require.Same(t, errTest, panicOf(func() { _ = f(func() error { panic(errTest) }) }))
 				}
 			}
-			forBoth(t, cow.Options[map[string]any]{}, func(t *testing.T, s subject[map[string]any]) {
-				s.set(t, "a", map[string]any{"n": 1})
-				s.do(t, func(e *cow.Editor[string, map[string]any]) {
-					e.Set("b", map[string]any{"n": 2})
+			forBoth(t, cow.Options[[]int]{}, func(t *testing.T, s subject[[]int]) {
+				s.set(t, "a", []int{1})
+				s.do(t, func(e *cow.Editor[string, []int]) {
+					e.Set("b", []int{2})
 					for _, key := range []string{"a", "b"} {
 						rev := e.Revision(key)
 						fail(func(end func() error) error {
-							return e.Modify(key, func(v *map[string]any) error { change(v); return end() })
+							return e.Modify(key, func(v *[]int) error { change(v); return end() })
 						})
 						fail(func(end func() error) error {
-							return e.Upsert(key, func(v *map[string]any, found bool) error {
+							return e.Upsert(key, func(v *[]int, found bool) error {
 								require.True(t, found)
 								change(v)
 								return end()
@@ -231,16 +231,16 @@ func TestAFailedModifyLeavesTheEntryAndTheUpdateGoesOn(t *testing.T) {
 						require.Equal(t, rev, e.Revision(key))
 					}
 					fail(func(end func() error) error {
-						return e.Upsert("c", func(v *map[string]any, found bool) error {
+						return e.Upsert("c", func(v *[]int, found bool) error {
 							require.False(t, found)
-							*v = map[string]any{}
+							*v = []int{}
 							return end()
 						})
 					})
 					require.False(t, e.Has("c"))
 					e.Set("d", nil)
 				})
-				s.requireContent(t, 2, map[string]map[string]any{"a": {"n": 1}, "b": {"n": 2}, "d": nil})
+				s.requireContent(t, 2, map[string][]int{"a": {1}, "b": {2}, "d": nil})
 				require.Equal(t, uint64(1), s.load().Revision("a"))
 			})
 		})
