@@ -461,12 +461,13 @@ func TestSlicesAreClippedToTheirLength(t *testing.T) {
 type node struct {
 	next *node
 	name string
+	tags []string
 }
 
 func TestCyclicAndSharedValuesKeepTheirShape(t *testing.T) {
 	forBoth(t, cow.Options[*node]{}, func(t *testing.T, s subject[*node]) {
 		a := &node{name: "a"}
-		a.next = &node{a, "b"}
+		a.next = &node{next: a, name: "b"}
 		s.set(t, "k", a)
 		a.name = "x"
 		stored, _ := s.load().Shared().Get("k")

@@ -18,10 +18,11 @@ import (
 
 // Each pair of K and V that tests have a Store or Table of is all of this module to
 // compile once more, and so is each type of index keys that goes with it. So tests
-// share them: string keys with values that are int, string, []int, any, a
-// pointer or a good; int keys with string and []int; resourceKey, which has no
-// order, with resource, and float64, which can be NaN, with any. What an index is by
-// is an int of a row of any of these, a string of a string, or a field of a good.
+// share them: string keys with values that are int, string, []int, any, a pointer or
+// a good; int keys with string and []int; and resourceKey, which has no order, with
+// resource. What an index is by is an int of any of these, a string of a string, or a
+// field of a good. Tests inside of the package have int keys, and any keys, which may
+// be NaN, and int values.
 
 // A good is a value of all sorts of memory, with something for each kind of index.
 type good struct {

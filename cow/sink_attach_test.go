@@ -298,14 +298,14 @@ func TestNoTableComesAfterAttach(t *testing.T) {
 func TestWhatCannotBeEncodedIsTheErrorOfItsUpdate(t *testing.T) {
 	noDeadlock(t)
 	var db cow.DB
-	floats := cow.NewTable[float64](&db, "floats", cow.Options[any]{Codec: jsonCodec[any]{}})
+	floats := cow.NewTable[string](&db, "floats", cow.Options[any]{Codec: jsonCodec[any]{}})
 	sink := cowtest.Attach(t, &db, cowtest.SinkOptions{})
-	set := func(k float64, v any) error {
+	set := func(k string, v any) error {
 		return db.Update(func(tx *cow.Tx) error { floats.Edit(tx).Set(k, v); return nil })
 	}
-	require.ErrorContains(t, set(1, math.Inf(1)), `cow: table "floats": 1: json: unsupported value: +Inf`)
-	require.ErrorIs(t, set(math.NaN(), 1), cow.ErrKey)
-	err := outcome(func() error { return set(1, 1) })
+	require.ErrorContains(t, set("1", math.Inf(1)), `cow: table "floats": 1: json: unsupported value: +Inf`)
+	// See also TestAKeyThatIsNotEqualToItselfIsNotStored.
+	err := outcome(func() error { return set("1", 1) })
 	_, waited := sink.Await(t.Context(), 1)
 	require.NoError(t, waited)
 	sink.Ack(1)

@@ -21,13 +21,13 @@ import (
 var errTest = errors.New("test")
 
 func TestWhatAnUpdateFunctionKeptReachesNothing(t *testing.T) {
-	forBoth(t, cow.Options[*inner]{}, func(t *testing.T, s subject[*inner]) {
+	forBoth(t, cow.Options[*node]{}, func(t *testing.T, s subject[*node]) {
 		mine := []string{"mine"}
-		var handle **inner
-		var stored *inner
-		s.do(t, func(e *cow.Editor[string, *inner]) {
-			e.Set("k", &inner{n: 1})
-			require.NoError(t, e.Modify("k", func(v **inner) error {
+		var handle **node
+		var stored *node
+		s.do(t, func(e *cow.Editor[string, *node]) {
+			e.Set("k", &node{name: "n"})
+			require.NoError(t, e.Modify("k", func(v **node) error {
 				(*v).tags = mine
 				handle, stored = v, *v
 				return nil
@@ -35,10 +35,10 @@ func TestWhatAnUpdateFunctionKeptReachesNothing(t *testing.T) {
 			mine[0] = "late, but inside the update"
 		})
 		mine[0] = "late"
-		stored.n = 99
+		stored.name = "late"
 		stored.tags[0] = "late"
 		*handle = nil
-		s.requireContent(t, 1, map[string]*inner{"k": {1, []string{"mine"}}})
+		s.requireContent(t, 1, map[string]*node{"k": {name: "n", tags: []string{"mine"}}})
 	})
 }
 
