@@ -74,15 +74,20 @@ func isViewOf(o types.Object, n *types.Named) bool {
 		return false
 	}
 	s := method(w, "ViewOf")
-	if s == nil || s.Params().Len() != 1 || s.Results().Len() != 1 || !types.Identical(s.Results().At(0).Type(), w) {
+	if s == nil || s.Params().Len() != 1 || s.Results().Len() != 1 || !isOf(s.Results().At(0).Type(), t) {
 		return false
 	}
 	ref, ok := s.Params().At(0).Type().(*types.Named)
 	if !ok || nameOf(ref) != viewPath+".Ref" {
 		return false
 	}
-	e, ok := ref.TypeArgs().At(0).(*types.Named)
-	return ok && e.Obj() == n.Origin().Obj()
+	return isOf(ref.TypeArgs().At(0), n.Origin().Obj())
+}
+
+// isOf reports whether t is the defined type o, or an instance of it.
+func isOf(t types.Type, o types.Object) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj() == o
 }
 
 // adapter returns the type of views of an element of the defined slice or map type n,

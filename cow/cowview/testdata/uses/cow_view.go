@@ -111,12 +111,14 @@ func (v UsesView) Map() view.MapPointers[string, other.Config, other.ConfigView]
 	return view.MapPointersOf[other.ConfigView](view.Shared(v.ref).Map)
 }
 
-// Box returns an isolated clone of the field Box: there is no view of its type other.Box[[]int].
-func (v UsesView) Box() other.Box[[]int] { return view.CloneOf(view.Shared(v.ref).Box) }
+// Box returns a view of the field Box.
+func (v UsesView) Box() other.BoxView[[]int] {
+	return other.BoxView[[]int]{}.ViewOf(view.To(&view.Shared(v.ref).Box))
+}
 
 // Boxes returns a view of the field Boxes.
-func (v UsesView) Boxes() view.SliceViews[other.Box[string], view.Cloned[other.Box[string]]] {
-	return view.SliceViewsOf[view.Cloned[other.Box[string]]](view.Shared(v.ref).Boxes)
+func (v UsesView) Boxes() view.SliceViews[other.Box[string], other.BoxView[string]] {
+	return view.SliceViewsOf[other.BoxView[string]](view.Shared(v.ref).Boxes)
 }
 
 // Bare returns an isolated clone of the field Bare: there is no view of its type other.Bare.
