@@ -170,14 +170,6 @@ func TestSync(t *testing.T) {
 		}))
 		require.Equal(t, map[string]int{"a": 1}, maps.Collect(s.All()))
 	})
-	nan := cow.New[float64](cow.Options[int]{})
-	_, err := nan.Set(1, 1)
-	require.NoError(t, err)
-	zero := 0.0
-	rows := map[float64]int{zero / zero: 1}
-	require.ErrorIs(t, nan.Sync(maps.All(rows), func(a, b int) bool { return true }), cow.ErrKey)
-	require.ErrorIs(t, nan.Replace(maps.All(rows)), cow.ErrKey)
-	require.EqualValues(t, 1, nan.Load().Version())
 }
 
 func TestDuplicatesInAUniqueIndexAreErrors(t *testing.T) {

@@ -69,16 +69,11 @@ func (v {{.ViewOf}}) Clone() {{.Type}} {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v {{.ViewOf}}) Equal(w {{.ViewOf}}) bool { return {{$.Pkg}}.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v {{.ViewOf}}) String() string { return {{$.Pkg}}.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v {{.ViewOf}}) LogValue() {{$.Slog}}.Value {
-	if !v.ref.Valid() {
-		return {{$.Slog}}.AnyValue(nil)
-	}
-	return {{$.Slog}}.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v {{.ViewOf}}) LogValue() {{$.Slog}}.Value { return {{$.Pkg}}.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v {{.ViewOf}}) MarshalJSON() ([]byte, error) { return {{$.Pkg}}.JSONOf(v.ref) }

@@ -69,16 +69,11 @@ func (v ProfileView) Clone() Profile {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ProfileView) Equal(w ProfileView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ProfileView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ProfileView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ProfileView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ProfileView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -170,16 +165,11 @@ func (v TeamView) Clone() Team {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TeamView) Equal(w TeamView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TeamView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TeamView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TeamView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TeamView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -240,16 +230,11 @@ func (v AddressView) Clone() Address {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v AddressView) Equal(w AddressView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v AddressView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v AddressView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v AddressView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v AddressView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }

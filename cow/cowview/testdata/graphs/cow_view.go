@@ -176,16 +176,11 @@ func (v OneView) Clone() One {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OneView) Equal(w OneView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OneView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OneView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OneView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OneView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -234,16 +229,11 @@ func (v TwoView) Clone() Two {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TwoView) Equal(w TwoView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TwoView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TwoView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TwoView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TwoView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -330,16 +320,11 @@ func (v MixedView) Clone() Mixed {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MixedView) Equal(w MixedView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MixedView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MixedView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MixedView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MixedView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -406,16 +391,11 @@ func (v InteriorView) Clone() Interior {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v InteriorView) Equal(w InteriorView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v InteriorView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v InteriorView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v InteriorView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v InteriorView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -482,16 +462,11 @@ func (v GridView) Clone() Grid {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v GridView) Equal(w GridView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v GridView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v GridView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v GridView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v GridView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -534,16 +509,11 @@ func (v TreeView) Clone() Tree {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TreeView) Equal(w TreeView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TreeView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TreeView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TreeView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TreeView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -581,16 +551,11 @@ func (v LeadView) Clone() Lead {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v LeadView) Equal(w LeadView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v LeadView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v LeadView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v LeadView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v LeadView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -636,16 +601,11 @@ func (v SoloView) Clone() Solo {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SoloView) Equal(w SoloView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SoloView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SoloView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SoloView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SoloView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -694,16 +654,11 @@ func (v AnyView) Clone() Any {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v AnyView) Equal(w AnyView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v AnyView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v AnyView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v AnyView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v AnyView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -736,16 +691,11 @@ func (v AnyTwoView) Clone() AnyTwo {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v AnyTwoView) Equal(w AnyTwoView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v AnyTwoView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v AnyTwoView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v AnyTwoView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v AnyTwoView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -778,16 +728,11 @@ func (v NamedView) Clone() Named {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v NamedView) Equal(w NamedView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v NamedView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v NamedView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v NamedView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v NamedView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -839,16 +784,11 @@ func (v ConvView) Clone() Conv {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ConvView) Equal(w ConvView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ConvView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ConvView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ConvView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ConvView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -902,16 +842,11 @@ func (v MapsView) Clone() Maps {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MapsView) Equal(w MapsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MapsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MapsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MapsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MapsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -964,16 +899,11 @@ func (v KeysView) Clone() Keys {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v KeysView) Equal(w KeysView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v KeysView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v KeysView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v KeysView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v KeysView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1017,16 +947,11 @@ func (v ArraysView) Clone() Arrays {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ArraysView) Equal(w ArraysView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ArraysView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ArraysView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ArraysView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ArraysView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1079,16 +1004,11 @@ func (v GenView[T]) Clone() Gen[T] {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v GenView[T]) Equal(w GenView[T]) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v GenView[T]) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v GenView[T]) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v GenView[T]) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v GenView[T]) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1126,16 +1046,11 @@ func (v DeepView) Clone() Deep {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v DeepView) Equal(w DeepView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v DeepView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v DeepView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v DeepView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v DeepView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1186,16 +1101,11 @@ func (v PartsView) Clone() Parts {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PartsView) Equal(w PartsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PartsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PartsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PartsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PartsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1266,16 +1176,11 @@ func (v BoolsView) Clone() Bools {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BoolsView) Equal(w BoolsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BoolsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BoolsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BoolsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BoolsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1336,16 +1241,11 @@ func (v PointView) Clone() Point {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PointView) Equal(w PointView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PointView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PointView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PointView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PointView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1381,16 +1281,11 @@ func (v MemberView) Clone() Member {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MemberView) Equal(w MemberView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MemberView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MemberView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MemberView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MemberView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1423,16 +1318,11 @@ func (v PartView) Clone() Part {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PartView) Equal(w PartView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PartView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PartView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PartView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PartView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1477,16 +1367,11 @@ func (v AlphaView) Clone() Alpha {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v AlphaView) Equal(w AlphaView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v AlphaView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v AlphaView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v AlphaView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v AlphaView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1516,16 +1401,11 @@ func (v BetaView) Clone() Beta {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BetaView) Equal(w BetaView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BetaView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BetaView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BetaView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BetaView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -1555,16 +1435,11 @@ func (v MiddleView) Clone() Middle {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MiddleView) Equal(w MiddleView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MiddleView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MiddleView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MiddleView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MiddleView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }

@@ -50,16 +50,11 @@ func (v ConfigView) Clone() Config {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ConfigView) Equal(w ConfigView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ConfigView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ConfigView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ConfigView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ConfigView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -103,16 +98,11 @@ func (v BoxView[T]) Clone() Box[T] {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BoxView[T]) Equal(w BoxView[T]) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BoxView[T]) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BoxView[T]) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BoxView[T]) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BoxView[T]) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -147,16 +137,11 @@ func (v stateView) Clone() state {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v stateView) Equal(w stateView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v stateView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v stateView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v stateView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v stateView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }

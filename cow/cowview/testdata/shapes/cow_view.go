@@ -240,16 +240,11 @@ func (v SlicesView) Clone() Slices {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SlicesView) Equal(w SlicesView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SlicesView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SlicesView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SlicesView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SlicesView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -352,16 +347,11 @@ func (v MapsView) Clone() Maps {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MapsView) Equal(w MapsView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MapsView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MapsView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MapsView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MapsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -445,16 +435,11 @@ func (v PointersView) Clone() Pointers {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PointersView) Equal(w PointersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PointersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PointersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PointersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PointersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -540,16 +525,11 @@ func (v OthersView) Clone() Others {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OthersView) Equal(w OthersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OthersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OthersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OthersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OthersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -626,16 +606,11 @@ func (v NamesView) Clone() Names {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v NamesView) Equal(w NamesView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v NamesView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v NamesView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v NamesView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v NamesView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -702,16 +677,11 @@ func (v EmbedsView) Clone() Embeds {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v EmbedsView) Equal(w EmbedsView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v EmbedsView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v EmbedsView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v EmbedsView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v EmbedsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -811,16 +781,11 @@ func (v OwnView) Clone() Own {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OwnView) Equal(w OwnView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OwnView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OwnView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OwnView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OwnView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -850,16 +815,11 @@ func (v OwnPtrView) Clone() OwnPtr {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OwnPtrView) Equal(w OwnPtrView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OwnPtrView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OwnPtrView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OwnPtrView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OwnPtrView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -888,16 +848,11 @@ func (v LockedView) Clone() *Locked {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v LockedView) Equal(w LockedView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v LockedView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v LockedView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v LockedView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v LockedView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -927,16 +882,11 @@ func (v LockersView) Clone() Lockers {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v LockersView) Equal(w LockersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v LockersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v LockersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v LockersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v LockersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -996,16 +946,11 @@ func (v OwnersView) Clone() Owners {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OwnersView) Equal(w OwnersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OwnersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OwnersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OwnersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OwnersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1094,16 +1039,11 @@ func (v ListView[T, N]) Clone() List[T, N] {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ListView[T, N]) Equal(w ListView[T, N]) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ListView[T, N]) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ListView[T, N]) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ListView[T, N]) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ListView[T, N]) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1175,16 +1115,11 @@ func (v SingleView) Clone() Single {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SingleView) Equal(w SingleView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SingleView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SingleView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SingleView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SingleView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1270,16 +1205,11 @@ func (v TwiceView) Clone() Twice {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TwiceView) Equal(w TwiceView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TwiceView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TwiceView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TwiceView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TwiceView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1396,16 +1326,11 @@ func (v PartsView) Clone() Parts {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PartsView) Equal(w PartsView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PartsView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PartsView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PartsView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PartsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1476,16 +1401,11 @@ func (v LeafView) Clone() Leaf {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v LeafView) Equal(w LeafView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v LeafView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v LeafView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v LeafView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v LeafView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1515,16 +1435,11 @@ func (v FlatView) Clone() Flat {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v FlatView) Equal(w FlatView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v FlatView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v FlatView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v FlatView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v FlatView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1560,16 +1475,11 @@ func (v ownErrorView) Clone() ownError {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ownErrorView) Equal(w ownErrorView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ownErrorView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ownErrorView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ownErrorView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ownErrorView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1599,16 +1509,11 @@ func (v BaseView) Clone() Base {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BaseView) Equal(w BaseView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BaseView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BaseView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BaseView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BaseView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1644,16 +1549,11 @@ func (v MetaView) Clone() Meta {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MetaView) Equal(w MetaView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MetaView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MetaView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MetaView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MetaView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1686,16 +1586,11 @@ func (v PairView[T]) Clone() Pair[T] {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PairView[T]) Equal(w PairView[T]) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PairView[T]) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PairView[T]) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PairView[T]) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PairView[T]) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }

@@ -37,16 +37,11 @@ func (v WholeView) Clone() Whole {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v WholeView) Equal(w WholeView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v WholeView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v WholeView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v WholeView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v WholeView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -89,16 +84,11 @@ func (v PartView) Clone() Part {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PartView) Equal(w PartView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PartView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PartView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PartView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PartView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }

@@ -77,16 +77,11 @@ func (v UsesView) Clone() Uses {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v UsesView) Equal(w UsesView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v UsesView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v UsesView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v UsesView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v UsesView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -166,16 +161,11 @@ func (v MetaView) Clone() Meta {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MetaView) Equal(w MetaView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MetaView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MetaView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MetaView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MetaView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -232,16 +222,11 @@ func (v BufferView) Clone() Buffer {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BufferView) Equal(w BufferView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BufferView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BufferView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BufferView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BufferView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -279,16 +264,11 @@ func (v TextsView) Clone() Texts {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TextsView) Equal(w TextsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TextsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TextsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TextsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TextsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -327,16 +307,11 @@ func (v SumsView) Clone() Sums {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SumsView) Equal(w SumsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SumsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SumsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SumsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SumsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -377,16 +352,11 @@ func (v HeadsView) Clone() Heads {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v HeadsView) Equal(w HeadsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v HeadsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v HeadsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v HeadsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v HeadsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -434,16 +404,11 @@ func (v BigView) Clone() Big {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BigView) Equal(w BigView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BigView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BigView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BigView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BigView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
