@@ -1,12 +1,11 @@
 // Package shapes has a field of every kind.
 package shapes
 
-//go:generate go tool cowview -type Slices,Maps,Pointers,Others,Names,Embeds,Own,OwnPtr,Locked,Owners,List,Single,Twice,Parts
+//go:generate go tool cowview -type Slices,Maps,Pointers,Others,Names,Embeds,Own,OwnPtr,Locked,Lockers,Owners,List,Single,Twice,Parts
 
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net"
 	"net/http"
@@ -116,8 +115,6 @@ type ownError struct{ s string }
 
 func (e *ownError) Error() string { return e.s }
 
-var errOwn = errors.Join(&ownError{""})
-
 // Names collide.
 type Names struct {
 	Valid, Clone, Equal, String, LogValue, MarshalJSON, ViewOf []int
@@ -129,6 +126,8 @@ type Names struct {
 type view int
 
 type slog int
+
+var _ = []any{view(0), slog(0), &ownError{}}
 
 // Base is embedded.
 type Base struct {
@@ -188,5 +187,10 @@ type Owners struct {
 	D []*OwnPtr
 	E OwnPtr
 	F [2]Own
-	G []*Locked
+}
+
+// Lockers hold what holds locks.
+type Lockers struct {
+	List []*Locked
+	By   map[string]*Locked
 }
