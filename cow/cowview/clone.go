@@ -29,9 +29,6 @@ func newCloning(a *analysis) *cloning {
 	for _, n := range a.structs {
 		p, via := c.planOf(n)
 		c.plans[n.Obj()] = p
-		if !p.deep && p.compare == nil {
-			continue
-		}
 		for o := range via {
 			// The library's clone would call that Clone, for each part alone.
 			if name := n.Obj().Name(); c.bars[o] == "" || name < c.bars[o] {
@@ -51,10 +48,17 @@ func (c *cloning) planOf(n *types.Named) (p clonePlan, via map[*types.TypeName]b
 		return p, nil
 	}
 	pieces, via := piecesOf(n)
-	if slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == unknown }) {
-		// It may hold itself, in a cycle that only the library's clone ends.
-		via[n.Obj()] = true
-	}
+	// It may hold itself, in a cycle that only the library's clone ends, or lead into
+	// itself, which a method of a copy cannot see.
+	alone := slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == unknown || p.leadsInto(n) })
+	defer func() {
+		if !p.deep && p.compare == nil {
+			via = map[*types.TypeName]bool{}
+		}
+		if alone {
+			via[n.Obj()] = true
+		}
+	}()
 	groups, ok := meetings(pieces)
 	if !ok || hasHidden(n.Underlying().(*types.Struct), c.pkg) {
 		p.deep = true
@@ -193,7 +197,7 @@ func (c *cloning) decide(n *types.Named, s *structModel) {
 // why says why a type has no Clone by which the library would clone it as a part of bar.
 func why(name, bar string) string {
 	if name == bar {
-		return "a value may hold others of its type, and their shape is kept without"
+		return "a value may refer to itself or to its own fields, and its shape is kept without"
 	}
 	return article(bar) + " " + bar + " may refer to memory of several, and its shape is kept without"
 }

@@ -90,11 +90,8 @@
 // such references, as in [][]string, it always does.
 //
 // A type gets no Clone, and a line on stderr says so, if package snapshot would lose the
-// shape of a value by calling it for parts: a type that may hold others of its kind, be it
-// behind an interface or a type parameter, and one that is a part of a type whose
-// references may meet. Package snapshot clones these by itself, and views have Clone
-// all the same.
-//
-// A pointer into the very struct that is cloned leads to a copy of its own afterwards,
-// as it does when a struct is assigned.
+// shape of a value by calling it: a type that may hold others of its kind, be it behind
+// an interface or a type parameter; one that may refer to its own fields, such as a
+// struct with an int and a *int; and one that is a part of a type whose references may
+// meet. Package snapshot clones these by itself, and views have Clone all the same.
 package main

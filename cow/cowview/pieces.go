@@ -130,6 +130,33 @@ func mayMeet(a, b piece) bool {
 	return contains(a.elem, b.elem) || contains(b.elem, a.elem)
 }
 
+// leadsInto reports whether a reference to p may be one into a value of type t itself.
+func (p piece) leadsInto(t types.Type) bool {
+	switch p.kind {
+	case pointee:
+		return contains(t, p.elem)
+	case array:
+		return hasArray(t, p.elem)
+	}
+	return false
+}
+
+// hasArray reports whether there is an array in the memory of a t of which a slice of
+// type []elem may be a part.
+func hasArray(t, elem types.Type) bool {
+	switch t := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range t.Fields() {
+			if hasArray(f.Type(), elem) {
+				return true
+			}
+		}
+	case *types.Array:
+		return contains(t.Elem(), elem) || contains(elem, t.Elem())
+	}
+	return false
+}
+
 // alike reports whether memory of type t may also be known as a u, by a conversion of
 // references to it.
 func alike(t, u types.Type) bool {

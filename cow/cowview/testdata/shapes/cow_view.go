@@ -940,7 +940,7 @@ func (v OwnersView) Clone() Owners {
 	if !v.ref.Valid() {
 		return Owners{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -979,42 +979,6 @@ func (v OwnersView) E() OwnPtrView { return OwnPtrView{}.ViewOf(view2.To(&view2.
 // F returns a view of the field F.
 func (v OwnersView) F() view2.SliceViews[Own, OwnView] {
 	return view2.SliceViewsOf[OwnView](view2.Shared(v.ref).F[:])
-}
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Owners) Clone() Owners {
-	if p.A != nil {
-		p.A = append(make([]Own, 0, len(p.A)), p.A...)
-		for i := range p.A {
-			p.A[i] = p.A[i].Clone()
-		}
-	}
-	if p.B != nil {
-		m := make(map[string]Own, len(p.B))
-		for k, e := range p.B {
-			e = e.Clone()
-			m[k] = e
-		}
-		p.B = m
-	}
-	if p.C != nil {
-		p.C = p.C.Clone()
-	}
-	if p.D != nil {
-		p.D = append(make([]*OwnPtr, 0, len(p.D)), p.D...)
-		for i := range p.D {
-			if p.D[i] != nil {
-				p.D[i] = p.D[i].Clone()
-			}
-		}
-	}
-	if p.E.S != nil {
-		p.E.S = append(make([]int, 0, len(p.E.S)), p.E.S...)
-	}
-	for i := range p.F {
-		p.F[i] = p.F[i].Clone()
-	}
-	return p
 }
 
 // ListView shows a List that is not to be written to. Accessors of a view that is
