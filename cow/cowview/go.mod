@@ -2,11 +2,12 @@ module github.com/cowstore/cowstore/cow/cowview
 
 go 1.26.0
 
-require github.com/cowstore/cowstore v0.0.0
-
 require (
-	github.com/stretchr/testify v1.12.1 // indirect
-	golang.org/x/tools v0.51.0 // indirect
+	github.com/cowstore/cowstore v0.0.0
+	github.com/stretchr/testify v1.12.1
+	golang.org/x/tools v0.51.0
 )
+
+require go.yaml.in/yaml/v3 v3.0.5 // indirect
 
 replace github.com/cowstore/cowstore => ../..
