@@ -8,6 +8,10 @@ require (
 	golang.org/x/tools v0.51.0
 )
 
-require go.yaml.in/yaml/v3 v3.0.5 // indirect
+require (
+	go.yaml.in/yaml/v3 v3.0.5 // indirect
+	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+)
 
 replace github.com/cowstore/cowstore => ../..

@@ -1,0 +1,207 @@
+package main
+
+import "go/types"
+
+// This file knows what package snapshot knows about particular types, in terms of
+// go/types: see types.go there.
+
+// constants are the types whose values are immutable by their own contract.
+var constants = map[string]bool{
+	"time.Time":     true,
+	"time.Location": true,
+	"regexp.Regexp": true,
+	"unique.Handle": true,
+	"weak.Pointer":  true,
+	"reflect.Type":  true,
+}
+
+// constantPointees are the types of objects that are reached through pointers and
+// never modified.
+var constantPointees = map[string]bool{
+	"time.Location":            true,
+	"regexp.Regexp":            true,
+	"encoding/base32.Encoding": true,
+	"encoding/base64.Encoding": true,
+	"go/types.Basic":           true,
+	"hash/crc32.Table":         true,
+	"hash/crc64.Table":         true,
+	"net/http.ProtocolError":   true,
+	"strings.Replacer":         true,
+	"unicode.RangeTable":       true,
+}
+
+// copies are types that everybody expects to be handed out as copies.
+var copies = map[string]bool{
+	"math/big.Int":   true,
+	"math/big.Float": true,
+	"math/big.Rat":   true,
+	"net/url.URL":    true,
+}
+
+// nameOf returns the package path and the name of a defined type, without type
+// arguments, and "" for others.
+func nameOf(t types.Type) string {
+	n, ok := types.Unalias(t).(*types.Named)
+	if !ok || n.Obj().Pkg() == nil {
+		return ""
+	}
+	return n.Obj().Pkg().Path() + "." + n.Obj().Name()
+}
+
+// isCopied reports whether values of t, or what they point to, are known to be handed
+// out as copies.
+func isCopied(t types.Type) bool {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	return copies[nameOf(t)]
+}
+
+// isConstant reports whether values of t are immutable by their own contract.
+func isConstant(t types.Type) bool {
+	t = types.Unalias(t)
+	if p, ok := t.(*types.Pointer); ok {
+		e := types.Unalias(p.Elem())
+		return constantPointees[nameOf(e)] || isEmpty(e) && !holdsLock(e) && !hasClone(t)
+	}
+	return constants[nameOf(t)]
+}
+
+// isEmpty reports whether values of t have no size.
+func isEmpty(t types.Type) bool {
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			if isParam(f.Type()) || !isEmpty(f.Type()) {
+				return false
+			}
+		}
+		return true
+	case *types.Array:
+		return u.Len() == 0 || !isParam(u.Elem()) && isEmpty(u.Elem())
+	}
+	return false
+}
+
+func isParam(t types.Type) bool {
+	_, ok := types.Unalias(t).(*types.TypeParam)
+	return ok
+}
+
+// isSentinel reports whether t is a pointer to an error that only its own package can
+// write to, and which stays itself whatever is in it.
+func isSentinel(t types.Type) bool {
+	p, ok := types.Unalias(t).(*types.Pointer)
+	if !ok || hasClone(t) || !types.Implements(t, errorType) {
+		return false
+	}
+	s, ok := p.Elem().Underlying().(*types.Struct)
+	return ok && !isLock(p.Elem()) && onlyTold(s)
+}
+
+var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+
+// onlyTold reports whether all fields of s are unexported and hold numbers, strings,
+// constants and structs of those.
+func onlyTold(s *types.Struct) bool {
+	for f := range s.Fields() {
+		if f.Exported() || isParam(f.Type()) {
+			return false
+		}
+		if isConstant(f.Type()) {
+			continue
+		}
+		switch u := f.Type().Underlying().(type) {
+		case *types.Basic:
+			if u.Kind() == types.UnsafePointer {
+				return false
+			}
+		case *types.Struct:
+			if isLock(f.Type()) || !onlyTold(u) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// isLock reports whether a value of t must not be copied because of what t itself is.
+func isLock(t types.Type) bool {
+	t = types.Unalias(t)
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() == types.UnsafePointer
+	case *types.Pointer, *types.Interface:
+		return false
+	case *types.Array:
+		return u.Len() == 0 && holdsLock(u.Elem())
+	case *types.Struct:
+		if n, ok := t.(*types.Named); ok && n.Obj().Pkg() != nil {
+			switch n.Obj().Pkg().Path() {
+			case "sync", "sync/atomic", "internal/sync", "internal/poll":
+				return true
+			}
+			switch nameOf(t) {
+			case "reflect.Value", "time.Timer", "time.Ticker":
+				return true
+			}
+		}
+		for f := range u.Fields() {
+			if holdsLock(f.Type()) {
+				return false // it is that field, perhaps promoted
+			}
+		}
+	}
+	return locks(types.NewPointer(t)) && !locks(t)
+}
+
+// locks reports whether t has the methods Lock and Unlock.
+func locks(t types.Type) bool {
+	for _, name := range []string{"Lock", "Unlock"} {
+		s := method(t, name)
+		if s == nil || s.Params().Len() != 0 || s.Results().Len() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// holdsLock reports whether a lock is in the memory of a t.
+func holdsLock(t types.Type) bool {
+	switch {
+	case isParam(t), isConstant(t), hasClone(t):
+		return false
+	case isLock(t):
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			if holdsLock(f.Type()) {
+				return true
+			}
+		}
+	case *types.Array:
+		return holdsLock(u.Elem())
+	}
+	return false
+}
+
+// hasClone reports whether t has a method Clone that returns a t.
+func hasClone(t types.Type) bool {
+	s := method(t, "Clone")
+	return s != nil && s.Params().Len() == 0 && s.Results().Len() == 1 &&
+		types.Identical(s.Results().At(0).Type(), t)
+}
+
+// method returns the signature of the exported method of that name in the method set
+// of t, or nil.
+func method(t types.Type, name string) *types.Signature {
+	sel := types.NewMethodSet(t).Lookup(nil, name)
+	if sel == nil {
+		return nil
+	}
+	return sel.Type().(*types.Signature)
+}

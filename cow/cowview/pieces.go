@@ -1,0 +1,138 @@
+package main
+
+import "go/types"
+
+// A value is made of its own memory and of pieces that it refers to: what a pointer
+// leads to, the array of a slice, a map. Whether pieces of one value may meet is
+// decided by their types: if they may, a clone must look, to keep the shape.
+
+type pieceKind int
+
+const (
+	pointee pieceKind = iota // of elem
+	array                    // of elems, behind a slice
+	mapping                  // the map of type elem
+	unknown                  // behind an interface or a type parameter, or in a cycle
+)
+
+// A piece is memory that is referred to by a value, in one place or in many.
+type piece struct {
+	kind pieceKind
+	elem types.Type
+	many bool
+	path string // the field that refers to it, of p; "" if a reference leads to the field
+}
+
+// A walk finds the pieces of a type.
+type walk struct {
+	pkg    *types.Package // whose code is to name fields
+	pieces []piece
+	above  map[string]bool // types of pieces that are being walked
+	via    map[*types.TypeName]bool
+}
+
+// piecesOf returns the pieces of a value of the struct type n, and the defined types
+// that are among its parts.
+func piecesOf(n *types.Named) ([]piece, map[*types.TypeName]bool) {
+	w := &walk{pkg: n.Obj().Pkg(), above: map[string]bool{}, via: map[*types.TypeName]bool{}}
+	w.parts(n.Underlying(), false, "p")
+	return w.pieces, w.via
+}
+
+// walk adds what a value of t refers to. It lies at path, or behind a reference.
+func (w *walk) walk(t types.Type, many bool, path string) {
+	if n, ok := types.Unalias(t).(*types.Named); ok {
+		w.via[n.Origin().Obj()] = true
+	}
+	switch {
+	case isParam(t):
+		if !isImmutable(t) {
+			w.pieces = append(w.pieces, piece{unknown, t, many, ""})
+		}
+	case isImmutable(t), hasClone(t):
+	default:
+		w.parts(t.Underlying(), many, path)
+	}
+}
+
+func (w *walk) parts(u types.Type, many bool, path string) {
+	switch u := u.(type) {
+	case *types.Struct:
+		for f := range u.Fields() {
+			w.walk(f.Type(), many, w.step(path, f))
+		}
+	case *types.Array:
+		w.walk(u.Elem(), many || u.Len() > 1, "")
+	case *types.Pointer:
+		w.piece(piece{pointee, u.Elem(), many, path}, many, u.Elem())
+	case *types.Slice:
+		w.piece(piece{array, u.Elem(), many, path}, true, u.Elem())
+	case *types.Map:
+		w.piece(piece{mapping, u, many, path}, true, u.Key(), u.Elem())
+	case *types.Interface:
+		w.pieces = append(w.pieces, piece{unknown, u, many, path})
+	}
+}
+
+func (w *walk) step(path string, f *types.Var) string {
+	if path == "" || !canSelect(f, w.pkg) {
+		return ""
+	}
+	return path + "." + f.Name()
+}
+
+// canSelect reports whether code of pkg can select f.
+func canSelect(f *types.Var, pkg *types.Package) bool {
+	return f.Name() != "_" && (f.Exported() || f.Pkg() == pkg)
+}
+
+// piece adds a piece, and what its elements refer to.
+func (w *walk) piece(p piece, many bool, elems ...types.Type) {
+	w.pieces = append(w.pieces, p)
+	key := types.TypeString(p.elem, nil)
+	if w.above[key] {
+		w.pieces = append(w.pieces, piece{unknown, p.elem, true, ""})
+		return
+	}
+	w.above[key] = true
+	for _, e := range elems {
+		w.walk(e, many, "")
+	}
+	delete(w.above, key)
+}
+
+// mayMeet reports whether memory of a and of b, which are two places of a value, may
+// be the same.
+func mayMeet(a, b piece) bool {
+	switch {
+	case a.kind == unknown || b.kind == unknown:
+		return true
+	case a.kind == mapping || b.kind == mapping:
+		return a.kind == b.kind && alike(a.elem, b.elem)
+	}
+	return contains(a.elem, b.elem) || contains(b.elem, a.elem)
+}
+
+// alike reports whether memory of type t may also be known as a u, by a conversion of
+// references to it.
+func alike(t, u types.Type) bool {
+	return types.IdenticalIgnoreTags(t.Underlying(), u.Underlying())
+}
+
+// contains reports whether there may be a u in the memory of a t.
+func contains(t, u types.Type) bool {
+	if alike(t, u) || isParam(t) || isParam(u) {
+		return true
+	}
+	switch t := t.Underlying().(type) {
+	case *types.Struct:
+		for f := range t.Fields() {
+			if contains(f.Type(), u) {
+				return true
+			}
+		}
+	case *types.Array:
+		return contains(t.Elem(), u)
+	}
+	return false
+}
