@@ -1,4 +1,4 @@
-package main
+package main_test
 
 import (
 	"encoding/json"
@@ -26,7 +26,7 @@ func examples() uint64 {
 	return 60
 }
 
-// forShapes calls f with values of all types, each pointed to.
+// forShapes calls f with pointers to values of all types.
 func forShapes(t *testing.T, f func(t *testing.T, s shape.Shape, p reflect.Value)) {
 	t.Helper()
 	for _, s := range shapes.All() {
@@ -100,7 +100,7 @@ func TestViewsAreTheJSONOfTheirValues(t *testing.T) {
 		if cyclic(p) {
 			return
 		}
-		want, err := json.Marshal(p.Interface())
+		want, err := json.Marshal(p.Elem().Interface())
 		got, gotErr := json.Marshal(s.Of(p))
 		if err != nil {
 			require.Error(t, gotErr, "%s, but %v", got, err)
@@ -142,16 +142,10 @@ func cloned(t *testing.T, v any) reflect.Value {
 
 func TestClonesOfViewsHaveTheShapeOfTheirValues(t *testing.T) {
 	forShapes(t, func(t *testing.T, s shape.Shape, p reflect.Value) {
-		if s.View.Kind() == reflect.Struct && selfPointing(p) {
-			return
-		}
 		c := cloned(t, s.Of(p))
 		require.Equal(t, s.Type, c.Type().Elem())
 		_, err := snapshottest.Compare(p, c)
 		require.NoError(t, err)
-		snapshottest.Spoil(c)
-		_, err = snapshottest.Compare(s.Example(seedOf(t)), p)
-		_ = err
 	})
 }
 

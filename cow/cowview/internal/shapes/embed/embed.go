@@ -37,7 +37,7 @@ type ByPointer struct {
 // Levels embeds what embeds.
 type Levels struct {
 	ByValue
-	*Stamped
+	Stamped
 	More []ByPointer
 }
 

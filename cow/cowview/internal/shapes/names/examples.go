@@ -7,8 +7,8 @@ import (
 // Shapes returns the types of this package.
 func Shapes() []shape.Shape {
 	return []shape.Shape{
-		shape.Of[MethodsView](),
-		shape.Of[ValuesView](),
+		shape.Of[MethodsView](shape.Names("Valid", "ValidField", "Equal", "EqualField", "String", "StringField", "LogValue", "LogValueField", "MarshalJSON", "MarshalJSONField", "ViewOf", "ViewOfField")),
+		shape.Of[ValuesView](shape.Names("Valid", "ValidField", "Equal", "EqualField", "String", "StringField", "ViewOf", "ViewOfField")),
 		shape.Of[ContainersView](),
 		shape.Of[ShortView](shape.Hidden(func(v ShortView) map[string]any {
 			return map[string]any{
@@ -17,7 +17,7 @@ func Shapes() []shape.Shape {
 				"v":     v.v(),
 				"w":     v.w(),
 				"x":     v.x(),
-				"ref":   v.ref(),
+				"ref":   v.refField(),
 				"ptr":   v.ptr(),
 				"val":   v.val(),
 				"view":  v.view(),
@@ -56,7 +56,7 @@ func Shapes() []shape.Shape {
 				"byte":   v.byte(),
 			}
 		})),
-		shape.Of[CloneFieldView](),
+		shape.Of[CloneFieldView](shape.Names("Clone", "CloneField")),
 		shape.Of[ViewFieldView](),
 		shape.Of[FooView](),
 		shape.Of[FooView2View](),
