@@ -236,7 +236,7 @@ func (m *maker) mapping(v reflect.Value) {
 	v.Set(n)
 	m.maps[t] = append(m.maps[t], n)
 	entries := m.r.IntN(4)
-	if t.Key().Kind() == reflect.Pointer {
+	if byAddress(t.Key()) {
 		entries = min(entries, 1) // which of several is which nobody could tell
 	}
 	m.apart++

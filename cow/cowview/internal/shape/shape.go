@@ -69,10 +69,15 @@ func Tree(s *Shape) { s.Tree = true }
 // Of returns the view of what the pointer p points to.
 func (s Shape) Of(p reflect.Value) any { return s.of(p) }
 
-// Example returns a pointer to a value, always alike for one seed.
+// Example returns a pointer to a value, always alike for one seed. Nothing in the value
+// leads to the variable that it is in, but perhaps to another of its type: a clone that
+// is a value could not have that shape.
 func (s Shape) Example(seed uint64) reflect.Value {
+	p := reflect.New(s.Type)
 	if s.Tree || seed%3 == 0 {
-		return snapshottest.TreeOf(s.Type, seed)
+		p.Elem().Set(snapshottest.TreeOf(s.Type, seed).Elem())
+	} else {
+		p.Elem().Set(snapshottest.Graph(s.Type, seed).Elem())
 	}
-	return snapshottest.Graph(s.Type, seed)
+	return p
 }
