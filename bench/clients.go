@@ -122,9 +122,10 @@ func (c *clients) warmUp(s stores.Store) {
 	if c.inserts != nil {
 		return // they begin with the records that were stored last
 	}
+	reader, found := stores.NewReader(s), stores.Lookup{}
 	for i := range c.count {
 		for _, choice := range c.choices[i][:warmUps] {
-			s.Get(c.keys[choice])
+			reader.Get(c.keys[choice], &found)
 		}
 	}
 }
@@ -162,18 +163,18 @@ func newClient(c *clients, i int) *client {
 // An operation is a lookup of key or, if it writes, a Set of key to record.
 type operation struct {
 	key    string
-	record stores.Record // to be written, or what was found
-	found  bool
+	record stores.Record // to be written
+	found  stores.Lookup
 	write  bool
 	insert int // the number of what is inserted
 }
 
-func (o *operation) do(s stores.Store) {
+func (o *operation) do(s stores.Store, reader stores.Reader) {
 	if o.write {
 		s.Set(o.key, o.record)
 		return
 	}
-	o.record, o.found = s.Get(o.key)
+	reader.Get(o.key, &o.found)
 }
 
 // run does operations until stopped.
@@ -184,6 +185,7 @@ func (o *operation) do(s stores.Store) {
 // throughput; after each comes one operation timed by itself, which makes the
 // latency; and before and after, outside of both, the rest.
 func (c *client) run(s stores.Store, stopped *atomic.Bool) {
+	reader := stores.NewReader(s)
 	var batch [every]operation
 	for at := 0; !stopped.Load(); at = (at + every) % len(c.chosen) {
 		for i, choice := range c.chosen[at : at+every] {
@@ -191,11 +193,11 @@ func (c *client) run(s stores.Store, stopped *atomic.Bool) {
 		}
 		start := time.Now()
 		for i := range batch[:every-1] {
-			batch[i].do(s)
+			batch[i].do(s, reader)
 		}
 		middle := time.Now()
 		last := &batch[every-1]
-		last.do(s)
+		last.do(s, reader)
 		one := time.Since(middle)
 
 		c.operations += every
@@ -242,7 +244,7 @@ func (c *client) check(o *operation) {
 		return
 	}
 	c.reads++
-	if !o.found || !o.record.Intact(o.key) {
+	if !o.found.Intact(o.key) {
 		c.torn++
 	}
 }

@@ -19,10 +19,16 @@ require (
 	github.com/tidwall/buntdb v1.3.0
 	github.com/viterin/vek v0.4.3
 	go.uber.org/goleak v1.3.0
-	golang.org/x/sys v0.47.0
+	golang.org/x/sys v0.48.0
 	golang.org/x/term v0.45.0
 	gonum.org/v1/plot v0.17.0
 	pgregory.net/rapid v1.3.0
+)
+
+require (
+	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
 )
 
 require (
@@ -52,6 +58,7 @@ require (
 	github.com/blevesearch/zapx/v17 v17.2.3 // indirect
 	github.com/chewxy/math32 v1.10.1 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
+	github.com/cowstore/cowstore/cow/cowview v0.0.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/golang/snappy v1.0.0 // indirect
 	github.com/hashicorp/go-immutable-radix v1.3.1 // indirect
@@ -75,3 +82,7 @@ require (
 )
 
 replace github.com/cowstore/cowstore => ../
+
+replace github.com/cowstore/cowstore/cow/cowview => ../cow/cowview
+
+tool github.com/cowstore/cowstore/cow/cowview

@@ -88,9 +88,10 @@ func (k *keyspace) load(ctx context.Context, s stores.Store) (heap float64) {
 // bytesPerGet returns what a lookup allocates. Nothing else may be running.
 func (k *keyspace) bytesPerGet(s stores.Store) float64 {
 	lookups := min(1<<13, k.n)
+	reader, found := stores.NewReader(s), stores.Lookup{}
 	bytes, _ := allocated(func() {
 		for _, key := range k.keys[:lookups] {
-			s.Get(key)
+			reader.Get(key, &found)
 		}
 	})
 	return bytes / float64(lookups)

@@ -71,6 +71,7 @@ func (x *stream) read(ctx context.Context, s stores.Store, latency *hdrhistogram
 	for i := range x.readers {
 		wg.Go(func() {
 			own, wrong := newHistogram(), 0
+			reader, found := stores.NewReader(s), stores.Lookup{}
 			// Not all at the same instant.
 			due := start.Add(streamEvery * time.Duration(i) / time.Duration(x.readers))
 			for n := 0; due.Sub(start) < x.turn && ctx.Err() == nil; n++ {
@@ -81,9 +82,9 @@ func (x *stream) read(ctx context.Context, s stores.Store, latency *hdrhistogram
 					}
 				}
 				key := x.keys[x.choices[i][n%draws]]
-				r, ok := s.Get(key)
+				reader.Get(key, &found)
 				record(own, time.Since(due))
-				if !ok || !r.Intact(key) {
+				if !found.Intact(key) {
 					wrong++
 				}
 				due = due.Add(streamEvery)

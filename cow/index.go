@@ -34,7 +34,7 @@ type indexDef[K comparable, V, I any] struct {
 	compareKeys func(a, b K) int
 	keys        func(row Row[K, V], add func(I))
 	cloneKey    func(I) I                            // nil: index keys need none
-	points      func() points[I, snapshot.Ref[K, V]] // nil: index keys cannot be hashed, or equal ones are no exception
+	points      func() points[I, snapshot.Ref[K, V]] // nil: index keys cannot be hashed, or equal ones make no exception
 	empty       *Map[K, V]                           // of the same Options, for its methods
 	bounds      []bounds[K, V]                       // by field
 	exact       bool                                 // equal index keys do not differ
@@ -72,7 +72,7 @@ type IndexError struct {
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("%s: index %q: two rows under %v", cmp.Or(e.Name, "cow"), e.Index, e.Key)
+	return fmt.Sprintf("%s: index %q: two rows under %.100s", cmp.Or(e.Name, "cow"), e.Index, fmt.Sprint(e.Key))
 }
 
 func (e *IndexError) Unwrap() error { return ErrExists }

@@ -18,7 +18,7 @@ type item[K comparable, V, I any] struct {
 type bounds[K comparable, V any] struct{ below, above snapshot.Ref[K, V] }
 
 // side returns the place of an item with the row r among those that agree with it:
-// below, above or, for a row that is no bound, 0.
+// below, above or, for a row that is not a bound, 0.
 func (b bounds[K, V]) side(r snapshot.Ref[K, V]) int {
 	switch r {
 	case b.below:

@@ -24,7 +24,7 @@ var (
 	// ErrLineage says that a cursor is of another line of versions.
 	ErrLineage = errors.New("cursor of another lineage")
 
-	// ErrCursor says that a text is no cursor.
+	// ErrCursor says that a text is not a cursor.
 	ErrCursor = errors.New("not a cursor")
 )
 
@@ -34,7 +34,7 @@ type identity struct {
 	forked     uint64
 }
 
-// A name is a random text, made at its first use. Nil is no name.
+// A name is a random text, made at its first use. Nil is not a name.
 type name struct{ text atomic.Pointer[string] }
 
 // named returns the name with that text.

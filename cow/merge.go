@@ -31,7 +31,7 @@ func (e *MergeError) Error() string {
 			b.WriteString(" …")
 			break
 		}
-		fmt.Fprintf(&b, " %s%v", strings.TrimPrefix(c.Table+"/", "/"), c.Key)
+		fmt.Fprintf(&b, " %s%.100s", strings.TrimPrefix(c.Table+"/", "/"), fmt.Sprint(c.Key))
 	}
 	return b.String()
 }

@@ -342,6 +342,6 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 			d.next.maps = base.maps
 		}
 	}
-	d.commit = nil // it is no one update
+	d.commit = nil // it is not one update
 	return d, nil
 }

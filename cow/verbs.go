@@ -118,6 +118,9 @@ type synced[V any] struct {
 }
 
 func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal func(a, b V) bool) error {
+	if equal == nil {
+		panic("cow: Sync needs a function that tells whether two values are equal, such as reflect.DeepEqual for those that have no better one")
+	}
 	rows := map[K]synced[V]{}
 	base := s.Load()
 	for k, v := range seq {

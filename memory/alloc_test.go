@@ -33,7 +33,7 @@ func TestReadsAllocateNothing(t *testing.T) {
 				v, _ := s.Get("b")
 				sink += v.Key("n").Int() + int64(v.Path("in.x").Float())
 			})
-			zero("View.Get and two fields", func() {
+			zero("SpaceSnapshot.Get and two fields", func() {
 				v, _ := view.Get("b")
 				sink += v.Key("n").Int() + int64(v.Path("in.x").Float())
 			})

@@ -12,13 +12,13 @@ import (
 func TestConformance(t *testing.T) {
 	memorytest.Test(t, func(testing.TB) memorytest.Backend {
 		m := memory.New(memory.Options{})
-		return backend{reads{func(s []string) memory.View { return m.Load().Space(s...) }}, m}
+		return backend{reads{func(s []string) memory.SpaceSnapshot { return m.Load().Space(s...) }}, m}
 	})
 }
 
-// reads are the reads of a memorytest.Backend and of its View.
+// reads are the reads of a memorytest.Backend and of its Snapshot.
 type reads struct {
-	in func(space []string) memory.View
+	in func(space []string) memory.SpaceSnapshot
 }
 
 func (r reads) Get(space []string, key string) (any, bool, error) {
@@ -64,7 +64,7 @@ type backend struct {
 
 func (b backend) Snapshot() (memorytest.Snapshot, error) {
 	s := b.m.Load()
-	return reads{func(space []string) memory.View { return s.Space(space...) }}, nil
+	return reads{func(space []string) memory.SpaceSnapshot { return s.Space(space...) }}, nil
 }
 
 func (b backend) Put(space []string, key string, v any) error {

@@ -125,7 +125,7 @@ func (d *decoder) length() int {
 	return int(n)
 }
 
-// skip goes on to what is no space.
+// skip goes on to what is not a space.
 func (d *decoder) skip() { d.at = skipSpace(d.text, d.at) }
 
 // value decodes the value that comes next into n.

@@ -15,9 +15,9 @@
 //	_, err := notes.Put("style", map[string]any{"text": "prefers short answers"})
 //	v, ok := notes.Get("style")
 //
-// A [Space] is a namespace, known by a path of strings. [View] is a space in a
-// snapshot and has all reads; Space has them too, each on the current snapshot, and
-// all writes, each a [Batch] of one.
+// A [Space] is a namespace, known by a path of strings. [SpaceSnapshot] is a space
+// in a snapshot and has all reads; Space has them too, each on the current snapshot,
+// and all writes, each a [Batch] of one.
 //
 // There is no embedding model here: whoever wants to search by vectors brings them.
 //
@@ -43,7 +43,7 @@
 //	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
 //	                 one another, or a few parts that are in it a hundred thousand times
 //
-// A line to [Memory.Import] that is no entry is ErrMalformed. Other errors are about
+// A line to [Memory.Import] that is not an entry is ErrMalformed. Other errors are about
 // entries, not values: ErrExists, ErrNotFound, ErrRevision, ErrModified, ErrFull, and
 // those of vectors and of searches. Nothing that a caller's data can be panics. What
 // fails in a [Batch] is returned by the verb of its [Editor], and the Batch fails only

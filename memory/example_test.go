@@ -95,7 +95,7 @@ func ExampleSpace() {
 	// 100 0
 }
 
-func ExampleView_List() {
+func ExampleSpaceSnapshot_List() {
 	m := memory.New(memory.Options{})
 	log := m.Space("log")
 	for _, day := range []string{"2027-01-01", "2027-01-02", "2027-01-03", "2026-12-31"} {

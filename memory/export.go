@@ -26,7 +26,7 @@ type record struct {
 
 // The errors of Export and Import, to be tested with errors.Is.
 var (
-	// ErrMalformed says that a line is no entry. The error says which one.
+	// ErrMalformed says that a line is not an entry. The error says which one.
 	ErrMalformed = errors.New("malformed entry")
 
 	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.

@@ -334,7 +334,7 @@ func bytesOf(t reflect.Type) bool {
 	return !byJSON && !byText
 }
 
-// pointer freezes what a pointer leads to. It is no level of its own.
+// pointer freezes what a pointer leads to. It is not a level of its own.
 func (f *freezer) pointer(n *node, v reflect.Value) error {
 	t := v.Type()
 	if f.pointers++; f.pointers > maxPointers {

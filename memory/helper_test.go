@@ -39,7 +39,7 @@ func count(n int, err error) int {
 }
 
 // keys returns the keys of a view, in order.
-func keys(v memory.View) []string {
+func keys(v memory.SpaceSnapshot) []string {
 	all := []string{}
 	for e := range v.List(memory.ListOptions{}) {
 		all = append(all, e.Key)

@@ -88,9 +88,9 @@ func (m *Memory) Pins() iter.Seq2[string, Snapshot] {
 }
 
 // Fork returns a new Memory that begins with s, a snapshot of m, current or past,
-// or of another fork: to try something out. It takes constant time, or, of a
-// snapshot from At or AsOf, time of what was written since, and is independent
-// from then on. It has the Options of m, and no history, pins or watches.
+// or of another fork: to try something out. It takes constant time, or, for a
+// snapshot from At or AsOf, time proportional to what was written since. The fork is
+// independent from then on. It has the Options of m, and no history, pins or watches.
 func (m *Memory) Fork(s Snapshot) *Memory {
 	if s.root == nil {
 		s.root = m.empty

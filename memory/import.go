@@ -30,8 +30,8 @@ const maxGrowth = 3
 // That is 32 bytes and more for each number, string, list or object in a value,
 // which may be many times their text, and is limited too: see [Options.MaxLine].
 //
-// A line that is no such entry, has other members, or is more than MaxLine allows, is
-// an error that wraps ErrMalformed and says which line, and nothing is imported.
+// A line that is not such an entry, has other members, or is more than MaxLine allows,
+// is an error that wraps ErrMalformed and says which line, and nothing is imported.
 func (m *Memory) Import(r io.Reader) (n int, err error) {
 	var all []imported
 	in := newLines(r, m.options.maxLine())

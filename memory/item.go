@@ -38,7 +38,7 @@ func (m *Memory) prepare(space, key string, it Item) (draft, error) {
 		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
 	}
 	if err == nil && it.TTL < 0 {
-		err = fmt.Errorf("%w: a TTL of %v", ErrUnsupported, it.TTL)
+		err = fmt.Errorf("%w: a TTL of %v, which is negative", ErrUnsupported, it.TTL)
 	}
 	if err != nil {
 		return draft{}, keyError(space, key, err)

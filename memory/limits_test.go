@@ -90,7 +90,7 @@ func TestExpiredAreEvictedFirst(t *testing.T) {
 }
 
 // What is read survives, where a limit counts what is read: reads of a Space do,
-// those of a View do not.
+// those of a SpaceSnapshot do not.
 func TestRecentlyUsedSurvive(t *testing.T) {
 	reads := map[string]struct {
 		read     func(m *memory.Memory, key string)
@@ -106,9 +106,9 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 		"SearchBoth": {func(m *memory.Memory, key string) {
 			_, _ = m.Space("s").SearchBoth([]float32{1}, key, memory.SearchOptions{Filter: memory.Val().Eq(key)})
 		}, true},
-		"Put":       {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
-		"View.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},
-		"View.List": {func(m *memory.Memory, key string) { keys(m.Space("s").Load()) }, false},
+		"Put":                {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
+		"SpaceSnapshot.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},
+		"SpaceSnapshot.List": {func(m *memory.Memory, key string) { keys(m.Space("s").Load()) }, false},
 	}
 	for name, c := range reads {
 		for _, space := range []bool{false, true} {

@@ -36,7 +36,7 @@ func (e *MergeError) Error() string {
 			b.WriteString(" …")
 			break
 		}
-		fmt.Fprintf(&b, " %q %q", c.Space, c.Key)
+		fmt.Fprintf(&b, " %.100q %.100q", c.Space, c.Key)
 	}
 	return b.String()
 }

@@ -530,7 +530,7 @@ func (x *modelTest) checkEntry(key string, want slot, is memory.Entry) {
 	require.Equal(t, want.rev, is.Revision)
 }
 
-func (x *modelTest) checkList(v memory.View, entries map[string]slot, o memory.ListOptions) {
+func (x *modelTest) checkList(v memory.SpaceSnapshot, entries map[string]slot, o memory.ListOptions) {
 	want, is := []string{}, []string{}
 	for k := range entries {
 		if strings.HasPrefix(k, o.Prefix) {
@@ -604,7 +604,7 @@ func score(metric memory.Metric, a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-func (x *modelTest) checkSearch(v memory.View, path string, entries map[string]slot) {
+func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, entries map[string]slot) {
 	t, r := x.t, x.r
 	query := x.randomVector(path)
 	o := memory.SearchOptions{K: r.IntN(5), Metric: []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[r.IntN(3)]}
@@ -650,7 +650,7 @@ func (x *modelTest) checkSearch(v memory.View, path string, entries map[string]s
 	}
 }
 
-func (x *modelTest) checkSearchText(v memory.View, entries map[string]slot) {
+func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]slot) {
 	t, r := x.t, x.r
 	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
 	o := memory.SearchOptions{K: 100}

@@ -68,8 +68,8 @@ type Hit struct {
 
 // Search returns the entries whose vectors are most like v, the best first, those
 // of equal scores by key. It is exact. The errors are those of vectors, and
-// ErrOptions. It takes time of the number of vectors in the space.
-func (v View) Search(query []float32, o SearchOptions) ([]Hit, error) {
+// ErrOptions. It takes time proportional to the number of vectors in the space.
+func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
 	}
@@ -97,7 +97,7 @@ func (v View) Search(query []float32, o SearchOptions) ([]Hit, error) {
 // as Unicode says, without regard to case. Each word of the query that is in the text
 // adds to the score. How rare a word is depends on the space alone, on entries that
 // are expired but not swept too.
-func (v View) SearchText(query string, o SearchOptions) ([]Hit, error) {
+func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
 	}
@@ -119,9 +119,9 @@ const (
 
 // SearchBoth joins a search for a vector with one for text: an entry scores the
 // sum of 1/(60+rank) over the searches that find it among their first 4 K hits.
-// MinScore goes for that sum. This is reciprocal rank fusion (Cormack, Clarke and
-// Büttcher 2009).
-func (v View) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
+// MinScore goes for that sum. Without a vector it returns ErrEmpty: that is a
+// SearchText. This is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
+func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
 	}
@@ -160,7 +160,7 @@ func (v View) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit,
 }
 
 // accept returns what a search asks about a key, or nil if everything will do.
-func (v View) accept(o *SearchOptions) func(key string) bool {
+func (v SpaceSnapshot) accept(o *SearchOptions) func(key string) bool {
 	if o.Filter == (Filter{}) && v.s.space(v.path).expiring == 0 {
 		return nil
 	}
@@ -171,7 +171,7 @@ func (v View) accept(o *SearchOptions) func(key string) bool {
 }
 
 // hit appends the entry of a key that was found.
-func (v View) hit(hits []Hit, key string, score float64) []Hit {
+func (v SpaceSnapshot) hit(hits []Hit, key string, score float64) []Hit {
 	e, ok := v.Entry(key)
 	if !ok {
 		return hits

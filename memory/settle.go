@@ -168,7 +168,7 @@ func (s *settler) vector(path, key, name string, e *entry) []float32 {
 	}
 	for _, from := range s.from {
 		from.instant = 0 // what has expired meanwhile too
-		if other := (View{from, path}).lookup(key); other != nil && other.vector == e.vector {
+		if other := (SpaceSnapshot{from, path}).lookup(key); other != nil && other.vector == e.vector {
 			v, _ := from.space(path).vectors.Get(key)
 			return v
 		}

@@ -24,7 +24,7 @@ type Snapshot struct {
 func (s Snapshot) Version() uint64 { return s.root.Version() }
 
 // Len returns the number of entries in all spaces. Where entries expire it takes
-// time of those that have expired and are not swept yet.
+// time proportional to those that have expired and are not swept yet.
 func (s Snapshot) Len() int {
 	if s.t == nil {
 		return 0
@@ -45,9 +45,9 @@ func (s Snapshot) dead(prefix string) int {
 	return n
 }
 
-// Space returns a View of the space with that path. No path is the root, a space
-// like others. Every space can be viewed; where there is nothing it is empty.
-func (s Snapshot) Space(path ...string) View { return View{s, encodePath(path)} }
+// Space returns the space with that path. No path is the root, a space like others.
+// Every space can be read; where there is nothing it is empty.
+func (s Snapshot) Space(path ...string) SpaceSnapshot { return SpaceSnapshot{s, encodePath(path)} }
 
 // space returns what is known of a space, which must not be modified.
 func (s Snapshot) space(path string) *space {
@@ -88,7 +88,7 @@ func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 				return
 			}
 			r = r.After(encoded, encoded)
-			if !(View{s, encoded}).any(row.Shared()) {
+			if !(SpaceSnapshot{s, encoded}).any(row.Shared()) {
 				continue
 			}
 			path := decodePath(encoded)
@@ -112,19 +112,19 @@ func within[V any](r cow.Range[string, V, string], path string) cow.Range[string
 	return r.From(path).To(path + aboveBelow)
 }
 
-// A View is one space in a Snapshot. It is an immutable value, valid forever, and
-// safe for concurrent use.
-type View struct {
+// A SpaceSnapshot is one space in a Snapshot. It is an immutable value, valid forever,
+// and safe for concurrent use.
+type SpaceSnapshot struct {
 	s    Snapshot
 	path string
 }
 
 // Path returns the path of the space.
-func (v View) Path() []string { return decodePath(v.path) }
+func (v SpaceSnapshot) Path() []string { return decodePath(v.path) }
 
 // Get returns the value of key, and whether there is one. It allocates nothing,
 // unless the path and the key are very long.
-func (v View) Get(key string) (Value, bool) {
+func (v SpaceSnapshot) Get(key string) (Value, bool) {
 	e := v.lookup(key)
 	if e == nil {
 		return Value{}, false
@@ -133,7 +133,7 @@ func (v View) Get(key string) (Value, bool) {
 }
 
 // Entry returns the entry of key, and whether there is one.
-func (v View) Entry(key string) (Entry, bool) {
+func (v SpaceSnapshot) Entry(key string) (Entry, bool) {
 	if v.s.t == nil {
 		return Entry{}, false
 	}
@@ -145,7 +145,7 @@ func (v View) Entry(key string) (Entry, bool) {
 }
 
 // lookup returns the row of key, or nil.
-func (v View) lookup(key string) *entry {
+func (v SpaceSnapshot) lookup(key string) *entry {
 	if v.s.t == nil {
 		return nil
 	}
@@ -172,9 +172,9 @@ func noescape(p unsafe.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
 }
 
-// Len returns the number of entries. Where entries expire it takes time of those
-// that have expired and are not swept yet.
-func (v View) Len() int {
+// Len returns the number of entries. Where entries expire it takes time proportional to
+// those that have expired and are not swept yet.
+func (v SpaceSnapshot) Len() int {
 	sp := v.s.space(v.path)
 	if sp.expiring == 0 {
 		return sp.count
@@ -183,7 +183,7 @@ func (v View) Len() int {
 }
 
 // any reports whether the space has an entry.
-func (v View) any(sp *space) bool {
+func (v SpaceSnapshot) any(sp *space) bool {
 	if sp.count > sp.expiring {
 		return true
 	}
@@ -206,7 +206,7 @@ type ListOptions struct {
 }
 
 // List returns an iterator over the entries, ordered by the bytes of their keys.
-func (v View) List(o ListOptions) iter.Seq[Entry] {
+func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
 		if v.s.t == nil {
 			return
@@ -238,7 +238,7 @@ func (v View) List(o ListOptions) iter.Seq[Entry] {
 }
 
 // Vector returns a copy of the vector of key, and whether there is one.
-func (v View) Vector(key string) ([]float32, bool) {
+func (v SpaceSnapshot) Vector(key string) ([]float32, bool) {
 	if e := v.lookup(key); e == nil || e.vector == nil {
 		return nil, false
 	}
@@ -246,7 +246,7 @@ func (v View) Vector(key string) ([]float32, bool) {
 }
 
 // Options returns how the space behaves, as Configure has set it.
-func (v View) Options() SpaceOptions {
+func (v SpaceSnapshot) Options() SpaceOptions {
 	if v.s.t != nil {
 		if o, ok := v.s.t.limits.In(v.s.root).Get(v.path); ok {
 			return *o
@@ -256,7 +256,7 @@ func (v View) Options() SpaceOptions {
 }
 
 // An Entry is an entry of a space as it was in a snapshot. It is an immutable
-// value. Its vector is had by View.Vector.
+// value. Its vector is had by SpaceSnapshot.Vector.
 type Entry struct {
 	Key      string
 	Value    Value     // Absent if there is only a vector

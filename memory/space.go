@@ -12,8 +12,8 @@ import (
 // be created: it is there once it has an entry.
 //
 // Its reads are of the current version, each for itself: for several that must
-// agree, Load a View. They count as use, where entries are evicted; those of a View
-// do not.
+// agree, Load a SpaceSnapshot. They count as use, where entries are evicted; those of
+// a SpaceSnapshot do not.
 //
 // Its writes are each one Batch; what a value can be refused for is found before the
 // writer's place is taken. A write returns the version that it published, which is
@@ -37,15 +37,21 @@ func (s Space) Path() []string { return decodePath(s.path) }
 func (s Space) Space(path ...string) Space { return Space{s.m, s.path + encodePath(path)} }
 
 // Load returns the space in the current snapshot.
-func (s Space) Load() View { return View{s.m.Load(), s.path} }
+func (s Space) Load() SpaceSnapshot { return SpaceSnapshot{s.m.Load(), s.path} }
 
-// In returns the space in a snapshot of the Memory or a fork of it.
-func (s Space) In(snapshot Snapshot) View { return View{snapshot, s.path} }
+// In returns the space in a snapshot. It panics if that is of another Memory, unless
+// one is a fork of the other.
+func (s Space) In(snapshot Snapshot) SpaceSnapshot {
+	if snapshot.t != nil && snapshot.t != s.m.tables {
+		panic("memory: Space.In of a snapshot of another Memory: use the Space method of the snapshot")
+	}
+	return SpaceSnapshot{snapshot, s.path}
+}
 
 // Get returns the value of key, and whether there is one. It allocates nothing,
 // unless the path and the key are very long.
 func (s Space) Get(key string) (Value, bool) {
-	v := View{s.m.Load(), s.path}
+	v := SpaceSnapshot{s.m.Load(), s.path}
 	e := v.lookup(key)
 	if e == nil {
 		return Value{}, false
@@ -75,7 +81,7 @@ func (m *Memory) stamp(e *entry) {
 func (s Space) Len() int { return s.Load().Len() }
 
 // List returns an iterator over the entries of the version that is current when
-// it begins; see View.List.
+// it begins; see SpaceSnapshot.List.
 func (s Space) List(o ListOptions) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) { s.Load().List(o)(yield) }
 }
@@ -89,7 +95,7 @@ func (s Space) Vector(key string) ([]float32, bool) {
 	return v.Vector(key)
 }
 
-// Search returns the entries whose vectors are most like v; see View.Search.
+// Search returns the entries whose vectors are most like v; see SpaceSnapshot.Search.
 func (s Space) Search(v []float32, o SearchOptions) ([]Hit, error) {
 	view := s.Load()
 	hits, err := view.Search(v, o)
@@ -97,14 +103,14 @@ func (s Space) Search(v []float32, o SearchOptions) ([]Hit, error) {
 }
 
 // SearchText returns the entries whose text fits the query best; see
-// View.SearchText.
+// SpaceSnapshot.SearchText.
 func (s Space) SearchText(query string, o SearchOptions) ([]Hit, error) {
 	view := s.Load()
 	hits, err := view.SearchText(query, o)
 	return s.used(hits), err
 }
 
-// SearchBoth joins both searches; see View.SearchBoth.
+// SearchBoth joins both searches; see SpaceSnapshot.SearchBoth.
 func (s Space) SearchBoth(v []float32, query string, o SearchOptions) ([]Hit, error) {
 	view := s.Load()
 	hits, err := view.SearchBoth(v, query, o)

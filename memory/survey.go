@@ -26,7 +26,7 @@ type spans struct {
 	often bool // few references, again and again: a small value that shows as a huge one
 }
 
-// spansPool has room for the spans of another value: they are no pointers.
+// spansPool has room for the spans of another value: they are not pointers.
 var spansPool = sync.Pool{New: func() any { return new(spans) }}
 
 // noted returns what was noted, to note more.

@@ -272,7 +272,7 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 		require.NoError(t, errOf(s.Put("b", 1)))
 		time.Sleep(15 * time.Second) // 20s
 		require.NoError(t, errOf(s.Put("c", 1)))
-		at := func(d time.Duration) memory.View {
+		at := func(d time.Duration) memory.SpaceSnapshot {
 			t.Helper()
 			snapshot, err := m.AsOf(start.Add(d))
 			require.NoError(t, err)

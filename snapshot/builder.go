@@ -116,6 +116,18 @@ func (Builder[K, V]) Pending(r Row[K, V], version uint64) Row[K, V] { return r.a
 // those that are not in its caches at the same time.
 func (Builder[K, V]) Prefetch(rows []Ref[K, V]) { prefetch(rows) }
 
+// Lookup returns where the value of key lies, or nil. What it points to must not be
+// modified.
+func (Builder[K, V]) Lookup(m *Map[K, V], key K) *V {
+	if e := m.lookup(key); e != nil {
+		return &e.value
+	}
+	return nil
+}
+
+// Pointer returns where the value of a row lies. What it points to must not be modified.
+func (Builder[K, V]) Pointer(r Row[K, V]) *V { return &r.e.value }
+
 // Size returns about how many bytes the row keeps alive: itself, its key, and
 // what its value reaches, of which it looks at the first thousand objects. It
 // passes over what values share, as time zones, and reads nothing that somebody

@@ -195,7 +195,7 @@ func (c compiler) unnamed(pl *plan, u reflect.Type) {
 }
 
 // addSteps adds the fields of the struct t, which is off bytes into pl's type, and
-// those of the structs in it: a nested struct is no step of its own.
+// those of the structs in it: a nested struct is not a step of its own.
 func (c compiler) addSteps(pl *plan, t reflect.Type, off uintptr) {
 	if t == builderType {
 		c.addBuilderSteps(pl, off)

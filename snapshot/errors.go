@@ -28,7 +28,7 @@ type KeyError[K comparable] struct {
 }
 
 func (e *KeyError[K]) Error() string {
-	return fmt.Sprintf("%s: %v: %v", cmp.Or(e.Name, "snapshot"), e.Key, e.Err)
+	return fmt.Sprintf("%s: %v: %v", cut(cmp.Or(e.Name, "snapshot")), text(e.Key), e.Err)
 }
 
 func (e *KeyError[K]) Unwrap() error { return e.Err }

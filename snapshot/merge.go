@@ -20,11 +20,16 @@ func (c Conflict[K, V]) Ours() (V, bool) { return isolated(c.cfg, c.ours) }
 // there is one.
 func (c Conflict[K, V]) Theirs() (V, bool) { return isolated(c.cfg, c.theirs) }
 
+// Rows returns the rows of Base, Ours and Theirs; the zero Row where there is none.
+func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
+	return c.cfg.row(c.base), c.cfg.row(c.ours), c.cfg.row(c.theirs)
+}
+
 // Merge makes all changes from base to theirs in the map that is edited, ours:
 // a three-way merge. A key that ours has changed since base as well, unless both
 // removed it, is a conflict, for resolve to decide: by the value it returns, by
 // removing the key if keep is false, or by an error, which ends the merge, with
-// a part of it done, and is returned. Equal values are no exception, since
+// a part of it done, and is returned. Equal values make no exception, since
 // values cannot be compared.
 //
 // Merge panics, before it does anything, if the maps have other Options than

@@ -227,7 +227,7 @@ func isLock(t reflect.Type) bool {
 		case "sync", "sync/atomic", "internal/sync":
 			return true
 		case "internal/poll":
-			return t.Size() > 0 // and is no error
+			return t.Size() > 0 // and is not an error
 		case "reflect":
 			return t.Name() == "Value"
 		case "internal/runtime/sys", "runtime/internal/sys":

@@ -483,7 +483,7 @@ func requireEntry(t *rapid.T, want row[item], key string, e memory.Entry, ok boo
 }
 
 // requireSearch requires that both searches find what a scan of the model finds.
-func (v *memoryVersion) requireSearch(t *rapid.T, space int, view memory.View) {
+func (v *memoryVersion) requireSearch(t *rapid.T, space int, view memory.SpaceSnapshot) {
 	query := []float32{1, -2, 0.5}
 	scores := make(map[string]float64)
 	texts := make(map[string]bool)

@@ -35,7 +35,7 @@ const maxLine = 1 << 20
 //	{"space":["user","42"],"key":"name"}
 //	{"space":["user","42"],"text":"train to Lyon","relevant":["trip","seat"]}
 //
-// Empty lines are skipped. A line that is no such query, has other members or one
+// Empty lines are skipped. A line that is not such a query, has other members or one
 // twice, or is longer than 1 MiB, is an error that wraps ErrMalformed. So is a
 // query for what is not among the records: a space, a key, or a relevant one.
 // Queries also returns the errors of r, and ErrNoQueries.

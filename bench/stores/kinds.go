@@ -5,7 +5,11 @@ import "github.com/blevesearch/bleve/v2/analysis/lang/en"
 // Kinds returns the stores that are compared by default.
 func Kinds() []Kind {
 	return []Kind{
+		{ID: "views", Name: "cowstore views", Ours: true, New: newViews,
+			Promises: Promises{Isolated: true, Snapshots: true, Atomic: true}},
 		{ID: "cowstore", Name: "cowstore Get", Ours: true, New: newCowstore,
+			Promises: Promises{Isolated: true, Snapshots: true, Atomic: true}},
+		{ID: "compiled", Name: "cowstore Get, nothing generated", Ours: true, New: newCompiled,
 			Promises: Promises{Isolated: true, Snapshots: true, Atomic: true}},
 		{ID: "shared", Name: "cowstore Shared", Ours: true, New: newShared,
 			Promises: Promises{Snapshots: true, Atomic: true}},

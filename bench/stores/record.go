@@ -1,5 +1,7 @@
 package stores
 
+//go:generate go tool cowview -type Record -output record_view.go
+
 import (
 	"encoding/binary"
 	"fmt"
@@ -11,15 +13,14 @@ import (
 // programs it is a struct of strings with a slice and a map in it, and it is
 // these two that two callers come to share when a store does not copy.
 //
-// It has no method Clone, so that cowstore clones it as it would any such type:
-// with the deep clone that it compiles itself.
+// Its views and its method Clone, which cowstore then uses, are generated.
 type Record struct {
 	Package, Name, Kind, Signature, Doc string
 
 	Tags []string          // the first is the stamp of the generation
 	Meta map[string]string // "indexed" is the stamp of the generation
 
-	// Payload is the value of a record that is no symbol, and nil if it is one.
+	// Payload is the value of a record that is not a symbol, and nil if it is one.
 	// It begins and ends with the stamp of the generation.
 	Payload []byte
 
@@ -61,6 +62,8 @@ func (r *Record) Reindexed(generation uint32) Record {
 // has two that differ. Check also covers the length of every field and tag, and
 // key the identity, so that one mixed from two symbols is seen as well, but for
 // fields of equal length. The cost does not depend on how long the strings are.
+//
+//cowview:readonly
 func (r *Record) Intact(key string) bool {
 	if r.Payload != nil {
 		return r.filled(key)
@@ -72,6 +75,20 @@ func (r *Record) Intact(key string) bool {
 	return r.Check == r.sum(stamp) &&
 		r.Meta["indexed"] == stamp &&
 		len(key) == n+1+len(r.Name) && key[:n] == r.Package && key[n] == '.' && key[n+1:] == r.Name
+}
+
+// Look looks at a few fields, and returns how long they are.
+//
+//cowview:readonly
+func (r *Record) Look() int {
+	n := len(r.Name) + len(r.Doc) + len(r.Meta["indexed"])
+	if len(r.Tags) > 0 {
+		n += len(r.Tags[0])
+	}
+	if len(r.Payload) > 0 {
+		n += int(r.Payload[0])
+	}
+	return n
 }
 
 // sum returns the sum of the stamp, as a word, and of the lengths of everything,

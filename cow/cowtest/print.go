@@ -273,7 +273,7 @@ func isFlat(t reflect.Type) bool {
 	return reflect.Bool <= k && k <= reflect.Complex128
 }
 
-// isLeftOut reports whether the memory of the struct type t is no content:
+// isLeftOut reports whether the memory of the struct type t is not content:
 // that of locks and atomics, which changes by being used, and that of types
 // that are immutable by their own contract and large, or of the runtime.
 func isLeftOut(t reflect.Type) bool {

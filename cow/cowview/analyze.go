@@ -122,24 +122,24 @@ func (a *analysis) accessor(n *types.Named, f field) (acc accessor, ok bool) {
 	at := place{f.v, n.Obj().Name() + "." + f.v.Name()}
 	t := f.v.Type()
 	if isInvalid(t) {
-		a.fail(at, "its type is not declared")
+		a.fail(at, "its type cannot be known: %s", a.errorAt(f.v))
 		return acc, false
 	}
 	if l := findLock(t, at.path); l != nil {
 		switch {
 		case f.promoted: // said of the embedded field
 		case hasOwnClone(n):
-			a.note(at, "no accessor: %s must not be copied", types.TypeString(l.typ, nil))
+			a.note(at, "no accessor: %s must not be copied", typeText(l.typ))
 		default:
 			a.fail(place{f.v, l.path}, "%s must not be copied; give %s a method Clone",
-				types.TypeString(l.typ, nil), n.Obj().Name())
+				typeText(l.typ), n.Obj().Name())
 		}
 		return acc, false
 	}
 	s := a.show(t, at)
 	if !canName(t, a.pkg) && s.kind != asView {
 		if !f.promoted {
-			a.fail(at, "its type %s cannot be named here", types.TypeString(t, nil))
+			a.fail(at, "its type %s cannot be named here", typeText(t))
 		}
 		return acc, false
 	}
@@ -194,6 +194,9 @@ func fieldsOf(n *types.Named, pkg *types.Package) []field {
 				t, guard = types.Unalias(p.Elem()), strings.TrimPrefix(guard+" && "+path+" != nil", " && ")
 			}
 			if s, ok := t.Underlying().(*types.Struct); ok && v.Embedded() && !seen[t] && !isConstant(v.Type()) {
+				if guard != l.guard && !canSelect(v, pkg) {
+					continue
+				}
 				seen[t] = true
 				queue = append(queue, level{s, path, guard})
 			}

@@ -51,6 +51,10 @@ func (c *cloning) planOf(n *types.Named) (p clonePlan, via map[*types.TypeName]b
 		return p, nil
 	}
 	pieces, via := piecesOf(n)
+	if slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == unknown }) {
+		// It may hold itself, in a cycle that only the library's clone ends.
+		via[n.Obj()] = true
+	}
 	groups, ok := meetings(pieces)
 	if !ok || needsPlain(n.Underlying(), c.pkg) {
 		p.deep = true
@@ -83,14 +87,14 @@ func meetings(pieces []piece) (groups [][]piece, ok bool) {
 	group := make([]int, len(pieces))
 	for i, a := range pieces {
 		group[i] = i
-		if a.many {
+		if a.many || a.kind == unknown {
 			return nil, false
 		}
 		for j, b := range pieces[:i] {
 			if !mayMeet(a, b) {
 				continue
 			}
-			if a.path == "" || b.path == "" || a.kind == unknown || b.kind == unknown {
+			if a.path == "" || b.path == "" {
 				return nil, false
 			}
 			was, now := group[i], group[j]
@@ -160,15 +164,26 @@ func (c *cloning) decide(n *types.Named, s *structModel) {
 		s.CloneExpr = shared + ".Clone()"
 	case p.own && hasClone(types.NewPointer(n)):
 		s.CloneExpr = "*" + shared + ".Clone()"
+		if s.Locked = hasLockedPart(n); s.Locked {
+			s.CloneExpr = shared + ".Clone()"
+		}
 	case p.own:
 	case isImmutable(n):
 		s.CloneExpr = "*" + shared
 	case bar != "":
-		c.notes = append(c.notes, s.Name+": no method Clone: "+bar+" may refer to memory of it more than once, and keeps its shape without")
+		c.notes = append(c.notes, s.Name+": no method Clone: "+why(s.Name, bar))
 	default:
 		s.CloneExpr = shared + ".Clone()"
 		s.Clone = c.clone(n, s, p)
 	}
+}
+
+// why says why a type has no Clone by which the library would clone it as a part of bar.
+func why(name, bar string) string {
+	if name == bar {
+		return "a value may hold others of its type, and their shape is kept without"
+	}
+	return article(bar) + " " + bar + " may refer to memory of several, and its shape is kept without"
 }
 
 func (c *cloning) clone(n *types.Named, s *structModel, p clonePlan) *cloneModel {
@@ -183,7 +198,7 @@ func (c *cloning) clone(n *types.Named, s *structModel, p clonePlan) *cloneModel
 		return m
 	}
 	if p.compare != nil {
-		m.Body = append(m.Body, "if "+strings.Join(p.compare, " || ")+" {", "return "+call+" // keeps the shape", "}")
+		m.Body = append(m.Body, "if "+strings.Join(p.compare, " ||\n")+" {", "return "+call+" // keeps the shape", "}")
 	}
 	w := cloneWriter{analysis: c.analysis}
 	w.parts(n.Underlying(), "p", 0)
@@ -207,7 +222,7 @@ func (c *cloning) plain(n *types.Named, s *structModel) (*plainModel, string) {
 // unused returns name, or one like it that the package does not use.
 func (c *cloning) unused(name string) string {
 	for c.pkg.Scope().Lookup(name) != nil || slices.Contains(taken, name) {
-		name += "_"
+		name += "2"
 	}
 	return name
 }

@@ -3,7 +3,7 @@ module github.com/cowstore/cowstore/cow/cowview
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0
+	github.com/cowstore/cowstore v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/tools v0.51.0
 )
@@ -15,3 +15,5 @@ require (
 )
 
 replace github.com/cowstore/cowstore => ../..
+
+tool github.com/cowstore/cowstore/cow/cowview

@@ -189,6 +189,17 @@ func holdsLock(t types.Type) bool {
 	return false
 }
 
+// hasLockedPart reports whether a lock is in the memory of a struct type, whatever
+// methods that has.
+func hasLockedPart(t types.Type) bool {
+	for f := range t.Underlying().(*types.Struct).Fields() {
+		if holdsLock(f.Type()) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasClone reports whether t has a method Clone that returns a t.
 func hasClone(t types.Type) bool {
 	s := method(t, "Clone")

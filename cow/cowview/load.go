@@ -22,6 +22,7 @@ type loaded struct {
 	fset  *token.FileSet
 	pkg   *types.Package
 	files []*ast.File
+	errs  []packages.Error
 }
 
 // load loads the package in dir. The file output, which may be missing, broken or
@@ -33,8 +34,7 @@ func load(dir, output string, tests bool) (*loaded, error) {
 		return nil, err
 	}
 	cfg := &packages.Config{
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
-			packages.NeedTypesInfo | packages.NeedImports,
+		Mode:    packages.LoadSyntax,
 		Dir:     dir,
 		Tests:   tests,
 		Overlay: map[string][]byte{output: []byte("package " + name + "\n")},
@@ -48,14 +48,15 @@ func load(dir, output string, tests bool) (*loaded, error) {
 		return nil, fmt.Errorf("%s: no package %s", dir, name)
 	}
 	for _, e := range pkg.Errors {
-		if e.Kind != packages.TypeError {
+		// The compiler fails too, and says so after a #, for want of the file.
+		if e.Kind != packages.TypeError && !strings.HasPrefix(e.Msg, "# ") {
 			return nil, e
 		}
 	}
 	if pkg.Types == nil {
 		return nil, fmt.Errorf("%s: no types", dir)
 	}
-	return &loaded{pkg.Fset, pkg.Types, pkg.Syntax}, nil
+	return &loaded{pkg.Fset, pkg.Types, pkg.Syntax, pkg.Errors}, nil
 }
 
 // choose returns the package that output belongs to: of two variants, that with tests.
@@ -118,6 +119,17 @@ func (l *loaded) position(o types.Object) string {
 		return o.Pkg().Path()
 	}
 	return fmt.Sprintf("%s:%d", filepath.Base(p.Filename), p.Line)
+}
+
+// errorAt returns what is wrong in the line of o.
+func (l *loaded) errorAt(o types.Object) string {
+	p := l.fset.Position(o.Pos())
+	for _, e := range l.errs {
+		if strings.HasPrefix(e.Pos, fmt.Sprintf("%s:%d:", p.Filename, p.Line)) {
+			return e.Msg
+		}
+	}
+	return "the package has errors"
 }
 
 // typeNamed returns the defined struct type of that name.

@@ -157,7 +157,7 @@ func (a *analysis) params(sig *types.Signature) (list string, args []string) {
 // checkResult reports whether a result can be handed out, isolated if need be.
 func (a *analysis) checkResult(t types.Type, at place) bool {
 	if l := findLock(t, ""); l != nil {
-		a.fail(at, "cannot be offered: its result holds %s, which must not be copied", types.TypeString(l.typ, nil))
+		a.fail(at, "cannot be offered: its result holds %s, which must not be copied", typeText(l.typ))
 		return false
 	}
 	if f, ok := t.Underlying().(*types.Signature); ok && !isParam(t) && yields(f) {

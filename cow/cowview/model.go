@@ -29,6 +29,7 @@ type structModel struct {
 	Methods   []methodModel
 	Clone     *cloneModel // nil: none is generated
 	CloneExpr string      // a clone of *p
+	Locked    bool        // only *p can be cloned, to a pointer
 }
 
 // An accessor is a method of a view for a field.

@@ -1,9 +1,6 @@
 package main
 
-import (
-	"go/types"
-	"strconv"
-)
+import "go/types"
 
 // isImmutable reports whether nothing that can be modified is reached from a value of
 // t: a copy of it is isolated. Functions and channels are handles.
@@ -141,5 +138,10 @@ func blameOf(t types.Type) string {
 			return "it is an array within something else"
 		}
 	}
-	return "there is no view of its type " + strconv.Quote(types.TypeString(t, nil))
+	return "there is no view of its type " + typeText(t)
+}
+
+// typeText returns t as messages and comments show it.
+func typeText(t types.Type) string {
+	return types.TypeString(t, func(p *types.Package) string { return p.Name() })
 }

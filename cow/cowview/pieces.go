@@ -90,6 +90,9 @@ func canSelect(f *types.Var, pkg *types.Package) bool {
 func (w *walk) piece(p piece, many bool, elems ...types.Type) {
 	w.pieces = append(w.pieces, p)
 	key := types.TypeString(p.elem, nil)
+	if p.kind == mapping {
+		key = "a " + key // and not a pointer to one
+	}
 	if w.above[key] {
 		w.pieces = append(w.pieces, piece{unknown, p.elem, true, ""})
 		return

@@ -47,6 +47,15 @@ func ({{.ViewOf}}) ViewOf(r {{$.Pkg}}.Ref[{{.Type}}]) {{.ViewOf}} { return {{.Vi
 // Valid reports whether there is {{.A}} {{.Name}} to show.
 func (v {{.ViewOf}}) Valid() bool { return v.ref.Valid() }
 
+{{if .Locked -}}
+// Clone returns a deep copy that belongs to the caller, and nil if the view is not Valid.
+func (v {{.ViewOf}}) Clone() *{{.Type}} {
+	if !v.ref.Valid() {
+		return nil
+	}
+	return {{.CloneExpr}}
+}
+{{- else -}}
 // Clone returns a deep copy that belongs to the caller, and the zero {{.Name}} if the
 // view is not Valid.
 func (v {{.ViewOf}}) Clone() {{.Type}} {
@@ -55,20 +64,16 @@ func (v {{.ViewOf}}) Clone() {{.Type}} {
 	}
 	return {{.CloneExpr}}
 }
+{{- end}}
 
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v {{.ViewOf}}) Equal(w {{.ViewOf}}) bool { return {{$.Pkg}}.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v {{.ViewOf}}) String() string { return {{$.Pkg}}.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v {{.ViewOf}}) LogValue() {{$.Slog}}.Value {
-	if !v.ref.Valid() {
-		return {{$.Slog}}.AnyValue(nil)
-	}
-	return {{$.Slog}}.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v {{.ViewOf}}) LogValue() {{$.Slog}}.Value { return {{$.Pkg}}.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v {{.ViewOf}}) MarshalJSON() ([]byte, error) { return {{$.Pkg}}.JSONOf(v.ref) }
@@ -140,9 +145,13 @@ func render(m *model) ([]byte, error) {
 	if err := file.Execute(&b, m); err != nil {
 		return nil, err
 	}
-	out, err := format.Source(b.Bytes())
-	if err != nil {
-		return nil, fmt.Errorf("%w in:\n%s", err, b.Bytes())
+	text := b.Bytes()
+	for range 2 { // a long function is put on lines of its own at second sight
+		out, err := format.Source(text)
+		if err != nil {
+			return nil, fmt.Errorf("%w in:\n%s", err, text)
+		}
+		text = out
 	}
-	return out, nil
+	return text, nil
 }

@@ -16,7 +16,7 @@ import (
 //
 //   - Limit is how many results there may be; 0 or less is 10, as in AgentField's
 //     control plane.
-//   - Threshold is the least score of a result; 0 is no minimum.
+//   - Threshold is the least score of a result; 0: none.
 //   - Filters are names of metadata and what it must equal, all of them, in the
 //     sense of memory.Field: 1 equals 1.0. A name is one key, whatever characters
 //     it has. Nil equals a nil that is there.

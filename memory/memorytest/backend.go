@@ -36,7 +36,7 @@ type Lister interface {
 // An Inserter is a Backend that checks and stores in one step.
 type Inserter interface {
 	// Insert stores a value only if there is none, and reports whether it did.
-	// Only that it did not is no error.
+	// That it did not is not an error.
 	Insert(space []string, key string, value any) (inserted bool, err error)
 }
 
@@ -64,11 +64,11 @@ type Conditional interface {
 	Revision(space []string, key string) (uint64, error)
 
 	// SetIf stores a value if the key has the revision, 0 for one that is absent, and
-	// reports whether it did. Only that it did not is no error.
+	// reports whether it did. That it did not is not an error.
 	SetIf(space []string, key string, revision uint64, value any) (done bool, err error)
 
 	// DeleteIf removes a key if it has the revision, which is not 0, and reports
-	// whether it did. Only that it did not is no error.
+	// whether it did. That it did not is not an error.
 	DeleteIf(space []string, key string, revision uint64) (done bool, err error)
 }
 

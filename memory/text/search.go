@@ -46,7 +46,7 @@ func (h Hit) compare(g Hit) int {
 // It returns an error that is ErrOptions if K is negative or MinScore is not a
 // number.
 //
-// It takes time of how common the rarer tokens of the query are, in the main: once
+// The cost depends mainly on how common the rarer tokens of the query are: once
 // K documents are found, those that have only common tokens are passed over.
 func (x *Index) Search(query string, o Options) ([]Hit, error) {
 	if o.K < 0 {

@@ -163,7 +163,7 @@ func (c *comparer) value(a, b reflect.Value, path string) error {
 	return nil
 }
 
-// copies compares values that are no variables.
+// copies compares values that are not variables.
 func (c *comparer) copies(a, b reflect.Value, path string) error {
 	was := c.apart
 	c.apart = true

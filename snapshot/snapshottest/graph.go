@@ -36,7 +36,7 @@ type maker struct {
 	r     *rand.Rand
 	reuse float64
 	left  int // how many objects it may still make
-	apart int // what is filled is no variable that anything could point to
+	apart int // what is filled is not a variable that anything could point to
 
 	places map[reflect.Type][]unsafe.Pointer
 	types  []reflect.Type // the keys of places

@@ -71,23 +71,3 @@ func (v PointerViews[T, W]) String() string {
 
 // MarshalJSON returns the JSON of the pointer.
 func (v PointerViews[T, W]) MarshalJSON() ([]byte, error) { return json.Marshal(v.p) }
-
-// Cloned stands for a value that cannot be shown, such as an interface: it hands out
-// clones of it.
-type Cloned[T any] struct{ p *T }
-
-// ViewOf returns a Cloned of what r points to.
-func (Cloned[T]) ViewOf(r Ref[T]) Cloned[T] { return Cloned[T]{r.p} }
-
-// Get returns a deep copy that belongs to the caller.
-func (v Cloned[T]) Get() T { return CloneOf(*v.p) }
-
-// String returns the type of the value.
-func (v Cloned[T]) String() string { return typeName[T]() }
-
-// MarshalJSON returns the JSON of the value.
-func (v Cloned[T]) MarshalJSON() ([]byte, error) { return json.Marshal(v.p) }
-
-// CloneOf returns a deep copy of v, as [snapshot.Cloner] makes it. It is for generated
-// code.
-func CloneOf[T any](v T) T { return clone(v) }

@@ -197,7 +197,7 @@ func (t part) decode(b []byte, p unsafe.Pointer) ([]byte, error) {
 		}
 		n := bytes.Index(b, end)
 		// An end mark may follow a marked zero: 0 0xff, 0 1 is found as it is, since
-		// 0xff is no zero.
+		// 0xff is not a zero.
 		if n < 0 {
 			return nil, fmt.Errorf("%w: a string without an end", ErrBytes)
 		}

@@ -30,7 +30,7 @@ var _ = (*Profile)((*struct {
 	Nick    *string
 	Home    url.URL
 	Worth   *big.Int
-	Any     any
+	Spots   map[string]Address
 	note    []int
 })(nil))
 
@@ -69,16 +69,11 @@ func (v ProfileView) Clone() Profile {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ProfileView) Equal(w ProfileView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ProfileView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ProfileView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ProfileView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ProfileView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -129,8 +124,10 @@ func (v ProfileView) Home() url.URL { return view.CloneOf(view.Shared(v.ref).Hom
 // Worth returns a copy of the field Worth.
 func (v ProfileView) Worth() *big.Int { return view.CloneOf(view.Shared(v.ref).Worth) }
 
-// Any returns an isolated clone of the field Any: it is an interface.
-func (v ProfileView) Any() any { return view.CloneOf(view.Shared(v.ref).Any) }
+// Spots returns a view of the field Spots.
+func (v ProfileView) Spots() view.MapViews[string, Address, AddressView] {
+	return view.MapViewsOf[AddressView](view.Shared(v.ref).Spots)
+}
 
 // note returns a view of the field note.
 func (v ProfileView) note() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).note) }
@@ -168,16 +165,11 @@ func (v TeamView) Clone() Team {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TeamView) Equal(w TeamView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TeamView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TeamView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TeamView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TeamView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -238,16 +230,11 @@ func (v AddressView) Clone() Address {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v AddressView) Equal(w AddressView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v AddressView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v AddressView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v AddressView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v AddressView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }

@@ -26,7 +26,7 @@ type Profile struct {
 	Nick    *string
 	Home    url.URL
 	Worth   *big.Int
-	Any     any
+	Spots   map[string]Address
 	note    []int
 }
 
@@ -53,6 +53,8 @@ func (p *Profile) Title(sep string) string { return p.Name + sep + p.Address.Str
 // AllTags returns tags and roles.
 //
 //cowview:readonly
-func (p Profile) AllTags() ([]string, error) { return append(p.Tags[:len(p.Tags):len(p.Tags)], p.Roles...), nil }
+func (p Profile) AllTags() ([]string, error) {
+	return append(p.Tags[:len(p.Tags):len(p.Tags)], p.Roles...), nil
+}
 
 var _ = Profile{}.note

@@ -26,3 +26,14 @@ type Twice struct {
 	Inner  struct{ C []string }
 	Unique []bool
 }
+
+// Parts has references in its parts, each of its own kind.
+type Parts struct {
+	Head struct {
+		S []string
+		N *int
+	}
+	Arr  [1][]float64
+	Map  map[string][2]int
+	Deep *struct{ B []byte }
+}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/cowstore/cowstore/snapshot"
@@ -118,6 +119,11 @@ var _ = (*Own)((*struct{ S []int })(nil))
 
 var _ = (*OwnPtr)((*struct{ S []int })(nil))
 
+var _ = (*Locked)((*struct {
+	mu sync.Mutex
+	M  map[string]int
+})(nil))
+
 var _ = (*Owners)((*struct {
 	A []Own
 	B map[string]Own
@@ -125,6 +131,7 @@ var _ = (*Owners)((*struct {
 	D []*OwnPtr
 	E OwnPtr
 	F [2]Own
+	G []*Locked
 })(nil))
 
 func _[T any, N Number](p *struct {
@@ -137,7 +144,9 @@ func _[T any, N Number](p *struct {
 	Ints  Pair[int]
 	Rows  []Rows[T]
 	Many  map[N][]Rows[T]
-}) *List[T, N] { return (*List[T, N])(p) }
+}) *List[T, N] {
+	return (*List[T, N])(p)
+}
 
 var _ = (*Single)((*struct {
 	Name   string
@@ -166,6 +175,16 @@ var _ = (*Twice)((*struct {
 	Unique []bool
 })(nil))
 
+var _ = (*Parts)((*struct {
+	Head struct {
+		S []string
+		N *int
+	}
+	Arr  [1][]float64
+	Map  map[string][2]int
+	Deep *struct{ B []byte }
+})(nil))
+
 var _ = (*Leaf)((*struct{ S []int })(nil))
 
 var _ = (*Flat)((*struct {
@@ -191,7 +210,9 @@ func _[T any](p *struct {
 	A T
 	B T
 	S []string
-}) *Pair[T] { return (*Pair[T])(p) }
+}) *Pair[T] {
+	return (*Pair[T])(p)
+}
 
 // SlicesView shows a Slices that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -209,22 +230,17 @@ func (v SlicesView) Clone() Slices {
 	if !v.ref.Valid() {
 		return Slices{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SlicesView) Equal(w SlicesView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SlicesView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SlicesView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SlicesView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SlicesView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -305,17 +321,6 @@ func (v SlicesView) Flats() view2.SlicePointers[Flat, FlatView] {
 	return view2.SlicePointersOf[FlatView](view2.Shared(v.ref).Flats)
 }
 
-// slicesPlain is a Slices without methods, which package snapshot clones by itself.
-type slicesPlain Slices
-
-var cloneSlices = snapshot.Cloner(snapshot.Options[slicesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Slices) Clone() Slices {
-	return Slices(cloneSlices(slicesPlain(p)))
-}
-
 // MapsView shows a Maps that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MapsView struct{ ref view2.Ref[Maps] }
@@ -332,22 +337,17 @@ func (v MapsView) Clone() Maps {
 	if !v.ref.Valid() {
 		return Maps{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MapsView) Equal(w MapsView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MapsView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MapsView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MapsView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MapsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -409,17 +409,6 @@ func (v MapsView) ByAny() map[any]string { return view2.CloneOf(view2.Shared(v.r
 // Set returns a view of the field Set.
 func (v MapsView) Set() view2.Map[string, struct{}] { return view2.MapOf(view2.Shared(v.ref).Set) }
 
-// mapsPlain is a Maps without methods, which package snapshot clones by itself.
-type mapsPlain Maps
-
-var cloneMaps = snapshot.Cloner(snapshot.Options[mapsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Maps) Clone() Maps {
-	return Maps(cloneMaps(mapsPlain(p)))
-}
-
 // PointersView shows a Pointers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PointersView struct{ ref view2.Ref[Pointers] }
@@ -442,16 +431,11 @@ func (v PointersView) Clone() Pointers {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PointersView) Equal(w PointersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PointersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PointersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PointersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PointersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -501,13 +485,13 @@ func (v PointersView) Zone() *time.Location { return view2.Shared(v.ref).Zone }
 // Re returns the field Re.
 func (v PointersView) Re() *regexp.Regexp { return view2.Shared(v.ref).Re }
 
-// Any returns an isolated clone of the field Any: there is no view of its type "*any".
+// Any returns an isolated clone of the field Any: there is no view of its type *any.
 func (v PointersView) Any() *any { return view2.CloneOf(view2.Shared(v.ref).Any) }
 
 // Arr returns a view of the field Arr.
 func (v PointersView) Arr() view2.Pointer[[3]int] { return view2.PointerOf(view2.Shared(v.ref).Arr) }
 
-// ArrS returns an isolated clone of the field ArrS: there is no view of its type "*[3][]int".
+// ArrS returns an isolated clone of the field ArrS: there is no view of its type *[3][]int.
 func (v PointersView) ArrS() *[3][]int { return view2.CloneOf(view2.Shared(v.ref).ArrS) }
 
 // Self returns a view of the field Self.
@@ -531,22 +515,17 @@ func (v OthersView) Clone() Others {
 	if !v.ref.Valid() {
 		return Others{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OthersView) Equal(w OthersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OthersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OthersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OthersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OthersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -576,7 +555,7 @@ func (v OthersView) Typ() reflect.Type { return view2.Shared(v.ref).Typ }
 // Err returns an isolated clone of the field Err: it is an interface.
 func (v OthersView) Err() error { return view2.CloneOf(view2.Shared(v.ref).Err) }
 
-// Buf returns an isolated clone of the field Buf: there is no view of its type "bytes.Buffer".
+// Buf returns an isolated clone of the field Buf: there is no view of its type bytes.Buffer.
 func (v OthersView) Buf() bytes.Buffer { return view2.CloneOf(view2.Shared(v.ref).Buf) }
 
 // Anon returns an isolated clone of the field Anon: its type has no name.
@@ -585,7 +564,7 @@ func (v OthersView) Anon() struct{ A []int } { return view2.CloneOf(view2.Shared
 // AnonF returns the field AnonF.
 func (v OthersView) AnonF() struct{ A int } { return view2.Shared(v.ref).AnonF }
 
-// IPNet returns an isolated clone of the field IPNet: there is no view of its type "net.IPNet".
+// IPNet returns an isolated clone of the field IPNet: there is no view of its type net.IPNet.
 func (v OthersView) IPNet() net.IPNet { return view2.CloneOf(view2.Shared(v.ref).IPNet) }
 
 // Empty returns the field Empty.
@@ -599,17 +578,6 @@ func (v OthersView) Own() ownErrorView {
 // private returns a view of the field private.
 func (v OthersView) private() view2.MapViews[string, []int, view2.Slice[int]] {
 	return view2.MapViewsOf[view2.Slice[int]](view2.Shared(v.ref).private)
-}
-
-// othersPlain is an Others without methods, which package snapshot clones by itself.
-type othersPlain Others
-
-var cloneOthers = snapshot.Cloner(snapshot.Options[othersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Others) Clone() Others {
-	return Others(cloneOthers(othersPlain(p)))
 }
 
 // NamesView shows a Names that is not to be written to. Accessors of a view that is
@@ -634,16 +602,11 @@ func (v NamesView) Clone() Names {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v NamesView) Equal(w NamesView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v NamesView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v NamesView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v NamesView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v NamesView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -704,22 +667,17 @@ func (v EmbedsView) Clone() Embeds {
 	if !v.ref.Valid() {
 		return Embeds{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v EmbedsView) Equal(w EmbedsView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v EmbedsView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v EmbedsView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v EmbedsView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v EmbedsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -730,7 +688,7 @@ func (v EmbedsView) Base() BaseView { return BaseView{}.ViewOf(view2.To(&view2.S
 // Meta returns a view of the field Meta.
 func (v EmbedsView) Meta() MetaView { return MetaView{}.ViewOf(view2.To(view2.Shared(v.ref).Meta)) }
 
-// Cookie returns an isolated clone of the field Cookie: there is no view of its type "net/http.Cookie".
+// Cookie returns an isolated clone of the field Cookie: there is no view of its type http.Cookie.
 func (v EmbedsView) Cookie() http.Cookie { return view2.CloneOf(view2.Shared(v.ref).Cookie) }
 
 // Time returns the field Time.
@@ -797,17 +755,6 @@ func (v EmbedsView) Unparsed() view2.Slice[string] {
 	return view2.SliceOf(view2.Shared(v.ref).Unparsed)
 }
 
-// embedsPlain is an Embeds without methods, which package snapshot clones by itself.
-type embedsPlain Embeds
-
-var cloneEmbeds = snapshot.Cloner(snapshot.Options[embedsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Embeds) Clone() Embeds {
-	return Embeds(cloneEmbeds(embedsPlain(p)))
-}
-
 // OwnView shows an Own that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OwnView struct{ ref view2.Ref[Own] }
@@ -830,16 +777,11 @@ func (v OwnView) Clone() Own {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OwnView) Equal(w OwnView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OwnView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OwnView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OwnView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OwnView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -869,22 +811,50 @@ func (v OwnPtrView) Clone() OwnPtr {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OwnPtrView) Equal(w OwnPtrView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OwnPtrView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OwnPtrView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OwnPtrView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OwnPtrView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
 
 // S returns a view of the field S.
 func (v OwnPtrView) S() view2.Slice[int] { return view2.SliceOf(view2.Shared(v.ref).S) }
+
+// LockedView shows a Locked that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type LockedView struct{ ref view2.Ref[Locked] }
+
+// ViewOf returns a view of what r points to.
+func (LockedView) ViewOf(r view2.Ref[Locked]) LockedView { return LockedView{r} }
+
+// Valid reports whether there is a Locked to show.
+func (v LockedView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and nil if the view is not Valid.
+func (v LockedView) Clone() *Locked {
+	if !v.ref.Valid() {
+		return nil
+	}
+	return view2.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v LockedView) Equal(w LockedView) bool { return view2.Equal(v.ref, w.ref) }
+
+// String returns the fields, each in short, whatever there is in them.
+func (v LockedView) String() string { return view2.StringOf(v.ref) }
+
+// LogValue returns a group of the fields, as String shows them.
+func (v LockedView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
+
+// MarshalJSON returns the JSON of the value.
+func (v LockedView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
+
+// M returns a view of the field M.
+func (v LockedView) M() view2.Map[string, int] { return view2.MapOf(view2.Shared(v.ref).M) }
 
 // OwnersView shows an Owners that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -908,16 +878,11 @@ func (v OwnersView) Clone() Owners {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v OwnersView) Equal(w OwnersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v OwnersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v OwnersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v OwnersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v OwnersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -946,6 +911,11 @@ func (v OwnersView) E() OwnPtrView { return OwnPtrView{}.ViewOf(view2.To(&view2.
 // F returns a view of the field F.
 func (v OwnersView) F() view2.SliceViews[Own, OwnView] {
 	return view2.SliceViewsOf[OwnView](view2.Shared(v.ref).F[:])
+}
+
+// G returns a view of the field G.
+func (v OwnersView) G() view2.SlicePointers[Locked, LockedView] {
+	return view2.SlicePointersOf[LockedView](view2.Shared(v.ref).G)
 }
 
 // Clone returns a deep copy of p, as package snapshot makes it.
@@ -981,6 +951,14 @@ func (p Owners) Clone() Owners {
 	for i := range p.F {
 		p.F[i] = p.F[i].Clone()
 	}
+	if p.G != nil {
+		p.G = append(make([]*Locked, 0, len(p.G)), p.G...)
+		for i := range p.G {
+			if p.G[i] != nil {
+				p.G[i] = p.G[i].Clone()
+			}
+		}
+	}
 	return p
 }
 
@@ -1006,16 +984,11 @@ func (v ListView[T, N]) Clone() List[T, N] {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ListView[T, N]) Equal(w ListView[T, N]) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ListView[T, N]) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ListView[T, N]) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ListView[T, N]) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ListView[T, N]) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1087,16 +1060,11 @@ func (v SingleView) Clone() Single {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SingleView) Equal(w SingleView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SingleView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SingleView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SingleView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SingleView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1126,7 +1094,9 @@ func (v SingleView) Owns() view2.MapViews[string, Own, OwnView] {
 func (v SingleView) Leaf() struct {
 	When *time.Time
 	F    []float64
-} { return view2.CloneOf(view2.Shared(v.ref).Leaf) }
+} {
+	return view2.CloneOf(view2.Shared(v.ref).Leaf)
+}
 
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Single) Clone() Single {
@@ -1180,16 +1150,11 @@ func (v TwiceView) Clone() Twice {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v TwiceView) Equal(w TwiceView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v TwiceView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v TwiceView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v TwiceView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v TwiceView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1237,7 +1202,11 @@ var cloneTwice = snapshot.Cloner(snapshot.Options[twicePlain]{})
 
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Twice) Clone() Twice {
-	if view2.Meet(view2.SliceSpan(p.A), view2.SliceSpan(p.B), view2.SliceSpan(p.Inner.C)) || view2.Meet(view2.MapSpan(p.M), view2.MapSpan(p.N)) || view2.Meet(view2.PointerSpan(p.P), view2.PointerSpan(p.Q)) || view2.Meet(view2.PointerSpan(p.T), view2.PointerSpan(p.U)) || view2.Meet(view2.SliceSpan(p.Bytes), view2.PointerSpan(p.Arr)) {
+	if view2.Meet(view2.SliceSpan(p.A), view2.SliceSpan(p.B), view2.SliceSpan(p.Inner.C)) ||
+		view2.Meet(view2.MapSpan(p.M), view2.MapSpan(p.N)) ||
+		view2.Meet(view2.PointerSpan(p.P), view2.PointerSpan(p.Q)) ||
+		view2.Meet(view2.PointerSpan(p.T), view2.PointerSpan(p.U)) ||
+		view2.Meet(view2.SliceSpan(p.Bytes), view2.PointerSpan(p.Arr)) {
 		return Twice(cloneTwice(twicePlain(p))) // keeps the shape
 	}
 	if p.A != nil {
@@ -1280,6 +1249,81 @@ func (p Twice) Clone() Twice {
 	return p
 }
 
+// PartsView shows a Parts that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type PartsView struct{ ref view2.Ref[Parts] }
+
+// ViewOf returns a view of what r points to.
+func (PartsView) ViewOf(r view2.Ref[Parts]) PartsView { return PartsView{r} }
+
+// Valid reports whether there is a Parts to show.
+func (v PartsView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Parts if the
+// view is not Valid.
+func (v PartsView) Clone() Parts {
+	if !v.ref.Valid() {
+		return Parts{}
+	}
+	return view2.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v PartsView) Equal(w PartsView) bool { return view2.Equal(v.ref, w.ref) }
+
+// String returns the fields, each in short, whatever there is in them.
+func (v PartsView) String() string { return view2.StringOf(v.ref) }
+
+// LogValue returns a group of the fields, as String shows them.
+func (v PartsView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
+
+// MarshalJSON returns the JSON of the value.
+func (v PartsView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
+
+// Head returns an isolated clone of the field Head: its type has no name.
+func (v PartsView) Head() struct {
+	S []string
+	N *int
+} {
+	return view2.CloneOf(view2.Shared(v.ref).Head)
+}
+
+// Arr returns a view of the field Arr.
+func (v PartsView) Arr() view2.SliceViews[[]float64, view2.Slice[float64]] {
+	return view2.SliceViewsOf[view2.Slice[float64]](view2.Shared(v.ref).Arr[:])
+}
+
+// Map returns a view of the field Map.
+func (v PartsView) Map() view2.Map[string, [2]int] { return view2.MapOf(view2.Shared(v.ref).Map) }
+
+// Deep returns an isolated clone of the field Deep: there is no view of its type *struct{B []byte}.
+func (v PartsView) Deep() *struct{ B []byte } { return view2.CloneOf(view2.Shared(v.ref).Deep) }
+
+// Clone returns a deep copy of p, as package snapshot makes it.
+func (p Parts) Clone() Parts {
+	if p.Head.S != nil {
+		p.Head.S = append(make([]string, 0, len(p.Head.S)), p.Head.S...)
+	}
+	if p.Head.N != nil {
+		e := *p.Head.N
+		p.Head.N = &e
+	}
+	for i := range p.Arr {
+		if p.Arr[i] != nil {
+			p.Arr[i] = append(make([]float64, 0, len(p.Arr[i])), p.Arr[i]...)
+		}
+	}
+	p.Map = maps.Clone(p.Map)
+	if p.Deep != nil {
+		e := *p.Deep
+		if e.B != nil {
+			e.B = append(make([]byte, 0, len(e.B)), e.B...)
+		}
+		p.Deep = &e
+	}
+	return p
+}
+
 // LeafView shows a Leaf that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type LeafView struct{ ref view2.Ref[Leaf] }
@@ -1302,16 +1346,11 @@ func (v LeafView) Clone() Leaf {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v LeafView) Equal(w LeafView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v LeafView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v LeafView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v LeafView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v LeafView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1341,16 +1380,11 @@ func (v FlatView) Clone() Flat {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v FlatView) Equal(w FlatView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v FlatView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v FlatView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v FlatView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v FlatView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1386,16 +1420,11 @@ func (v ownErrorView) Clone() ownError {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v ownErrorView) Equal(w ownErrorView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v ownErrorView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v ownErrorView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v ownErrorView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v ownErrorView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1425,16 +1454,11 @@ func (v BaseView) Clone() Base {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v BaseView) Equal(w BaseView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v BaseView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v BaseView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v BaseView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v BaseView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1470,16 +1494,11 @@ func (v MetaView) Clone() Meta {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v MetaView) Equal(w MetaView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v MetaView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v MetaView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v MetaView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v MetaView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
@@ -1512,16 +1531,11 @@ func (v PairView[T]) Clone() Pair[T] {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v PairView[T]) Equal(w PairView[T]) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v PairView[T]) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v PairView[T]) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v PairView[T]) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v PairView[T]) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }

@@ -1,14 +1,18 @@
 // Package shapes has a field of every kind.
 package shapes
 
+//go:generate go tool cowview -type Slices,Maps,Pointers,Others,Names,Embeds,Own,OwnPtr,Locked,Owners,List,Single,Twice,Parts
+
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"reflect"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -121,6 +125,7 @@ type Names struct {
 	view, slog, v, p                                           string
 }
 
+// What imports are called too.
 type view int
 
 type slog int
@@ -162,6 +167,19 @@ type OwnPtr struct{ S []int }
 // Clone returns a deep copy.
 func (o *OwnPtr) Clone() *OwnPtr { return &OwnPtr{append([]int(nil), o.S...)} }
 
+// Locked has a Clone by hand, since it holds a lock.
+type Locked struct {
+	mu sync.Mutex
+	M  map[string]int
+}
+
+// Clone returns a deep copy.
+func (l *Locked) Clone() *Locked {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &Locked{M: maps.Clone(l.M)}
+}
+
 // Owners hold some.
 type Owners struct {
 	A []Own
@@ -170,4 +188,5 @@ type Owners struct {
 	D []*OwnPtr
 	E OwnPtr
 	F [2]Own
+	G []*Locked
 }

@@ -1,0 +1,80 @@
+package cow
+
+import (
+	"iter"
+
+	"github.com/cowstore/cowstore/snapshot/view"
+)
+
+// Views reads the values of a Store or Table through views of the type W, which
+// command cowview generates: what Get and All return has accessors and no way to write,
+// so that nothing needs to be cloned, and nothing is allocated. A view is as constant as
+// the snapshot that it is of, and valid for as long as it is held; it keeps its row alive
+// and no more. Its method Clone returns a value to be changed, and set again.
+//
+// Views are made by NewViews or NewPointerViews. They are values, to be copied freely,
+// and safe for concurrent use. They read by the same policy as everyone: a value that
+// Options.Clone or Options.Immutable left open to others is as constant as those leave it.
+type Views[K comparable, V, W any] struct {
+	of   loader[K, V]
+	show func(*V) W
+}
+
+// A loader is a Store, a Table or one snapshot.
+type loader[K comparable, V any] interface{ Load() *Map[K, V] }
+
+type oneMap[K comparable, V any] struct{ m *Map[K, V] }
+
+func (o oneMap[K, V]) Load() *Map[K, V] { return o.m }
+
+// NewViews returns Views of a Store or Table:
+//
+//	people := cow.NewViews[ProfileView](users)
+func NewViews[W view.Viewer[V, W], K comparable, V any](of interface{ Load() *Map[K, V] }) Views[K, V, W] {
+	return Views[K, V, W]{of, func(p *V) W { return view.Of[W](view.To(p)) }}
+}
+
+// NewPointerViews is NewViews where the values are pointers to what is viewed. The view
+// of a nil pointer is not Valid.
+func NewPointerViews[W view.Viewer[T, W], K comparable, T any](of interface{ Load() *Map[K, *T] }) Views[K, *T, W] {
+	return Views[K, *T, W]{of, func(p **T) W { return view.Of[W](view.To(*p)) }}
+}
+
+// In returns the same Views of one snapshot.
+func (v Views[K, V, W]) In(m *Map[K, V]) Views[K, V, W] {
+	return Views[K, V, W]{oneMap[K, V]{m}, v.show}
+}
+
+// During returns the same Views of what an update has made so far. Later writes of the
+// update do not change it.
+func (v Views[K, V, W]) During(e *Editor[K, V]) Views[K, V, W] { return v.In(e.Map()) }
+
+// Get returns a view of the value of key in the current snapshot, and whether key is
+// present. That of an absent key is the zero W, which is not Valid.
+func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
+	if p := (builder[K, V]{}).Lookup(v.of.Load(), key); p != nil {
+		return v.show(p), true
+	}
+	return w, false
+}
+
+// All returns an iterator over keys and views of the values in the snapshot that is
+// current when the iteration begins, in the order of Map.All.
+func (v Views[K, V, W]) All() iter.Seq2[K, W] {
+	return func(yield func(K, W) bool) {
+		for row := range v.of.Load().Rows() {
+			if !yield(row.Key(), v.show(builder[K, V]{}.Pointer(row))) {
+				return
+			}
+		}
+	}
+}
+
+// Row returns a view of the value of a row: one that a range of an index, a Change or a
+// Conflict has. That of the zero Row is the zero W.
+func (v Views[K, V, W]) Row(row Row[K, V]) (w W) {
+	if row == (Row[K, V]{}) {
+		return w
+	}
+	return v.show(builder[K, V]{}.Pointer(row))
+}

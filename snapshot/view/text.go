@@ -1,0 +1,47 @@
+package view
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// few is how many elements a text shows, and long how many bytes of all.
+const (
+	few  = 8
+	long = 200
+)
+
+// text returns n elements as fmt shows a slice, the first of them if there are many.
+func text(n int, at func(int) any) string {
+	b := []byte{'['}
+	shown := 0
+	for ; shown < min(n, few) && len(b) < long; shown++ {
+		if shown > 0 {
+			b = append(b, ' ')
+		}
+		b = append(b, short(fmt.Sprint(at(shown)))...)
+	}
+	if shown < n {
+		b = fmt.Appendf(b, " … %d more", n-shown)
+	}
+	return string(append(b, ']'))
+}
+
+// short returns the beginning of a text that is long.
+func short(s string) string {
+	if len(s) <= long {
+		return s
+	}
+	return strings.ToValidUTF8(s[:long], "") + "…"
+}
+
+// pointee returns the text of what a pointer points to.
+func pointee(e any, ok bool) string {
+	if !ok {
+		return "<nil>"
+	}
+	return short(fmt.Sprint(e))
+}
+
+func typeName[T any]() string { return "[" + reflect.TypeFor[T]().String() + "]" }
