@@ -15,7 +15,7 @@ type analysis struct {
 	structs  []*types.Named // to be printed, in this order; the list grows
 	planned  map[*types.TypeName]bool
 	adapters []adapterModel
-	adapted  map[*types.TypeName]bool
+	adapted  map[*types.TypeName]string // their names
 	notes    []string
 	errs     []error
 }
@@ -23,7 +23,7 @@ type analysis struct {
 // analyze returns the model of the named types and of all struct types of the package
 // that their views lead to, and what the user should know about it.
 func analyze(l *loaded, names []string) (*model, []string, error) {
-	a := &analysis{loaded: l, planned: map[*types.TypeName]bool{}, adapted: map[*types.TypeName]bool{}}
+	a := &analysis{loaded: l, planned: map[*types.TypeName]bool{}, adapted: map[*types.TypeName]string{}}
 	var params []string
 	for _, name := range names {
 		n, err := l.typeNamed(name)
@@ -82,6 +82,11 @@ func (a *analysis) fail(p place, format string, args ...any) {
 
 func (a *analysis) structModel(n *types.Named) structModel {
 	s := structModel{Name: n.Obj().Name()}
+	for p := range n.TypeParams().TypeParams() {
+		if p.Obj().Name() == "_" {
+			a.fail(place{n.Obj(), s.Name}, "a type parameter has no name")
+		}
+	}
 	s.View = s.Name + "View"
 	s.Params, s.Args = a.im.paramsOf(n)
 	s.Type, s.ViewOf = s.Name+s.Args, s.View+s.Args
@@ -136,13 +141,11 @@ func (a *analysis) accessor(n *types.Named, f field) (acc accessor, ok bool) {
 		}
 		return acc, false
 	}
-	s := a.show(t, at)
-	if !canName(t, a.pkg) && s.kind != asView {
-		if !f.promoted {
-			a.fail(at, "its type %s cannot be named here", typeText(t))
-		}
+	if !canName(t, a.pkg) {
+		a.note(at, "no accessor: its type %s cannot be named here", typeText(t))
 		return acc, false
 	}
+	s := a.show(t, at)
 	loc := a.im.view("Shared") + "(v.ref)"
 	if f.guard != "" {
 		loc = "p"

@@ -56,7 +56,7 @@ func (c *cloning) planOf(n *types.Named) (p clonePlan, via map[*types.TypeName]b
 		via[n.Obj()] = true
 	}
 	groups, ok := meetings(pieces)
-	if !ok || needsPlain(n.Underlying(), c.pkg) {
+	if !ok || hasHidden(n.Underlying().(*types.Struct), c.pkg) {
 		p.deep = true
 		return p, via
 	}
@@ -119,13 +119,25 @@ func meetings(pieces []piece) (groups [][]piece, ok bool) {
 	return groups, true
 }
 
-// needsPlain reports whether a struct has parts that can be modified in fields that
-// pkg cannot select.
+// hasHidden reports whether a field of s that pkg cannot select can be modified.
+func hasHidden(s *types.Struct, pkg *types.Package) bool {
+	for f := range s.Fields() {
+		if !isImmutable(f.Type()) && !canSelect(f, pkg) {
+			return true
+		}
+	}
+	return false
+}
+
+// needsPlain reports whether a struct or array has such fields, or parts that have.
 func needsPlain(u types.Type, pkg *types.Package) bool {
 	switch u := u.(type) {
 	case *types.Struct:
+		if hasHidden(u, pkg) {
+			return true
+		}
 		for f := range u.Fields() {
-			if !isImmutable(f.Type()) && (!canSelect(f, pkg) || isPart(f.Type()) && needsPlain(f.Type().Underlying(), pkg)) {
+			if isPart(f.Type()) && needsPlain(f.Type().Underlying(), pkg) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -114,6 +115,16 @@ func TestViewOfNothing(t *testing.T) {
 
 	var locked shapes.LockedView
 	require.Nil(t, locked.Clone())
+}
+
+func TestJSONIsThatOfTheValue(t *testing.T) {
+	s := "<nick>"
+	p := basic.Profile{Name: "<Ada>", Tags: []string{}, Nick: &s, Photo: []byte("x"), Boss: &basic.Address{Lines: []string{"1"}}}
+	want, err := json.Marshal(p)
+	require.NoError(t, err)
+	got, err := json.Marshal(view.Of[basic.ProfileView](view.To(&p)))
+	require.NoError(t, err)
+	require.Equal(t, string(want), string(got))
 }
 
 func TestPromotedThroughNil(t *testing.T) {

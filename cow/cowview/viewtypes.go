@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/types"
 	"strings"
 	"unicode"
@@ -73,15 +74,20 @@ func isViewOf(o types.Object, n *types.Named) bool {
 		return false
 	}
 	s := method(w, "ViewOf")
-	if s == nil || s.Params().Len() != 1 || s.Results().Len() != 1 || !types.Identical(s.Results().At(0).Type(), w) {
+	if s == nil || s.Params().Len() != 1 || s.Results().Len() != 1 || !isOf(s.Results().At(0).Type(), t) {
 		return false
 	}
 	ref, ok := s.Params().At(0).Type().(*types.Named)
 	if !ok || nameOf(ref) != viewPath+".Ref" {
 		return false
 	}
-	e, ok := ref.TypeArgs().At(0).(*types.Named)
-	return ok && e.Obj() == n.Origin().Obj()
+	return isOf(ref.TypeArgs().At(0), n.Origin().Obj())
+}
+
+// isOf reports whether t is the defined type o, or an instance of it.
+func isOf(t types.Type, o types.Object) bool {
+	n, ok := types.Unalias(t).(*types.Named)
+	return ok && n.Obj() == o
 }
 
 // adapter returns the type of views of an element of the defined slice or map type n,
@@ -101,20 +107,19 @@ func (a *analysis) adapter(n *types.Named, at place) (string, bool) {
 	default:
 		return "", false
 	}
+	if name, ok := a.adapted[o.Obj()]; ok {
+		return name + a.typeArgs(n), true
+	}
 	name := n.Obj().Name() + "View"
 	if !local {
-		name = upper(n.Obj().Pkg().Name()) + name
+		name = a.foreignName(n.Obj())
 	}
 	w := name + a.typeArgs(n)
-	if a.adapted[o.Obj()] {
-		return w, true
-	}
-	a.adapted[o.Obj()] = true
+	a.adapted[o.Obj()] = name
 	if d := a.pkg.Scope().Lookup(name); d != nil {
-		if local && isViewOf(d, o) {
-			return w, true
+		if !isViewOf(d, o) {
+			a.fail(at, "%s is declared at %s, and is needed for views of %s", name, a.position(d), a.im.typ(o))
 		}
-		a.fail(at, "%s is declared at %s, and is needed for views of %s", name, a.position(d), a.im.typ(o))
 		return w, true
 	}
 	params, args := a.im.paramsOf(o)
@@ -125,6 +130,25 @@ func (a *analysis) adapter(n *types.Named, at place) (string, bool) {
 		Expr: maker + "(" + a.im.typ(o.Underlying()) + "(*" + a.im.view("Shared") + "(r)))",
 	})
 	return w, true
+}
+
+// foreignName returns a name for the view of another package's type: HttpHeaderView. It
+// is that of no other type's view.
+func (a *analysis) foreignName(o *types.TypeName) string {
+	name := upper(o.Pkg().Name()) + o.Name()
+	for i := 2; a.pkg.Scope().Lookup(name) != nil || a.isAdapter(name+"View"); i++ {
+		name = fmt.Sprintf("%s%s%d", upper(o.Pkg().Name()), o.Name(), i)
+	}
+	return name + "View"
+}
+
+func (a *analysis) isAdapter(name string) bool {
+	for _, n := range a.adapted {
+		if n == name {
+			return true
+		}
+	}
+	return false
 }
 
 func upper(s string) string {

@@ -27,6 +27,13 @@ type Bare struct {
 	seen  map[string]int
 }
 
+// Hidden has fields of types without an exported name.
+type Hidden struct {
+	State  state
+	States []state
+	Count  int
+}
+
 // Names is not a struct.
 type Names []string
 

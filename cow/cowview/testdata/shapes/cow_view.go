@@ -124,6 +124,11 @@ var _ = (*Locked)((*struct {
 	M  map[string]int
 })(nil))
 
+var _ = (*Lockers)((*struct {
+	List []*Locked
+	By   map[string]*Locked
+})(nil))
+
 var _ = (*Owners)((*struct {
 	A []Own
 	B map[string]Own
@@ -131,7 +136,6 @@ var _ = (*Owners)((*struct {
 	D []*OwnPtr
 	E OwnPtr
 	F [2]Own
-	G []*Locked
 })(nil))
 
 func _[T any, N Number](p *struct {
@@ -856,6 +860,75 @@ func (v LockedView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
 // M returns a view of the field M.
 func (v LockedView) M() view2.Map[string, int] { return view2.MapOf(view2.Shared(v.ref).M) }
 
+// LockersView shows a Lockers that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type LockersView struct{ ref view2.Ref[Lockers] }
+
+// ViewOf returns a view of what r points to.
+func (LockersView) ViewOf(r view2.Ref[Lockers]) LockersView { return LockersView{r} }
+
+// Valid reports whether there is a Lockers to show.
+func (v LockersView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Lockers if the
+// view is not Valid.
+func (v LockersView) Clone() Lockers {
+	if !v.ref.Valid() {
+		return Lockers{}
+	}
+	return view2.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v LockersView) Equal(w LockersView) bool { return view2.Equal(v.ref, w.ref) }
+
+// String returns the value as fmt shows it.
+func (v LockersView) String() string { return view2.StringOf(v.ref) }
+
+// LogValue returns a clone of the value, for package slog.
+func (v LockersView) LogValue() slog2.Value {
+	if !v.ref.Valid() {
+		return slog2.AnyValue(nil)
+	}
+	return slog2.AnyValue(v.Clone())
+}
+
+// MarshalJSON returns the JSON of the value.
+func (v LockersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
+
+// List returns a view of the field List.
+func (v LockersView) List() view2.SlicePointers[Locked, LockedView] {
+	return view2.SlicePointersOf[LockedView](view2.Shared(v.ref).List)
+}
+
+// By returns a view of the field By.
+func (v LockersView) By() view2.MapPointers[string, Locked, LockedView] {
+	return view2.MapPointersOf[LockedView](view2.Shared(v.ref).By)
+}
+
+// Clone returns a deep copy of p, as package snapshot makes it.
+func (p Lockers) Clone() Lockers {
+	if p.List != nil {
+		p.List = append(make([]*Locked, 0, len(p.List)), p.List...)
+		for i := range p.List {
+			if p.List[i] != nil {
+				p.List[i] = p.List[i].Clone()
+			}
+		}
+	}
+	if p.By != nil {
+		m := make(map[string]*Locked, len(p.By))
+		for k, e := range p.By {
+			if e != nil {
+				e = e.Clone()
+			}
+			m[k] = e
+		}
+		p.By = m
+	}
+	return p
+}
+
 // OwnersView shows an Owners that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OwnersView struct{ ref view2.Ref[Owners] }
@@ -913,11 +986,6 @@ func (v OwnersView) F() view2.SliceViews[Own, OwnView] {
 	return view2.SliceViewsOf[OwnView](view2.Shared(v.ref).F[:])
 }
 
-// G returns a view of the field G.
-func (v OwnersView) G() view2.SlicePointers[Locked, LockedView] {
-	return view2.SlicePointersOf[LockedView](view2.Shared(v.ref).G)
-}
-
 // Clone returns a deep copy of p, as package snapshot makes it.
 func (p Owners) Clone() Owners {
 	if p.A != nil {
@@ -950,14 +1018,6 @@ func (p Owners) Clone() Owners {
 	}
 	for i := range p.F {
 		p.F[i] = p.F[i].Clone()
-	}
-	if p.G != nil {
-		p.G = append(make([]*Locked, 0, len(p.G)), p.G...)
-		for i := range p.G {
-			if p.G[i] != nil {
-				p.G[i] = p.G[i].Clone()
-			}
-		}
 	}
 	return p
 }

@@ -1,7 +1,7 @@
 // Package shapes has a field of every kind.
 package shapes
 
-//go:generate go tool cowview -type Slices,Maps,Pointers,Others,Names,Embeds,Own,OwnPtr,Locked,Owners,List,Single,Twice,Parts
+//go:generate go tool cowview -type Slices,Maps,Pointers,Others,Names,Embeds,Own,OwnPtr,Locked,Lockers,Owners,List,Single,Twice,Parts
 
 import (
 	"bytes"
@@ -188,5 +188,10 @@ type Owners struct {
 	D []*OwnPtr
 	E OwnPtr
 	F [2]Own
-	G []*Locked
+}
+
+// Lockers hold what holds locks.
+type Lockers struct {
+	List []*Locked
+	By   map[string]*Locked
 }

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"log/slog"
 	"math/big"
+	"net/http"
+	"net/textproto"
 	"net/url"
 	"strings"
 
@@ -39,6 +41,11 @@ var _ = (*Meta)((*struct {
 var _ = (*Texts)((*struct {
 	Buffer bytes.Buffer
 	Name   string
+})(nil))
+
+var _ = (*Heads)((*struct {
+	A []http.Header
+	B []textproto.MIMEHeader
 })(nil))
 
 var _ = (*Big)((*struct {
@@ -99,12 +106,14 @@ func (v UsesView) Map() view.MapPointers[string, other.Config, other.ConfigView]
 	return view.MapPointersOf[other.ConfigView](view.Shared(v.ref).Map)
 }
 
-// Box returns an isolated clone of the field Box: there is no view of its type other.Box[[]int].
-func (v UsesView) Box() other.Box[[]int] { return view.CloneOf(view.Shared(v.ref).Box) }
+// Box returns a view of the field Box.
+func (v UsesView) Box() other.BoxView[[]int] {
+	return other.BoxView[[]int]{}.ViewOf(view.To(&view.Shared(v.ref).Box))
+}
 
 // Boxes returns a view of the field Boxes.
-func (v UsesView) Boxes() view.SliceViews[other.Box[string], view.Cloned[other.Box[string]]] {
-	return view.SliceViewsOf[view.Cloned[other.Box[string]]](view.Shared(v.ref).Boxes)
+func (v UsesView) Boxes() view.SliceViews[other.Box[string], other.BoxView[string]] {
+	return view.SliceViewsOf[other.BoxView[string]](view.Shared(v.ref).Boxes)
 }
 
 // Bare returns an isolated clone of the field Bare: there is no view of its type other.Bare.
@@ -270,15 +279,117 @@ func (v TextsView) Buffer() bytes.Buffer { return view.CloneOf(view.Shared(v.ref
 // Name returns the field Name.
 func (v TextsView) Name() string { return view.Shared(v.ref).Name }
 
-// textsPlain is a Texts without methods, which package snapshot clones by itself.
-type textsPlain Texts
+// Clone returns a deep copy of p, as package snapshot makes it.
+func (p Texts) Clone() Texts {
+	p.Buffer = view.CloneOf(p.Buffer)
+	return p
+}
 
-var cloneTexts = snapshot.Cloner(snapshot.Options[textsPlain]{})
+// SumsView shows a Sums that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type SumsView struct{ ref view.Ref[Sums] }
+
+// ViewOf returns a view of what r points to.
+func (SumsView) ViewOf(r view.Ref[Sums]) SumsView { return SumsView{r} }
+
+// Valid reports whether there is a Sums to show.
+func (v SumsView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Sums if the
+// view is not Valid.
+func (v SumsView) Clone() Sums {
+	if !v.ref.Valid() {
+		return Sums{}
+	}
+	return view.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v SumsView) Equal(w SumsView) bool { return view.Equal(v.ref, w.ref) }
+
+// String returns the value as fmt shows it.
+func (v SumsView) String() string { return view.StringOf(v.ref) }
+
+// LogValue returns a clone of the value, for package slog.
+func (v SumsView) LogValue() slog.Value {
+	if !v.ref.Valid() {
+		return slog.AnyValue(nil)
+	}
+	return slog.AnyValue(v.Clone())
+}
+
+// MarshalJSON returns the JSON of the value.
+func (v SumsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
+
+// Count returns the field Count.
+func (v SumsView) Count() int { return view.Shared(v.ref).Count }
+
+// sumsPlain is a Sums without methods, which package snapshot clones by itself.
+type sumsPlain Sums
+
+var cloneSums = snapshot.Cloner(snapshot.Options[sumsPlain]{})
 
 // Clone returns a deep copy of p, as package snapshot makes it.
 // It keeps the shape of what refers to the same memory.
-func (p Texts) Clone() Texts {
-	return Texts(cloneTexts(textsPlain(p)))
+func (p Sums) Clone() Sums {
+	return Sums(cloneSums(sumsPlain(p)))
+}
+
+// HeadsView shows a Heads that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type HeadsView struct{ ref view.Ref[Heads] }
+
+// ViewOf returns a view of what r points to.
+func (HeadsView) ViewOf(r view.Ref[Heads]) HeadsView { return HeadsView{r} }
+
+// Valid reports whether there is a Heads to show.
+func (v HeadsView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Heads if the
+// view is not Valid.
+func (v HeadsView) Clone() Heads {
+	if !v.ref.Valid() {
+		return Heads{}
+	}
+	return view.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v HeadsView) Equal(w HeadsView) bool { return view.Equal(v.ref, w.ref) }
+
+// String returns the value as fmt shows it.
+func (v HeadsView) String() string { return view.StringOf(v.ref) }
+
+// LogValue returns a clone of the value, for package slog.
+func (v HeadsView) LogValue() slog.Value {
+	if !v.ref.Valid() {
+		return slog.AnyValue(nil)
+	}
+	return slog.AnyValue(v.Clone())
+}
+
+// MarshalJSON returns the JSON of the value.
+func (v HeadsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
+
+// A returns a view of the field A.
+func (v HeadsView) A() view.SliceViews[http.Header, HttpHeader2View] {
+	return view.SliceViewsOf[HttpHeader2View](view.Shared(v.ref).A)
+}
+
+// B returns a view of the field B.
+func (v HeadsView) B() view.SliceViews[textproto.MIMEHeader, TextprotoMIMEHeaderView] {
+	return view.SliceViewsOf[TextprotoMIMEHeaderView](view.Shared(v.ref).B)
+}
+
+// headsPlain is a Heads without methods, which package snapshot clones by itself.
+type headsPlain Heads
+
+var cloneHeads = snapshot.Cloner(snapshot.Options[headsPlain]{})
+
+// Clone returns a deep copy of p, as package snapshot makes it.
+// It keeps the shape of what refers to the same memory.
+func (p Heads) Clone() Heads {
+	return Heads(cloneHeads(headsPlain(p)))
 }
 
 // BigView shows a Big that is not to be written to. Accessors of a view that is
@@ -347,3 +458,29 @@ func (OtherNamesView) ViewOf(r view.Ref[other.Names]) OtherNamesView {
 
 // Clone returns a deep copy that belongs to the caller.
 func (v OtherNamesView) Clone() other.Names { return v.Slice.Clone() }
+
+// HttpHeader2View shows a http.Header that is not to be written to.
+type HttpHeader2View struct {
+	view.MapViews[string, []string, view.Slice[string]]
+}
+
+// ViewOf returns a view of what r points to.
+func (HttpHeader2View) ViewOf(r view.Ref[http.Header]) HttpHeader2View {
+	return HttpHeader2View{view.MapViewsOf[view.Slice[string]](map[string][]string(*view.Shared(r)))}
+}
+
+// Clone returns a deep copy that belongs to the caller.
+func (v HttpHeader2View) Clone() http.Header { return v.MapViews.Clone() }
+
+// TextprotoMIMEHeaderView shows a textproto.MIMEHeader that is not to be written to.
+type TextprotoMIMEHeaderView struct {
+	view.MapViews[string, []string, view.Slice[string]]
+}
+
+// ViewOf returns a view of what r points to.
+func (TextprotoMIMEHeaderView) ViewOf(r view.Ref[textproto.MIMEHeader]) TextprotoMIMEHeaderView {
+	return TextprotoMIMEHeaderView{view.MapViewsOf[view.Slice[string]](map[string][]string(*view.Shared(r)))}
+}
+
+// Clone returns a deep copy that belongs to the caller.
+func (v TextprotoMIMEHeaderView) Clone() textproto.MIMEHeader { return v.MapViews.Clone() }

@@ -4,6 +4,8 @@ package uses
 import (
 	"bytes"
 	"math/big"
+	"net/http"
+	http2 "net/textproto"
 	"net/url"
 	"strings"
 
@@ -11,7 +13,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
-//go:generate go tool cowview -type Uses,Meta,Buffer,Texts,Big
+//go:generate go tool cowview -type Uses,Meta,Buffer,Texts,Sums,Heads,Big
 
 // Uses has fields of other packages' types.
 type Uses struct {
@@ -44,6 +46,15 @@ type Texts struct {
 	Name   string
 }
 
+// Sums is of another package's type, with names that this package cannot say.
+type Sums other.Hidden
+
+// Heads has types of one name.
+type Heads struct {
+	A []http.Header
+	B []http2.MIMEHeader
+}
+
 // Big has known types.
 type Big struct {
 	N    *big.Int
@@ -63,3 +74,6 @@ func (ByHandView) ViewOf(r view.Ref[ByHand]) ByHandView { return ByHandView{r} }
 
 // Len returns how many there are.
 func (v ByHandView) Len() int { return len(view.Shared(v.r).S) }
+
+// HttpHeader is called as the view of another type would be.
+type HttpHeader struct{ S []string }

@@ -1,0 +1,100 @@
+// Command cowview generates read-only views and deep clones of struct types.
+//
+// For a type Profile it writes a type ProfileView with an accessor for each field, and a
+// method Clone of Profile. A view is a pointer that cannot be written through: reading
+// by it clones and allocates nothing, and what it shows can only change if somebody
+// writes to the value behind it, which nobody does to a value in a snapshot. Package
+// github.com/cowstore/cowstore/snapshot/view has what views are made of.
+//
+// Add the command to your module, and a line to a file of your package:
+//
+//	go get -tool github.com/cowstore/cowstore/cow/cowview
+//
+//	//go:generate go tool cowview -type Profile,Team
+//
+// One run of go generate is enough: the file that it writes may be missing, broken or of
+// other types before. Struct types of the package that the named ones lead to get views
+// too. The same types give the same file.
+//
+//	-type    the struct types, with commas between them
+//	-output  the file to write: cow_view.go
+//	-check   write nothing, and fail if the file is not what would be written
+//	-tests   look into test files too, and write cow_view_test.go
+//
+// # What cannot go wrong
+//
+// No accessor hands out memory of the value, and none panics for want of support. What
+// cannot be done is an error, with the file, the line and the path of the field, and
+// nothing is written. What has no view is handed out as a clone of that field alone:
+// the comment of the accessor and a line on stderr say so. The generated file does not
+// compile when a struct has other fields than it had when the file was generated.
+//
+// An accessor of a view that is not Valid panics, as a field of a nil pointer does.
+//
+// # What becomes of a field
+//
+//	type of the field                     accessor returns
+//
+//	number, string, bool                  the value
+//	function, channel                     the value: a handle
+//	struct or array of nothing mutable    the value
+//	time.Time, *time.Location, netip,     the value: their packages never modify it
+//	  *regexp.Regexp, reflect.Type,
+//	  unique.Handle, weak.Pointer
+//	struct T of the package               TView, in place
+//	*T                                    TView, not Valid for nil
+//	struct T of another package, *T       its TView, if that package has one; else a clone
+//	[]byte                                view.Bytes
+//	[]E of nothing mutable                view.Slice[E]
+//	[]T, []*T                             view.SliceViews[T, TView], view.SlicePointers[T, TView]
+//	[]E of slices, maps, pointers         view.SliceViews[E, W]: W is the view of an E
+//	[N]E of anything mutable              view.SliceViews[E, W]
+//	map[K]E                               view.Map, view.MapViews, view.MapPointers, as slices
+//	map whose keys reach what is mutable  a clone
+//	*E of nothing mutable                 view.Pointer[E]
+//	pointer to a slice, map or pointer    view.PointerViews[E, W]
+//	defined slice, map or pointer type    as the type under it
+//	  the same as an element              its own view, such as TagsView, generated beside
+//	type parameter                        the value, if its constraint allows nothing mutable; else a clone
+//	interface, struct without a name      a clone; as elements view.Cloned
+//	big.Int, big.Float, big.Rat, url.URL  a copy
+//	lock, atomic, unsafe.Pointer          an error, unless T has a Clone of its own: then no accessor
+//	embedded                              as other fields, by the name of the type; its fields are promoted
+//	  behind a nil pointer                promoted fields are zero
+//	unexported                            as other fields, by an unexported accessor
+//
+// An accessor whose name the view has for itself (Valid, Clone, Equal, String, LogValue,
+// MarshalJSON, ViewOf) gets the suffix Field.
+//
+// Clones are those of package snapshot: they keep dynamic types, nil and empty, and what
+// refers to the same memory.
+//
+// # Methods
+//
+// A method with the line
+//
+//	//cowview:readonly
+//
+// in its comment is offered on the view too. It is called on the stored value, and must
+// not write to it. Results that reach what can be modified are handed out as clones. A
+// method that takes or returns functions by which such memory would get out is an error.
+//
+// # Clone
+//
+// Clone copies by statements, as one would by hand. Package cow calls it where it copies
+// values, by the rules of package snapshot. A type that has a Clone of its own keeps it.
+//
+// If two fields may refer to the same memory (two slices of one type, two maps, a pointer
+// and a slice that it may lead into), Clone compares them first; only if they do, it
+// leaves the clone to package snapshot, which keeps the shape. If there may be any number of
+// such references, as in [][]string, it always does.
+//
+// A type gets no Clone, and a line on stderr says so, if package snapshot would lose the
+// shape of a value by calling it for parts: a type that may hold others of its kind, be it
+// behind an interface or a type parameter, and one that is a part of a type whose
+// references may meet. Package snapshot clones these by itself, and views have Clone
+// all the same.
+//
+// A pointer into the very struct that is cloned leads to a copy of its own afterwards,
+// as it does when a struct is assigned.
+package main
