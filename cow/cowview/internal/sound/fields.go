@@ -104,6 +104,12 @@ func behind(v reflect.Value) (reflect.Value, error) {
 
 // same returns an error unless the variables a and b hold the same, deeply.
 func same(a, b reflect.Value) error {
+	if b.Kind() == reflect.Array && a.Kind() == reflect.Slice {
+		b = copyOf(b.Slice(0, b.Len()))
+	}
+	if a.Type() != b.Type() && a.Kind() == b.Kind() && b.Type().ConvertibleTo(a.Type()) {
+		b = copyOf(b.Convert(a.Type())) // a named type, by its elements
+	}
 	if a.Type() != b.Type() {
 		return fmt.Errorf("%s shown as %s", b.Type(), a.Type())
 	}

@@ -14,6 +14,6 @@ func Shapes() []shape.Shape {
 		shape.Of[BigsView](),
 		shape.Of[RawsView](),
 		shape.Of[NullsView](),
-		shape.Of[OthersView](),
+		shape.Of[OthersView](shape.Tree),
 	}
 }
