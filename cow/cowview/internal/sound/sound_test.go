@@ -58,19 +58,19 @@ func (v memberView) Next() memberView                   { return memberView{view
 // base has what all views of a crew here have.
 type base struct{ r view.Ref[crew] }
 
-func (b base) Valid() bool               { return b.r.Valid() }
-func (b base) Name() string              { return b.p().Name }
-func (b base) At() time.Time             { return b.p().At }
-func (b base) Zone() *time.Location      { return b.p().Zone }
-func (b base) Err() error                { return b.p().Err }
-func (b base) Wake() func()              { return b.p().Wake }
-func (b base) Ready() chan int           { return b.p().Ready }
-func (b base) Lead() memberView          { return memberView{view.To(b.p().Lead)} }
-func (b base) Tags() []string            { return slices.Clone(b.p().Tags) }
-func (b base) Text() fmt.Stringer        { return time.Second }
-func (b base) Find(s string, n int) bool { return s[n:] == b.p().Name }
-func (b base) p() *crew                  { return view.Shared(b.r) }
-func (b base) Keys() iter.Seq[string]    { return maps.Keys(b.p().By) }
+func (b base) Valid() bool                   { return b.r.Valid() }
+func (b base) Name() string                  { return b.p().Name }
+func (b base) At() time.Time                 { return b.p().At }
+func (b base) Zone() *time.Location          { return b.p().Zone }
+func (b base) Err() error                    { return b.p().Err }
+func (b base) Wake() func()                  { return b.p().Wake }
+func (b base) Ready() chan int               { return b.p().Ready }
+func (b base) Lead() memberView              { return memberView{view.To(b.p().Lead)} }
+func (b base) Tags() []string                { return slices.Clone(b.p().Tags) }
+func (b base) Text() fmt.Stringer            { return time.Second }
+func (b base) Find(f func(string) bool) bool { return f(b.p().Name) }
+func (b base) p() *crew                      { return view.Shared(b.r) }
+func (b base) Keys() iter.Seq[string]        { return maps.Keys(b.p().By) }
 
 // soundView gives nothing away.
 type soundView struct{ base }

@@ -102,10 +102,32 @@ func (c caller) method(i int) {
 		}
 	case t.NumIn() == 1 && (m.Name == "Get" || m.Name == "Has" || m.Name == "Contains"):
 		// There are no keys.
+	case samples(t) != nil:
+		c.call(m.Name, f, samples(t)...)
 	default:
 		delete(c.Called, name)
 		c.Skipped = append(c.Skipped, name)
 	}
+}
+
+// samples returns arguments for a method of type t, nil if they are not all numbers and
+// texts.
+func samples(t reflect.Type) (args []reflect.Value) {
+	for i := range t.NumIn() {
+		v := reflect.New(t.In(i)).Elem()
+		switch {
+		case t.IsVariadic():
+			return nil
+		case v.Kind() == reflect.String:
+			v.SetString("a")
+		case v.CanInt():
+			v.SetInt(1)
+		default:
+			return nil
+		}
+		args = append(args, v)
+	}
+	return args
 }
 
 // call calls f and looks at the results.
