@@ -65,6 +65,8 @@ var groups = []struct {
 	{"memory", (*bars).version},
 	{"diff", (*bars).diff},
 	{"clone", (*bars).clone},
+	{"views", (*bars).viewed},
+	{"views", (*bars).listed},
 	{"history", (*bars).history},
 	{"fork", (*bars).fork},
 	{"indexes", (*bars).indexed},

@@ -13,8 +13,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/snapshot"
 )
+
+// A bareCodec is there to be one.
+type bareCodec struct{ Codec[int] }
+
+// A table whose keys have no bytes is told of by the first who asks for them.
+func TestKeysThatCannotBeStored(t *testing.T) {
+	var db DB
+	NewTable[any](&db, "keys", Options[int]{Codec: bareCodec{}})
+	l := door.Of(&db)
+	require.ErrorContains(t, l.Attach(struct{ door.Sink }{}, l.Contents(), nil), `table "keys" cannot be stored: keys of type interface {}`)
+}
 
 // A commit is compared with the version before it once for each of its tables,
 // whatever hangs on it, and not at all if nothing does.

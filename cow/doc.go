@@ -13,6 +13,14 @@
 // type of the value makes that pointless or [Options] say otherwise. The rules
 // are those of package snapshot.
 //
+// # Three ways to read
+//
+// Where a value holds a slice, a map or a pointer, Get clones it: the caller may modify
+// what it got. [Views] show any value as it is stored, through accessors that command
+// cowview generates: nothing is cloned or allocated, and there is no way to write. The
+// method Shared of a [Map] hands out what is stored itself, which must not be modified:
+// it is for what has no views, and package cowtest finds who breaks that rule.
+//
 // # Order
 //
 // Versions are dense: each published update of a Store or DB has the version

@@ -9,25 +9,25 @@ import (
 )
 
 func Example() {
-	var prefs cow.Store[string, map[string]string] // ready for use
+	var scores cow.Store[string, []int] // ready for use
 
-	theme := map[string]string{"theme": "dark"}
-	prefs.Set("ada", theme)
-	theme["theme"] = "pink" // the store has its own
+	mine := []int{3, 5}
+	scores.Set("ada", mine)
+	mine[0] = 99 // the store has its own
 
-	before := prefs.Load() // a consistent view, for as long as it is wanted
-	_, _ = prefs.Modify("ada", func(v *map[string]string) error {
-		(*v)["font"] = "serif"
+	before := scores.Load() // a consistent view, for as long as it is wanted
+	_, _ = scores.Modify("ada", func(v *[]int) error {
+		*v = append(*v, 8)
 		return nil
 	})
 
-	now, _ := prefs.Get("ada")
+	now, _ := scores.Get("ada")
 	then, _ := before.Get("ada")
 	fmt.Println("now: ", now)
 	fmt.Println("then:", then)
 	// Output:
-	// now:  map[font:serif theme:dark]
-	// then: map[theme:dark]
+	// now:  [3 5 8]
+	// then: [3 5]
 }
 
 // An update of several keys is seen as a whole, or not at all.
@@ -70,33 +70,34 @@ func ExampleStore_Update() {
 
 // Two tables of one DB never disagree.
 func ExampleDB() {
-	type plan struct {
-		Title string
-		Steps []string
+	type Person struct {
+		Name  string
+		Email string
+		Tags  []string
 	}
 	var db cow.DB
-	plans := cow.NewTable[int](&db, "plans", cow.Options[plan]{})
-	byTitle := cow.NewTable[string](&db, "plans by title", cow.Options[int]{})
+	people := cow.NewTable[int](&db, "people", cow.Options[Person]{})
+	byEmail := cow.NewTable[string](&db, "people by email", cow.Options[int]{})
 
-	add := func(id int, p plan) error {
+	add := func(id int, p Person) error {
 		return db.Update(func(tx *cow.Tx) error {
-			if err := plans.Edit(tx).Insert(id, p); err != nil {
+			if err := people.Edit(tx).Insert(id, p); err != nil {
 				return err
 			}
-			return byTitle.Edit(tx).Insert(p.Title, id)
+			return byEmail.Edit(tx).Insert(p.Email, id)
 		})
 	}
-	fmt.Println(add(1, plan{"build", []string{"compile", "link"}}))
-	fmt.Println(add(2, plan{"build", nil}))
+	fmt.Println(add(1, Person{"Ada", "ada@example.com", []string{"math", "poetry"}}))
+	fmt.Println(add(2, Person{Name: "Eve", Email: "ada@example.com"}))
 
 	s := db.Load()
-	id, _ := byTitle.In(s).Get("build")
-	p, _ := plans.In(s).Get(id)
-	fmt.Println(id, p.Steps, "of", plans.In(s).Len())
+	id, _ := byEmail.In(s).Get("ada@example.com")
+	p, _ := people.In(s).Get(id)
+	fmt.Println(id, p.Tags, "of", people.In(s).Len())
 	// Output:
 	// <nil>
-	// cow: table "plans by title": build: key exists
-	// 1 [compile link] of 1
+	// cow: table "people by email": ada@example.com: key exists
+	// 1 [math poetry] of 1
 }
 
 // A reader that looks at its own pace misses no last state.
@@ -144,8 +145,8 @@ func ExampleStore_SetIf() {
 // Handles are shared, not cloned. Take hands each to one caller, who may close
 // it without asking anybody.
 func ExampleStore_Take() {
-	pool := cow.New[string](cow.Options[*connection]{Immutable: true})
-	pool.Set("db", &connection{name: "db"})
+	pool := cow.New[string](cow.Options[*socket]{Immutable: true})
+	pool.Set("db", &socket{addr: "db"})
 
 	first, ok, _ := pool.Take("db")
 	fmt.Println(ok)
@@ -158,6 +159,4 @@ func ExampleStore_Take() {
 	// false
 }
 
-type connection struct{ name string }
-
-func (c *connection) close() { fmt.Println("closed", c.name) }
+func (s *socket) close() { fmt.Println("closed", s.addr) }

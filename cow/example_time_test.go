@@ -98,23 +98,23 @@ func ExampleDB_Merge() {
 // A worker that waits for its own work, and for nothing else in the store.
 func ExampleTable_Watch() {
 	var db cow.DB
-	jobs := cow.NewTable[int](&db, "jobs", cow.Options[string]{})
-	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(worker string, add func(string)) { add(worker) }, cow.IndexOptions[int]{})
+	jobs := cow.NewTable[string](&db, "jobs", cow.Options[string]{})
+	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(worker string, add func(string)) { add(worker) }, cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}
 	seen := db.Load()
 	go func() {
-		for id, worker := range []string{"bob", "bob", "ada"} {
-			_ = db.Update(func(tx *cow.Tx) error { jobs.Edit(tx).Set(id, worker); return nil })
+		for _, job := range [][2]string{{"build", "bob"}, {"test", "bob"}, {"deploy", "ada"}} {
+			_ = db.Update(func(tx *cow.Tx) error { jobs.Edit(tx).Set(job[0], job[1]); return nil })
 		}
 	}()
 
 	now, err := jobs.Watch(context.Background(), seen, byWorker.OnKeys("ada"))
 	for _, row := range byWorker.In(jobs.In(now)).Equal("ada").All() {
-		fmt.Println("ada has job", row.Key(), err)
+		fmt.Println("ada has to", row.Key(), err)
 	}
-	// Output: ada has job 2 <nil>
+	// Output: ada has to deploy <nil>
 }
 
 // What a snapshot keeps alive, because the store has gone on.

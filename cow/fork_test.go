@@ -376,16 +376,16 @@ func TestAForkOfNothingIsEmpty(t *testing.T) {
 
 func TestTablesAreThereInAllForks(t *testing.T) {
 	db := new(cow.DB)
-	first := cow.NewTable[int](db, "first", cow.Options[int]{})
-	put := func(d *cow.DB, table *cow.Table[int, int], v int) {
-		require.NoError(t, d.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(1, v); return nil }))
+	first := cow.NewTable[string](db, "first", cow.Options[int]{})
+	put := func(d *cow.DB, table *cow.Table[string, int], v int) {
+		require.NoError(t, d.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", v); return nil }))
 	}
 	put(db, first, 1)
 	f := db.Fork(db.Load())
 	g := f.Fork(f.Load())
 	of := []*cow.DB{db, f, g}
 	for i, maker := range of {
-		table := cow.NewTable[int](maker, "made in "+strconv.Itoa(i), cow.Options[int]{})
+		table := cow.NewTable[string](maker, "made in "+strconv.Itoa(i), cow.Options[int]{})
 		for _, d := range of {
 			require.Equal(t, 0, table.In(d.Load()).Len())
 			require.Equal(t, 1, first.In(d.Load()).Len())
@@ -393,7 +393,7 @@ func TestTablesAreThereInAllForks(t *testing.T) {
 		for j, d := range of {
 			put(d, table, j)
 			for k, other := range of {
-				v, ok := table.In(other.Load()).Get(1)
+				v, ok := table.In(other.Load()).Get("a")
 				require.Equal(t, k <= j, ok)
 				if ok {
 					require.Equal(t, k, v)
@@ -401,7 +401,7 @@ func TestTablesAreThereInAllForks(t *testing.T) {
 			}
 		}
 		for _, d := range of {
-			require.Panics(t, func() { cow.NewTable[int](d, table.Name(), cow.Options[int]{}) })
+			require.Panics(t, func() { cow.NewTable[string](d, table.Name(), cow.Options[int]{}) })
 		}
 	}
 	for _, d := range of {
@@ -410,10 +410,10 @@ func TestTablesAreThereInAllForks(t *testing.T) {
 }
 
 func TestAStrangersSnapshotPanics(t *testing.T) {
-	make2 := func() (*cow.DB, *cow.Table[int, int]) {
+	make2 := func() (*cow.DB, *cow.Table[string, int]) {
 		db := new(cow.DB)
-		table := cow.NewTable[int](db, "a", cow.Options[int]{})
-		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(1, 1); return nil }))
+		table := cow.NewTable[string](db, "a", cow.Options[int]{})
+		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", 1); return nil }))
 		return db, table
 	}
 	db, table := make2()
@@ -477,23 +477,23 @@ func TestAForkTakesConstantTime(t *testing.T) {
 
 func TestAForkHasTheIndexesOfItsSnapshot(t *testing.T) {
 	calls := 0
-	s := cow.New[int](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[int]{Unique: true})
+	s := cow.New[string](cow.Options[int]{})
+	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	for k := range 100 {
-		s.Set(k, k)
+		s.Set(strconv.Itoa(k), k)
 	}
 	f := s.Fork(s.Load())
 	g := f.Fork(f.Load())
 	calls = 0
-	require.ErrorIs(t, f.Update(func(e *cow.Editor[int, int]) error { e.Set(1000, 5); return nil }), cow.ErrExists)
-	f.Set(5, -5)
-	f.Set(1000, 5)
+	require.ErrorIs(t, f.Update(func(e *cow.Editor[string, int]) error { e.Set("1000", 5); return nil }), cow.ErrExists)
+	f.Set("5", -5)
+	f.Set("1000", 5)
 	require.Less(t, calls, 20, "a fork's indexes are not built anew")
 	for _, c := range []struct {
-		of  *cow.Store[int, int]
-		key int
-	}{{s, 5}, {f, 1000}, {g, 5}} {
+		of  *cow.Store[string, int]
+		key string
+	}{{s, "5"}, {f, "1000"}, {g, "5"}} {
 		row, ok := x.In(c.of.Load()).Get(5)
 		require.True(t, ok)
 		require.Equal(t, c.key, row.Key())

@@ -16,6 +16,35 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
+// Each pair of K and V that tests have a Store or Table of is all of this module to
+// compile once more, and so is each type of index keys that goes with it. So tests
+// share them: string keys with values that are int, string, []int, any, a pointer or
+// a good; int keys with string and []int; and resourceKey, which has no order, with
+// resource. What an index is by is an int of any of these, a string of a string, or a
+// field of a good. Tests inside of the package have int keys, and any keys, which may
+// be NaN, and int values.
+
+// A good is a value of all sorts of memory, with something for each kind of index.
+type good struct {
+	Serial int // never twice in a test: it tells writes apart
+	Name   string
+	Tags   []int
+	Code   []byte
+	Rank   int
+	Weight []float64
+	Parts  []part
+	detail outer
+}
+
+// A part is an index key of three fields: its digits.
+type part int
+
+func partOf(team, level, name int) part { return part(team*100 + level*10 + name) }
+
+func (p part) team() int  { return int(p) / 100 }
+func (p part) level() int { return int(p) / 10 % 10 }
+func (p part) name() int  { return int(p) % 10 }
+
 // A subject is a Store, or a table of a DB, for tests of what both promise.
 type subject[V any] struct {
 	update  func(f func(e *cow.Editor[string, V]) error) error
@@ -39,7 +68,7 @@ func storeSubject[V any](o cow.Options[V]) subject[V] {
 
 func tableSubject[V any](o cow.Options[V]) subject[V] {
 	db := new(cow.DB)
-	cow.NewTable[int](db, "another", cow.Options[int]{})
+	cow.NewTable[int](db, "another", cow.Options[[]int]{})
 	t := cow.NewTable[string](db, "this", o)
 	return subject[V]{
 		update: func(f func(e *cow.Editor[string, V]) error) error {

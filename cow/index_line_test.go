@@ -1,12 +1,12 @@
 package cow_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,72 +22,72 @@ func self(v string, add func(string)) { add(v) }
 
 // A fork has the indexes of its parent, however its snapshot was reached.
 func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
-	s := cow.New[int](cow.Options[string]{})
+	s := cow.New[string](cow.Options[string]{})
 	s.Retain(cow.Retention{Versions: 10})
-	s.Set(1, "a")
+	s.Set("1", "a")
 	require.NoError(t, s.Pin("first", 1))
 	held := s.Load()
-	s.Set(1, "b")
-	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	s.Set("1", "b")
+	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	pinned, err := s.At(1)
 	require.NoError(t, err)
 	s.Unpin("first")
 	rewound, err := s.At(1)
 	require.NoError(t, err)
-	for name, m := range map[string]*cow.Store[int, string]{
+	for name, m := range map[string]*cow.Store[string, string]{
 		"held": s.Fork(held), "pinned": s.Fork(pinned), "rewound": s.Fork(rewound),
 		"of a fork": s.Fork(held).Fork(held),
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorIs(t, errOf(m.Insert(2, "a")), cow.ErrExists)
-			require.NoError(t, errOf(m.Insert(2, "c")))
+			require.ErrorIs(t, errOf(m.Insert("2", "a")), cow.ErrExists)
+			require.NoError(t, errOf(m.Insert("2", "c")))
 			require.Equal(t, 2, x.In(m.Load()).Len())
 			row, ok := x.In(m.Load()).Get("c")
 			require.True(t, ok)
-			require.Equal(t, 2, row.Key())
+			require.Equal(t, "2", row.Key())
 		})
 	}
 	t.Run("made later", func(t *testing.T) {
 		f := s.Fork(s.Load())
-		_, err := cow.NewMultiIndex(s, "late", self, cow.IndexOptions[int]{Unique: true})
+		_, err := cow.NewMultiIndex(s, "late", self, cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
-		_, err = cow.NewMultiIndex(f, "late", self, cow.IndexOptions[int]{}) // the fork has none of that name
+		_, err = cow.NewMultiIndex(f, "late", self, cow.IndexOptions[string]{}) // the fork has none of that name
 		require.NoError(t, err)
 	})
 }
 
 // Something else attached in passing changes nothing.
 func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
-	var b snapshot.Builder[int, string]
-	s := cow.New[int](cow.Options[string]{})
-	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	var b snapshot.Builder[string, string]
+	s := cow.New[string](cow.Options[string]{})
+	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
-	s.Set(1, "a")
-	require.NoError(t, s.Update(func(e *cow.Editor[int, string]) error {
-		e.Set(3, "c")
+	s.Set("1", "a")
+	require.NoError(t, s.Update(func(e *cow.Editor[string, string]) error {
+		e.Set("3", "c")
 		b.AttachDuring(e, "mine")
 		require.Equal(t, 2, x.During(e).Len())
-		e.Set(4, "d")
+		e.Set("4", "d")
 		return nil
 	}))
-	require.ErrorIs(t, errOf(s.Insert(2, "a")), cow.ErrExists)
-	require.ErrorIs(t, errOf(s.Insert(2, "d")), cow.ErrExists)
+	require.ErrorIs(t, errOf(s.Insert("2", "a")), cow.ErrExists)
+	require.ErrorIs(t, errOf(s.Insert("2", "d")), cow.ErrExists)
 	require.Equal(t, 3, x.In(s.Load()).Len())
 	f := s.Fork(b.Attach(s.Load(), "mine"))
-	require.ErrorIs(t, errOf(f.Insert(2, "a")), cow.ErrExists)
+	require.ErrorIs(t, errOf(f.Insert("2", "a")), cow.ErrExists)
 }
 
 func TestTwoIndexesOfOneName(t *testing.T) {
-	s := cow.New[int](cow.Options[string]{})
-	x, err := cow.NewMultiIndex(s, "one", self, cow.IndexOptions[int]{})
+	s := cow.New[string](cow.Options[string]{})
+	x, err := cow.NewMultiIndex(s, "one", self, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	message := `cow: there is an index "one" already: make each index once and keep it`
 	require.PanicsWithValue(t, message, func() { cow.NewOrder(s, "one") })
-	s.Set(1, "a") // the writer's place is free
+	s.Set("1", "a") // the writer's place is free
 	db := new(cow.DB)
-	a := cow.NewTable[int](db, "a", cow.Options[string]{})
-	b := cow.NewTable[int](db, "b", cow.Options[string]{})
+	a := cow.NewTable[string](db, "a", cow.Options[string]{})
+	b := cow.NewTable[string](db, "b", cow.Options[string]{})
 	cow.NewOrder(a, "one")
 	cow.NewOrder(b, "one") // of another table
 	require.PanicsWithValue(t, message, func() { cow.NewOrder(a, "one") })
@@ -95,42 +95,42 @@ func TestTwoIndexesOfOneName(t *testing.T) {
 }
 
 func TestAnIndexIsDropped(t *testing.T) {
-	s := cow.New[int](cow.Options[string]{})
+	s := cow.New[string](cow.Options[string]{})
 	for i := range 10 {
-		s.Set(i, fmt.Sprint("v", i))
+		s.Set(fmt.Sprint(i), fmt.Sprint("v", i))
 	}
 	order := cow.NewOrder(s, "order")
-	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	f := s.Fork(s.Load())
 	before, version := s.Load(), s.Load().Version()
 	x.Drop(s)
 	require.Equal(t, version, s.Load().Version())
-	require.NoError(t, errOf(s.Insert(10, "v1")), "it is unique no more")
-	require.ErrorIs(t, errOf(f.Insert(10, "v1")), cow.ErrExists, "a fork has indexes of its own")
+	require.NoError(t, errOf(s.Insert("10", "v1")), "it is unique no more")
+	require.ErrorIs(t, errOf(f.Insert("10", "v1")), cow.ErrExists, "a fork has indexes of its own")
 	require.Equal(t, 11, x.In(s.Load()).Len(), "computed there and then")
 	require.Equal(t, 10, x.In(before).Len())
 	require.Equal(t, 11, order.In(s.Load()).Len())
 	require.PanicsWithValue(t, `cow: Drop of index "u" from something that does not have it`, func() { x.Drop(s) })
-	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.ErrorIs(t, err, cow.ErrExists, "two rows have v1")
-	s.Delete(10)
-	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[int]{Unique: true})
+	s.Delete("10")
+	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err, "the name is free")
 
 	db := new(cow.DB)
-	a := cow.NewTable[int](db, "a", cow.Options[string]{})
-	y, err := cow.NewMultiIndex(a, "u", self, cow.IndexOptions[int]{Unique: true})
+	a := cow.NewTable[string](db, "a", cow.Options[string]{})
+	y, err := cow.NewMultiIndex(a, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	g := db.Fork(db.Load())
 	y.Drop(a.Of(g))
-	set := func(db *cow.DB, k int) error {
+	set := func(db *cow.DB, k string) error {
 		return db.Update(func(tx *cow.Tx) error { a.Edit(tx).Set(k, "same"); return nil })
 	}
-	require.NoError(t, set(db, 1))
-	require.ErrorIs(t, set(db, 2), cow.ErrExists)
-	require.NoError(t, set(g, 1))
-	require.NoError(t, set(g, 2))
+	require.NoError(t, set(db, "1"))
+	require.ErrorIs(t, set(db, "2"), cow.ErrExists)
+	require.NoError(t, set(g, "1"))
+	require.NoError(t, set(g, "2"))
 }
 
 // counted is an index that counts its comparisons.
@@ -214,48 +214,49 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 	t.Run("edits the update", func(t *testing.T) {
 		noDeadlock(t)
 		db := new(cow.DB)
-		a := cow.NewTable[int](db, "a", cow.Options[int]{})
-		b := cow.NewTable[int](db, "b", cow.Options[int]{})
+		a := cow.NewTable[string](db, "a", cow.Options[int]{})
+		b := cow.NewTable[string](db, "b", cow.Options[int]{})
 		var tx *cow.Tx
 		_, err := cow.NewMultiIndex(a, "i", func(v int, add func(int)) {
 			if tx != nil {
 				add(b.Edit(tx).Len())
 			}
 			add(v)
-		}, cow.IndexOptions[int]{})
+		}, cow.IndexOptions[string]{})
 		require.NoError(t, err)
 		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() {
-			_ = db.Update(func(x *cow.Tx) error { tx = x; a.Edit(x).Set(1, 1); return nil })
+			_ = db.Update(func(x *cow.Tx) error { tx = x; a.Edit(x).Set("a", 1); return nil })
 		}))
 		tx = nil
-		require.NoError(t, db.Update(func(x *cow.Tx) error { a.Edit(x).Set(1, 1); return nil }))
+		require.NoError(t, db.Update(func(x *cow.Tx) error { a.Edit(x).Set("a", 1); return nil }))
 		require.Equal(t, uint64(1), db.Load().Version())
 	})
+	code := func(v good, add func([]byte)) { add(v.Code) }
 	t.Run("a watched key that cannot be compared", func(t *testing.T) {
 		noDeadlock(t)
-		s := cow.New[int](cow.Options[string]{})
-		x, err := cow.NewMultiIndexFunc(s, "p", func(v string, add func(*string)) { add(&v) }, cow.IndexOptions[int]{}, func(a, b *string) int { return strings.Compare(*a, *b) })
+		s := cow.New[string](cow.Options[good]{})
+		x, err := cow.NewMultiIndexFunc(s, "code", code, cow.IndexOptions[string]{}, func(a, b []byte) int { return cmp.Compare(a[0], b[0]) })
 		require.NoError(t, err)
 		require.NotNil(t, panicOf(func() { _, _ = s.Watch(t.Context(), s.Load(), x.OnKeys(nil)) }), "the one who asked")
-		s.Set(1, "a")
+		s.Set("1", good{Code: []byte("a")})
 		require.Zero(t, s.Stats().Waiting)
 	})
 	t.Run("a watched key that others cannot be compared with", func(t *testing.T) {
 		noDeadlock(t)
-		s := cow.New[int](cow.Options[string]{})
-		x, err := cow.NewMultiIndexFunc(s, "any", func(v string, add func(any)) { add(v) }, cow.IndexOptions[int]{}, func(a, b any) int { return strings.Compare(a.(string), b.(string)) })
+		s := cow.New[string](cow.Options[good]{})
+		x, err := cow.NewMultiIndexFunc(s, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
 		require.NoError(t, err)
-		bad := any("")
+		bad := []byte("")
 		got := make(chan any)
 		since := s.Load()
-		watch := func(ctx context.Context, key any) {
+		watch := func(ctx context.Context, key []byte) {
 			go func() { got <- panicOf(func() { _, _ = s.Watch(ctx, since, x.OnKeys(key)) }) }()
 		}
 		watch(t.Context(), bad)
 		for s.Stats().Waiting < 1 {
 		}
-		s.Set(1, "a") // wakes nobody, and fails for nobody
-		s.Set(2, "")
+		s.Set("1", good{Code: []byte("a")}) // wakes nobody, and fails for nobody
+		s.Set("2", good{Code: []byte("")})
 		require.Nil(t, <-got)
 	})
 }

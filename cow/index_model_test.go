@@ -18,16 +18,6 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A good is a value with something for each kind of index.
-type good struct {
-	Serial int // never twice in a test: it tells writes apart
-	Name   string
-	Tags   []int
-	Code   []byte
-	Rank   int
-	Weight []float64
-}
-
 // An entry is one index key and the key of its row; serial is the write.
 type entry[I any] struct {
 	index  I
@@ -616,7 +606,7 @@ func TestIndexesAgreeWithTheirRows(t *testing.T) {
 		t.Run(fmt.Sprint("Table", seed), func(t *testing.T) {
 			testIndexModel(t, 100+seed, func(t *testing.T) *model {
 				db := new(cow.DB)
-				cow.NewTable[int](db, "another", cow.Options[int]{})
+				cow.NewTable[int](db, "another", cow.Options[[]int]{})
 				db.Retain(cow.Retention{Versions: 60})
 				return tableModel(t, db, cow.NewTable[string](db, "goods", cow.Options[good]{}))
 			})

@@ -33,7 +33,7 @@ func forBothIndexed[V any](t *testing.T, f func(t *testing.T, s indexedSubject[V
 	})
 	t.Run("Table", func(t *testing.T) {
 		db := new(cow.DB)
-		cow.NewTable[int](db, "another", cow.Options[int]{})
+		cow.NewTable[int](db, "another", cow.Options[[]int]{})
 		table := cow.NewTable[string](db, "this", cow.Options[V]{})
 		f(t, indexedSubject[V]{subject[V]{
 			update: func(f func(e *cow.Editor[string, V]) error) error {
@@ -176,20 +176,21 @@ func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {
 
 func TestKeysOfAUniqueIndexThatAreEqualAndDiffer(t *testing.T) {
 	// NaN is not equal to itself and 0 equals -0; what counts is the order.
-	forBothIndexed(t, func(t *testing.T, s indexedSubject[float64]) {
-		x := mustIndex(cow.NewMultiIndex(s.of, "value", itself[float64], cow.IndexOptions[string]{Unique: true}))
+	forBothIndexed(t, func(t *testing.T, s indexedSubject[good]) {
+		x := mustIndex(cow.NewMultiIndex(s.of, "weight", func(v good, add func(float64)) { add(v.Weight[0]) }, cow.IndexOptions[string]{Unique: true}))
+		weighs := func(f float64) good { return good{Weight: []float64{f}} }
 		nan := oddFloats[0]
 		for _, f := range oddFloats[:3] {
-			s.do(t, func(e *cow.Editor[string, float64]) { e.Clear(); e.Set("a", f) })
-			require.Error(t, s.update(func(e *cow.Editor[string, float64]) error { e.Set("b", f); return nil }), f)
-			require.Error(t, s.update(func(e *cow.Editor[string, float64]) error { e.Set("b", f); e.Set("a", f); return nil }), f)
+			s.do(t, func(e *cow.Editor[string, good]) { e.Clear(); e.Set("a", weighs(f)) })
+			require.Error(t, s.update(func(e *cow.Editor[string, good]) error { e.Set("b", weighs(f)); return nil }), f)
+			require.Error(t, s.update(func(e *cow.Editor[string, good]) error { e.Set("b", weighs(f)); e.Set("a", weighs(f)); return nil }), f)
 			row, ok := x.In(s.load()).Get(f)
 			require.True(t, ok)
 			require.Equal(t, "a", row.Key())
 		}
-		require.Error(t, s.update(func(e *cow.Editor[string, float64]) error { e.Set("b", 0); return nil }))
-		s.do(t, func(e *cow.Editor[string, float64]) { e.Set("a", nan); e.Set("b", 0) })
-		s.do(t, func(e *cow.Editor[string, float64]) { e.Set("b", nan); e.Set("a", 0) })
+		require.Error(t, s.update(func(e *cow.Editor[string, good]) error { e.Set("b", weighs(0)); return nil }))
+		s.do(t, func(e *cow.Editor[string, good]) { e.Set("a", weighs(nan)); e.Set("b", weighs(0)) })
+		s.do(t, func(e *cow.Editor[string, good]) { e.Set("b", weighs(nan)); e.Set("a", weighs(0)) })
 		require.Equal(t, "NaN:b 0:a", pairs(x.In(s.load())))
 	})
 }
@@ -247,26 +248,27 @@ func TestAViolationInOneTableLeavesAll(t *testing.T) {
 }
 
 func TestAnIndexFunctionGetsAPrivateClone(t *testing.T) {
-	forBothIndexed(t, func(t *testing.T, s indexedSubject[[]int]) {
-		spoiling := func(v []int, add func(int)) {
-			for i := range v {
-				add(v[i])
-				v[i] = -1
+	tagged := func(tags ...int) good { return good{Tags: tags} }
+	forBothIndexed(t, func(t *testing.T, s indexedSubject[good]) {
+		spoiling := func(v good, add func(int)) {
+			for i := range v.Tags {
+				add(v.Tags[i])
+				v.Tags[i] = -1
 			}
 		}
-		s.set(t, "a", []int{3, 4})
+		s.set(t, "a", tagged(3, 4))
 		x := mustIndex(cow.NewMultiIndex(s.of, "spoils", spoiling, cow.IndexOptions[string]{}))
-		s.set(t, "b", []int{1, 4})
-		s.do(t, func(e *cow.Editor[string, []int]) {
-			e.Set("c", []int{5})
+		s.set(t, "b", tagged(1, 4))
+		s.do(t, func(e *cow.Editor[string, good]) {
+			e.Set("c", tagged(5))
 			require.Equal(t, "1:b 3:a 4:a 4:b 5:c", pairs(x.During(e)))
 		})
-		s.requireContent(t, 3, map[string][]int{"a": {3, 4}, "b": {1, 4}, "c": {5}})
+		s.requireContent(t, 3, map[string]good{"a": tagged(3, 4), "b": tagged(1, 4), "c": tagged(5)})
 		row, ok := x.In(s.load()).Get(4)
 		require.True(t, ok)
-		row.Value()[0] = -1
-		require.Equal(t, []int{3, 4}, row.Value(), "Value is isolated")
-		require.Same(t, &row.Shared()[0], &row.Shared()[0], "Shared is not cloned")
+		row.Value().Tags[0] = -1
+		require.Equal(t, tagged(3, 4), row.Value(), "Value is isolated")
+		require.Same(t, &row.Shared().Tags[0], &row.Shared().Tags[0], "Shared is not cloned")
 		require.Equal(t, uint64(1), row.Revision())
 	})
 }
@@ -318,7 +320,10 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		armed = true
 		requireNested(t, "an update", func() { s.set(t, "a", 1) })
 		requireNested(t, "NewIndex", func() {
-			_ = s.update(func(e *cow.Editor[string, int]) error { cow.NewOrder(s.of, "in an update"); return nil })
+			_ = s.update(func(*cow.Editor[string, int]) error {
+				_, err := cow.NewMultiIndex(s.of, "in an update", itself[int], cow.IndexOptions[string]{})
+				return err
+			})
 		})
 		armed = false
 		s.requireContent(t, 0, map[string]int{})

@@ -363,16 +363,16 @@ func TestAMergeErrorNamesAFewKeys(t *testing.T) {
 }
 
 func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {
-	s := cow.New[int](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[int]{Unique: true})
+	s := cow.New[string](cow.Options[int]{})
+	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
-	s.Set(1, 10)
-	s.Set(2, 20)
+	s.Set("a", 10)
+	s.Set("b", 20)
 	base := s.Load()
 	f := s.Fork(base)
-	f.Set(3, 30)
-	f.Set(4, 40)
-	s.Set(5, 40)
+	f.Set("c", 30)
+	f.Set("d", 40)
+	s.Set("e", 40)
 	before := s.Load()
 	_, err = s.Merge(base, f.Load(), nil)
 	require.ErrorIs(t, err, cow.ErrExists)
@@ -380,14 +380,14 @@ func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, 40, e.Key)
 	require.Same(t, before, s.Load())
-	f.Delete(4)
+	f.Delete("d")
 	// Two rows may swap.
-	f.Set(1, -1)
-	f.Set(2, 10)
-	f.Set(1, 20)
+	f.Set("a", -1)
+	f.Set("b", 10)
+	f.Set("a", 20)
 	_, err = s.Merge(base, f.Load(), nil)
 	require.NoError(t, err)
-	for number, key := range map[int]int{10: 2, 20: 1, 30: 3, 40: 5} {
+	for number, key := range map[int]string{10: "b", 20: "a", 30: "c", 40: "e"} {
 		row, ok := x.In(s.Load()).Get(number)
 		require.True(t, ok)
 		require.Equal(t, key, row.Key())

@@ -1,47 +1,78 @@
-package cow_test
+package cow
 
 import (
+	"context"
 	"maps"
 	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
 )
+
+// A sink that is proposed nothing.
+type idleSink struct{ door.Sink }
+
+func (idleSink) Room(context.Context, int) error { return nil }
+func (idleSink) Trim(uint64)                     {}
 
 // A key that is not equal to itself is an error, and what the update did besides
 // did not happen.
 func TestAKeyThatIsNotEqualToItself(t *testing.T) {
 	nan := math.NaN()
-	s := cow.New[float64](cow.Options[int]{})
-	s.Retain(cow.Retention{Versions: 100})
+	s := New[any](Options[int]{})
+	s.Retain(Retention{Versions: 100})
 	for i := range 40 {
-		s.Set(float64(i), i)
+		_, err := s.Set(float64(i), i)
+		require.NoError(t, err)
 	}
-	require.ErrorIs(t, s.Update(func(e *cow.Editor[float64, int]) error {
-		e.Set(1, 99)
+	require.ErrorIs(t, s.Update(func(e *Editor[any, int]) error {
+		e.Set(1.0, 99)
 		e.Set(nan, 1)
 		return nil
-	}), cow.ErrKey)
-	require.ErrorIs(t, errOf(s.Insert(nan, 1)), cow.ErrKey)
-	require.ErrorIs(t, errOf(s.Upsert(nan, func(*int, bool) error { return nil })), cow.ErrKey)
+	}), ErrKey)
+	_, err := s.Insert(nan, 1)
+	require.ErrorIs(t, err, ErrKey)
+	_, err = s.Upsert(nan, func(*int, bool) error { return nil })
+	require.ErrorIs(t, err, ErrKey)
+	rows := maps.All(map[any]int{nan: 1})
+	require.ErrorIs(t, s.Sync(rows, func(a, b int) bool { return true }), ErrKey)
+	require.ErrorIs(t, s.Replace(rows), ErrKey)
 	v := s.Load().Version()
 	require.Equal(t, uint64(40), v)
 	for i := range 40 {
-		s.Set(float64(1000+i), i)
+		_, err := s.Set(float64(1000+i), i)
+		require.NoError(t, err)
 	}
 	old, err := s.At(v)
 	require.NoError(t, err)
 	require.Equal(t, 40, old.Len())
 	require.Len(t, maps.Collect(old.All()), 40)
 
-	db := new(cow.DB)
-	a, b := cow.NewTable[string](db, "a", cow.Options[int]{}), cow.NewTable[float64](db, "b", cow.Options[int]{})
-	require.ErrorIs(t, db.Update(func(tx *cow.Tx) error {
-		a.Edit(tx).Set("k", 1)
+	db := new(DB)
+	a, b := NewTable[int](db, "a", Options[int]{}), NewTable[any](db, "b", Options[int]{})
+	require.ErrorIs(t, db.Update(func(tx *Tx) error {
+		a.Edit(tx).Set(1, 1)
 		b.Edit(tx).Set(nan, 1)
 		return nil
-	}), cow.ErrKey)
+	}), ErrKey)
+	require.Zero(t, db.Load().Version())
+}
+
+// Nor is an update with such a key proposed to a sink.
+func TestAKeyThatIsNotEqualToItselfIsNotStored(t *testing.T) {
+	db := new(DB)
+	a := NewTable[int](db, "a", Options[int]{Codec: bareCodec{}})
+	var b *Table[any, int]
+	b = NewTable[any](db, "b", Options[int]{Derive: func(tx *Tx) error {
+		if a.Edit(tx).Len() > 0 {
+			b.Edit(tx).Set(math.NaN(), 1)
+		}
+		return nil
+	}})
+	l := door.Of(db)
+	require.NoError(t, l.Attach(idleSink{}, l.Contents(), func(func(*door.Commit, error) bool) {}))
+	require.ErrorIs(t, db.Update(func(tx *Tx) error { a.Edit(tx).Set(1, 1); return nil }), ErrKey)
 	require.Zero(t, db.Load().Version())
 }

@@ -178,12 +178,12 @@ func TestDeferredUpdatesUnderContention(t *testing.T) {
 // What an update saw of itself before it failed is nothing that a later one wrote.
 func TestARevisionThatWasNeverPublishedMatchesNothing(t *testing.T) {
 	boom := errors.New("boom")
-	s := new(cow.Store[string, int])
+	s := new(cow.Store[string, string])
 	x := cow.NewOrder(s, "order")
-	s.Set("k", 1)
+	s.Set("k", "1")
 	var seen []uint64
-	require.ErrorIs(t, s.Update(func(e *cow.Editor[string, int]) error {
-		e.Set("k", 2)
+	require.ErrorIs(t, s.Update(func(e *cow.Editor[string, string]) error {
+		e.Set("k", "2")
 		seen = append(seen, e.Revision("k"))
 		row, _ := x.During(e).Get("k")
 		seen = append(seen, row.Revision())
@@ -191,15 +191,15 @@ func TestARevisionThatWasNeverPublishedMatchesNothing(t *testing.T) {
 			seen = append(seen, row.Revision())
 		}
 		require.Equal(t, uint64(2), e.Version())
-		require.ErrorIs(t, e.SetIf("k", e.Revision("k"), 3), cow.ErrRevision)
+		require.ErrorIs(t, e.SetIf("k", e.Revision("k"), "3"), cow.ErrRevision)
 		return boom
 	}), boom)
 	require.Len(t, seen, 3)
-	s.Set("k", 3)
+	s.Set("k", "3")
 	require.Equal(t, uint64(2), s.Load().Revision("k"))
 	for _, rev := range seen {
-		require.ErrorIs(t, errOf(s.SetIf("k", rev, 99)), cow.ErrRevision)
+		require.ErrorIs(t, errOf(s.SetIf("k", rev, "99")), cow.ErrRevision)
 		require.ErrorIs(t, errOf(s.DeleteIf("k", rev)), cow.ErrRevision)
 	}
-	require.NoError(t, errOf(s.SetIf("k", 2, 4)))
+	require.NoError(t, errOf(s.SetIf("k", 2, "4")))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +45,7 @@ func TestAStoreMarshalsAsJSONLikeItsSnapshot(t *testing.T) {
 	require.Equal(t, `{}`, jsonOf(t, new(cow.Store[string, int])))
 	require.Equal(t, `null`, jsonOf(t, (*cow.Store[string, int])(nil)))
 	require.Equal(t, `{"s":{}}`, jsonOf(t, &struct {
-		S cow.Store[int, int] `json:"s"`
+		S cow.Store[string, int] `json:"s"`
 	}{}))
 
 	var plain map[string][]int
@@ -58,11 +59,11 @@ func TestADBMarshalsAsJSON(t *testing.T) {
 	require.Equal(t, `{"version":0,"tables":{}}`, jsonOf(t, &db))
 	require.Equal(t, `null`, jsonOf(t, db.Load()))
 	require.Equal(t, `{"version":0,"tables":{}}`, jsonOf(t, new(cow.Snapshot)))
-	users := cow.NewTable[string](&db, "users", cow.Options[map[string]int]{})
+	users := cow.NewTable[string](&db, "users", cow.Options[any]{})
 	byAge := cow.NewTable[int](&db, "<by age>", cow.Options[string]{})
 	require.Equal(t, `{"version":0,"tables":{"\u003cby age\u003e":{},"users":{}}}`, jsonOf(t, &db))
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
-		users.Edit(tx).Set("ada", map[string]int{"age": 36})
+		users.Edit(tx).Set("ada", map[string]any{"age": 36})
 		return nil
 	}))
 	before := db.Load()
@@ -79,8 +80,8 @@ func TestADBMarshalsAsJSON(t *testing.T) {
 	require.NoError(t, e.Encode(before))
 	require.Contains(t, b.String(), `"<by age>":{}`)
 
-	flags := cow.NewTable[bool](&db, "flags", cow.Options[int]{})
-	_, err = flags.Set(true, 1)
+	flags := cow.NewTable[resourceKey](&db, "flags", cow.Options[resource]{})
+	_, err = flags.Set(resourceKey{}, resource{})
 	require.NoError(t, err)
 	for _, v := range []any{&db, db.Load(), flags} {
 		_, err = json.Marshal(v)
@@ -138,14 +139,14 @@ func TestStoresPrintAsFigures(t *testing.T) {
 	clones := 0
 	clone := func(v string) string { clones++; return v }
 	var db cow.DB
-	users := cow.NewTable[int](&db, "users", cow.Options[string]{Clone: clone})
+	users := cow.NewTable[string](&db, "users", cow.Options[string]{Clone: clone})
 	cow.NewTable[int](&db, "more", cow.Options[string]{})
-	store := cow.New[int](cow.Options[string]{Clone: clone})
-	index, err := cow.NewMultiIndex(store, "by text", func(v string, add func(string)) { add(v) }, cow.IndexOptions[int]{})
+	store := cow.New[string](cow.Options[string]{Clone: clone})
+	index, err := cow.NewMultiIndex(store, "by text", func(v string, add func(string)) { add(v) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
-	fill := func(e *cow.Editor[int, string]) error {
+	fill := func(e *cow.Editor[string, string]) error {
 		for i := range rows {
-			e.Set(i, "secret")
+			e.Set(strconv.Itoa(i), "secret")
 		}
 		return nil
 	}
@@ -175,7 +176,7 @@ func TestStoresPrintAsFigures(t *testing.T) {
 	require.Zero(t, clones)
 
 	huge := strings.Repeat("x", 1<<20)
-	prints(t, cow.NewTable[int](&db, huge, cow.Options[int]{}))
+	prints(t, cow.NewTable[string](&db, huge, cow.Options[int]{}))
 	require.Equal(t, `conflict "ada" in table "users"`, prints(t, cow.MergeConflict{Table: "users", Key: "ada"})[0])
 	require.Equal(t, `conflict 17`, prints(t, cow.MergeConflict{Key: 17})[0])
 	prints(t, cow.MergeConflict{Table: huge, Key: huge})
@@ -185,11 +186,11 @@ func TestNothingPrints(t *testing.T) {
 	require.Equal(t, "cow@0 (0 tables, 0 rows)", prints(t, new(cow.DB))[0])
 	require.Equal(t, "cow@0 (0 tables, 0 rows)", prints(t, (*cow.Snapshot)(nil))[0])
 	require.Equal(t, "cow@0 (0 tables, 0 rows)", prints(t, new(cow.Snapshot))[0])
-	require.Equal(t, "snapshot@0 (0 rows)", prints(t, new(cow.Store[int, int]))[0])
+	require.Equal(t, "snapshot@0 (0 rows)", prints(t, new(cow.Store[string, int]))[0])
 	for _, v := range []any{
-		(*cow.DB)(nil), (*cow.Store[int, int])(nil), (*cow.Table[int, int])(nil), new(cow.Table[int, int]),
-		(*cow.Tx)(nil), new(cow.Tx), (*cow.Commit)(nil), (*cow.Index[int, int, int])(nil), new(cow.Index[int, int, int]),
-		cow.Range[int, int, int]{}, new(cow.Range[int, int, int]),
+		(*cow.DB)(nil), (*cow.Store[string, int])(nil), (*cow.Table[string, int])(nil), new(cow.Table[string, int]),
+		(*cow.Tx)(nil), new(cow.Tx), (*cow.Commit)(nil), (*cow.Index[string, int, int])(nil), new(cow.Index[string, int, int]),
+		cow.Range[string, int, int]{}, new(cow.Range[string, int, int]),
 	} {
 		require.Equal(t, "<nil>", prints(t, v)[0], "%T", v)
 	}
@@ -215,7 +216,7 @@ func TestPrintingDuringWrites(t *testing.T) {
 	})
 	group.Go(func() {
 		for i := range 20 {
-			cow.NewTable[int](&db, fmt.Sprint(i), cow.Options[int]{})
+			cow.NewTable[string](&db, fmt.Sprint(i), cow.Options[int]{})
 		}
 	})
 	for range 30 {
@@ -244,10 +245,10 @@ func ExampleStore_String() {
 func ExampleSnapshot_MarshalJSON() {
 	var db cow.DB
 	users := cow.NewTable[string](&db, "users", cow.Options[int]{})
-	teams := cow.NewTable[int](&db, "teams", cow.Options[[]string]{})
+	teams := cow.NewTable[int](&db, "teams", cow.Options[string]{})
 	_ = db.Update(func(tx *cow.Tx) error {
 		users.Edit(tx).Set("ada", 36)
-		teams.Edit(tx).Set(1, []string{"ada"})
+		teams.Edit(tx).Set(1, "red")
 		return nil
 	})
 	fmt.Println(&db)
@@ -262,6 +263,6 @@ func ExampleSnapshot_MarshalJSON() {
 	fmt.Println(users.Replace(maps.All(saved.Tables.Users)), users)
 	// Output:
 	// cow@1 (2 tables, 2 rows)
-	// {"version":1,"tables":{"teams":{"1":["ada"]},"users":{"ada":36}}} <nil>
+	// {"version":1,"tables":{"teams":{"1":"red"},"users":{"ada":36}}} <nil>
 	// <nil> cow: table "users"@2 (1 row)
 }

@@ -14,60 +14,55 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// A part is an index key of three fields.
-type part struct {
-	team  string
-	level int
-	name  string
-}
-
-func newParts(t *testing.T) (*cow.Store[int, []part], *cow.Index[int, []part, part]) {
-	s := cow.New[int](cow.Options[[]part]{})
-	x, err := cow.NewMultiIndexFunc(s, "parts", func(v []part, add func(part)) {
-		for _, p := range v {
+func newParts(t *testing.T) (*cow.Store[string, good], *cow.Index[string, good, part]) {
+	s := cow.New[string](cow.Options[good]{})
+	x, err := cow.NewMultiIndexFunc(s, "parts", func(v good, add func(part)) {
+		for _, p := range v.Parts {
 			add(p)
 		}
-	}, cow.IndexOptions[int]{},
-		func(a, b part) int { return 3 * strings.Compare(a.team, b.team) },
-		func(a, b part) int { return b.level - a.level }, // the highest first
-		func(a, b part) int { return strings.Compare(a.name, b.name) })
+	}, cow.IndexOptions[string]{},
+		func(a, b part) int { return 3 * cmp.Compare(a.team(), b.team()) },
+		func(a, b part) int { return b.level() - a.level() }, // the highest first
+		func(a, b part) int { return cmp.Compare(a.name(), b.name()) })
 	require.NoError(t, err)
 	return s, x
 }
 
 func randomPart(rng *rand.Rand) part {
-	return part{string(rune('a' + rng.IntN(4))), rng.IntN(5), string(rune('x' + rng.IntN(3)))}
+	return partOf(rng.IntN(4), rng.IntN(5), rng.IntN(3))
 }
+
+func twoDigits(i int) string { return fmt.Sprintf("%02d", i) }
 
 // A range by leading fields has what agrees with them, alone and with other bounds.
 func TestLeadingFields(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	s, x := newParts(t)
 	for i := range 300 {
-		_, err := s.Set(i, []part{randomPart(rng), randomPart(rng)})
+		_, err := s.Set(twoDigits(i), good{Parts: []part{randomPart(rng), randomPart(rng)}})
 		require.NoError(t, err)
 	}
 	all := x.In(s.Load())
 	for range 300 {
 		n, p, from := 1+rng.IntN(3), randomPart(rng), randomPart(rng)
 		agree := func(i part) bool {
-			return i.team == p.team && (n < 2 || i.level == p.level) && (n < 3 || i.name == p.name)
+			return i.team() == p.team() && (n < 2 || i.level() == p.level()) && (n < 3 || i.name() == p.name())
 		}
 		order := func(a, b part) int {
-			return cmp.Or(strings.Compare(a.team, b.team), b.level-a.level, strings.Compare(a.name, b.name))
+			return cmp.Or(cmp.Compare(a.team(), b.team()), b.level()-a.level(), cmp.Compare(a.name(), b.name()))
 		}
 		var leading, bounded []string
 		for i, row := range all.All() {
 			if agree(i) {
-				leading = append(leading, fmt.Sprint(i, row.Key()))
+				leading = append(leading, fmt.Sprint(int(i), " ", row.Key()))
 				if order(i, from) >= 0 {
-					bounded = append(bounded, fmt.Sprint(i, row.Key()))
+					bounded = append(bounded, fmt.Sprint(int(i), " ", row.Key()))
 				}
 			}
 		}
-		texts := func(r cow.Range[int, []part, part]) (texts []string) {
+		texts := func(r cow.Range[string, good, part]) (texts []string) {
 			for i, row := range r.All() {
-				texts = append(texts, fmt.Sprint(i, row.Key()))
+				texts = append(texts, fmt.Sprint(int(i), " ", row.Key()))
 			}
 			require.Len(t, texts, r.Len())
 			return texts
@@ -79,11 +74,11 @@ func TestLeadingFields(t *testing.T) {
 		slices.Reverse(back)
 		require.Equal(t, leading, back)
 	}
-	require.PanicsWithValue(t, `cow: Leading(4) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(4, part{}) })
-	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, part{}) })
-	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(part{}) })
+	require.PanicsWithValue(t, `cow: Leading(4) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(4, 0) })
+	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, 0) })
+	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(0) })
 	require.PanicsWithValue(t, `cow: index "none" needs a function that compares index keys`, func() {
-		_, _ = cow.NewIndexFunc(s, "none", func([]part) part { return part{} }, cow.IndexOptions[int]{})
+		_, _ = cow.NewIndexFunc(s, "none", func(good) part { return 0 }, cow.IndexOptions[string]{})
 	})
 }
 
@@ -94,25 +89,25 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 		rng := rand.New(rand.NewPCG(3, 4))
 		s, x := newParts(t)
 		s.Retain(cow.Retention{Versions: 1000})
-		bounds := []cow.Range[int, []part, part]{
+		bounds := []cow.Range[string, good, part]{
 			x.In(s.Load()),
-			x.In(s.Load()).Leading(1, part{team: "b"}),
-			x.In(s.Load()).Leading(2, part{team: "c", level: 2}),
-			x.In(s.Load()).From(part{"b", 3, "y"}).To(part{"c", 1, "x"}),
-			x.In(s.Load()).After(part{"b", 3, "y"}, 7),
-			x.In(s.Load()).Before(part{"c", 1, "x"}, 7),
+			x.In(s.Load()).Leading(1, partOf(1, 0, 0)),
+			x.In(s.Load()).Leading(2, partOf(2, 2, 0)),
+			x.In(s.Load()).From(partOf(1, 3, 1)).To(partOf(2, 1, 0)),
+			x.In(s.Load()).After(partOf(1, 3, 1), "07"),
+			x.In(s.Load()).Before(partOf(2, 1, 0), "07"),
 		}
 		// The rows in a part, by brute force.
-		rows := func(m *cow.Map[int, []part], r cow.Range[int, []part, part]) map[int]uint64 {
-			in := map[int]uint64{}
+		rows := func(m *cow.Map[string, good], r cow.Range[string, good, part]) map[string]uint64 {
+			in := map[string]uint64{}
 			for row := range m.Rows() {
-				if slices.ContainsFunc(row.Value(), func(p part) bool { return between(r, bounds, p, row.Key()) }) {
+				if slices.ContainsFunc(row.Value().Parts, func(p part) bool { return between(r, bounds, p, row.Key()) }) {
 					in[row.Key()] = row.Revision()
 				}
 			}
 			return in
 		}
-		followed := make([]map[int]uint64, len(bounds))
+		followed := make([]map[string]uint64, len(bounds))
 		watched := make([]chan struct{}, len(bounds))
 		watch := func(i int) {
 			since := s.Load()
@@ -123,18 +118,18 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 			}()
 		}
 		for i := range bounds {
-			followed[i] = map[int]uint64{}
+			followed[i] = map[string]uint64{}
 			watch(i)
 		}
 		synctest.Wait()
 		for range 400 {
 			before := s.Load()
-			require.NoError(t, s.Update(func(e *cow.Editor[int, []part]) error {
+			require.NoError(t, s.Update(func(e *cow.Editor[string, good]) error {
 				for range 1 + rng.IntN(3) {
-					if k := rng.IntN(20); rng.IntN(4) == 0 {
+					if k := twoDigits(rng.IntN(20)); rng.IntN(4) == 0 {
 						e.Delete(k)
 					} else {
-						e.Set(k, []part{randomPart(rng), randomPart(rng)}[:rng.IntN(3)])
+						e.Set(k, good{Parts: []part{randomPart(rng), randomPart(rng)}[:rng.IntN(3)]})
 					}
 				}
 				return nil
@@ -174,23 +169,23 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 
 // between reports whether an index key lies in one of the ranges of the test, told by
 // hand.
-func between(r cow.Range[int, []part, part], all []cow.Range[int, []part, part], p part, key int) bool {
+func between(r cow.Range[string, good, part], all []cow.Range[string, good, part], p part, key string) bool {
 	order := func(a, b part) int {
-		return cmp.Or(strings.Compare(a.team, b.team), b.level-a.level, strings.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(a.team(), b.team()), b.level()-a.level(), cmp.Compare(a.name(), b.name()))
 	}
-	switch slices.IndexFunc(all, func(o cow.Range[int, []part, part]) bool { return o == r }) {
+	switch slices.IndexFunc(all, func(o cow.Range[string, good, part]) bool { return o == r }) {
 	case 0:
 		return true
 	case 1:
-		return p.team == "b"
+		return p.team() == 1
 	case 2:
-		return p.team == "c" && p.level == 2
+		return p.team() == 2 && p.level() == 2
 	case 3:
-		return order(p, part{"b", 3, "y"}) >= 0 && order(p, part{"c", 1, "x"}) < 0
+		return order(p, partOf(1, 3, 1)) >= 0 && order(p, partOf(2, 1, 0)) < 0
 	case 4:
-		return cmp.Or(order(p, part{"b", 3, "y"}), cmp.Compare(key, 7)) > 0
+		return cmp.Or(order(p, partOf(1, 3, 1)), strings.Compare(key, "07")) > 0
 	case 5:
-		return cmp.Or(order(p, part{"c", 1, "x"}), cmp.Compare(key, 7)) < 0
+		return cmp.Or(order(p, partOf(2, 1, 0)), strings.Compare(key, "07")) < 0
 	}
 	panic("a range of something else")
 }

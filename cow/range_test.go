@@ -146,11 +146,11 @@ func TestRangesOfNothing(t *testing.T) {
 func TestPrefixGoesByBytes(t *testing.T) {
 	all := []string{"", "a", "a\x7f", "a\x80", "a\x80b", "a\x81", "a\xc3", "a\xc3\xa9", "a\xc4", "a\xef\xbf\xbd", "a\xef\xbf\xbe",
 		"a\xfe\xff", "a\xff", "a\xff\xff", "b", "\xfe", "\xff", "\xff\xff", "\xff\xff\xff"}
-	s := cow.New[string](cow.Options[string]{})
-	text := mustIndex(cow.NewMultiIndex(s, "text", itself[string], cow.IndexOptions[string]{}))
-	raw := mustIndex(cow.NewMultiIndexFunc(s, "raw", func(v string, add func([]byte)) { add([]byte(v)) }, cow.IndexOptions[string]{}, bytes.Compare))
+	s := cow.New[string](cow.Options[good]{})
+	text := mustIndex(cow.NewMultiIndex(s, "text", func(v good, add func(string)) { add(v.Name) }, cow.IndexOptions[string]{}))
+	raw := mustIndex(cow.NewMultiIndexFunc(s, "raw", func(v good, add func([]byte)) { add([]byte(v.Name)) }, cow.IndexOptions[string]{}, bytes.Compare))
 	for i, v := range all {
-		s.Set(fmt.Sprint(i), v)
+		s.Set(fmt.Sprint(i), good{Name: v})
 	}
 	for _, p := range all {
 		want := slices.DeleteFunc(slices.Clone(all), func(v string) bool { return !strings.HasPrefix(v, p) })
@@ -171,10 +171,10 @@ func TestPrefixGoesByBytes(t *testing.T) {
 }
 
 func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
-	forBothIndexed(t, func(t *testing.T, s indexedSubject[string]) {
+	forBothIndexed(t, func(t *testing.T, s indexedSubject[good]) {
 		var given [][]byte
-		x := mustIndex(cow.NewMultiIndexFunc(s.of, "bytes", func(v string, add func([]byte)) {
-			b := []byte(v)
+		x := mustIndex(cow.NewMultiIndexFunc(s.of, "bytes", func(v good, add func([]byte)) {
+			b := []byte(v.Name)
 			add(b)
 			given = append(given, b)
 		}, cow.IndexOptions[string]{Unique: true}, bytes.Compare))
@@ -183,9 +183,9 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 				b[i] = 'z'
 			}
 		}
-		s.do(t, func(e *cow.Editor[string, string]) {
+		s.do(t, func(e *cow.Editor[string, good]) {
 			for _, v := range []string{"a", "b", "c", "d"} {
-				e.Set(v, v)
+				e.Set(v, good{Name: v})
 			}
 			x.During(e)
 			for _, b := range given {
@@ -211,14 +211,14 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 		i, _, _ := in.First()
 		spoil(i)
 		whole()
-		for name, of := range map[string]func(b []byte) cow.Range[string, string, []byte]{
-			"From":   func(b []byte) cow.Range[string, string, []byte] { return in.From(b) },
-			"To":     func(b []byte) cow.Range[string, string, []byte] { return in.To(b) },
-			"Equal":  func(b []byte) cow.Range[string, string, []byte] { return in.Equal(b) },
-			"After":  func(b []byte) cow.Range[string, string, []byte] { return in.After(b, "") },
-			"After2": func(b []byte) cow.Range[string, string, []byte] { return in.After(b, "b") },
-			"Before": func(b []byte) cow.Range[string, string, []byte] { return in.Before(b, "b") },
-			"Prefix": func(b []byte) cow.Range[string, string, []byte] { return in.Prefix(b) },
+		for name, of := range map[string]func(b []byte) cow.Range[string, good, []byte]{
+			"From":   func(b []byte) cow.Range[string, good, []byte] { return in.From(b) },
+			"To":     func(b []byte) cow.Range[string, good, []byte] { return in.To(b) },
+			"Equal":  func(b []byte) cow.Range[string, good, []byte] { return in.Equal(b) },
+			"After":  func(b []byte) cow.Range[string, good, []byte] { return in.After(b, "") },
+			"After2": func(b []byte) cow.Range[string, good, []byte] { return in.After(b, "b") },
+			"Before": func(b []byte) cow.Range[string, good, []byte] { return in.Before(b, "b") },
+			"Prefix": func(b []byte) cow.Range[string, good, []byte] { return in.Prefix(b) },
 		} {
 			b := []byte("b")
 			r := of(b)
@@ -227,50 +227,51 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 			spoil(b)
 			require.Equal(t, before, r.Len(), name)
 		}
-		err := s.update(func(e *cow.Editor[string, string]) error { e.Set("e", "a"); return nil })
+		err := s.update(func(e *cow.Editor[string, good]) error { e.Set("e", good{Name: "a"}); return nil })
 		requireIndexError(t, err, "bytes", []byte("a"))
 		spoil(err.(*cow.IndexError).Key.([]byte))
 		whole()
 	})
 }
 
-type place struct{ x int }
-
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
-	s := cow.New[place](cow.Options[int]{})
-	r := panicOf(func() { _, _ = cow.NewMultiIndex(s, "by value", itself[int], cow.IndexOptions[place]{}) })
-	require.Equal(t, `cow: index "by value" needs IndexOptions.CompareKeys: keys of type cow_test.place have no order of their own`, r)
+	node := func(r resource, add func(string)) { add(r.Node) }
+	s := cow.New[resourceKey](cow.Options[resource]{})
+	r := panicOf(func() { _, _ = cow.NewMultiIndex(s, "node", node, cow.IndexOptions[resourceKey]{}) })
+	require.Equal(t, `cow: index "node" needs IndexOptions.CompareKeys: keys of type cow_test.resourceKey have no order of their own`, r)
 	r = panicOf(func() {
-		_, _ = cow.NewMultiIndexFunc(cow.New[bool](cow.Options[int]{}), "func", itself[int], cow.IndexOptions[bool]{}, cmp.Compare[int])
+		_, _ = cow.NewMultiIndexFunc(s, "func", node, cow.IndexOptions[resourceKey]{}, strings.Compare)
 	})
 	require.Contains(t, r, `"func"`)
 
-	x := mustIndex(cow.NewMultiIndex(s, "by value", itself[int], cow.IndexOptions[place]{
-		CompareKeys: func(a, b place) int { return 100 * (b.x - a.x) }, // large, and downwards
+	x := mustIndex(cow.NewMultiIndex(s, "node", node, cow.IndexOptions[resourceKey]{
+		CompareKeys: func(a, b resourceKey) int { return 100 * strings.Compare(b.Name, a.Name) }, // large, and downwards
 	}))
+	key := func(i int) resourceKey { return resourceKey{Name: fmt.Sprintf("%02d", i)} }
 	for i := range 30 {
-		s.Set(place{x: i}, i%2)
+		s.Set(key(i), resource{Node: fmt.Sprint(i % 2)})
 	}
-	var got []int
-	for _, row := range x.In(s.Load()).After(0, place{x: 11}).To(1).All() {
-		got = append(got, row.Key().x)
+	var got []resourceKey
+	for _, row := range x.In(s.Load()).After("0", key(11)).To("1").All() {
+		got = append(got, row.Key())
 	}
-	require.Equal(t, []int{10, 8, 6, 4, 2, 0}, got)
+	require.Equal(t, []resourceKey{key(10), key(8), key(6), key(4), key(2), key(0)}, got)
 }
 
 // ordered is what the order of rows under one index key must be; see also
 // TestEveryOrderedTypeHasAnOrder.
-func ordered[K cmp.Ordered](t *testing.T, keys ...K) {
+func ordered[K cmp.Ordered, V any](t *testing.T, keys ...K) {
 	t.Helper()
-	s := cow.New[K](cow.Options[int]{})
-	x := mustIndex(cow.NewMultiIndex(s, "all", func(_ int, add func(int)) { add(0) }, cow.IndexOptions[K]{}))
-	s.Replace(maps.All(map[K]int{keys[0]: 0, keys[1]: 1, keys[2]: 2}))
+	s := cow.New[K](cow.Options[V]{})
+	x := mustIndex(cow.NewMultiIndex(s, "all", func(_ V, add func(K)) { add(keys[1]) }, cow.IndexOptions[K]{}))
+	var v V
+	s.Replace(maps.All(map[K]V{keys[0]: v, keys[1]: v, keys[2]: v}))
 	var got []K
 	for _, row := range x.In(s.Load()).All() {
 		got = append(got, row.Key())
 	}
 	require.Equal(t, keys, got)
-	require.Equal(t, 1, x.In(s.Load()).After(0, keys[1]).Len())
+	require.Equal(t, 1, x.In(s.Load()).After(keys[1], keys[1]).Len())
 	got = nil
 	for i := range cow.NewOrder(s, "order").In(s.Load()).All() {
 		got = append(got, i)
@@ -280,7 +281,7 @@ func ordered[K cmp.Ordered](t *testing.T, keys ...K) {
 
 func TestRowsUnderOneIndexKeyAreInTheOrderOfTheirKeys(t *testing.T) {
 	type named string
-	ordered(t, "", "a", "b")
-	ordered[named](t, "a", "aa", "b")
-	ordered(t, -1, 0, 1<<30)
+	ordered[string, string](t, "", "a", "b")
+	ordered[named, string](t, "a", "aa", "b")
+	ordered[int, []int](t, -1, 0, 1<<30)
 }

@@ -62,10 +62,12 @@ func Example_readmeTables() {
 		return counts.Edit(tx).Upsert("rows", func(n *int, _ bool) error { *n++; return nil })
 	})
 
-	now := db.Load() // both tables at one version
+	rows.Set(2, "second") // a table also has the verbs of a store
+	now := db.Load()      // both tables at one version
+
 	n, _ := counts.In(now).Get("rows")
 	fmt.Println(now.Version(), n, rows.In(now).Len())
-	// Output: 1 1 1
+	// Output: 2 1 2
 }
 
 func Example_readmeTimeTravel() {
@@ -189,13 +191,13 @@ func Example_readmeIndexes() {
 	// <nil> <nil> true cow: index "email": two rows under ada@example.com
 }
 
-// Every Go snippet of the README stands in this file or in that of package memory,
+// Every Go snippet of the README stands in this file, in an example or in that of package memory,
 // where it is compiled and its output checked.
 func TestReadmeSnippetsAreCompiled(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
 	var source []byte
-	for _, name := range []string{"readme_test.go", "../memory/readme_test.go"} {
+	for _, name := range []string{"readme_test.go", "examples/views/main_test.go", "../memory/readme_test.go"} {
 		file, err := os.ReadFile(name)
 		require.NoError(t, err)
 		source = append(source, file...)

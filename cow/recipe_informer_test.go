@@ -27,7 +27,7 @@ type resource struct {
 	Namespace, Name string
 	Node            string
 	Labels          map[string]string
-	Version         uint64 // of the server, when it last changed
+	Version         int // of the server, when it last changed
 }
 
 func (r resource) key() resourceKey { return resourceKey{r.Namespace, r.Name} }
@@ -41,7 +41,7 @@ func compareResources(a, b resourceKey) int {
 // A resourceEvent says that a resource was stored, or, with its last value,
 // removed, at a version of the server.
 type resourceEvent struct {
-	Version  uint64
+	Version  int
 	Removed  bool
 	Resource resource
 }
@@ -49,12 +49,12 @@ type resourceEvent struct {
 // A resourceServer has a version, which goes up with each change.
 type resourceServer interface {
 	// list returns all resources at one version.
-	list(ctx context.Context) ([]resource, uint64, error)
+	list(ctx context.Context) ([]resource, int, error)
 
 	// watch iterates over the changes after a version, several at a time, in
 	// order, those of one version together. It ends with an error: errGone if it
 	// does not know them any more.
-	watch(ctx context.Context, since uint64) iter.Seq2[[]resourceEvent, error]
+	watch(ctx context.Context, since int) iter.Seq2[[]resourceEvent, error]
 }
 
 var errGone = errors.New("version is gone")
@@ -65,7 +65,7 @@ var errGone = errors.New("version is gone")
 type informer struct {
 	db          *cow.DB
 	resources   *cow.Table[resourceKey, resource]
-	server      *cow.Table[string, uint64] // under "version"
+	server      *cow.Table[string, int] // under "version"
 	byNamespace *cow.Index[resourceKey, resource, string]
 	byNode      *cow.Index[resourceKey, resource, string]
 }
@@ -75,7 +75,7 @@ func newInformer() *informer {
 	c := &informer{
 		db:        db,
 		resources: cow.NewTable[resourceKey](db, "resources", cow.Options[resource]{}),
-		server:    cow.NewTable[string](db, "server", cow.Options[uint64]{}),
+		server:    cow.NewTable[string](db, "server", cow.Options[int]{}),
 	}
 	c.byNamespace = resourcesBy(c.resources, "namespace", func(r resource) string { return r.Namespace })
 	c.byNode = resourcesBy(c.resources, "node", func(r resource) string { return r.Node })
@@ -148,13 +148,13 @@ func (c *informer) watch(ctx context.Context, server resourceServer) error {
 
 // relist makes rows the content of the cache. Those that have not changed are not
 // written: no handler hears of them, and if there are no others, nothing happens.
-func (c *informer) relist(rows []resource, version uint64) error {
+func (c *informer) relist(rows []resource, version int) error {
 	same := func(a, b resource) bool { return a.Version == b.Version }
 	if err := c.resources.Sync(byKey(rows), same); err != nil {
 		return err
 	}
 	// A reader between the two sees resources that are newer than the version says.
-	return c.server.Sync(maps.All(map[string]uint64{"version": version}), func(a, b uint64) bool { return a == b })
+	return c.server.Sync(maps.All(map[string]int{"version": version}), func(a, b int) bool { return a == b })
 }
 
 func byKey(rows []resource) iter.Seq2[resourceKey, resource] {
@@ -240,23 +240,23 @@ func newFlakyServer() *flakyServer {
 	return s
 }
 
-func (s *flakyServer) list(context.Context) ([]resource, uint64, error) {
+func (s *flakyServer) list(context.Context) ([]resource, int, error) {
 	if s.lists.Add(1)%3 == 0 {
 		return nil, 0, errBroken
 	}
 	m := s.store.Load()
-	return slices.Collect(maps.Values(maps.Collect(m.All()))), m.Version(), nil
+	return slices.Collect(maps.Values(maps.Collect(m.All()))), int(m.Version()), nil
 }
 
 // watch breaks off after 100 versions, and every other time it then has forgotten
 // what comes next. It repeats each event.
-func (s *flakyServer) watch(ctx context.Context, since uint64) iter.Seq2[[]resourceEvent, error] {
+func (s *flakyServer) watch(ctx context.Context, since int) iter.Seq2[[]resourceEvent, error] {
 	return func(yield func([]resourceEvent, error) bool) {
-		for commit, err := range s.store.Changes(ctx, since) {
+		for commit, err := range s.store.Changes(ctx, uint64(since)) {
 			if errors.Is(err, cow.ErrCompacted) {
 				err = fmt.Errorf("%w: %w", errGone, err)
 			}
-			if err == nil && commit.Version() >= since+100 {
+			if err == nil && int(commit.Version()) >= since+100 {
 				err = []error{errBroken, errGone}[commit.Version()/100%2]
 			}
 			if err != nil {
@@ -265,7 +265,7 @@ func (s *flakyServer) watch(ctx context.Context, since uint64) iter.Seq2[[]resou
 			}
 			var events []resourceEvent
 			for c := range s.store.Rows(commit) {
-				event := resourceEvent{Version: commit.Version(), Removed: c.Kind == cow.Removed}
+				event := resourceEvent{Version: int(commit.Version()), Removed: c.Kind == cow.Removed}
 				event.Resource, _ = c.New()
 				if event.Removed {
 					event.Resource, _ = c.Old()
@@ -380,7 +380,7 @@ func TestRecipeInformerWithPluginsThatMisbehave(t *testing.T) {
 				delete(truth, key)
 				return nil
 			}
-			v := resource{key.Namespace, key.Name, fmt.Sprint("node", r.IntN(20)), map[string]string{"app": fmt.Sprint(r.IntN(5))}, e.Version()}
+			v := resource{key.Namespace, key.Name, fmt.Sprint("node", r.IntN(20)), map[string]string{"app": fmt.Sprint(r.IntN(5))}, int(e.Version())}
 			e.Set(key, v)
 			truth[key] = v // the Editor has a clone
 			return nil
@@ -422,7 +422,7 @@ func TestRecipeInformerWithPluginsThatMisbehave(t *testing.T) {
 		start(func() { c.handle(ctx, p.handle, func(resourceKey, any) { panics.Add(1) }) })
 	}
 	start(func() { // a reader, whose every snapshot agrees with itself
-		for seen := uint64(0); ctx.Err() == nil; {
+		for seen := 0; ctx.Err() == nil; {
 			s := c.db.Load()
 			rows := c.resources.In(s)
 			version, _ := c.server.In(s).Get("version")
@@ -487,7 +487,7 @@ func requireResources(t *testing.T, c *informer, want map[resourceKey]resource) 
 func TestRecipeInformerRelists(t *testing.T) {
 	noDeadlock(t)
 	c := newInformer()
-	pod := func(n int, version uint64) resource {
+	pod := func(n int, version int) resource {
 		return resource{"ns", fmt.Sprint("pod", n), "node", map[string]string{"n": fmt.Sprint(n)}, version}
 	}
 	var rows []resource

@@ -131,8 +131,8 @@ func decodeRows[V any](text []byte) (rows map[string]V, err error) {
 // The tests.
 
 type upstream struct {
-	Addrs  []string `json:"addrs"`
-	Weight int      `json:"weight"`
+	Zone   string
+	Weight int
 }
 
 // checkUpstreams refuses what no upstream may be.
@@ -141,8 +141,8 @@ func checkUpstreams(rows map[string]upstream) (err error) {
 		err = errors.New("no default")
 	}
 	for name, u := range rows {
-		if len(u.Addrs) == 0 {
-			err = errors.Join(err, fmt.Errorf("%s has no address", name))
+		if u.Zone == "" {
+			err = errors.Join(err, fmt.Errorf("%s has no zone", name))
 		}
 	}
 	return err
@@ -197,15 +197,15 @@ func (c *configured) requireRevisions(version uint64, rows map[string]uint64) {
 // A new file writes the rows that differ in it, all in one version.
 func TestRecipeReloadWritesWhatDiffers(t *testing.T) {
 	c := configure(t)
-	c.write(`{"default":{"addrs":["a"]},"blue":{"addrs":["b"]},"green":{"addrs":["g"],"weight":1}}`)
+	c.write(`{"default":{"zone":"a"},"blue":{"zone":"b"},"green":{"zone":"g","weight":1}}`)
 	c.poll()
 	c.requireRevisions(1, map[string]uint64{"default": 1, "blue": 1, "green": 1})
 
-	c.move(`{"green":{"weight":2,"addrs":["g"]},"default":{"addrs":["a"]},"red":{"addrs":["r"]}}`)
+	c.move(`{"green":{"weight":2,"zone":"g"},"default":{"zone":"a"},"red":{"zone":"r"}}`)
 	c.poll()
 	c.requireRevisions(2, map[string]uint64{"default": 1, "green": 2, "red": 2})
 
-	c.write("{ \"red\":{\"addrs\":[\"r\"]},\n\"default\":{\"addrs\":[\"a\"]}, \"green\":{\"addrs\":[\"g\"],\"weight\":2}}\n")
+	c.write("{ \"red\":{\"zone\":\"r\"},\n\"default\":{\"zone\":\"a\"}, \"green\":{\"zone\":\"g\",\"weight\":2}}\n")
 	c.poll()
 	c.requireRevisions(2, map[string]uint64{"default": 1, "green": 2, "red": 2})
 	require.Empty(t, c.reports)
@@ -213,16 +213,16 @@ func TestRecipeReloadWritesWhatDiffers(t *testing.T) {
 
 // A bad file is reported once, and the last good one counts until there is another.
 func TestRecipeReloadRefusesWhole(t *testing.T) {
-	good := `{"default":{"addrs":["a"]}}`
+	good := `{"default":{"zone":"a"}}`
 	for name, bad := range map[string]string{
 		"empty":     "",
-		"cut off":   `{"default":{"addrs":["b"]},"blue":{"add`,
+		"cut off":   `{"default":{"zone":"b"},"blue":{"add`,
 		"null":      "null",
 		"no object": `["default"]`,
-		"two":       `{"default":{"addrs":["b"]}} {}`,
-		"unknown":   `{"default":{"addrs":["b"],"wieght":3}}`,
-		"type":      `{"default":{"addrs":["b"],"weight":"3"}}`,
-		"refused":   `{"default":{"addrs":["b"]},"blue":{}}`,
+		"two":       `{"default":{"zone":"b"}} {}`,
+		"unknown":   `{"default":{"zone":"b","wieght":3}}`,
+		"type":      `{"default":{"zone":"b","weight":"3"}}`,
+		"refused":   `{"default":{"zone":"b"},"blue":{}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := configure(t)
@@ -264,12 +264,12 @@ func TestRecipeReloadSeesChanges(t *testing.T) {
 		at := time.Now().Add(-age).Truncate(time.Second)
 		require.NoError(t, os.Chtimes(c.path, at, at))
 	}
-	c.write(`{"default":{"addrs":["a"]}}`)
+	c.write(`{"default":{"zone":"a"}}`)
 	touch(0)
 	c.poll()
 	require.False(t, c.settled)
 	at := c.seen.ModTime()
-	c.write(`{"default":{"addrs":["b"]}}`)
+	c.write(`{"default":{"zone":"b"}}`)
 	require.NoError(t, os.Chtimes(c.path, at, at))
 	c.poll()
 	c.requireRevisions(2, map[string]uint64{"default": 2})
@@ -280,7 +280,7 @@ func TestRecipeReloadSeesChanges(t *testing.T) {
 	c.text = nil // which a load that reads would set
 	c.poll()
 	require.Nil(t, c.text)
-	c.write(`{"default":{"addrs":["c"]}}`)
+	c.write(`{"default":{"zone":"c"}}`)
 	c.poll()
 	c.requireRevisions(3, map[string]uint64{"default": 3})
 }
@@ -290,7 +290,7 @@ func TestRecipeReloadSeesChanges(t *testing.T) {
 func TestRecipeReloadWakesWhomItConcerns(t *testing.T) {
 	noDeadlock(t)
 	c := configure(t)
-	c.write(`{"default":{"addrs":["a"]},"blue":{"addrs":["b"]}}`)
+	c.write(`{"default":{"zone":"a"},"blue":{"zone":"b"}}`)
 	c.poll()
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -314,10 +314,10 @@ func TestRecipeReloadWakesWhomItConcerns(t *testing.T) {
 	loop.Go(func() { c.run(ctx, ticks) })
 	tick := func() { ticks <- time.Time{} }
 	for _, text := range []string{
-		`{"default":{"addrs":["a2"]},"blue":{"addrs":["b"]}}`,
-		`{"default":{"addrs":["a2"]},"blue":{}}`,
-		`{"default":{"addrs":["a3"]},"blue":{"addrs":["b"]},"red":{"addrs":["r"]}}`,
-		`{"default":{"addrs":["a3"]},"blue":{"addrs":["b2"]}}`,
+		`{"default":{"zone":"a2"},"blue":{"zone":"b"}}`,
+		`{"default":{"zone":"a2"},"blue":{}}`,
+		`{"default":{"zone":"a3"},"blue":{"zone":"b"},"red":{"zone":"r"}}`,
+		`{"default":{"zone":"a3"},"blue":{"zone":"b2"}}`,
 	} {
 		c.move(text)
 		tick()

@@ -100,3 +100,9 @@ func setting(key string, n int) func(r *counts, tx *cow.Tx) {
 
 // collect returns the rows of a map.
 func collect[K comparable, V any](m *snapshot.Map[K, V]) map[K]V { return maps.Collect(m.All()) }
+
+// index makes another index of the table of numbers.
+func (c *counts) index() error {
+	_, err := cow.NewMultiIndex(c.t, "another", itself[int], cow.IndexOptions[string]{})
+	return err
+}

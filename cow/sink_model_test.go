@@ -31,10 +31,10 @@ import (
 // one sees whether it is one version, and of which operations.
 type ledger struct {
 	db    cow.DB
-	ops   *cow.Table[string, int]       // by the name of an operation: the run of its function
-	items *cow.Table[string, int]       // come and go
-	sums  *cow.Table[string, int]       // derived from both
-	byMod *cow.Index[string, int, int8] // of items
+	ops   *cow.Table[string, int]      // by the name of an operation: the run of its function
+	items *cow.Table[string, int]      // come and go
+	sums  *cow.Table[string, int]      // derived from both
+	byMod *cow.Index[string, int, int] // of items
 	sink  *cowtest.Sink
 }
 
@@ -58,7 +58,7 @@ func newLedger(t testing.TB) *ledger {
 		return sums.Upsert("items", func(v *int, _ bool) error { *v += sum; return nil })
 	}})
 	var err error
-	l.byMod, err = cow.NewMultiIndex(l.items, "mod", func(v int, add func(int8)) { add(int8(v % 4)) }, cow.IndexOptions[string]{})
+	l.byMod, err = cow.NewMultiIndex(l.items, "mod", func(v int, add func(int)) { add(v % 4) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	l.db.Retain(cow.Retention{Versions: 1 << 20})
 	return l
@@ -73,9 +73,9 @@ func (l *ledger) check(s *cow.Snapshot) error {
 	ops, _ := l.sums.In(s).Get("ops")
 	items, _ := l.sums.In(s).Get("items")
 	entries := 0
-	for mod := range int8(4) {
+	for mod := range 4 {
 		for _, r := range l.byMod.In(l.items.In(s)).Equal(mod).All() {
-			if v := r.Value(); int8(v%4) != mod {
+			if v := r.Value(); v%4 != mod {
 				return fmt.Errorf("%d lies under %d in the index", v, mod)
 			}
 			entries++

@@ -120,7 +120,7 @@ func TestAContextThatEnds(t *testing.T) {
 		noDeadlock(t)
 		c := newCounts().attach(t, cowtest.SinkOptions{})
 		first := c.begin(t, "a", 1)
-		made := outcome(func() error { cow.NewOrder(c.t, "order"); return nil })
+		made := outcome(c.index)
 		waitHeld(t, c)
 		ctx, end := ended()
 		err := outcome(func() error { return c.db.UpdateContext(ctx, notCalled(t)) })
@@ -414,7 +414,7 @@ func TestAttemptsCountWhatWasSuperseded(t *testing.T) {
 		return nil
 	}})
 	first := c.begin(t, "a", 1)
-	made := outcome(func() error { cow.NewOrder(c.t, "order"); return nil })
+	made := outcome(c.index)
 	waitHeld(t, c)
 	ctx := context.WithValue(t.Context(), attemptsKey{}, true)
 	mine := outcome(func() error {
@@ -583,7 +583,7 @@ func TestFail(t *testing.T) {
 	full.Store(true) // a line that has failed asks its sink for nothing
 	require.ErrorIs(t, c.set("a", 3), errTest)
 	require.Equal(t, map[string]int{"a": 1}, collect(c.t.In(c.db.Load())))
-	_ = cow.NewOrder(c.t, "order") // which is no update
+	require.NoError(t, c.index()) // which is no update
 	close(blocked)
 }
 

@@ -144,21 +144,21 @@ func TestOneKeyVerbs(t *testing.T) {
 }
 
 func TestErrorsNameTheKey(t *testing.T) {
-	var s cow.Store[[2]string, int]
-	key := [2]string{"a", "b"}
-	s.Set(key, 1)
+	var s cow.Store[resourceKey, resource]
+	key := resourceKey{"a", "b"}
+	s.Set(key, resource{})
 	for _, c := range []struct {
 		err, is error
 		text    string
 	}{
-		{errOf(s.Insert(key, 1)), cow.ErrExists, "[a b]: key exists"},
-		{errOf(s.SetIf(key, 7, 1)), cow.ErrRevision, "[a b]: key is not at that revision"},
-		{errOf(s.DeleteIf(key, 7)), cow.ErrRevision, "[a b]: key is not at that revision"},
-		{errOf(s.Modify([2]string{}, nil)), cow.ErrNotFound, "[ ]: key not found"},
+		{errOf(s.Insert(key, resource{})), cow.ErrExists, "{a b}: key exists"},
+		{errOf(s.SetIf(key, 7, resource{})), cow.ErrRevision, "{a b}: key is not at that revision"},
+		{errOf(s.DeleteIf(key, 7)), cow.ErrRevision, "{a b}: key is not at that revision"},
+		{errOf(s.Modify(resourceKey{}, nil)), cow.ErrNotFound, "{ }: key not found"},
 	} {
 		require.ErrorIs(t, c.err, c.is)
 		require.ErrorContains(t, c.err, c.text)
-		var keyed *snapshot.KeyError[[2]string]
+		var keyed *snapshot.KeyError[resourceKey]
 		require.ErrorAs(t, c.err, &keyed)
 	}
 }
@@ -249,33 +249,33 @@ func TestReplaceIsSeenWhole(t *testing.T) {
 }
 
 func TestSnapshotsStayAsTheyAre(t *testing.T) {
-	forBoth(t, cow.Options[map[string]int]{}, func(t *testing.T, s subject[map[string]int]) {
+	forBoth(t, cow.Options[[]int]{}, func(t *testing.T, s subject[[]int]) {
 		type past struct {
-			m    *snapshot.Map[string, map[string]int]
-			want map[string]map[string]int
+			m    *snapshot.Map[string, []int]
+			want map[string][]int
 		}
 		var pasts []past
-		now := map[string]map[string]int{}
+		now := map[string][]int{}
 		for i := range 200 {
 			key := fmt.Sprint(i * 7 % 40)
-			s.do(t, func(e *cow.Editor[string, map[string]int]) {
+			s.do(t, func(e *cow.Editor[string, []int]) {
 				switch i % 4 {
 				case 0, 1:
-					e.Set(key, map[string]int{"i": i})
-					now[key] = map[string]int{"i": i}
+					e.Set(key, []int{i, 0})
+					now[key] = []int{i, 0}
 				case 2:
-					_ = e.Upsert(key, func(v *map[string]int, found bool) error {
+					_ = e.Upsert(key, func(v *[]int, found bool) error {
 						if !found {
-							*v = map[string]int{}
+							*v = []int{-1, 0}
 						}
-						(*v)["j"] = i
+						(*v)[1] = i
 						return nil
 					})
-					now[key] = maps.Clone(now[key])
+					now[key] = slices.Clone(now[key])
 					if now[key] == nil {
-						now[key] = map[string]int{}
+						now[key] = []int{-1, 0}
 					}
-					now[key]["j"] = i
+					now[key][1] = i
 				case 3:
 					e.Delete(key)
 					delete(now, key)
@@ -319,22 +319,19 @@ func TestOptionsThatContradictEachOtherPanic(t *testing.T) {
 }
 
 func TestReadsDoNotAllocate(t *testing.T) {
-	type flat struct {
-		Name string
-		Xs   [4]float64
-	}
+	type flat = upstream
 	key := strings.Repeat("k", 20)
 	var ints cow.Store[string, int]
-	var flats cow.Store[int, flat]
-	var maps cow.Store[string, map[string]any]
+	var flats cow.Store[string, flat]
+	var maps cow.Store[string, any]
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[flat]{})
 	for i := range 1000 {
 		k := fmt.Sprint(key, i)
 		ints.Set(k, i)
-		flats.Set(i, flat{Name: k})
+		flats.Set(k, flat{Zone: k})
 		maps.Set(k, map[string]any{"a": i})
-		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(k, flat{Name: k}); return nil }))
+		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(k, flat{Zone: k}); return nil }))
 	}
 	key = fmt.Sprint(key, 777)
 	for name, read := range map[string]func(){
@@ -344,7 +341,7 @@ func TestReadsDoNotAllocate(t *testing.T) {
 		"Revision":   func() { _ = ints.Load().Revision(key) },
 		"Get":        func() { _, _ = ints.Get(key) },
 		"Get absent": func() { _, _ = ints.Get("absent") },
-		"Get struct": func() { _, _ = flats.Get(777) },
+		"Get struct": func() { _, _ = flats.Get(key) },
 		"Map.Get":    func() { _, _ = ints.Load().Get(key) },
 		"Shared.Get": func() { _, _ = maps.Load().Shared().Get(key) },
 		"Table":      func() { _, _ = table.In(db.Load()).Get(key) },

@@ -68,13 +68,13 @@ func TestOfManyInsertsOneWins(t *testing.T) {
 // inventory is two tables that must agree: the rows, and how many there are.
 type inventory struct {
 	db     cow.DB
-	rows   *cow.Table[int, []string]
+	rows   *cow.Table[int, []int]
 	counts *cow.Table[string, int]
 }
 
 func newInventory() *inventory {
 	i := new(inventory)
-	i.rows = cow.NewTable[int](&i.db, "rows", cow.Options[[]string]{})
+	i.rows = cow.NewTable[int](&i.db, "rows", cow.Options[[]int]{})
 	i.counts = cow.NewTable[string](&i.db, "counts", cow.Options[int]{})
 	return i
 }
@@ -118,7 +118,7 @@ func TestTwoTablesAgreeInEverySnapshot(t *testing.T) {
 	together(writers, func(w int) {
 		for n := range each {
 			err := i.db.Update(func(tx *cow.Tx) error {
-				i.rows.Edit(tx).Set(w*each+n, []string{fmt.Sprint(w), fmt.Sprint(n)})
+				i.rows.Edit(tx).Set(w*each+n, []int{w, n})
 				return i.counts.Edit(tx).Upsert("rows", func(v *int, _ bool) error { *v++; return nil })
 			})
 			if err != nil {
@@ -133,7 +133,7 @@ func TestTwoTablesAgreeInEverySnapshot(t *testing.T) {
 	require.Equal(t, writers*each, count)
 	require.Equal(t, uint64(writers*each), i.db.Load().Version())
 	for k, v := range i.rows.In(i.db.Load()).All() {
-		require.Equal(t, []string{fmt.Sprint(k / each), fmt.Sprint(k % each)}, v)
+		require.Equal(t, []int{k / each, k % each}, v)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestAnUpdateThatFailsHalfWayLeavesAllTables(t *testing.T) {
 	noDeadlock(t)
 	i := newInventory()
 	add := func(tx *cow.Tx) {
-		i.rows.Edit(tx).Set(i.rows.Edit(tx).Len(), []string{"row"})
+		i.rows.Edit(tx).Set(i.rows.Edit(tx).Len(), []int{1})
 		_ = i.counts.Edit(tx).Upsert("rows", func(v *int, _ bool) error { *v++; return nil })
 	}
 	require.NoError(t, i.db.Update(func(tx *cow.Tx) error { add(tx); add(tx); return nil }))
@@ -152,7 +152,7 @@ func TestAnUpdateThatFailsHalfWayLeavesAllTables(t *testing.T) {
 			"rows only":   func(tx *cow.Tx) { i.rows.Edit(tx).Set(7, nil) },
 			"counts only": func(tx *cow.Tx) { i.counts.Edit(tx).Set("rows", 99) },
 			"both":        add,
-			"modified":    func(tx *cow.Tx) { _ = i.rows.Edit(tx).Modify(0, func(v *[]string) error { (*v)[0] = "x"; return nil }) },
+			"modified":    func(tx *cow.Tx) { _ = i.rows.Edit(tx).Modify(0, func(v *[]int) error { (*v)[0] = 99; return nil }) },
 			"deleted":     func(tx *cow.Tx) { i.rows.Edit(tx).Clear(); i.counts.Edit(tx).Delete("rows") },
 		} {
 			exits(func() {

@@ -21,13 +21,13 @@ import (
 var errTest = errors.New("test")
 
 func TestWhatAnUpdateFunctionKeptReachesNothing(t *testing.T) {
-	forBoth(t, cow.Options[*inner]{}, func(t *testing.T, s subject[*inner]) {
+	forBoth(t, cow.Options[*node]{}, func(t *testing.T, s subject[*node]) {
 		mine := []string{"mine"}
-		var handle **inner
-		var stored *inner
-		s.do(t, func(e *cow.Editor[string, *inner]) {
-			e.Set("k", &inner{n: 1})
-			require.NoError(t, e.Modify("k", func(v **inner) error {
+		var handle **node
+		var stored *node
+		s.do(t, func(e *cow.Editor[string, *node]) {
+			e.Set("k", &node{name: "n"})
+			require.NoError(t, e.Modify("k", func(v **node) error {
 				(*v).tags = mine
 				handle, stored = v, *v
 				return nil
@@ -35,10 +35,10 @@ func TestWhatAnUpdateFunctionKeptReachesNothing(t *testing.T) {
 			mine[0] = "late, but inside the update"
 		})
 		mine[0] = "late"
-		stored.n = 99
+		stored.name = "late"
 		stored.tags[0] = "late"
 		*handle = nil
-		s.requireContent(t, 1, map[string]*inner{"k": {1, []string{"mine"}}})
+		s.requireContent(t, 1, map[string]*node{"k": {name: "n", tags: []string{"mine"}}})
 	})
 }
 
@@ -200,7 +200,7 @@ func TestSealInsideAnUpdatePublishesNothing(t *testing.T) {
 }
 
 func TestAFailedModifyLeavesTheEntryAndTheUpdateGoesOn(t *testing.T) {
-	change := func(v *map[string]int) { (*v)["n"] = 99; *v = nil }
+	change := func(v *[]int) { (*v)[0] = 99; *v = nil }
 	for _, how := range []string{"error", "panic"} {
 		t.Run(how, func(t *testing.T) {
 			// fail ends f's function for it, in that way.
@@ -212,17 +212,17 @@ func TestAFailedModifyLeavesTheEntryAndTheUpdateGoesOn(t *testing.T) {
 					require.Same(t, errTest, panicOf(func() { _ = f(func() error { panic(errTest) }) }))
 				}
 			}
-			forBoth(t, cow.Options[map[string]int]{}, func(t *testing.T, s subject[map[string]int]) {
-				s.set(t, "a", map[string]int{"n": 1})
-				s.do(t, func(e *cow.Editor[string, map[string]int]) {
-					e.Set("b", map[string]int{"n": 2})
+			forBoth(t, cow.Options[[]int]{}, func(t *testing.T, s subject[[]int]) {
+				s.set(t, "a", []int{1})
+				s.do(t, func(e *cow.Editor[string, []int]) {
+					e.Set("b", []int{2})
 					for _, key := range []string{"a", "b"} {
 						rev := e.Revision(key)
 						fail(func(end func() error) error {
-							return e.Modify(key, func(v *map[string]int) error { change(v); return end() })
+							return e.Modify(key, func(v *[]int) error { change(v); return end() })
 						})
 						fail(func(end func() error) error {
-							return e.Upsert(key, func(v *map[string]int, found bool) error {
+							return e.Upsert(key, func(v *[]int, found bool) error {
 								require.True(t, found)
 								change(v)
 								return end()
@@ -231,16 +231,16 @@ func TestAFailedModifyLeavesTheEntryAndTheUpdateGoesOn(t *testing.T) {
 						require.Equal(t, rev, e.Revision(key))
 					}
 					fail(func(end func() error) error {
-						return e.Upsert("c", func(v *map[string]int, found bool) error {
+						return e.Upsert("c", func(v *[]int, found bool) error {
 							require.False(t, found)
-							*v = map[string]int{}
+							*v = []int{}
 							return end()
 						})
 					})
 					require.False(t, e.Has("c"))
 					e.Set("d", nil)
 				})
-				s.requireContent(t, 2, map[string]map[string]int{"a": {"n": 1}, "b": {"n": 2}, "d": nil})
+				s.requireContent(t, 2, map[string][]int{"a": {1}, "b": {2}, "d": nil})
 				require.Equal(t, uint64(1), s.load().Revision("a"))
 			})
 		})

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -170,14 +171,6 @@ func TestSync(t *testing.T) {
 		}))
 		require.Equal(t, map[string]int{"a": 1}, maps.Collect(s.All()))
 	})
-	nan := cow.New[float64](cow.Options[int]{})
-	_, err := nan.Set(1, 1)
-	require.NoError(t, err)
-	zero := 0.0
-	rows := map[float64]int{zero / zero: 1}
-	require.ErrorIs(t, nan.Sync(maps.All(rows), func(a, b int) bool { return true }), cow.ErrKey)
-	require.ErrorIs(t, nan.Replace(maps.All(rows)), cow.ErrKey)
-	require.EqualValues(t, 1, nan.Load().Version())
 }
 
 func TestDuplicatesInAUniqueIndexAreErrors(t *testing.T) {
@@ -220,4 +213,24 @@ func TestAContextThatEndsInTheFunction(t *testing.T) {
 		err = s.UpdateContext(ctx, func(e *cow.Editor[string, int]) error { t.Error("called"); return nil })
 		require.Equal(t, errTest, err)
 	})
+}
+
+func TestErrorsShowTheBeginningOfAKey(t *testing.T) {
+	long := strings.Repeat("k", 1_000_000)
+	s := cow.New[string](cow.Options[int]{})
+	_, err := s.Modify(long, func(*int) error { return nil })
+	require.ErrorIs(t, err, cow.ErrNotFound)
+	require.Less(t, len(err.Error()), 200)
+
+	x := &cow.IndexError{Index: "i", Key: long}
+	require.Less(t, len(x.Error()), 200)
+	m := &cow.MergeError{Conflicts: []cow.MergeConflict{{Key: long}, {Table: "t", Key: long}}}
+	require.Less(t, len(m.Error()), 400)
+	require.Contains(t, m.Error(), " t/kkk")
+}
+
+func TestSyncNeedsToKnowWhatIsEqual(t *testing.T) {
+	s := cow.New[string](cow.Options[int]{})
+	require.Panics(t, func() { s.Sync(maps.All(map[string]int{"a": 1}), nil) })
+	require.Zero(t, s.Load().Version())
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -30,14 +31,14 @@ const accounts = 8 // a table
 
 func dbBank(t *testing.T) bank {
 	db := new(cow.DB)
-	a := cow.NewTable[int](db, "a", cow.Options[int]{})
+	a := cow.NewTable[string](db, "a", cow.Options[int]{})
 	b := cow.NewTable[int](db, "b", cow.Options[[]int]{})
 	stamps := cow.NewTable[string](db, "stamps", cow.Options[int]{})
 	return bank{
 		ops: 2*accounts + 2,
 		move: func(from, to, amount int, end func() error) (version uint64) {
 			err := db.Update(func(tx *cow.Tx) error {
-				err := a.Edit(tx).Upsert(from, func(v *int, _ bool) error { *v -= amount; return nil })
+				err := a.Edit(tx).Upsert(strconv.Itoa(from), func(v *int, _ bool) error { *v -= amount; return nil })
 				if err := errors.Join(err, end()); err != nil {
 					return err
 				}
@@ -61,7 +62,7 @@ func dbBank(t *testing.T) bank {
 			return s.Version(), func() (sum, stamp int) {
 				ma, mb := a.In(s), b.In(s).Shared()
 				for i := range accounts {
-					v, _ := ma.Get(i)
+					v, _ := ma.Get(strconv.Itoa(i))
 					sum += v
 					if v, ok := mb.Get(i); ok {
 						sum += v[0]
@@ -82,18 +83,18 @@ func dbBank(t *testing.T) bank {
 }
 
 func storeBank(t *testing.T) bank {
-	var s cow.Store[int, int]
+	var s cow.Store[string, int]
 	return bank{
 		ops: 2*accounts + 2,
 		move: func(from, to, amount int, end func() error) (version uint64) {
-			err := s.Update(func(e *cow.Editor[int, int]) error {
-				err := e.Upsert(from, func(v *int, _ bool) error { *v -= amount; return nil })
+			err := s.Update(func(e *cow.Editor[string, int]) error {
+				err := e.Upsert(strconv.Itoa(from), func(v *int, _ bool) error { *v -= amount; return nil })
 				if err := errors.Join(err, end()); err != nil {
 					return err
 				}
 				version = e.Version()
-				e.Set(-1, int(version))
-				return e.Upsert(accounts+to, func(v *int, _ bool) error { *v += amount; return nil })
+				e.Set("last", int(version))
+				return e.Upsert(strconv.Itoa(accounts+to), func(v *int, _ bool) error { *v += amount; return nil })
 			})
 			if err != nil {
 				return 0
@@ -104,10 +105,10 @@ func storeBank(t *testing.T) bank {
 			m := s.Load()
 			return m.Version(), func() (sum, stamp int) {
 				for i := range 2 * accounts {
-					v, _ := m.Get(i)
+					v, _ := m.Get(strconv.Itoa(i))
 					sum += v
 				}
-				stamp, _ = m.Get(-1)
+				stamp, _ = m.Get("last")
 				return sum, stamp
 			}
 		},

@@ -32,7 +32,7 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 		require.NoError(t, err)
 		nan := 0.0
 		nan /= nan
-		float := New[float64](Options[int]{})
+		floats := New[any](Options[int]{})
 		for round := range 3 {
 			ctx, end := context.WithCancel(t.Context())
 			since, at := s.Load(), db.Load()
@@ -47,7 +47,7 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 				} {
 					go func() { _, _ = table.Watch(ctx, at, of...) }()
 				}
-				go func() { _, _ = float.Watch(ctx, float.Load(), float.OnKeys(nan, 1, nan)) }()
+				go func() { _, _ = floats.Watch(ctx, floats.Load(), floats.OnKeys(nan, 1.0, nan)) }()
 			}
 			synctest.Wait()
 			require.Equal(t, 20, s.Stats().Waiting)
@@ -78,9 +78,9 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			}
 			end()
 			synctest.Wait()
-			require.Equal(t, 0, s.Stats().Waiting+db.Stats().Waiting+float.Stats().Waiting)
+			require.Equal(t, 0, s.Stats().Waiting+db.Stats().Waiting+floats.Stats().Waiting)
 			s.hub.Load().requireEmpty(t)
-			float.hub.Load().requireEmpty(t)
+			floats.hub.Load().requireEmpty(t)
 			h, ok := db.hubs.Load(table.def.index)
 			require.True(t, ok)
 			h.(*hub[int, int]).requireEmpty(t)

@@ -408,11 +408,11 @@ func TestWritesElsewhereEndNoWatch(t *testing.T) {
 
 func TestAWatchOfNothingYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s cow.Store[int, int]
+		var s cow.Store[string, int]
 		db := new(cow.DB)
-		table := cow.NewTable[int](db, "a", cow.Options[int]{})
+		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		var versions [2]uint64
-		for i, of := range [][]cow.Watched[int, int]{nil, {s.OnKeys(1)}} {
+		for i, of := range [][]cow.Watched[string, int]{nil, {s.OnKeys("a")}} {
 			go func() {
 				m, err := s.Watch(t.Context(), nil, of...)
 				require.NoError(t, err)
@@ -420,11 +420,11 @@ func TestAWatchOfNothingYet(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		s.Set(1, 1)
+		s.Set("a", 1)
 		synctest.Wait()
 		require.Equal(t, [2]uint64{1, 1}, versions)
 		versions = [2]uint64{}
-		for i, of := range [][]cow.Watched[int, int]{nil, {table.OnKeys(1)}} {
+		for i, of := range [][]cow.Watched[string, int]{nil, {table.OnKeys("a")}} {
 			go func() {
 				at, err := table.Watch(t.Context(), nil, of...)
 				require.NoError(t, err)
@@ -432,7 +432,7 @@ func TestAWatchOfNothingYet(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(1, 1); return nil }))
+		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", 1); return nil }))
 		synctest.Wait()
 		require.Equal(t, [2]uint64{1, 1}, versions)
 	})
@@ -555,9 +555,9 @@ func TestAWatchStartsNoGoroutine(t *testing.T) {
 func TestTwoFirstWatchesAtOnce(t *testing.T) {
 	endsWithin(t, 20*time.Second)
 	for range 300 {
-		s := cow.New[int](cow.Options[int]{})
+		s := cow.New[string](cow.Options[int]{})
 		db := new(cow.DB)
-		table := cow.NewTable[int](db, "a", cow.Options[int]{})
+		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		var left atomic.Int64
 		left.Store(4)
 		done := make(chan struct{})
@@ -566,14 +566,14 @@ func TestTwoFirstWatchesAtOnce(t *testing.T) {
 			together(5, func(i int) {
 				switch i {
 				case 0, 1:
-					_, err := s.Watch(t.Context(), nil, s.OnKeys(1))
+					_, err := s.Watch(t.Context(), nil, s.OnKeys("a"))
 					require.NoError(t, err)
 				case 2, 3:
-					_, err := table.Watch(t.Context(), nil, table.OnKeys(1))
+					_, err := table.Watch(t.Context(), nil, table.OnKeys("a"))
 					require.NoError(t, err)
 				default:
-					s.Set(1, 1)
-					_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(1, 1); return nil })
+					s.Set("a", 1)
+					_ = db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("a", 1); return nil })
 				}
 			})
 		}()

@@ -375,3 +375,15 @@ func TestSpacesAreApart(t *testing.T) {
 	require.Equal(t, 3, m.Space("a").Load().Len()+2)
 	require.Equal(t, 4, count(m.Space("a").ClearAll()), `"a", and "", "b" and "\x00b" below it`)
 }
+
+func TestASnapshotOfAnotherMemoryIsRefused(t *testing.T) {
+	m, other := memory.New(memory.Options{}), memory.New(memory.Options{})
+	s := m.Space("a")
+	_, err := s.Put("k", 1)
+	require.NoError(t, err)
+	require.PanicsWithValue(t, "memory: Space.In of a snapshot of another Memory: use the Space method of the snapshot", func() { s.In(other.Load()) })
+	fork := m.Fork(m.Load())
+	require.Equal(t, 1, s.In(fork.Load()).Len())
+	require.Equal(t, 1, fork.Space("a").In(m.Load()).Len())
+	require.Zero(t, s.In(memory.Snapshot{}).Len())
+}

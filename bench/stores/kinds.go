@@ -9,7 +9,7 @@ func Kinds() []Kind {
 			Promises: Promises{Isolated: true, Snapshots: true, Atomic: true}},
 		{ID: "cowstore", Name: "cowstore Get", Ours: true, New: newCowstore,
 			Promises: Promises{Isolated: true, Snapshots: true, Atomic: true}},
-		{ID: "compiled", Name: "cowstore Get, nothing generated", Ours: true, New: newCompiled,
+		{ID: "compiled", Name: "cowstore Get, compiled", Ours: true, New: newCompiled,
 			Promises: Promises{Isolated: true, Snapshots: true, Atomic: true}},
 		{ID: "shared", Name: "cowstore Shared", Ours: true, New: newShared,
 			Promises: Promises{Snapshots: true, Atomic: true}},

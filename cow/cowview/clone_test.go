@@ -100,6 +100,22 @@ func TestCloneOfOne(t *testing.T) {
 	var c shapes.Single
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { c = single.Clone() }), "no more than by hand")
 	require.Equal(t, single, c)
+
+	twice := shapes.Twice{A: []string{"a"}, B: []string{"b"}}
+	var d shapes.Twice
+	require.Equal(t, 2.0, testing.AllocsPerRun(100, func() { d = twice.Clone() }), "to compare allocates nothing")
+	require.Equal(t, twice, d)
+}
+
+func TestAccessorsDoNotAllocate(t *testing.T) {
+	p := &basic.Profile{Tags: []string{"a"}, Boss: &basic.Address{Lines: []string{"b"}}, Labels: map[string]string{"c": "d"}}
+	n := 0
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		v := view.Of[basic.ProfileView](view.To(p))
+		c, _ := v.Labels().Get("c")
+		n += len(v.Tags().At(0)) + len(v.Boss().Lines().At(0)) + len(c)
+	}))
+	require.NotZero(t, n)
 }
 
 func TestViewOfNothing(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Where a golden package does not compile, and with it this test, go generate in its
+// folder writes its file.
 var update = flag.Bool("update", false, "write the golden files")
 
 // packagesOf are the folders of testdata, those that others import first.

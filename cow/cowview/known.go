@@ -130,32 +130,45 @@ func onlyTold(s *types.Struct) bool {
 // isLock reports whether a value of t must not be copied because of what t itself is.
 func isLock(t types.Type) bool {
 	t = types.Unalias(t)
+	if isKnownLock(t) {
+		return true
+	}
 	switch u := t.Underlying().(type) {
-	case *types.Basic:
-		return u.Kind() == types.UnsafePointer
 	case *types.Pointer, *types.Interface:
 		return false
 	case *types.Array:
 		return u.Len() == 0 && holdsLock(u.Elem())
 	case *types.Struct:
-		if n, ok := t.(*types.Named); ok && n.Obj().Pkg() != nil {
-			switch n.Obj().Pkg().Path() {
-			case "sync", "sync/atomic", "internal/sync", "internal/poll":
-				return true
-			}
-			switch nameOf(t) {
-			case "reflect.Value", "time.Timer", "time.Ticker":
-				return true
-			}
-		}
-		for f := range u.Fields() {
-			if holdsLock(f.Type()) {
-				return false // it is that field, perhaps promoted
-			}
+		if hasLockedPart(t) {
+			return false // it is that field, perhaps promoted
 		}
 	}
-	return locks(types.NewPointer(t)) && !locks(t)
+	return isLocker(t)
 }
+
+// isKnownLock reports whether t is an unsafe.Pointer, or one of the standard library's
+// types that must not be copied.
+func isKnownLock(t types.Type) bool {
+	if b, ok := t.Underlying().(*types.Basic); ok {
+		return b.Kind() == types.UnsafePointer
+	}
+	n, ok := t.(*types.Named)
+	if !ok || n.Obj().Pkg() == nil || !isStruct(t) {
+		return false
+	}
+	switch n.Obj().Pkg().Path() {
+	case "sync", "sync/atomic", "internal/sync", "internal/poll":
+		return true
+	}
+	switch nameOf(t) {
+	case "reflect.Value", "time.Timer", "time.Ticker":
+		return true
+	}
+	return false
+}
+
+// isLocker reports whether t has Lock and Unlock on its pointer alone.
+func isLocker(t types.Type) bool { return locks(types.NewPointer(t)) && !locks(t) }
 
 // locks reports whether t has the methods Lock and Unlock.
 func locks(t types.Type) bool {
@@ -170,23 +183,22 @@ func locks(t types.Type) bool {
 
 // holdsLock reports whether a lock is in the memory of a t.
 func holdsLock(t types.Type) bool {
-	switch {
-	case isParam(t), isConstant(t), hasClone(t):
+	t = types.Unalias(t)
+	if isParam(t) || isConstant(t) || hasClone(t) {
 		return false
-	case isLock(t):
+	}
+	if isKnownLock(t) {
 		return true
 	}
 	switch u := t.Underlying().(type) {
+	case *types.Pointer, *types.Interface:
+		return false
 	case *types.Struct:
-		for f := range u.Fields() {
-			if holdsLock(f.Type()) {
-				return true
-			}
-		}
+		return hasLockedPart(t) || isLocker(t)
 	case *types.Array:
 		return holdsLock(u.Elem())
 	}
-	return false
+	return isLocker(t)
 }
 
 // hasLockedPart reports whether a lock is in the memory of a struct type, whatever
@@ -210,9 +222,9 @@ func hasClone(t types.Type) bool {
 // method returns the signature of the exported method of that name in the method set
 // of t, or nil.
 func method(t types.Type, name string) *types.Signature {
-	sel := types.NewMethodSet(t).Lookup(nil, name)
-	if sel == nil {
-		return nil
+	o, _, _ := types.LookupFieldOrMethod(t, false, nil, name)
+	if f, ok := o.(*types.Func); ok {
+		return f.Signature()
 	}
-	return sel.Type().(*types.Signature)
+	return nil
 }

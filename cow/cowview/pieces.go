@@ -27,14 +27,14 @@ type piece struct {
 type walk struct {
 	pkg    *types.Package // whose code is to name fields
 	pieces []piece
-	above  map[string]bool // types of pieces that are being walked
+	met    map[string]bool // types of pieces → whether the walk is in one of them
 	via    map[*types.TypeName]bool
 }
 
 // piecesOf returns the pieces of a value of the struct type n, and the defined types
 // that are among its parts.
 func piecesOf(n *types.Named) ([]piece, map[*types.TypeName]bool) {
-	w := &walk{pkg: n.Obj().Pkg(), above: map[string]bool{}, via: map[*types.TypeName]bool{}}
+	w := &walk{pkg: n.Obj().Pkg(), met: map[string]bool{}, via: map[*types.TypeName]bool{}}
 	w.parts(n.Underlying(), false, "p")
 	return w.pieces, w.via
 }
@@ -93,15 +93,29 @@ func (w *walk) piece(p piece, many bool, elems ...types.Type) {
 	if p.kind == mapping {
 		key = "a " + key // and not a pointer to one
 	}
-	if w.above[key] {
+	switch open, met := w.met[key]; {
+	case open:
 		w.pieces = append(w.pieces, piece{unknown, p.elem, true, ""})
-		return
+	case met && w.refers(elems):
+		// Two may refer to the same memory. That of one was walked.
+		w.pieces = append(w.pieces, piece{p.kind, p.elem, true, ""})
+	case !met:
+		w.met[key] = true
+		for _, e := range elems {
+			w.walk(e, many, "")
+		}
+		w.met[key] = false
 	}
-	w.above[key] = true
+}
+
+// refers reports whether values of the types refer to memory.
+func (w *walk) refers(elems []types.Type) bool {
 	for _, e := range elems {
-		w.walk(e, many, "")
+		if isPart(e) || isParam(e) && !isImmutable(e) {
+			return true
+		}
 	}
-	delete(w.above, key)
+	return false
 }
 
 // mayMeet reports whether memory of a and of b, which are two places of a value, may

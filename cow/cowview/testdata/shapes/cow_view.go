@@ -882,16 +882,11 @@ func (v LockersView) Clone() Lockers {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v LockersView) Equal(w LockersView) bool { return view2.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v LockersView) String() string { return view2.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v LockersView) LogValue() slog2.Value {
-	if !v.ref.Valid() {
-		return slog2.AnyValue(nil)
-	}
-	return slog2.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v LockersView) LogValue() slog2.Value { return view2.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v LockersView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }

@@ -6,7 +6,6 @@ package shapes
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net"
 	"net/http"
@@ -116,8 +115,6 @@ type ownError struct{ s string }
 
 func (e *ownError) Error() string { return e.s }
 
-var errOwn = errors.Join(&ownError{""})
-
 // Names collide.
 type Names struct {
 	Valid, Clone, Equal, String, LogValue, MarshalJSON, ViewOf []int
@@ -129,6 +126,8 @@ type Names struct {
 type view int
 
 type slog int
+
+var _ = []any{view(0), slog(0), &ownError{}}
 
 // Base is embedded.
 type Base struct {

@@ -307,16 +307,11 @@ func (v SumsView) Clone() Sums {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v SumsView) Equal(w SumsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v SumsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v SumsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v SumsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v SumsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
@@ -357,16 +352,11 @@ func (v HeadsView) Clone() Heads {
 // Equal reports whether both show values that are deeply equal, or nothing.
 func (v HeadsView) Equal(w HeadsView) bool { return view.Equal(v.ref, w.ref) }
 
-// String returns the value as fmt shows it.
+// String returns the fields, each in short, whatever there is in them.
 func (v HeadsView) String() string { return view.StringOf(v.ref) }
 
-// LogValue returns a clone of the value, for package slog.
-func (v HeadsView) LogValue() slog.Value {
-	if !v.ref.Valid() {
-		return slog.AnyValue(nil)
-	}
-	return slog.AnyValue(v.Clone())
-}
+// LogValue returns a group of the fields, as String shows them.
+func (v HeadsView) LogValue() slog.Value { return view.LogOf(v.ref) }
 
 // MarshalJSON returns the JSON of the value.
 func (v HeadsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
