@@ -102,8 +102,9 @@ func (c compiler) plan(t reflect.Type) *plan {
 		// Else the data word points to a zero.
 		pl.inline = (*eface)(unsafe.Pointer(&zero)).data == nil
 	}
-	// The type may be in its own parts, behind a reference. Hence references have a
-	// fixer before their parts are looked at: a struct leaves out what has none.
+	// The type may be in its own parts, behind a reference. Hence all have a fixer
+	// before their parts are looked at: a struct leaves out what has none. A struct or
+	// an array that is met again so has that reference, and needs the fixer.
 	switch pl.class {
 	case classPointer:
 		pl.fix, pl.ref = fixRef, refPointer
@@ -128,22 +129,22 @@ func (c compiler) plan(t reflect.Type) *plan {
 			pl.fix = fixAny
 		}
 	case classStruct:
+		pl.fix = fixStruct
 		c.addSteps(pl, t, 0)
 		for _, st := range pl.steps {
 			pl.slices = pl.slices || st.pl.slices
 		}
-		if len(pl.steps) > 0 {
-			pl.fix = fixStruct
-		} else {
-			pl.class = classFlat
+		if len(pl.steps) == 0 {
+			pl.class, pl.fix = classFlat, nil
 		}
 	case classArray:
+		if t.Len() > 0 {
+			pl.fix, pl.slices = fixArray, true // for now
+		}
 		pl.elem = c.plan(t.Elem())
 		pl.slices = pl.elem.slices
-		if t.Len() > 0 && pl.elem.fix != nil {
-			pl.fix = fixArray
-		} else {
-			pl.class = classFlat
+		if t.Len() == 0 || pl.elem.fix == nil {
+			pl.class, pl.fix = classFlat, nil
 		}
 	case classMethod:
 		pl.fix = fixMethod

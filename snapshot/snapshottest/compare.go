@@ -112,7 +112,7 @@ func (c *comparer) value(a, b reflect.Value, path string) error {
 	a, b = writable(a), writable(b)
 	switch t.Kind() {
 	case reflect.Struct:
-		if t == reflect.TypeFor[time.Time]() {
+		if isWhole(t) {
 			if a.Interface() != b.Interface() {
 				return fmt.Errorf("%s: times differ", path)
 			}
@@ -302,7 +302,7 @@ func (c *comparer) mapping(a, b reflect.Value, path string) error {
 	for i := a.MapRange(); i.Next(); {
 		key := i.Key()
 		other := b.MapIndex(key)
-		if key.Kind() == reflect.Pointer { // the only one
+		if byAddress(key.Type()) { // the only one
 			j := b.MapRange()
 			j.Next()
 			if err := c.copies(key, j.Key(), path+"[key]"); err != nil {
@@ -318,6 +318,28 @@ func (c *comparer) mapping(a, b reflect.Value, path string) error {
 		}
 	}
 	return nil
+}
+
+// isWhole reports whether a t is compared as it is, and not by its parts.
+func isWhole(t reflect.Type) bool {
+	return t == reflect.TypeFor[time.Time]() || t.PkgPath() == "unique"
+}
+
+// byAddress reports whether keys of type t are told apart by addresses.
+func byAddress(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return true
+	case reflect.Array:
+		return byAddress(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !isWhole(t) && byAddress(t.Field(i).Type) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // stays reports whether the pointer v stays itself.
@@ -371,7 +393,7 @@ func (s *spoiler) value(v reflect.Value) {
 	defer func() { s.apart = was }()
 	switch v.Kind() {
 	case reflect.Struct:
-		if v.Type() == reflect.TypeFor[time.Time]() {
+		if isWhole(v.Type()) {
 			return
 		}
 		for i := range v.NumField() {

@@ -102,6 +102,9 @@ func (m *maker) fill(v reflect.Value) {
 		v.Set(reflect.ValueOf(pick(m, signals)))
 		return
 	}
+	if m.known(v) {
+		return
+	}
 	m.note(v)
 	switch t.Kind() {
 	case reflect.Bool:
@@ -138,6 +141,25 @@ func (m *maker) fill(v reflect.Value) {
 		m.mapping(v)
 	case reflect.Interface:
 		m.dynamic(v)
+	case reflect.Chan:
+		if t.ChanDir() == reflect.BothDir && !m.stop() {
+			v.Set(reflect.MakeChan(t, 0))
+		}
+	case reflect.Func:
+		if !m.stop() {
+			v.Set(reflect.MakeFunc(t, zeros(t)))
+		}
+	}
+}
+
+// zeros returns what a function of type t does that returns zero values.
+func zeros(t reflect.Type) func([]reflect.Value) []reflect.Value {
+	return func([]reflect.Value) []reflect.Value {
+		all := make([]reflect.Value, t.NumOut())
+		for i := range all {
+			all[i] = reflect.Zero(t.Out(i))
+		}
+		return all
 	}
 }
 
@@ -214,7 +236,7 @@ func (m *maker) mapping(v reflect.Value) {
 	v.Set(n)
 	m.maps[t] = append(m.maps[t], n)
 	entries := m.r.IntN(4)
-	if t.Key().Kind() == reflect.Pointer {
+	if byAddress(t.Key()) {
 		entries = min(entries, 1) // which of several is which nobody could tell
 	}
 	m.apart++

@@ -69,7 +69,7 @@ func allPlaces() []Place {
 		inMap[Count](), inMap[Flags](), inMap[Bytes](), inMap[Names](), inMap[Index](), inMap[Set](), inMap[Tree](),
 		inMap[Nested](), inMap[Chain](), inMap[Anys](), inMap[Object](), inMap[Leaf](), inMap[Base](), inMap[Entity](),
 		inMap[Leaf2](), inMap[Buffer](), inMap[Matrix](), inMap[Queue](), inMap[Waiter](), inMap[Doc](), inMap[Std](),
-		inMap[Failure](), inMap[Own](),
+		inMap[Failure](), inMap[Own](), inMap[Knot](), inMap[Tied](), inMap[Grid](),
 		family[int](), family[string](), family[Leaf](), family[*Leaf](), family[any](), family[Bytes](), family[Names](),
 		family[Object](), family[Base](), family[*Entity](), family[[2]int32](), family[error](),
 		[]Place{

@@ -17,7 +17,7 @@ func Types() []reflect.Type {
 var plain = []reflect.Type{
 	typ[Count](), typ[Flags](), typ[Bytes](), typ[Names](), typ[Index](), typ[Set](), typ[Tree](), typ[Nested](),
 	typ[Chain](), typ[Anys](), typ[Object](), typ[Leaf](), typ[Base](), typ[Entity](), typ[Leaf2](), typ[Buffer](),
-	typ[Matrix](), typ[Queue](), typ[Waiter](), typ[Doc](), typ[Std](), typ[Failure](), typ[Own](),
+	typ[Matrix](), typ[Queue](), typ[Waiter](), typ[Doc](), typ[Std](), typ[Failure](), typ[Own](), typ[Knot](), typ[Tied](), typ[Grid](),
 }
 
 func typ[T any]() reflect.Type { return reflect.TypeFor[T]() }

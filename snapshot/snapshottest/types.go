@@ -296,3 +296,21 @@ type Twin[T any] struct {
 	a *Pair[T]
 	b *Renamed[T]
 }
+
+// A Knot is in what it leads to, first as itself and then as an array.
+type Knot struct {
+	to   *Tied
+	many *struct{ knots [2]Knot }
+	vals []int
+}
+
+type Tied struct {
+	n    int
+	knot Knot
+}
+
+// A Grid leads to arrays of itself.
+type Grid [2]struct {
+	n     int
+	grids *struct{ grid Grid }
+}

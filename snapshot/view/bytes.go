@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 )
@@ -44,4 +43,4 @@ func (v Bytes) Text() string { return string(v.b) }
 func (v Bytes) String() string { return fmt.Sprintf("[%d bytes]", len(v.b)) }
 
 // MarshalJSON returns the JSON of the slice, in base64.
-func (v Bytes) MarshalJSON() ([]byte, error) { return json.Marshal(v.b) }
+func (v Bytes) MarshalJSON() ([]byte, error) { return marshal(v.b) }

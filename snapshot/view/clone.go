@@ -1,10 +1,6 @@
 package view
 
-import (
-	"encoding/json"
-
-	"github.com/cowstore/cowstore/snapshot"
-)
+import "github.com/cowstore/cowstore/snapshot"
 
 // Cloned stands for a value that cannot be shown, such as an interface: it hands out
 // clones of it.
@@ -13,14 +9,19 @@ type Cloned[T any] struct{ p *T }
 // ViewOf returns a Cloned of what r points to.
 func (Cloned[T]) ViewOf(r Ref[T]) Cloned[T] { return Cloned[T]{r.p} }
 
-// Get returns a deep copy that belongs to the caller.
-func (v Cloned[T]) Get() T { return CloneOf(*v.p) }
+// Get returns a deep copy that belongs to the caller, of the zero Cloned the zero value.
+func (v Cloned[T]) Get() (e T) {
+	if v.p == nil {
+		return e
+	}
+	return CloneOf(*v.p)
+}
 
 // String returns the type of the value.
 func (v Cloned[T]) String() string { return typeName[T]() }
 
 // MarshalJSON returns the JSON of the value.
-func (v Cloned[T]) MarshalJSON() ([]byte, error) { return json.Marshal(v.p) }
+func (v Cloned[T]) MarshalJSON() ([]byte, error) { return marshal(v.p) }
 
 // CloneOf returns a deep copy of v, as [snapshot.Cloner] makes it. It is for generated
 // code.

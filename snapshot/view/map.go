@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"fmt"
 	"iter"
 	"maps"
@@ -34,7 +33,7 @@ func (e entries[K, V]) String() string {
 }
 
 // MarshalJSON returns the JSON of the map.
-func (e entries[K, V]) MarshalJSON() ([]byte, error) { return json.Marshal(e.m) }
+func (e entries[K, V]) MarshalJSON() ([]byte, error) { return marshal(e.m) }
 
 // A Map shows a map whose elements hold nothing that can be modified. Its order is as
 // random as that of a map; slices.Sorted(v.Keys()) has the keys in order.

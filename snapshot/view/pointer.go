@@ -1,7 +1,5 @@
 package view
 
-import "encoding/json"
-
 // A Pointer shows a pointer to what holds nothing that can be modified but itself.
 type Pointer[T any] struct{ p *T }
 
@@ -38,7 +36,7 @@ func (v Pointer[T]) String() string {
 }
 
 // MarshalJSON returns the JSON of the pointer.
-func (v Pointer[T]) MarshalJSON() ([]byte, error) { return json.Marshal(v.p) }
+func (v Pointer[T]) MarshalJSON() ([]byte, error) { return marshal(v.p) }
 
 // PointerViews shows a pointer to what is shown by a view.
 type PointerViews[T any, W Viewer[T, W]] struct{ p *T }
@@ -70,4 +68,4 @@ func (v PointerViews[T, W]) String() string {
 }
 
 // MarshalJSON returns the JSON of the pointer.
-func (v PointerViews[T, W]) MarshalJSON() ([]byte, error) { return json.Marshal(v.p) }
+func (v PointerViews[T, W]) MarshalJSON() ([]byte, error) { return marshal(v.p) }

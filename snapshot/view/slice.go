@@ -1,7 +1,6 @@
 package view
 
 import (
-	"encoding/json"
 	"iter"
 	"slices"
 )
@@ -19,7 +18,7 @@ func (e elements[T]) IsNil() bool { return e.s == nil }
 func (e elements[T]) Clone() []T { return clone(e.s) }
 
 // MarshalJSON returns the JSON of the slice.
-func (e elements[T]) MarshalJSON() ([]byte, error) { return json.Marshal(e.s) }
+func (e elements[T]) MarshalJSON() ([]byte, error) { return marshal(e.s) }
 
 // sub returns the elements from i up to but without j, which is at most Len.
 func (e elements[T]) sub(i, j int) elements[T] {
