@@ -63,6 +63,10 @@
 //	  behind a nil pointer                promoted fields are zero
 //	unexported                            as other fields, by an unexported accessor
 //
+// A view has the methods that are listed here and no others of the type that it shows: that
+// of a json.RawMessage is a view.Bytes, whose own JSON is that of bytes. The JSON of the
+// whole struct is that of the value all the same.
+//
 // An accessor whose name the view has for itself (Valid, Clone, Equal, String, LogValue,
 // MarshalJSON, ViewOf) gets the suffix Field.
 //
@@ -88,6 +92,10 @@
 // and a slice that it may lead into), Clone compares them first; only if they do, it
 // leaves the clone to package snapshot, which keeps the shape. If there may be any number of
 // such references, as in [][]string, it always does.
+//
+// A method Clone that is there already is trusted, as package snapshot trusts it. So is
+// one that another run has generated, in this package or another: name types whose values
+// refer to the same memory in one run.
 //
 // A type gets no Clone, and a line on stderr says so, if package snapshot would lose the
 // shape of a value by calling it: a type that may hold others of its kind, be it behind

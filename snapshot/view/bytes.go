@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 )
 
@@ -40,7 +39,7 @@ func (v Bytes) Equal(b []byte) bool { return bytes.Equal(v.b, b) }
 func (v Bytes) Text() string { return string(v.b) }
 
 // String returns how many bytes there are.
-func (v Bytes) String() string { return fmt.Sprintf("[%d bytes]", len(v.b)) }
+func (v Bytes) String() string { return count(len(v.b), "byte") }
 
 // MarshalJSON returns the JSON of the slice, in base64.
 func (v Bytes) MarshalJSON() ([]byte, error) { return marshal(v.b) }

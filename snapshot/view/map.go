@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"iter"
 	"maps"
 )
@@ -25,12 +24,7 @@ func (e entries[K, V]) Keys() iter.Seq[K] { return maps.Keys(e.m) }
 func (e entries[K, V]) Clone() map[K]V { return clone(e.m) }
 
 // String returns how many keys there are.
-func (e entries[K, V]) String() string {
-	if len(e.m) == 1 {
-		return "[1 key]"
-	}
-	return fmt.Sprintf("[%d keys]", len(e.m))
-}
+func (e entries[K, V]) String() string { return count(len(e.m), "key") }
 
 // MarshalJSON returns the JSON of the map.
 func (e entries[K, V]) MarshalJSON() ([]byte, error) { return marshal(e.m) }

@@ -61,10 +61,12 @@ func (v PointerViews[T, W]) Get() (w W, ok bool) {
 // Clone returns a deep copy that belongs to the caller, or nil.
 func (v PointerViews[T, W]) Clone() *T { return clone(v.p) }
 
-// String returns what the pointer points to as fmt shows it.
+// String returns the type of the pointer, and "<nil>" for nil.
 func (v PointerViews[T, W]) String() string {
-	w, ok := v.Get()
-	return pointee(w, ok)
+	if v.p == nil {
+		return "<nil>"
+	}
+	return typeName[*T]()
 }
 
 // MarshalJSON returns the JSON of the pointer.

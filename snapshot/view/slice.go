@@ -17,6 +17,9 @@ func (e elements[T]) IsNil() bool { return e.s == nil }
 // Clone returns a deep copy of the slice that belongs to the caller.
 func (e elements[T]) Clone() []T { return clone(e.s) }
 
+// String returns how many elements there are.
+func (e elements[T]) String() string { return count(len(e.s), "element") }
+
 // MarshalJSON returns the JSON of the slice.
 func (e elements[T]) MarshalJSON() ([]byte, error) { return marshal(e.s) }
 
@@ -83,9 +86,6 @@ func (v SliceViews[T, W]) Values() iter.Seq[W] { return values(v.Len(), v.At) }
 // AppendTo appends views of the elements to s, and returns it.
 func (v SliceViews[T, W]) AppendTo(s []W) []W { return slices.AppendSeq(s, v.Values()) }
 
-// String returns the elements as fmt does, a few of them if there are many.
-func (v SliceViews[T, W]) String() string { return text(v.Len(), func(i int) any { return v.At(i) }) }
-
 // SlicePointers shows a slice of pointers to what is shown by views.
 type SlicePointers[T any, W Viewer[T, W]] struct{ elements[*T] }
 
@@ -115,8 +115,3 @@ func (v SlicePointers[T, W]) Values() iter.Seq[W] { return values(v.Len(), v.At)
 
 // AppendTo appends views of what the elements point to to s, and returns it.
 func (v SlicePointers[T, W]) AppendTo(s []W) []W { return slices.AppendSeq(s, v.Values()) }
-
-// String returns the elements as fmt does, a few of them if there are many.
-func (v SlicePointers[T, W]) String() string {
-	return text(v.Len(), func(i int) any { return v.At(i) })
-}

@@ -36,6 +36,14 @@ func short(s string) string {
 	return strings.ToValidUTF8(s[:long], "") + "…"
 }
 
+// count returns a text such as [2 keys].
+func count(n int, what string) string {
+	if n == 1 {
+		return "[1 " + what + "]"
+	}
+	return fmt.Sprintf("[%d %ss]", n, what)
+}
+
 // pointee returns the text of what a pointer points to.
 func pointee(e any, ok bool) string {
 	if !ok {

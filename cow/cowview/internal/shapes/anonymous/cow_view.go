@@ -202,7 +202,7 @@ func (v ContainedView) Clone() Contained {
 	if !v.ref.Valid() {
 		return Contained{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -270,17 +270,6 @@ func (v ContainedView) Lists() view.MapViews[string, []struct{ Tags []string }, 
 // Array returns a view of the field Array.
 func (v ContainedView) Array() view.SliceViews[struct{ Tags []string }, view.Cloned[struct{ Tags []string }]] {
 	return view.SliceViewsOf[view.Cloned[struct{ Tags []string }]](view.Shared(v.ref).Array[:])
-}
-
-// containedPlain is a Contained without methods, which package snapshot clones by itself.
-type containedPlain Contained
-
-var cloneContained = snapshot.Cloner(snapshot.Options[containedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Contained) Clone() Contained {
-	return Contained(cloneContained(containedPlain(p)))
 }
 
 // AlikeView shows an Alike that is not to be written to. Accessors of a view that is

@@ -103,7 +103,7 @@ func (v FlatView) Clone() Flat {
 	if !v.ref.Valid() {
 		return Flat{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -135,19 +135,6 @@ func (v FlatView) P() view.Pointer[[4]int] { return view.PointerOf(view.Shared(v
 
 // Q returns a view of the field Q.
 func (v FlatView) Q() view.Pointer[Grid] { return view.PointerOf(view.Shared(v.ref).Q) }
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Flat) Clone() Flat {
-	if p.P != nil {
-		e := *p.P
-		p.P = &e
-	}
-	if p.Q != nil {
-		e := *p.Q
-		p.Q = &e
-	}
-	return p
-}
 
 // DeepView shows a Deep that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

@@ -258,7 +258,7 @@ func (v LevelsView) Clone() Levels {
 	if !v.ref.Valid() {
 		return Levels{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -309,17 +309,6 @@ func (v LevelsView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(
 // Attrs returns a view of the field Attrs.
 func (v LevelsView) Attrs() view.MapViews[string, []string, view.Slice[string]] {
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Attrs)
-}
-
-// levelsPlain is a Levels without methods, which package snapshot clones by itself.
-type levelsPlain Levels
-
-var cloneLevels = snapshot.Cloner(snapshot.Options[levelsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Levels) Clone() Levels {
-	return Levels(cloneLevels(levelsPlain(p)))
 }
 
 // StampedView shows a Stamped that is not to be written to. Accessors of a view that is

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/cowstore/cowstore/cow/cowview/internal/shapes/lists"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -265,7 +264,7 @@ func (v OptionsView[T]) Clone() Options[T] {
 	if !v.ref.Valid() {
 		return Options[T]{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -288,14 +287,6 @@ func (v OptionsView[T]) None() [0]T { return view.Shared(v.ref).None }
 
 // Size returns the field Size.
 func (v OptionsView[T]) Size() int { return view.Shared(v.ref).Size }
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Options[T]) Clone() Options[T] {
-	if p.Tags != nil {
-		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
-	}
-	return p
-}
 
 // NodeView shows a Node that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -527,7 +518,7 @@ func (v EmbedsView) Clone() Embeds {
 	if !v.ref.Valid() {
 		return Embeds{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -604,17 +595,6 @@ func (v EmbedsView) Deep() (r view.MapViews[string, [][]string, view.SliceViews[
 		return view.MapViewsOf[view.SliceViews[[]string, view.Slice[string]]](p.Deep)
 	}
 	return r
-}
-
-// embedsPlain is an Embeds without methods, which package snapshot clones by itself.
-type embedsPlain Embeds
-
-var cloneEmbeds = snapshot.Cloner(snapshot.Options[embedsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Embeds) Clone() Embeds {
-	return Embeds(cloneEmbeds(embedsPlain(p)))
 }
 
 // IntsView shows an Ints that is not to be written to. Accessors of a view that is

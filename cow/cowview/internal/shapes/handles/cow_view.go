@@ -4,7 +4,6 @@ package handles
 
 import (
 	"log/slog"
-	"maps"
 
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
@@ -61,7 +60,7 @@ func (v FuncsView) Clone() Funcs {
 	if !v.ref.Valid() {
 		return Funcs{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -97,27 +96,6 @@ func (v FuncsView) P() view.Pointer[func()] { return view.PointerOf(view.Shared(
 // Array returns the field Array.
 func (v FuncsView) Array() [2]Handler { return view.Shared(v.ref).Array }
 
-// funcsPlain is a Funcs without methods, which package snapshot clones by itself.
-type funcsPlain Funcs
-
-var cloneFuncs = snapshot.Cloner(snapshot.Options[funcsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Funcs) Clone() Funcs {
-	if view.Meet(view.SliceSpan(p.List), view.PointerSpan(p.P)) {
-		return Funcs(cloneFuncs(funcsPlain(p))) // keeps the shape
-	}
-	if p.List != nil {
-		p.List = append(make([]func(), 0, len(p.List)), p.List...)
-	}
-	p.By = maps.Clone(p.By)
-	if p.P != nil {
-		e := *p.P
-		p.P = &e
-	}
-	return p
-}
-
 // ChansView shows a Chans that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ChansView struct{ ref view.Ref[Chans] }
@@ -134,7 +112,7 @@ func (v ChansView) Clone() Chans {
 	if !v.ref.Valid() {
 		return Chans{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -169,27 +147,6 @@ func (v ChansView) By() view.Map[string, chan<- int] { return view.MapOf(view.Sh
 
 // P returns a view of the field P.
 func (v ChansView) P() view.Pointer[chan int] { return view.PointerOf(view.Shared(v.ref).P) }
-
-// chansPlain is a Chans without methods, which package snapshot clones by itself.
-type chansPlain Chans
-
-var cloneChans = snapshot.Cloner(snapshot.Options[chansPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Chans) Clone() Chans {
-	if view.Meet(view.SliceSpan(p.List), view.PointerSpan(p.P)) {
-		return Chans(cloneChans(chansPlain(p))) // keeps the shape
-	}
-	if p.List != nil {
-		p.List = append(make([]chan int, 0, len(p.List)), p.List...)
-	}
-	p.By = maps.Clone(p.By)
-	if p.P != nil {
-		e := *p.P
-		p.P = &e
-	}
-	return p
-}
 
 // ServiceView shows a Service that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

@@ -4,10 +4,8 @@ package hidden
 
 import (
 	"log/slog"
-	"maps"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -277,7 +275,7 @@ func (v SameView) Clone() Same {
 	if !v.ref.Valid() {
 		return Same{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -309,29 +307,3 @@ func (v SameView) ID() int { return view.Shared(v.ref).ID }
 
 // iD returns a view of the field iD.
 func (v SameView) iD() view.Pointer[int] { return view.PointerOf(view.Shared(v.ref).iD) }
-
-// samePlain is a Same without methods, which package snapshot clones by itself.
-type samePlain Same
-
-var cloneSame = snapshot.Cloner(snapshot.Options[samePlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Same) Clone() Same {
-	if view.Meet(view.SliceSpan(p.Name), view.SliceSpan(p.name)) ||
-		view.Meet(view.MapSpan(p.Index), view.MapSpan(p.index)) {
-		return Same(cloneSame(samePlain(p))) // keeps the shape
-	}
-	if p.Name != nil {
-		p.Name = append(make([]string, 0, len(p.Name)), p.Name...)
-	}
-	if p.name != nil {
-		p.name = append(make([]string, 0, len(p.name)), p.name...)
-	}
-	p.Index = maps.Clone(p.Index)
-	p.index = maps.Clone(p.index)
-	if p.iD != nil {
-		e := *p.iD
-		p.iD = &e
-	}
-	return p
-}

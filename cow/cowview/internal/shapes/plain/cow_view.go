@@ -340,7 +340,7 @@ func (v BlobsView) Clone() Blobs {
 	if !v.ref.Valid() {
 		return Blobs{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -397,17 +397,6 @@ func (v BlobsView) P() view.PointerViews[[]byte, view.Bytes] {
 
 // Small returns a view of the field Small.
 func (v BlobsView) Small() view.Slice[int8] { return view.SliceOf(view.Shared(v.ref).Small) }
-
-// blobsPlain is a Blobs without methods, which package snapshot clones by itself.
-type blobsPlain Blobs
-
-var cloneBlobs = snapshot.Cloner(snapshot.Options[blobsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Blobs) Clone() Blobs {
-	return Blobs(cloneBlobs(blobsPlain(p)))
-}
 
 // RowView shows a Row that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -1343,7 +1342,7 @@ func (v PodListView) Clone() PodList {
 	if !v.ref.Valid() {
 		return PodList{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1371,17 +1370,6 @@ func (v PodListView) Kind() string { return view.Shared(v.ref).Kind }
 
 // APIVersion returns the field APIVersion.
 func (v PodListView) APIVersion() string { return view.Shared(v.ref).APIVersion }
-
-// podListPlain is a PodList without methods, which package snapshot clones by itself.
-type podListPlain PodList
-
-var clonePodList = snapshot.Cloner(snapshot.Options[podListPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p PodList) Clone() PodList {
-	return PodList(clonePodList(podListPlain(p)))
-}
 
 // TimeView shows a Time that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

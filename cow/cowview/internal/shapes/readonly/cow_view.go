@@ -5,7 +5,6 @@ package readonly
 import (
 	"log/slog"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -103,7 +102,7 @@ func (v TeamView) Clone() Team {
 	if !v.ref.Valid() {
 		return Team{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -137,15 +136,4 @@ func (v TeamView) Size() int {
 // Sum returns the sum of what f returns for the members' limits.
 func (v TeamView) Sum(what string, more ...int) int {
 	return view.Shared(v.ref).Sum(what, more...)
-}
-
-// teamPlain is a Team without methods, which package snapshot clones by itself.
-type teamPlain Team
-
-var cloneTeam = snapshot.Cloner(snapshot.Options[teamPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Team) Clone() Team {
-	return Team(cloneTeam(teamPlain(p)))
 }

@@ -14,7 +14,7 @@ func Shapes() []shape.Shape {
 		shape.Of[VertexView](),
 		shape.Of[PersonView](),
 		shape.Of[AddressView](),
-		shape.Of[HolderView](shape.Tree, shape.Hidden(func(v HolderView) map[string]any {
+		shape.Of[HolderView](shape.Hidden(func(v HolderView) map[string]any {
 			return map[string]any{"chain": v.chain()}
 		})),
 		shape.Of[MenuView](),

@@ -7,7 +7,6 @@ import (
 	"net/url"
 
 	url2 "github.com/cowstore/cowstore/cow/cowview/internal/shapes/shadow/url"
-	snapshot2 "github.com/cowstore/cowstore/snapshot"
 	view2 "github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -44,7 +43,7 @@ func (v ProfileView) Clone() Profile {
 	if !v.ref.Valid() {
 		return Profile{}
 	}
-	return view2.Shared(v.ref).Clone()
+	return view2.CloneOf(*view2.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -102,14 +101,3 @@ func (v ProfileView) Owns() view2.SliceViews[url2.URL, url2.URLView] {
 
 // hidden returns the field hidden.
 func (v ProfileView) hidden() func() view { return view2.Shared(v.ref).hidden }
-
-// profilePlain is a Profile without methods, which package snapshot clones by itself.
-type profilePlain Profile
-
-var cloneProfile = snapshot2.Cloner(snapshot2.Options[profilePlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Profile) Clone() Profile {
-	return Profile(cloneProfile(profilePlain(p)))
-}

@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"log/slog"
-	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -15,7 +14,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -114,7 +112,7 @@ func (v TimesView) Clone() Times {
 	if !v.ref.Valid() {
 		return Times{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -163,17 +161,6 @@ func (v TimesView) ByDay() view.MapViews[time.Weekday, []time.Time, view.Slice[t
 // Months returns the field Months.
 func (v TimesView) Months() [2]time.Month { return view.Shared(v.ref).Months }
 
-// timesPlain is a Times without methods, which package snapshot clones by itself.
-type timesPlain Times
-
-var cloneTimes = snapshot.Cloner(snapshot.Options[timesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Times) Clone() Times {
-	return Times(cloneTimes(timesPlain(p)))
-}
-
 // NetipsView shows a Netips that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NetipsView struct{ ref view.Ref[Netips] }
@@ -190,7 +177,7 @@ func (v NetipsView) Clone() Netips {
 	if !v.ref.Valid() {
 		return Netips{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -233,17 +220,6 @@ func (v NetipsView) Lists() view.MapViews[netip.Prefix, []netip.Addr, view.Slice
 	return view.MapViewsOf[view.Slice[netip.Addr]](view.Shared(v.ref).Lists)
 }
 
-// netipsPlain is a Netips without methods, which package snapshot clones by itself.
-type netipsPlain Netips
-
-var cloneNetips = snapshot.Cloner(snapshot.Options[netipsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Netips) Clone() Netips {
-	return Netips(cloneNetips(netipsPlain(p)))
-}
-
 // NetsView shows a Nets that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NetsView struct{ ref view.Ref[Nets] }
@@ -260,7 +236,7 @@ func (v NetsView) Clone() Nets {
 	if !v.ref.Valid() {
 		return Nets{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -298,17 +274,6 @@ func (v NetsView) MAC() view.Bytes { return view.BytesOf([]byte(view.Shared(v.re
 // TCP returns an isolated clone of the field TCP: there is no view of its type *net.TCPAddr.
 func (v NetsView) TCP() *net.TCPAddr { return view.CloneOf(view.Shared(v.ref).TCP) }
 
-// netsPlain is a Nets without methods, which package snapshot clones by itself.
-type netsPlain Nets
-
-var cloneNets = snapshot.Cloner(snapshot.Options[netsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Nets) Clone() Nets {
-	return Nets(cloneNets(netsPlain(p)))
-}
-
 // URLsView shows an URLs that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type URLsView struct{ ref view.Ref[URLs] }
@@ -325,7 +290,7 @@ func (v URLsView) Clone() URLs {
 	if !v.ref.Valid() {
 		return URLs{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -369,17 +334,6 @@ func (v URLsView) Values() view.MapViews[string, []string, view.Slice[string]] {
 // User returns a view of the field User.
 func (v URLsView) User() view.Pointer[url.Userinfo] { return view.PointerOf(view.Shared(v.ref).User) }
 
-// uRLsPlain is an URLs without methods, which package snapshot clones by itself.
-type uRLsPlain URLs
-
-var cloneURLs = snapshot.Cloner(snapshot.Options[uRLsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p URLs) Clone() URLs {
-	return URLs(cloneURLs(uRLsPlain(p)))
-}
-
 // BigsView shows a Bigs that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type BigsView struct{ ref view.Ref[Bigs] }
@@ -396,7 +350,7 @@ func (v BigsView) Clone() Bigs {
 	if !v.ref.Valid() {
 		return Bigs{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -432,17 +386,6 @@ func (v BigsView) By() view.MapViews[string, *big.Int, view.Cloned[*big.Int]] {
 	return view.MapViewsOf[view.Cloned[*big.Int]](view.Shared(v.ref).By)
 }
 
-// bigsPlain is a Bigs without methods, which package snapshot clones by itself.
-type bigsPlain Bigs
-
-var cloneBigs = snapshot.Cloner(snapshot.Options[bigsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Bigs) Clone() Bigs {
-	return Bigs(cloneBigs(bigsPlain(p)))
-}
-
 // RawsView shows a Raws that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type RawsView struct{ ref view.Ref[Raws] }
@@ -459,7 +402,7 @@ func (v RawsView) Clone() Raws {
 	if !v.ref.Valid() {
 		return Raws{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -495,17 +438,6 @@ func (v RawsView) By() view.MapViews[string, json.RawMessage, JsonRawMessageView
 // Number returns the field Number.
 func (v RawsView) Number() json.Number { return view.Shared(v.ref).Number }
 
-// rawsPlain is a Raws without methods, which package snapshot clones by itself.
-type rawsPlain Raws
-
-var cloneRaws = snapshot.Cloner(snapshot.Options[rawsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Raws) Clone() Raws {
-	return Raws(cloneRaws(rawsPlain(p)))
-}
-
 // NullsView shows a Nulls that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NullsView struct{ ref view.Ref[Nulls] }
@@ -522,7 +454,7 @@ func (v NullsView) Clone() Nulls {
 	if !v.ref.Valid() {
 		return Nulls{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -558,33 +490,6 @@ func (v NullsView) By() view.Map[string, sql.Null[int]] { return view.MapOf(view
 // Raw returns a view of the field Raw.
 func (v NullsView) Raw() view.Bytes { return view.BytesOf([]byte(view.Shared(v.ref).Raw)) }
 
-// nullsPlain is a Nulls without methods, which package snapshot clones by itself.
-type nullsPlain Nulls
-
-var cloneNulls = snapshot.Cloner(snapshot.Options[nullsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Nulls) Clone() Nulls {
-	if view.Meet(view.SliceSpan(p.Bytes.V), view.SliceSpan(p.Raw)) {
-		return Nulls(cloneNulls(nullsPlain(p))) // keeps the shape
-	}
-	if p.P != nil {
-		e := *p.P
-		p.P = &e
-	}
-	if p.Ints != nil {
-		p.Ints = append(make([]sql.NullInt64, 0, len(p.Ints)), p.Ints...)
-	}
-	if p.Bytes.V != nil {
-		p.Bytes.V = append(make([]byte, 0, len(p.Bytes.V)), p.Bytes.V...)
-	}
-	p.By = maps.Clone(p.By)
-	if p.Raw != nil {
-		p.Raw = append(make(sql.RawBytes, 0, len(p.Raw)), p.Raw...)
-	}
-	return p
-}
-
 // OthersView shows an Others that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OthersView struct{ ref view.Ref[Others] }
@@ -601,7 +506,7 @@ func (v OthersView) Clone() Others {
 	if !v.ref.Valid() {
 		return Others{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -630,17 +535,6 @@ func (v OthersView) Header() view.MapViews[string, []string, view.Slice[string]]
 // Cookies returns a view of the field Cookies.
 func (v OthersView) Cookies() view.SliceViews[*http.Cookie, view.Cloned[*http.Cookie]] {
 	return view.SliceViewsOf[view.Cloned[*http.Cookie]](view.Shared(v.ref).Cookies)
-}
-
-// othersPlain is an Others without methods, which package snapshot clones by itself.
-type othersPlain Others
-
-var cloneOthers = snapshot.Cloner(snapshot.Options[othersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Others) Clone() Others {
-	return Others(cloneOthers(othersPlain(p)))
 }
 
 // NetIPView shows a net.IP that is not to be written to.

@@ -4,9 +4,7 @@ package tags
 
 import (
 	"log/slog"
-	"maps"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -75,7 +73,7 @@ func (v TaggedView) Clone() Tagged {
 	if !v.ref.Valid() {
 		return Tagged{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -130,44 +128,6 @@ func (v TaggedView) X() view.Slice[int] { return view.SliceOf(view.Shared(v.ref)
 
 // Y returns a view of the field Y.
 func (v TaggedView) Y() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Y) }
-
-// taggedPlain is a Tagged without methods, which package snapshot clones by itself.
-type taggedPlain Tagged
-
-var cloneTagged = snapshot.Cloner(snapshot.Options[taggedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-func (p Tagged) Clone() Tagged {
-	if view.Meet(view.SliceSpan(p.B), view.SliceSpan(p.H.Tags)) ||
-		view.Meet(view.PointerSpan(p.D), view.SliceSpan(p.E), view.SliceSpan(p.Inline.X), view.SliceSpan(p.Inline.Y)) {
-		return Tagged(cloneTagged(taggedPlain(p))) // keeps the shape
-	}
-	if p.B != nil {
-		p.B = append(make([]string, 0, len(p.B)), p.B...)
-	}
-	p.C = maps.Clone(p.C)
-	if p.D != nil {
-		e := *p.D
-		p.D = &e
-	}
-	if p.E != nil {
-		p.E = append(make([]int, 0, len(p.E)), p.E...)
-	}
-	if p.G != nil {
-		p.G = append(make([]byte, 0, len(p.G)), p.G...)
-	}
-	if p.Inline.X != nil {
-		p.Inline.X = append(make([]int, 0, len(p.Inline.X)), p.Inline.X...)
-	}
-	if p.Inline.Y != nil {
-		p.Inline.Y = append(make([]int, 0, len(p.Inline.Y)), p.Inline.Y...)
-	}
-	if p.H.Tags != nil {
-		p.H.Tags = append(make([]string, 0, len(p.H.Tags)), p.H.Tags...)
-	}
-	p.private = maps.Clone(p.private)
-	return p
-}
 
 // CustomView shows a Custom that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -292,7 +252,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -353,17 +313,6 @@ func (v UsesView) Ns() view.SlicePointers[Named, NamedView] {
 
 // Ints returns a view of the field Ints.
 func (v UsesView) Ints() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Ints) }
-
-// usesPlain is an Uses without methods, which package snapshot clones by itself.
-type usesPlain Uses
-
-var cloneUses = snapshot.Cloner(snapshot.Options[usesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Uses) Clone() Uses {
-	return Uses(cloneUses(usesPlain(p)))
-}
 
 // NamedView shows a Named that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

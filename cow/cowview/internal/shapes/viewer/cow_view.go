@@ -434,7 +434,7 @@ func (v IntegerView[T]) Clone() Integer[T] {
 	if !v.ref.Valid() {
 		return Integer[T]{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -477,15 +477,6 @@ func (v IntegerView[T]) PtrBy() view.MapViews[string, *T, view.Pointer[T]] {
 // ListsBy returns a view of the field ListsBy.
 func (v IntegerView[T]) ListsBy() view.MapViews[string, []T, view.Slice[T]] {
 	return view.MapViewsOf[view.Slice[T]](view.Shared(v.ref).ListsBy)
-}
-
-// integerPlain is an Integer[T] without methods, which package snapshot clones by itself.
-type integerPlain[T Whole] Integer[T]
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Integer[T]) Clone() Integer[T] {
-	return Integer[T](view.CloneOf(integerPlain[T](p)))
 }
 
 // BasicView shows a Basic that is not to be written to. Accessors of a view that is
@@ -565,7 +556,7 @@ func (v BoxesView) Clone() Boxes {
 	if !v.ref.Valid() {
 		return Boxes{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -598,17 +589,6 @@ func (v BoxesView) List() view.SlicePointers[Box[*Refs], BoxView[*Refs]] {
 	return view.SlicePointersOf[BoxView[*Refs]](view.Shared(v.ref).List)
 }
 
-// boxesPlain is a Boxes without methods, which package snapshot clones by itself.
-type boxesPlain Boxes
-
-var cloneBoxes = snapshot.Cloner(snapshot.Options[boxesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Boxes) Clone() Boxes {
-	return Boxes(cloneBoxes(boxesPlain(p)))
-}
-
 // AliasedView shows an Aliased that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AliasedView struct{ ref view.Ref[Aliased] }
@@ -625,7 +605,7 @@ func (v AliasedView) Clone() Aliased {
 	if !v.ref.Valid() {
 		return Aliased{}
 	}
-	return view.Shared(v.ref).Clone()
+	return view.CloneOf(*view.Shared(v.ref))
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -680,17 +660,6 @@ func (v AliasedView) Lists() view.MapViews[string, []*RefsAlias, view.SlicePoint
 // FLs returns a view of the field FLs.
 func (v AliasedView) FLs() view.MapViews[string, []*FlatAlias, view.SlicePointers[FlatAlias, FlatView]] {
 	return view.MapViewsOf[view.SlicePointers[FlatAlias, FlatView]](view.Shared(v.ref).FLs)
-}
-
-// aliasedPlain is an Aliased without methods, which package snapshot clones by itself.
-type aliasedPlain Aliased
-
-var cloneAliased = snapshot.Cloner(snapshot.Options[aliasedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
-func (p Aliased) Clone() Aliased {
-	return Aliased(cloneAliased(aliasedPlain(p)))
 }
 
 // SoloView shows a Solo that is not to be written to. Accessors of a view that is
