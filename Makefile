@@ -14,7 +14,7 @@ STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: run test race check bench bench-full bars compare mutants cover release-check
 
-# A coding agent's memory: the symbols of your Go installation in six stores.
+# A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
 	cd bench && $(GO) run .
 

@@ -486,3 +486,22 @@ func TestAnInterfaceWithACloneKeepsItsSharing(t *testing.T) {
 		require.Equal(t, []cloning{b}, one)
 	}
 }
+
+// A tied is in what it leads to, by value.
+type tied struct{ to *knotted }
+
+type knotted struct {
+	n    int
+	back tied
+	all  [1]tied
+}
+
+func TestATypeInWhatItLeadsToIsCloned(t *testing.T) {
+	v := tied{&knotted{n: 1}}
+	v.to.back, v.to.all[0].to = v, &knotted{n: 2}
+	c := Cloner[tied](Options[tied]{})(v)
+	require.NotSame(t, v.to, c.to)
+	require.Same(t, c.to, c.to.back.to)
+	require.NotSame(t, v.to.all[0].to, c.to.all[0].to)
+	require.Equal(t, 2, c.to.all[0].to.n)
+}

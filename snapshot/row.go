@@ -65,15 +65,15 @@ func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 }
 
 // ref is Builder.Ref.
-func (r Row[K, V]) ref() Ref[K, V] { return Ref[K, V]{r.e} }
+func (r Row[K, V]) ref() RowRef[K, V] { return RowRef[K, V]{r.e} }
 
-// A Ref is a Row for those who keep many: half as large, it becomes a Row again
+// A RowRef is a Row for those who keep many: half as large, it becomes a Row again
 // with the help of a map. Two are equal (==) if they are the same write. The zero
-// Ref is of no row, and must not be asked for anything.
-type Ref[K comparable, V any] struct{ e *entry[V] }
+// RowRef is of no row, and must not be asked for anything.
+type RowRef[K comparable, V any] struct{ e *entry[V] }
 
 // Key returns the key.
-func (r Ref[K, V]) Key() K {
+func (r RowRef[K, V]) Key() K {
 	if r.e.inlineLen() > 0 {
 		s := r.e.inline() // which only a string has
 		return *(*K)(unsafe.Pointer(&s))
@@ -82,7 +82,7 @@ func (r Ref[K, V]) Key() K {
 }
 
 // deref is Builder.Deref.
-func (m *Map[K, V]) deref(r Ref[K, V]) Row[K, V] { return m.config().row(r.e) }
+func (m *Map[K, V]) deref(r RowRef[K, V]) Row[K, V] { return m.config().row(r.e) }
 
 // probe is Builder.Probe.
 func (m *Map[K, V]) probe(key K) Row[K, V] {
@@ -98,7 +98,7 @@ func (m *Map[K, V]) empty() *Map[K, V] {
 }
 
 // prefetch is Builder.Prefetch.
-func prefetch[K comparable, V any](rows []Ref[K, V]) {
+func prefetch[K comparable, V any](rows []RowRef[K, V]) {
 	touched := uint64(0)
 	for _, r := range rows {
 		touched |= r.e.touch()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -33,35 +34,27 @@ func findRoot() (string, error) {
 	}
 }
 
-// moduleFiles returns the files of the module in root that git knows, or would
-// add: what is not committed yet is tested too. Nested modules are left out.
+// moduleFiles returns the files of the module in root, and of the modules in it but
+// this one, that git knows, or would add: what is not committed yet is tested too.
 func moduleFiles(ctx context.Context, root string) ([]string, error) {
 	out, err := command(ctx, root, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
 	if err != nil {
 		return nil, fmt.Errorf("git ls-files: %w: %s", err, out)
 	}
-	return ofRootModule(strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")), nil
+	files := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	return slices.DeleteFunc(files, func(f string) bool { return strings.HasPrefix(f, "bench/") }), nil
 }
 
-// ofRootModule returns those files that no nested module has.
-func ofRootModule(files []string) []string {
-	nested := map[string]bool{}
-	for _, f := range files {
-		if dir, name := path.Split(f); name == "go.mod" && dir != "" {
-			nested[path.Clean(dir)] = true
+// moduleOf returns the directory, below root, of the module that a package belongs to,
+// and the package as seen from there.
+func moduleOf(root, pkg string) (dir, rel string) {
+	for at := path.Clean(pkg); at != "."; at = path.Dir(at) {
+		dir := filepath.Join(root, filepath.FromSlash(at))
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, "./" + strings.TrimPrefix(path.Clean(pkg)[len(at):], "/")
 		}
 	}
-	var own []string
-next:
-	for _, f := range files {
-		for dir := path.Dir(f); dir != "."; dir = path.Dir(dir) {
-			if nested[dir] {
-				continue next
-			}
-		}
-		own = append(own, f)
-	}
-	return own
+	return root, pkg
 }
 
 func copyFiles(from, to string, files []string) error {

@@ -1,4 +1,4 @@
-// Command mutants puts known bugs back into the root module, one at a time, in
+// Command mutants puts known bugs back into the library, one at a time, in
 // copies of it, and demands that a named test fails of each. What survives is
 // a promise that no test keeps. Run it in any directory of the repository:
 //
@@ -229,15 +229,16 @@ func (w worker) test(ctx context.Context, m mutation) (verdict, detail string) {
 // would go into tests that do not run. What fails to compile is no failing test, so
 // this is a step of its own.
 func (w worker) build(ctx context.Context, pkg, test string) (output string, err error) {
+	dir, rel := moduleOf(w.dir, pkg)
 	args := []string{"test", "-c", "-o", w.binary}
 	if test != "" {
 		if overlay, err := w.without(ctx, pkg, test); err != nil {
 			return "", err
-		} else if out, err := command(ctx, w.dir, "go", append(args, "-overlay="+overlay, pkg)...); err == nil {
+		} else if out, err := command(ctx, dir, "go", append(args, "-overlay="+overlay, rel)...); err == nil {
 			return out, nil
 		}
 	}
-	return command(ctx, w.dir, "go", append(args, pkg)...)
+	return command(ctx, dir, "go", append(args, rel)...)
 }
 
 var undefined = regexp.MustCompile(`undefined: (\w+)`)
@@ -260,6 +261,7 @@ func (w worker) without(ctx context.Context, pkg, test string) (overlay string, 
 		}
 	}
 	overlay = w.binary + ".json"
+	dir, rel := moduleOf(w.dir, pkg)
 	for more := true; more; {
 		replace := make(map[string]string)
 		for f := range missing {
@@ -274,7 +276,7 @@ func (w worker) without(ctx context.Context, pkg, test string) (overlay string, 
 		}
 		// To type-check takes a second.
 		more = false
-		out, err := command(ctx, w.dir, "go", "vet", "-unreachable", "-overlay="+overlay, pkg)
+		out, err := command(ctx, dir, "go", "vet", "-unreachable", "-overlay="+overlay, rel)
 		if err == nil {
 			break
 		}

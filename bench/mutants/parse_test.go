@@ -71,11 +71,21 @@ func TestApply(t *testing.T) {
 	}
 }
 
-func TestOfRootModule(t *testing.T) {
-	got := ofRootModule([]string{"go.mod", "a.go", "a/a.go", "bench/go.mod", "bench/x/b.go", "bench.go", "a/b/go.mod", "a/b/c.go", "a/bc/d.go"})
-	want := []string{"go.mod", "a.go", "a/a.go", "bench.go", "a/bc/d.go"}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+func TestModuleOf(t *testing.T) {
+	root, err := findRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg, want := range map[string][2]string{
+		"./cow":                        {".", "./cow"},
+		"./cow/cowview":                {"cow/cowview", "./"},
+		"./cow/cowview/internal/sound": {"cow/cowview", "./internal/sound"},
+		"./cow/internal/ordered":       {".", "./cow/internal/ordered"},
+	} {
+		dir, rel := moduleOf(root, pkg)
+		if got, _ := filepath.Rel(root, dir); got != want[0] || rel != want[1] {
+			t.Errorf("%s: got %q, %q", pkg, got, rel)
+		}
 	}
 }
 
