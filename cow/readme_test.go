@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
-	"testing"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
-	"github.com/stretchr/testify/require"
 )
 
 func Example_readme() {
@@ -189,25 +185,4 @@ func Example_readmeIndexes() {
 	// math Ada
 	// music Bob
 	// <nil> <nil> true cow: index "email": two rows under ada@example.com
-}
-
-// Every Go snippet of the README stands in this file, in an example or in that of package memory,
-// where it is compiled and its output checked.
-func TestReadmeSnippetsAreCompiled(t *testing.T) {
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	var source []byte
-	for _, name := range []string{"readme_test.go", "examples/views/main_test.go", "../memory/readme_test.go"} {
-		file, err := os.ReadFile(name)
-		require.NoError(t, err)
-		source = append(source, file...)
-	}
-	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	parts := strings.Split(string(readme), "```go\n")
-	require.Greater(t, len(parts), 2, "README.md has lost its snippets")
-	for _, part := range parts[1:] {
-		snippet, _, found := strings.Cut(part, "```")
-		require.True(t, found, "a snippet is not closed")
-		require.Contains(t, flat(string(source)), flat(snippet))
-	}
 }
