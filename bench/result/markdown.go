@@ -3,6 +3,7 @@ package result
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -67,9 +68,35 @@ func (r *Report) markdown(what []string) (string, error) {
 
 func (r *Report) hostMarkdown() string {
 	h := r.Host
-	h.Commit = h.Commit[:min(7, len(h.Commit))]
-	return fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%d: `%s`.\n", h.CommitText(), h.Go, h.OS, h.Arch, h.CPU, h.GOMAXPROCS, r.Command)
+	h.Commit = short(h.Commit)
+	text := fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%d: `%s`.\n", h.CommitText(), h.Go, h.OS, h.Arch, h.CPU, h.GOMAXPROCS, r.Command)
+	// What was measured again later, by commit.
+	again := map[string][]string{}
+	for _, w := range r.Workloads {
+		again[w.Commit] = append(again[w.Commit], w.ID)
+	}
+	for i, b := range r.Bars {
+		if name := "bars of " + b.Group; i == 0 || b.Commit != r.Bars[0].Commit && !slices.Contains(again[b.Commit], name) {
+			if i == 0 {
+				name = "bars"
+			}
+			again[b.Commit] = append(again[b.Commit], name)
+		}
+	}
+	delete(again, "")
+	var later []string
+	for _, commit := range slices.Sorted(maps.Keys(again)) {
+		hash, changes, _ := strings.Cut(commit, " ")
+		later = append(later, strings.Join(again[commit], ", ")+" at "+strings.TrimSpace(short(hash)+" "+changes))
+	}
+	if later != nil {
+		text += "Measured again: " + strings.Join(later, "; ") + ".\n"
+	}
+	return text
 }
+
+// short returns the beginning of the hash of a commit.
+func short(hash string) string { return hash[:min(7, len(hash))] }
 
 // Same groups bars that are the same but for their size, in their order.
 func Same(bars []Bar) (all [][]Bar) {

@@ -109,6 +109,8 @@ type Bar struct {
 	Ratio float64 `json:"ratio"` // ours to peer; below 1 is better
 	Bar   float64 `json:"bar"`   // the most it may be; 0: for information
 	Pass  bool    `json:"pass"`
+
+	Commit string `json:"commit,omitempty"` // where it is not that of the report
 }
 
 // CommitText returns the commit, and says if the code was not that of it.
@@ -137,10 +139,12 @@ func Read(from io.Reader) (*Report, error) {
 // Update puts the workloads and bars of newer in place of those of r that are the
 // same, or beside them. What was measured of others stays.
 func (r *Report) Update(newer *Report) {
+	commit := newer.Host.CommitText()
+	if commit == r.Host.CommitText() {
+		commit = ""
+	}
 	for _, w := range newer.Workloads {
-		if newer.Host.Commit != r.Host.Commit || newer.Host.Modified != r.Host.Modified {
-			w.Commit = newer.Host.CommitText()
-		}
+		w.Commit = commit
 		if i := slices.IndexFunc(r.Workloads, func(old Workload) bool { return old.ID == w.ID }); i >= 0 {
 			r.Workloads[i] = w
 		} else {
@@ -155,8 +159,9 @@ func (r *Report) Update(newer *Report) {
 		}
 	}
 	groups := map[string]bool{}
-	for _, b := range newer.Bars {
-		groups[b.Group] = true
+	for i := range newer.Bars {
+		newer.Bars[i].Commit = commit
+		groups[newer.Bars[i].Group] = true
 	}
 	if len(newer.Bars) > 0 {
 		r.Bars = append(slices.DeleteFunc(r.Bars, func(b Bar) bool { return groups[b.Group] }), newer.Bars...)

@@ -30,10 +30,10 @@ func sample() *Report {
 			},
 		}},
 		Bars: []Bar{
-			{"reads", "Get vs Go map", "1k", 15, 12, "ns", 1.25, 1.4, true},
-			{"reads", "noise", "1k", 15, 15, "ns", 1, 0, true},
-			{"reads", "Get vs Go map", "1M", 2500, 1000, "ns", 2.5, 1.6, false},
-			{"fork", "fork at 1M vs at 10k", "", 39, 38, "ns", 1.03, 3, true},
+			{"reads", "Get vs Go map", "1k", 15, 12, "ns", 1.25, 1.4, true, ""},
+			{"reads", "noise", "1k", 15, 15, "ns", 1, 0, true, ""},
+			{"reads", "Get vs Go map", "1M", 2500, 1000, "ns", 2.5, 1.6, false, ""},
+			{"fork", "fork at 1M vs at 10k", "", 39, 38, "ns", 1.03, 3, true, ""},
 		},
 	}
 }
@@ -206,6 +206,9 @@ func TestUpdate(t *testing.T) {
 	require.Equal(t, []string{"ours", "renamed", ""}, []string{r.Stores[0].Name, r.Stores[1].Name, r.Stores[2].Name})
 	require.Len(t, r.Bars, 4)
 	require.Equal(t, "newer", r.Bars[3].Name)
+	require.Equal(t, "fedcba", r.Bars[3].Commit)
+	require.Empty(t, r.Bars[0].Commit)
+	require.Contains(t, r.hostMarkdown(), "\nMeasured again: "+r.Workloads[0].ID+", x, bars of fork at fedcba.\n")
 	require.True(t, r.Interrupted)
 
 	r, newer = sample(), sample()

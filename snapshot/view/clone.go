@@ -7,7 +7,7 @@ import "github.com/cowstore/cowstore/snapshot"
 type Cloned[T any] struct{ p *T }
 
 // ViewOf returns a Cloned of what r points to.
-func (Cloned[T]) ViewOf(r Ref[T]) Cloned[T] { return Cloned[T]{r.p} }
+func (Cloned[T]) ViewOf(r Ref[T]) Cloned[T] { return Cloned[T](r) }
 
 // Get returns a deep copy that belongs to the caller, of the zero Cloned the zero value.
 func (v Cloned[T]) Get() (e T) {

@@ -55,7 +55,7 @@ func (v PointerViews[T, W]) Get() (w W, ok bool) {
 	if v.p == nil {
 		return w, false
 	}
-	return Of[W](Ref[T]{v.p}), true
+	return Of[W](Ref[T](v)), true
 }
 
 // Clone returns a deep copy that belongs to the caller, or nil.

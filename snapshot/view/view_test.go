@@ -265,6 +265,7 @@ func (l *loop) Error() string { panic("asked for") }
 func newLoop() *loop {
 	l := &loop{Name: "a", List: []any{1}, ByName: map[string]any{}, When: time.Unix(1, 0).UTC(), For: time.Second, Size: 7, Rate: 0.5}
 	l.Next, l.Any, l.Err = l, l, l
+	l.f, l.nested.A = nil, 1
 	l.List[0] = l.List
 	l.ByName["self"] = l.ByName
 	return l
