@@ -3,6 +3,7 @@ package snapshot
 import (
 	"reflect"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -28,6 +29,7 @@ type plan struct {
 	method    reflect.Value // classMethod: the method Clone
 	scratch   sync.Pool     // map: *mapScratch, slice: *sliceScratch
 	direct    any           // func(T) T where T needs no state at all, or nil
+	cloner    atomic.Value  // func(T) T, once Cloner has returned it
 }
 
 type step struct {

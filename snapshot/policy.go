@@ -16,7 +16,9 @@ import (
 //   - V reaches nothing mutable (numbers, strings, arrays and structs of those,
 //     time.Time and the like): nothing is cloned, a read costs nothing more.
 //   - V has a method Clone() V: values are cloned by it, nil ones excepted. The
-//     method is trusted: one that copies too little shares the rest.
+//     method is trusted: one that copies too little shares the rest. One that
+//     cowview generated is called for whole values only: parts of a value, and what
+//     a pointer leads to, get the deep clone below, which sees what they share.
 //   - A deep clone, compiled once per type. It has the shape of the value, down
 //     to pointers into other objects; see the package documentation.
 //
@@ -41,35 +43,56 @@ type Options[V any] struct {
 	Name string
 }
 
-// Cloner returns the function that clones values of V as o says, or nil where
-// values need no clone. It panics where New would.
-func Cloner[V any](o Options[V]) func(V) V { return newCloner(o) }
+// Cloner returns the function that clones values of V as o says, or nil where values
+// need no clone. It panics where New would. It never calls a method Clone that cowview
+// generated: such a method may call it.
+func Cloner[V any](o Options[V]) func(V) V {
+	if o.Clone == nil && !o.Immutable {
+		if c, ok := planOf(reflect.TypeFor[V]()).cloner.Load().(func(V) V); ok {
+			return c
+		}
+	}
+	c, pl := cloner(o)
+	if c != nil && pl != nil {
+		pl.cloner.Store(c)
+	}
+	return c
+}
 
-// newCloner returns the function that isolates values of V under o, or nil where
-// values need none. The function is safe for concurrent use and never writes to
+// newCloner returns the function that isolates values of V under o in a map, or nil
+// where values need none. The function is safe for concurrent use and never writes to
 // its argument. newCloner panics where V holds what must not be copied, and where
 // o contradicts itself.
 func newCloner[V any](o Options[V]) func(V) V {
+	c, pl := cloner(o)
+	if c != nil && pl != nil && isGenerated(pl.typ) {
+		return methodCloner[V](pl.typ)
+	}
+	return c
+}
+
+// cloner returns Cloner's function, and the plan that it follows, if any.
+func cloner[V any](o Options[V]) (func(V) V, *plan) {
 	switch {
 	case o.Clone != nil && o.Immutable:
 		panic("snapshot: Options.Clone and Options.Immutable exclude each other")
 	case o.Immutable:
-		return nil
+		return nil, nil
 	case o.Clone != nil:
-		return o.Clone
+		return o.Clone, nil
 	}
 	t := reflect.TypeFor[V]()
 	pl := planOf(t)
 	if pl.fix == nil {
-		return nil
+		return nil, nil
 	}
 	if pl.class == classMethod {
-		return methodCloner[V](t)
+		return methodCloner[V](t), pl
 	}
 	if err := findStatic(t); err != nil {
 		panic(err)
 	}
-	return compiledCloner[V](pl)
+	return compiledCloner[V](pl), pl
 }
 
 // methodCloner returns the cloner that calls V's own method Clone. Like the

@@ -275,7 +275,8 @@ func holdsLock(t reflect.Type) bool {
 	return false
 }
 
-// hasClone reports whether t has a method Clone that returns a t.
+// hasClone reports whether t has a method Clone that returns a t, and that was written
+// for it: not by cowview.
 func hasClone(t reflect.Type) bool {
 	// By a constant name, for which the linker keeps methods of that name and can
 	// still drop others.
@@ -288,7 +289,17 @@ func hasClone(t reflect.Type) bool {
 		in = 0 // no receiver in the type of the method
 	}
 	f := m.Type
-	return f.NumIn() == in && f.NumOut() == 1 && f.Out(0) == t
+	return f.NumIn() == in && f.NumOut() == 1 && f.Out(0) == t && !isGenerated(t)
+}
+
+// isGenerated reports whether cowview generated the method Clone of t. Its mark is a
+// method with a parameter of that type, so that a struct that embeds a t has none.
+func isGenerated(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	m, ok := t.MethodByName("ClonedByCowview")
+	return ok && m.Type.NumIn() == 2 && m.Type.In(1) == t
 }
 
 // A strings.Builder holds its own address once it was written to, and panics when

@@ -4,8 +4,8 @@ package pods
 
 import (
 	"log/slog"
+	"maps"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -97,16 +97,13 @@ func (v PodView) Spec() SpecView { return SpecView{}.ViewOf(view.To(&view.Shared
 // Status returns a view of the field Status.
 func (v PodView) Status() StatusView { return StatusView{}.ViewOf(view.To(&view.Shared(v.ref).Status)) }
 
-// podPlain is a Pod without methods, which package snapshot clones by itself.
-type podPlain Pod
-
-var clonePod = snapshot.Cloner(snapshot.Options[podPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Pod) Clone() Pod {
-	return Pod(clonePod(podPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pod) ClonedByCowview(Pod) {}
 
 // MetaView shows a Meta that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -124,7 +121,7 @@ func (v MetaView) Clone() Meta {
 	if !v.ref.Valid() {
 		return Meta{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -161,6 +158,14 @@ func (v MetaView) Owners() view.SliceViews[Owner, OwnerView] {
 	return view.SliceViewsOf[OwnerView](view.Shared(v.ref).Owners)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Meta) Clone() Meta {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Meta) ClonedByCowview(Meta) {}
+
 // SpecView shows a Spec that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SpecView struct{ ref view.Ref[Spec] }
@@ -177,7 +182,7 @@ func (v SpecView) Clone() Spec {
 	if !v.ref.Valid() {
 		return Spec{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -205,6 +210,14 @@ func (v SpecView) Volumes() view.SliceViews[Volume, VolumeView] {
 	return view.SliceViewsOf[VolumeView](view.Shared(v.ref).Volumes)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Spec) Clone() Spec {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Spec) ClonedByCowview(Spec) {}
+
 // StatusView shows a Status that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type StatusView struct{ ref view.Ref[Status] }
@@ -221,7 +234,7 @@ func (v StatusView) Clone() Status {
 	if !v.ref.Valid() {
 		return Status{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -244,6 +257,17 @@ func (v StatusView) Conditions() view.Slice[Condition] {
 	return view.SliceOf(view.Shared(v.ref).Conditions)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Status) Clone() Status {
+	if p.Conditions != nil {
+		p.Conditions = append(make([]Condition, 0, len(p.Conditions)), p.Conditions...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Status) ClonedByCowview(Status) {}
+
 // OwnerView shows an Owner that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OwnerView struct{ ref view.Ref[Owner] }
@@ -260,7 +284,7 @@ func (v OwnerView) Clone() Owner {
 	if !v.ref.Valid() {
 		return Owner{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -286,6 +310,18 @@ func (v OwnerView) Controller() view.Pointer[bool] {
 	return view.PointerOf(view.Shared(v.ref).Controller)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Owner) Clone() Owner {
+	if p.Controller != nil {
+		e := *p.Controller
+		p.Controller = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Owner) ClonedByCowview(Owner) {}
+
 // ContainerView shows a Container that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ContainerView struct{ ref view.Ref[Container] }
@@ -302,7 +338,7 @@ func (v ContainerView) Clone() Container {
 	if !v.ref.Valid() {
 		return Container{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -335,6 +371,27 @@ func (v ContainerView) Limits() view.Map[string, int64] { return view.MapOf(view
 // Mounts returns a view of the field Mounts.
 func (v ContainerView) Mounts() view.Slice[Mount] { return view.SliceOf(view.Shared(v.ref).Mounts) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Container) Clone() Container {
+	if view.Meet(view.SliceSpan(p.Args), view.SliceSpan(p.Env), view.SliceSpan(p.Mounts)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.Args != nil {
+		p.Args = append(make([]string, 0, len(p.Args)), p.Args...)
+	}
+	if p.Env != nil {
+		p.Env = append(make([]Variable, 0, len(p.Env)), p.Env...)
+	}
+	p.Limits = maps.Clone(p.Limits)
+	if p.Mounts != nil {
+		p.Mounts = append(make([]Mount, 0, len(p.Mounts)), p.Mounts...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Container) ClonedByCowview(Container) {}
+
 // VolumeView shows a Volume that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type VolumeView struct{ ref view.Ref[Volume] }
@@ -351,7 +408,7 @@ func (v VolumeView) Clone() Volume {
 	if !v.ref.Valid() {
 		return Volume{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -371,3 +428,12 @@ func (v VolumeView) Name() string { return view.Shared(v.ref).Name }
 
 // Items returns a view of the field Items.
 func (v VolumeView) Items() view.Map[string, string] { return view.MapOf(view.Shared(v.ref).Items) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Volume) Clone() Volume {
+	p.Items = maps.Clone(p.Items)
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Volume) ClonedByCowview(Volume) {}

@@ -100,7 +100,7 @@ func (v RecordView) Look() int {
 	return view.Shared(v.ref).Look()
 }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Record) Clone() Record {
 	if p.Tags != nil {
 		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
@@ -111,3 +111,6 @@ func (p Record) Clone() Record {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Record) ClonedByCowview(Record) {}

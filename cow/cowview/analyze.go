@@ -47,9 +47,8 @@ func analyze(l *loaded, names []string) (*model, []string, error) {
 	if len(a.errs) > 0 {
 		return nil, nil, errors.Join(a.errs...)
 	}
-	c := newCloning(a)
 	for i, n := range a.structs {
-		c.decide(n, &m.Structs[i])
+		a.decide(n, &m.Structs[i])
 	}
 	m.Adapters = a.adapters
 	m.Imports = a.im.lines()

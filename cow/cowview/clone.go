@@ -2,18 +2,8 @@ package main
 
 import (
 	"go/types"
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
-
-// A cloning decides how each struct is cloned. All of them are known by then.
-type cloning struct {
-	*analysis
-	plans map[*types.TypeName]clonePlan
-	bars  map[*types.TypeName]string // types that get no Clone → the type whose shape it would lose
-}
 
 // A clonePlan says how a type is cloned.
 type clonePlan struct {
@@ -22,52 +12,23 @@ type clonePlan struct {
 	compare []string // conditions under which it must be, if not always
 }
 
-const snapshotPath = "github.com/cowstore/cowstore/snapshot"
-
-func newCloning(a *analysis) *cloning {
-	c := &cloning{a, map[*types.TypeName]clonePlan{}, map[*types.TypeName]string{}}
-	for _, n := range a.structs {
-		p, via := c.planOf(n)
-		c.plans[n.Obj()] = p
-		for o := range via {
-			// The library's clone would call that Clone, for each part alone.
-			if name := n.Obj().Name(); c.bars[o] == "" || name < c.bars[o] {
-				c.bars[o] = name
-			}
-		}
-	}
-	return c
-}
-
-func (c *cloning) planOf(n *types.Named) (p clonePlan, via map[*types.TypeName]bool) {
-	if o, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, c.pkg, "Clone"); o != nil && declares(n, o) {
+func (a *analysis) planOf(n *types.Named) (p clonePlan) {
+	if o, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, a.pkg, "Clone"); o != nil && declares(n, o) {
 		p.own = true
-		return p, nil
+		return p
 	}
 	if isImmutable(n) {
-		return p, nil
+		return p
 	}
-	pieces, via := piecesOf(n)
-	// It may hold itself, in a cycle that only the library's clone ends, or lead into
-	// itself, which a method of a copy cannot see.
-	alone := slices.ContainsFunc(pieces, func(p piece) bool { return p.kind == unknown || p.leadsInto(n) })
-	defer func() {
-		if !p.deep && p.compare == nil {
-			via = map[*types.TypeName]bool{}
-		}
-		if alone {
-			via[n.Obj()] = true
-		}
-	}()
-	groups, ok := meetings(pieces)
-	if !ok || hasHidden(n.Underlying().(*types.Struct), c.pkg) {
+	groups, ok := meetings(piecesOf(n))
+	if !ok || hasHidden(n.Underlying().(*types.Struct), a.pkg) {
 		p.deep = true
-		return p, via
+		return p
 	}
 	for _, g := range groups {
-		p.compare = append(p.compare, c.meet(g))
+		p.compare = append(p.compare, a.meet(g))
 	}
-	return p, via
+	return p
 }
 
 // declares reports whether o is a field or method of n itself, not one promoted to it.
@@ -133,20 +94,20 @@ func hasHidden(s *types.Struct, pkg *types.Package) bool {
 	return false
 }
 
-// needsPlain reports whether a struct or array has such fields, or parts that have.
-func needsPlain(u types.Type, pkg *types.Package) bool {
+// hasHiddenPart reports whether a struct or array has such fields, or parts that have.
+func hasHiddenPart(u types.Type, pkg *types.Package) bool {
 	switch u := u.(type) {
 	case *types.Struct:
 		if hasHidden(u, pkg) {
 			return true
 		}
 		for f := range u.Fields() {
-			if isPart(f.Type()) && needsPlain(f.Type().Underlying(), pkg) {
+			if isPart(f.Type()) && hasHiddenPart(f.Type().Underlying(), pkg) {
 				return true
 			}
 		}
 	case *types.Array:
-		return isPart(u.Elem()) && needsPlain(u.Elem().Underlying(), pkg)
+		return isPart(u.Elem()) && hasHiddenPart(u.Elem().Underlying(), pkg)
 	}
 	return false
 }
@@ -155,7 +116,7 @@ func needsPlain(u types.Type, pkg *types.Package) bool {
 func isPart(t types.Type) bool { return !isParam(t) && !isImmutable(t) && !hasClone(t) }
 
 // meet returns the condition that pieces meet.
-func (c *cloning) meet(g []piece) string {
+func (a *analysis) meet(g []piece) string {
 	var spans []string
 	for _, p := range g {
 		maker := "PointerSpan"
@@ -165,17 +126,17 @@ func (c *cloning) meet(g []piece) string {
 		case mapping:
 			maker = "MapSpan"
 		}
-		spans = append(spans, c.im.view(maker)+"("+p.path+")")
+		spans = append(spans, a.im.view(maker)+"("+p.path+")")
 	}
-	return c.im.view("Meet") + "(" + strings.Join(spans, ", ") + ")"
+	return a.im.view("Meet") + "(" + strings.Join(spans, ", ") + ")"
 }
 
 // decide fills in how s, the model of n, is cloned.
-func (c *cloning) decide(n *types.Named, s *structModel) {
-	p := c.plans[n.Obj()]
-	shared := c.im.view("Shared") + "(v.ref)"
-	s.CloneExpr = c.im.view("CloneOf") + "(*" + shared + ")"
-	switch bar := c.bars[n.Obj()]; {
+func (a *analysis) decide(n *types.Named, s *structModel) {
+	p := a.planOf(n)
+	shared := a.im.view("Shared") + "(v.ref)"
+	s.CloneExpr = a.im.view("CloneOf") + "(*" + shared + ")"
+	switch {
 	case p.own && hasClone(n):
 		s.CloneExpr = shared + ".Clone()"
 	case p.own && hasClone(types.NewPointer(n)):
@@ -186,64 +147,21 @@ func (c *cloning) decide(n *types.Named, s *structModel) {
 	case p.own:
 	case isImmutable(n):
 		s.CloneExpr = "*" + shared
-	case bar != "":
-		c.notes = append(c.notes, s.Name+": no method Clone: "+why(s.Name, bar))
 	default:
 		s.CloneExpr = shared + ".Clone()"
-		s.Clone = c.clone(n, s, p)
+		s.Clone = a.clone(n, p)
 	}
 }
 
-// why says why a type has no Clone by which the library would clone it as a part of bar.
-func why(name, bar string) string {
-	if name == bar {
-		return "a value may refer to itself or to its own fields, and its shape is kept without"
-	}
-	return article(bar) + " " + bar + " may refer to memory of several, and its shape is kept without"
-}
-
-func (c *cloning) clone(n *types.Named, s *structModel, p clonePlan) *cloneModel {
-	m := &cloneModel{Doc: []string{" Clone returns a deep copy of p, as package snapshot makes it."}}
-	call := ""
-	if p.deep || p.compare != nil {
-		m.Plain, call = c.plain(n, s)
-	}
+func (a *analysis) clone(n *types.Named, p clonePlan) []string {
+	whole := "return " + a.im.view("CloneOf") + "(p)"
 	if p.deep {
-		m.Doc = append(m.Doc, " It keeps the shape of what refers to the same memory.")
-		m.Body = []string{"return " + call}
-		return m
+		return []string{whole}
 	}
+	w := cloneWriter{analysis: a}
 	if p.compare != nil {
-		m.Body = append(m.Body, "if "+strings.Join(p.compare, " ||\n")+" {", "return "+call+" // keeps the shape", "}")
+		w.lines = []string{"if " + strings.Join(p.compare, " ||\n") + " {", whole + " // keeps the shape", "}"}
 	}
-	w := cloneWriter{analysis: c.analysis}
 	w.parts(n.Underlying(), "p", 0)
-	m.Body = append(append(m.Body, w.lines...), "return p")
-	return m
-}
-
-// plain returns a type without methods for n, and the clone of p by it.
-func (c *cloning) plain(n *types.Named, s *structModel) (*plainModel, string) {
-	name := lower(s.Name) + "Plain"
-	m := &plainModel{Name: c.unused(name), Params: s.Params, Type: s.Type}
-	clone := c.im.view("CloneOf")
-	if s.Params == "" {
-		m.Var = c.unused("clone" + upper(s.Name))
-		m.Cloner = c.im.of(snapshotPath, "snapshot") + ".Cloner(" + c.im.of(snapshotPath, "snapshot") + ".Options[" + m.Name + "]{})"
-		clone = m.Var
-	}
-	return m, s.Type + "(" + clone + "(" + m.Name + s.Args + "(p)))"
-}
-
-// unused returns name, or one like it that the package does not use.
-func (c *cloning) unused(name string) string {
-	for c.pkg.Scope().Lookup(name) != nil || slices.Contains(taken, name) {
-		name += "2"
-	}
-	return name
-}
-
-func lower(s string) string {
-	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToLower(r)) + s[n:]
+	return append(w.lines, "return p")
 }

@@ -24,8 +24,12 @@ func (w *cloneWriter) value(t types.Type, loc string, depth int) {
 		w.call(t, loc)
 	case isParam(t):
 		w.library(loc)
-	case isStruct(t) && needsPlain(t.Underlying(), w.pkg):
-		w.library(loc)
+	case isStruct(t) && hasHiddenPart(t.Underlying(), w.pkg):
+		if isGenerated(t) {
+			w.call(t, loc)
+		} else {
+			w.library(loc)
+		}
 	default:
 		w.reference(t, loc, depth)
 	}
@@ -81,7 +85,7 @@ func (w *cloneWriter) parts(u types.Type, loc string, depth int) {
 }
 
 func (w *cloneWriter) pointer(u *types.Pointer, loc string, depth int) {
-	if e := u.Elem(); isPart(e) && isStruct(e) && needsPlain(e.Underlying(), w.pkg) {
+	if e := u.Elem(); isPart(e) && isStruct(e) && !isGenerated(e) && hasHiddenPart(e.Underlying(), w.pkg) {
 		w.library(loc)
 		return
 	}

@@ -85,21 +85,21 @@
 //
 // # Clone
 //
-// Clone copies by statements, as one would by hand. Package cow calls it where it copies
-// values, by the rules of package snapshot. A type that has a Clone of its own keeps it.
+// Clone copies by statements, as one would by hand. A type that has a Clone of its own
+// keeps it, and package snapshot trusts it.
 //
 // If two fields may refer to the same memory (two slices of one type, two maps, a pointer
 // and a slice that it may lead into), Clone compares them first; only if they do, it
 // leaves the clone to package snapshot, which keeps the shape. If there may be any number of
-// such references, as in [][]string, it always does.
+// such references, as in [][]string or a list, it always does.
 //
-// A method Clone that is there already is trusted, as package snapshot trusts it. So is
-// one that another run has generated, in this package or another: name types whose values
-// refer to the same memory in one run.
+// Package cow calls a generated Clone where it copies values of the type as a whole. Where
+// such a value is a part of another, or behind a pointer, the clone of the whole looks
+// into it, to see what its parts share: a generated Clone is known by the method
+// ClonedByCowview beside it, which does nothing.
 //
-// A type gets no Clone, and a line on stderr says so, if package snapshot would lose the
-// shape of a value by calling it: a type that may hold others of its kind, be it behind
-// an interface or a type parameter; one that may refer to its own fields, such as a
-// struct with an int and a *int; and one that is a part of a type whose references may
-// meet. Package snapshot clones these by itself, and views have Clone all the same.
+// # Packages that lead to each other
+//
+// A view of a struct of another package is used if it is there when cowview runs: run go
+// generate in the imported package first.
 package main

@@ -212,12 +212,23 @@ func hasLockedPart(t types.Type) bool {
 	return false
 }
 
-// hasClone reports whether t has a method Clone that returns a t.
+// hasClone reports whether t has a method Clone that returns a t, and that was written
+// for it: not by cowview.
 func hasClone(t types.Type) bool {
 	s := method(t, "Clone")
 	return s != nil && s.Params().Len() == 0 && s.Results().Len() == 1 &&
-		types.Identical(s.Results().At(0).Type(), t)
+		types.Identical(s.Results().At(0).Type(), t) && !isGenerated(t)
 }
+
+// isGenerated reports whether another run has generated the Clone of t.
+func isGenerated(t types.Type) bool {
+	s := method(t, mark)
+	return s != nil && s.Params().Len() == 1 && types.Identical(s.Params().At(0).Type(), t) && isStruct(t)
+}
+
+// mark is the method that generated Clones are known by; see isGenerated of package
+// snapshot.
+const mark = "ClonedByCowview"
 
 // method returns the signature of the exported method of that name in the method set
 // of t, or nil.

@@ -27,9 +27,9 @@ type structModel struct {
 
 	Accessors []accessor
 	Methods   []methodModel
-	Clone     *cloneModel // nil: none is generated
-	CloneExpr string      // a clone of *p
-	Locked    bool        // only *p can be cloned, to a pointer
+	Clone     []string // the body of its Clone; nil: none is generated
+	CloneExpr string   // a clone of *p
+	Locked    bool     // only *p can be cloned, to a pointer
 }
 
 // An accessor is a method of a view for a field.
@@ -48,23 +48,6 @@ type methodModel struct {
 	Params  string // with names
 	Results string // with parentheses, if there is more than one
 	Body    []string
-}
-
-// A cloneModel is the method Clone of a type.
-type cloneModel struct {
-	Doc   []string
-	Body  []string
-	Plain *plainModel // nil: none is needed
-}
-
-// A plainModel is a type without methods, by which the library's clone copies a type
-// that has a Clone.
-type plainModel struct {
-	Name   string // teamPlain
-	Params string
-	Type   string // of which it is defined: Team[T]
-	Var    string // a variable that holds the clone, or ""
-	Cloner string // its value
 }
 
 // An adapterModel is a view of a defined slice or map type as an element.

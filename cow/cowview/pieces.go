@@ -28,22 +28,17 @@ type walk struct {
 	pkg    *types.Package // whose code is to name fields
 	pieces []piece
 	met    map[string]bool // types of pieces → whether the walk is in one of them
-	via    map[*types.TypeName]bool
 }
 
-// piecesOf returns the pieces of a value of the struct type n, and the defined types
-// that are among its parts.
-func piecesOf(n *types.Named) ([]piece, map[*types.TypeName]bool) {
-	w := &walk{pkg: n.Obj().Pkg(), met: map[string]bool{}, via: map[*types.TypeName]bool{}}
+// piecesOf returns the pieces of a value of the struct type n.
+func piecesOf(n *types.Named) []piece {
+	w := &walk{pkg: n.Obj().Pkg(), met: map[string]bool{}}
 	w.parts(n.Underlying(), false, "p")
-	return w.pieces, w.via
+	return w.pieces
 }
 
 // walk adds what a value of t refers to. It lies at path, or behind a reference.
 func (w *walk) walk(t types.Type, many bool, path string) {
-	if n, ok := types.Unalias(t).(*types.Named); ok {
-		w.via[n.Origin().Obj()] = true
-	}
 	switch {
 	case isParam(t):
 		if !isImmutable(t) {
@@ -128,33 +123,6 @@ func mayMeet(a, b piece) bool {
 		return a.kind == b.kind && alike(a.elem, b.elem)
 	}
 	return contains(a.elem, b.elem) || contains(b.elem, a.elem)
-}
-
-// leadsInto reports whether a reference to p may be one into a value of type t itself.
-func (p piece) leadsInto(t types.Type) bool {
-	switch p.kind {
-	case pointee:
-		return contains(t, p.elem)
-	case array:
-		return hasArray(t, p.elem)
-	}
-	return false
-}
-
-// hasArray reports whether there is an array in the memory of a t of which a slice of
-// type []elem may be a part.
-func hasArray(t, elem types.Type) bool {
-	switch t := t.Underlying().(type) {
-	case *types.Struct:
-		for f := range t.Fields() {
-			if hasArray(f.Type(), elem) {
-				return true
-			}
-		}
-	case *types.Array:
-		return contains(t.Elem(), elem) || contains(elem, t.Elem())
-	}
-	return false
 }
 
 // alike reports whether memory of type t may also be known as a u, by a conversion of

@@ -99,19 +99,14 @@ func (v {{$view}}) {{.Name}}({{.Params}}) {{.Results}} {
 {{range .Body}}{{.}}
 {{end}}}
 {{end}}
-{{- with .Clone}}
-{{- with .Plain}}
-// {{.Name}} is {{$.A}} {{.Type}} without methods, which package snapshot clones by itself.
-type {{.Name}}{{.Params}} {{.Type}}
-{{if .Var}}
-var {{.Var}} = {{.Cloner}}
-{{end}}
-{{- end}}
-{{range .Doc}}//{{.}}
-{{end -}}
-func (p {{$.Type}}) Clone() {{$.Type}} {
-{{range .Body}}{{.}}
+{{- if .Clone}}
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p {{.Type}}) Clone() {{.Type}} {
+{{range .Clone}}{{.}}
 {{end}}}
+
+// ` + mark + ` marks Clone as generated: package snapshot calls it for whole values only.
+func ({{.Type}}) ` + mark + `({{.Type}}) {}
 {{end}}`))
 
 var _ = template.Must(file.New("adapter").Parse(`

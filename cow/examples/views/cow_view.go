@@ -33,7 +33,7 @@ func (v ProfileView) Clone() Profile {
 	if !v.ref.Valid() {
 		return Profile{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -61,3 +61,11 @@ func (v ProfileView) Boss() ProfileView {
 
 // Score returns a view of the field Score.
 func (v ProfileView) Score() view.Map[string, int] { return view.MapOf(view.Shared(v.ref).Score) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Profile) Clone() Profile {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Profile) ClonedByCowview(Profile) {}

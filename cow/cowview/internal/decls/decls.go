@@ -84,7 +84,7 @@ func (m *maker) typ(depth int, behind bool) string {
 	case 4:
 		return "[2]" + m.typ(depth-1, behind)
 	case 5, 6:
-		return "map[" + m.pick("string", "int", "Word", "netip.Addr") + "]" + m.typ(depth-1, true)
+		return "map[" + m.pick("string", "int", "Word", "netip.Addr", "*int") + "]" + m.typ(depth-1, true)
 	case 7:
 		return m.pick("any", "error", "[]any")
 	case 8:

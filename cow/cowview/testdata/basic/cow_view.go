@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -63,7 +62,7 @@ func (v ProfileView) Clone() Profile {
 	if !v.ref.Valid() {
 		return Profile{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -143,6 +142,14 @@ func (v ProfileView) AllTags() ([]string, error) {
 	return view.CloneOf(r0), view.CloneOf(r1)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Profile) Clone() Profile {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Profile) ClonedByCowview(Profile) {}
+
 // TeamView shows a Team that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type TeamView struct{ ref view.Ref[Team] }
@@ -197,16 +204,13 @@ func (v TeamView) Grid() view.SliceViews[[]string, view.Slice[string]] {
 	return view.SliceViewsOf[view.Slice[string]](view.Shared(v.ref).Grid)
 }
 
-// teamPlain is a Team without methods, which package snapshot clones by itself.
-type teamPlain Team
-
-var cloneTeam = snapshot.Cloner(snapshot.Options[teamPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Team) Clone() Team {
-	return Team(cloneTeam(teamPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Team) ClonedByCowview(Team) {}
 
 // AddressView shows an Address that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -224,7 +228,7 @@ func (v AddressView) Clone() Address {
 	if !v.ref.Valid() {
 		return Address{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -244,3 +248,14 @@ func (v AddressView) Street() string { return view.Shared(v.ref).Street }
 
 // Lines returns a view of the field Lines.
 func (v AddressView) Lines() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Lines) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Address) Clone() Address {
+	if p.Lines != nil {
+		p.Lines = append(make([]string, 0, len(p.Lines)), p.Lines...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Address) ClonedByCowview(Address) {}

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -197,7 +196,7 @@ func (v OneView) Labels() view.Map[string, int] { return view.MapOf(view.Shared(
 // Set returns a view of the field Set.
 func (v OneView) Set() view.Map[int, bool] { return view.MapOf(view.Shared(v.ref).Set) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p One) Clone() One {
 	if p.Tags != nil {
 		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
@@ -206,6 +205,9 @@ func (p One) Clone() One {
 	p.Set = maps.Clone(p.Set)
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (One) ClonedByCowview(One) {}
 
 // TwoView shows a Two that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -262,16 +264,11 @@ func (v TwoView) S() view.Slice[string] { return view.SliceOf(view.Shared(v.ref)
 // T returns an isolated clone of the field T: its type has no name.
 func (v TwoView) T() struct{ C []int } { return view.CloneOf(view.Shared(v.ref).T) }
 
-// twoPlain is a Two without methods, which package snapshot clones by itself.
-type twoPlain Two
-
-var cloneTwo = snapshot.Cloner(snapshot.Options[twoPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Two) Clone() Two {
 	if view.Meet(view.SliceSpan(p.A), view.SliceSpan(p.B), view.PointerSpan(p.P), view.PointerSpan(p.Q), view.SliceSpan(p.T.C)) ||
 		view.Meet(view.MapSpan(p.M), view.MapSpan(p.N)) {
-		return Two(cloneTwo(twoPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.A != nil {
 		p.A = append(make([]int, 0, len(p.A)), p.A...)
@@ -297,6 +294,9 @@ func (p Two) Clone() Two {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Two) ClonedByCowview(Two) {}
 
 // MixedView shows a Mixed that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -341,15 +341,10 @@ func (v MixedView) Byte() view.Pointer[byte] { return view.PointerOf(view.Shared
 // N returns a view of the field N.
 func (v MixedView) N() view.Pointer[int] { return view.PointerOf(view.Shared(v.ref).N) }
 
-// mixedPlain is a Mixed without methods, which package snapshot clones by itself.
-type mixedPlain Mixed
-
-var cloneMixed = snapshot.Cloner(snapshot.Options[mixedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Mixed) Clone() Mixed {
 	if view.Meet(view.SliceSpan(p.Bytes), view.PointerSpan(p.Arr), view.PointerSpan(p.Byte)) {
-		return Mixed(cloneMixed(mixedPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.Bytes != nil {
 		p.Bytes = append(make([]byte, 0, len(p.Bytes)), p.Bytes...)
@@ -368,6 +363,9 @@ func (p Mixed) Clone() Mixed {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Mixed) ClonedByCowview(Mixed) {}
 
 // InteriorView shows an Interior that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -412,15 +410,10 @@ func (v InteriorView) X() view.Pointer[int] { return view.PointerOf(view.Shared(
 // N returns a view of the field N.
 func (v InteriorView) N() view.Pointer[string] { return view.PointerOf(view.Shared(v.ref).N) }
 
-// interiorPlain is an Interior without methods, which package snapshot clones by itself.
-type interiorPlain Interior
-
-var cloneInterior = snapshot.Cloner(snapshot.Options[interiorPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Interior) Clone() Interior {
 	if view.Meet(view.SliceSpan(p.S), view.PointerSpan(p.P), view.PointerSpan(p.X), view.PointerSpan(p.N)) {
-		return Interior(cloneInterior(interiorPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.S != nil {
 		p.S = append(make([]Point, 0, len(p.S)), p.S...)
@@ -439,6 +432,9 @@ func (p Interior) Clone() Interior {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Interior) ClonedByCowview(Interior) {}
 
 // GridView shows a Grid that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -476,16 +472,13 @@ func (v GridView) Rows() view.SliceViews[[]int, view.Slice[int]] {
 	return view.SliceViewsOf[view.Slice[int]](view.Shared(v.ref).Rows)
 }
 
-// gridPlain is a Grid without methods, which package snapshot clones by itself.
-type gridPlain Grid
-
-var cloneGrid = snapshot.Cloner(snapshot.Options[gridPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Grid) Clone() Grid {
-	return Grid(cloneGrid(gridPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Grid) ClonedByCowview(Grid) {}
 
 // TreeView shows a Tree that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -503,7 +496,7 @@ func (v TreeView) Clone() Tree {
 	if !v.ref.Valid() {
 		return Tree{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -528,6 +521,14 @@ func (v TreeView) Kids() view.SlicePointers[Tree, TreeView] {
 
 // Up returns a view of the field Up.
 func (v TreeView) Up() TreeView { return TreeView{}.ViewOf(view.To(view.Shared(v.ref).Up)) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Tree) Clone() Tree {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Tree) ClonedByCowview(Tree) {}
 
 // LeadView shows a Lead that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -568,16 +569,13 @@ func (v LeadView) Members() view.SliceViews[Member, MemberView] {
 	return view.SliceViewsOf[MemberView](view.Shared(v.ref).Members)
 }
 
-// leadPlain is a Lead without methods, which package snapshot clones by itself.
-type leadPlain Lead
-
-var cloneLead = snapshot.Cloner(snapshot.Options[leadPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Lead) Clone() Lead {
-	return Lead(cloneLead(leadPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Lead) ClonedByCowview(Lead) {}
 
 // SoloView shows a Solo that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -616,7 +614,7 @@ func (v SoloView) Part() PartView { return PartView{}.ViewOf(view.To(&view.Share
 // N returns a view of the field N.
 func (v SoloView) N() view.Pointer[bool] { return view.PointerOf(view.Shared(v.ref).N) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Solo) Clone() Solo {
 	if p.Part.S != nil {
 		p.Part.S = append(make([]string, 0, len(p.Part.S)), p.Part.S...)
@@ -631,6 +629,9 @@ func (p Solo) Clone() Solo {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Solo) ClonedByCowview(Solo) {}
 
 // AnyView shows an Any that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -648,7 +649,7 @@ func (v AnyView) Clone() Any {
 	if !v.ref.Valid() {
 		return Any{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -669,6 +670,14 @@ func (v AnyView) Name() string { return view.Shared(v.ref).Name }
 // Value returns an isolated clone of the field Value: it is an interface.
 func (v AnyView) Value() any { return view.CloneOf(view.Shared(v.ref).Value) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Any) Clone() Any {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Any) ClonedByCowview(Any) {}
+
 // AnyTwoView shows an AnyTwo that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AnyTwoView struct{ ref view.Ref[AnyTwo] }
@@ -685,7 +694,7 @@ func (v AnyTwoView) Clone() AnyTwo {
 	if !v.ref.Valid() {
 		return AnyTwo{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -705,6 +714,14 @@ func (v AnyTwoView) Value() any { return view.CloneOf(view.Shared(v.ref).Value) 
 
 // Tags returns a view of the field Tags.
 func (v AnyTwoView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Tags) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p AnyTwo) Clone() AnyTwo {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (AnyTwo) ClonedByCowview(AnyTwo) {}
 
 // NamedView shows a Named that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -743,15 +760,10 @@ func (v NamedView) A() view.Slice[string] { return view.SliceOf([]string(view.Sh
 // B returns a view of the field B.
 func (v NamedView) B() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).B) }
 
-// namedPlain is a Named without methods, which package snapshot clones by itself.
-type namedPlain Named
-
-var cloneNamed = snapshot.Cloner(snapshot.Options[namedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Named) Clone() Named {
 	if view.Meet(view.SliceSpan(p.A), view.SliceSpan(p.B)) {
-		return Named(cloneNamed(namedPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.A != nil {
 		p.A = append(make(Tags, 0, len(p.A)), p.A...)
@@ -761,6 +773,9 @@ func (p Named) Clone() Named {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Named) ClonedByCowview(Named) {}
 
 // ConvView shows a Conv that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -799,15 +814,10 @@ func (v ConvView) A() AlphaView { return AlphaView{}.ViewOf(view.To(view.Shared(
 // B returns a view of the field B.
 func (v ConvView) B() BetaView { return BetaView{}.ViewOf(view.To(view.Shared(v.ref).B)) }
 
-// convPlain is a Conv without methods, which package snapshot clones by itself.
-type convPlain Conv
-
-var cloneConv = snapshot.Cloner(snapshot.Options[convPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Conv) Clone() Conv {
 	if view.Meet(view.PointerSpan(p.A), view.PointerSpan(p.B)) {
-		return Conv(cloneConv(convPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.A != nil {
 		e := *p.A
@@ -819,6 +829,9 @@ func (p Conv) Clone() Conv {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Conv) ClonedByCowview(Conv) {}
 
 // MapsView shows a Maps that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -866,16 +879,13 @@ func (v MapsView) Maps() view.MapViews[string, map[string]int, view.Map[string, 
 	return view.MapViewsOf[view.Map[string, int]](view.Shared(v.ref).Maps)
 }
 
-// mapsPlain is a Maps without methods, which package snapshot clones by itself.
-type mapsPlain Maps
-
-var cloneMaps = snapshot.Cloner(snapshot.Options[mapsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Maps) Clone() Maps {
-	return Maps(cloneMaps(mapsPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Maps) ClonedByCowview(Maps) {}
 
 // KeysView shows a Keys that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -914,16 +924,13 @@ func (v KeysView) M() map[*Point]int { return view.CloneOf(view.Shared(v.ref).M)
 // P returns a view of the field P.
 func (v KeysView) P() PointView { return PointView{}.ViewOf(view.To(view.Shared(v.ref).P)) }
 
-// keysPlain is a Keys without methods, which package snapshot clones by itself.
-type keysPlain Keys
-
-var cloneKeys = snapshot.Cloner(snapshot.Options[keysPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Keys) Clone() Keys {
-	return Keys(cloneKeys(keysPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Keys) ClonedByCowview(Keys) {}
 
 // ArraysView shows an Arrays that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -971,16 +978,13 @@ func (v ArraysView) P() view.SliceViews[*Point, view.PointerViews[Point, PointVi
 	return view.SliceViewsOf[view.PointerViews[Point, PointView]](view.Shared(v.ref).P[:])
 }
 
-// arraysPlain is an Arrays without methods, which package snapshot clones by itself.
-type arraysPlain Arrays
-
-var cloneArrays = snapshot.Cloner(snapshot.Options[arraysPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Arrays) Clone() Arrays {
-	return Arrays(cloneArrays(arraysPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Arrays) ClonedByCowview(Arrays) {}
 
 // GenView shows a Gen that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -998,7 +1002,7 @@ func (v GenView[T]) Clone() Gen[T] {
 	if !v.ref.Valid() {
 		return Gen[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1023,6 +1027,14 @@ func (v GenView[T]) One() T { return view.CloneOf(view.Shared(v.ref).One) }
 
 // P returns an isolated clone of the field P: there is no view of its type *T.
 func (v GenView[T]) P() *T { return view.CloneOf(view.Shared(v.ref).P) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Gen[T]) Clone() Gen[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Gen[T]) ClonedByCowview(Gen[T]) {}
 
 // DeepView shows a Deep that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1068,16 +1080,13 @@ func (v DeepView) M() view.PointerViews[map[string]bool, view.Map[string, bool]]
 	return view.PointerViewsOf[view.Map[string, bool]](view.Shared(v.ref).M)
 }
 
-// deepPlain is a Deep without methods, which package snapshot clones by itself.
-type deepPlain Deep
-
-var cloneDeep = snapshot.Cloner(snapshot.Options[deepPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Deep) Clone() Deep {
-	return Deep(cloneDeep(deepPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Deep) ClonedByCowview(Deep) {}
 
 // PartsView shows a Parts that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1129,7 +1138,7 @@ func (v PartsView) Map() view.Map[string, [2]int] { return view.MapOf(view.Share
 // Deep returns an isolated clone of the field Deep: there is no view of its type *struct{B []byte}.
 func (v PartsView) Deep() *struct{ B []byte } { return view.CloneOf(view.Shared(v.ref).Deep) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Parts) Clone() Parts {
 	if p.Head.S != nil {
 		p.Head.S = append(make([]string, 0, len(p.Head.S)), p.Head.S...)
@@ -1153,6 +1162,9 @@ func (p Parts) Clone() Parts {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Parts) ClonedByCowview(Parts) {}
 
 // BoolsView shows a Bools that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1194,15 +1206,10 @@ func (v BoolsView) B() view.Pointer[bool] { return view.PointerOf(view.Shared(v.
 // C returns a view of the field C.
 func (v BoolsView) C() view.Pointer[bool] { return view.PointerOf(view.Shared(v.ref).C) }
 
-// boolsPlain is a Bools without methods, which package snapshot clones by itself.
-type boolsPlain Bools
-
-var cloneBools = snapshot.Cloner(snapshot.Options[boolsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Bools) Clone() Bools {
 	if view.Meet(view.PointerSpan(p.A), view.PointerSpan(p.B), view.PointerSpan(p.C)) {
-		return Bools(cloneBools(boolsPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.A != nil {
 		e := *p.A
@@ -1218,6 +1225,9 @@ func (p Bools) Clone() Bools {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Bools) ClonedByCowview(Bools) {}
 
 // PointView shows a Point that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1275,7 +1285,7 @@ func (v MemberView) Clone() Member {
 	if !v.ref.Valid() {
 		return Member{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1295,6 +1305,17 @@ func (v MemberView) Name() string { return view.Shared(v.ref).Name }
 
 // Tags returns a view of the field Tags.
 func (v MemberView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Tags) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Member) Clone() Member {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Member) ClonedByCowview(Member) {}
 
 // PartView shows a Part that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1333,7 +1354,7 @@ func (v PartView) S() view.Slice[string] { return view.SliceOf(view.Shared(v.ref
 // P returns a view of the field P.
 func (v PartView) P() view.Pointer[float64] { return view.PointerOf(view.Shared(v.ref).P) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Part) Clone() Part {
 	if p.S != nil {
 		p.S = append(make([]string, 0, len(p.S)), p.S...)
@@ -1344,6 +1365,9 @@ func (p Part) Clone() Part {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Part) ClonedByCowview(Part) {}
 
 // AlphaView shows an Alpha that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1429,7 +1453,7 @@ func (v MiddleView) Clone() Middle {
 	if !v.ref.Valid() {
 		return Middle{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1449,3 +1473,21 @@ func (v MiddleView) S() view.Slice[string] { return view.SliceOf(view.Shared(v.r
 
 // P returns a view of the field P.
 func (v MiddleView) P() PointView { return PointView{}.ViewOf(view.To(view.Shared(v.ref).P)) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Middle) Clone() Middle {
+	if view.Meet(view.SliceSpan(p.S), view.PointerSpan(p.P)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.S != nil {
+		p.S = append(make([]string, 0, len(p.S)), p.S...)
+	}
+	if p.P != nil {
+		e := *p.P
+		p.P = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Middle) ClonedByCowview(Middle) {}

@@ -44,7 +44,7 @@ func (v ConfigView) Clone() Config {
 	if !v.ref.Valid() {
 		return Config{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -76,6 +76,14 @@ func (v ConfigView) seen() view.Slice[int] { return view.SliceOf(view.Shared(v.r
 // Open returns a view of the field Open.
 func (v ConfigView) Open() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Open) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Config) Clone() Config {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Config) ClonedByCowview(Config) {}
+
 // BoxView shows a Box that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type BoxView[T any] struct{ ref view.Ref[Box[T]] }
@@ -92,7 +100,7 @@ func (v BoxView[T]) Clone() Box[T] {
 	if !v.ref.Valid() {
 		return Box[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -115,6 +123,14 @@ func (v BoxView[T]) Items() view.SliceViews[T, view.Cloned[T]] {
 	return view.SliceViewsOf[view.Cloned[T]](view.Shared(v.ref).Items)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Box[T]) Clone() Box[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Box[T]) ClonedByCowview(Box[T]) {}
+
 // stateView shows a state that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type stateView struct{ ref view.Ref[state] }
@@ -131,7 +147,7 @@ func (v stateView) Clone() state {
 	if !v.ref.Valid() {
 		return state{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -151,3 +167,17 @@ func (v stateView) seen() view.Slice[int] { return view.SliceOf(view.Shared(v.re
 
 // Open returns a view of the field Open.
 func (v stateView) Open() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Open) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p state) Clone() state {
+	if p.seen != nil {
+		p.seen = append(make([]int, 0, len(p.seen)), p.seen...)
+	}
+	if p.Open != nil {
+		p.Open = append(make([]string, 0, len(p.Open)), p.Open...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (state) ClonedByCowview(state) {}

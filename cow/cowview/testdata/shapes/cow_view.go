@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	view2 "github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -234,7 +233,7 @@ func (v SlicesView) Clone() Slices {
 	if !v.ref.Valid() {
 		return Slices{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -325,6 +324,14 @@ func (v SlicesView) Flats() view2.SlicePointers[Flat, FlatView] {
 	return view2.SlicePointersOf[FlatView](view2.Shared(v.ref).Flats)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Slices) Clone() Slices {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Slices) ClonedByCowview(Slices) {}
+
 // MapsView shows a Maps that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MapsView struct{ ref view2.Ref[Maps] }
@@ -341,7 +348,7 @@ func (v MapsView) Clone() Maps {
 	if !v.ref.Valid() {
 		return Maps{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -413,6 +420,14 @@ func (v MapsView) ByAny() map[any]string { return view2.CloneOf(view2.Shared(v.r
 // Set returns a view of the field Set.
 func (v MapsView) Set() view2.Map[string, struct{}] { return view2.MapOf(view2.Shared(v.ref).Set) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Maps) Clone() Maps {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Maps) ClonedByCowview(Maps) {}
+
 // PointersView shows a Pointers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PointersView struct{ ref view2.Ref[Pointers] }
@@ -429,7 +444,7 @@ func (v PointersView) Clone() Pointers {
 	if !v.ref.Valid() {
 		return Pointers{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -503,6 +518,14 @@ func (v PointersView) Self() PointersView {
 	return PointersView{}.ViewOf(view2.To(view2.Shared(v.ref).Self))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Pointers) Clone() Pointers {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pointers) ClonedByCowview(Pointers) {}
+
 // OthersView shows an Others that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OthersView struct{ ref view2.Ref[Others] }
@@ -519,7 +542,7 @@ func (v OthersView) Clone() Others {
 	if !v.ref.Valid() {
 		return Others{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -583,6 +606,14 @@ func (v OthersView) Own() ownErrorView {
 func (v OthersView) private() view2.MapViews[string, []int, view2.Slice[int]] {
 	return view2.MapViewsOf[view2.Slice[int]](view2.Shared(v.ref).private)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Others) Clone() Others {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Others) ClonedByCowview(Others) {}
 
 // NamesView shows a Names that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -671,7 +702,7 @@ func (v EmbedsView) Clone() Embeds {
 	if !v.ref.Valid() {
 		return Embeds{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -758,6 +789,14 @@ func (v EmbedsView) Raw() string { return view2.Shared(v.ref).Raw }
 func (v EmbedsView) Unparsed() view2.Slice[string] {
 	return view2.SliceOf(view2.Shared(v.ref).Unparsed)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Embeds) Clone() Embeds {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Embeds) ClonedByCowview(Embeds) {}
 
 // OwnView shows an Own that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -901,7 +940,7 @@ func (v LockersView) By() view2.MapPointers[string, Locked, LockedView] {
 	return view2.MapPointersOf[LockedView](view2.Shared(v.ref).By)
 }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Lockers) Clone() Lockers {
 	if p.List != nil {
 		p.List = append(make([]*Locked, 0, len(p.List)), p.List...)
@@ -924,6 +963,9 @@ func (p Lockers) Clone() Lockers {
 	return p
 }
 
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Lockers) ClonedByCowview(Lockers) {}
+
 // OwnersView shows an Owners that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OwnersView struct{ ref view2.Ref[Owners] }
@@ -940,7 +982,7 @@ func (v OwnersView) Clone() Owners {
 	if !v.ref.Valid() {
 		return Owners{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -981,6 +1023,45 @@ func (v OwnersView) F() view2.SliceViews[Own, OwnView] {
 	return view2.SliceViewsOf[OwnView](view2.Shared(v.ref).F[:])
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Owners) Clone() Owners {
+	if p.A != nil {
+		p.A = append(make([]Own, 0, len(p.A)), p.A...)
+		for i := range p.A {
+			p.A[i] = p.A[i].Clone()
+		}
+	}
+	if p.B != nil {
+		m := make(map[string]Own, len(p.B))
+		for k, e := range p.B {
+			e = e.Clone()
+			m[k] = e
+		}
+		p.B = m
+	}
+	if p.C != nil {
+		p.C = p.C.Clone()
+	}
+	if p.D != nil {
+		p.D = append(make([]*OwnPtr, 0, len(p.D)), p.D...)
+		for i := range p.D {
+			if p.D[i] != nil {
+				p.D[i] = p.D[i].Clone()
+			}
+		}
+	}
+	if p.E.S != nil {
+		p.E.S = append(make([]int, 0, len(p.E.S)), p.E.S...)
+	}
+	for i := range p.F {
+		p.F[i] = p.F[i].Clone()
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Owners) ClonedByCowview(Owners) {}
+
 // ListView shows a List that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ListView[T any, N Number] struct{ ref view2.Ref[List[T, N]] }
@@ -997,7 +1078,7 @@ func (v ListView[T, N]) Clone() List[T, N] {
 	if !v.ref.Valid() {
 		return List[T, N]{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1056,6 +1137,14 @@ func (v ListView[T, N]) Sum(a0 N, a1 ...T) (N, T) {
 	r0, r1 := view2.Shared(v.ref).Sum(a0, a1...)
 	return r0, view2.CloneOf(r1)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p List[T, N]) Clone() List[T, N] {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (List[T, N]) ClonedByCowview(List[T, N]) {}
 
 // SingleView shows a Single that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1117,7 +1206,7 @@ func (v SingleView) Leaf() struct {
 	return view2.CloneOf(view2.Shared(v.ref).Leaf)
 }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Single) Clone() Single {
 	if p.Tags != nil {
 		p.Tags = append(make(Tags, 0, len(p.Tags)), p.Tags...)
@@ -1146,6 +1235,9 @@ func (p Single) Clone() Single {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Single) ClonedByCowview(Single) {}
 
 // TwiceView shows a Twice that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1214,19 +1306,14 @@ func (v TwiceView) Inner() struct{ C []string } { return view2.CloneOf(view2.Sha
 // Unique returns a view of the field Unique.
 func (v TwiceView) Unique() view2.Slice[bool] { return view2.SliceOf(view2.Shared(v.ref).Unique) }
 
-// twicePlain is a Twice without methods, which package snapshot clones by itself.
-type twicePlain Twice
-
-var cloneTwice = snapshot.Cloner(snapshot.Options[twicePlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Twice) Clone() Twice {
 	if view2.Meet(view2.SliceSpan(p.A), view2.SliceSpan(p.B), view2.SliceSpan(p.Inner.C)) ||
 		view2.Meet(view2.MapSpan(p.M), view2.MapSpan(p.N)) ||
 		view2.Meet(view2.PointerSpan(p.P), view2.PointerSpan(p.Q)) ||
 		view2.Meet(view2.PointerSpan(p.T), view2.PointerSpan(p.U)) ||
 		view2.Meet(view2.SliceSpan(p.Bytes), view2.PointerSpan(p.Arr)) {
-		return Twice(cloneTwice(twicePlain(p))) // keeps the shape
+		return view2.CloneOf(p) // keeps the shape
 	}
 	if p.A != nil {
 		p.A = append(make([]string, 0, len(p.A)), p.A...)
@@ -1267,6 +1354,9 @@ func (p Twice) Clone() Twice {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Twice) ClonedByCowview(Twice) {}
 
 // PartsView shows a Parts that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1318,7 +1408,7 @@ func (v PartsView) Map() view2.Map[string, [2]int] { return view2.MapOf(view2.Sh
 // Deep returns an isolated clone of the field Deep: there is no view of its type *struct{B []byte}.
 func (v PartsView) Deep() *struct{ B []byte } { return view2.CloneOf(view2.Shared(v.ref).Deep) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Parts) Clone() Parts {
 	if p.Head.S != nil {
 		p.Head.S = append(make([]string, 0, len(p.Head.S)), p.Head.S...)
@@ -1343,6 +1433,9 @@ func (p Parts) Clone() Parts {
 	return p
 }
 
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Parts) ClonedByCowview(Parts) {}
+
 // LeafView shows a Leaf that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type LeafView struct{ ref view2.Ref[Leaf] }
@@ -1359,7 +1452,7 @@ func (v LeafView) Clone() Leaf {
 	if !v.ref.Valid() {
 		return Leaf{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1376,6 +1469,17 @@ func (v LeafView) MarshalJSON() ([]byte, error) { return view2.JSONOf(v.ref) }
 
 // S returns a view of the field S.
 func (v LeafView) S() view2.Slice[int] { return view2.SliceOf(view2.Shared(v.ref).S) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Leaf) Clone() Leaf {
+	if p.S != nil {
+		p.S = append(make([]int, 0, len(p.S)), p.S...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Leaf) ClonedByCowview(Leaf) {}
 
 // FlatView shows a Flat that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1467,7 +1571,7 @@ func (v BaseView) Clone() Base {
 	if !v.ref.Valid() {
 		return Base{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1491,6 +1595,17 @@ func (v BaseView) List() view2.Slice[int] { return view2.SliceOf(view2.Shared(v.
 // Same returns the field Same.
 func (v BaseView) Same() int { return view2.Shared(v.ref).Same }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Base) Clone() Base {
+	if p.List != nil {
+		p.List = append(make([]int, 0, len(p.List)), p.List...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Base) ClonedByCowview(Base) {}
+
 // MetaView shows a Meta that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MetaView struct{ ref view2.Ref[Meta] }
@@ -1507,7 +1622,7 @@ func (v MetaView) Clone() Meta {
 	if !v.ref.Valid() {
 		return Meta{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1528,6 +1643,15 @@ func (v MetaView) Labels() view2.Map[string, string] { return view2.MapOf(view2.
 // Same returns the field Same.
 func (v MetaView) Same() int { return view2.Shared(v.ref).Same }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Meta) Clone() Meta {
+	p.Labels = maps.Clone(p.Labels)
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Meta) ClonedByCowview(Meta) {}
+
 // PairView shows a Pair that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PairView[T any] struct{ ref view2.Ref[Pair[T]] }
@@ -1544,7 +1668,7 @@ func (v PairView[T]) Clone() Pair[T] {
 	if !v.ref.Valid() {
 		return Pair[T]{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1567,6 +1691,14 @@ func (v PairView[T]) B() T { return view2.CloneOf(view2.Shared(v.ref).B) }
 
 // S returns a view of the field S.
 func (v PairView[T]) S() view2.Slice[string] { return view2.SliceOf(view2.Shared(v.ref).S) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Pair[T]) Clone() Pair[T] {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pair[T]) ClonedByCowview(Pair[T]) {}
 
 // TagsView shows a Tags that is not to be written to.
 type TagsView struct{ view2.Slice[string] }

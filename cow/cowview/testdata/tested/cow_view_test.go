@@ -5,7 +5,6 @@ package tested
 import (
 	"log/slog"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -51,16 +50,13 @@ func (v WholeView) Parts() view.SliceViews[Part, PartView] {
 	return view.SliceViewsOf[PartView](view.Shared(v.ref).Parts)
 }
 
-// wholePlain is a Whole without methods, which package snapshot clones by itself.
-type wholePlain Whole
-
-var cloneWhole = snapshot.Cloner(snapshot.Options[wholePlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Whole) Clone() Whole {
-	return Whole(cloneWhole(wholePlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Whole) ClonedByCowview(Whole) {}
 
 // PartView shows a Part that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -78,7 +74,7 @@ func (v PartView) Clone() Part {
 	if !v.ref.Valid() {
 		return Part{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -95,3 +91,14 @@ func (v PartView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 
 // S returns a view of the field S.
 func (v PartView) S() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).S) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Part) Clone() Part {
+	if p.S != nil {
+		p.S = append(make([]int, 0, len(p.S)), p.S...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Part) ClonedByCowview(Part) {}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/cowstore/cowstore/cow/cowview/testdata/other"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -71,7 +70,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -139,6 +138,14 @@ func (v UsesView) Hands() view.SliceViews[ByHand, ByHandView] {
 	return view.SliceViewsOf[ByHandView](view.Shared(v.ref).Hands)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Uses) Clone() Uses {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Uses) ClonedByCowview(Uses) {}
+
 // MetaView shows a Meta that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MetaView struct{ ref view.Ref[Meta] }
@@ -155,7 +162,7 @@ func (v MetaView) Clone() Meta {
 	if !v.ref.Valid() {
 		return Meta{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -200,6 +207,14 @@ func (v MetaView) Inner() (r view.MapPointers[string, other.Config, other.Config
 	return r
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Meta) Clone() Meta {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Meta) ClonedByCowview(Meta) {}
+
 // BufferView shows a Buffer that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type BufferView struct{ ref view.Ref[Buffer] }
@@ -231,16 +246,13 @@ func (v BufferView) LogValue() slog.Value { return view.LogOf(v.ref) }
 // MarshalJSON returns the JSON of the value.
 func (v BufferView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 
-// bufferPlain is a Buffer without methods, which package snapshot clones by itself.
-type bufferPlain Buffer
-
-var cloneBuffer = snapshot.Cloner(snapshot.Options[bufferPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Buffer) Clone() Buffer {
-	return Buffer(cloneBuffer(bufferPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Buffer) ClonedByCowview(Buffer) {}
 
 // TextsView shows a Texts that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -279,11 +291,14 @@ func (v TextsView) Buffer() bytes.Buffer { return view.CloneOf(view.Shared(v.ref
 // Name returns the field Name.
 func (v TextsView) Name() string { return view.Shared(v.ref).Name }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Texts) Clone() Texts {
 	p.Buffer = view.CloneOf(p.Buffer)
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Texts) ClonedByCowview(Texts) {}
 
 // SumsView shows a Sums that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -319,16 +334,13 @@ func (v SumsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 // Count returns the field Count.
 func (v SumsView) Count() int { return view.Shared(v.ref).Count }
 
-// sumsPlain is a Sums without methods, which package snapshot clones by itself.
-type sumsPlain Sums
-
-var cloneSums = snapshot.Cloner(snapshot.Options[sumsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Sums) Clone() Sums {
-	return Sums(cloneSums(sumsPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Sums) ClonedByCowview(Sums) {}
 
 // HeadsView shows a Heads that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -371,16 +383,13 @@ func (v HeadsView) B() view.SliceViews[textproto.MIMEHeader, TextprotoMIMEHeader
 	return view.SliceViewsOf[TextprotoMIMEHeaderView](view.Shared(v.ref).B)
 }
 
-// headsPlain is a Heads without methods, which package snapshot clones by itself.
-type headsPlain Heads
-
-var cloneHeads = snapshot.Cloner(snapshot.Options[headsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Heads) Clone() Heads {
-	return Heads(cloneHeads(headsPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Heads) ClonedByCowview(Heads) {}
 
 // BigView shows a Big that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -427,16 +436,13 @@ func (v BigView) All() view.SliceViews[*big.Int, view.Cloned[*big.Int]] {
 // Text returns the field Text.
 func (v BigView) Text() *strings.Replacer { return view.Shared(v.ref).Text }
 
-// bigPlain is a Big without methods, which package snapshot clones by itself.
-type bigPlain Big
-
-var cloneBig = snapshot.Cloner(snapshot.Options[bigPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Big) Clone() Big {
-	return Big(cloneBig(bigPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Big) ClonedByCowview(Big) {}
 
 // OtherNamesView shows an other.Names that is not to be written to.
 type OtherNamesView struct{ view.Slice[string] }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/cowstore/cowstore/cow/cowview/internal/shapes/lists"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -135,7 +134,7 @@ func (v DeepView) Clone() Deep {
 	if !v.ref.Valid() {
 		return Deep{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -186,6 +185,14 @@ func (v DeepView) hidden() struct {
 	return view.CloneOf(view.Shared(v.ref).hidden)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Deep) Clone() Deep {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Deep) ClonedByCowview(Deep) {}
+
 // ContainedView shows a Contained that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ContainedView struct{ ref view.Ref[Contained] }
@@ -202,7 +209,7 @@ func (v ContainedView) Clone() Contained {
 	if !v.ref.Valid() {
 		return Contained{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -272,6 +279,14 @@ func (v ContainedView) Array() view.SliceViews[struct{ Tags []string }, view.Clo
 	return view.SliceViewsOf[view.Cloned[struct{ Tags []string }]](view.Shared(v.ref).Array[:])
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Contained) Clone() Contained {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Contained) ClonedByCowview(Contained) {}
+
 // AlikeView shows an Alike that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AlikeView struct{ ref view.Ref[Alike] }
@@ -314,13 +329,10 @@ func (v AlikeView) C() view.SliceViews[struct{ Tags []string }, view.Cloned[stru
 	return view.SliceViewsOf[view.Cloned[struct{ Tags []string }]](view.Shared(v.ref).C)
 }
 
-// alikePlain is an Alike without methods, which package snapshot clones by itself.
-type alikePlain Alike
-
-var cloneAlike = snapshot.Cloner(snapshot.Options[alikePlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Alike) Clone() Alike {
-	return Alike(cloneAlike(alikePlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Alike) ClonedByCowview(Alike) {}

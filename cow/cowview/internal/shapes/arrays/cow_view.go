@@ -6,7 +6,6 @@ import (
 	"log/slog"
 
 	"github.com/cowstore/cowstore/cow/cowview/internal/shapes/lists"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -66,7 +65,7 @@ func (v CellView) Clone() Cell {
 	if !v.ref.Valid() {
 		return Cell{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -87,6 +86,21 @@ func (v CellView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.
 // At returns a view of the field At.
 func (v CellView) At() view.Pointer[int] { return view.PointerOf(view.Shared(v.ref).At) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Cell) Clone() Cell {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	if p.At != nil {
+		e := *p.At
+		p.At = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Cell) ClonedByCowview(Cell) {}
+
 // FlatView shows a Flat that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type FlatView struct{ ref view.Ref[Flat] }
@@ -103,7 +117,7 @@ func (v FlatView) Clone() Flat {
 	if !v.ref.Valid() {
 		return Flat{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -136,6 +150,22 @@ func (v FlatView) P() view.Pointer[[4]int] { return view.PointerOf(view.Shared(v
 // Q returns a view of the field Q.
 func (v FlatView) Q() view.Pointer[Grid] { return view.PointerOf(view.Shared(v.ref).Q) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Flat) Clone() Flat {
+	if p.P != nil {
+		e := *p.P
+		p.P = &e
+	}
+	if p.Q != nil {
+		e := *p.Q
+		p.Q = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Flat) ClonedByCowview(Flat) {}
+
 // DeepView shows a Deep that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type DeepView struct{ ref view.Ref[Deep] }
@@ -152,7 +182,7 @@ func (v DeepView) Clone() Deep {
 	if !v.ref.Valid() {
 		return Deep{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -218,6 +248,14 @@ func (v DeepView) Any() view.SliceViews[any, view.Cloned[any]] {
 // None returns the field None.
 func (v DeepView) None() [0][]int { return view.Shared(v.ref).None }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Deep) Clone() Deep {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Deep) ClonedByCowview(Deep) {}
+
 // InsideView shows an Inside that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type InsideView struct{ ref view.Ref[Inside] }
@@ -282,13 +320,10 @@ func (v InsideView) Named() view.MapViews[string, Slots, view.Cloned[Slots]] {
 	return view.MapViewsOf[view.Cloned[Slots]](view.Shared(v.ref).Named)
 }
 
-// insidePlain is an Inside without methods, which package snapshot clones by itself.
-type insidePlain Inside
-
-var cloneInside = snapshot.Cloner(snapshot.Options[insidePlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Inside) Clone() Inside {
-	return Inside(cloneInside(insidePlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Inside) ClonedByCowview(Inside) {}

@@ -65,7 +65,7 @@ func (v AnyView) Clone() Any {
 	if !v.ref.Valid() {
 		return Any{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -106,6 +106,14 @@ func (v AnyView) Deep() view.MapViews[string, []map[string]any, view.SliceViews[
 	return view.MapViewsOf[view.SliceViews[map[string]any, view.MapViews[string, any, view.Cloned[any]]]](view.Shared(v.ref).Deep)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Any) Clone() Any {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Any) ClonedByCowview(Any) {}
+
 // ErrorsView shows an Errors that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ErrorsView struct{ ref view.Ref[Errors] }
@@ -122,7 +130,7 @@ func (v ErrorsView) Clone() Errors {
 	if !v.ref.Valid() {
 		return Errors{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -153,6 +161,14 @@ func (v ErrorsView) By() view.MapViews[string, error, view.Cloned[error]] {
 // P returns an isolated clone of the field P: there is no view of its type *error.
 func (v ErrorsView) P() *error { return view.CloneOf(view.Shared(v.ref).P) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Errors) Clone() Errors {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Errors) ClonedByCowview(Errors) {}
+
 // MethodsView shows a Methods that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MethodsView struct{ ref view.Ref[Methods] }
@@ -169,7 +185,7 @@ func (v MethodsView) Clone() Methods {
 	if !v.ref.Valid() {
 		return Methods{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -203,6 +219,14 @@ func (v MethodsView) Cloner() interface{ Clone() any } {
 	return view.CloneOf(view.Shared(v.ref).Cloner)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Methods) Clone() Methods {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Methods) ClonedByCowview(Methods) {}
+
 // MixedView shows a Mixed that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MixedView struct{ ref view.Ref[Mixed] }
@@ -219,7 +243,7 @@ func (v MixedView) Clone() Mixed {
 	if !v.ref.Valid() {
 		return Mixed{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -269,3 +293,11 @@ func (v MixedView) Anys() view.SliceViews[Any, AnyView] {
 func (v MixedView) ByKey() view.MapViews[string, Any, AnyView] {
 	return view.MapViewsOf[AnyView](view.Shared(v.ref).ByKey)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Mixed) Clone() Mixed {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Mixed) ClonedByCowview(Mixed) {}

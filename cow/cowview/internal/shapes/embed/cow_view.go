@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow/cowview/internal/shapes/lists"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -107,7 +106,7 @@ func (v BaseView) Clone() Base {
 	if !v.ref.Valid() {
 		return Base{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -133,6 +132,14 @@ func (v BaseView) Attrs() view.MapViews[string, []string, view.Slice[string]] {
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Attrs)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Base) Clone() Base {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Base) ClonedByCowview(Base) {}
+
 // ByValueView shows a ByValue that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ByValueView struct{ ref view.Ref[ByValue] }
@@ -149,7 +156,7 @@ func (v ByValueView) Clone() ByValue {
 	if !v.ref.Valid() {
 		return ByValue{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -181,6 +188,14 @@ func (v ByValueView) Attrs() view.MapViews[string, []string, view.Slice[string]]
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Attrs)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p ByValue) Clone() ByValue {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (ByValue) ClonedByCowview(ByValue) {}
+
 // ByPointerView shows a ByPointer that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ByPointerView struct{ ref view.Ref[ByPointer] }
@@ -197,7 +212,7 @@ func (v ByPointerView) Clone() ByPointer {
 	if !v.ref.Valid() {
 		return ByPointer{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -242,6 +257,14 @@ func (v ByPointerView) Attrs() (r view.MapViews[string, []string, view.Slice[str
 	return r
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p ByPointer) Clone() ByPointer {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (ByPointer) ClonedByCowview(ByPointer) {}
+
 // LevelsView shows a Levels that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type LevelsView struct{ ref view.Ref[Levels] }
@@ -258,7 +281,7 @@ func (v LevelsView) Clone() Levels {
 	if !v.ref.Valid() {
 		return Levels{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -311,6 +334,14 @@ func (v LevelsView) Attrs() view.MapViews[string, []string, view.Slice[string]] 
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Attrs)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Levels) Clone() Levels {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Levels) ClonedByCowview(Levels) {}
+
 // StampedView shows a Stamped that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type StampedView struct{ ref view.Ref[Stamped] }
@@ -327,7 +358,7 @@ func (v StampedView) Clone() Stamped {
 	if !v.ref.Valid() {
 		return Stamped{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -347,6 +378,17 @@ func (v StampedView) Time() time.Time { return view.Shared(v.ref).Time }
 
 // Notes returns a view of the field Notes.
 func (v StampedView) Notes() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Notes) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Stamped) Clone() Stamped {
+	if p.Notes != nil {
+		p.Notes = append(make([]string, 0, len(p.Notes)), p.Notes...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Stamped) ClonedByCowview(Stamped) {}
 
 // LinkedView shows a Linked that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -473,16 +515,13 @@ func (v LinkedView) OmitHost() (r bool) {
 	return r
 }
 
-// linkedPlain is a Linked without methods, which package snapshot clones by itself.
-type linkedPlain Linked
-
-var cloneLinked = snapshot.Cloner(snapshot.Options[linkedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Linked) Clone() Linked {
-	return Linked(cloneLinked(linkedPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Linked) ClonedByCowview(Linked) {}
 
 // ForeignView shows a Foreign that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -500,7 +539,7 @@ func (v ForeignView) Clone() Foreign {
 	if !v.ref.Valid() {
 		return Foreign{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -541,6 +580,14 @@ func (v ForeignView) Y() int { return view.Shared(v.ref).Y }
 // Name returns the field Name.
 func (v ForeignView) Name() string { return view.Shared(v.ref).Name }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Foreign) Clone() Foreign {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Foreign) ClonedByCowview(Foreign) {}
+
 // ForeignPointerView shows a ForeignPointer that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ForeignPointerView struct{ ref view.Ref[ForeignPointer] }
@@ -559,7 +606,7 @@ func (v ForeignPointerView) Clone() ForeignPointer {
 	if !v.ref.Valid() {
 		return ForeignPointer{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -632,6 +679,14 @@ func (v ForeignPointerView) Name() (r string) {
 	return r
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p ForeignPointer) Clone() ForeignPointer {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (ForeignPointer) ClonedByCowview(ForeignPointer) {}
+
 // ShadowedView shows a Shadowed that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ShadowedView struct{ ref view.Ref[Shadowed] }
@@ -677,16 +732,13 @@ func (v ShadowedView) Attrs() view.MapViews[string, []string, view.Slice[string]
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Attrs)
 }
 
-// shadowedPlain is a Shadowed without methods, which package snapshot clones by itself.
-type shadowedPlain Shadowed
-
-var cloneShadowed = snapshot.Cloner(snapshot.Options[shadowedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Shadowed) Clone() Shadowed {
-	return Shadowed(cloneShadowed(shadowedPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Shadowed) ClonedByCowview(Shadowed) {}
 
 // ContainersView shows a Containers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -704,7 +756,7 @@ func (v ContainersView) Clone() Containers {
 	if !v.ref.Valid() {
 		return Containers{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -734,6 +786,14 @@ func (v ContainersView) ItemList() view.PointerViews[lists.ItemList, ListsItemLi
 	return view.PointerViewsOf[ListsItemListView](view.Shared(v.ref).ItemList)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Containers) Clone() Containers {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Containers) ClonedByCowview(Containers) {}
+
 // InterfacesView shows an Interfaces that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type InterfacesView struct{ ref view.Ref[Interfaces] }
@@ -750,7 +810,7 @@ func (v InterfacesView) Clone() Interfaces {
 	if !v.ref.Valid() {
 		return Interfaces{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -773,6 +833,14 @@ func (v InterfacesView) Stringer() fmt.Stringer { return view.CloneOf(view.Share
 
 // N returns a view of the field N.
 func (v InterfacesView) N() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).N) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Interfaces) Clone() Interfaces {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Interfaces) ClonedByCowview(Interfaces) {}
 
 // TwinsView shows a Twins that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -817,16 +885,11 @@ func (v TwinsView) A() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).
 // B returns a view of the field B.
 func (v TwinsView) B() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).B) }
 
-// twinsPlain is a Twins without methods, which package snapshot clones by itself.
-type twinsPlain Twins
-
-var cloneTwins = snapshot.Cloner(snapshot.Options[twinsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Twins) Clone() Twins {
 	if view.Meet(view.SliceSpan(p.Left.A), view.SliceSpan(p.Right.B)) ||
 		view.Meet(view.SliceSpan(p.Left.Both), view.SliceSpan(p.Right.Both)) {
-		return Twins(cloneTwins(twinsPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.Left.A != nil {
 		p.Left.A = append(make([]int, 0, len(p.Left.A)), p.Left.A...)
@@ -842,6 +905,9 @@ func (p Twins) Clone() Twins {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Twins) ClonedByCowview(Twins) {}
 
 // LeftView shows a Left that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -859,7 +925,7 @@ func (v LeftView) Clone() Left {
 	if !v.ref.Valid() {
 		return Left{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -880,6 +946,20 @@ func (v LeftView) A() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).A
 // Both returns a view of the field Both.
 func (v LeftView) Both() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Both) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Left) Clone() Left {
+	if p.A != nil {
+		p.A = append(make([]int, 0, len(p.A)), p.A...)
+	}
+	if p.Both != nil {
+		p.Both = append(make([]string, 0, len(p.Both)), p.Both...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Left) ClonedByCowview(Left) {}
+
 // RightView shows a Right that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type RightView struct{ ref view.Ref[Right] }
@@ -896,7 +976,7 @@ func (v RightView) Clone() Right {
 	if !v.ref.Valid() {
 		return Right{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -916,6 +996,20 @@ func (v RightView) B() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).
 
 // Both returns a view of the field Both.
 func (v RightView) Both() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Both) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Right) Clone() Right {
+	if p.B != nil {
+		p.B = append(make([]int, 0, len(p.B)), p.B...)
+	}
+	if p.Both != nil {
+		p.Both = append(make([]string, 0, len(p.Both)), p.Both...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Right) ClonedByCowview(Right) {}
 
 // ListsItemListView shows a lists.ItemList that is not to be written to.
 type ListsItemListView struct {

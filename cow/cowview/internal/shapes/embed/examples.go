@@ -14,7 +14,7 @@ func Shapes() []shape.Shape {
 		shape.Of[StampedView](),
 		shape.Of[LinkedView](),
 		shape.Of[ForeignView](),
-		shape.Of[ForeignPointerView](shape.Tree),
+		shape.Of[ForeignPointerView](),
 		shape.Of[ShadowedView](),
 		shape.Of[ContainersView](),
 		shape.Of[InterfacesView](shape.Hidden(func(v InterfacesView) map[string]any {

@@ -113,7 +113,7 @@ func (v ListView[T]) Clone() List[T] {
 	if !v.ref.Valid() {
 		return List[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -139,6 +139,14 @@ func (v ListView[T]) First() *T { return view.CloneOf(view.Shared(v.ref).First) 
 // Last returns an isolated clone of the field Last: its type is a type parameter.
 func (v ListView[T]) Last() T { return view.CloneOf(view.Shared(v.ref).Last) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p List[T]) Clone() List[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (List[T]) ClonedByCowview(List[T]) {}
+
 // PairView shows a Pair that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PairView[K comparable, V any] struct{ ref view.Ref[Pair[K, V]] }
@@ -155,7 +163,7 @@ func (v PairView[K, V]) Clone() Pair[K, V] {
 	if !v.ref.Valid() {
 		return Pair[K, V]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -187,6 +195,14 @@ func (v PairView[K, V]) Vals() view.SliceViews[V, view.Cloned[V]] {
 // Deep returns an isolated clone of the field Deep: its keys reach what can be modified.
 func (v PairView[K, V]) Deep() map[K][]V { return view.CloneOf(view.Shared(v.ref).Deep) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Pair[K, V]) Clone() Pair[K, V] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pair[K, V]) ClonedByCowview(Pair[K, V]) {}
+
 // NumberView shows a Number that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NumberView[T Numeric] struct{ ref view.Ref[Number[T]] }
@@ -203,7 +219,7 @@ func (v NumberView[T]) Clone() Number[T] {
 	if !v.ref.Valid() {
 		return Number[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -248,6 +264,14 @@ func (v NumberView[T]) Raw() view.MapViews[string, *T, view.Pointer[T]] {
 	return view.MapViewsOf[view.Pointer[T]](view.Shared(v.ref).Raw)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Number[T]) Clone() Number[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Number[T]) ClonedByCowview(Number[T]) {}
+
 // OptionsView shows an Options that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OptionsView[T any] struct{ ref view.Ref[Options[T]] }
@@ -264,7 +288,7 @@ func (v OptionsView[T]) Clone() Options[T] {
 	if !v.ref.Valid() {
 		return Options[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -288,6 +312,17 @@ func (v OptionsView[T]) None() [0]T { return view.Shared(v.ref).None }
 // Size returns the field Size.
 func (v OptionsView[T]) Size() int { return view.Shared(v.ref).Size }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Options[T]) Clone() Options[T] {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Options[T]) ClonedByCowview(Options[T]) {}
+
 // NodeView shows a Node that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NodeView[T any] struct{ ref view.Ref[Node[T]] }
@@ -304,7 +339,7 @@ func (v NodeView[T]) Clone() Node[T] {
 	if !v.ref.Valid() {
 		return Node[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -332,6 +367,14 @@ func (v NodeView[T]) Kids() view.SliceViews[Node[T], NodeView[T]] {
 	return view.SliceViewsOf[NodeView[T]](view.Shared(v.ref).Kids)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Node[T]) Clone() Node[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Node[T]) ClonedByCowview(Node[T]) {}
+
 // UsesView shows an Uses that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type UsesView struct{ ref view.Ref[Uses] }
@@ -348,7 +391,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -413,6 +456,14 @@ func (v UsesView) Nodes() NodeView[map[string]int] {
 	return NodeView[map[string]int]{}.ViewOf(view.To(&view.Shared(v.ref).Nodes))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Uses) Clone() Uses {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Uses) ClonedByCowview(Uses) {}
+
 // SortedView shows a Sorted that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SortedView[K cmp.Ordered] struct{ ref view.Ref[Sorted[K]] }
@@ -450,13 +501,16 @@ func (v SortedView[K]) Keys() view.Slice[K] { return view.SliceOf(view.Shared(v.
 // Min returns the field Min.
 func (v SortedView[K]) Min() K { return view.Shared(v.ref).Min }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Sorted[K]) Clone() Sorted[K] {
 	if p.Keys != nil {
 		p.Keys = append(make([]K, 0, len(p.Keys)), p.Keys...)
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Sorted[K]) ClonedByCowview(Sorted[K]) {}
 
 // AliasedView shows an Aliased that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -474,7 +528,7 @@ func (v AliasedView) Clone() Aliased {
 	if !v.ref.Valid() {
 		return Aliased{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -502,6 +556,14 @@ func (v AliasedView) Items() view.SliceViews[Item, ListView[lists.Item]] {
 // Own returns a view of the field Own.
 func (v AliasedView) Own() IntsView { return IntsView{}.ViewOf(view.To(&view.Shared(v.ref).Own)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Aliased) Clone() Aliased {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Aliased) ClonedByCowview(Aliased) {}
+
 // EmbedsView shows an Embeds that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type EmbedsView struct{ ref view.Ref[Embeds] }
@@ -518,7 +580,7 @@ func (v EmbedsView) Clone() Embeds {
 	if !v.ref.Valid() {
 		return Embeds{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -597,6 +659,14 @@ func (v EmbedsView) Deep() (r view.MapViews[string, [][]string, view.SliceViews[
 	return r
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Embeds) Clone() Embeds {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Embeds) ClonedByCowview(Embeds) {}
+
 // IntsView shows an Ints that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type IntsView struct{ ref view.Ref[Ints] }
@@ -613,7 +683,7 @@ func (v IntsView) Clone() Ints {
 	if !v.ref.Valid() {
 		return Ints{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -636,3 +706,21 @@ func (v IntsView) First() view.Pointer[int] { return view.PointerOf(view.Shared(
 
 // Last returns the field Last.
 func (v IntsView) Last() int { return view.Shared(v.ref).Last }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Ints) Clone() Ints {
+	if view.Meet(view.SliceSpan(p.Items), view.PointerSpan(p.First)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.Items != nil {
+		p.Items = append(make([]int, 0, len(p.Items)), p.Items...)
+	}
+	if p.First != nil {
+		e := *p.First
+		p.First = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Ints) ClonedByCowview(Ints) {}

@@ -4,8 +4,8 @@ package handles
 
 import (
 	"log/slog"
+	"maps"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -60,7 +60,7 @@ func (v FuncsView) Clone() Funcs {
 	if !v.ref.Valid() {
 		return Funcs{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -96,6 +96,25 @@ func (v FuncsView) P() view.Pointer[func()] { return view.PointerOf(view.Shared(
 // Array returns the field Array.
 func (v FuncsView) Array() [2]Handler { return view.Shared(v.ref).Array }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Funcs) Clone() Funcs {
+	if view.Meet(view.SliceSpan(p.List), view.PointerSpan(p.P)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.List != nil {
+		p.List = append(make([]func(), 0, len(p.List)), p.List...)
+	}
+	p.By = maps.Clone(p.By)
+	if p.P != nil {
+		e := *p.P
+		p.P = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Funcs) ClonedByCowview(Funcs) {}
+
 // ChansView shows a Chans that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ChansView struct{ ref view.Ref[Chans] }
@@ -112,7 +131,7 @@ func (v ChansView) Clone() Chans {
 	if !v.ref.Valid() {
 		return Chans{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -148,6 +167,25 @@ func (v ChansView) By() view.Map[string, chan<- int] { return view.MapOf(view.Sh
 // P returns a view of the field P.
 func (v ChansView) P() view.Pointer[chan int] { return view.PointerOf(view.Shared(v.ref).P) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Chans) Clone() Chans {
+	if view.Meet(view.SliceSpan(p.List), view.PointerSpan(p.P)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.List != nil {
+		p.List = append(make([]chan int, 0, len(p.List)), p.List...)
+	}
+	p.By = maps.Clone(p.By)
+	if p.P != nil {
+		e := *p.P
+		p.P = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Chans) ClonedByCowview(Chans) {}
+
 // ServiceView shows a Service that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ServiceView struct{ ref view.Ref[Service] }
@@ -164,7 +202,7 @@ func (v ServiceView) Clone() Service {
 	if !v.ref.Valid() {
 		return Service{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -190,6 +228,17 @@ func (v ServiceView) Start() func() error { return view.Shared(v.ref).Start }
 
 // Done returns the field Done.
 func (v ServiceView) Done() Signal { return view.Shared(v.ref).Done }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Service) Clone() Service {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Service) ClonedByCowview(Service) {}
 
 // NestedView shows a Nested that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -237,13 +286,10 @@ func (v NestedView) Pure() view.Slice[struct{ F func() }] {
 	return view.SliceOf(view.Shared(v.ref).Pure)
 }
 
-// nestedPlain is a Nested without methods, which package snapshot clones by itself.
-type nestedPlain Nested
-
-var cloneNested = snapshot.Cloner(snapshot.Options[nestedPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Nested) Clone() Nested {
-	return Nested(cloneNested(nestedPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Nested) ClonedByCowview(Nested) {}

@@ -4,6 +4,7 @@ package hidden
 
 import (
 	"log/slog"
+	"maps"
 	"time"
 
 	"github.com/cowstore/cowstore/snapshot/view"
@@ -70,7 +71,7 @@ func (v MixedView) Clone() Mixed {
 	if !v.ref.Valid() {
 		return Mixed{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -119,6 +120,14 @@ func (v MixedView) parts() view.SliceViews[[]byte, view.Bytes] {
 // up returns a view of the field up.
 func (v MixedView) up() ClosedView { return ClosedView{}.ViewOf(view.To(view.Shared(v.ref).up)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Mixed) Clone() Mixed {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Mixed) ClonedByCowview(Mixed) {}
+
 // ClosedView shows a Closed that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ClosedView struct{ ref view.Ref[Closed] }
@@ -135,7 +144,7 @@ func (v ClosedView) Clone() Closed {
 	if !v.ref.Valid() {
 		return Closed{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -169,6 +178,14 @@ func (v ClosedView) any() any { return view.CloneOf(view.Shared(v.ref).any) }
 // err returns an isolated clone of the field err: it is an interface.
 func (v ClosedView) err() error { return view.CloneOf(view.Shared(v.ref).err) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Closed) Clone() Closed {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Closed) ClonedByCowview(Closed) {}
+
 // innerView shows an inner that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type innerView struct{ ref view.Ref[inner] }
@@ -185,7 +202,7 @@ func (v innerView) Clone() inner {
 	if !v.ref.Valid() {
 		return inner{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -211,6 +228,14 @@ func (v innerView) parts() view.SliceViews[[]byte, view.Bytes] {
 // up returns a view of the field up.
 func (v innerView) up() ClosedView { return ClosedView{}.ViewOf(view.To(view.Shared(v.ref).up)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p inner) Clone() inner {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (inner) ClonedByCowview(inner) {}
+
 // NodeView shows a Node that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NodeView struct{ ref view.Ref[Node] }
@@ -227,7 +252,7 @@ func (v NodeView) Clone() Node {
 	if !v.ref.Valid() {
 		return Node{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -259,6 +284,14 @@ func (v NodeView) list() *struct {
 // Value returns a view of the field Value.
 func (v NodeView) Value() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Value) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Node) Clone() Node {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Node) ClonedByCowview(Node) {}
+
 // SameView shows a Same that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SameView struct{ ref view.Ref[Same] }
@@ -275,7 +308,7 @@ func (v SameView) Clone() Same {
 	if !v.ref.Valid() {
 		return Same{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -307,3 +340,27 @@ func (v SameView) ID() int { return view.Shared(v.ref).ID }
 
 // iD returns a view of the field iD.
 func (v SameView) iD() view.Pointer[int] { return view.PointerOf(view.Shared(v.ref).iD) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Same) Clone() Same {
+	if view.Meet(view.SliceSpan(p.Name), view.SliceSpan(p.name)) ||
+		view.Meet(view.MapSpan(p.Index), view.MapSpan(p.index)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.Name != nil {
+		p.Name = append(make([]string, 0, len(p.Name)), p.Name...)
+	}
+	if p.name != nil {
+		p.name = append(make([]string, 0, len(p.name)), p.name...)
+	}
+	p.Index = maps.Clone(p.Index)
+	p.index = maps.Clone(p.index)
+	if p.iD != nil {
+		e := *p.iD
+		p.iD = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Same) ClonedByCowview(Same) {}

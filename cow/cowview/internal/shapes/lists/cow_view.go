@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -132,7 +131,7 @@ func (v ItemView) Clone() Item {
 	if !v.ref.Valid() {
 		return Item{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -155,6 +154,14 @@ func (v ItemView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.
 
 // Next returns a view of the field Next.
 func (v ItemView) Next() ItemView { return ItemView{}.ViewOf(view.To(view.Shared(v.ref).Next)) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Item) Clone() Item {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Item) ClonedByCowview(Item) {}
 
 // FlatView shows a Flat that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -205,15 +212,10 @@ func (v FlatView) Times() view.Slice[time.Time] { return view.SliceOf(view.Share
 // Empties returns a view of the field Empties.
 func (v FlatView) Empties() view.Slice[struct{}] { return view.SliceOf(view.Shared(v.ref).Empties) }
 
-// flatPlain is a Flat without methods, which package snapshot clones by itself.
-type flatPlain Flat
-
-var cloneFlat = snapshot.Cloner(snapshot.Options[flatPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Flat) Clone() Flat {
 	if view.Meet(view.SliceSpan(p.Ints), view.SliceSpan(p.Strings), view.SliceSpan(p.Points), view.SliceSpan(p.Arrays)) {
-		return Flat(cloneFlat(flatPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.Ints != nil {
 		p.Ints = append(make([]int, 0, len(p.Ints)), p.Ints...)
@@ -236,6 +238,9 @@ func (p Flat) Clone() Flat {
 	return p
 }
 
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Flat) ClonedByCowview(Flat) {}
+
 // ItemsView shows an Items that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ItemsView struct{ ref view.Ref[Items] }
@@ -252,7 +257,7 @@ func (v ItemsView) Clone() Items {
 	if !v.ref.Valid() {
 		return Items{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -282,6 +287,14 @@ func (v ItemsView) Points() view.SlicePointers[Point, PointView] {
 	return view.SlicePointersOf[PointView](view.Shared(v.ref).Points)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Items) Clone() Items {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Items) ClonedByCowview(Items) {}
+
 // NestedView shows a Nested that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NestedView struct{ ref view.Ref[Nested] }
@@ -298,7 +311,7 @@ func (v NestedView) Clone() Nested {
 	if !v.ref.Valid() {
 		return Nested{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -347,6 +360,14 @@ func (v NestedView) Refs() view.SliceViews[[]*Item, view.SlicePointers[Item, Ite
 func (v NestedView) ByID() view.SliceViews[map[int]*Item, view.MapPointers[int, Item, ItemView]] {
 	return view.SliceViewsOf[view.MapPointers[int, Item, ItemView]](view.Shared(v.ref).ByID)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Nested) Clone() Nested {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Nested) ClonedByCowview(Nested) {}
 
 // PointersView shows a Pointers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -409,16 +430,13 @@ func (v PointersView) Arrays() view.SliceViews[*[2][]int, view.Cloned[*[2][]int]
 	return view.SliceViewsOf[view.Cloned[*[2][]int]](view.Shared(v.ref).Arrays)
 }
 
-// pointersPlain is a Pointers without methods, which package snapshot clones by itself.
-type pointersPlain Pointers
-
-var clonePointers = snapshot.Cloner(snapshot.Options[pointersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Pointers) Clone() Pointers {
-	return Pointers(clonePointers(pointersPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pointers) ClonedByCowview(Pointers) {}
 
 // NamedView shows a Named that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -436,7 +454,7 @@ func (v NamedView) Clone() Named {
 	if !v.ref.Valid() {
 		return Named{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -486,6 +504,14 @@ func (v NamedView) Groups() view.SliceViews[ItemList, ItemListView] {
 	return view.SliceViewsOf[ItemListView](view.Shared(v.ref).Groups)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Named) Clone() Named {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Named) ClonedByCowview(Named) {}
+
 // LooseView shows a Loose that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type LooseView struct{ ref view.Ref[Loose] }
@@ -502,7 +528,7 @@ func (v LooseView) Clone() Loose {
 	if !v.ref.Valid() {
 		return Loose{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -537,6 +563,14 @@ func (v LooseView) Chans() view.Slice[chan int] { return view.SliceOf(view.Share
 func (v LooseView) Deep() view.SliceViews[[]any, view.SliceViews[any, view.Cloned[any]]] {
 	return view.SliceViewsOf[view.SliceViews[any, view.Cloned[any]]](view.Shared(v.ref).Deep)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Loose) Clone() Loose {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Loose) ClonedByCowview(Loose) {}
 
 // NamesView shows a Names that is not to be written to.
 type NamesView struct{ view.Slice[string] }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"maps"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -166,16 +165,11 @@ func (v MethodsView) GoString() view.Slice[string] { return view.SliceOf(view.Sh
 // Format returns a view of the field Format.
 func (v MethodsView) Format() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Format) }
 
-// methodsPlain is a Methods without methods, which package snapshot clones by itself.
-type methodsPlain Methods
-
-var cloneMethods = snapshot.Cloner(snapshot.Options[methodsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Methods) Clone() Methods {
 	if view.Meet(view.SliceSpan(p.Valid), view.SliceSpan(p.String), view.SliceSpan(p.MarshalJSON), view.SliceSpan(p.Ref), view.SliceSpan(p.Format)) ||
 		view.Meet(view.SliceSpan(p.Equal), view.SliceSpan(p.LogValue), view.SliceSpan(p.ViewOf), view.SliceSpan(p.GoString)) {
-		return Methods(cloneMethods(methodsPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.Valid != nil {
 		p.Valid = append(make([]int, 0, len(p.Valid)), p.Valid...)
@@ -206,6 +200,9 @@ func (p Methods) Clone() Methods {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Methods) ClonedByCowview(Methods) {}
 
 // ValuesView shows a Values that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -317,16 +314,11 @@ func (v ContainersView) Of() view.Map[string, int] { return view.MapOf(view.Shar
 // Viewer returns a view of the field Viewer.
 func (v ContainersView) Viewer() view.Map[string, int] { return view.MapOf(view.Shared(v.ref).Viewer) }
 
-// containersPlain is a Containers without methods, which package snapshot clones by itself.
-type containersPlain Containers
-
-var cloneContainers = snapshot.Cloner(snapshot.Options[containersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Containers) Clone() Containers {
 	if view.Meet(view.SliceSpan(p.Len), view.SliceSpan(p.At), view.SliceSpan(p.All), view.SliceSpan(p.Values), view.SliceSpan(p.Keys), view.PointerSpan(p.IsNil), view.PointerSpan(p.Get), view.PointerSpan(p.Has)) ||
 		view.Meet(view.MapSpan(p.Shared), view.MapSpan(p.To), view.MapSpan(p.Of), view.MapSpan(p.Viewer)) {
-		return Containers(cloneContainers(containersPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.Len != nil {
 		p.Len = append(make([]int, 0, len(p.Len)), p.Len...)
@@ -361,6 +353,9 @@ func (p Containers) Clone() Containers {
 	p.Viewer = maps.Clone(p.Viewer)
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Containers) ClonedByCowview(Containers) {}
 
 // ShortView shows a Short that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -468,16 +463,13 @@ func (v ShortView) p2() view.Slice[int] { return view.SliceOf(view.Shared(v.ref)
 // valid returns a view of the field valid.
 func (v ShortView) valid() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).valid) }
 
-// shortPlain is a Short without methods, which package snapshot clones by itself.
-type shortPlain Short
-
-var cloneShort = snapshot.Cloner(snapshot.Options[shortPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Short) Clone() Short {
-	return Short(cloneShort(shortPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Short) ClonedByCowview(Short) {}
 
 // PredeclaredView shows a Predeclared that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -555,17 +547,12 @@ func (v PredeclaredView) iota() view.Pointer[int] { return view.PointerOf(view.S
 // byte returns a view of the field byte.
 func (v PredeclaredView) byte() view.Pointer[int] { return view.PointerOf(view.Shared(v.ref).byte) }
 
-// predeclaredPlain is a Predeclared without methods, which package snapshot clones by itself.
-type predeclaredPlain Predeclared
-
-var clonePredeclared = snapshot.Cloner(snapshot.Options[predeclaredPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Predeclared) Clone() Predeclared {
 	if view.Meet(view.SliceSpan(p.len), view.SliceSpan(p.cap), view.SliceSpan(p.append), view.SliceSpan(p.copy), view.PointerSpan(p.make), view.PointerSpan(p.new), view.PointerSpan(p.iota), view.PointerSpan(p.byte)) ||
 		view.Meet(view.SliceSpan(p.any), view.SliceSpan(p.nil), view.SliceSpan(p.true), view.SliceSpan(p.error)) ||
 		view.Meet(view.MapSpan(p.string), view.MapSpan(p.int), view.MapSpan(p.bool)) {
-		return Predeclared(clonePredeclared(predeclaredPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.len != nil {
 		p.len = append(make([]int, 0, len(p.len)), p.len...)
@@ -612,6 +599,9 @@ func (p Predeclared) Clone() Predeclared {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Predeclared) ClonedByCowview(Predeclared) {}
 
 // CloneFieldView shows a CloneField that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -689,7 +679,7 @@ func (v ViewFieldView) View() view.Slice[string] { return view.SliceOf(view.Shar
 // Views returns a view of the field Views.
 func (v ViewFieldView) Views() view.Map[string, int] { return view.MapOf(view.Shared(v.ref).Views) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p ViewField) Clone() ViewField {
 	if p.View != nil {
 		p.View = append(make([]string, 0, len(p.View)), p.View...)
@@ -697,6 +687,9 @@ func (p ViewField) Clone() ViewField {
 	p.Views = maps.Clone(p.Views)
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (ViewField) ClonedByCowview(ViewField) {}
 
 // FooView shows a Foo that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -732,13 +725,16 @@ func (v FooView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 // A returns a view of the field A.
 func (v FooView) A() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).A) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Foo) Clone() Foo {
 	if p.A != nil {
 		p.A = append(make([]int, 0, len(p.A)), p.A...)
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Foo) ClonedByCowview(Foo) {}
 
 // FooView2View shows a FooView2 that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -774,10 +770,13 @@ func (v FooView2View) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) 
 // B returns a view of the field B.
 func (v FooView2View) B() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).B) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p FooView2) Clone() FooView2 {
 	if p.B != nil {
 		p.B = append(make([]int, 0, len(p.B)), p.B...)
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (FooView2) ClonedByCowview(FooView2) {}

@@ -48,7 +48,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -108,6 +108,14 @@ func (v UsesView) Lists() view.MapViews[string, []lists.Item, view.SliceViews[li
 	return view.MapViewsOf[view.SliceViews[lists.Item, lists.ItemView]](view.Shared(v.ref).Lists)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Uses) Clone() Uses {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Uses) ClonedByCowview(Uses) {}
+
 // CachedView shows a Cached that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type CachedView struct{ ref view.Ref[Cached] }
@@ -124,7 +132,7 @@ func (v CachedView) Clone() Cached {
 	if !v.ref.Valid() {
 		return Cached{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -157,3 +165,11 @@ func (v CachedView) By() view.MapViews[string, lists.ItemsView, view.Cloned[list
 
 // Notes returns a view of the field Notes.
 func (v CachedView) Notes() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Notes) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Cached) Clone() Cached {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Cached) ClonedByCowview(Cached) {}

@@ -7,7 +7,7 @@ import (
 // Shapes returns the types of this package.
 func Shapes() []shape.Shape {
 	return []shape.Shape{
-		shape.Of[UsesView](shape.Tree),
-		shape.Of[CachedView](shape.Tree),
+		shape.Of[UsesView](),
+		shape.Of[CachedView](),
 	}
 }

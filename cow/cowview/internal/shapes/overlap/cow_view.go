@@ -5,7 +5,6 @@ package overlap
 import (
 	"log/slog"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -104,15 +103,10 @@ func (v HalvesView) Left() view.Slice[int] { return view.SliceOf(view.Shared(v.r
 // Right returns a view of the field Right.
 func (v HalvesView) Right() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Right) }
 
-// halvesPlain is a Halves without methods, which package snapshot clones by itself.
-type halvesPlain Halves
-
-var cloneHalves = snapshot.Cloner(snapshot.Options[halvesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Halves) Clone() Halves {
 	if view.Meet(view.SliceSpan(p.All), view.SliceSpan(p.Left), view.SliceSpan(p.Right)) {
-		return Halves(cloneHalves(halvesPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.All != nil {
 		p.All = append(make([]int, 0, len(p.All)), p.All...)
@@ -125,6 +119,9 @@ func (p Halves) Clone() Halves {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Halves) ClonedByCowview(Halves) {}
 
 // RingView shows a Ring that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -142,7 +139,7 @@ func (v RingView) Clone() Ring {
 	if !v.ref.Valid() {
 		return Ring{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -175,6 +172,14 @@ func (v RingView) Tail() view.SliceViews[Cell, CellView] {
 // Cur returns a view of the field Cur.
 func (v RingView) Cur() CellView { return CellView{}.ViewOf(view.To(view.Shared(v.ref).Cur)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Ring) Clone() Ring {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Ring) ClonedByCowview(Ring) {}
+
 // InteriorView shows an Interior that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type InteriorView struct{ ref view.Ref[Interior] }
@@ -191,7 +196,7 @@ func (v InteriorView) Clone() Interior {
 	if !v.ref.Valid() {
 		return Interior{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -227,6 +232,14 @@ func (v InteriorView) At() CellView { return CellView{}.ViewOf(view.To(view.Shar
 // Len returns a view of the field Len.
 func (v InteriorView) Len() view.Pointer[int] { return view.PointerOf(view.Shared(v.ref).Len) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Interior) Clone() Interior {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Interior) ClonedByCowview(Interior) {}
+
 // SharedView shows a Shared that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SharedView struct{ ref view.Ref[Shared] }
@@ -243,7 +256,7 @@ func (v SharedView) Clone() Shared {
 	if !v.ref.Valid() {
 		return Shared{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -289,6 +302,14 @@ func (v SharedView) N() view.MapViews[string, []int, view.Slice[int]] {
 	return view.MapViewsOf[view.Slice[int]](view.Shared(v.ref).N)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Shared) Clone() Shared {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Shared) ClonedByCowview(Shared) {}
+
 // ArenaView shows an Arena that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ArenaView struct{ ref view.Ref[Arena] }
@@ -305,7 +326,7 @@ func (v ArenaView) Clone() Arena {
 	if !v.ref.Valid() {
 		return Arena{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -336,6 +357,14 @@ func (v ArenaView) Used() view.SliceViews[[]byte, view.Bytes] {
 // Any returns an isolated clone of the field Any: it is an interface.
 func (v ArenaView) Any() any { return view.CloneOf(view.Shared(v.ref).Any) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Arena) Clone() Arena {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Arena) ClonedByCowview(Arena) {}
+
 // CellView shows a Cell that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type CellView struct{ ref view.Ref[Cell] }
@@ -352,7 +381,7 @@ func (v CellView) Clone() Cell {
 	if !v.ref.Valid() {
 		return Cell{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -375,6 +404,14 @@ func (v CellView) Text() view.Bytes { return view.BytesOf(view.Shared(v.ref).Tex
 
 // Up returns a view of the field Up.
 func (v CellView) Up() CellView { return CellView{}.ViewOf(view.To(view.Shared(v.ref).Up)) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Cell) Clone() Cell {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Cell) ClonedByCowview(Cell) {}
 
 // WindowView shows a Window that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -423,13 +460,10 @@ func (v WindowView) Subs() view.SliceViews[[][]float64, view.SliceViews[[]float6
 // Cell returns a view of the field Cell.
 func (v WindowView) Cell() view.Pointer[float64] { return view.PointerOf(view.Shared(v.ref).Cell) }
 
-// windowPlain is a Window without methods, which package snapshot clones by itself.
-type windowPlain Window
-
-var cloneWindow = snapshot.Cloner(snapshot.Options[windowPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Window) Clone() Window {
-	return Window(cloneWindow(windowPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Window) ClonedByCowview(Window) {}

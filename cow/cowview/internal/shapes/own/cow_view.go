@@ -85,7 +85,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -138,6 +138,69 @@ func (v UsesView) Set() view.Map[string, struct{}] {
 func (v UsesView) Sets() view.SliceViews[Set, SetView] {
 	return view.SliceViewsOf[SetView](view.Shared(v.ref).Sets)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Uses) Clone() Uses {
+	if view.Meet(view.PointerSpan(p.DocP), view.SliceSpan(p.Docs)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	p.Doc = p.Doc.Clone()
+	if p.DocP != nil {
+		e := *p.DocP
+		e = e.Clone()
+		p.DocP = &e
+	}
+	if p.Docs != nil {
+		p.Docs = append(make([]Doc, 0, len(p.Docs)), p.Docs...)
+		for i := range p.Docs {
+			p.Docs[i] = p.Docs[i].Clone()
+		}
+	}
+	if p.Buffer != nil {
+		p.Buffer = p.Buffer.Clone()
+	}
+	if p.Buffers != nil {
+		p.Buffers = append(make([]*Buffer, 0, len(p.Buffers)), p.Buffers...)
+		for i := range p.Buffers {
+			if p.Buffers[i] != nil {
+				p.Buffers[i] = p.Buffers[i].Clone()
+			}
+		}
+	}
+	if p.By != nil {
+		m := make(map[string]Doc, len(p.By))
+		for k, e := range p.By {
+			e = e.Clone()
+			m[k] = e
+		}
+		p.By = m
+	}
+	if p.ByP != nil {
+		m := make(map[string]*Buffer, len(p.ByP))
+		for k, e := range p.ByP {
+			if e != nil {
+				e = e.Clone()
+			}
+			m[k] = e
+		}
+		p.ByP = m
+	}
+	if p.Set != nil {
+		p.Set = p.Set.Clone()
+	}
+	if p.Sets != nil {
+		p.Sets = append(make([]Set, 0, len(p.Sets)), p.Sets...)
+		for i := range p.Sets {
+			if p.Sets[i] != nil {
+				p.Sets[i] = p.Sets[i].Clone()
+			}
+		}
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Uses) ClonedByCowview(Uses) {}
 
 // BufferView shows a Buffer that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

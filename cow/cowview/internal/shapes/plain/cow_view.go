@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -313,16 +312,13 @@ func (v BlankView) A() int { return view.Shared(v.ref).A }
 // B returns a view of the field B.
 func (v BlankView) B() view.Slice[Count] { return view.SliceOf(view.Shared(v.ref).B) }
 
-// blankPlain is a Blank without methods, which package snapshot clones by itself.
-type blankPlain Blank
-
-var cloneBlank = snapshot.Cloner(snapshot.Options[blankPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Blank) Clone() Blank {
-	return Blank(cloneBlank(blankPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Blank) ClonedByCowview(Blank) {}
 
 // BlobsView shows a Blobs that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -340,7 +336,7 @@ func (v BlobsView) Clone() Blobs {
 	if !v.ref.Valid() {
 		return Blobs{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -397,6 +393,14 @@ func (v BlobsView) P() view.PointerViews[[]byte, view.Bytes] {
 
 // Small returns a view of the field Small.
 func (v BlobsView) Small() view.Slice[int8] { return view.SliceOf(view.Shared(v.ref).Small) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Blobs) Clone() Blobs {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Blobs) ClonedByCowview(Blobs) {}
 
 // RowView shows a Row that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

@@ -269,7 +269,7 @@ func (v PodView) Clone() Pod {
 	if !v.ref.Valid() {
 		return Pod{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -347,6 +347,14 @@ func (v PodView) Managed() view.SliceViews[Managed, ManagedView] {
 	return view.SliceViewsOf[ManagedView](view.Shared(v.ref).Managed)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Pod) Clone() Pod {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pod) ClonedByCowview(Pod) {}
+
 // MetaView shows a Meta that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MetaView struct{ ref view.Ref[Meta] }
@@ -363,7 +371,7 @@ func (v MetaView) Clone() Meta {
 	if !v.ref.Valid() {
 		return Meta{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -423,6 +431,14 @@ func (v MetaView) Managed() view.SliceViews[Managed, ManagedView] {
 	return view.SliceViewsOf[ManagedView](view.Shared(v.ref).Managed)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Meta) Clone() Meta {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Meta) ClonedByCowview(Meta) {}
+
 // OwnerView shows an Owner that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OwnerView struct{ ref view.Ref[Owner] }
@@ -439,7 +455,7 @@ func (v OwnerView) Clone() Owner {
 	if !v.ref.Valid() {
 		return Owner{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -468,6 +484,18 @@ func (v OwnerView) Controller() view.Pointer[bool] {
 	return view.PointerOf(view.Shared(v.ref).Controller)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Owner) Clone() Owner {
+	if p.Controller != nil {
+		e := *p.Controller
+		p.Controller = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Owner) ClonedByCowview(Owner) {}
+
 // ManagedView shows a Managed that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ManagedView struct{ ref view.Ref[Managed] }
@@ -484,7 +512,7 @@ func (v ManagedView) Clone() Managed {
 	if !v.ref.Valid() {
 		return Managed{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -510,6 +538,25 @@ func (v ManagedView) Fields() FieldsView {
 	return FieldsView{}.ViewOf(view.To(view.Shared(v.ref).Fields))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Managed) Clone() Managed {
+	if p.At != nil {
+		e := *p.At
+		p.At = &e
+	}
+	if p.Fields != nil {
+		e := *p.Fields
+		if e.Raw != nil {
+			e.Raw = append(make([]byte, 0, len(e.Raw)), e.Raw...)
+		}
+		p.Fields = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Managed) ClonedByCowview(Managed) {}
+
 // SpecView shows a Spec that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SpecView struct{ ref view.Ref[Spec] }
@@ -526,7 +573,7 @@ func (v SpecView) Clone() Spec {
 	if !v.ref.Valid() {
 		return Spec{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -591,6 +638,14 @@ func (v SpecView) Overhead() view.MapViews[Policy, Quantity, QuantityView] {
 	return view.MapViewsOf[QuantityView](map[Policy]Quantity(view.Shared(v.ref).Overhead))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Spec) Clone() Spec {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Spec) ClonedByCowview(Spec) {}
+
 // ContainerView shows a Container that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ContainerView struct{ ref view.Ref[Container] }
@@ -607,7 +662,7 @@ func (v ContainerView) Clone() Container {
 	if !v.ref.Valid() {
 		return Container{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -663,6 +718,14 @@ func (v ContainerView) Security() SecurityView {
 // TTY returns the field TTY.
 func (v ContainerView) TTY() bool { return view.Shared(v.ref).TTY }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Container) Clone() Container {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Container) ClonedByCowview(Container) {}
+
 // EnvVarView shows an EnvVar that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type EnvVarView struct{ ref view.Ref[EnvVar] }
@@ -679,7 +742,7 @@ func (v EnvVarView) Clone() EnvVar {
 	if !v.ref.Valid() {
 		return EnvVar{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -705,6 +768,14 @@ func (v EnvVarView) From() EnvSourceView {
 	return EnvSourceView{}.ViewOf(view.To(view.Shared(v.ref).From))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p EnvVar) Clone() EnvVar {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (EnvVar) ClonedByCowview(EnvVar) {}
+
 // EnvSourceView shows an EnvSource that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type EnvSourceView struct{ ref view.Ref[EnvSource] }
@@ -721,7 +792,7 @@ func (v EnvSourceView) Clone() EnvSource {
 	if !v.ref.Valid() {
 		return EnvSource{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -751,6 +822,14 @@ func (v EnvSourceView) Secret() KeySelectorView {
 	return KeySelectorView{}.ViewOf(view.To(view.Shared(v.ref).Secret))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p EnvSource) Clone() EnvSource {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (EnvSource) ClonedByCowview(EnvSource) {}
+
 // VolumeView shows a Volume that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type VolumeView struct{ ref view.Ref[Volume] }
@@ -767,7 +846,7 @@ func (v VolumeView) Clone() Volume {
 	if !v.ref.Valid() {
 		return Volume{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -808,6 +887,14 @@ func (v VolumeView) Claim() view.Pointer[struct {
 	return view.PointerOf(view.Shared(v.ref).Claim)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Volume) Clone() Volume {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Volume) ClonedByCowview(Volume) {}
+
 // SourceView shows a Source that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SourceView struct{ ref view.Ref[Source] }
@@ -824,7 +911,7 @@ func (v SourceView) Clone() Source {
 	if !v.ref.Valid() {
 		return Source{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -857,6 +944,14 @@ func (v SourceView) Claim() view.Pointer[struct {
 	return view.PointerOf(view.Shared(v.ref).Claim)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Source) Clone() Source {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Source) ClonedByCowview(Source) {}
+
 // ResourcesView shows a Resources that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ResourcesView struct{ ref view.Ref[Resources] }
@@ -873,7 +968,7 @@ func (v ResourcesView) Clone() Resources {
 	if !v.ref.Valid() {
 		return Resources{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -898,6 +993,14 @@ func (v ResourcesView) Requests() view.MapViews[Policy, Quantity, QuantityView] 
 	return view.MapViewsOf[QuantityView](map[Policy]Quantity(view.Shared(v.ref).Requests))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Resources) Clone() Resources {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Resources) ClonedByCowview(Resources) {}
+
 // QuantityView shows a Quantity that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type QuantityView struct{ ref view.Ref[Quantity] }
@@ -914,7 +1017,7 @@ func (v QuantityView) Clone() Quantity {
 	if !v.ref.Valid() {
 		return Quantity{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -938,6 +1041,15 @@ func (v QuantityView) d() *big.Int { return view.CloneOf(view.Shared(v.ref).d) }
 // text returns the field text.
 func (v QuantityView) text() string { return view.Shared(v.ref).text }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Quantity) Clone() Quantity {
+	p.d = view.CloneOf(p.d)
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Quantity) ClonedByCowview(Quantity) {}
+
 // TolerationView shows a Toleration that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type TolerationView struct{ ref view.Ref[Toleration] }
@@ -954,7 +1066,7 @@ func (v TolerationView) Clone() Toleration {
 	if !v.ref.Valid() {
 		return Toleration{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -980,6 +1092,18 @@ func (v TolerationView) Seconds() view.Pointer[int64] {
 	return view.PointerOf(view.Shared(v.ref).Seconds)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Toleration) Clone() Toleration {
+	if p.Seconds != nil {
+		e := *p.Seconds
+		p.Seconds = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Toleration) ClonedByCowview(Toleration) {}
+
 // AffinityView shows an Affinity that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AffinityView struct{ ref view.Ref[Affinity] }
@@ -996,7 +1120,7 @@ func (v AffinityView) Clone() Affinity {
 	if !v.ref.Valid() {
 		return Affinity{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1032,6 +1156,14 @@ func (v AffinityView) Anti() view.SlicePointers[NodeTerm, NodeTermView] {
 	return view.SlicePointersOf[NodeTermView](view.Shared(v.ref).Anti)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Affinity) Clone() Affinity {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Affinity) ClonedByCowview(Affinity) {}
+
 // NodeTermView shows a NodeTerm that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NodeTermView struct{ ref view.Ref[NodeTerm] }
@@ -1048,7 +1180,7 @@ func (v NodeTermView) Clone() NodeTerm {
 	if !v.ref.Valid() {
 		return NodeTerm{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1071,6 +1203,14 @@ func (v NodeTermView) Match() view.SliceViews[Requirement, RequirementView] {
 // Labels returns a view of the field Labels.
 func (v NodeTermView) Labels() view.Map[string, string] { return view.MapOf(view.Shared(v.ref).Labels) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p NodeTerm) Clone() NodeTerm {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (NodeTerm) ClonedByCowview(NodeTerm) {}
+
 // RequirementView shows a Requirement that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type RequirementView struct{ ref view.Ref[Requirement] }
@@ -1087,7 +1227,7 @@ func (v RequirementView) Clone() Requirement {
 	if !v.ref.Valid() {
 		return Requirement{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1111,6 +1251,17 @@ func (v RequirementView) Op() string { return view.Shared(v.ref).Op }
 // Values returns a view of the field Values.
 func (v RequirementView) Values() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Values) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Requirement) Clone() Requirement {
+	if p.Values != nil {
+		p.Values = append(make([]string, 0, len(p.Values)), p.Values...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Requirement) ClonedByCowview(Requirement) {}
+
 // StatusView shows a Status that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type StatusView struct{ ref view.Ref[Status] }
@@ -1127,7 +1278,7 @@ func (v StatusView) Clone() Status {
 	if !v.ref.Valid() {
 		return Status{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1165,6 +1316,14 @@ func (v StatusView) Started() TimeView { return TimeView{}.ViewOf(view.To(view.S
 func (v StatusView) Containers() view.SliceViews[ContainerStatus, ContainerStatusView] {
 	return view.SliceViewsOf[ContainerStatusView](view.Shared(v.ref).Containers)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Status) Clone() Status {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Status) ClonedByCowview(Status) {}
 
 // ConditionView shows a Condition that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1230,7 +1389,7 @@ func (v ContainerStatusView) Clone() ContainerStatus {
 	if !v.ref.Valid() {
 		return ContainerStatus{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1279,6 +1438,14 @@ func (v ContainerStatusView) Resources() ResourcesView {
 	return ResourcesView{}.ViewOf(view.To(view.Shared(v.ref).Resources))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p ContainerStatus) Clone() ContainerStatus {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (ContainerStatus) ClonedByCowview(ContainerStatus) {}
+
 // StateView shows a State that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type StateView struct{ ref view.Ref[State] }
@@ -1295,7 +1462,7 @@ func (v StateView) Clone() State {
 	if !v.ref.Valid() {
 		return State{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1326,6 +1493,26 @@ func (v StateView) Running() view.Pointer[struct{ Since Time }] {
 // Ended returns a view of the field Ended.
 func (v StateView) Ended() EndedView { return EndedView{}.ViewOf(view.To(view.Shared(v.ref).Ended)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p State) Clone() State {
+	if p.Waiting != nil {
+		e := *p.Waiting
+		p.Waiting = &e
+	}
+	if p.Running != nil {
+		e := *p.Running
+		p.Running = &e
+	}
+	if p.Ended != nil {
+		e := *p.Ended
+		p.Ended = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (State) ClonedByCowview(State) {}
+
 // PodListView shows a PodList that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PodListView struct{ ref view.Ref[PodList] }
@@ -1342,7 +1529,7 @@ func (v PodListView) Clone() PodList {
 	if !v.ref.Valid() {
 		return PodList{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1370,6 +1557,14 @@ func (v PodListView) Kind() string { return view.Shared(v.ref).Kind }
 
 // APIVersion returns the field APIVersion.
 func (v PodListView) APIVersion() string { return view.Shared(v.ref).APIVersion }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p PodList) Clone() PodList {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (PodList) ClonedByCowview(PodList) {}
 
 // TimeView shows a Time that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1421,7 +1616,7 @@ func (v FieldsView) Clone() Fields {
 	if !v.ref.Valid() {
 		return Fields{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1439,6 +1634,17 @@ func (v FieldsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 // Raw returns a view of the field Raw.
 func (v FieldsView) Raw() view.Bytes { return view.BytesOf(view.Shared(v.ref).Raw) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Fields) Clone() Fields {
+	if p.Raw != nil {
+		p.Raw = append(make([]byte, 0, len(p.Raw)), p.Raw...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Fields) ClonedByCowview(Fields) {}
+
 // HostAliasView shows a HostAlias that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type HostAliasView struct{ ref view.Ref[HostAlias] }
@@ -1455,7 +1661,7 @@ func (v HostAliasView) Clone() HostAlias {
 	if !v.ref.Valid() {
 		return HostAlias{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1476,6 +1682,17 @@ func (v HostAliasView) IP() string { return view.Shared(v.ref).IP }
 // Names returns a view of the field Names.
 func (v HostAliasView) Names() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Names) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p HostAlias) Clone() HostAlias {
+	if p.Names != nil {
+		p.Names = append(make([]string, 0, len(p.Names)), p.Names...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (HostAlias) ClonedByCowview(HostAlias) {}
+
 // MountView shows a Mount that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MountView struct{ ref view.Ref[Mount] }
@@ -1492,7 +1709,7 @@ func (v MountView) Clone() Mount {
 	if !v.ref.Valid() {
 		return Mount{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1521,6 +1738,18 @@ func (v MountView) Propagation() view.Pointer[Policy] {
 	return view.PointerOf(view.Shared(v.ref).Propagation)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Mount) Clone() Mount {
+	if p.Propagation != nil {
+		e := *p.Propagation
+		p.Propagation = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Mount) ClonedByCowview(Mount) {}
+
 // ProbeView shows a Probe that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ProbeView struct{ ref view.Ref[Probe] }
@@ -1537,7 +1766,7 @@ func (v ProbeView) Clone() Probe {
 	if !v.ref.Valid() {
 		return Probe{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1564,6 +1793,14 @@ func (v ProbeView) Seconds() int32 { return view.Shared(v.ref).Seconds }
 // Grace returns a view of the field Grace.
 func (v ProbeView) Grace() view.Pointer[int64] { return view.PointerOf(view.Shared(v.ref).Grace) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Probe) Clone() Probe {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Probe) ClonedByCowview(Probe) {}
+
 // SecurityView shows a Security that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type SecurityView struct{ ref view.Ref[Security] }
@@ -1580,7 +1817,7 @@ func (v SecurityView) Clone() Security {
 	if !v.ref.Valid() {
 		return Security{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1609,6 +1846,31 @@ func (v SecurityView) Privileged() view.Pointer[bool] {
 // User returns a view of the field User.
 func (v SecurityView) User() view.Pointer[int64] { return view.PointerOf(view.Shared(v.ref).User) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Security) Clone() Security {
+	if view.Meet(view.SliceSpan(p.Add), view.SliceSpan(p.Drop)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.Add != nil {
+		p.Add = append(make([]Policy, 0, len(p.Add)), p.Add...)
+	}
+	if p.Drop != nil {
+		p.Drop = append(make([]Policy, 0, len(p.Drop)), p.Drop...)
+	}
+	if p.Privileged != nil {
+		e := *p.Privileged
+		p.Privileged = &e
+	}
+	if p.User != nil {
+		e := *p.User
+		p.User = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Security) ClonedByCowview(Security) {}
+
 // KeySelectorView shows a KeySelector that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type KeySelectorView struct{ ref view.Ref[KeySelector] }
@@ -1625,7 +1887,7 @@ func (v KeySelectorView) Clone() KeySelector {
 	if !v.ref.Valid() {
 		return KeySelector{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1651,6 +1913,18 @@ func (v KeySelectorView) Optional() view.Pointer[bool] {
 	return view.PointerOf(view.Shared(v.ref).Optional)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p KeySelector) Clone() KeySelector {
+	if p.Optional != nil {
+		e := *p.Optional
+		p.Optional = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (KeySelector) ClonedByCowview(KeySelector) {}
+
 // EmptyDirView shows an EmptyDir that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type EmptyDirView struct{ ref view.Ref[EmptyDir] }
@@ -1667,7 +1941,7 @@ func (v EmptyDirView) Clone() EmptyDir {
 	if !v.ref.Valid() {
 		return EmptyDir{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1690,6 +1964,19 @@ func (v EmptyDirView) Limit() QuantityView {
 	return QuantityView{}.ViewOf(view.To(view.Shared(v.ref).Limit))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p EmptyDir) Clone() EmptyDir {
+	if p.Limit != nil {
+		e := *p.Limit
+		e.d = view.CloneOf(e.d)
+		p.Limit = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (EmptyDir) ClonedByCowview(EmptyDir) {}
+
 // ConfigMapView shows a ConfigMap that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type ConfigMapView struct{ ref view.Ref[ConfigMap] }
@@ -1706,7 +1993,7 @@ func (v ConfigMapView) Clone() ConfigMap {
 	if !v.ref.Valid() {
 		return ConfigMap{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1740,6 +2027,14 @@ func (v ConfigMapView) Items() view.SliceViews[struct {
 		Mode *int32
 	}]](view.Shared(v.ref).Items)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p ConfigMap) Clone() ConfigMap {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (ConfigMap) ClonedByCowview(ConfigMap) {}
 
 // EndedView shows an Ended that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -1800,7 +2095,7 @@ func (v ExecView) Clone() Exec {
 	if !v.ref.Valid() {
 		return Exec{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1818,6 +2113,17 @@ func (v ExecView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 // Command returns a view of the field Command.
 func (v ExecView) Command() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Command) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Exec) Clone() Exec {
+	if p.Command != nil {
+		p.Command = append(make([]string, 0, len(p.Command)), p.Command...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Exec) ClonedByCowview(Exec) {}
+
 // GetView shows a Get that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type GetView struct{ ref view.Ref[Get] }
@@ -1834,7 +2140,7 @@ func (v GetView) Clone() Get {
 	if !v.ref.Valid() {
 		return Get{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -1862,3 +2168,17 @@ func (v GetView) Headers() view.Slice[struct {
 }] {
 	return view.SliceOf(view.Shared(v.ref).Headers)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Get) Clone() Get {
+	if p.Headers != nil {
+		p.Headers = append(make([]struct {
+			Name  string
+			Value string
+		}, 0, len(p.Headers)), p.Headers...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Get) ClonedByCowview(Get) {}

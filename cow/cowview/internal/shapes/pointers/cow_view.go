@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow/cowview/internal/shapes/lists"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -79,7 +78,7 @@ func (v NodeView) Clone() Node {
 	if !v.ref.Valid() {
 		return Node{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -99,6 +98,17 @@ func (v NodeView) Name() string { return view.Shared(v.ref).Name }
 
 // Vals returns a view of the field Vals.
 func (v NodeView) Vals() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Vals) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Node) Clone() Node {
+	if p.Vals != nil {
+		p.Vals = append(make([]int, 0, len(p.Vals)), p.Vals...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Node) ClonedByCowview(Node) {}
 
 // ScalarsView shows a Scalars that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -157,16 +167,11 @@ func (v ScalarsView) Pair() view.Pointer[[2]string] { return view.PointerOf(view
 // None returns the field None.
 func (v ScalarsView) None() *struct{} { return view.Shared(v.ref).None }
 
-// scalarsPlain is a Scalars without methods, which package snapshot clones by itself.
-type scalarsPlain Scalars
-
-var cloneScalars = snapshot.Cloner(snapshot.Options[scalarsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Scalars) Clone() Scalars {
 	if view.Meet(view.PointerSpan(p.Int), view.PointerSpan(p.Text), view.PointerSpan(p.Point), view.PointerSpan(p.Pair)) ||
 		view.Meet(view.PointerSpan(p.At), view.PointerSpan(p.For)) {
-		return Scalars(cloneScalars(scalarsPlain(p))) // keeps the shape
+		return view.CloneOf(p) // keeps the shape
 	}
 	if p.Int != nil {
 		e := *p.Int
@@ -198,6 +203,9 @@ func (p Scalars) Clone() Scalars {
 	}
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Scalars) ClonedByCowview(Scalars) {}
 
 // ContainersView shows a Containers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -273,16 +281,13 @@ func (v ContainersView) Bytes() view.PointerViews[[]byte, view.Bytes] {
 	return view.PointerViewsOf[view.Bytes](view.Shared(v.ref).Bytes)
 }
 
-// containersPlain is a Containers without methods, which package snapshot clones by itself.
-type containersPlain Containers
-
-var cloneContainers = snapshot.Cloner(snapshot.Options[containersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Containers) Clone() Containers {
-	return Containers(cloneContainers(containersPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Containers) ClonedByCowview(Containers) {}
 
 // StructsView shows a Structs that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -300,7 +305,7 @@ func (v StructsView) Clone() Structs {
 	if !v.ref.Valid() {
 		return Structs{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -331,6 +336,14 @@ func (v StructsView) Anon() *struct {
 	return view.CloneOf(view.Shared(v.ref).Anon)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Structs) Clone() Structs {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Structs) ClonedByCowview(Structs) {}
+
 // DeepView shows a Deep that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type DeepView struct{ ref view.Ref[Deep] }
@@ -347,7 +360,7 @@ func (v DeepView) Clone() Deep {
 	if !v.ref.Valid() {
 		return Deep{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -403,6 +416,14 @@ func (v DeepView) RefP() *NodeRef { return view.CloneOf(view.Shared(v.ref).RefP)
 func (v DeepView) Refs2() view.SliceViews[NodeRef, view.Cloned[NodeRef]] {
 	return view.SliceViewsOf[view.Cloned[NodeRef]](view.Shared(v.ref).Refs2)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Deep) Clone() Deep {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Deep) ClonedByCowview(Deep) {}
 
 // ListsNamesView shows a lists.Names that is not to be written to.
 type ListsNamesView struct{ view.Slice[string] }

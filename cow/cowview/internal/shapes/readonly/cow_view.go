@@ -4,6 +4,7 @@ package readonly
 
 import (
 	"log/slog"
+	"maps"
 
 	"github.com/cowstore/cowstore/snapshot/view"
 )
@@ -39,7 +40,7 @@ func (v AccountView) Clone() Account {
 	if !v.ref.Valid() {
 		return Account{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -86,6 +87,18 @@ func (v AccountView) Copies(n int) [][]string {
 	return view.CloneOf(view.Shared(v.ref).Copies(n))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Account) Clone() Account {
+	if p.Roles != nil {
+		p.Roles = append(make([]string, 0, len(p.Roles)), p.Roles...)
+	}
+	p.Limits = maps.Clone(p.Limits)
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Account) ClonedByCowview(Account) {}
+
 // TeamView shows a Team that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type TeamView struct{ ref view.Ref[Team] }
@@ -102,7 +115,7 @@ func (v TeamView) Clone() Team {
 	if !v.ref.Valid() {
 		return Team{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -137,3 +150,11 @@ func (v TeamView) Size() int {
 func (v TeamView) Sum(what string, more ...int) int {
 	return view.Shared(v.ref).Sum(what, more...)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Team) Clone() Team {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Team) ClonedByCowview(Team) {}

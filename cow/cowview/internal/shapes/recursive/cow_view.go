@@ -81,7 +81,7 @@ func (v ListView) Clone() List {
 	if !v.ref.Valid() {
 		return List{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -102,6 +102,14 @@ func (v ListView) Value() view.Slice[int] { return view.SliceOf(view.Shared(v.re
 // Next returns a view of the field Next.
 func (v ListView) Next() ListView { return ListView{}.ViewOf(view.To(view.Shared(v.ref).Next)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p List) Clone() List {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (List) ClonedByCowview(List) {}
+
 // TreeView shows a Tree that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type TreeView struct{ ref view.Ref[Tree] }
@@ -118,7 +126,7 @@ func (v TreeView) Clone() Tree {
 	if !v.ref.Valid() {
 		return Tree{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -146,6 +154,14 @@ func (v TreeView) By() view.MapViews[string, Tree, TreeView] {
 	return view.MapViewsOf[TreeView](view.Shared(v.ref).By)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Tree) Clone() Tree {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Tree) ClonedByCowview(Tree) {}
+
 // TrieView shows a Trie that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type TrieView struct{ ref view.Ref[Trie] }
@@ -162,7 +178,7 @@ func (v TrieView) Clone() Trie {
 	if !v.ref.Valid() {
 		return Trie{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -188,6 +204,14 @@ func (v TrieView) Leaf() view.Slice[string] { return view.SliceOf(view.Shared(v.
 // Up returns a view of the field Up.
 func (v TrieView) Up() TrieView { return TrieView{}.ViewOf(view.To(view.Shared(v.ref).Up)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Trie) Clone() Trie {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Trie) ClonedByCowview(Trie) {}
+
 // GraphView shows a Graph that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type GraphView struct{ ref view.Ref[Graph] }
@@ -204,7 +228,7 @@ func (v GraphView) Clone() Graph {
 	if !v.ref.Valid() {
 		return Graph{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -232,6 +256,14 @@ func (v GraphView) ByName() view.MapPointers[string, Vertex, VertexView] {
 // Start returns a view of the field Start.
 func (v GraphView) Start() VertexView { return VertexView{}.ViewOf(view.To(view.Shared(v.ref).Start)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Graph) Clone() Graph {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Graph) ClonedByCowview(Graph) {}
+
 // VertexView shows a Vertex that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type VertexView struct{ ref view.Ref[Vertex] }
@@ -248,7 +280,7 @@ func (v VertexView) Clone() Vertex {
 	if !v.ref.Valid() {
 		return Vertex{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -274,6 +306,14 @@ func (v VertexView) Out() view.SlicePointers[Vertex, VertexView] {
 // Graph returns a view of the field Graph.
 func (v VertexView) Graph() GraphView { return GraphView{}.ViewOf(view.To(view.Shared(v.ref).Graph)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Vertex) Clone() Vertex {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Vertex) ClonedByCowview(Vertex) {}
+
 // PersonView shows a Person that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PersonView struct{ ref view.Ref[Person] }
@@ -290,7 +330,7 @@ func (v PersonView) Clone() Person {
 	if !v.ref.Valid() {
 		return Person{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -316,6 +356,14 @@ func (v PersonView) All() view.SliceViews[Address, AddressView] {
 	return view.SliceViewsOf[AddressView](view.Shared(v.ref).All)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Person) Clone() Person {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Person) ClonedByCowview(Person) {}
+
 // AddressView shows an Address that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AddressView struct{ ref view.Ref[Address] }
@@ -332,7 +380,7 @@ func (v AddressView) Clone() Address {
 	if !v.ref.Valid() {
 		return Address{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -360,6 +408,14 @@ func (v AddressView) Owner() PersonView {
 	return PersonView{}.ViewOf(view.To(view.Shared(v.ref).Owner))
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Address) Clone() Address {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Address) ClonedByCowview(Address) {}
+
 // HolderView shows a Holder that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type HolderView struct{ ref view.Ref[Holder] }
@@ -376,7 +432,7 @@ func (v HolderView) Clone() Holder {
 	if !v.ref.Valid() {
 		return Holder{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -409,6 +465,14 @@ func (v HolderView) Lists() view.MapViews[string, Nested, NestedView] {
 // chain returns an isolated clone of the field chain: there is no view of its type recursive.Chain.
 func (v HolderView) chain() Chain { return view.CloneOf(view.Shared(v.ref).chain) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Holder) Clone() Holder {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Holder) ClonedByCowview(Holder) {}
+
 // MenuView shows a Menu that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type MenuView struct{ ref view.Ref[Menu] }
@@ -425,7 +489,7 @@ func (v MenuView) Clone() Menu {
 	if !v.ref.Valid() {
 		return Menu{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -455,6 +519,14 @@ func (v MenuView) Extra() struct{ Sub *Menu } { return view.CloneOf(view.Shared(
 func (v MenuView) Refs() view.MapViews[string, []*Menu, view.SlicePointers[Menu, MenuView]] {
 	return view.MapViewsOf[view.SlicePointers[Menu, MenuView]](view.Shared(v.ref).Refs)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Menu) Clone() Menu {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Menu) ClonedByCowview(Menu) {}
 
 // NestedView shows a Nested that is not to be written to.
 type NestedView struct {

@@ -43,7 +43,7 @@ func (v ProfileView) Clone() Profile {
 	if !v.ref.Valid() {
 		return Profile{}
 	}
-	return view2.CloneOf(*view2.Shared(v.ref))
+	return view2.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -101,3 +101,11 @@ func (v ProfileView) Owns() view2.SliceViews[url2.URL, url2.URLView] {
 
 // hidden returns the field hidden.
 func (v ProfileView) hidden() func() view { return view2.Shared(v.ref).hidden }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Profile) Clone() Profile {
+	return view2.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Profile) ClonedByCowview(Profile) {}

@@ -7,7 +7,7 @@ import (
 // Shapes returns the types of this package.
 func Shapes() []shape.Shape {
 	return []shape.Shape{
-		shape.Of[ProfileView](shape.Tree, shape.Hidden(func(v ProfileView) map[string]any {
+		shape.Of[ProfileView](shape.Hidden(func(v ProfileView) map[string]any {
 			return map[string]any{"hidden": v.hidden()}
 		})),
 	}

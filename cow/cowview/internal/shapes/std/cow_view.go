@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"math/big"
 	"net"
 	"net/http"
@@ -112,7 +113,7 @@ func (v TimesView) Clone() Times {
 	if !v.ref.Valid() {
 		return Times{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -161,6 +162,14 @@ func (v TimesView) ByDay() view.MapViews[time.Weekday, []time.Time, view.Slice[t
 // Months returns the field Months.
 func (v TimesView) Months() [2]time.Month { return view.Shared(v.ref).Months }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Times) Clone() Times {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Times) ClonedByCowview(Times) {}
+
 // NetipsView shows a Netips that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NetipsView struct{ ref view.Ref[Netips] }
@@ -177,7 +186,7 @@ func (v NetipsView) Clone() Netips {
 	if !v.ref.Valid() {
 		return Netips{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -220,6 +229,14 @@ func (v NetipsView) Lists() view.MapViews[netip.Prefix, []netip.Addr, view.Slice
 	return view.MapViewsOf[view.Slice[netip.Addr]](view.Shared(v.ref).Lists)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Netips) Clone() Netips {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Netips) ClonedByCowview(Netips) {}
+
 // NetsView shows a Nets that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NetsView struct{ ref view.Ref[Nets] }
@@ -236,7 +253,7 @@ func (v NetsView) Clone() Nets {
 	if !v.ref.Valid() {
 		return Nets{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -274,6 +291,14 @@ func (v NetsView) MAC() view.Bytes { return view.BytesOf([]byte(view.Shared(v.re
 // TCP returns an isolated clone of the field TCP: there is no view of its type *net.TCPAddr.
 func (v NetsView) TCP() *net.TCPAddr { return view.CloneOf(view.Shared(v.ref).TCP) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Nets) Clone() Nets {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Nets) ClonedByCowview(Nets) {}
+
 // URLsView shows an URLs that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type URLsView struct{ ref view.Ref[URLs] }
@@ -290,7 +315,7 @@ func (v URLsView) Clone() URLs {
 	if !v.ref.Valid() {
 		return URLs{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -334,6 +359,14 @@ func (v URLsView) Values() view.MapViews[string, []string, view.Slice[string]] {
 // User returns a view of the field User.
 func (v URLsView) User() view.Pointer[url.Userinfo] { return view.PointerOf(view.Shared(v.ref).User) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p URLs) Clone() URLs {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (URLs) ClonedByCowview(URLs) {}
+
 // BigsView shows a Bigs that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type BigsView struct{ ref view.Ref[Bigs] }
@@ -350,7 +383,7 @@ func (v BigsView) Clone() Bigs {
 	if !v.ref.Valid() {
 		return Bigs{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -386,6 +419,14 @@ func (v BigsView) By() view.MapViews[string, *big.Int, view.Cloned[*big.Int]] {
 	return view.MapViewsOf[view.Cloned[*big.Int]](view.Shared(v.ref).By)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Bigs) Clone() Bigs {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Bigs) ClonedByCowview(Bigs) {}
+
 // RawsView shows a Raws that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type RawsView struct{ ref view.Ref[Raws] }
@@ -402,7 +443,7 @@ func (v RawsView) Clone() Raws {
 	if !v.ref.Valid() {
 		return Raws{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -438,6 +479,14 @@ func (v RawsView) By() view.MapViews[string, json.RawMessage, JsonRawMessageView
 // Number returns the field Number.
 func (v RawsView) Number() json.Number { return view.Shared(v.ref).Number }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Raws) Clone() Raws {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Raws) ClonedByCowview(Raws) {}
+
 // NullsView shows a Nulls that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NullsView struct{ ref view.Ref[Nulls] }
@@ -454,7 +503,7 @@ func (v NullsView) Clone() Nulls {
 	if !v.ref.Valid() {
 		return Nulls{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -490,6 +539,31 @@ func (v NullsView) By() view.Map[string, sql.Null[int]] { return view.MapOf(view
 // Raw returns a view of the field Raw.
 func (v NullsView) Raw() view.Bytes { return view.BytesOf([]byte(view.Shared(v.ref).Raw)) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Nulls) Clone() Nulls {
+	if view.Meet(view.SliceSpan(p.Bytes.V), view.SliceSpan(p.Raw)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.P != nil {
+		e := *p.P
+		p.P = &e
+	}
+	if p.Ints != nil {
+		p.Ints = append(make([]sql.NullInt64, 0, len(p.Ints)), p.Ints...)
+	}
+	if p.Bytes.V != nil {
+		p.Bytes.V = append(make([]byte, 0, len(p.Bytes.V)), p.Bytes.V...)
+	}
+	p.By = maps.Clone(p.By)
+	if p.Raw != nil {
+		p.Raw = append(make(sql.RawBytes, 0, len(p.Raw)), p.Raw...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Nulls) ClonedByCowview(Nulls) {}
+
 // OthersView shows an Others that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type OthersView struct{ ref view.Ref[Others] }
@@ -506,7 +580,7 @@ func (v OthersView) Clone() Others {
 	if !v.ref.Valid() {
 		return Others{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -536,6 +610,14 @@ func (v OthersView) Header() view.MapViews[string, []string, view.Slice[string]]
 func (v OthersView) Cookies() view.SliceViews[*http.Cookie, view.Cloned[*http.Cookie]] {
 	return view.SliceViewsOf[view.Cloned[*http.Cookie]](view.Shared(v.ref).Cookies)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Others) Clone() Others {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Others) ClonedByCowview(Others) {}
 
 // NetIPView shows a net.IP that is not to be written to.
 type NetIPView struct{ view.Bytes }

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 
 	"github.com/cowstore/cowstore/cow/cowview/internal/shapes/lists"
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -109,7 +108,7 @@ func (v EntryView) Clone() Entry {
 	if !v.ref.Valid() {
 		return Entry{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -132,6 +131,18 @@ func (v EntryView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v
 
 // By returns a view of the field By.
 func (v EntryView) By() view.Map[string, int] { return view.MapOf(view.Shared(v.ref).By) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Entry) Clone() Entry {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	p.By = maps.Clone(p.By)
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Entry) ClonedByCowview(Entry) {}
 
 // FlatView shows a Flat that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -184,7 +195,7 @@ func (v FlatView) Points() view.Map[string, lists.Point] {
 // Pairs returns a view of the field Pairs.
 func (v FlatView) Pairs() view.Map[string, [2]int] { return view.MapOf(view.Shared(v.ref).Pairs) }
 
-// Clone returns a deep copy of p, as package snapshot makes it.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Flat) Clone() Flat {
 	p.Ints = maps.Clone(p.Ints)
 	p.Texts = maps.Clone(p.Texts)
@@ -194,6 +205,9 @@ func (p Flat) Clone() Flat {
 	p.Pairs = maps.Clone(p.Pairs)
 	return p
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Flat) ClonedByCowview(Flat) {}
 
 // EntriesView shows an Entries that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -211,7 +225,7 @@ func (v EntriesView) Clone() Entries {
 	if !v.ref.Valid() {
 		return Entries{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -245,6 +259,14 @@ func (v EntriesView) Points() view.MapPointers[string, lists.Point, lists.PointV
 func (v EntriesView) Items() view.MapViews[string, lists.Item, lists.ItemView] {
 	return view.MapViewsOf[lists.ItemView](view.Shared(v.ref).Items)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Entries) Clone() Entries {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Entries) ClonedByCowview(Entries) {}
 
 // SlicesView shows a Slices that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -312,16 +334,13 @@ func (v SlicesView) Bytes() view.MapViews[string, []byte, view.Bytes] {
 	return view.MapViewsOf[view.Bytes](view.Shared(v.ref).Bytes)
 }
 
-// slicesPlain is a Slices without methods, which package snapshot clones by itself.
-type slicesPlain Slices
-
-var cloneSlices = snapshot.Cloner(snapshot.Options[slicesPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Slices) Clone() Slices {
-	return Slices(cloneSlices(slicesPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Slices) ClonedByCowview(Slices) {}
 
 // MapsView shows a Maps that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -374,16 +393,13 @@ func (v MapsView) Deep() view.MapViews[string, map[string]map[string][]*Entry, v
 	return view.MapViewsOf[view.MapViews[string, map[string][]*Entry, view.MapViews[string, []*Entry, view.SlicePointers[Entry, EntryView]]]](view.Shared(v.ref).Deep)
 }
 
-// mapsPlain is a Maps without methods, which package snapshot clones by itself.
-type mapsPlain Maps
-
-var cloneMaps = snapshot.Cloner(snapshot.Options[mapsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Maps) Clone() Maps {
-	return Maps(cloneMaps(mapsPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Maps) ClonedByCowview(Maps) {}
 
 // NamedView shows a Named that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -401,7 +417,7 @@ func (v NamedView) Clone() Named {
 	if !v.ref.Valid() {
 		return Named{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -461,6 +477,14 @@ func (v NamedView) P() view.PointerViews[Index, IndexView] {
 	return view.PointerViewsOf[IndexView](view.Shared(v.ref).P)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Named) Clone() Named {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Named) ClonedByCowview(Named) {}
+
 // PointersView shows a Pointers that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PointersView struct{ ref view.Ref[Pointers] }
@@ -517,16 +541,13 @@ func (v PointersView) Names() view.MapViews[string, *Names, view.PointerViews[Na
 	return view.MapViewsOf[view.PointerViews[Names, NamesView]](view.Shared(v.ref).Names)
 }
 
-// pointersPlain is a Pointers without methods, which package snapshot clones by itself.
-type pointersPlain Pointers
-
-var clonePointers = snapshot.Cloner(snapshot.Options[pointersPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Pointers) Clone() Pointers {
-	return Pointers(clonePointers(pointersPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Pointers) ClonedByCowview(Pointers) {}
 
 // KeysView shows a Keys that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -581,16 +602,13 @@ func (v KeysView) Slices() view.MapViews[Key, []string, view.Slice[string]] {
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Slices)
 }
 
-// keysPlain is a Keys without methods, which package snapshot clones by itself.
-type keysPlain Keys
-
-var cloneKeys = snapshot.Cloner(snapshot.Options[keysPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Keys) Clone() Keys {
-	return Keys(cloneKeys(keysPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Keys) ClonedByCowview(Keys) {}
 
 // AnyKeysView shows an AnyKeys that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -608,7 +626,7 @@ func (v AnyKeysView) Clone() AnyKeys {
 	if !v.ref.Valid() {
 		return AnyKeys{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -646,6 +664,14 @@ func (v AnyKeysView) Array() map[[1]*int][]*int { return view.CloneOf(view.Share
 
 // Chans returns a view of the field Chans.
 func (v AnyKeysView) Chans() view.Map[chan int, string] { return view.MapOf(view.Shared(v.ref).Chans) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p AnyKeys) Clone() AnyKeys {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (AnyKeys) ClonedByCowview(AnyKeys) {}
 
 // NamesView shows a Names that is not to be written to.
 type NamesView struct{ view.Slice[string] }

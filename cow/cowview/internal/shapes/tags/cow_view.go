@@ -4,6 +4,7 @@ package tags
 
 import (
 	"log/slog"
+	"maps"
 
 	"github.com/cowstore/cowstore/snapshot/view"
 )
@@ -73,7 +74,7 @@ func (v TaggedView) Clone() Tagged {
 	if !v.ref.Valid() {
 		return Tagged{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -129,6 +130,42 @@ func (v TaggedView) X() view.Slice[int] { return view.SliceOf(view.Shared(v.ref)
 // Y returns a view of the field Y.
 func (v TaggedView) Y() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Y) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Tagged) Clone() Tagged {
+	if view.Meet(view.SliceSpan(p.B), view.SliceSpan(p.H.Tags)) ||
+		view.Meet(view.PointerSpan(p.D), view.SliceSpan(p.E), view.SliceSpan(p.Inline.X), view.SliceSpan(p.Inline.Y)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.B != nil {
+		p.B = append(make([]string, 0, len(p.B)), p.B...)
+	}
+	p.C = maps.Clone(p.C)
+	if p.D != nil {
+		e := *p.D
+		p.D = &e
+	}
+	if p.E != nil {
+		p.E = append(make([]int, 0, len(p.E)), p.E...)
+	}
+	if p.G != nil {
+		p.G = append(make([]byte, 0, len(p.G)), p.G...)
+	}
+	if p.Inline.X != nil {
+		p.Inline.X = append(make([]int, 0, len(p.Inline.X)), p.Inline.X...)
+	}
+	if p.Inline.Y != nil {
+		p.Inline.Y = append(make([]int, 0, len(p.Inline.Y)), p.Inline.Y...)
+	}
+	if p.H.Tags != nil {
+		p.H.Tags = append(make([]string, 0, len(p.H.Tags)), p.H.Tags...)
+	}
+	p.private = maps.Clone(p.private)
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Tagged) ClonedByCowview(Tagged) {}
+
 // CustomView shows a Custom that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type CustomView struct{ ref view.Ref[Custom] }
@@ -145,7 +182,7 @@ func (v CustomView) Clone() Custom {
 	if !v.ref.Valid() {
 		return Custom{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -166,6 +203,17 @@ func (v CustomView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(
 // n returns the field n.
 func (v CustomView) n() int { return view.Shared(v.ref).n }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Custom) Clone() Custom {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Custom) ClonedByCowview(Custom) {}
+
 // PointerCustomView shows a PointerCustom that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type PointerCustomView struct{ ref view.Ref[PointerCustom] }
@@ -184,7 +232,7 @@ func (v PointerCustomView) Clone() PointerCustom {
 	if !v.ref.Valid() {
 		return PointerCustom{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -202,6 +250,17 @@ func (v PointerCustomView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.
 // Tags returns a view of the field Tags.
 func (v PointerCustomView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Tags) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p PointerCustom) Clone() PointerCustom {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (PointerCustom) ClonedByCowview(PointerCustom) {}
+
 // TextView shows a Text that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type TextView struct{ ref view.Ref[Text] }
@@ -218,7 +277,7 @@ func (v TextView) Clone() Text {
 	if !v.ref.Valid() {
 		return Text{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -236,6 +295,17 @@ func (v TextView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
 // Words returns a view of the field Words.
 func (v TextView) Words() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Words) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Text) Clone() Text {
+	if p.Words != nil {
+		p.Words = append(make([]string, 0, len(p.Words)), p.Words...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Text) ClonedByCowview(Text) {}
+
 // UsesView shows an Uses that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type UsesView struct{ ref view.Ref[Uses] }
@@ -252,7 +322,7 @@ func (v UsesView) Clone() Uses {
 	if !v.ref.Valid() {
 		return Uses{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -314,6 +384,14 @@ func (v UsesView) Ns() view.SlicePointers[Named, NamedView] {
 // Ints returns a view of the field Ints.
 func (v UsesView) Ints() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Ints) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Uses) Clone() Uses {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Uses) ClonedByCowview(Uses) {}
+
 // NamedView shows a Named that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type NamedView struct{ ref view.Ref[Named] }
@@ -330,7 +408,7 @@ func (v NamedView) Clone() Named {
 	if !v.ref.Valid() {
 		return Named{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -351,6 +429,17 @@ func (v NamedView) Name() string { return view.Shared(v.ref).Name }
 // Tags returns a view of the field Tags.
 func (v NamedView) Tags() view.Slice[string] { return view.SliceOf(view.Shared(v.ref).Tags) }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Named) Clone() Named {
+	if p.Tags != nil {
+		p.Tags = append(make([]string, 0, len(p.Tags)), p.Tags...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Named) ClonedByCowview(Named) {}
+
 // InlineView shows an Inline that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type InlineView struct{ ref view.Ref[Inline] }
@@ -367,7 +456,7 @@ func (v InlineView) Clone() Inline {
 	if !v.ref.Valid() {
 		return Inline{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -387,3 +476,20 @@ func (v InlineView) X() view.Slice[int] { return view.SliceOf(view.Shared(v.ref)
 
 // Y returns a view of the field Y.
 func (v InlineView) Y() view.Slice[int] { return view.SliceOf(view.Shared(v.ref).Y) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Inline) Clone() Inline {
+	if view.Meet(view.SliceSpan(p.X), view.SliceSpan(p.Y)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.X != nil {
+		p.X = append(make([]int, 0, len(p.X)), p.X...)
+	}
+	if p.Y != nil {
+		p.Y = append(make([]int, 0, len(p.Y)), p.Y...)
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Inline) ClonedByCowview(Inline) {}

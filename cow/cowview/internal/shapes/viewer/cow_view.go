@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/netip"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -157,7 +156,7 @@ func (v RefsView) Clone() Refs {
 	if !v.ref.Valid() {
 		return Refs{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -180,6 +179,29 @@ func (v RefsView) N() view.Pointer[int] { return view.PointerOf(view.Shared(v.re
 
 // Kept returns a view of the field Kept.
 func (v RefsView) Kept() FlatView { return FlatView{}.ViewOf(view.To(view.Shared(v.ref).Kept)) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Refs) Clone() Refs {
+	if view.Meet(view.PointerSpan(p.Flat), view.PointerSpan(p.N), view.PointerSpan(p.Kept)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.Flat != nil {
+		e := *p.Flat
+		p.Flat = &e
+	}
+	if p.N != nil {
+		e := *p.N
+		p.N = &e
+	}
+	if p.Kept != nil {
+		e := *p.Kept
+		p.Kept = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Refs) ClonedByCowview(Refs) {}
 
 // MapsView shows a Maps that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -262,16 +284,13 @@ func (v MapsView) ByPtr() map[*string]int { return view.CloneOf(view.Shared(v.re
 // ByRefs returns an isolated clone of the field ByRefs: its keys reach what can be modified.
 func (v MapsView) ByRefs() map[Refs]int { return view.CloneOf(view.Shared(v.ref).ByRefs) }
 
-// mapsPlain is a Maps without methods, which package snapshot clones by itself.
-type mapsPlain Maps
-
-var cloneMaps = snapshot.Cloner(snapshot.Options[mapsPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Maps) Clone() Maps {
-	return Maps(cloneMaps(mapsPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Maps) ClonedByCowview(Maps) {}
 
 // SlicesView shows a Slices that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -289,7 +308,7 @@ func (v SlicesView) Clone() Slices {
 	if !v.ref.Valid() {
 		return Slices{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -335,6 +354,14 @@ func (v SlicesView) Values() view.SliceViews[Refs, RefsView] {
 func (v SlicesView) Ints() view.SliceViews[*int, view.Pointer[int]] {
 	return view.SliceViewsOf[view.Pointer[int]](view.Shared(v.ref).Ints)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Slices) Clone() Slices {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Slices) ClonedByCowview(Slices) {}
 
 // EmbeddingView shows an Embedding that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -407,16 +434,13 @@ func (v EmbeddingView) Ints() view.SliceViews[*int, view.Pointer[int]] {
 	return view.SliceViewsOf[view.Pointer[int]](view.Shared(v.ref).Ints)
 }
 
-// embeddingPlain is an Embedding without methods, which package snapshot clones by itself.
-type embeddingPlain Embedding
-
-var cloneEmbedding = snapshot.Cloner(snapshot.Options[embeddingPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Embedding) Clone() Embedding {
-	return Embedding(cloneEmbedding(embeddingPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Embedding) ClonedByCowview(Embedding) {}
 
 // IntegerView shows an Integer that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
@@ -434,7 +458,7 @@ func (v IntegerView[T]) Clone() Integer[T] {
 	if !v.ref.Valid() {
 		return Integer[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -479,6 +503,14 @@ func (v IntegerView[T]) ListsBy() view.MapViews[string, []T, view.Slice[T]] {
 	return view.MapViewsOf[view.Slice[T]](view.Shared(v.ref).ListsBy)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Integer[T]) Clone() Integer[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Integer[T]) ClonedByCowview(Integer[T]) {}
+
 // BasicView shows a Basic that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type BasicView[T Flat | netip.Prefix | Plain] struct{ ref view.Ref[Basic[T]] }
@@ -495,7 +527,7 @@ func (v BasicView[T]) Clone() Basic[T] {
 	if !v.ref.Valid() {
 		return Basic[T]{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -540,6 +572,14 @@ func (v BasicView[T]) ListsBy() view.MapViews[string, []T, view.Slice[T]] {
 	return view.MapViewsOf[view.Slice[T]](view.Shared(v.ref).ListsBy)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Basic[T]) Clone() Basic[T] {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Basic[T]) ClonedByCowview(Basic[T]) {}
+
 // BoxesView shows a Boxes that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type BoxesView struct{ ref view.Ref[Boxes] }
@@ -556,7 +596,7 @@ func (v BoxesView) Clone() Boxes {
 	if !v.ref.Valid() {
 		return Boxes{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -589,6 +629,14 @@ func (v BoxesView) List() view.SlicePointers[Box[*Refs], BoxView[*Refs]] {
 	return view.SlicePointersOf[BoxView[*Refs]](view.Shared(v.ref).List)
 }
 
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Boxes) Clone() Boxes {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Boxes) ClonedByCowview(Boxes) {}
+
 // AliasedView shows an Aliased that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.
 type AliasedView struct{ ref view.Ref[Aliased] }
@@ -605,7 +653,7 @@ func (v AliasedView) Clone() Aliased {
 	if !v.ref.Valid() {
 		return Aliased{}
 	}
-	return view.CloneOf(*view.Shared(v.ref))
+	return view.Shared(v.ref).Clone()
 }
 
 // Equal reports whether both show values that are deeply equal, or nothing.
@@ -661,6 +709,14 @@ func (v AliasedView) Lists() view.MapViews[string, []*RefsAlias, view.SlicePoint
 func (v AliasedView) FLs() view.MapViews[string, []*FlatAlias, view.SlicePointers[FlatAlias, FlatView]] {
 	return view.MapViewsOf[view.SlicePointers[FlatAlias, FlatView]](view.Shared(v.ref).FLs)
 }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Aliased) Clone() Aliased {
+	return view.CloneOf(p)
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Aliased) ClonedByCowview(Aliased) {}
 
 // SoloView shows a Solo that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

@@ -5,7 +5,6 @@ package url
 import (
 	"log/slog"
 
-	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -55,13 +54,10 @@ func (v URLView) Query() view.MapViews[string, []string, view.Slice[string]] {
 	return view.MapViewsOf[view.Slice[string]](view.Shared(v.ref).Query)
 }
 
-// uRLPlain is an URL without methods, which package snapshot clones by itself.
-type uRLPlain URL
-
-var cloneURL = snapshot.Cloner(snapshot.Options[uRLPlain]{})
-
-// Clone returns a deep copy of p, as package snapshot makes it.
-// It keeps the shape of what refers to the same memory.
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p URL) Clone() URL {
-	return URL(cloneURL(uRLPlain(p)))
+	return view.CloneOf(p)
 }
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (URL) ClonedByCowview(URL) {}
