@@ -26,7 +26,8 @@
 //	                       types, compiled regular expressions and such constants;
 //	                       errors that only their own package can write to, as
 //	                       io.EOF; see Nature
-//	its own method         a type with a method Clone that returns the type: trusted
+//	its own method         a type with a method Clone that returns the type: trusted;
+//	                       one that cowview generated, for whole values only
 //	is an error            of an Editor's verbs, and of Err for Set: a *KeyError with one
 //	                       of the package's errors, or with a *CloneError: behind an
 //	                       interface there is a lock, an atomic or an unsafe.Pointer, or
