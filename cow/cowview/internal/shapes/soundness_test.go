@@ -1,4 +1,4 @@
-package main_test
+package shapes_test
 
 import (
 	"encoding/json"
