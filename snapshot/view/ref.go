@@ -14,6 +14,12 @@ package view
 
 import "reflect"
 
+// shownAs is a field of a view whose elements are shown as W. It makes the view a type
+// that no other can be converted to or from: types of the same fields can, and a Slice
+// would return as they are the elements of a SliceViews. For the same reason, the fields
+// of Ref, Pointer and Cloned have different names.
+type shownAs[W any] [0]*W
+
 // A Ref points to a value that is not to be written to. The zero Ref points nowhere.
 type Ref[T any] struct{ p *T }
 
