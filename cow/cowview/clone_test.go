@@ -65,7 +65,24 @@ func TestClonesKeepTheirShape(t *testing.T) {
 		inView[graphs.DeepView, graphs.Deep](),
 		inView[graphs.PartsView, graphs.Parts](),
 		inView[graphs.BoolsView, graphs.Bools](),
+		inView[graphs.LengthsView, graphs.Lengths](),
 	}, 5000)
+}
+
+func TestCloneComparesWhatMayBeOfOneType(t *testing.T) {
+	var l graphs.Lengths
+	l.A = new(struct{ All [4]int })
+	l.B = (*[2]int)(l.A.All[1:])
+	l = l.Clone()
+	require.Same(t, &l.A.All[1], &l.B[0], "arrays of two lengths")
+
+	m, c := map[string]int{}, make(chan int)
+	p := graphs.Params[int, int]{A: m, B: m}.Clone()
+	p.A["new"] = 1
+	require.Contains(t, p.B, "new")
+	require.NotContains(t, m, "new")
+	p = graphs.Params[int, int]{C: &c, D: &c}.Clone()
+	require.Same(t, p.C, p.D)
 }
 
 // base returns the address of the array of s.

@@ -80,8 +80,9 @@
 //	//cowview:readonly
 //
 // in its comment is offered on the view too. It is called on the stored value, and must
-// not write to it. Results that reach what can be modified are handed out as clones. A
-// method that takes or returns functions by which such memory would get out is an error.
+// not write to it, nor store what can be modified in memory of its caller. Results that
+// reach what can be modified are handed out as clones. A method that takes or returns
+// functions or channels by which such memory would get out is an error.
 //
 // # Clone
 //

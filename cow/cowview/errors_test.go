@@ -31,9 +31,9 @@ func TestErrors(t *testing.T) {
 		{"method of that name", "type T struct { S []int }\n//cowview:readonly\nfunc (T) Valid() bool { return true }",
 			"types.go:4: T.Valid: cannot be offered: the view has a method Valid of its own"},
 		{"method that lends", "type T struct { S []int }\n//cowview:readonly\nfunc (t T) Each(f func([]int)) { f(t.S) }",
-			"types.go:4: T.Each: cannot be offered: it would pass what can be modified to the function f"},
+			"types.go:4: T.Each: cannot be offered: it would pass what can be modified through f"},
 		{"method that yields", "import \"iter\"\ntype T struct { S [][]int }\n//cowview:readonly\nfunc (t T) All() iter.Seq[[]int] { return nil }",
-			"types.go:5: T.All: cannot be offered: the function it returns would hand out what can be modified"},
+			"types.go:5: T.All: cannot be offered: what can be modified would get out through its result"},
 		{"result that is locked", "import \"sync\"\ntype T struct { S [][]int }\n//cowview:readonly\nfunc (t T) Lock() *sync.Mutex { return nil }",
 			"types.go:5: T.Lock: cannot be offered: its result holds sync.Mutex, which must not be copied"},
 	} {
@@ -42,6 +42,38 @@ func TestErrors(t *testing.T) {
 			require.EqualError(t, run([]string{"-type", "T"}, dir, io.Discard), c.want)
 			require.NoFileExists(t, dir+"/cow_view.go")
 		})
+	}
+}
+
+// Functions and channels are found wherever a method takes or returns them.
+func TestMethodsByWhichMemoryWouldGetOut(t *testing.T) {
+	for sig, ok := range map[string]bool{
+		"(fs ...func([]int))":                false,
+		"(f func(func() []int))":             false,
+		"(f func(func([]int)))":              true,
+		"(o struct{ F func([]int) })":        false,
+		"(o *Hooks)":                         false,
+		"(c chan<- []int)":                   false,
+		"(c <-chan []int)":                   true,
+		"(c chan<- int)":                     true,
+		"(f func() []int)":                   true,
+		"() func() func() []int":             false,
+		"() func(func(func(func([]int))))":   false,
+		"() func(func(func([]int)))":         true,
+		"() []func() []int":                  false,
+		"() map[string]*Hooks":               true,
+		"() (int, struct{ F func() []int })": false,
+		"() <-chan []int":                    false,
+		"() chan<- []int":                    true,
+		"() [][]int":                         true,
+	} {
+		dir := folder(t, "package p\ntype Hooks struct { F func([]int); next *Hooks }\ntype T struct { S []int }\n//cowview:readonly\nfunc (t *T) M"+sig+" { panic(0) }\n")
+		err := run([]string{"-type", "T"}, dir, io.Discard)
+		if ok {
+			require.NoError(t, err, sig)
+		} else {
+			require.ErrorContains(t, err, "types.go:5: T.M: cannot be offered", sig)
+		}
 	}
 }
 

@@ -112,8 +112,8 @@ func (a *analysis) method(m *types.Func, sig *types.Signature, doc []string, at 
 		return mm, false
 	}
 	for v := range sig.Params().Variables() {
-		if lends(v.Type()) {
-			a.fail(at, "cannot be offered: it would pass what can be modified to the function %s", v.Name())
+		if escapes(v.Type(), false, nil) {
+			a.fail(at, "cannot be offered: it would pass what can be modified through %s", v.Name())
 			return mm, false
 		}
 	}
@@ -160,40 +160,48 @@ func (a *analysis) checkResult(t types.Type, at place) bool {
 		a.fail(at, "cannot be offered: its result holds %s, which must not be copied", typeText(l.typ))
 		return false
 	}
-	if f, ok := t.Underlying().(*types.Signature); ok && !isParam(t) && yields(f) {
-		a.fail(at, "cannot be offered: the function it returns would hand out what can be modified")
+	if escapes(t, true, nil) {
+		a.fail(at, "cannot be offered: what can be modified would get out through its result")
 		return false
 	}
 	return true
 }
 
-// yields reports whether a function hands out what can be modified: as a result, or to
-// a function that it is called with.
-func yields(f *types.Signature) bool {
-	for v := range f.Results().Variables() {
-		if !isImmutable(v.Type()) {
-			return true
-		}
-	}
-	for v := range f.Params().Variables() {
-		if lends(v.Type()) {
-			return true
-		}
-	}
-	return false
-}
-
-// lends reports whether a parameter of type t is a function that would be called with
-// what can be modified.
-func lends(t types.Type) bool {
-	f, ok := t.Underlying().(*types.Signature)
-	if !ok {
+// escapes reports whether what can be modified may get out by a function or channel in a
+// t that a method hands out, or else takes. What the functions in it return and take may
+// be such functions too.
+func escapes(t types.Type, out bool, above []types.Type) bool {
+	if slices.ContainsFunc(above, func(u types.Type) bool { return types.Identical(t, u) }) || isParam(t) || isConstant(t) {
 		return false
 	}
-	for v := range f.Params().Variables() {
-		if !isImmutable(v.Type()) {
-			return true
+	above = append(above, t)
+	passes := func(t types.Type, out bool) bool { return out && !isImmutable(t) || escapes(t, out, above) }
+	switch u := t.Underlying().(type) {
+	case *types.Signature:
+		for v := range u.Results().Variables() {
+			if passes(v.Type(), out) {
+				return true
+			}
 		}
+		for v := range u.Params().Variables() {
+			if passes(v.Type(), !out) {
+				return true
+			}
+		}
+	case *types.Chan:
+		return u.Dir() != types.SendOnly && passes(u.Elem(), out) || u.Dir() != types.RecvOnly && passes(u.Elem(), !out)
+	case *types.Map:
+		return escapes(u.Key(), out, above) || escapes(u.Elem(), out, above)
+	case *types.Struct:
+		n, _ := types.Unalias(t).(*types.Named)
+		for f := range u.Fields() {
+			// Callers cannot select the other fields of a defined type.
+			if (n == nil || f.Exported()) && escapes(f.Type(), out, above) {
+				return true
+			}
+		}
+	case interface{ Elem() types.Type }:
+		return escapes(u.Elem(), out, above)
 	}
 	return false
 }

@@ -1,6 +1,11 @@
 package main
 
-import "go/types"
+import (
+	"go/types"
+	"iter"
+	"reflect"
+	"slices"
+)
 
 // A value is made of its own memory and of pieces that it refers to: what a pointer
 // leads to, the array of a slice, a map. Whether pieces of one value may meet is
@@ -126,12 +131,48 @@ func mayMeet(a, b piece) bool {
 }
 
 // alike reports whether memory of type t may also be known as a u, by a conversion of
-// references to it.
+// references to it, or because type parameters stand for the same.
 func alike(t, u types.Type) bool {
-	return types.IdenticalIgnoreTags(t.Underlying(), u.Underlying())
+	t, u = t.Underlying(), u.Underlying()
+	return types.IdenticalIgnoreTags(t, u) || (isGeneric(t) || isGeneric(u)) && reflect.TypeOf(t) == reflect.TypeOf(u)
 }
 
-// contains reports whether there may be a u in the memory of a t.
+// isGeneric reports whether a type parameter occurs in t, as it is written.
+func isGeneric(t types.Type) bool {
+	switch t := types.Unalias(t).(type) {
+	case *types.TypeParam:
+		return true
+	case *types.Named:
+		return t.TypeArgs() != nil && slices.ContainsFunc(slices.Collect(t.TypeArgs().Types()), isGeneric)
+	case *types.Map:
+		return isGeneric(t.Key()) || isGeneric(t.Elem())
+	case interface{ Elem() types.Type }:
+		return isGeneric(t.Elem())
+	case *types.Struct:
+		return anyGeneric(t.Fields())
+	case *types.Signature:
+		return anyGeneric(t.Params().Variables()) || anyGeneric(t.Results().Variables())
+	case *types.Interface:
+		for m := range t.Methods() {
+			if isGeneric(m.Signature()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func anyGeneric(vars iter.Seq[*types.Var]) bool {
+	for v := range vars {
+		if isGeneric(v.Type()) {
+			return true
+		}
+	}
+	return false
+}
+
+// contains reports whether there may be a u, or a part of it if it is an array, in the
+// memory of a t.
 func contains(t, u types.Type) bool {
 	if alike(t, u) || isParam(t) || isParam(u) {
 		return true
@@ -144,7 +185,9 @@ func contains(t, u types.Type) bool {
 			}
 		}
 	case *types.Array:
-		return contains(t.Elem(), u)
+		// A slice of one array can be converted to pointers to arrays of any length.
+		part, ok := u.Underlying().(*types.Array)
+		return ok && alike(t.Elem(), part.Elem()) || contains(t.Elem(), u)
 	}
 	return false
 }

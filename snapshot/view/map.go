@@ -50,16 +50,19 @@ func (v Map[K, V]) Values() iter.Seq[V] { return maps.Values(v.m) }
 
 // MapViews shows a map of what is shown by views. Elements of a map have no place of
 // their own: to read one copies it, not what it points to, for the view to be of.
-type MapViews[K comparable, T any, W Viewer[T, W]] struct{ entries[K, T] }
+type MapViews[K comparable, T any, W Viewer[T, W]] struct {
+	_ shownAs[W]
+	entries[K, T]
+}
 
 // MapViewsOf returns a view of m, which is not to be written to.
 func MapViewsOf[W Viewer[T, W], K comparable, T any](m map[K]T) MapViews[K, T, W] {
-	return MapViews[K, T, W]{entries[K, T]{m}}
+	return MapViews[K, T, W]{entries: entries[K, T]{m}}
 }
 
 // ViewOf returns a view of the map that r points to.
 func (MapViews[K, T, W]) ViewOf(r Ref[map[K]T]) MapViews[K, T, W] {
-	return MapViews[K, T, W]{entries[K, T]{*r.p}}
+	return MapViews[K, T, W]{entries: entries[K, T]{*r.p}}
 }
 
 // Get returns a view of the element of key, and whether key is present. The view of an
@@ -86,16 +89,19 @@ func (v MapViews[K, T, W]) All() iter.Seq2[K, W] {
 func (v MapViews[K, T, W]) Values() iter.Seq[W] { return second(v.All()) }
 
 // MapPointers shows a map of pointers to what is shown by views.
-type MapPointers[K comparable, T any, W Viewer[T, W]] struct{ entries[K, *T] }
+type MapPointers[K comparable, T any, W Viewer[T, W]] struct {
+	_ shownAs[W]
+	entries[K, *T]
+}
 
 // MapPointersOf returns a view of m, which is not to be written to.
 func MapPointersOf[W Viewer[T, W], K comparable, T any](m map[K]*T) MapPointers[K, T, W] {
-	return MapPointers[K, T, W]{entries[K, *T]{m}}
+	return MapPointers[K, T, W]{entries: entries[K, *T]{m}}
 }
 
 // ViewOf returns a view of the map that r points to.
 func (MapPointers[K, T, W]) ViewOf(r Ref[map[K]*T]) MapPointers[K, T, W] {
-	return MapPointers[K, T, W]{entries[K, *T]{*r.p}}
+	return MapPointers[K, T, W]{entries: entries[K, *T]{*r.p}}
 }
 
 // Get returns a view of what the element of key points to, not Valid if that is nil,

@@ -1,7 +1,7 @@
 package view
 
 // A Pointer shows a pointer to what holds nothing that can be modified but itself.
-type Pointer[T any] struct{ p *T }
+type Pointer[T any] struct{ to *T }
 
 // PointerOf returns a view of p; what it points to is not to be written to.
 func PointerOf[T any](p *T) Pointer[T] { return Pointer[T]{p} }
@@ -10,14 +10,14 @@ func PointerOf[T any](p *T) Pointer[T] { return Pointer[T]{p} }
 func (Pointer[T]) ViewOf(r Ref[*T]) Pointer[T] { return Pointer[T]{*r.p} }
 
 // Valid reports whether the pointer is not nil.
-func (v Pointer[T]) Valid() bool { return v.p != nil }
+func (v Pointer[T]) Valid() bool { return v.to != nil }
 
 // Get returns what the pointer points to, and whether it is not nil.
 func (v Pointer[T]) Get() (e T, ok bool) {
-	if v.p == nil {
+	if v.to == nil {
 		return e, false
 	}
-	return *v.p, true
+	return *v.to, true
 }
 
 // Clone returns a pointer to a copy that belongs to the caller, or nil.
@@ -36,16 +36,21 @@ func (v Pointer[T]) String() string {
 }
 
 // MarshalJSON returns the JSON of the pointer.
-func (v Pointer[T]) MarshalJSON() ([]byte, error) { return marshal(v.p) }
+func (v Pointer[T]) MarshalJSON() ([]byte, error) { return marshal(v.to) }
 
 // PointerViews shows a pointer to what is shown by a view.
-type PointerViews[T any, W Viewer[T, W]] struct{ p *T }
+type PointerViews[T any, W Viewer[T, W]] struct {
+	_ shownAs[W]
+	p *T
+}
 
 // PointerViewsOf returns a view of p; what it points to is not to be written to.
-func PointerViewsOf[W Viewer[T, W], T any](p *T) PointerViews[T, W] { return PointerViews[T, W]{p} }
+func PointerViewsOf[W Viewer[T, W], T any](p *T) PointerViews[T, W] {
+	return PointerViews[T, W]{p: p}
+}
 
 // ViewOf returns a view of the pointer that r points to.
-func (PointerViews[T, W]) ViewOf(r Ref[*T]) PointerViews[T, W] { return PointerViews[T, W]{*r.p} }
+func (PointerViews[T, W]) ViewOf(r Ref[*T]) PointerViews[T, W] { return PointerViews[T, W]{p: *r.p} }
 
 // Valid reports whether the pointer is not nil.
 func (v PointerViews[T, W]) Valid() bool { return v.p != nil }
@@ -55,7 +60,7 @@ func (v PointerViews[T, W]) Get() (w W, ok bool) {
 	if v.p == nil {
 		return w, false
 	}
-	return Of[W](Ref[T](v)), true
+	return Of[W](Ref[T]{v.p}), true
 }
 
 // Clone returns a deep copy that belongs to the caller, or nil.

@@ -6,6 +6,13 @@
 // of these) it returns as it is; all else it returns as a view, to any depth. A view
 // costs no more than a pointer: nothing is cloned, and nothing is allocated.
 //
+// Three things are up to the program, as they are with Shared. Methods that package json
+// calls to encode a value, such as its own MarshalJSON, are called on the value itself and
+// must not write to it. A Slice, Map or Pointer is for elements that hold nothing that can
+// be modified, and returns others as they are: generated views never do so. Package
+// reflect finds the bytes of a slice behind any pointer, by its Value.Bytes, and must not
+// be used so.
+//
 // All types here are values, to be copied freely, and safe for concurrent use for as long
 // as nobody writes to what they show, which holds for everything in a snapshot. They keep
 // it alive. The zero value of each shows nothing: it is empty, or not Valid. Indices out
@@ -13,6 +20,12 @@
 package view
 
 import "reflect"
+
+// shownAs is a field of a view whose elements are shown as W. It makes the view a type
+// that no other can be converted to or from: types of the same fields can, and a Slice
+// would return as they are the elements of a SliceViews. For the same reason, the fields
+// of Ref, Pointer and Cloned have different names.
+type shownAs[W any] [0]*W
 
 // A Ref points to a value that is not to be written to. The zero Ref points nowhere.
 type Ref[T any] struct{ p *T }

@@ -59,23 +59,28 @@ func (v Slice[T]) String() string { return text(len(v.s), func(i int) any { retu
 func Contains[T comparable](v Slice[T], x T) bool { return slices.Contains(v.s, x) }
 
 // SliceViews shows a slice of what is shown by views.
-type SliceViews[T any, W Viewer[T, W]] struct{ elements[T] }
+type SliceViews[T any, W Viewer[T, W]] struct {
+	_ shownAs[W]
+	elements[T]
+}
 
 // SliceViewsOf returns a view of s, which is not to be written to.
 func SliceViewsOf[W Viewer[T, W], T any](s []T) SliceViews[T, W] {
-	return SliceViews[T, W]{elements[T]{s}}
+	return SliceViews[T, W]{elements: elements[T]{s}}
 }
 
 // ViewOf returns a view of the slice that r points to.
 func (SliceViews[T, W]) ViewOf(r Ref[[]T]) SliceViews[T, W] {
-	return SliceViews[T, W]{elements[T]{*r.p}}
+	return SliceViews[T, W]{elements: elements[T]{*r.p}}
 }
 
 // At returns a view of the element at i.
 func (v SliceViews[T, W]) At(i int) W { return Of[W](Ref[T]{&v.s[i]}) }
 
 // Sub returns a view of the elements from i up to but without j.
-func (v SliceViews[T, W]) Sub(i, j int) SliceViews[T, W] { return SliceViews[T, W]{v.sub(i, j)} }
+func (v SliceViews[T, W]) Sub(i, j int) SliceViews[T, W] {
+	return SliceViews[T, W]{elements: v.sub(i, j)}
+}
 
 // All returns an iterator over indices and views of the elements.
 func (v SliceViews[T, W]) All() iter.Seq2[int, W] { return all(v.Len(), v.At) }
@@ -87,16 +92,19 @@ func (v SliceViews[T, W]) Values() iter.Seq[W] { return values(v.Len(), v.At) }
 func (v SliceViews[T, W]) AppendTo(s []W) []W { return slices.AppendSeq(s, v.Values()) }
 
 // SlicePointers shows a slice of pointers to what is shown by views.
-type SlicePointers[T any, W Viewer[T, W]] struct{ elements[*T] }
+type SlicePointers[T any, W Viewer[T, W]] struct {
+	_ shownAs[W]
+	elements[*T]
+}
 
 // SlicePointersOf returns a view of s, which is not to be written to.
 func SlicePointersOf[W Viewer[T, W], T any](s []*T) SlicePointers[T, W] {
-	return SlicePointers[T, W]{elements[*T]{s}}
+	return SlicePointers[T, W]{elements: elements[*T]{s}}
 }
 
 // ViewOf returns a view of the slice that r points to.
 func (SlicePointers[T, W]) ViewOf(r Ref[[]*T]) SlicePointers[T, W] {
-	return SlicePointers[T, W]{elements[*T]{*r.p}}
+	return SlicePointers[T, W]{elements: elements[*T]{*r.p}}
 }
 
 // At returns a view of what the element at i points to, not Valid if it is nil.
@@ -104,7 +112,7 @@ func (v SlicePointers[T, W]) At(i int) W { return Of[W](Ref[T]{v.s[i]}) }
 
 // Sub returns a view of the elements from i up to but without j.
 func (v SlicePointers[T, W]) Sub(i, j int) SlicePointers[T, W] {
-	return SlicePointers[T, W]{v.sub(i, j)}
+	return SlicePointers[T, W]{elements: v.sub(i, j)}
 }
 
 // All returns an iterator over indices and views of what the elements point to.

@@ -128,6 +128,20 @@ var _ = (*Bools)((*struct {
 	C *bool
 })(nil))
 
+var _ = (*Lengths)((*struct {
+	A *struct{ All [4]int }
+	B *[2]int
+})(nil))
+
+func _[T int | string, U int | string](p *struct {
+	A map[string]T
+	B map[string]U
+	C *chan T
+	D *chan int
+}) *Params[T, U] {
+	return (*Params[T, U])(p)
+}
+
 var _ = (*Point)((*struct {
 	X    int
 	Y    int
@@ -1228,6 +1242,129 @@ func (p Bools) Clone() Bools {
 
 // ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
 func (Bools) ClonedByCowview(Bools) {}
+
+// LengthsView shows a Lengths that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type LengthsView struct{ ref view.Ref[Lengths] }
+
+// ViewOf returns a view of what r points to.
+func (LengthsView) ViewOf(r view.Ref[Lengths]) LengthsView { return LengthsView{r} }
+
+// Valid reports whether there is a Lengths to show.
+func (v LengthsView) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Lengths if the
+// view is not Valid.
+func (v LengthsView) Clone() Lengths {
+	if !v.ref.Valid() {
+		return Lengths{}
+	}
+	return view.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v LengthsView) Equal(w LengthsView) bool { return view.Equal(v.ref, w.ref) }
+
+// String returns the fields, each in short, whatever there is in them.
+func (v LengthsView) String() string { return view.StringOf(v.ref) }
+
+// LogValue returns a group of the fields, as String shows them.
+func (v LengthsView) LogValue() slog.Value { return view.LogOf(v.ref) }
+
+// MarshalJSON returns the JSON of the value.
+func (v LengthsView) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
+
+// A returns a view of the field A.
+func (v LengthsView) A() view.Pointer[struct{ All [4]int }] {
+	return view.PointerOf(view.Shared(v.ref).A)
+}
+
+// B returns a view of the field B.
+func (v LengthsView) B() view.Pointer[[2]int] { return view.PointerOf(view.Shared(v.ref).B) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Lengths) Clone() Lengths {
+	if view.Meet(view.PointerSpan(p.A), view.PointerSpan(p.B)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	if p.A != nil {
+		e := *p.A
+		p.A = &e
+	}
+	if p.B != nil {
+		e := *p.B
+		p.B = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Lengths) ClonedByCowview(Lengths) {}
+
+// ParamsView shows a Params that is not to be written to. Accessors of a view that is
+// not Valid panic, as the fields of a nil pointer do.
+type ParamsView[T int | string, U int | string] struct{ ref view.Ref[Params[T, U]] }
+
+// ViewOf returns a view of what r points to.
+func (ParamsView[T, U]) ViewOf(r view.Ref[Params[T, U]]) ParamsView[T, U] { return ParamsView[T, U]{r} }
+
+// Valid reports whether there is a Params to show.
+func (v ParamsView[T, U]) Valid() bool { return v.ref.Valid() }
+
+// Clone returns a deep copy that belongs to the caller, and the zero Params if the
+// view is not Valid.
+func (v ParamsView[T, U]) Clone() Params[T, U] {
+	if !v.ref.Valid() {
+		return Params[T, U]{}
+	}
+	return view.Shared(v.ref).Clone()
+}
+
+// Equal reports whether both show values that are deeply equal, or nothing.
+func (v ParamsView[T, U]) Equal(w ParamsView[T, U]) bool { return view.Equal(v.ref, w.ref) }
+
+// String returns the fields, each in short, whatever there is in them.
+func (v ParamsView[T, U]) String() string { return view.StringOf(v.ref) }
+
+// LogValue returns a group of the fields, as String shows them.
+func (v ParamsView[T, U]) LogValue() slog.Value { return view.LogOf(v.ref) }
+
+// MarshalJSON returns the JSON of the value.
+func (v ParamsView[T, U]) MarshalJSON() ([]byte, error) { return view.JSONOf(v.ref) }
+
+// A returns a view of the field A.
+func (v ParamsView[T, U]) A() view.Map[string, T] { return view.MapOf(view.Shared(v.ref).A) }
+
+// B returns a view of the field B.
+func (v ParamsView[T, U]) B() view.Map[string, U] { return view.MapOf(view.Shared(v.ref).B) }
+
+// C returns a view of the field C.
+func (v ParamsView[T, U]) C() view.Pointer[chan T] { return view.PointerOf(view.Shared(v.ref).C) }
+
+// D returns a view of the field D.
+func (v ParamsView[T, U]) D() view.Pointer[chan int] { return view.PointerOf(view.Shared(v.ref).D) }
+
+// Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
+func (p Params[T, U]) Clone() Params[T, U] {
+	if view.Meet(view.MapSpan(p.A), view.MapSpan(p.B)) ||
+		view.Meet(view.PointerSpan(p.C), view.PointerSpan(p.D)) {
+		return view.CloneOf(p) // keeps the shape
+	}
+	p.A = maps.Clone(p.A)
+	p.B = maps.Clone(p.B)
+	if p.C != nil {
+		e := *p.C
+		p.C = &e
+	}
+	if p.D != nil {
+		e := *p.D
+		p.D = &e
+	}
+	return p
+}
+
+// ClonedByCowview marks Clone as generated: package snapshot calls it for whole values only.
+func (Params[T, U]) ClonedByCowview(Params[T, U]) {}
 
 // PointView shows a Point that is not to be written to. Accessors of a view that is
 // not Valid panic, as the fields of a nil pointer do.

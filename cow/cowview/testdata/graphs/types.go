@@ -1,7 +1,7 @@
 // Package graphs has types whose clones keep a shape, or have none to keep.
 package graphs
 
-//go:generate go tool cowview -type One,Two,Mixed,Interior,Grid,Tree,Lead,Solo,Any,AnyTwo,Named,Conv,Maps,Keys,Arrays,Gen,Deep,Parts,Bools
+//go:generate go tool cowview -type One,Two,Mixed,Interior,Grid,Tree,Lead,Solo,Any,AnyTwo,Named,Conv,Maps,Keys,Arrays,Gen,Deep,Parts,Bools,Lengths,Params
 
 // One has pieces that cannot meet.
 type One struct {
@@ -162,3 +162,17 @@ type Parts struct {
 
 // Bools has two pointers that may be one.
 type Bools struct{ A, B, C *bool }
+
+// Lengths has pointers to arrays of two lengths, which may be of one slice.
+type Lengths struct {
+	A *struct{ All [4]int }
+	B *[2]int
+}
+
+// Params has types that are the same if its parameters are.
+type Params[T, U int | string] struct {
+	A map[string]T
+	B map[string]U
+	C *chan T
+	D *chan int
+}
