@@ -12,8 +12,8 @@ import (
 // the snapshot that it is of, and valid for as long as it is held; it keeps its row alive
 // and no more. Its method Clone returns a value to be changed, and set again.
 //
-// Views are made by NewViews or NewPointerViews. They are values, to be copied freely,
-// and safe for concurrent use. They read by the same policy as everyone: a value that
+// Views are made by NewViews or NewPointerViews; the zero Views panic. They are values, to
+// be copied freely, and safe for concurrent use. They read by the same policy as everyone: a value that
 // Options.Clone or Options.Immutable left open to others is as constant as those leave it.
 type Views[K comparable, V, W any] struct {
 	of   loader[K, V]
@@ -30,14 +30,26 @@ func (o oneMap[K, V]) Load() *Map[K, V] { return o.m }
 // NewViews returns Views of a Store or Table:
 //
 //	people := cow.NewViews[ProfileView](users)
+//
+// It panics if W hands out what can be modified, such as a view.Slice of pointers.
 func NewViews[W view.Viewer[V, W], K comparable, V any](of interface{ Load() *Map[K, V] }) Views[K, V, W] {
-	return Views[K, V, W]{of, func(p *V) W { return view.Of[W](view.To(p)) }}
+	return newViews(of, func(p *V) W { return view.Of[W](view.To(p)) })
 }
 
 // NewPointerViews is NewViews where the values are pointers to what is viewed. The view
 // of a nil pointer is not Valid.
 func NewPointerViews[W view.Viewer[T, W], K comparable, T any](of interface{ Load() *Map[K, *T] }) Views[K, *T, W] {
-	return Views[K, *T, W]{of, func(p **T) W { return view.Of[W](view.To(*p)) }}
+	return newViews(of, func(p **T) W { return view.Of[W](view.To(*p)) })
+}
+
+func newViews[K comparable, V, W any](of loader[K, V], show func(*V) W) Views[K, V, W] {
+	if of == nil {
+		panic("cow: views of nothing: NewViews needs a Store or Table")
+	}
+	if err := view.Check[W](); err != nil {
+		panic("cow: " + err.Error())
+	}
+	return Views[K, V, W]{of, show}
 }
 
 // In returns the same Views of one snapshot.

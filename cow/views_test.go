@@ -147,3 +147,12 @@ func set[V any](t *testing.T, s interface {
 	_, err := s.Set(key, v)
 	require.NoError(t, err)
 }
+
+func TestViewsThatWouldLeakAreRefused(t *testing.T) {
+	lists := cow.New[string](cow.Options[[]*int]{})
+	require.PanicsWithValue(t, "cow: a view.Slice hands out a *int as it is, which can be modified: use a view of views, or of pointers",
+		func() { cow.NewViews[view.Slice[*int]](lists) })
+	cow.NewViews[view.SliceViews[*int, view.Pointer[int]]](lists)
+	require.PanicsWithValue(t, "cow: views of nothing: NewViews needs a Store or Table",
+		func() { cow.NewViews[view.Slice[int], string](nil) })
+}

@@ -24,6 +24,9 @@ type analysis struct {
 // that their views lead to, and what the user should know about it.
 func analyze(l *loaded, names []string) (*model, []string, error) {
 	a := &analysis{loaded: l, planned: map[*types.TypeName]bool{}, adapted: map[*types.TypeName]string{}}
+	if o := hidden(l.pkg.Scope()); o != nil {
+		return nil, nil, fmt.Errorf("%s: generated code needs the name %s for something else", l.position(o), o.Name())
+	}
 	var params []string
 	for _, name := range names {
 		n, err := l.typeNamed(name)

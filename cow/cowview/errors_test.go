@@ -25,6 +25,8 @@ func TestErrors(t *testing.T) {
 			"types.go:2: T.U: UView is declared at types.go:2, and is no view of U: it lacks a method ViewOf"},
 		{"taken adapter", `type T struct { U []U }; type U []int; type UView int`,
 			"types.go:2: T.U[]: UView is declared at types.go:2, and is needed for views of U"},
+		{"type of a variable's name", `type T struct { S [][]i }; type i []int`, "types.go:2: generated code needs the name i for something else"},
+		{"predeclared", `type T struct { S []bool }; type bool int`, "types.go:2: generated code needs the name bool for something else"},
 		{"parameter without a name", `type T[_ any] struct { S []int }`, "types.go:2: T: a type parameter has no name"},
 		{"not a struct", `type T []int`, "types.go:2: T is not a struct type"},
 		{"alias", `type U struct{}; type T = U`, "types.go:2: T is an alias; name the type that it stands for"},

@@ -7,8 +7,25 @@ import (
 	"strings"
 )
 
-// taken are identifiers of generated code, which no import may hide.
-var taken = []string{"v", "p", "c", "i", "k", "e", "m", "r", "w", "any", "string", "error", "bool", "byte", "len", "make", "append", "nil"}
+// variables are those of generated code, but for numbers behind them.
+var variables = []string{"v", "p", "c", "i", "k", "e", "m", "r", "w"}
+
+// predeclared are the identifiers that generated code uses.
+var predeclared = []string{"any", "string", "error", "bool", "byte", "len", "make", "append", "nil"}
+
+// hidden returns the object of the package that generated code would mistake for
+// another, or that it would hide, or nil.
+func hidden(scope *types.Scope) types.Object {
+	for _, name := range scope.Names() {
+		o := scope.Lookup(name)
+		_, isType := o.(*types.TypeName)
+		if slices.Contains(predeclared, name) ||
+			isType && slices.Contains(variables, strings.TrimRight(name, "0123456789")) {
+			return o
+		}
+	}
+	return nil
+}
 
 // An importer writes types, and remembers the imports that they need.
 type importer struct {
@@ -20,7 +37,7 @@ type importer struct {
 
 func newImporter(pkg *types.Package, params []string) *importer {
 	im := &importer{pkg: pkg, names: map[string]string{}, used: map[string]bool{}, real: map[string]string{}}
-	for _, name := range slices.Concat(taken, params, pkg.Scope().Names()) {
+	for _, name := range slices.Concat(variables, predeclared, params, pkg.Scope().Names()) {
 		im.used[name] = true
 	}
 	return im

@@ -9,9 +9,9 @@
 // Three things are up to the program, as they are with Shared. Methods that package json
 // calls to encode a value, such as its own MarshalJSON, are called on the value itself and
 // must not write to it. A Slice, Map or Pointer is for elements that hold nothing that can
-// be modified, and returns others as they are: generated views never do so. Package
-// reflect finds the bytes of a slice behind any pointer, by its Value.Bytes, and must not
-// be used so.
+// be modified, and returns others as they are: generated views never do so, and package cow
+// refuses those that would. Package reflect finds the bytes of a slice behind any pointer,
+// by its Value.Bytes, and must not be used so.
 //
 // All types here are values, to be copied freely, and safe for concurrent use for as long
 // as nobody writes to what they show, which holds for everything in a snapshot. They keep

@@ -152,6 +152,9 @@ func (v FlatView) Q() view.Pointer[Grid] { return view.PointerOf(view.Shared(v.r
 
 // Clone returns a deep copy of p, which keeps the shape of what refers to the same memory.
 func (p Flat) Clone() Flat {
+	if view.Meet(view.PointerSpan(p.P), view.PointerSpan(p.Q)) {
+		return view.CloneOf(p) // keeps the shape
+	}
 	if p.P != nil {
 		e := *p.P
 		p.P = &e
