@@ -99,7 +99,7 @@ var searches = sync.Pool{New: func() any { return new(searcher) }}
 func (s *searcher) begin(x *Index, o Options) {
 	s.x = x
 	s.rank = newRanker(x.Len(), x.tokens)
-	s.best = top.Best{K: min(o.K, x.Len())}
+	s.best = top.New(min(o.K, x.Len()))
 	s.least, s.accept = o.MinScore, o.Accept
 }
 

@@ -97,7 +97,6 @@ func TestBytesPerVector(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fills 100,000 vectors")
 	}
-	withCodes(t, true)
 	const n, dim = 100_000, 384
 	before := heap()
 	v := random(rand.New(rand.NewPCG(1, 1)), dim)

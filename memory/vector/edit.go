@@ -132,9 +132,7 @@ func (e *edit) trim() {
 
 // fresh returns an empty tail.
 func (e *edit) fresh() segment {
-	n := e.keys.Len()
-	slots := slotsFor(e.dim, n)
-	b := newBlock(e.dim, slots, coded(e.dim, slots, n))
+	b := newBlock(e.dim, slotsFor(e.dim, e.keys.Len()))
 	e.bytes += b.bytes()
 	return segment{block: b, id: e.tail.id + 1}
 }

@@ -10,16 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory/internal/top"
+	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
 
-// withCodes gives codes to all blocks that are large enough, or to none.
-func withCodes(t testing.TB, on bool) {
-	old := codedFrom
-	t.Cleanup(func() { codedFrom = old })
-	codedFrom = 0
-	if !on {
-		codedFrom = math.MaxInt
-	}
+// use has codes compared with an instruction set.
+func use(t testing.TB, s *kernel.Set) {
+	old := instructions
+	t.Cleanup(func() { instructions = old })
+	instructions = s
 }
 
 // withCode counts the live vectors of x that have a code.

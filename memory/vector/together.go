@@ -48,6 +48,7 @@ func (t *team) take(s *scan, n int) bool {
 		}
 		s.atLeast(t.share(s.need))
 		s.segment(t.segments[i])
+		t.share(s.need)
 	}
 	return true
 }
@@ -114,8 +115,10 @@ func (s *scan) together(segments []*segment, dim int, another func() *scan) {
 		}
 	}
 	t.running.Wait()
+	s.atLeast(t.share(s.need))
 	for i := range helpers {
 		if h := &helpers[i]; h.scan != nil {
+			s.maybe = append(s.maybe, h.maybe...)
 			for _, f := range h.Sorted() {
 				if s.Admits(f) {
 					s.Push(f)

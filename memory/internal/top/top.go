@@ -28,6 +28,9 @@ type Best struct {
 	heap []Hit // the worst in front
 }
 
+// New returns a Best of k hits that has memory for the first ones.
+func New(k int) Best { return Best{K: k, heap: make([]Hit, 0, min(k, 32))} }
+
 // Full reports whether there are K hits.
 func (b *Best) Full() bool { return len(b.heap) == b.K }
 
