@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/benbjohnson/immutable v0.4.3
+	github.com/blevesearch/snowballstem v0.9.0
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/sys v0.11.0

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
-	"go/token"
+	gotoken "go/token"
 	"io/fs"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +22,7 @@ var comments = sync.OnceValue(func() []string {
 	if err != nil {
 		return nil
 	}
-	set := token.NewFileSet()
+	set := gotoken.NewFileSet()
 	_ = filepath.WalkDir(filepath.Join(strings.TrimSpace(string(root)), "src"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || len(texts) == n {
 			return fs.SkipAll

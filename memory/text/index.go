@@ -2,6 +2,7 @@ package text
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -26,8 +27,9 @@ type Index struct {
 	keys   *snapshot.Map[string, uint32] // key → the number of its document
 	terms  array[term]
 	docs   array[document]
-	tokens uint64 // of all documents
-	bytes  int    // of rows of the maps, of documents and postings
+	tokens uint64    // of all documents
+	how    *Analyzer // of its documents, and so of queries
+	bytes  int       // of rows of the maps, of documents and postings
 }
 
 // empty is what all dictionaries begin with.
@@ -38,6 +40,14 @@ type noCopy struct{}
 
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
+
+// Analyzer returns how the documents of x are analyzed, nil for an empty index.
+func (x *Index) Analyzer() *Analyzer {
+	if x == nil {
+		return nil
+	}
+	return x.how
+}
 
 // Len returns the number of documents.
 func (x *Index) Len() int {
@@ -60,11 +70,19 @@ func (x *Index) Bytes() int {
 // has, if any. Without words it is as Delete, so that a document without tokens
 // is not counted. If the document has the very words already Set returns x
 // itself.
+//
+// All documents of an Index must be analyzed alike, which is how its queries are:
+// Set panics for words of another Analyzer than those that are in x. Build another
+// Index to change it.
 func (x *Index) Set(key string, words Words) *Index {
 	if len(words.terms) == 0 {
 		return x.Delete(key)
 	}
+	if x != nil && x.how != words.analyzer {
+		panic(fmt.Sprintf("text: words of the Analyzer %v for an Index of the Analyzer %v: build another Index", words.analyzer, x.how))
+	}
 	w := newWriter(x)
+	w.how = words.analyzer
 	number, found := w.keys.Get(key)
 	var old document
 	if found {
@@ -130,7 +148,7 @@ type freshTerm struct {
 func newWriter(x *Index) *writer {
 	w := &writer{Index: &Index{dict: empty, keys: empty}, edit: newEdit()}
 	if x != nil {
-		w.dict, w.keys, w.terms, w.docs, w.tokens, w.bytes = x.dict, x.keys, x.terms, x.docs, x.tokens, x.bytes
+		*w.Index = Index{dict: x.dict, keys: x.keys, terms: x.terms, docs: x.docs, tokens: x.tokens, how: x.how, bytes: x.bytes}
 	}
 	return w
 }

@@ -75,9 +75,9 @@ func TestFormula(t *testing.T) {
 	// 1.2 * (0.25 + 0.75/3) = 0.6.
 	red, apple := math.Log(1+2.5/1.5), math.Log(1+1.5/2.5)
 	require.Equal(t, "a", hits[0].Key)
-	require.InDelta(t, red*2/3.2+2*apple/2.2, hits[0].Score, 1e-12)
+	require.InDelta(t, red*(1/2.2+2/3.2)+2*apple*(1/2.2+1/2.2), hits[0].Score, 1e-12)
 	require.Equal(t, "b", hits[1].Key)
-	require.InDelta(t, 2*apple/1.6, hits[1].Score, 1e-12)
+	require.InDelta(t, 2*apple*(1/2.2+1/1.6), hits[1].Score, 1e-12)
 	require.Len(t, hits, 2)
 }
 
