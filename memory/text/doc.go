@@ -11,11 +11,11 @@
 // are. [Analyzer.Places] says where a text matches.
 //
 // [Index.Search] ranks by BM25+, of Y. Lv and C. Zhai, Lower-Bounding Term Frequency
-// Normalization, CIKM 2011, with k1 = 1.2, b = 0.75 and, for having a token at all,
-// their δ = 1. The score of a document of |d| tokens, among N of avg tokens on
-// average, is the sum over the tokens t of the query of
+// Normalization, CIKM 2011, with k1 = 0.9, b = 0.4 and δ = 0.2, for having a token at
+// all. The score of a document of |d| tokens, among N of avg tokens on average, is
+// the sum over the tokens t of the query of
 //
-//	ln(1 + (N − n + 0.5) / (n + 0.5)) · (δ/(k1+1) + tf / (tf + k1·(1 − b + b·|d|/avg)))
+//	ln(1 + (N − n + 0.5) / (n + 0.5)) · (δ + tf / (tf + k1·(1 − b + b·|d|/avg)))
 //
 // where t occurs tf times in the document, at least once, and in n documents. So
 // that a document has more of the words counts for more than that it has one of them

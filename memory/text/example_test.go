@@ -28,9 +28,9 @@ func Example() {
 		fmt.Println()
 	}
 	// Output:
-	// bob/tea  0.204
-	// ann/trip 0.159
+	// bob/tea  0.165
+	// ann/trip 0.129
 	//
-	// ann/tea  0.831
-	// ann/trip 0.159
+	// ann/tea  0.654
+	// ann/trip 0.129
 }

@@ -43,7 +43,7 @@ func (m model) search(query string, o Options) []Hit {
 				if t.term == q.term {
 					n, N, tf := float64(df[t.term]), float64(len(m)), float64(t.count)
 					idf := math.Log(1 + (N-n+0.5)/(n+0.5))
-					score += float64(q.count) * idf * (1/2.2 + tf/(tf+1.2*(1-0.75+0.75*float64(w.tokens)/avg)))
+					score += float64(q.count) * idf * (0.2 + tf/(tf+0.9*(1-0.4+0.4*float64(w.tokens)/avg)))
 				}
 			}
 		}

@@ -81,9 +81,9 @@ func splice[T any](s []T, i, n int, v ...T) []T {
 type ranker struct{ base, slope float64 }
 
 const (
-	k1    = 1.2
-	b     = 0.75
-	delta = 1 / (k1 + 1)
+	k1    = 0.9
+	b     = 0.4
+	delta = 0.2
 )
 
 func newRanker(docs int, tokens uint64) ranker {

@@ -20,8 +20,10 @@ type token struct {
 	from, to int
 }
 
-// A scanner makes tokens of texts, and remembers what becomes of words. The zero
-// scanner is ready to begin.
+// A scanner makes tokens of texts. The zero scanner is ready to begin.
+//
+// It remembers what becomes of words, from one document to the next, since stems
+// take far longer to make than to look up and most words come again.
 type scanner struct {
 	*Analyzer
 	terms map[string]string // of words in lower case; "" for stop words
@@ -29,22 +31,14 @@ type scanner struct {
 	buf   [2 * maxToken]byte
 }
 
-func (s *scanner) begin(a *Analyzer) {
-	s.Analyzer = a
-	if s.terms == nil {
-		s.terms = map[string]string{}
-		s.env = snowballstem.NewEnv("")
-	}
-}
+// maxTerms is how many words a scanner remembers.
+const maxTerms = 4096
 
-// end forgets what was scanned, and reports whether s is worth keeping.
-func (s *scanner) end() bool {
-	if len(s.terms) > 1024 {
-		return false
+func (s *scanner) begin(a *Analyzer) {
+	if s.Analyzer == a && len(s.terms) < maxTerms {
+		return
 	}
-	clear(s.terms)
-	s.Analyzer = nil
-	return true
+	*s = scanner{Analyzer: a, terms: map[string]string{}, env: snowballstem.NewEnv("")}
 }
 
 // scan calls f with each token of text, in order.
@@ -132,7 +126,9 @@ func (s *scanner) term(word string) string {
 	}
 	raw := string(low)
 	t := s.reduce(low)
-	s.terms[raw] = t
+	if len(s.terms) < maxTerms {
+		s.terms[raw] = t
+	}
 	return t
 }
 

@@ -68,7 +68,7 @@ func (c *counter) finish() Words {
 	c.words = Words{}
 	// A map never shrinks: one that was made large is not worth keeping, since
 	// each clear would take as long.
-	if len(c.place) <= 1024 && c.end() {
+	if len(c.place) <= 1024 {
 		clear(c.place)
 		counters.Put(c)
 	}
