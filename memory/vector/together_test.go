@@ -60,18 +60,18 @@ func TestTogetherFindsWhatOneFinds(t *testing.T) {
 // Search takes that way for an index of the right size.
 func TestSearchOfMany(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a million elements")
+		t.Skip("four million elements")
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	r := rand.New(rand.NewPCG(8, 8))
 	m := map[string][]float32{}
 	var x *Index
-	for i := range minShared/32 + 1 {
-		m[key(i)] = random(r, 32)
+	for i := range minShared/256 + 1 {
+		m[key(i)] = random(r, 256)
 		x = set(t, x, key(i), m[key(i)])
 	}
 	for _, metric := range metrics {
-		same(t, x, m, random(r, 32), Options{Metric: metric})
+		same(t, x, m, random(r, 256), Options{Metric: metric})
 	}
 }
 
