@@ -3,7 +3,7 @@
 #include "textflag.h"
 
 // func dotsAVX2(codes *byte, stride int, n int, query *int8, out *int32)
-// Requires: AVX, AVX2
+// Requires: AVX, AVX2, MMX+
 TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
 	MOVQ     codes+0(FP), AX
 	MOVQ     stride+8(FP), CX
@@ -23,6 +23,7 @@ row:
 	JZ    rest
 
 column:
+	PREFETCHT0 2048(AX)(DI*1)
 	VMOVDQU    (AX)(DI*1), Y3
 	VPMADDUBSW (BX)(DI*1), Y3, Y3
 	VPMADDWD   Y0, Y3, Y3
@@ -60,7 +61,7 @@ sum:
 	RET
 
 // func dotsVNNI(codes *byte, stride int, n int, query *int8, out *int32)
-// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·dotsVNNI(SB), NOSPLIT, $0-40
 	MOVQ codes+0(FP), AX
 	MOVQ stride+8(FP), CX
@@ -78,11 +79,12 @@ row:
 	JZ     rest
 
 column:
-	VMOVDQU64 (AX)(DI*1), Z2
-	VPDPBUSD  (BX)(DI*1), Z2, Z0
-	ADDQ      $0x40, DI
-	CMPQ      DI, R8
-	JLT       column
+	PREFETCHT0 2048(AX)(DI*1)
+	VMOVDQU64  (AX)(DI*1), Z2
+	VPDPBUSD   (BX)(DI*1), Z2, Z0
+	ADDQ       $0x40, DI
+	CMPQ       DI, R8
+	JLT        column
 
 rest:
 	CMPQ      DI, CX

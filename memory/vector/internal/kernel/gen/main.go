@@ -21,6 +21,9 @@ type scan struct {
 	at                          reg.GPVirtual // the offset in a code
 }
 
+// ahead is how many bytes before their use codes are fetched.
+const ahead = 2048
+
 const dotsSignature = "func(codes *byte, stride, n int, query *int8, out *int32)"
 
 func newScan() scan {
@@ -52,6 +55,7 @@ func (s scan) rows(begin, wide, narrow func(), sum func() reg.VecVirtual) {
 	TESTQ(whole, whole)
 	JZ(operand.LabelRef("rest"))
 	Label("column")
+	PREFETCHT0(s.codeAt(ahead)) // as far as the processor does not look by itself
 	wide()
 	ADDQ(operand.Imm(64), s.at)
 	CMPQ(s.at, whole)
