@@ -72,21 +72,24 @@ type scale struct {
 }
 
 // newScale returns the scale that fits v. Its size, a float32, is 0 if v is of zeros,
-// or of what is too small to divide: then any code will do, since it counts for
-// nothing.
+// or of what is too small to be divided with care: then any code will do, since it
+// counts for nothing.
 func newScale(v []float32, most int) scale {
 	var largest uint32 // the bits of floats that are not negative order as they do
 	for _, f := range v {
 		largest = max(largest, math.Float32bits(f)&^(1<<31))
 	}
-	size := float64(math.Float32frombits(largest) / float32(most))
+	f := math.Float32frombits(largest)
+	size := float64(f / float32(most))
+	if float64(f) > size*(float64(most)+0.25) {
+		size = 0 // it is denormal, and was rounded too far
+	}
 	return scale{size, 1 / size, most}
 }
 
 // round returns the integer nearest to f, and what it lacks of f.
 func (s *scale) round(f float64) (c int, lack float64) {
-	// A size that is denormal is not exact: stay in range.
-	c = min(max(int(f*s.inverse+(float64(s.most)+0.5)), 0), 2*s.most) - s.most
+	c = int(f*s.inverse+(float64(s.most)+0.5)) - s.most // it truncates what is not negative
 	return c, f - s.size*float64(c)
 }
 
