@@ -147,10 +147,13 @@ func TestMisuse(t *testing.T) {
 }
 
 func FuzzDots(f *testing.F) {
-	f.Add([]byte("some codes and a query, which are any bytes"), uint8(1), uint8(3))
+	f.Add([]byte("some codes and a query, which are any bytes, as many as one needs"), uint8(0), uint8(3))
 	f.Fuzz(func(t *testing.T, data []byte, units, more uint8) {
 		stride := (int(units)%70 + 1) * Unit
 		n := min(len(data)/stride, 40)
+		if n == 0 {
+			return
+		}
 		for _, s := range Sets() {
 			codes, elements := make([]byte, n*stride), make([]int8, stride)
 			for i := range codes {
