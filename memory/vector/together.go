@@ -12,12 +12,12 @@ const (
 	// a search to take other cores. Below, it is not worth waking them. Above, the
 	// search is long, and leaves them to those who want to be quick.
 	minShared = 1 << 22
-	maxShared = 1 << 24
+	maxShared = 1 << 26
 
 	// turnElements is how many elements a helper looks at before it ends. What
 	// waits for a core, or for the network, whose poller runs only where a core has
 	// nothing else to do, so waits for a fraction of a millisecond at most.
-	turnElements = 1 << 22
+	turnElements = 1 << 21
 )
 
 // searching is how many goroutines of the process look at large indexes.
