@@ -6,19 +6,21 @@
 //	x = x.Set("note/1", text.Tokenize(slices.Values([]string{title, body})))
 //	hits, err := x.Search("who likes green tea", text.Options{K: 5})
 //
-// [Index.Search] ranks by BM25 as in S. Robertson and H. Zaragoza, The
-// Probabilistic Relevance Framework: BM25 and Beyond, Foundations and Trends in
-// Information Retrieval 3(4), 2009, equation 3.15, with k1 = 1.2 and b = 0.75.
-// The score of a document of |d| tokens, among N of avg tokens on average, is the
-// sum over the tokens t of the query of
+// An [Analyzer] makes tokens of words: in English by default, so that "horse" finds
+// "horses"; see [Language], [Plain] and [Func]. Queries are analyzed as the documents
+// are. [Analyzer.Places] says where a text matches.
 //
-//	ln(1 + (N − n + 0.5) / (n + 0.5)) · tf / (tf + k1·(1 − b + b·|d|/avg))
+// [Index.Search] ranks by BM25+, of Y. Lv and C. Zhai, Lower-Bounding Term Frequency
+// Normalization, CIKM 2011, with k1 = 0.9, b = 0.4 and δ = 0.2, for having a token at
+// all. The score of a document of |d| tokens, among N of avg tokens on average, is
+// the sum over the tokens t of the query of
 //
-// where t occurs tf times in the document and in n documents. The 1 in the
-// logarithm is Lucene's, and keeps a term of most documents above zero; like
-// Lucene since version 8, and like the paper, the formula has no factor k1 + 1.
-// A token that the query repeats counts as often. N, n, avg and |d| are exactly
-// those of the documents of the version that is searched.
+//	ln(1 + (N − n + 0.5) / (n + 0.5)) · (δ + tf / (tf + k1·(1 − b + b·|d|/avg)))
 //
-// Tokens are words as Unicode cuts them; see [Tokenize].
+// where t occurs tf times in the document, at least once, and in n documents. So
+// that a document has more of the words counts for more than that it has one of them
+// more often, or is short. The 1 in the logarithm keeps a term of most documents
+// above zero; like Lucene since version 8, the formula has no factor k1 + 1. A
+// token that the query repeats counts as often. N, n, avg and |d| are exactly those
+// of the documents of the version that is searched.
 package text

@@ -28,9 +28,9 @@ func Example() {
 		fmt.Println()
 	}
 	// Output:
-	// bob/tea  0.121
-	// ann/trip 0.077
+	// bob/tea  0.165
+	// ann/trip 0.129
 	//
-	// ann/tea  0.472
-	// ann/trip 0.072
+	// ann/tea  0.654
+	// ann/trip 0.129
 }

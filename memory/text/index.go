@@ -2,8 +2,11 @@ package text
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"unsafe"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -24,8 +27,9 @@ type Index struct {
 	keys   *snapshot.Map[string, uint32] // key → the number of its document
 	terms  array[term]
 	docs   array[document]
-	tokens uint64 // of all documents
-	bytes  int64
+	tokens uint64    // of all documents
+	how    *Analyzer // of its documents, and so of queries
+	bytes  int       // of rows of the maps, of documents and postings
 }
 
 // empty is what all dictionaries begin with.
@@ -37,6 +41,14 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
+// Analyzer returns how the documents of x are analyzed, nil for an empty index.
+func (x *Index) Analyzer() *Analyzer {
+	if x == nil {
+		return nil
+	}
+	return x.how
+}
+
 // Len returns the number of documents.
 func (x *Index) Len() int {
 	if x == nil {
@@ -45,31 +57,32 @@ func (x *Index) Len() int {
 	return x.keys.Len()
 }
 
-// Bytes returns about how much memory the index takes, what it shares with other
-// versions included. It takes constant time.
-func (x *Index) Bytes() int64 {
+// Bytes returns about how many bytes x holds on the heap, what it shares with
+// other versions included. It takes constant time.
+func (x *Index) Bytes() int {
 	if x == nil {
 		return 0
 	}
-	return x.bytes
+	return size.Object(int(unsafe.Sizeof(*x))) + size.Map(x.dict.Len()) + size.Map(x.keys.Len()) + x.terms.bytes + x.docs.bytes + x.bytes
 }
-
-// What things take, with their share of the tables they are in.
-const (
-	termBytes     = 92 // and the bytes of the term
-	postingBytes  = 9
-	documentBytes = 96 // and the bytes of the key, and its terms encoded
-)
 
 // Set returns the index with words as the document of key, in place of the one it
 // has, if any. Without words it is as Delete, so that a document without tokens
 // is not counted. If the document has the very words already Set returns x
 // itself.
+//
+// All documents of an Index must be analyzed alike, which is how its queries are:
+// Set panics for words of another Analyzer than those that are in x. Build another
+// Index to change it.
 func (x *Index) Set(key string, words Words) *Index {
 	if len(words.terms) == 0 {
 		return x.Delete(key)
 	}
+	if x != nil && x.how != words.analyzer {
+		panic(fmt.Sprintf("text: words of the Analyzer %v for an Index of the Analyzer %v: build another Index", words.analyzer, x.how))
+	}
 	w := newWriter(x)
+	w.how = words.analyzer
 	number, found := w.keys.Get(key)
 	var old document
 	if found {
@@ -86,12 +99,11 @@ func (x *Index) Set(key string, words Words) *Index {
 	} else {
 		number, d = w.docs.add(w.edit)
 		d.key = w.newKey(key, number)
-		w.bytes += documentBytes + int64(len(key))
 	}
 	w.replace(number, old, uses, words.tokens)
-	w.bytes += int64(len(terms) - len(old.terms))
 	w.tokens += words.tokens - old.tokens
 	d.tokens, d.terms, d.heavy = words.tokens, terms, heavies(uses, words.tokens)
+	w.bytes += d.bytes() - old.bytes()
 	return w.finish()
 }
 
@@ -112,7 +124,7 @@ func (x *Index) Delete(key string) *Index {
 	old := *w.docs.at(number)
 	w.replace(number, old, nil, 0)
 	w.docs.remove(w.edit, number)
-	w.bytes -= documentBytes + int64(len(key)+len(old.terms))
+	w.bytes -= size.Row(key) + old.bytes()
 	w.tokens -= old.tokens
 	e := w.keys.Edit()
 	e.Delete(key)
@@ -136,7 +148,7 @@ type freshTerm struct {
 func newWriter(x *Index) *writer {
 	w := &writer{Index: &Index{dict: empty, keys: empty}, edit: newEdit()}
 	if x != nil {
-		w.dict, w.keys, w.terms, w.docs, w.tokens, w.bytes = x.dict, x.keys, x.terms, x.docs, x.tokens, x.bytes
+		*w.Index = Index{dict: x.dict, keys: x.keys, terms: x.terms, docs: x.docs, tokens: x.tokens, how: x.how, bytes: x.bytes}
 	}
 	return w
 }
@@ -150,7 +162,7 @@ func (w *writer) uses(words Words) []use {
 			n, _ = w.terms.add(w.edit)
 			w.editor().Set(c.term, n)
 			w.fresh = append(w.fresh, freshTerm{c.term, n})
-			w.bytes += termBytes + int64(len(c.term))
+			w.bytes += size.Row(c.term)
 		}
 		uses[i] = use{n, c.count}
 	}
@@ -170,6 +182,7 @@ func (w *writer) newKey(key string, number uint32) snapshot.RowRef[string, uint3
 	e := w.keys.Edit()
 	e.Set(key, number)
 	w.keys = e.Seal()
+	w.bytes += size.Row(key)
 	r, _ := w.keys.Row(key)
 	return snapshot.Builder[string, uint32]{}.Ref(r)
 }
@@ -184,9 +197,7 @@ func (w *writer) replace(number uint32, old document, uses []use, tokens uint64)
 			w.remove(number, had[0].term)
 			had = had[1:]
 			continue
-		case len(had) == 0 || uses[0].term < had[0].term:
-			w.bytes += postingBytes
-		default:
+		case len(had) > 0 && had[0].term == uses[0].term:
 			same := newWeight(had[0].count, old.tokens) == newWeight(uses[0].count, tokens)
 			had = had[1:]
 			if same {
@@ -194,23 +205,28 @@ func (w *writer) replace(number uint32, old document, uses []use, tokens uint64)
 				continue
 			}
 		}
-		p := posting{number, newWeight(uses[0].count, tokens)}
-		w.terms.write(w.edit, uses[0].term).put(p)
+		t := w.terms.write(w.edit, uses[0].term)
+		w.bytes -= t.bytes()
+		t.put(posting{number, newWeight(uses[0].count, tokens)})
+		w.bytes += t.bytes()
 		uses = uses[1:]
 	}
 }
 
 // remove removes a posting, and its term with the last.
 func (w *writer) remove(number, id uint32) {
-	w.bytes -= postingBytes
-	if t := w.terms.at(id); t.df() == 1 {
+	t := w.terms.at(id)
+	w.bytes -= t.bytes()
+	if t.df() == 1 {
 		name := t.name.Key()
 		w.editor().Delete(name)
 		w.terms.remove(w.edit, id)
-		w.bytes -= termBytes + int64(len(name))
+		w.bytes -= size.Row(name)
 		return
 	}
-	w.terms.write(w.edit, id).remove(number)
+	t = w.terms.write(w.edit, id)
+	t.remove(number)
+	w.bytes += t.bytes()
 }
 
 // finish returns the version.

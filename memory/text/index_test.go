@@ -71,13 +71,13 @@ func TestFormula(t *testing.T) {
 		Set("c", tokenize("green pear tree nut oil"))
 	hits, err := x.Search("red apple apple", Options{})
 	require.NoError(t, err)
-	// Three documents of three tokens on average. The norm of a is 1.2, that of b
-	// 1.2 * (0.25 + 0.75/3) = 0.6.
+	// Three documents of three tokens on average. The norm of a is 0.9, that of b
+	// 0.9 * (0.6 + 0.4/3) = 0.66.
 	red, apple := math.Log(1+2.5/1.5), math.Log(1+1.5/2.5)
 	require.Equal(t, "a", hits[0].Key)
-	require.InDelta(t, red*2/3.2+2*apple/2.2, hits[0].Score, 1e-12)
+	require.InDelta(t, red*(0.2+2/2.9)+2*apple*(0.2+1/1.9), hits[0].Score, 1e-12)
 	require.Equal(t, "b", hits[1].Key)
-	require.InDelta(t, 2*apple/1.6, hits[1].Score, 1e-12)
+	require.InDelta(t, 2*apple*(0.2+1/1.66), hits[1].Score, 1e-12)
 	require.Len(t, hits, 2)
 }
 
@@ -193,11 +193,11 @@ func TestReplaceForever(t *testing.T) {
 		n = 5000
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	heap := func() int64 {
+	heap := func() int {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
+		return int(m.HeapAlloc)
 	}
 	v := version{m: model{}}
 	write := func(i int) {

@@ -81,8 +81,9 @@ func splice[T any](s []T, i, n int, v ...T) []T {
 type ranker struct{ base, slope float64 }
 
 const (
-	k1 = 1.2
-	b  = 0.75
+	k1    = 0.9
+	b     = 0.4
+	delta = 0.2
 )
 
 func newRanker(docs int, tokens uint64) ranker {
@@ -98,14 +99,14 @@ func idf(docs, having int) float64 {
 // forbids a fused multiplication, which compilers choose by machine and context:
 // equal documents must have equal scores.
 func (r ranker) part(count, length float64) float64 {
-	return count / (count + (r.base + float64(r.slope*length)))
+	return delta + count/(count+(r.base+float64(r.slope*length)))
 }
 
 // bound returns the most that a term can count in any document whose weight best
 // was made with.
 func (r ranker) bound(best weight) float64 {
 	if best.count() == heavyCount {
-		return 1
+		return delta + 1
 	}
 	return r.part(float64(best.count()), float64(best.length()))
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
 // ErrOptions says that Options have a value that makes no sense.
@@ -25,6 +28,18 @@ type Options struct {
 	// in no particular order, at most once a document, and only for those that
 	// would be among the best K of what was accepted until then.
 	Accept func(key string) bool
+
+	// Prefix says that the last word of the query may be the beginning of one, as
+	// somebody is still typing it: all words of the index that begin with it count,
+	// the most common 64, as if they were one. That takes time in proportion to the
+	// number of distinct words.
+	Prefix bool
+
+	// Texts, if not nil, returns what Tokenize was given for a document. Then hits
+	// must have what is in quotes in the query, as it stands there: the same tokens
+	// one behind the other. It is asked for few documents, those that Accept
+	// accepts. Without Texts, quotes mean nothing.
+	Texts func(key string) iter.Seq[string]
 }
 
 // A Hit is a document that has a token of the query, and its score, which is
@@ -34,12 +49,8 @@ type Hit struct {
 	Score float64
 }
 
-// compare orders hits: the better first.
-func (h Hit) compare(g Hit) int {
-	return cmp.Or(cmp.Compare(g.Score, h.Score), cmp.Compare(h.Key, g.Key))
-}
-
-// Search returns the best documents for the tokens of query, at most K, by score
+// Search returns the best documents for the tokens of query, which is analyzed as
+// the documents are, at most K, by score
 // from the highest, and those of equal score by key. A document need not have
 // all tokens. A query without tokens has no hits.
 //
@@ -63,10 +74,12 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 	}
 	s := searches.Get().(*searcher)
 	s.begin(x, o)
-	s.open(tokenize(query))
+	s.open(query, o)
 	s.run()
-	hits := s.top.hits
-	slices.SortFunc(hits, Hit.compare)
+	var hits []Hit
+	for _, h := range s.best.Sorted() {
+		hits = append(hits, Hit(h))
+	}
 	s.end()
 	return hits, nil
 }
@@ -81,13 +94,17 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 // Parts are added in the order of the lists from the last to the first, always,
 // so that equal documents have equal scores.
 type searcher struct {
-	x     *Index
-	rank  ranker
-	lists []list    // by bound, from the least
-	most  []float64 // most[i]: what the lists before i can add up to
-	top   top
-	score [window]float64 // of documents from the base of the window; else 0
-	found [window / 64]uint64
+	x       *Index
+	rank    ranker
+	lists   []list    // by bound, from the least
+	most    []float64 // most[i]: what the lists before i can add up to
+	best    top.Best
+	least   float64 // what a score must reach now
+	accept  func(key string) bool
+	texts   func(key string) iter.Seq[string]
+	phrases [][]string
+	score   [window]float64 // of documents from the base of the window; else 0
+	found   [window / 64]uint64
 }
 
 // window is how many document numbers are scored at a time.
@@ -98,31 +115,33 @@ var searches = sync.Pool{New: func() any { return new(searcher) }}
 func (s *searcher) begin(x *Index, o Options) {
 	s.x = x
 	s.rank = newRanker(x.Len(), x.tokens)
-	s.top = newTop(x, o)
+	s.best = top.New(min(o.K, x.Len()))
+	s.least, s.accept = o.MinScore, o.Accept
 }
 
 // end gives s back, without what it refers to. It is not called after a panic
 // of Accept, when s holds half a search.
 func (s *searcher) end() {
 	clear(s.lists)
-	s.x, s.top, s.lists = nil, top{}, s.lists[:0]
+	s.x, s.best, s.accept, s.texts, s.phrases, s.lists = nil, top.Best{}, nil, nil, nil, s.lists[:0]
 	if cap(s.lists) <= 1024 {
 		searches.Put(s)
 	}
 }
 
 // open opens the lists of the terms of the query.
-func (s *searcher) open(query Words) {
-	s.lists = slices.Grow(s.lists, len(query.terms))
-	for _, w := range query.terms {
-		id, ok := s.x.dict.Get(w.term)
-		if !ok {
-			continue
+func (s *searcher) open(query string, o Options) {
+	q := parse(s.x.how, query, o)
+	s.lists = slices.Grow(s.lists, len(q.words.terms))
+	for _, w := range q.words.terms {
+		if id, ok := s.x.dict.Get(w.term); ok {
+			s.add(w.term, id, float64(w.count)*idf(s.x.Len(), s.x.terms.at(id).df()))
 		}
-		t := s.x.terms.at(id)
-		s.lists = append(s.lists, list{id: id, name: w.term, factor: float64(w.count) * idf(s.x.Len(), t.df())})
-		s.lists[len(s.lists)-1].open(t, s.rank)
 	}
+	if q.prefix != "" {
+		s.expand(q.prefix)
+	}
+	s.phrases, s.texts = q.phrases, o.Texts
 	slices.SortFunc(s.lists, func(a, b list) int {
 		return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.name, b.name))
 	})
@@ -132,6 +151,12 @@ func (s *searcher) open(query Words) {
 		sum += s.lists[i].bound
 		s.most = append(s.most, sum)
 	}
+}
+
+// add opens the list of a term.
+func (s *searcher) add(name string, id uint32, factor float64) {
+	s.lists = append(s.lists, list{id: id, name: name, factor: factor})
+	s.lists[len(s.lists)-1].open(s.x.terms.at(id), s.rank)
 }
 
 // run finds the top.
@@ -214,7 +239,7 @@ func (s *searcher) runLast(i int) {
 
 // hopeless reports whether bound, on a score, is too low for the top. It allows
 // for scores being rounded up, where bound is not: equal scores must all be offered.
-func (s *searcher) hopeless(bound float64) bool { return bound*(1+1e-9) < s.top.least }
+func (s *searcher) hopeless(bound float64) bool { return bound*(1+1e-9) < s.least }
 
 // offer completes score, which is of the lists from first on, and offers doc to
 // the top.
@@ -229,9 +254,22 @@ func (s *searcher) offer(first int, doc uint32, score float64) {
 			score += s.part(l, l.posts[0])
 		}
 	}
-	if score >= s.top.least {
-		s.top.offer(doc, score)
+	if score < s.least {
+		return
 	}
+	h := top.Hit{Key: s.x.docs.at(doc).key.Key(), Score: score}
+	if !s.best.Admits(h) || !s.accepts(h.Key) {
+		return
+	}
+	s.best.Push(h)
+	if s.best.Full() {
+		s.least = max(s.least, s.best.Worst().Score)
+	}
+}
+
+// accepts reports whether a document that is good enough may be a hit.
+func (s *searcher) accepts(key string) bool {
+	return (s.accept == nil || s.accept(key)) && (len(s.phrases) == 0 || hasPhrases(s.x.how, s.phrases, s.texts(key)))
 }
 
 // part returns what p, of l, counts.

@@ -9,7 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTokenize(t *testing.T) {
+// tokenize returns the plain words of one text.
+func tokenize(text string) Words { return Plain().Tokenize(slices.Values([]string{text})) }
+
+func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		want []string
@@ -41,12 +44,12 @@ func TestTokenize(t *testing.T) {
 }
 
 func TestTokenizeCounts(t *testing.T) {
-	w := Tokenize(slices.Values([]string{"b A b", "a", "", "c b"}))
-	require.Equal(t, Words{[]wordCount{{"b", 3}, {"a", 2}, {"c", 1}}, 6}, w)
+	w := Plain().Tokenize(slices.Values([]string{"b A b", "a", "", "c b"}))
+	require.Equal(t, Words{[]wordCount{{"b", 3}, {"a", 2}, {"c", 1}}, 6, plain}, w)
 	// Strings do not run into one another.
-	require.Equal(t, []wordCount{{"foo", 1}, {"bar", 1}}, Tokenize(slices.Values([]string{"foo", "bar"})).terms)
+	require.Equal(t, []wordCount{{"foo", 1}, {"bar", 1}}, Plain().Tokenize(slices.Values([]string{"foo", "bar"})).terms)
 	// What was counted before leaves no trace.
-	require.Equal(t, Words{[]wordCount{{"z", 1}}, 1}, tokenize("z"))
+	require.Equal(t, Words{[]wordCount{{"z", 1}}, 1, plain}, tokenize("z"))
 }
 
 func TestTokenizeLong(t *testing.T) {

@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
 
 func BenchmarkSearch(b *testing.B) {
 	for _, c := range []struct {
 		name   string
 		n, dim int
-	}{{"1k×1536", 1000, 1536}, {"10k×768", 10_000, 768}, {"100k×384", 100_000, 384}} {
-		for _, codes := range []bool{false, true} {
-			b.Run(fmt.Sprintf("%s/codes=%v", c.name, codes), func(b *testing.B) {
-				withCodes(b, codes)
+	}{{"494×384", 494, 384}, {"1k×1536", 1000, 1536}, {"10k×768", 10_000, 768}, {"100k×384", 100_000, 384}} {
+		for _, instr := range kernel.Sets() {
+			b.Run(c.name+"/"+instr.Name, func(b *testing.B) {
+				use(b, instr)
 				r := rand.New(rand.NewPCG(1, 1))
 				x := fill(b, r, c.n, c.dim)
 				q := random(r, c.dim)
@@ -25,28 +27,6 @@ func BenchmarkSearch(b *testing.B) {
 				}
 			})
 		}
-	}
-}
-
-// BenchmarkScalar is what BenchmarkSearch would be without either: float32, in
-// portable Go, four sums.
-func BenchmarkScalar(b *testing.B) {
-	for _, c := range []struct {
-		name   string
-		n, dim int
-	}{{"1k×1536", 1000, 1536}, {"10k×768", 10_000, 768}, {"100k×384", 100_000, 384}} {
-		b.Run(c.name, func(b *testing.B) {
-			withCodes(b, false)
-			r := rand.New(rand.NewPCG(1, 1))
-			x := fill(b, r, c.n, c.dim)
-			q := random(r, c.dim)
-			for b.Loop() {
-				var sum float32
-				for g := range x.segments() {
-					g.each(func(i int) { sum += dotPortable(g.vector(i), q) })
-				}
-			}
-		})
 	}
 }
 
@@ -78,7 +58,7 @@ func BenchmarkSet(b *testing.B) {
 
 func BenchmarkEncode(b *testing.B) {
 	v := random(rand.New(rand.NewPCG(1, 1)), 384)
-	code := make([]pair, pairsFor(len(v)))
+	code := make(code, pairsFor(len(v)))
 	for b.Loop() {
 		encode(code, v, 20)
 	}
@@ -86,9 +66,9 @@ func BenchmarkEncode(b *testing.B) {
 
 // BenchmarkSearchParallel has all cores share the memory bandwidth.
 func BenchmarkSearchParallel(b *testing.B) {
-	for _, codes := range []bool{false, true} {
-		b.Run(fmt.Sprintf("100k×384/codes=%v", codes), func(b *testing.B) {
-			withCodes(b, codes)
+	for _, instr := range kernel.Sets() {
+		b.Run("100k×384/"+instr.Name, func(b *testing.B) {
+			use(b, instr)
 			r := rand.New(rand.NewPCG(1, 1))
 			x := fill(b, r, 100_000, 384)
 			q := random(r, 384)
@@ -106,9 +86,9 @@ func BenchmarkSearchParallel(b *testing.B) {
 
 // BenchmarkSearchDuplicates is the worst case: no bound tells anything apart.
 func BenchmarkSearchDuplicates(b *testing.B) {
-	for _, codes := range []bool{false, true} {
-		b.Run(fmt.Sprintf("10k×768/codes=%v", codes), func(b *testing.B) {
-			withCodes(b, codes)
+	for _, instr := range kernel.Sets() {
+		b.Run("10k×768/"+instr.Name, func(b *testing.B) {
+			use(b, instr)
 			v := random(rand.New(rand.NewPCG(1, 1)), 768)
 			var x *Index
 			for i := range 10_000 {

@@ -1,6 +1,12 @@
 package vector
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/size"
+	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
+)
 
 const (
 	maxSlots   = 256       // in a block: a bitmap of live slots is four words
@@ -25,9 +31,9 @@ const (
 type block struct {
 	next    atomic.Uint32 // slots that were claimed
 	dim     int
-	pairs   int       // of a code; 0 where the block has no codes
+	pairs   int       // of a code; 0 where there are none
 	vectors []float32 // slot i at [i*dim, (i+1)*dim)
-	codes   []pair    // slot i at [i*pairs, (i+1)*pairs)
+	codes   code      // slot i at [i*pairs, (i+1)*pairs)
 	facts   []facts
 	keys    []string
 }
@@ -38,18 +44,15 @@ type facts struct {
 	code codeFacts
 }
 
-func newBlock(dim, slots int, coded bool) *block {
-	b := &block{
+func newBlock(dim, slots int) *block {
+	return &block{
 		dim:     dim,
+		pairs:   pairsFor(dim),
 		vectors: make([]float32, slots*dim),
+		codes:   make(code, slots*pairsFor(dim)),
 		facts:   make([]facts, slots),
 		keys:    make([]string, slots),
 	}
-	if coded {
-		b.pairs = pairsFor(dim)
-		b.codes = make([]pair, slots*b.pairs)
-	}
-	return b
 }
 
 // slots returns how many vectors b has room for.
@@ -64,7 +67,7 @@ func (b *block) vector(i int) []float32 {
 	return b.vectors[i*b.dim : (i+1)*b.dim : (i+1)*b.dim]
 }
 
-func (b *block) code(i int) []pair { return b.codes[i*b.pairs : (i+1)*b.pairs] }
+func (b *block) code(i int) code { return b.codes[i*b.pairs : (i+1)*b.pairs] }
 
 // put writes v to slot i, which the caller has claimed.
 func (b *block) put(i int, key string, v []float32) {
@@ -78,34 +81,23 @@ func (b *block) put(i int, key string, v []float32) {
 
 // copy writes what slot j of from holds to slot i, which the caller has claimed.
 func (b *block) copy(i int, from *block, j int) {
-	if b.pairs > 0 && from.pairs == 0 {
-		b.put(i, from.keys[j], from.vector(j))
-		return
-	}
 	copy(b.vector(i), from.vector(j))
-	if b.pairs > 0 {
-		copy(b.code(i), from.code(j))
-	}
+	copy(b.code(i), from.code(j))
 	b.facts[i] = from.facts[j]
 	b.keys[i] = from.keys[j]
 }
 
-// bytes returns about how much memory b takes, without what its keys refer to.
-func (b *block) bytes() int64 {
-	const header = 128 // the block itself
-	return header + int64(b.slots())*(int64(b.dim)*4+int64(b.pairs)*16+16+24)
+// bytes returns how many bytes b takes, without what its keys refer to.
+func (b *block) bytes() int {
+	n := b.slots()
+	return size.Object(int(unsafe.Sizeof(*b))) + size.Object(n*b.dim*4) + size.Object(n*b.pairs*int(unsafe.Sizeof(kernel.Pair{}))) +
+		size.Object(n*int(unsafe.Sizeof(facts{}))) + size.Object(n*int(unsafe.Sizeof("")))
 }
 
-// slotsFor returns the size of the next block for an index of n vectors: about
-// as many as it has, so that at most half of the slots of an index that only
-// grows are empty, and ten vectors take twelve slots. For large vectors it is
-// less, so that a block, and the copy of one, stays small.
+// slotsFor returns the size of the next block for an index of n vectors: half as
+// many as it has, so that little of an index that only grows is empty, and one
+// vector takes no more than itself. For large vectors it is less, so that a
+// block, and the copy of one, stays small.
 func slotsFor(dim, n int) int {
-	slots := min(max(blockBytes/(4*dim), 1), maxSlots)
-	for size := 4; size < slots; size *= 2 {
-		if size*2 > n {
-			return size
-		}
-	}
-	return slots
+	return max(1, min(n/2, blockBytes/(4*dim), maxSlots))
 }

@@ -1,62 +1,96 @@
 package vector
 
-import "math"
+import (
+	"math"
 
-// A code is an approximation of a vector in a byte an element: x̂ = scale·(c-45)
-// for a c of 0 to 90, eight of them in a word, which needs a quarter of the
-// memory and is compared eight elements at a time without vector instructions
-// (see codedQuery.dot). A code is a whole number of pairs of words. What it lacks, |x-x̂|, is known exactly, and
+	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
+)
+
+// A code is an approximation of a vector in a byte an element: x̂ = scale·(c-127)
+// for a c of 0 to 254. It needs a quarter of the memory, and many elements are
+// compared at a time (see package kernel). What it lacks, |x-x̂|, is known exactly,
+// and
 //
 //	x·q - x̂·q̂ = (x-x̂)·q̂ + x·(q-q̂)
 //
 // so that, by Cauchy and Schwarz, x̂·q̂ is off by |x-x̂||q̂| + |x||q-q̂| at most.
 // That holds for any x̂; the codes only make it small.
-type pair [2]uint64
+type code []kernel.Pair
 
-const (
-	codeZero = 45 // the c that stands for 0; 2·codeZero is the largest
-	evens    = 0x00ff00ff00ff00ff
-)
+// codeZero is the c that stands for 0; 2·codeZero is the largest.
+const codeZero = kernel.MaxCode / 2
 
 // codeFacts go with the code of one vector.
 type codeFacts struct {
 	scale float32
 	err   float32 // at least |x-x̂|; may be infinite
-	sum   uint32  // of the c
+	sum   int32   // of the c
 }
 
-// pairsFor returns the length of the code of a vector of dim elements.
-func pairsFor(dim int) int { return (dim + 15) / 16 }
+// instructions are what codes are compared with.
+var instructions = kernel.Sets()[0]
+
+// pairsFor returns the length of the code of a vector of dim elements: 0 if it has
+// none, because a few elements are compared as quickly themselves, or because the
+// sum of as many would not fit.
+func pairsFor(dim int) int {
+	const pairs = kernel.Unit / 16
+	if dim < kernel.Unit || dim > kernel.MaxLen {
+		return 0
+	}
+	return (dim + kernel.Unit - 1) / kernel.Unit * pairs
+}
 
 // encode writes the code of v, whose norm is given, to dst.
-func encode(dst []pair, v []float32, norm float64) codeFacts {
+func encode(dst code, v []float32, norm float64) codeFacts {
+	s := newScale(v, codeZero)
+	if s.size == 0 {
+		clear(dst)
+		return codeFacts{0, above(norm), 0}
+	}
+	var lack float64
+	sum := 0
+	for i := range 2 * len(dst) {
+		var word uint64
+		var lacks [2]float64
+		for b, f := range v[min(8*i, len(v)):min(8*i+8, len(v))] {
+			c, l := s.round(float64(f))
+			word |= uint64(c+codeZero) << (8 * b)
+			sum += c + codeZero
+			lacks[b%2] += l * l
+		}
+		lack += lacks[0] + lacks[1]
+		dst[i/2][i%2] = word
+	}
+	return codeFacts{float32(s.size), above(math.Sqrt(lack)), int32(sum)}
+}
+
+// A scale maps floats to integers of up to a magnitude.
+type scale struct {
+	size, inverse float64
+	most          int
+}
+
+// newScale returns the scale that fits v. Its size, a float32, is 0 if v is of zeros,
+// or of what is too small to be divided with care: then any code will do, since it
+// counts for nothing.
+func newScale(v []float32, most int) scale {
 	var largest uint32 // the bits of floats that are not negative order as they do
 	for _, f := range v {
 		largest = max(largest, math.Float32bits(f)&^(1<<31))
 	}
-	scale := math.Float32frombits(largest) / codeZero
-	if scale == 0 {
-		// Zeros, or too small to divide. Any code will do: it counts for nothing.
-		clear(dst)
-		return codeFacts{0, above(norm), 0}
+	f := math.Float32frombits(largest)
+	size := float64(f / float32(most))
+	if float64(f) > size*(float64(most)+0.25) {
+		size = 0 // it is denormal, and was rounded too far
 	}
-	s, inverse := float64(scale), 1/float64(scale)
-	var lack [2]float64
-	var sum int
-	for i := range 2 * len(dst) {
-		var word uint64
-		part := v[min(8*i, len(v)):min(8*i+8, len(v))]
-		for b, f := range part {
-			// To the nearest. A scale that is denormal is not exact: stay in range.
-			c := min(max(int(float64(f)*inverse+(codeZero+0.5)), 0), 2*codeZero)
-			word |= uint64(c) << (8 * b)
-			sum += c
-			d := float64(f) - s*float64(c-codeZero)
-			lack[b%2] += d * d
-		}
-		dst[i/2][i%2] = word
-	}
-	return codeFacts{scale, above(math.Sqrt(lack[0] + lack[1])), uint32(sum)}
+	return scale{size, 1 / size, most}
+}
+
+// round returns the integer nearest to f, and what it lacks of f.
+func (s *scale) round(f float64) (c int, lack float64) {
+	c = int(f*s.inverse+(float64(s.most)+0.5)) - s.most // it truncates what is not negative
+	return c, f - s.size*float64(c)
 }
 
 // above returns a float32 that is greater than f, by more than f can have been
@@ -65,50 +99,59 @@ func above(f float64) float32 {
 	return math.Nextafter32(float32(f*(1+1e-6)), float32(math.Inf(1)))
 }
 
-// A codedQuery is a query as codes are compared with it.
+// A codedQuery is a query as codes are compared with it, as a sum of two
+// approximations: all codes are compared with the coarse one, and those that come
+// near with the fine one, too, which is of what the coarse one lacks.
 type codedQuery struct {
-	words  [][4]uint64 // for each word of a pair, what its even and odd bytes meet
-	scale  float64
-	norm   float64 // at least |q̂|
-	err    float64 // at least |q-q̂|
-	offset float64 // what the zeros add up to, but for that of the vector's sum
+	coarse, fine part
+	norm         float64 // at least |q̂|, whatever q̂ is
+	err          float64 // at least |q-q̂| for the coarse part
+	fineErr      float64 // at least |q-q̂| for both
+}
+
+// A part of a query is scale·k for integers k.
+type part struct {
+	*kernel.Query
+	scale float64
+	zeros int64 // what the zeros of a code add up to
 }
 
 func newCodedQuery(q []float32, norm float64) *codedQuery {
-	codes := make([]pair, pairsFor(len(q)))
-	f := encode(codes, q, norm)
-	c := &codedQuery{
-		words:  make([][4]uint64, len(codes)),
-		scale:  float64(f.scale),
-		norm:   norm + float64(f.err),
-		err:    float64(f.err),
-		offset: codeZero * (codeZero*float64(len(q)) - float64(f.sum)),
-	}
-	for i, p := range codes {
-		for b := range 16 {
-			// The lanes are in reverse, so that the products of all four with
-			// those of a code add up in the uppermost.
-			value := p[b/8] >> (b % 8 * 8) & 0xff
-			c.words[i][b/8*2+b%2] |= value << (16 * (3 - b%8/2))
+	padded := 16 * pairsFor(len(q))
+	coarse, fine := make([]int8, padded), make([]int8, padded)
+	most := instructions.Most
+	s := newScale(q, most)
+	// The fine part reaches half a step of the coarse one.
+	t := scale{s.size / float64(2*most), s.inverse * float64(2*most), most}
+	c := &codedQuery{err: norm, fineErr: norm}
+	if s.size > 0 {
+		var lacks, rests float64
+		for i, f := range q {
+			k, lack := s.round(float64(f))
+			l, rest := t.round(lack)
+			coarse[i], fine[i] = int8(k), int8(l)
+			lacks += lack * lack
+			rests += rest * rest
 		}
+		c.err, c.fineErr = math.Sqrt(lacks), math.Sqrt(rests)
 	}
+	c.err, c.fineErr = float64(above(c.err)), float64(above(c.fineErr))
+	c.norm = norm + c.err
+	c.coarse, c.fine = newPart(coarse, s.size), newPart(fine, t.size)
 	return c
 }
 
-// dot returns x̂·q̂, exactly but for a few roundings in float64.
-//
-// One multiplication of four lanes of sixteen bits by four in reverse order is
-// four multiplications and their sum, in the uppermost lane. There two of them
-// amount to at most 8·90·90 = 64,800, and the lanes below to less: nothing is
-// carried from lane to lane.
-func (c *codedQuery) dot(code []pair, f *codeFacts) float64 {
-	words := c.words[:len(code)]
-	var a, b uint64
-	for i := range code {
-		x, q := &code[i], &words[i]
-		a += ((x[0]&evens)*q[0] + (x[0]>>8&evens)*q[1]) >> 48
-		b += ((x[1]&evens)*q[2] + (x[1]>>8&evens)*q[3]) >> 48
+func newPart(elements []int8, scale float64) part {
+	var sum int64
+	for _, k := range elements {
+		sum += int64(k)
 	}
-	// Σ(c-45)(k-45) = Σck - 45Σc - 45Σk + 45²·dim
-	return (float64(a+b) - codeZero*float64(f.sum) + c.offset) * float64(f.scale) * c.scale
+	return part{instructions.NewQuery(elements), scale, codeZero * sum}
+}
+
+// dot returns the dot product of the part with x̂, exactly but for a few roundings
+// in float64, for what Dots said of the code.
+func (p *part) dot(dots int32, f *codeFacts) float64 {
+	// Σ(c-127)k = Σc(k+bias) - biasΣc - 127Σk
+	return float64(int64(dots)-int64(p.Bias())*int64(f.sum)-p.zeros) * float64(f.scale) * p.scale
 }

@@ -9,11 +9,16 @@
 // # Exact
 //
 // Search returns what comparing the query with every vector in float64 would
-// return. It does look at every vector, but mostly at an approximation: an
-// eight-bit code, or a dot product in float32. Each comes with a bound of its
-// error, and only a vector whose bound reaches the worst hit so far is compared
-// in float64. Where many vectors are about equally near, many are; the answer
-// stays the same and takes longer.
+// return. It does look at every vector, but mostly at an approximation, a code of
+// eight bits an element, many elements at a time. That comes with a bound of its
+// error, and only the vectors whose bounds reach the worst hit are compared in
+// float64, at the end. Where many vectors are about equally near, many are; the
+// answer stays the same and takes longer. Vectors of fewer than 32 elements have
+// no codes: they are as quickly compared themselves.
+//
+// The vector instructions that are used are those that the machine has: AVX-512
+// VNNI or AVX2. Everywhere else eight elements are compared at a time in a word.
+// Hits and scores are the same with all of them.
 //
 // # Representation
 //

@@ -71,12 +71,10 @@ func TestDimensionIsFreeAgain(t *testing.T) {
 func TestModel(t *testing.T) {
 	for _, c := range []struct {
 		dim, keys, steps int
-		codes            bool
-	}{{1, 6, 3000, false}, {3, 100, 4000, false}, {7, 700, 6000, false}, {128, 400, 2500, true}} {
+	}{{1, 6, 3000}, {3, 100, 4000}, {7, 700, 6000}, {128, 400, 2500}} {
 		if testing.Short() {
 			c.steps /= 4
 		}
-		withCodes(t, c.codes)
 		r := rand.New(rand.NewPCG(uint64(c.dim), 4))
 		type version struct {
 			x *Index

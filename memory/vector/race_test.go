@@ -14,7 +14,6 @@ import (
 func TestForksDoNotMeet(t *testing.T) {
 	const writers, each, dim = 4, 60, 64
 	r := rand.New(rand.NewPCG(3, 3))
-	withCodes(t, true)
 	for _, n := range []int{0, 1, 5, 100, 300} {
 		base := fill(t, r, n, dim)
 		m := map[string][]float32{}

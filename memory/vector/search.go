@@ -2,8 +2,9 @@ package vector
 
 import (
 	"math"
-	"math/bits"
 	"slices"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
 // Search returns the vectors nearest to query, as o says: by score descending,
@@ -45,28 +46,49 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 	return s.hits(), nil
 }
 
-// A scan is a Search under way.
+// A scan is a Search under way. It compares codes, block by block, and keeps those
+// vectors which may be among the best; only they are compared in float64, when all
+// others are known to miss what is needed.
 type scan struct {
-	top
+	top.Best
 	bound
-	query  []float32
-	coded  *codedQuery // nil until a block has codes
-	min    float32
-	accept func(string) bool
+	query   []float32
+	coded   *codedQuery // nil if vectors have no codes
+	min     float32
+	accept  func(string) bool
+	certain top.Best // the greatest scores that vectors have at least
+	maybe   []candidate
+	dots    [maxSlots]int32
 }
+
+// A candidate is a vector that may be among the best, and what its dot product
+// with the query is at most.
+type candidate struct {
+	*block
+	slot int
+	dot  float64
+}
+
+// maxMaybe is how many candidates a scan keeps, apart from twice as many as it is
+// asked for, before it compares them in float64.
+const maxMaybe = 1024
 
 func newScan(query []float32, norm float64, o Options, n int) *scan {
 	k := o.K
 	if k == 0 {
 		k = 10
 	}
-	k = min(k, n)
 	s := &scan{
-		top:    top{k: k, heap: make([]found, 0, min(k, 1024))},
-		bound:  newBound(o.Metric, len(query), norm),
-		query:  query,
-		min:    float32(math.Inf(-1)),
-		accept: o.Accept,
+		Best:    top.Best{K: min(k, n)},
+		bound:   newBound(o.Metric, len(query), norm),
+		query:   query,
+		min:     float32(math.Inf(-1)),
+		accept:  o.Accept,
+		certain: top.New(min(k, n)),
+	}
+	if pairsFor(len(query)) > 0 {
+		s.maybe = make([]candidate, 0, 64)
+		s.coded = newCodedQuery(query, norm)
 	}
 	if o.HasMin {
 		s.min = o.MinScore
@@ -78,37 +100,81 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 
 // segment looks at all live vectors of g.
 func (s *scan) segment(g *segment) {
-	if g.pairs > 0 && s.coded == nil {
-		s.coded = newCodedQuery(s.query, s.norm)
+	if s.coded == nil {
+		g.each(func(slot int) { s.offer(g.block, slot) })
+		return
 	}
-	for i, w := range g.live {
-		for ; w != 0; w &= w - 1 {
-			slot := i*64 + bits.TrailingZeros64(w)
-			f := &g.facts[slot]
-			if g.pairs > 0 {
-				c := s.coded
-				dot := c.dot(g.code(slot), &f.code)
-				if s.misses(dot, float64(f.code.err)*c.norm+f.norm*c.err, f.norm) {
-					continue
-				}
-			}
-			v := g.vector(slot)
-			if s.fits32(f.norm) && s.misses(float64(dot32(v, s.query)), s.err32(f.norm), f.norm) {
-				continue
-			}
-			s.offer(g.keys[slot], s.score(v, s.query, f.norm))
+	c := s.coded
+	facts, dots := g.facts[:g.used], s.dots[:g.used]
+	c.coarse.Dots(dots, g.codes[:g.used*g.pairs])
+	for slot := range facts {
+		f := &facts[slot]
+		dot := c.coarse.dot(dots[slot], &f.code)
+		err := float64(f.code.err) * c.norm
+		if s.misses(dot+err+f.norm*c.err, f.norm) || !g.has(slot) {
+			continue
 		}
+		c.fine.Dots(dots[slot:slot+1], g.code(slot))
+		dot += c.fine.dot(dots[slot], &f.code)
+		err += f.norm * c.fineErr
+		if s.misses(dot+err, f.norm) {
+			continue
+		}
+		if s.accept != nil {
+			s.offer(g.block, slot) // late, so that few are asked about
+			continue
+		}
+		if h := (top.Hit{Score: s.bound.least(dot-err, f.norm)}); s.certain.Admits(h) {
+			if s.certain.Push(h); s.certain.Full() {
+				s.atLeast(s.certain.Worst().Score)
+			}
+		}
+		s.maybe = append(s.maybe, candidate{g.block, slot, dot + err})
+	}
+	if len(s.maybe) > maxMaybe+2*s.K {
+		s.settle()
 	}
 }
 
-// offer takes a vector into account that may be a hit.
-func (s *scan) offer(key string, score float64) {
-	f := found{key, score}
-	if rounded(score) < s.min || !s.admits(f) || s.accept != nil && !s.accept(key) {
+// settle compares in float64 what may still be among the best.
+func (s *scan) settle() {
+	for _, c := range s.maybe {
+		if !s.misses(c.dot, c.facts[c.slot].norm) {
+			s.offer(c.block, c.slot)
+		}
+	}
+	s.maybe = s.maybe[:0]
+}
+
+// offer takes a vector into account.
+func (s *scan) offer(b *block, slot int) {
+	score := s.score(b.vector(slot), s.query, b.facts[slot].norm)
+	if rounded(score) < s.min {
 		return
 	}
-	s.push(f)
-	if s.full() {
-		s.atLeast(s.heap[0].score)
+	h := top.Hit{Key: b.keys[slot], Score: score}
+	if !s.Admits(h) || s.accept != nil && !s.accept(h.Key) {
+		return
 	}
+	s.Push(h)
+	if s.Full() {
+		s.atLeast(s.Worst().Score)
+	}
+}
+
+// hits returns what was found. s must not be used after.
+func (s *scan) hits() []Hit {
+	s.settle()
+	best := s.Sorted()
+	hits := make([]Hit, len(best))
+	for i, h := range best {
+		hits[i] = Hit{h.Key, rounded(h.Score)}
+	}
+	return hits
+}
+
+// rounded returns a score as a Hit has it: one that no float32 has is the nearest that
+// is finite.
+func rounded(score float64) float32 {
+	return float32(max(-math.MaxFloat32, min(score, math.MaxFloat32)))
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
 
 var metrics = []Metric{Cosine, Dot, L2}
@@ -49,9 +51,9 @@ var data = map[string]func(r *rand.Rand, dim int) func() []float32{
 func TestSearchIsExact(t *testing.T) {
 	for name, shape := range data {
 		for _, dim := range []int{1, 3, 7, 8, 33, 100, 384} {
-			for _, codes := range []bool{false, true} {
-				t.Run(fmt.Sprintf("%s/%d/codes=%v", name, dim, codes), func(t *testing.T) {
-					withCodes(t, codes)
+			for _, instr := range kernel.Sets() {
+				t.Run(fmt.Sprintf("%s/%d/%s", name, dim, instr.Name), func(t *testing.T) {
+					use(t, instr)
 					r := rand.New(rand.NewPCG(uint64(dim), 1))
 					next := shape(r, dim)
 					var x *Index
@@ -64,7 +66,7 @@ func TestSearchIsExact(t *testing.T) {
 						m[k] = next()
 						x = set(t, x, k, m[k])
 					}
-					require.Equal(t, codes && wide && dim >= 100, withCode(x) > 0)
+					require.Equal(t, dim >= kernel.Unit, withCode(x) > 0)
 				})
 			}
 		}
@@ -175,12 +177,11 @@ func TestSearchErrors(t *testing.T) {
 // Accept is called for what would be among the best of those accepted so far,
 // and once a key.
 func TestAcceptIsLazy(t *testing.T) {
-	for _, codes := range []bool{false, true} {
-		withCodes(t, codes)
+	for _, instr := range kernel.Sets() {
+		use(t, instr)
 		r := rand.New(rand.NewPCG(7, 7))
 		const n, k = 4000, 10
 		x := fill(t, r, n, 64)
-		require.Equal(t, codes && wide, withCode(x) > 0)
 		calls := map[string]int{}
 		_, err := x.Search(random(r, 64), Options{K: k, Accept: func(key string) bool {
 			calls[key]++

@@ -7,7 +7,7 @@ import "math/bits"
 type segment struct {
 	*block
 	id    uint64 // ascending within an index; forks use the same ones again
-	used  int    // slots below it were written; only the tail's matters
+	used  int    // slots below it were written
 	count int    // live slots
 	live  [maxSlots / 64]uint64
 }
@@ -24,6 +24,8 @@ func (s *segment) add(slot int) {
 	s.live[slot/64] |= 1 << (slot % 64)
 	s.count++
 }
+
+func (s *segment) has(slot int) bool { return s.live[slot/64]>>(slot%64)&1 != 0 }
 
 func (s *segment) kill(slot int) {
 	s.live[slot/64] &^= 1 << (slot % 64)

@@ -11,13 +11,13 @@ const (
 	// minShared and maxShared are how many elements an index must have, and may, for
 	// a search to take other cores. Below, it is not worth waking them. Above, the
 	// search is long, and leaves them to those who want to be quick.
-	minShared = 1 << 19
-	maxShared = 1 << 24
+	minShared = 1 << 22
+	maxShared = 1 << 26
 
 	// turnElements is how many elements a helper looks at before it ends. What
 	// waits for a core, or for the network, whose poller runs only where a core has
 	// nothing else to do, so waits for a fraction of a millisecond at most.
-	turnElements = 1 << 20
+	turnElements = 1 << 21
 )
 
 // searching is how many goroutines of the process look at large indexes.
@@ -48,6 +48,7 @@ func (t *team) take(s *scan, n int) bool {
 		}
 		s.atLeast(t.share(s.need))
 		s.segment(t.segments[i])
+		t.share(s.need)
 	}
 	return true
 }
@@ -114,11 +115,13 @@ func (s *scan) together(segments []*segment, dim int, another func() *scan) {
 		}
 	}
 	t.running.Wait()
+	s.atLeast(t.share(s.need))
 	for i := range helpers {
 		if h := &helpers[i]; h.scan != nil {
-			for _, f := range h.heap {
-				if s.admits(f) {
-					s.push(f)
+			s.maybe = append(s.maybe, h.maybe...)
+			for _, f := range h.Sorted() {
+				if s.Admits(f) {
+					s.Push(f)
 				}
 			}
 		}

@@ -1,0 +1,130 @@
+package text
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/blevesearch/snowballstem/arabic"
+	"github.com/blevesearch/snowballstem/danish"
+	"github.com/blevesearch/snowballstem/dutch"
+	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/snowballstem/finnish"
+	"github.com/blevesearch/snowballstem/french"
+	"github.com/blevesearch/snowballstem/german"
+	"github.com/blevesearch/snowballstem/hungarian"
+	"github.com/blevesearch/snowballstem/irish"
+	"github.com/blevesearch/snowballstem/italian"
+	"github.com/blevesearch/snowballstem/norwegian"
+	"github.com/blevesearch/snowballstem/portuguese"
+	"github.com/blevesearch/snowballstem/romanian"
+	"github.com/blevesearch/snowballstem/russian"
+	"github.com/blevesearch/snowballstem/spanish"
+	"github.com/blevesearch/snowballstem/swedish"
+	"github.com/blevesearch/snowballstem/tamil"
+	"github.com/blevesearch/snowballstem/turkish"
+)
+
+// An Analyzer makes tokens of texts and of queries: what is to match must become
+// the same token.
+//
+// [Language] returns those for languages; the nil *Analyzer is the one for English.
+// [Plain] and [Func] return others. An Analyzer is immutable: any number of
+// goroutines may use one at once. It must not be copied; copy the pointer.
+//
+// That of a language takes words as Unicode Standard Annex #29 cuts text into
+// words, if there is a letter or a number in them: spaces, punctuation and most
+// emoji are left out. So "3.14", "go.mod" and "snake_case" are one word each.
+// Upper case, full width, diacritics and the like do not count: "Café" is "cafe".
+// Possessives lose their 's, and, in French, Italian and Irish, words lose
+// what is elided in front of them. Stop words, such as "the", are left out, where
+// there is a list: in English, French, German, Spanish, Italian, Portuguese and
+// Dutch. What is left is reduced to its stem, so that "horses" is "horse". Chinese,
+// Japanese and Korean are taken as pairs of characters that follow one another,
+// since words are not told apart there, and a lone character as itself.
+//
+// Of a token longer than 64 bytes the first 64 count, or fewer so as not to cut a
+// rune. Invalid UTF-8 parts words as punctuation does.
+type Analyzer struct {
+	name  string
+	split func(text string) iter.Seq[string] // own tokens, or nil
+	plain bool                               // words in lower case, and that is it
+	stop  map[string]bool
+	stem  func(*snowballstem.Env) bool
+	elide map[string]bool // what is cut off in front of an apostrophe
+
+	// foldFirst says that stems know no diacritics. In other languages they are a
+	// part of the words that the stemmer knows, and are folded after it.
+	foldFirst bool
+}
+
+// ErrLanguage reports a language that there is no Analyzer for.
+var ErrLanguage = errors.New("text: no such language")
+
+// Language returns the Analyzer for a language, by its ISO 639-1 code: ar, da, de,
+// en, es, fi, fr, ga, hu, it, nb, nl, no, pt, ro, ru, sv, ta or tr. It returns
+// ErrLanguage, wrapped, for another.
+func Language(code string) (*Analyzer, error) {
+	if a := languages[strings.ToLower(code)]; a != nil {
+		return a, nil
+	}
+	return nil, fmt.Errorf("%w: %q", ErrLanguage, code)
+}
+
+// Plain returns the Analyzer whose tokens are words in lower case, and nothing
+// else: with stop words, diacritics and endings, and each Chinese character by
+// itself.
+func Plain() *Analyzer { return plain }
+
+// Func returns an Analyzer whose tokens are those that split returns of a text.
+// Empty ones are left out. Any number of goroutines may call split at once; it must
+// always return the same for the same text.
+func Func(split func(text string) iter.Seq[string]) *Analyzer {
+	if split == nil {
+		panic("text: Func needs a function that is not nil")
+	}
+	return &Analyzer{name: "func", split: split}
+}
+
+// String returns the code of the language, "plain" or "func".
+func (a *Analyzer) String() string { return a.or().name }
+
+// or returns the Analyzer for English in place of nil.
+func (a *Analyzer) or() *Analyzer {
+	if a == nil {
+		return defaultAnalyzer
+	}
+	return a
+}
+
+var (
+	plain           = &Analyzer{name: "plain", plain: true}
+	languages       = newLanguages()
+	defaultAnalyzer = languages["en"]
+)
+
+func newLanguages() map[string]*Analyzer {
+	as := map[string]*Analyzer{
+		"ar": {stem: arabic.Stem}, "da": {stem: danish.Stem}, "nl": {stem: dutch.Stem}, "en": {stem: english.Stem, foldFirst: true},
+		"fi": {stem: finnish.Stem}, "fr": {stem: french.Stem}, "de": {stem: german.Stem}, "hu": {stem: hungarian.Stem},
+		"ga": {stem: irish.Stem}, "it": {stem: italian.Stem}, "no": {stem: norwegian.Stem}, "pt": {stem: portuguese.Stem},
+		"ro": {stem: romanian.Stem}, "ru": {stem: russian.Stem}, "es": {stem: spanish.Stem}, "sv": {stem: swedish.Stem},
+		"ta": {stem: tamil.Stem}, "tr": {stem: turkish.Stem},
+	}
+	for code, a := range as {
+		a.name, a.stop, a.elide = code, set(stopWords[code]), set(elisions[code])
+	}
+	as["nb"] = as["no"]
+	return as
+}
+
+// set returns the words of a list.
+func set(list string) map[string]bool {
+	words := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		words[w] = true
+	}
+	return words
+}

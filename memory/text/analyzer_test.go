@@ -1,0 +1,188 @@
+package text
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// terms returns the tokens of text, in order.
+func terms(a *Analyzer, text string) []string {
+	var c counter
+	c.begin(a.or())
+	var ts []string
+	c.scan(text, func(t token) { ts = append(ts, t.term) })
+	return ts
+}
+
+func language(t testing.TB, code string) *Analyzer {
+	a, err := Language(code)
+	require.NoError(t, err)
+	return a
+}
+
+func TestLanguages(t *testing.T) {
+	for _, c := range []struct{ code, text, want string }{
+		{"en", "", ""},
+		{"en", "The horse and the horses; Caroline's horses'", "hors hors carolin hors"},
+		{"en", "She is running, ran and will RUN", "run ran run"},
+		{"en", "Caroline’s café, naïve déjà-vu", "carolin cafe naiv deja vu"},
+		{"en", "It's what we don't, can't and won’t", ""},
+		{"en", "go.mod 3.14 snake_case v2 running2", "go.mod 3.14 snake_case v2 running2"},
+		{"en", "ＦＵＬＬ ｗｉｄｔｈ ｶﾀｶﾅ", "full width カタ タカ カナ"},
+		{"en", "e\u0301te\u0301 Straße Æther Łódź", "ete strass aether lodz"},
+		{"en", "世界 東京都 カタカナ 안녕 中", "世界 東京 京都 カタ タカ カナ 안녕 中"},
+		{"en", "日本go語", "日本 go 語"},
+		{"EN", "Universities", "univers"},
+		{"fr", "L'avion d’Hélène n'est pas aux chevaux qu'elles aiment", "avion helen cheval aiment"},
+		{"de", "Die Häuser und der Fußball der Kinder", "haus fussball kind"},
+		{"es", "Los niños están corriendo", "nin corr"},
+		{"it", "L'amica dell'uomo", "amic uom"},
+		{"nl", "De katten lopen", "kat lop"},
+		{"pt", "As meninas estavam correndo", "menin corr"},
+		{"ru", "Книги и ещё книга", "книг и еще книг"},
+		{"sv", "Flickorna", "flick"},
+	} {
+		require.Equal(t, c.want, strings.Join(terms(language(t, c.code), c.text), " "), "%s: %s", c.code, c.text)
+	}
+	require.Equal(t, terms(nil, "Horses"), terms(language(t, "en"), "Horses"))
+	_, err := Language("xx")
+	require.ErrorIs(t, err, ErrLanguage)
+	require.Equal(t, "en plain fr no", strings.Join([]string{(*Analyzer)(nil).String(), Plain().String(), language(t, "fr").String(), language(t, "nb").String()}, " "))
+}
+
+func TestFunc(t *testing.T) {
+	a := Func(func(text string) iter.Seq[string] { return strings.SplitSeq(text, ",") })
+	require.Equal(t, []string{"The One", "two", strings.Repeat("é", 32)}, terms(a, "The One,,two,\xff,"+strings.Repeat("é", 40)))
+	require.Panics(t, func() { Func(nil) })
+	x := (*Index)(nil).Set("k", a.Tokenize(slices.Values([]string{"The One,two"})))
+	hits, err := x.Search("two", Options{})
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	hits, err = x.Search("One", Options{})
+	require.NoError(t, err)
+	require.Empty(t, hits)
+}
+
+// An Index is searched as it was made.
+func TestIndexHasAnAnalyzer(t *testing.T) {
+	require.Nil(t, (*Index)(nil).Analyzer())
+	x := (*Index)(nil).Set("k", Tokenize(slices.Values([]string{"Caroline's horses"})))
+	require.Same(t, language(t, "en"), x.Analyzer())
+	hits, err := x.Search("a horse of Caroline", Options{})
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	require.Panics(t, func() { x.Set("l", tokenize("horses")) })
+	require.Equal(t, 1, x.Len())
+	require.Nil(t, x.Set("k", Words{}))
+}
+
+// Of equal weights, those documents are better that have more words of the query.
+func TestMoreWordsAreBetter(t *testing.T) {
+	var x *Index
+	for key, text := range map[string]string{"both": "alpha beta gamma delta", "one": "alpha alpha alpha alpha", "other": "beta beta beta beta"} {
+		x = x.Set(key, tokenize(text))
+	}
+	hits, err := x.Search("alpha beta", Options{K: 1})
+	require.NoError(t, err)
+	require.Equal(t, "both", hits[0].Key)
+}
+
+func keys(hits []Hit) (ks []string) {
+	for _, h := range hits {
+		ks = append(ks, h.Key)
+	}
+	slices.Sort(ks)
+	return ks
+}
+
+func TestPrefix(t *testing.T) {
+	var x *Index
+	for key, text := range map[string]string{"a": "the theatre opens", "b": "theaters and horses", "c": "a running horse", "d": "nothing"} {
+		x = x.Set(key, Tokenize(slices.Values([]string{text})))
+	}
+	for query, want := range map[string]string{"the": "a b", "thea": "a b", "theatr": "a", "hor": "b c", "horse": "b c", "horses": "b c", "open the": "a b", "the ": "", "": "", "x": "", "nothing hor": "b c d"} {
+		hits, err := x.Search(query, Options{Prefix: true})
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Join(keys(hits), " "), query)
+	}
+	hits, err := x.Search("hor", Options{})
+	require.NoError(t, err)
+	require.Empty(t, hits)
+	// Many terms, of which some count.
+	var y *Index
+	for i := range 3 * maxExpansions {
+		y = y.Set(fmt.Sprint(i), tokenize(fmt.Sprintf("a%03d", i)))
+	}
+	hits, err = y.Search("a", Options{Prefix: true, K: 1000})
+	require.NoError(t, err)
+	require.Equal(t, maxExpansions, len(hits))
+}
+
+func TestPhrases(t *testing.T) {
+	docs := map[string][]string{
+		"a": {"The quick brown fox jumps"}, "b": {"brown and quick"}, "c": {"quick", "brown"}, "d": {"a quick, brown foxes' den", "brown quick"},
+	}
+	var x *Index
+	for key, texts := range docs {
+		x = x.Set(key, Tokenize(slices.Values(texts)))
+	}
+	asked := 0
+	o := Options{Texts: func(key string) iter.Seq[string] { asked++; return slices.Values(docs[key]) }}
+	for query, want := range map[string]string{
+		`quick brown`: "a b c d", `"quick brown"`: "a d", `"quick brown`: "a b c d", `"Quick the Brown" fox`: "a d", `"brown quick"`: "b d",
+		`"quick brown" "brown quick"`: "d", `"the"`: "", `fox "jumps"`: "a", `""`: "", `"brown fox" quick`: "a d",
+	} {
+		hits, err := x.Search(query, o)
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Join(keys(hits), " "), query)
+	}
+	hits, err := x.Search(`"quick brown"`, Options{})
+	require.NoError(t, err)
+	require.Len(t, hits, 4)
+	o.Accept = func(key string) bool { return key == "a" }
+	asked = 0
+	hits, err = x.Search(`"quick brown"`, o)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, keys(hits))
+	require.Equal(t, 1, asked)
+}
+
+func TestPlaces(t *testing.T) {
+	texts := []string{"Caroline’s horse \xff and a \ufffd", "HORSES of 東京都"}
+	var got []string
+	for _, p := range (*Analyzer)(nil).Places(`"horses" Caroline 京都 and`, slices.Values(texts)) {
+		got = append(got, texts[p.Text][p.From:p.To]+"="+p.Term)
+	}
+	require.Equal(t, []string{"Caroline’s=carolin", "horse=hors", "HORSES=hors", "京都=京都"}, got)
+	require.Empty(t, (*Analyzer)(nil).Places("the", slices.Values(texts)))
+}
+
+// Whatever the text, tokens stand in it in order, are UTF-8 of a length, and come
+// out the same again.
+func FuzzAnalyze(f *testing.F) {
+	f.Add("The quick\nbrown fox's e\u0301 日本go語 ｶﾀ \xff l'avion ß s' 's '")
+	f.Add("''' \ufffd\xe2\x82 ἀἁ ẗ \u0301\u0301 ﾞ ﷺ İ ŉ")
+	f.Fuzz(func(t *testing.T, text string) {
+		for code, a := range languages {
+			var c counter
+			c.begin(a)
+			last := 0
+			c.scan(text, func(tok token) {
+				if tok.term == "" || len(tok.term) > 2*maxToken || !utf8.ValidString(tok.term) || tok.from >= tok.to || tok.to > len(text) || tok.from < last {
+					t.Fatalf("%s: %+v after %d in %q", code, tok, last, text)
+				}
+				last = tok.from
+			})
+			require.Equal(t, terms(a, text), terms(a, text))
+		}
+		for _, p := range (*Analyzer)(nil).Places(text, slices.Values([]string{text})) {
+			_ = text[p.From:p.To]
+		}
+	})
+}

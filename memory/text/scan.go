@@ -1,0 +1,178 @@
+package text
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/blevesearch/snowballstem"
+	"github.com/clipperhouse/uax29/v2/words"
+)
+
+// maxToken is the most bytes of a token that count.
+const maxToken = 64
+
+// A token is a term and where in a text it stands: the bytes from one place up to
+// another.
+type token struct {
+	term     string
+	from, to int
+}
+
+// A scanner makes tokens of texts. The zero scanner is ready to begin.
+//
+// It remembers what becomes of words, from one document to the next, since stems
+// take far longer to make than to look up and most words come again.
+type scanner struct {
+	*Analyzer
+	terms map[string]string // of words in lower case; "" for stop words
+	env   *snowballstem.Env
+	buf   [2 * maxToken]byte
+}
+
+// maxTerms is how many words a scanner remembers.
+const maxTerms = 4096
+
+func (s *scanner) begin(a *Analyzer) {
+	if s.Analyzer == a && len(s.terms) < maxTerms {
+		return
+	}
+	*s = scanner{Analyzer: a, terms: map[string]string{}, env: snowballstem.NewEnv("")}
+}
+
+// scan calls f with each token of text, in order.
+func (s *scanner) scan(text string, f func(token)) {
+	if s.split != nil {
+		for word := range s.split(text) {
+			if word = strings.ToValidUTF8(short(word, maxToken), ""); word != "" {
+				f(token{strings.Clone(word), 0, 0})
+			}
+		}
+		return
+	}
+	if !utf8.ValidString(text) {
+		text = spaced(text)
+	}
+	var run token // the last of characters without words: its term is the one character
+	alone := false
+	flush := func() {
+		if alone {
+			f(run)
+		}
+		run, alone = token{}, false
+	}
+	for it := words.FromString(text); it.Next(); {
+		word, from := it.Value(), it.Start()
+		if !isToken(word) {
+			flush()
+			continue
+		}
+		if r, _ := utf8.DecodeRuneInString(word); s.plain || !isCJK(r) {
+			flush()
+			if term := s.term(word); term != "" {
+				f(token{term, from, from + len(word)})
+			}
+			continue
+		}
+		for i, r := range word {
+			r = widen(r)
+			next := token{string(r), from + i, from + i + utf8.RuneLen(r)}
+			if next.to > from+len(word) {
+				next.to = from + len(word)
+			}
+			if run.term != "" && run.to == next.from {
+				f(token{run.term + next.term, run.from, next.to})
+				run, alone = next, false
+				continue
+			}
+			flush()
+			run, alone = next, true
+		}
+	}
+	flush()
+}
+
+// spaced returns text with spaces for bytes that are not UTF-8: they part words,
+// and places stay the same.
+func spaced(text string) string {
+	b := []byte(text)
+	for i := 0; i < len(b); {
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			b[i] = ' '
+		}
+		i += n
+	}
+	return string(b)
+}
+
+// short returns the first n bytes of s, or fewer so as not to cut a rune.
+func short(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// term returns the term of a word, or "" if it is a stop word.
+func (s *scanner) term(word string) string {
+	low := lower(s.buf[:0:maxToken], word)
+	if t, ok := s.terms[string(low)]; ok {
+		return t
+	}
+	raw := string(low)
+	t := s.reduce(low)
+	if len(s.terms) < maxTerms {
+		s.terms[raw] = t
+	}
+	return t
+}
+
+// reduce returns the term of a word in lower case.
+func (s *scanner) reduce(word []byte) string {
+	if s.plain {
+		return string(word)
+	}
+	if i := bytes.IndexByte(word, '\''); i > 0 && s.elide[string(word[:i])] {
+		word = word[i+1:]
+	}
+	if s.stop[string(word)] {
+		return ""
+	}
+	word = bytes.TrimSuffix(word, []byte("'s"))
+	if s.foldFirst {
+		word = fold(word)
+	}
+	if len(word) == 0 || s.stop[string(word)] {
+		return ""
+	}
+	if !bytes.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' }) {
+		s.env.SetCurrent(string(word))
+		s.stem(s.env)
+		word = append(word[:0], s.env.Current()...)
+	}
+	if !s.foldFirst {
+		word = fold(word)
+	}
+	return string(word)
+}
+
+// isToken reports whether word has a letter or a number.
+func isToken(word string) bool {
+	for _, r := range word {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// isCJK reports whether r is of a script in which words are not told apart, or
+// are told apart where endings hide them.
+func isCJK(r rune) bool {
+	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+}

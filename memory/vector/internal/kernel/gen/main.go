@@ -1,0 +1,165 @@
+// Command gen writes the kernels for amd64.
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	dotsAVX2()
+	dotsVNNI()
+	sumsAVX2()
+	Generate()
+}
+
+// A scan is the loop over codes that both kernels of dots have: bytes for one
+// chunk of 64 and at most one of 32 bytes of each code, then their sum.
+type scan struct {
+	code, stride, n, query, out reg.GPVirtual
+	at                          reg.GPVirtual // the offset in a code
+}
+
+// ahead is how many bytes before their use codes are fetched.
+const ahead = 2048
+
+const dotsSignature = "func(codes *byte, stride, n int, query *int8, out *int32)"
+
+func newScan() scan {
+	return scan{
+		Load(Param("codes"), GP64()).(reg.GPVirtual), Load(Param("stride"), GP64()).(reg.GPVirtual),
+		Load(Param("n"), GP64()).(reg.GPVirtual), Load(Param("query"), GP64()).(reg.GPVirtual),
+		Load(Param("out"), GP64()).(reg.GPVirtual), GP64(),
+	}
+}
+
+func (s scan) codeAt(disp int) operand.Mem {
+	return operand.Mem{Base: s.code, Index: s.at, Scale: 1, Disp: disp}
+}
+
+func (s scan) queryAt(disp int) operand.Mem {
+	return operand.Mem{Base: s.query, Index: s.at, Scale: 1, Disp: disp}
+}
+
+// rows emits the loop. The sum of what begin, wide and narrow emit is what sum
+// puts into the low half of a vector of 32 bytes.
+func (s scan) rows(begin, wide, narrow func(), sum func() reg.VecVirtual) {
+	whole := GP64()
+	MOVQ(s.stride, whole)
+	ANDQ(operand.I8(-64), whole)
+
+	Label("row")
+	begin()
+	XORQ(s.at, s.at)
+	TESTQ(whole, whole)
+	JZ(operand.LabelRef("rest"))
+	Label("column")
+	PREFETCHT0(s.codeAt(ahead)) // as far as the processor does not look by itself
+	wide()
+	ADDQ(operand.Imm(64), s.at)
+	CMPQ(s.at, whole)
+	JLT(operand.LabelRef("column"))
+	Label("rest")
+	CMPQ(s.at, s.stride)
+	JGE(operand.LabelRef("sum"))
+	narrow()
+
+	Label("sum")
+	all := sum()
+	half := XMM()
+	VEXTRACTI128(operand.Imm(1), all, half)
+	low := all.AsX()
+	VPADDD(half, low, low)
+	VPSHUFD(operand.Imm(0x4e), low, half)
+	VPADDD(half, low, low)
+	VPSHUFD(operand.Imm(0xb1), low, half)
+	VPADDD(half, low, low)
+	VMOVD(low, operand.Mem{Base: s.out})
+	ADDQ(operand.Imm(4), s.out)
+	ADDQ(s.stride, s.code)
+	DECQ(s.n)
+	JNZ(operand.LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+func dotsAVX2() {
+	TEXT("dotsAVX2", NOSPLIT, dotsSignature)
+	Pragma("noescape")
+	Doc("dotsAVX2 needs AVX2.")
+	s := newScan()
+	ones, a, b := YMM(), YMM(), YMM()
+	VPCMPEQW(ones, ones, ones)
+	VPSRLW(operand.Imm(15), ones, ones)
+	part := func(disp int, sum reg.VecVirtual) {
+		c := YMM()
+		VMOVDQU(s.codeAt(disp), c)
+		VPMADDUBSW(s.queryAt(disp), c, c) // unsigned by signed
+		VPMADDWD(ones, c, c)
+		VPADDD(c, sum, sum)
+	}
+	s.rows(
+		func() { VPXOR(a, a, a); VPXOR(b, b, b) },
+		func() { part(0, a); part(32, b) },
+		func() { part(0, a) },
+		func() reg.VecVirtual { VPADDD(b, a, a); return a },
+	)
+}
+
+func dotsVNNI() {
+	TEXT("dotsVNNI", NOSPLIT, dotsSignature)
+	Pragma("noescape")
+	Doc("dotsVNNI needs AVX-512 F, VL and VNNI.")
+	s := newScan()
+	a, b := ZMM(), YMM()
+	s.rows(
+		func() { VPXORD(a, a, a); VPXORD(b, b, b) },
+		func() {
+			c := ZMM()
+			VMOVDQU64(s.codeAt(0), c)
+			VPDPBUSD(s.queryAt(0), c, a)
+		},
+		func() {
+			c := YMM()
+			VMOVDQU32(s.codeAt(0), c)
+			VPDPBUSD(s.queryAt(0), c, b)
+		},
+		func() reg.VecVirtual {
+			half := YMM()
+			VEXTRACTI64X4(operand.Imm(1), a, half)
+			VPADDD(half, b, b)
+			VPADDD(a.AsY(), b, b)
+			return b
+		},
+	)
+}
+
+// sumsAVX2 adds up products in eight lanes of float64. A product of two float32
+// is exact there, so that this rounds as portable code does.
+func sumsAVX2() {
+	TEXT("sumsAVX2", NOSPLIT, "func(x, y *float32, n int, sums *[8]float64)")
+	Pragma("noescape")
+	Doc("sumsAVX2 needs AVX2, and n to be a multiple of 8 above 0.")
+	x, y := Load(Param("x"), GP64()), Load(Param("y"), GP64())
+	n, sums := Load(Param("n"), GP64()), Load(Param("sums"), GP64())
+	a, b := YMM(), YMM()
+	VXORPD(a, a, a)
+	VXORPD(b, b, b)
+	Label("next")
+	for i, sum := range []reg.VecVirtual{a, b} {
+		p, q := YMM(), YMM()
+		VCVTPS2PD(operand.Mem{Base: x, Disp: 16 * i}, p)
+		VCVTPS2PD(operand.Mem{Base: y, Disp: 16 * i}, q)
+		VMULPD(q, p, p)
+		VADDPD(p, sum, sum)
+	}
+	ADDQ(operand.Imm(32), x)
+	ADDQ(operand.Imm(32), y)
+	SUBQ(operand.Imm(8), n)
+	JNZ(operand.LabelRef("next"))
+	VMOVUPD(a, operand.Mem{Base: sums})
+	VMOVUPD(b, operand.Mem{Base: sums, Disp: 32})
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,8 @@
+//go:build !amd64
+
+package kernel
+
+// native returns the instruction sets of this machine besides portable code.
+func native() []*Set { return nil }
+
+func nativeSums(x, y []float32, sums *[8]float64) { portableSums(x, y, sums) }
