@@ -20,7 +20,7 @@ type Batch struct {
 	// What was put and is not settled yet; see settle.
 	vectors map[string][]float32 // by the name of the entry
 	dims    map[string]int       // of the vectors that were put, by space
-	words   map[*node]text.Words // by the value they are of
+	words   map[Value]text.Words // by the value they are of
 	settler settler
 }
 
@@ -76,7 +76,7 @@ func (b *Batch) remove(name string) {
 
 // complete fills in what is the same for all entries that a batch stores.
 func (b *Batch) complete(name string, e *entry) {
-	e.size = int64(entryOverhead+len(name)) + e.value.size() + e.metadata.size()
+	e.size = int64(entryOverhead+len(name)) + e.value.Size() + e.metadata.Size()
 	if e.vector != nil {
 		e.size += int64(e.vector.dim) * vectorBytes
 	}

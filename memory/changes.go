@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -76,7 +78,7 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string) i
 	return func(yield func(Change, error) bool) {
 		for commit, err := range commits {
 			if err != nil {
-				yield(Change{}, named(err))
+				yield(Change{}, bare.Named(err))
 				return
 			}
 			var rows []snapshot.Change[string, *entry]

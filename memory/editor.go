@@ -10,15 +10,6 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// The errors of verbs, to be tested with errors.Is. What is returned is a *KeyError
-// that wraps one of them.
-var (
-	ErrExists   = cow.ErrExists
-	ErrNotFound = cow.ErrNotFound
-	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
-	ErrModified = cow.ErrModified
-)
-
 // An Editor writes to one space within a Batch, and reads what the Batch has
 // written so far. It must not be used after the Batch has ended, which panics. Its
 // verbs are those of Space, which are batches of one, but return no versions: there is
@@ -79,9 +70,9 @@ func (e *Editor) value(next *entry, v Value, words text.Words) {
 		return
 	}
 	if e.b.words == nil {
-		e.b.words = make(map[*node]text.Words)
+		e.b.words = make(map[Value]text.Words)
 	}
-	e.b.words[v.n] = words
+	e.b.words[v] = words
 }
 
 // expire makes an entry expire, ttl from now, or, where that is 0, as the space

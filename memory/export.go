@@ -3,12 +3,13 @@ package memory
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cowstore/cowstore/memory/internal/bare"
 )
 
 // A record is a line of an export, an entry as JSON. Import reads it member by
@@ -23,15 +24,6 @@ type record struct {
 	Updated  *time.Time      `json:"updated,omitempty"`
 	Expires  *time.Time      `json:"expires,omitempty"` // absent: never
 }
-
-// The errors of Export and Import, to be tested with errors.Is.
-var (
-	// ErrMalformed says that a line is not an entry. The error says which one.
-	ErrMalformed = errors.New("malformed entry")
-
-	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
-	ErrUTF8 = errors.New("text is not UTF-8")
-)
 
 // Export writes all entries as JSON Lines, one a line, in the order of their
 // spaces and keys, while writes to the Memory may go on. A line is, without the break:
@@ -61,7 +53,7 @@ func (s Snapshot) Export(w io.Writer) error {
 			err = enc.Encode(r)
 		}
 		if err != nil {
-			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, bare{err})
+			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, bare.Wrap(err))
 		}
 	}
 	return b.Flush()
@@ -70,7 +62,7 @@ func (s Snapshot) Export(w io.Writer) error {
 func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 	space := decodePath(path)
 	r := &record{Space: &space, Key: &key}
-	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.valid() || !e.metadata.valid() {
+	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.ValidUTF8() || !e.metadata.ValidUTF8() {
 		return nil, ErrUTF8
 	}
 	var err error
@@ -97,24 +89,3 @@ func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 }
 
 func invalid(s string) bool { return !utf8.ValidString(s) }
-
-// valid reports whether all strings of v, keys too, are UTF-8.
-func (v Value) valid() bool {
-	switch v.Kind() {
-	case String:
-		return utf8.ValidString(v.String())
-	case List:
-		for _, e := range v.Values() {
-			if !e.valid() {
-				return false
-			}
-		}
-	case Map:
-		for k, e := range v.All() {
-			if !utf8.ValidString(k) || !e.valid() {
-				return false
-			}
-		}
-	}
-	return true
-}

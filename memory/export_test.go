@@ -30,7 +30,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 			sp = new(space)
 			want[path] = sp
 		}
-		size := int64(entryOverhead+len(name)) + e.value.size() + e.metadata.size()
+		size := int64(entryOverhead+len(name)) + e.value.Size() + e.metadata.Size()
 		if e.vector != nil {
 			size += int64(e.vector.dim) * vectorBytes
 		}
@@ -59,8 +59,8 @@ func (s Snapshot) checkDerived(noText bool) error {
 			}
 		}
 		if !noText && e.value.Exists() {
-			sp.texts = sp.texts.Set(key, text.Tokenize(e.value.texts))
-			for t := range e.value.texts {
+			sp.texts = sp.texts.Set(key, text.Tokenize(e.value.Texts()))
+			for t := range e.value.Texts() {
 				words[t] = true
 			}
 		}

@@ -8,12 +8,11 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/value"
+
 	"github.com/cowstore/cowstore/memory/vector"
 )
-
-// maxGrowth is how much more memory a value may take than the longest line: with the
-// text of the line and what it takes to read it, four times as much.
-const maxGrowth = 3
 
 // Import stores the entries that Export has written, or anybody in that format,
 // as one version, in place of those under the same keys, and returns how many
@@ -75,7 +74,9 @@ type imported struct {
 	created, updated, expires int64
 }
 
-func lineError(line int, err error) error { return fmt.Errorf("memory: line %d: %w", line, bare{err}) }
+func lineError(line int, err error) error {
+	return fmt.Errorf("memory: line %d: %w", line, bare.Wrap(err))
+}
 
 // restore stores what was read, as it was.
 func (e *Editor) restore(i imported) error {
@@ -98,11 +99,14 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	if !utf8.Valid(line) {
 		return i, fmt.Errorf("%w: %w", ErrMalformed, ErrUTF8)
 	}
-	if err := valid(line); err != nil {
+	if err := value.Valid(line); err != nil {
 		return i, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	if bytes.TrimLeft(line, " \t\r")[0] != '{' {
+		return i, fmt.Errorf("%w: it is not an object", ErrMalformed)
+	}
 	met := make(map[string]bool, len(memberNames))
-	err := eachMember(line, func(name string, text []byte) error {
+	err := value.EachMember(line, func(name string, text []byte) error {
 		switch {
 		case !slices.Contains(memberNames, name):
 			return fmt.Errorf("%w: unknown member %.40q", ErrMalformed, name)
@@ -111,7 +115,7 @@ func (m *Memory) parse(line []byte) (imported, error) {
 		}
 		met[name] = true
 		if err := m.member(&i, name, text); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, bare{err})
+			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, bare.Wrap(err))
 		}
 		return nil
 	})
@@ -136,9 +140,9 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 	case "space":
 		i.space, err = memberSpace(text)
 	case "key":
-		i.key, err = memberString(text)
+		i.key, err = value.ParseString(text)
 	case "value":
-		i.value, err = memberValue(text, maxGrowth*int64(m.options.maxLine()))
+		i.value, err = m.options.memberValue(text)
 	case "vector":
 		if !null {
 			if i.vector, err = memberVector(text); err == nil {
@@ -147,7 +151,7 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 		}
 	case "metadata":
 		if !null {
-			i.metadata, err = memberValue(text, maxGrowth*int64(m.options.maxLine()))
+			i.metadata, err = m.options.memberValue(text)
 			if err == nil && i.metadata.Kind() != Map {
 				err = errors.New("it is not an object")
 			}

@@ -63,12 +63,14 @@ func freezeMetadata(metadata any) (Value, error) {
 
 // freeze makes a draft of a value.
 func (m *Memory) freeze(space, key string, v any) (draft, error) {
-	value, err := Freeze(v)
+	frozen, err := Freeze(v)
 	if err != nil {
 		return draft{}, keyError(space, key, err)
 	}
-	value = value.orNull() // what is Absent would be no value
-	return draft{value: value, words: m.words(value)}, nil
+	if !frozen.Exists() {
+		frozen, _ = Freeze(nil) // what is Absent would be no value
+	}
+	return draft{value: frozen, words: m.words(frozen)}, nil
 }
 
 // embed makes a draft of a vector and its metadata.
@@ -86,30 +88,7 @@ func (m *Memory) words(v Value) text.Words {
 	if m.options.NoText {
 		return text.Words{}
 	}
-	return text.Tokenize(v.texts)
-}
-
-// texts calls yield with every String in v.
-func (v Value) texts(yield func(string) bool) { v.eachText(yield) }
-
-func (v Value) eachText(yield func(string) bool) bool {
-	switch v.Kind() {
-	case String:
-		return yield(v.String())
-	case List:
-		for _, e := range v.Values() {
-			if !e.eachText(yield) {
-				return false
-			}
-		}
-	case Map:
-		for _, e := range v.All() {
-			if !e.eachText(yield) {
-				return false
-			}
-		}
-	}
-	return true
+	return text.Tokenize(v.Texts())
 }
 
 // Float32s returns v in single precision, as vectors are stored. What is too
@@ -124,18 +103,3 @@ func Float32s(v []float64) []float32 {
 	}
 	return s
 }
-
-// A KeyError says which entry an error is about.
-type KeyError struct {
-	Space []string // its path
-	Key   string
-	Err   error
-}
-
-func (e *KeyError) Error() string {
-	return fmt.Sprintf("memory: space %q, key %q: %v", e.Space, e.Key, bare{e.Err})
-}
-
-func (e *KeyError) Unwrap() error { return e.Err }
-
-func keyError(space, key string, err error) error { return &KeyError{decodePath(space), key, err} }

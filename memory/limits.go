@@ -2,18 +2,15 @@ package memory
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
 	"github.com/cowstore/cowstore/cow"
 )
-
-// ErrFull says that what a batch wrote is more than a limit allows, so that
-// evicting all the rest would not do.
-var ErrFull = errors.New("more than a limit allows")
 
 // SpaceOptions say how one space behaves. They are part of its versions.
 type SpaceOptions struct {
@@ -81,7 +78,7 @@ func (s *settler) evict() error {
 		return over(s.settled.Len(), s.head.bytes, o.MaxEntries, o.MaxBytes)
 	})
 	if err != nil {
-		return fmt.Errorf("memory: %w", bare{err})
+		return fmt.Errorf("memory: %w", bare.Wrap(err))
 	}
 	return nil
 }

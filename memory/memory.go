@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
 	"github.com/cowstore/cowstore/cow"
 )
 
@@ -136,7 +138,7 @@ func (m *Memory) now(root *cow.Snapshot) Snapshot {
 // a version to come. Expiry publishes no version; sweeping does.
 func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 	if _, err := m.db.Wait(ctx, after); err != nil {
-		return Snapshot{}, named(err)
+		return Snapshot{}, bare.Named(err)
 	}
 	return m.Load(), nil
 }

@@ -17,9 +17,6 @@ type Conflict struct {
 	Theirs Entry // in the snapshot that is merged
 }
 
-// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
-var ErrConflict = cow.ErrConflict
-
 // A MergeError lists the entries that both sides of a merge have changed, where
 // nothing was given to resolve them. It wraps ErrConflict.
 type MergeError struct {

@@ -141,7 +141,7 @@ func (s *settler) settle() error {
 			}
 			sp.vectors = vectors
 		}
-		if next.value.n != old.value.n && next.value.Exists() && !s.b.m.options.NoText {
+		if next.value != old.value && next.value.Exists() && !s.b.m.options.NoText {
 			sp.texts = sp.texts.Set(key, s.words(next.value))
 		}
 	}
@@ -178,7 +178,7 @@ func (s *settler) vector(path, key, name string, e *entry) []float32 {
 
 // words returns the words of a value.
 func (s *settler) words(v Value) text.Words {
-	if w, ok := s.b.words[v.n]; ok {
+	if w, ok := s.b.words[v]; ok {
 		return w
 	}
 	return s.b.m.words(v)

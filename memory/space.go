@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
 	"github.com/cowstore/cowstore/cow"
 )
 
@@ -272,7 +274,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 		}
 	}
 	if err != nil {
-		return Snapshot{}, named(err)
+		return Snapshot{}, bare.Named(err)
 	}
 	return s.m.Load(), nil
 }
