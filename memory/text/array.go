@@ -3,6 +3,9 @@ package text
 import (
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/size"
 )
 
 // An array is a persistent sparse array of T, numbered from 0. Copies of it are
@@ -13,6 +16,7 @@ import (
 type array[T any] struct {
 	root   *node[T]
 	height int // of root; leaves have 0
+	bytes  int // of all nodes
 }
 
 const (
@@ -30,13 +34,13 @@ type node[T any] struct {
 	live  uint32 // values in it and below
 	full  uint16 // the slots with a value, or the kids without a free slot
 	kids  *[branchLen]*node[T]
-	slots *[leafLen]T // in a leaf
+	slots []T // in a leaf: leafLen, or fewer in one that is the root
 }
 
 // A leaf and a branch are what lies in one allocation.
-type leaf[T any] struct {
+type leaf[T, A any] struct {
 	node[T]
-	array [leafLen]T
+	array A
 }
 
 type branch[T any] struct {
@@ -57,15 +61,40 @@ func indexIn(i uint32, height int) uint32 {
 	return i >> (leafBits + branchBits*(height-1)) % branchLen
 }
 
-func newNode[T any](edit uint64, height int) *node[T] {
-	if height == 0 {
-		n := &leaf[T]{node: node[T]{edit: edit}}
-		n.slots = &n.array
-		return &n.node
+// newLeaf returns a leaf with the slots given, a power of two.
+func newLeaf[T any](slots int) *node[T] {
+	switch slots {
+	case 1:
+		l := new(leaf[T, [1]T])
+		l.slots = l.array[:]
+		return &l.node
+	case 2:
+		l := new(leaf[T, [2]T])
+		l.slots = l.array[:]
+		return &l.node
+	case 4:
+		l := new(leaf[T, [4]T])
+		l.slots = l.array[:]
+		return &l.node
 	}
-	n := &branch[T]{node: node[T]{edit: edit}}
-	n.kids = &n.array
-	return &n.node
+	l := new(leaf[T, [leafLen]T])
+	l.slots = l.array[:]
+	return &l.node
+}
+
+func newBranch[T any]() *node[T] {
+	b := new(branch[T])
+	b.kids = &b.array
+	return &b.node
+}
+
+// size returns how many bytes n takes.
+func (n *node[T]) size() int {
+	if n.kids != nil {
+		return size.Object(int(unsafe.Sizeof(branch[T]{})))
+	}
+	var t T
+	return size.Object(int(unsafe.Sizeof(*n)) + len(n.slots)*int(unsafe.Sizeof(t)))
 }
 
 // own returns n, if it belongs to the edit, and a copy that does otherwise.
@@ -73,15 +102,21 @@ func (n *node[T]) own(edit uint64) *node[T] {
 	if n.edit == edit {
 		return n
 	}
-	var c *node[T]
-	if n.slots != nil {
-		c = newNode[T](edit, 0)
-		*c.slots = *n.slots
-	} else {
-		c = newNode[T](edit, 1)
-		*c.kids = *n.kids
+	if n.kids == nil {
+		return n.resize(edit, len(n.slots))
 	}
-	c.live, c.full = n.live, n.full
+	c := newBranch[T]()
+	*c.kids = *n.kids
+	c.edit, c.live, c.full = edit, n.live, n.full
+	return c
+}
+
+// resize returns a copy of n, a leaf, with the slots given, which belongs to the
+// edit. What does not fit must be free.
+func (n *node[T]) resize(edit uint64, slots int) *node[T] {
+	c := newLeaf[T](slots)
+	copy(c.slots, n.slots)
+	c.edit, c.live, c.full = edit, n.live, n.full
 	return c
 }
 
@@ -109,23 +144,39 @@ func (a *array[T]) write(edit uint64, i uint32) *T {
 // add returns the lowest free number, now taken, and its value, which is zero,
 // for the edit to write.
 func (a *array[T]) add(edit uint64) (uint32, *T) {
-	if a.root == nil {
-		a.root, a.height = newNode[T](edit, 0), 0
-	}
-	if uint64(a.root.live) == room(a.height) {
-		up := newNode[T](edit, a.height+1)
+	switch {
+	case a.root == nil:
+		a.root = a.made(edit, newLeaf[T](1))
+	case a.height == 0 && int(a.root.live) == len(a.root.slots) && a.root.live < leafLen:
+		a.resizeRoot(edit, 2*len(a.root.slots))
+	case uint64(a.root.live) == room(a.height):
+		up := a.made(edit, newBranch[T]())
 		up.live, up.full, up.kids[0] = a.root.live, 1, a.root
 		a.root = up
 		a.height++
 	}
 	a.root = a.root.own(edit)
-	i := a.root.add(edit, a.height)
+	i := a.addIn(a.root, edit, a.height)
 	// The second walk is along nodes that are owned now.
 	return i, a.write(edit, i)
 }
 
-// add takes the lowest free number below n, which the edit owns and has one.
-func (n *node[T]) add(edit uint64, height int) uint32 {
+// resizeRoot gives the root, a leaf, the slots given.
+func (a *array[T]) resizeRoot(edit uint64, slots int) {
+	a.bytes -= a.root.size()
+	a.root = a.root.resize(edit, slots)
+	a.bytes += a.root.size()
+}
+
+// made gives n, which is new, to the edit.
+func (a *array[T]) made(edit uint64, n *node[T]) *node[T] {
+	n.edit = edit
+	a.bytes += n.size()
+	return n
+}
+
+// addIn takes the lowest free number below n, which the edit owns and has one.
+func (a *array[T]) addIn(n *node[T], edit uint64, height int) uint32 {
 	n.live++
 	k := uint32(bits.TrailingZeros16(^n.full))
 	if height == 0 {
@@ -133,12 +184,16 @@ func (n *node[T]) add(edit uint64, height int) uint32 {
 		return k
 	}
 	kid := n.kids[k]
-	if kid == nil {
-		kid = newNode[T](edit, height-1)
+	switch {
+	case kid != nil:
+		kid = kid.own(edit)
+	case height == 1:
+		kid = a.made(edit, newLeaf[T](leafLen))
+	default:
+		kid = a.made(edit, newBranch[T]())
 	}
-	kid = kid.own(edit)
 	n.kids[k] = kid
-	i := kid.add(edit, height-1)
+	i := a.addIn(kid, edit, height-1)
 	if uint64(kid.live) == room(height-1) {
 		n.full |= 1 << k
 	}
@@ -147,19 +202,33 @@ func (n *node[T]) add(edit uint64, height int) uint32 {
 
 // remove frees number i, which must be taken.
 func (a *array[T]) remove(edit uint64, i uint32) {
-	a.root = a.root.remove(edit, a.height, i)
+	a.root = a.removeIn(a.root, edit, a.height, i)
 	if a.root == nil {
 		a.height = 0
+		return
 	}
 	for a.height > 0 && a.root.onlyFirst() {
+		a.bytes -= a.root.size()
 		a.root = a.root.kids[0]
 		a.height--
 	}
+	if a.height > 0 {
+		return
+	}
+	// The power of two from the last value on.
+	if slots := 1 << bits.Len(uint(bits.Len16(a.root.full)-1)); slots < len(a.root.slots) {
+		a.resizeRoot(edit, slots)
+	}
 }
 
-// remove returns n without value i: nil if that was the last.
-func (n *node[T]) remove(edit uint64, height int, i uint32) *node[T] {
+// removeIn returns n without value i: nil if that was the last.
+func (a *array[T]) removeIn(n *node[T], edit uint64, height int, i uint32) *node[T] {
 	if n.live == 1 {
+		for ; n.kids != nil; height-- {
+			a.bytes -= n.size()
+			n = n.kids[indexIn(i, height)]
+		}
+		a.bytes -= n.size()
 		return nil
 	}
 	n = n.own(edit)
@@ -171,7 +240,7 @@ func (n *node[T]) remove(edit uint64, height int, i uint32) *node[T] {
 		return n
 	}
 	k := indexIn(i, height)
-	n.kids[k] = n.kids[k].remove(edit, height-1, i)
+	n.kids[k] = a.removeIn(n.kids[k], edit, height-1, i)
 	n.full &^= 1 << k
 	return n
 }

@@ -50,6 +50,7 @@ func TestArray(t *testing.T) {
 		past = append(past, v)
 		for _, v := range []version{v, past[r.IntN(len(past))]} {
 			require.EqualValues(t, len(v.m), requireArray(t, v.a.root, v.a.height))
+			require.Equal(t, sizeBelow(v.a.root), v.a.bytes)
 			for i, want := range v.m {
 				if *v.a.at(i) != want {
 					t.Fatalf("value %d is %d, not %d", i, *v.a.at(i), want)
@@ -69,4 +70,19 @@ func TestArray(t *testing.T) {
 	}
 	require.Nil(t, v.a.root)
 	require.Zero(t, v.a.height)
+	require.Zero(t, v.a.bytes)
+}
+
+// sizeBelow returns what n and all below it take.
+func sizeBelow[T any](n *node[T]) int {
+	if n == nil {
+		return 0
+	}
+	total := n.size()
+	if n.kids != nil {
+		for _, k := range n.kids {
+			total += sizeBelow(k)
+		}
+	}
+	return total
 }

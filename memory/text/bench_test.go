@@ -8,13 +8,9 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // comments returns comments of the Go library: doc comments, and others of a
@@ -156,48 +152,4 @@ func BenchmarkTokenize(b *testing.B) {
 	for b.Loop() {
 		tokenize(text)
 	}
-}
-
-// TestBytes compares Bytes with the heap.
-func TestBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("slow")
-	}
-	texts := comments()
-	if len(texts) < 50_000 {
-		t.Skip("no Go sources")
-	}
-	heap := func(f func() []*Index) (per int64, bytes int64) {
-		var a, z runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&a)
-		xs := f()
-		runtime.GC()
-		runtime.ReadMemStats(&z)
-		for _, x := range xs {
-			bytes += x.Bytes()
-		}
-		return int64(z.HeapAlloc) - int64(a.HeapAlloc), bytes
-	}
-	check := func(name string, docs int, f func() []*Index) {
-		got, want := heap(f)
-		words, n := 0, 0
-		for _, c := range texts[:docs] {
-			w := tokenize(c)
-			n += len(w.terms)
-			for _, c := range w.terms {
-				words += len(c.term)
-			}
-		}
-		t.Logf("%s: %d bytes a document, Bytes says %d; %d distinct words of %d bytes", name, got/int64(docs), want/int64(docs), n/docs, words/docs)
-		require.InEpsilon(t, got, want, 0.3)
-	}
-	check("small", 10_000, func() []*Index {
-		var xs []*Index
-		for ten := range slices.Chunk(texts[:10_000], 10) {
-			xs = append(xs, load(ten))
-		}
-		return xs
-	})
-	check("large", 50_000, func() []*Index { return []*Index{load(texts)} })
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+	"unsafe"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -14,6 +16,15 @@ type document struct {
 	tokens uint64
 	terms  string // uses, encoded: needed to take the postings away again
 	heavy  *[]use // those whose weight is heavy
+}
+
+// bytes returns how many bytes d refers to, without its key.
+func (d *document) bytes() int {
+	n := size.Object(len(d.terms))
+	if d.heavy != nil {
+		n += size.Object(int(unsafe.Sizeof(*d.heavy))) + size.Object(cap(*d.heavy)*int(unsafe.Sizeof(use{})))
+	}
+	return n
 }
 
 // A use says how often a document has a term. Those of a document are in the

@@ -3,7 +3,9 @@ package text
 import (
 	"cmp"
 	"slices"
+	"unsafe"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -25,7 +27,7 @@ type Index struct {
 	terms  array[term]
 	docs   array[document]
 	tokens uint64 // of all documents
-	bytes  int64
+	bytes  int    // of rows of the maps, of documents and postings
 }
 
 // empty is what all dictionaries begin with.
@@ -45,21 +47,14 @@ func (x *Index) Len() int {
 	return x.keys.Len()
 }
 
-// Bytes returns about how much memory the index takes, what it shares with other
-// versions included. It takes constant time.
-func (x *Index) Bytes() int64 {
+// Bytes returns about how many bytes x holds on the heap, what it shares with
+// other versions included. It takes constant time.
+func (x *Index) Bytes() int {
 	if x == nil {
 		return 0
 	}
-	return x.bytes
+	return size.Object(int(unsafe.Sizeof(*x))) + size.Map(x.dict.Len()) + size.Map(x.keys.Len()) + x.terms.bytes + x.docs.bytes + x.bytes
 }
-
-// What things take, with their share of the tables they are in.
-const (
-	termBytes     = 92 // and the bytes of the term
-	postingBytes  = 9
-	documentBytes = 96 // and the bytes of the key, and its terms encoded
-)
 
 // Set returns the index with words as the document of key, in place of the one it
 // has, if any. Without words it is as Delete, so that a document without tokens
@@ -86,12 +81,11 @@ func (x *Index) Set(key string, words Words) *Index {
 	} else {
 		number, d = w.docs.add(w.edit)
 		d.key = w.newKey(key, number)
-		w.bytes += documentBytes + int64(len(key))
 	}
 	w.replace(number, old, uses, words.tokens)
-	w.bytes += int64(len(terms) - len(old.terms))
 	w.tokens += words.tokens - old.tokens
 	d.tokens, d.terms, d.heavy = words.tokens, terms, heavies(uses, words.tokens)
+	w.bytes += d.bytes() - old.bytes()
 	return w.finish()
 }
 
@@ -112,7 +106,7 @@ func (x *Index) Delete(key string) *Index {
 	old := *w.docs.at(number)
 	w.replace(number, old, nil, 0)
 	w.docs.remove(w.edit, number)
-	w.bytes -= documentBytes + int64(len(key)+len(old.terms))
+	w.bytes -= size.Row(key) + old.bytes()
 	w.tokens -= old.tokens
 	e := w.keys.Edit()
 	e.Delete(key)
@@ -150,7 +144,7 @@ func (w *writer) uses(words Words) []use {
 			n, _ = w.terms.add(w.edit)
 			w.editor().Set(c.term, n)
 			w.fresh = append(w.fresh, freshTerm{c.term, n})
-			w.bytes += termBytes + int64(len(c.term))
+			w.bytes += size.Row(c.term)
 		}
 		uses[i] = use{n, c.count}
 	}
@@ -170,6 +164,7 @@ func (w *writer) newKey(key string, number uint32) snapshot.RowRef[string, uint3
 	e := w.keys.Edit()
 	e.Set(key, number)
 	w.keys = e.Seal()
+	w.bytes += size.Row(key)
 	r, _ := w.keys.Row(key)
 	return snapshot.Builder[string, uint32]{}.Ref(r)
 }
@@ -184,9 +179,7 @@ func (w *writer) replace(number uint32, old document, uses []use, tokens uint64)
 			w.remove(number, had[0].term)
 			had = had[1:]
 			continue
-		case len(had) == 0 || uses[0].term < had[0].term:
-			w.bytes += postingBytes
-		default:
+		case len(had) > 0 && had[0].term == uses[0].term:
 			same := newWeight(had[0].count, old.tokens) == newWeight(uses[0].count, tokens)
 			had = had[1:]
 			if same {
@@ -194,23 +187,28 @@ func (w *writer) replace(number uint32, old document, uses []use, tokens uint64)
 				continue
 			}
 		}
-		p := posting{number, newWeight(uses[0].count, tokens)}
-		w.terms.write(w.edit, uses[0].term).put(p)
+		t := w.terms.write(w.edit, uses[0].term)
+		w.bytes -= t.bytes()
+		t.put(posting{number, newWeight(uses[0].count, tokens)})
+		w.bytes += t.bytes()
 		uses = uses[1:]
 	}
 }
 
 // remove removes a posting, and its term with the last.
 func (w *writer) remove(number, id uint32) {
-	w.bytes -= postingBytes
-	if t := w.terms.at(id); t.df() == 1 {
+	t := w.terms.at(id)
+	w.bytes -= t.bytes()
+	if t.df() == 1 {
 		name := t.name.Key()
 		w.editor().Delete(name)
 		w.terms.remove(w.edit, id)
-		w.bytes -= termBytes + int64(len(name))
+		w.bytes -= size.Row(name)
 		return
 	}
-	w.terms.write(w.edit, id).remove(number)
+	t = w.terms.write(w.edit, id)
+	t.remove(number)
+	w.bytes += t.bytes()
 }
 
 // finish returns the version.

@@ -193,11 +193,11 @@ func TestReplaceForever(t *testing.T) {
 		n = 5000
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	heap := func() int64 {
+	heap := func() int {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
+		return int(m.HeapAlloc)
 	}
 	v := version{m: model{}}
 	write := func(i int) {

@@ -12,7 +12,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
+
+// compare orders hits: the better first.
+func (h Hit) compare(g Hit) int { return top.Hit(h).Compare(top.Hit(g)) }
 
 // A model is an index as a plain map, searched by the formula.
 type model map[string]Words

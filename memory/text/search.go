@@ -8,6 +8,8 @@ import (
 	"math/bits"
 	"slices"
 	"sync"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
 // ErrOptions says that Options have a value that makes no sense.
@@ -32,11 +34,6 @@ type Options struct {
 type Hit struct {
 	Key   string
 	Score float64
-}
-
-// compare orders hits: the better first.
-func (h Hit) compare(g Hit) int {
-	return cmp.Or(cmp.Compare(g.Score, h.Score), cmp.Compare(h.Key, g.Key))
 }
 
 // Search returns the best documents for the tokens of query, at most K, by score
@@ -65,8 +62,10 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 	s.begin(x, o)
 	s.open(tokenize(query))
 	s.run()
-	hits := s.top.hits
-	slices.SortFunc(hits, Hit.compare)
+	var hits []Hit
+	for _, h := range s.best.Sorted() {
+		hits = append(hits, Hit(h))
+	}
 	s.end()
 	return hits, nil
 }
@@ -81,13 +80,15 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 // Parts are added in the order of the lists from the last to the first, always,
 // so that equal documents have equal scores.
 type searcher struct {
-	x     *Index
-	rank  ranker
-	lists []list    // by bound, from the least
-	most  []float64 // most[i]: what the lists before i can add up to
-	top   top
-	score [window]float64 // of documents from the base of the window; else 0
-	found [window / 64]uint64
+	x      *Index
+	rank   ranker
+	lists  []list    // by bound, from the least
+	most   []float64 // most[i]: what the lists before i can add up to
+	best   top.Best
+	least  float64 // what a score must reach now
+	accept func(key string) bool
+	score  [window]float64 // of documents from the base of the window; else 0
+	found  [window / 64]uint64
 }
 
 // window is how many document numbers are scored at a time.
@@ -98,14 +99,15 @@ var searches = sync.Pool{New: func() any { return new(searcher) }}
 func (s *searcher) begin(x *Index, o Options) {
 	s.x = x
 	s.rank = newRanker(x.Len(), x.tokens)
-	s.top = newTop(x, o)
+	s.best = top.Best{K: min(o.K, x.Len())}
+	s.least, s.accept = o.MinScore, o.Accept
 }
 
 // end gives s back, without what it refers to. It is not called after a panic
 // of Accept, when s holds half a search.
 func (s *searcher) end() {
 	clear(s.lists)
-	s.x, s.top, s.lists = nil, top{}, s.lists[:0]
+	s.x, s.best, s.accept, s.lists = nil, top.Best{}, nil, s.lists[:0]
 	if cap(s.lists) <= 1024 {
 		searches.Put(s)
 	}
@@ -214,7 +216,7 @@ func (s *searcher) runLast(i int) {
 
 // hopeless reports whether bound, on a score, is too low for the top. It allows
 // for scores being rounded up, where bound is not: equal scores must all be offered.
-func (s *searcher) hopeless(bound float64) bool { return bound*(1+1e-9) < s.top.least }
+func (s *searcher) hopeless(bound float64) bool { return bound*(1+1e-9) < s.least }
 
 // offer completes score, which is of the lists from first on, and offers doc to
 // the top.
@@ -229,8 +231,16 @@ func (s *searcher) offer(first int, doc uint32, score float64) {
 			score += s.part(l, l.posts[0])
 		}
 	}
-	if score >= s.top.least {
-		s.top.offer(doc, score)
+	if score < s.least {
+		return
+	}
+	h := top.Hit{Key: s.x.docs.at(doc).key.Key(), Score: score}
+	if !s.best.Admits(h) || s.accept != nil && !s.accept(h.Key) {
+		return
+	}
+	s.best.Push(h)
+	if s.best.Full() {
+		s.least = max(s.least, s.best.Worst().Score)
 	}
 }
 

@@ -2,7 +2,9 @@ package text
 
 import (
 	"slices"
+	"unsafe"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -27,6 +29,20 @@ func (t *term) df() int {
 	}
 	return len(t.posts)
 }
+
+// bytes returns how many bytes the postings of t take.
+func (t *term) bytes() int {
+	if t.tree == nil {
+		return postBytes(t.posts)
+	}
+	n := size.Object(int(unsafe.Sizeof(tree{}))) + size.Object(len(t.tree.limbs)*int(unsafe.Sizeof(limb{})))
+	for i := range t.tree.limbs {
+		n += t.tree.limbs[i].bytes
+	}
+	return n
+}
+
+func postBytes(ps []posting) int { return size.Object(len(ps) * int(unsafe.Sizeof(posting{}))) }
 
 // put adds p, or puts it in place of the posting of the same document.
 func (t *term) put(p posting) {
@@ -73,6 +89,7 @@ type limb struct {
 	last  uint32 // document
 	best  weight // of all in it; see weight.with
 	spans []span
+	bytes int
 }
 
 type span struct {
@@ -90,11 +107,12 @@ func newSpan(ps []posting) span {
 }
 
 func newLimb(ss []span) limb {
-	best := lightest
+	best, bytes := lightest, size.Object(len(ss)*int(unsafe.Sizeof(span{})))
 	for i := range ss {
 		best = best.with(ss[i].best)
+		bytes += postBytes(ss[i].posts)
 	}
-	return limb{ss[len(ss)-1].last, best, ss}
+	return limb{ss[len(ss)-1].last, best, ss, bytes}
 }
 
 // cut returns ps, which has become too long, as two spans: halves, or, if it has

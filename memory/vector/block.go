@@ -1,6 +1,11 @@
 package vector
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/size"
+)
 
 const (
 	maxSlots   = 256       // in a block: a bitmap of live slots is four words
@@ -90,22 +95,17 @@ func (b *block) copy(i int, from *block, j int) {
 	b.keys[i] = from.keys[j]
 }
 
-// bytes returns about how much memory b takes, without what its keys refer to.
-func (b *block) bytes() int64 {
-	const header = 128 // the block itself
-	return header + int64(b.slots())*(int64(b.dim)*4+int64(b.pairs)*16+16+24)
+// bytes returns how many bytes b takes, without what its keys refer to.
+func (b *block) bytes() int {
+	n := b.slots()
+	return size.Object(int(unsafe.Sizeof(*b))) + size.Object(n*b.dim*4) + size.Object(n*b.pairs*int(unsafe.Sizeof(pair{}))) +
+		size.Object(n*int(unsafe.Sizeof(facts{}))) + size.Object(n*int(unsafe.Sizeof("")))
 }
 
-// slotsFor returns the size of the next block for an index of n vectors: about
-// as many as it has, so that at most half of the slots of an index that only
-// grows are empty, and ten vectors take twelve slots. For large vectors it is
-// less, so that a block, and the copy of one, stays small.
+// slotsFor returns the size of the next block for an index of n vectors: half as
+// many as it has, so that little of an index that only grows is empty, and one
+// vector takes no more than itself. For large vectors it is less, so that a
+// block, and the copy of one, stays small.
 func slotsFor(dim, n int) int {
-	slots := min(max(blockBytes/(4*dim), 1), maxSlots)
-	for size := 4; size < slots; size *= 2 {
-		if size*2 > n {
-			return size
-		}
-	}
-	return slots
+	return max(1, min(n/2, blockBytes/(4*dim), maxSlots))
 }

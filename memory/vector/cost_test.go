@@ -2,8 +2,10 @@ package vector
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,17 +32,65 @@ func TestMemoryIsBounded(t *testing.T) {
 			x = x.Delete(key(i))
 		}
 		require.LessOrEqual(t, slots(), 24)
-		require.Less(t, x.Bytes(), int64(8192))
+		require.Less(t, x.Bytes(), 8192)
 	}
 }
 
 // heap returns the bytes in use.
-func heap() int64 {
+func heap() int {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
+	return int(m.HeapAlloc)
+}
+
+// What Bytes says is near to the heap, whatever the index.
+func TestBytes(t *testing.T) {
+	if bits.UintSize != 64 {
+		t.Skip("pointers are smaller here")
+	}
+	for _, c := range []struct {
+		n, dim, key int
+		write       string
+	}{
+		{1, 4, 6, ""}, {1, 384, 6, ""}, {1, 1536, 6, ""}, {2, 1536, 6, ""}, {3, 384, 40, ""}, {10, 4, 6, ""}, {10, 384, 6, ""}, {10, 1536, 6, ""},
+		{100, 4, 6, ""}, {100, 4, 200, ""}, {494, 384, 12, ""}, {1000, 64, 6, ""}, {1000, 1536, 6, ""}, {20_000, 4, 10, ""}, {10_000, 100, 10, ""},
+		{1, 384, 6, "replace"}, {100, 384, 6, "replace"}, {5000, 8, 20, "replace"}, {100, 384, 6, "delete"}, {5000, 32, 20, "delete"}, {3000, 4, 6, "delete"},
+	} {
+		name := strings.TrimSpace(fmt.Sprintf("%d×%d, keys of %d %s", c.n, c.dim, c.key, c.write))
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 1))
+			v := random(r, c.dim)
+			name := func(i int) string { return strings.Repeat("k", c.key-len(fmt.Sprint(i))) + fmt.Sprint(i) }
+			xs := make([]*Index, 2_000_000/(c.n*(c.dim+100))+1)
+			before := heap()
+			for i := range xs {
+				for j := range c.n {
+					v[j%c.dim] = float32(j)
+					xs[i] = set(t, xs[i], name(j), v)
+				}
+				for j := range c.n {
+					switch k := r.IntN(c.n); {
+					case c.write == "replace":
+						xs[i] = set(t, xs[i], name(k), v)
+					case c.write == "delete" && j < c.n*3/4:
+						xs[i] = xs[i].Delete(name(j * 7 % c.n))
+					}
+				}
+			}
+			is := (heap() - before) / len(xs)
+			t.Logf("%d bytes, %d a vector, predicted %d", is, is/xs[0].Len(), xs[0].Bytes())
+			require.InEpsilon(t, is, xs[0].Bytes(), 0.1)
+			runtime.KeepAlive(xs)
+		})
+	}
+}
+
+// The first vector of an index takes little more than itself.
+func TestFirstVector(t *testing.T) {
+	x := set(t, nil, "first", make([]float32, 1536))
+	require.Less(t, x.Bytes(), 1536*4*5/4+1024)
 }
 
 func TestBytesPerVector(t *testing.T) {

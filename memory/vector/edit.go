@@ -3,6 +3,7 @@ package vector
 import (
 	"github.com/benbjohnson/immutable"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -10,7 +11,14 @@ import (
 // only slots that it claims in the tail are written in place.
 type edit struct {
 	Index
-	keys *snapshot.Editor[string, loc]
+	keys   *snapshot.Editor[string, loc]
+	placed []place
+}
+
+// A place is a slot that the edit wrote.
+type place struct {
+	*block
+	slot int
 }
 
 func (x *Index) edit(dim int) *edit {
@@ -23,6 +31,11 @@ func (x *Index) edit(dim int) *edit {
 func (e *edit) seal() *Index {
 	x := e.Index
 	x.keys = e.keys.Seal()
+	for _, p := range e.placed {
+		// The key as the map has it, so that there is no other copy.
+		r, _ := x.keys.Row(p.keys[p.slot])
+		p.keys[p.slot] = r.Key()
+	}
 	return &x
 }
 
@@ -31,8 +44,6 @@ func (e *edit) set(key string, v []float32) {
 	// Before the key map has the new place: bury may move others, not this one.
 	if old, ok := e.keys.Get(key); ok {
 		e.bury(old)
-	} else {
-		e.keyBytes += int64(len(key))
 	}
 	e.claim()
 	e.tail.put(e.tail.used, key, v)
@@ -42,7 +53,6 @@ func (e *edit) set(key string, v []float32) {
 // remove takes out key, which lies at l.
 func (e *edit) remove(key string, l loc) {
 	e.keys.Delete(key)
-	e.keyBytes -= int64(len(key))
 	e.bury(l)
 	e.trim()
 }
@@ -66,6 +76,10 @@ func (e *edit) bury(l loc) {
 
 // move appends the live vectors of s, which no longer is part of the index.
 func (e *edit) move(s *segment) {
+	e.bytes -= s.bytes()
+	for _, key := range s.keys[:s.used] {
+		e.rows -= size.Row(key)
+	}
 	s.each(func(slot int) {
 		e.claim()
 		e.tail.copy(e.tail.used, s.block, slot)
@@ -76,6 +90,8 @@ func (e *edit) move(s *segment) {
 // place makes the slot that was claimed and written the one of key.
 func (e *edit) place(key string) {
 	e.keys.Set(key, locOf(e.tail.id, e.tail.used))
+	e.placed = append(e.placed, place{e.tail.block, e.tail.used})
+	e.rows += size.Row(key)
 	e.tail.add(e.tail.used)
 	e.tail.used++
 }
@@ -118,5 +134,7 @@ func (e *edit) trim() {
 func (e *edit) fresh() segment {
 	n := e.keys.Len()
 	slots := slotsFor(e.dim, n)
-	return segment{block: newBlock(e.dim, slots, coded(e.dim, slots, n)), id: e.tail.id + 1}
+	b := newBlock(e.dim, slots, coded(e.dim, slots, n))
+	e.bytes += b.bytes()
+	return segment{block: b, id: e.tail.id + 1}
 }

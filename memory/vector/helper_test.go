@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
 // withCodes gives codes to all blocks that are large enough, or to none.
@@ -60,21 +62,21 @@ func set(t testing.TB, x *Index, key string, v []float32) *Index {
 // brute returns what Search must, found by comparing everything.
 func brute(m map[string][]float32, q []float32, o Options) []Hit {
 	b := newBound(o.Metric, len(q), norm64(q))
-	all := []found{}
+	all := []top.Hit{}
 	for k, v := range m {
 		s := b.score(v, q, norm64(v))
 		if (!o.HasMin || rounded(s) >= o.MinScore) && (o.Accept == nil || o.Accept(k)) {
-			all = append(all, found{k, s})
+			all = append(all, top.Hit{Key: k, Score: s})
 		}
 	}
-	slices.SortFunc(all, found.compare)
+	slices.SortFunc(all, top.Hit.Compare)
 	k := o.K
 	if k == 0 {
 		k = 10
 	}
 	hits := []Hit{}
 	for _, f := range all[:min(k, len(all))] {
-		hits = append(hits, Hit{f.key, rounded(f.score)})
+		hits = append(hits, Hit{f.Key, rounded(f.Score)})
 	}
 	return hits
 }

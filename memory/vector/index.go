@@ -2,9 +2,11 @@ package vector
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/benbjohnson/immutable"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -16,13 +18,14 @@ import (
 // Delete included, and never wait.
 //
 // An Index owns its vectors: Set copies what it is given, Get returns a copy.
-// Keys are kept as they are given.
+// Of a key of up to 128 bytes it keeps a copy.
 type Index struct {
-	dim      int
-	keyBytes int64
-	keys     *snapshot.Map[string, loc]
-	full     *immutable.SortedMap[uint64, *segment] // all but the tail, by id
-	tail     segment                                // is appended to; has the greatest id
+	dim   int
+	rows  int // bytes of the rows that blocks refer to
+	bytes int // of blocks
+	keys  *snapshot.Map[string, loc]
+	full  *immutable.SortedMap[uint64, *segment] // all but the tail, by id
+	tail  segment                                // is appended to; has the greatest id
 }
 
 // noKeys is what the key map of each index starts from.
@@ -99,20 +102,18 @@ func (x *Index) Dim() int {
 	return x.dim
 }
 
-// Bytes returns about how many bytes x keeps alive. Indexes derived from one
-// another share most of them.
-func (x *Index) Bytes() int64 {
+// Bytes returns about how many bytes x holds on the heap, what it shares with
+// other versions included. It takes constant time.
+func (x *Index) Bytes() int {
 	if x == nil {
 		return 0
 	}
-	// A key map entry is a header, a loc, the key and about twelve bytes of a
-	// page; a block holds another copy of the key.
-	const entry, seg = 28, 128
-	n := int64(x.Len())*entry + 2*x.keyBytes
-	for s := range x.segments() {
-		n += s.bytes() + seg
+	const entry = int(unsafe.Sizeof(segment{})) + 24 // of full
+	full := 0
+	if x.full != nil {
+		full = 128 + x.full.Len()*entry
 	}
-	return n
+	return size.Object(int(unsafe.Sizeof(*x))) + size.Map(x.Len()) + full + x.rows + x.bytes
 }
 
 // fits returns an error unless v has the dimension of x.

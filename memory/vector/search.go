@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
 // Search returns the vectors nearest to query, as o says: by score descending,
@@ -47,7 +49,7 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 
 // A scan is a Search under way.
 type scan struct {
-	top
+	top.Best
 	bound
 	query  []float32
 	coded  *codedQuery // nil until a block has codes
@@ -60,9 +62,8 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 	if k == 0 {
 		k = 10
 	}
-	k = min(k, n)
 	s := &scan{
-		top:    top{k: k, heap: make([]found, 0, min(k, 1024))},
+		Best:   top.Best{K: min(k, n)},
 		bound:  newBound(o.Metric, len(query), norm),
 		query:  query,
 		min:    float32(math.Inf(-1)),
@@ -103,12 +104,28 @@ func (s *scan) segment(g *segment) {
 
 // offer takes a vector into account that may be a hit.
 func (s *scan) offer(key string, score float64) {
-	f := found{key, score}
-	if rounded(score) < s.min || !s.admits(f) || s.accept != nil && !s.accept(key) {
+	h := top.Hit{Key: key, Score: score}
+	if rounded(score) < s.min || !s.Admits(h) || s.accept != nil && !s.accept(key) {
 		return
 	}
-	s.push(f)
-	if s.full() {
-		s.atLeast(s.heap[0].score)
+	s.Push(h)
+	if s.Full() {
+		s.atLeast(s.Worst().Score)
 	}
+}
+
+// hits returns what was found. s must not be used after.
+func (s *scan) hits() []Hit {
+	best := s.Sorted()
+	hits := make([]Hit, len(best))
+	for i, h := range best {
+		hits[i] = Hit{h.Key, rounded(h.Score)}
+	}
+	return hits
+}
+
+// rounded returns a score as a Hit has it: one that no float32 has is the nearest that
+// is finite.
+func rounded(score float64) float32 {
+	return float32(max(-math.MaxFloat32, min(score, math.MaxFloat32)))
 }

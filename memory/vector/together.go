@@ -116,9 +116,9 @@ func (s *scan) together(segments []*segment, dim int, another func() *scan) {
 	t.running.Wait()
 	for i := range helpers {
 		if h := &helpers[i]; h.scan != nil {
-			for _, f := range h.heap {
-				if s.admits(f) {
-					s.push(f)
+			for _, f := range h.Sorted() {
+				if s.Admits(f) {
+					s.Push(f)
 				}
 			}
 		}

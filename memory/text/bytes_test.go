@@ -1,0 +1,76 @@
+package text
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// heap returns the bytes in use.
+func heap() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
+}
+
+// What Bytes says is near to the heap, whatever the index.
+func TestBytes(t *testing.T) {
+	if bits.UintSize != 64 {
+		t.Skip("pointers are smaller here")
+	}
+	for _, c := range []struct {
+		docs, vocabulary, words int
+		write                   string
+	}{
+		{1, 1, 1, ""}, {1, 100, 8, ""}, {1, 5000, 3000, ""}, {3, 10, 2, ""}, {10, 200, 12, ""}, {10, 1, 400, ""},
+		{100, 50, 5, ""}, {100, 2000, 40, ""}, {1000, 20, 1, ""}, {1000, 300, 100, ""}, {3000, 3000, 8, ""}, {200, 20_000, 500, ""},
+		{1, 100, 8, "replace"}, {10, 200, 12, "replace"}, {2000, 1000, 20, "replace"},
+		{10, 200, 12, "delete"}, {100, 2000, 40, "delete"}, {3000, 500, 10, "delete"},
+	} {
+		name := strings.TrimSpace(fmt.Sprintf("%d of %d words of %d %s", c.docs, c.words, c.vocabulary, c.write))
+		t.Run(name, func(t *testing.T) {
+			r := rand.New(rand.NewPCG(1, 1))
+			words := func() Words { return tokenize(randomText(r, c.vocabulary, c.words)) }
+			name := func(i int) string { return fmt.Sprintf("document-%d", i) }
+			xs := make([]*Index, 50_000/(c.docs*(c.words+5))+1)
+			tokenize("") // and the memory that it keeps
+			before := heap()
+			for i := range xs {
+				for j := range c.docs {
+					xs[i] = xs[i].Set(name(j), words())
+				}
+				for j := range c.docs {
+					switch k := r.IntN(c.docs); {
+					case c.write == "replace":
+						xs[i] = xs[i].Set(name(k), words())
+					case c.write == "delete" && j < c.docs*3/4:
+						xs[i] = xs[i].Delete(name(j * 7 % c.docs))
+					}
+				}
+			}
+			is, said := heap()-before, 0
+			for _, x := range xs {
+				said += x.Bytes()
+			}
+			is, said = is/len(xs), said/len(xs)
+			t.Logf("%d bytes, %d a document, predicted %d", is, is/xs[0].Len(), said)
+			require.InEpsilon(t, is, said, 0.12)
+			runtime.KeepAlive(xs)
+		})
+	}
+}
+
+// An index of one short text is small.
+func TestFirstText(t *testing.T) {
+	x := (*Index)(nil).Set("first", tokenize("tea"))
+	require.Less(t, x.Bytes(), 850)
+	x = x.Set("second", tokenize("green tea")).Delete("first")
+	require.Less(t, x.Bytes(), 1200)
+}
