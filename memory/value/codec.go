@@ -50,9 +50,9 @@ func Append(b []byte, v Value) ([]byte, error) {
 		}
 		return append(b, codeFalse), nil
 	case Int:
-		return binary.AppendVarint(append(b, codeInt, byte(behind(v.n.from.typ).Kind())), int64(v.n.bits)), nil
+		return binary.AppendVarint(append(b, codeInt, v.integer()), int64(v.n.bits)), nil
 	case Uint:
-		return binary.AppendUvarint(append(b, codeUint, byte(behind(v.n.from.typ).Kind())), v.n.bits), nil
+		return binary.AppendUvarint(append(b, codeUint, v.integer()), v.n.bits), nil
 	case Float:
 		if behind(v.n.from.typ).Kind() == reflect.Float32 {
 			return binary.LittleEndian.AppendUint32(append(b, codeFloat32), math.Float32bits(float32(v.Float()))), nil
@@ -85,6 +85,14 @@ func Append(b []byte, v Value) ([]byte, error) {
 		return b, nil
 	}
 	return nil, &Error{Type: v.n.from.typ.String(), Err: ErrUnsupported}
+}
+
+// integer returns the kind of Go integer that v came in as, 0 for what is not one.
+func (v Value) integer() byte {
+	if k := behind(v.n.from.typ).Kind(); integers[k] != nil {
+		return byte(k)
+	}
+	return 0
 }
 
 // text returns the text of a number that came in as text.
