@@ -97,8 +97,8 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string) i
 			}
 			evicted := make(map[string]bool)
 			if h != nil {
-				for _, name := range h.evicted {
-					evicted[name] = true
+				for _, name := range h.Evicted {
+					evicted[string(name)] = true
 				}
 			}
 			for _, c := range rows {
@@ -125,7 +125,7 @@ func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bo
 		return change
 	}
 	change.Old = newEntry(key, old.Shared(), old.Revision())
-	expired := h != nil && old.Shared().expired(h.began)
+	expired := h != nil && old.Shared().expired(h.Began)
 	switch {
 	case c.Kind == snapshot.Changed && expired:
 		change.Kind, change.Old = Added, Entry{} // what was there had gone before

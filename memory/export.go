@@ -42,12 +42,13 @@ func (s Snapshot) Export(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
+	cleared := s.clearings()
 	for name, row := range s.t.order.In(s.t.entries.In(s.root)).All() {
 		e := row.Shared()
-		if e.expired(s.instant) {
+		path, key := split(name)
+		if e.expired(s.instant) || !cleared.alive(path, row.Revision()) {
 			continue
 		}
-		path, key := split(name)
 		r, err := s.record(path, key, e)
 		if err == nil {
 			err = enc.Encode(r)
@@ -61,7 +62,7 @@ func (s Snapshot) Export(w io.Writer) error {
 
 func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 	space := decodePath(path)
-	r := &record{Space: &space, Key: &key}
+	r := &record{Space: &space, Key: &key, Vector: e.vector}
 	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.ValidUTF8() || !e.metadata.ValidUTF8() {
 		return nil, ErrUTF8
 	}
@@ -75,9 +76,6 @@ func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 		if r.Metadata, err = e.metadata.MarshalJSON(); err != nil {
 			return nil, err
 		}
-	}
-	if e.vector != nil {
-		r.Vector, _ = s.space(path).vectors.Get(key)
 	}
 	created, updated := time.Unix(0, e.created).UTC(), time.Unix(0, e.updated).UTC()
 	r.Created, r.Updated = &created, &updated

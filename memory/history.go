@@ -30,7 +30,7 @@ func (m *Memory) At(version uint64) (Snapshot, error) {
 		return Snapshot{}, bare.Named(err)
 	}
 	if root == m.db.Load() {
-		return m.now(root), nil
+		return m.In(root), nil
 	}
 	return m.at(root), nil
 }
@@ -38,8 +38,8 @@ func (m *Memory) At(version uint64) (Snapshot, error) {
 // at returns a past snapshot.
 func (m *Memory) at(root *cow.Snapshot) Snapshot {
 	s := Snapshot{t: m.tables, root: root}
-	if h, ok := m.heads.In(root).Get(headKey); ok {
-		s.instant = h.at
+	if h, ok := m.heads.In(root).Get(theRow); ok {
+		s.instant = h.At
 	}
 	return s
 }
@@ -89,8 +89,5 @@ func (m *Memory) Fork(s Snapshot) *Memory {
 	if s.root == nil {
 		s.root = m.empty
 	}
-	f := &Memory{db: m.db.Fork(s.root), tables: m.tables, options: m.options}
-	f.expires.Store(m.byExpiry.In(m.entries.In(s.root)).Len() > 0)
-	f.stamps.Store(m.options.limits() || m.limits.In(s.root).Len() > 0)
-	return f
+	return m.Of(m.db.Fork(s.root))
 }

@@ -84,8 +84,8 @@ func (e *Editor) restore(i imported) error {
 		return err
 	}
 	next := &entry{created: i.created, updated: i.updated, expires: i.expires}
-	e.value(next, i.value, i.words)
-	e.vector(i.key, next, i.draft)
+	e.value(next, i.draft)
+	next.metadata, next.vector = i.metadata, i.vector
 	e.b.store(e.name(i.key), next)
 	return nil
 }
@@ -129,7 +129,7 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	case !met["value"] && i.vector == nil:
 		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
 	}
-	i.words = m.words(i.value)
+	i.words = m.wordsOf(i.value)
 	return i, nil
 }
 

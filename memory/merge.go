@@ -61,8 +61,16 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 			return c.Ours, nil
 		}
 	}
+	kept := theirs
+	if base, err = m.without(base); err == nil {
+		theirs, err = m.without(theirs)
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
 	err = m.Batch(func(b *Batch) error {
-		b.settler.from = []Snapshot{theirs, base}
+		for b.purge(1 << 20) {
+		}
 		err := b.entries.Merge(m.entries.In(base.root), m.entries.In(theirs.root), func(c cow.Conflict[string, *entry]) (*entry, bool, error) {
 			path, key := split(c.Key)
 			was, _ := c.Base()
@@ -89,7 +97,7 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return theirs, nil
+	return kept, nil
 }
 
 // merged returns the row of an Entry that resolve has returned.
@@ -99,6 +107,6 @@ func (b *Batch) merged(name string, e Entry) *entry {
 	}
 	next := e.row.next()
 	next.value = e.Value
-	b.complete(name, next)
+	b.complete(next)
 	return next
 }

@@ -72,13 +72,6 @@ func (s Space) Entry(key string) (Entry, bool) {
 	return e, ok
 }
 
-// stamp says that an entry was used, where that matters.
-func (m *Memory) stamp(e *entry) {
-	if m.stamps.Load() {
-		e.used.read(m.ticks.Load())
-	}
-}
-
 // Len returns the number of entries.
 func (s Space) Len() int { return s.Load().Len() }
 
