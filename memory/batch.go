@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"encoding/binary"
 	"time"
 	"weak"
 
@@ -66,10 +67,11 @@ func (m *Memory) begin(tx *cow.Tx) *Batch {
 	}
 	m.last = weak.Make(tx)
 	b := &Batch{m: m, tx: tx, now: time.Now().UnixNano(), tick: m.ticks.Add(1), entries: m.entries.Edit(tx), settler: m.settler(tx)}
-	if h, ok := m.heads.Edit(tx).Get(theRow); ok {
+	heads := m.heads.Edit(tx)
+	for key, h := range heads.All() {
 		b.now = max(b.now, h.At) // a clock may go back, time may not
-		if m.heads.Edit(tx).Revision(theRow) == Pending {
-			b.evicted = h.Evicted
+		if heads.Revision(key) == Pending {
+			b.evicted = append(b.evicted, h.Evicted...)
 		}
 	}
 	if m.clears.Load() {
@@ -93,10 +95,21 @@ func (b *Batch) end() error {
 		return nil
 	}
 	for range b.settler.settled.Diff(b.settler.base) {
-		b.m.heads.Edit(b.tx).Set(theRow, &head{b.now, max(b.now, time.Now().UnixNano()), b.evicted})
+		b.setHead(&head{b.now, max(b.now, time.Now().UnixNano()), b.evicted, b.marks()})
 		break
 	}
 	return nil
+}
+
+// setHead puts a head in place of those there are. Its key is another one each time: there
+// are two heads after a merge by the DB, and no conflict.
+func (b *Batch) setHead(h *head) {
+	heads := b.m.heads.Edit(b.tx)
+	for key := range heads.Map().Keys() {
+		heads.Delete(key)
+	}
+	key := binary.BigEndian.AppendUint64(nil, uint64(h.At))
+	heads.Set(string(binary.BigEndian.AppendUint64(key, b.tick)), h)
 }
 
 // Version returns the version that the batch will publish, if it does: a batch that

@@ -23,6 +23,12 @@ type clearing struct {
 	Done bool     `json:",omitempty"` // all are removed: the mark can go
 }
 
+// A mark is a clearing by its key, for those who read the commits later.
+type mark struct {
+	Key nameText
+	At  uint64
+}
+
 // The key of a mark is the path of the space, with aboveBelow behind it if the mark is
 // for the spaces below too.
 
@@ -195,4 +201,29 @@ func (c clearings) left() int {
 		return 0
 	}
 	return c.Len()
+}
+
+// marks returns the marks that there are, and were before the update.
+func (b *Batch) marks() (all []mark) {
+	for _, c := range []clearings{b.cleared, {b.m.tables.cleared.In(b.tx.Base())}} {
+		if c.left() > 0 {
+			for key, c := range c.All() {
+				all = append(all, mark{nameText(key), c.At})
+			}
+		}
+	}
+	return all
+}
+
+// gone reports whether what a space had in an older snapshot was cleared until a newer one.
+func (t *tables) gone(newer, older *cow.Snapshot, path string) bool {
+	before := clearings{t.cleared.In(older)}
+	for key, is := range t.cleared.In(newer).All() {
+		if covers(key, path) {
+			if was, ok := before.Get(key); !ok || was.At != is.At {
+				return true
+			}
+		}
+	}
+	return false
 }

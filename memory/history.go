@@ -38,8 +38,8 @@ func (m *Memory) At(version uint64) (Snapshot, error) {
 // at returns a past snapshot.
 func (m *Memory) at(root *cow.Snapshot) Snapshot {
 	s := Snapshot{t: m.tables, root: root}
-	if h, ok := m.heads.In(root).Get(theRow); ok {
-		s.instant = h.At
+	for _, h := range m.heads.In(root).All() {
+		s.instant = max(s.instant, h.At)
 	}
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"unicode/utf8"
 
@@ -15,8 +16,9 @@ import (
 )
 
 // Import stores the entries that Export has written, or anybody in that format,
-// as one version, in place of those under the same keys, and returns how many
-// lines there were. Empty lines are skipped. Of a value, whole numbers become
+// in place of those under the same keys, and returns how many lines there were. It
+// stores a few at a time, each time as one version, so that other writers need not wait
+// long: an import of more than 64 lines is several versions. Empty lines are skipped. Of a value, whole numbers become
 // int, or int64 or uint64 where they do not fit, others float64, and those that have
 // more digits than any of these json.Number; objects and lists become map[string]any
 // and []any. Where created and updated are absent
@@ -30,7 +32,8 @@ import (
 // which may be many times their text, and is limited too: see [Options.MaxLine].
 //
 // A line that is not such an entry, has other members, or is more than MaxLine allows,
-// is an error that wraps ErrMalformed and says which line, and nothing is imported.
+// is an error that wraps ErrMalformed and says which line, and nothing is imported. After
+// any other error, such as ErrFull, the first n lines are.
 func (m *Memory) Import(r io.Reader) (n int, err error) {
 	var all []imported
 	in := newLines(r, m.options.maxLine())
@@ -42,17 +45,46 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 		if err == nil && len(bytes.TrimSpace(text)) > 0 {
 			var i imported
 			i, err = m.parse(text)
-			i.line = line
+			i.line, i.bytes = line, len(text)
 			all = append(all, i)
 		}
 		if err != nil {
 			return 0, lineError(line, err)
 		}
 	}
-	if len(all) == 0 {
-		return 0, nil
+	for step := range steps(all) {
+		if err := m.store(step); err != nil {
+			return n, err
+		}
+		n += len(step)
 	}
-	err = m.Batch(func(b *Batch) error {
+	return n, nil
+}
+
+// Import stores up to so many entries, of so many bytes, in one version: other writers wait
+// for no more.
+const (
+	importAtOnce      = 64
+	importBytesAtOnce = 1 << 18
+)
+
+// steps cuts what is to be imported into what is stored at once.
+func steps(all []imported) iter.Seq[[]imported] {
+	return func(yield func([]imported) bool) {
+		for from, to := 0, 0; from < len(all); from = to {
+			for bytes := 0; to < len(all) && to-from < importAtOnce && (to == from || bytes+all[to].bytes <= importBytesAtOnce); to++ {
+				bytes += all[to].bytes
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+		}
+	}
+}
+
+// store stores entries that were read, as one version.
+func (m *Memory) store(all []imported) error {
+	return m.Batch(func(b *Batch) error {
 		for _, i := range all {
 			if err := b.editor(i.space).restore(i); err != nil {
 				return lineError(i.line, err)
@@ -60,16 +92,12 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, err
-	}
-	return len(all), nil
 }
 
 // An imported is a line that was read.
 type imported struct {
 	draft
-	line                      int
+	line, bytes               int
 	space, key                string
 	created, updated, expires int64
 }

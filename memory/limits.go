@@ -81,11 +81,12 @@ func (e *entry) measure() {
 // nameSize returns what the name of an entry takes, with the head of the row it lies in.
 func nameSize(name string) int64 { return int64(size.Row(name)) }
 
-// evictAtOnce is how many entries each update evicts besides as many as it wrote, and
-// looksAtOnce how many rows it looks at for that.
+// evictAtOnce is how many entries each update evicts besides twice as many as it wrote,
+// and looksAtOnce how many rows it looks at for that.
 const (
 	evictAtOnce = 64
 	looksAtOnce = 512
+	evictWindow = 32 // of more than exactLimit entries, at least so many are compared
 )
 
 // evict removes entries until all limits are kept, or it has done enough: those that have
@@ -133,8 +134,9 @@ func (b *Batch) evict() error {
 // longest.
 func (b *Batch) evictFrom(prefix string, maxEntries int, maxBytes int64, size func() (int, int64)) error {
 	for looks, evicts := looksAtOnce+8*b.stored, evictAtOnce+2*b.stored; ; {
-		entries, bytes := size()
-		entries, bytes = over(entries, maxEntries), over(bytes, maxBytes)
+		count, bytes := size()
+		entries := over(count, maxEntries)
+		bytes = over(bytes, maxBytes)
 		if entries == 0 && bytes == 0 {
 			return nil
 		}
@@ -144,7 +146,11 @@ func (b *Batch) evictFrom(prefix string, maxEntries int, maxBytes int64, size fu
 		if looks <= 0 || evicts <= 0 {
 			return nil // the rest is for later writes
 		}
-		candidates, looked, all := b.candidates(prefix, min(max(exactLimit, 2*entries), looks), looks)
+		window := evictWindow + 2*entries
+		if count <= exactLimit {
+			window = exactLimit
+		}
+		candidates, looked, all := b.candidates(prefix, min(window, looks), looks)
 		looks -= looked
 		if len(candidates) == 0 && all {
 			return ErrFull

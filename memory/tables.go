@@ -17,7 +17,7 @@ type tables struct {
 	entries *cow.Table[string, *entry]        // by the name of the entry, see path.go
 	options *cow.Table[string, *SpaceOptions] // by the encoded path; where configured
 	cleared *cow.Table[string, *clearing]     // by the encoded path; see clear.go
-	heads   *cow.Table[string, *head]         // one row, under ""
+	heads   *cow.Table[string, *head]         // what the last batch decided
 	spaces  *cow.Table[string, *space]        // by the encoded path; those that have entries
 	totals  *cow.Table[string, *total]        // one row, under ""
 
@@ -63,6 +63,7 @@ type head struct {
 	Began   int64      // the time at which the batch judged what had expired
 	At      int64      // the time of the commit, ns since 1970
 	Evicted []nameText `json:",omitempty"` // names of the entries that this commit evicted
+	Cleared []mark     `json:",omitempty"` // of what it removed, what was gone before
 }
 
 // A space is what follows from the entries of a space. It is immutable, once it is
