@@ -2,7 +2,11 @@ package memory_test
 
 import (
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowstore/cowstore/memory"
 )
@@ -68,6 +72,77 @@ func BenchmarkPut(b *testing.B) {
 				}
 				i++
 			}
+		})
+	}
+}
+
+// The slowest Put into a space beside something large that happens in another one.
+func BenchmarkSlowestPut(b *testing.B) {
+	const n = 1_000_000
+	large := func(o memory.SpaceOptions) *memory.Memory {
+		m := memory.New(memory.Options{})
+		if _, err := m.Space("large").Configure(o); err != nil {
+			b.Fatal(err)
+		}
+		for from := 0; from < n; from += 10_000 {
+			err := m.Batch(func(b *memory.Batch) error {
+				e := b.Space("large")
+				for i := from; i < from+10_000; i++ {
+					if err := e.Put(fmt.Sprintf("key-%07d", i), i); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		runtime.GC()
+		return m
+	}
+	for _, c := range []struct {
+		name string
+		make func() *memory.Memory
+		do   func(m *memory.Memory)
+	}{
+		{"nothing", func() *memory.Memory { return large(memory.SpaceOptions{}) }, func(*memory.Memory) {}},
+		{"Clear", func() *memory.Memory { return large(memory.SpaceOptions{}) }, func(m *memory.Memory) { _, _ = m.Space("large").Clear() }},
+		{"expired", func() *memory.Memory { return large(memory.SpaceOptions{TTL: 20 * time.Second}) }, func(*memory.Memory) { time.Sleep(20 * time.Second) }},
+		{"Configure", func() *memory.Memory { return large(memory.SpaceOptions{}) }, func(m *memory.Memory) { _, _ = m.Space("large").Configure(memory.SpaceOptions{MaxEntries: 10}) }},
+		{"Import", func() *memory.Memory { return memory.New(memory.Options{}) }, func(m *memory.Memory) {
+			var lines strings.Builder
+			for i := range 200_000 {
+				fmt.Fprintf(&lines, `{"space":["imported"],"key":"%d","value":"some text of a few words, %d"}`+"\n", i, i)
+			}
+			go func() { _, _ = m.Import(strings.NewReader(lines.String())) }()
+			_, _ = m.Wait(b.Context(), m.Load().Version()) // until it has begun
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			m := c.make()
+			s := m.Space("small")
+			if _, err := s.Configure(memory.SpaceOptions{MaxEntries: 2}); err != nil {
+				b.Fatal(err)
+			}
+			c.do(m)
+			var slowest time.Duration
+			var all []time.Duration
+			for b.Loop() {
+				for i := range 5_000 {
+					at := time.Now()
+					if _, err := s.Put(fmt.Sprint(i%4), i); err != nil {
+						b.Fatal(err)
+					}
+					took := time.Since(at)
+					slowest = max(slowest, took)
+					all = append(all, took)
+				}
+			}
+			slices.Sort(all)
+			b.ReportMetric(float64(slowest.Microseconds()), "slowest-µs")
+			b.ReportMetric(float64(all[len(all)*999/1000].Microseconds()), "p99.9-µs")
+			b.ReportMetric(0, "ns/op")
 		})
 	}
 }

@@ -12,6 +12,16 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/bare"
 )
 
+// A configured is a line of an export that says how a space is configured.
+type configured struct {
+	Space   []string `json:"space"`
+	Options struct {
+		MaxEntries int    `json:"max_entries,omitempty"`
+		MaxBytes   int64  `json:"max_bytes,omitempty"`
+		TTL        string `json:"ttl,omitempty"` // as time.Duration writes it, or "never"
+	} `json:"options"`
+}
+
 // A record is a line of an export, an entry as JSON. Import reads it member by
 // member.
 type record struct {
@@ -31,6 +41,19 @@ type record struct {
 //	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},
 //	 "created":"…","updated":"…","expires":"…"}
 //
+// Before the entries there is a line for each space that is configured, by its path:
+//
+//	{"space":["user","42"],"options":{"max_entries":100,"max_bytes":65536,"ttl":"1h0m0s"}}
+//
+// What does not come back by Import is:
+//
+//	the Go types of values      they are those of JSON; Bytes and Times are Strings
+//	what JSON does not show     unexported fields, and that pointers led to one object
+//	Handles                     they cannot be exported
+//	revisions and versions      each entry gets that of the update that stores it
+//	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
+//	when an entry was last read
+//
 // An entry without value, vector, metadata or expiry has no such member. Times
 // are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
 // become strings, and a float32 the float64 with its few digits. An entry with a string
@@ -43,6 +66,9 @@ func (s Snapshot) Export(w io.Writer) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	cleared := s.clearings()
+	if err := s.exportOptions(enc); err != nil {
+		return err
+	}
 	for name, row := range s.t.order.In(s.t.entries.In(s.root)).All() {
 		e := row.Shared()
 		path, key := split(name)
@@ -87,3 +113,30 @@ func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 }
 
 func invalid(s string) bool { return !utf8.ValidString(s) }
+
+// exportOptions writes how spaces are configured.
+func (s Snapshot) exportOptions(enc *json.Encoder) error {
+	options := s.t.options.In(s.root)
+	for _, path := range slices.Sorted(options.Keys()) {
+		o, _ := options.Get(path)
+		c := configured{Space: decodePath(path)}
+		if slices.ContainsFunc(c.Space, invalid) {
+			return fmt.Errorf("memory: export of the options of space %q: %w", c.Space, ErrUTF8)
+		}
+		c.Options.MaxEntries, c.Options.MaxBytes = o.MaxEntries, o.MaxBytes
+		switch o.TTL {
+		case 0:
+		case Never:
+			c.Options.TTL = never
+		default:
+			c.Options.TTL = o.TTL.String()
+		}
+		if err := enc.Encode(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// never is how Never is written.
+const never = "never"

@@ -100,6 +100,7 @@ type imported struct {
 	line, bytes               int
 	space, key                string
 	created, updated, expires int64
+	options                   *SpaceOptions // nil: the line is an entry
 }
 
 func lineError(line int, err error) error {
@@ -108,6 +109,10 @@ func lineError(line int, err error) error {
 
 // restore stores what was read, as it was.
 func (e *Editor) restore(i imported) error {
+	if i.options != nil {
+		e.Configure(*i.options)
+		return nil
+	}
 	if err := e.fits(i.key, i.vector); err != nil {
 		return err
 	}
@@ -119,7 +124,7 @@ func (e *Editor) restore(i imported) error {
 }
 
 // memberNames are the members that a line may have.
-var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires"}
+var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options"}
 
 // parse reads a line.
 func (m *Memory) parse(line []byte) (imported, error) {
@@ -152,6 +157,10 @@ func (m *Memory) parse(line []byte) (imported, error) {
 		return i, err
 	case !met["space"]:
 		return i, fmt.Errorf("%w: no space", ErrMalformed)
+	case i.options != nil && len(met) > 2:
+		return i, fmt.Errorf("%w: options besides an entry", ErrMalformed)
+	case i.options != nil:
+		return i, nil
 	case !met["key"]:
 		return i, fmt.Errorf("%w: no key", ErrMalformed)
 	case !met["value"] && i.vector == nil:
@@ -184,6 +193,8 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 				err = errors.New("it is not an object")
 			}
 		}
+	case "options":
+		i.options, err = memberOptions(text)
 	case "created":
 		if !null {
 			i.created, err = memberTime(text)

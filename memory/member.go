@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -60,4 +61,27 @@ func (o Options) memberValue(text []byte) (Value, error) {
 		err = fmt.Errorf("%w, which is %d times Options.MaxLine", err, maxGrowth)
 	}
 	return v, err
+}
+
+// memberOptions returns how a space is configured.
+func memberOptions(text []byte) (*SpaceOptions, error) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var c configured
+	if err := d.Decode(&c.Options); err != nil {
+		return nil, err
+	}
+	o := &SpaceOptions{MaxEntries: c.Options.MaxEntries, MaxBytes: c.Options.MaxBytes}
+	var err error
+	switch c.Options.TTL {
+	case "":
+	case never:
+		o.TTL = Never
+	default:
+		o.TTL, err = time.ParseDuration(c.Options.TTL)
+	}
+	if err == nil && (o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL != Never && o.TTL < 0) {
+		err = errors.New("a negative limit")
+	}
+	return o, err
 }

@@ -110,3 +110,23 @@ func (b *Batch) merged(name string, e Entry) *entry {
 	b.complete(next)
 	return next
 }
+
+// Undo makes undone what the update did that published a version, as one more version:
+// with the revision that a write returned, that write. What was written since to the same
+// entries is a conflict: a *MergeError, and nothing happens. It needs both that version and
+// the one before it, which Retain keeps; otherwise it returns ErrCompacted.
+func (m *Memory) Undo(version uint64) error {
+	if version == 0 {
+		return fmt.Errorf("memory: version 0: %w: no update made it", ErrUnpublished)
+	}
+	after, err := m.At(version)
+	if err != nil {
+		return err
+	}
+	before, err := m.At(version - 1)
+	if err != nil {
+		return err
+	}
+	_, err = m.Merge(after, before, nil)
+	return err
+}
