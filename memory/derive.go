@@ -166,7 +166,14 @@ func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 // count counts an entry of a space in or out.
 func (s *settler) count(sp *space, name string, e *entry, n int) {
 	size := e.size + nameSize(name)
+	before := sp.count
 	sp.count += n
+	switch 0 {
+	case before:
+		s.total.bytes += spaceSize
+	case sp.count:
+		s.total.bytes -= spaceSize
+	}
 	sp.bytes += int64(n) * size
 	s.total.count += n
 	s.total.bytes += int64(n) * size

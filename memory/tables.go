@@ -76,9 +76,16 @@ type space struct {
 	texts    *text.Index
 }
 
+// spaceSize is about what a space takes besides its entries and indexes: its row, and its
+// place in the table and in the order.
+const spaceSize = 144
+
 // size returns how many bytes the space takes, with its indexes.
 func (sp *space) size() int64 {
-	return sp.bytes + int64(sp.vectors.Bytes()) + int64(sp.texts.Bytes())
+	if sp.count == 0 {
+		return 0
+	}
+	return spaceSize + sp.bytes + int64(sp.vectors.Bytes()) + int64(sp.texts.Bytes())
 }
 
 // A total is what follows from all entries. It is immutable, once it is stored.

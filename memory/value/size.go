@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"time"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/size"
 )
 
 // maxSize is the size of what takes that much or more, small enough that the sizes of
@@ -28,7 +30,7 @@ func (v Value) sizeIn(kept bool) int64 {
 			n += int64(unsafe.Sizeof(text)) + int64(len(text))
 		}
 	case String, Bytes:
-		n += int64(v.n.bits)
+		n += int64(size.Object(int(v.n.bits)))
 	case Time:
 		n += int64(unsafe.Sizeof(time.Time{}))
 	case Handle:
