@@ -1,10 +1,11 @@
 package memory
 
 import (
+	"encoding/binary"
 	"time"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/memory/text"
 )
 
 // A Batch is one update of a Memory. It must not be used after its function has
@@ -15,13 +16,15 @@ type Batch struct {
 	now     int64
 	tick    uint64
 	entries *cow.Editor[string, *entry]
-	wrote   bool // a verb changed something
+	settler *settler
+	cleared clearings      // so far
+	dims    map[string]int // of vectors that were put and are not settled yet, by space
 
-	// What was put and is not settled yet; see settle.
-	vectors map[string][]float32 // by the name of the entry
-	dims    map[string]int       // of the vectors that were put, by space
-	words   map[*node]text.Words // by the value they are of
-	settler settler
+	wrote   bool            // a verb changed something
+	stored  int             // entries
+	limited map[string]bool // spaces that were configured
+	swept   int
+	evicted []nameText
 }
 
 // Batch calls f with a Batch, and publishes what f did through it, in any number
@@ -29,15 +32,84 @@ type Batch struct {
 // Batch returns, or panics, or if what f did cannot be stored, nothing happens.
 // Batches, and all other writes, run one at a time; f must not write to the Memory
 // itself.
+//
+// Where a sink makes the DB durable or replicates it, Batch returns once its version is
+// acknowledged, with the errors of [cow.DB.Update], and f may be called again.
 func (m *Memory) Batch(f func(b *Batch) error) error {
-	return m.db.Update(func(tx *cow.Tx) error {
-		b := &Batch{m: m, tx: tx, now: time.Now().UnixNano(), tick: m.ticks.Add(1), entries: m.entries.Edit(tx)}
-		b.settler.begin(b)
-		if err := f(b); err != nil {
-			return err
+	return m.db.Update(func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
+}
+
+// BatchIn is Batch in an update of the DB, with whatever else that does to other tables.
+// If BatchIn returns an error so must the function of the update. It may be called
+// several times in one.
+func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
+	b := m.begin(tx)
+	ended := false
+	defer func() {
+		if !ended {
+			m.settlers.Delete(tx)
 		}
-		return b.settler.end()
-	})
+	}()
+	if err := f(b); err != nil {
+		return err
+	}
+	if err := b.end(); err != nil {
+		return err
+	}
+	ended = true
+	return nil
+}
+
+// begin begins a Batch.
+func (m *Memory) begin(tx *cow.Tx) *Batch {
+	if last := m.last.Value(); last != nil && last != tx {
+		m.settlers.Delete(last) // of an update that failed after its Batch
+	}
+	m.last = weak.Make(tx)
+	b := &Batch{m: m, tx: tx, now: time.Now().UnixNano(), tick: m.ticks.Add(1), entries: m.entries.Edit(tx), settler: m.settler(tx)}
+	heads := m.heads.Edit(tx)
+	for key, h := range heads.All() {
+		b.now = max(b.now, h.At) // a clock may go back, time may not
+		if heads.Revision(key) == Pending {
+			b.evicted = append(b.evicted, h.Evicted...)
+		}
+	}
+	if m.clears.Load() {
+		b.cleared = clearings{m.tables.cleared.Edit(tx).Map()}
+	}
+	return b
+}
+
+// end does what ends every Batch: it removes a few of what has expired or was cleared,
+// and what is too much.
+func (b *Batch) end() error {
+	b.purge(purgeAtOnce)
+	b.swept = b.sweep(sweepAtOnce)
+	if err := b.settler.settle(); err != nil {
+		return err
+	}
+	if err := b.evict(); err != nil {
+		return err
+	}
+	if b.settler.settled == b.settler.base {
+		return nil
+	}
+	for range b.settler.settled.Diff(b.settler.base) {
+		b.setHead(&head{b.now, max(b.now, time.Now().UnixNano()), b.evicted, b.marks()})
+		break
+	}
+	return nil
+}
+
+// setHead puts a head in place of those there are. Its key is another one each time: there
+// are two heads after a merge by the DB, and no conflict.
+func (b *Batch) setHead(h *head) {
+	heads := b.m.heads.Edit(b.tx)
+	for key := range heads.Map().Keys() {
+		heads.Delete(key)
+	}
+	key := binary.BigEndian.AppendUint64(nil, uint64(h.At))
+	heads.Set(string(binary.BigEndian.AppendUint64(key, b.tick)), h)
 }
 
 // Version returns the version that the batch will publish, if it does: a batch that
@@ -57,14 +129,21 @@ func (b *Batch) lookup(name string) (*entry, uint64) {
 	if e == nil || e.expired(b.now) {
 		return nil, 0
 	}
-	return e, b.entries.Revision(name)
+	revision := b.entries.Revision(name)
+	if b.cleared.left() > 0 {
+		if path, _ := split(name); !b.cleared.alive(path, revision) {
+			return nil, 0
+		}
+	}
+	return e, revision
 }
 
 // store stores an entry under a name.
 func (b *Batch) store(name string, e *entry) {
-	b.complete(name, e)
+	b.complete(e)
 	b.entries.Set(name, e)
 	b.wrote = true
+	b.stored++
 }
 
 // remove removes the entry under a name.
@@ -75,11 +154,8 @@ func (b *Batch) remove(name string) {
 }
 
 // complete fills in what is the same for all entries that a batch stores.
-func (b *Batch) complete(name string, e *entry) {
-	e.size = int64(entryOverhead+len(name)) + e.value.size() + e.metadata.size()
-	if e.vector != nil {
-		e.size += int64(e.vector.dim) * vectorBytes
-	}
+func (b *Batch) complete(e *entry) {
+	e.measure()
 	if e.updated == unset {
 		e.updated = b.now
 	}
@@ -87,20 +163,4 @@ func (b *Batch) complete(name string, e *entry) {
 		e.created = b.now
 	}
 	e.used.written(b.tick)
-}
-
-const (
-	entryOverhead = 256   // of a row and its place in two tables and indexes
-	vectorBytes   = 4 + 1 // of a dimension of a vector, with that for the quick scan
-)
-
-// expired reports whether the entry has expired at an instant.
-func (e *entry) expired(instant int64) bool { return e.expires != 0 && e.expires <= instant }
-
-// next returns a copy of e to be changed and stored, or a new entry if it is nil.
-func (e *entry) next() *entry {
-	if e == nil {
-		return &entry{created: unset, updated: unset}
-	}
-	return &entry{value: e.value, metadata: e.metadata, vector: e.vector, created: e.created, updated: unset, expires: e.expires}
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -21,9 +23,10 @@ const (
 	Deleted                       // by a verb
 	Expired                       // and swept
 	Evicted                       // because a limit was reached
+	Cleared                       // all entries of the space, and of those below it if Below, by Clear or ClearAll
 )
 
-var changeNames = [...]string{"unknown", "added", "changed", "deleted", "expired", "evicted"}
+var changeNames = [...]string{"unknown", "added", "changed", "deleted", "expired", "evicted", "cleared"}
 
 // String returns the name of the kind.
 func (k ChangeKind) String() string {
@@ -33,14 +36,17 @@ func (k ChangeKind) String() string {
 	return changeNames[0]
 }
 
-// A Change is what one commit did to one entry. It is an immutable value and
-// stays valid.
+// A Change is what one commit did to one entry, or, if it is Cleared, to all entries of a
+// space at once: each of at most 64 entries is Deleted, of more there is one Change,
+// without a Key, before all others of the commit. It is an immutable value and stays
+// valid.
 type Change struct {
 	Version uint64    // of the commit
 	Time    time.Time // of the commit
 	Space   []string  // the caller's own
 	Key     string
 	Kind    ChangeKind
+	Below   bool  // the spaces below too, if Cleared
 	Old     Entry // the zero Entry if Added
 	New     Entry // the zero Entry if Deleted, Expired or Evicted
 }
@@ -54,12 +60,12 @@ type Change struct {
 // for what is kept without Retain; it starts no goroutine and never makes a writer
 // wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
-	return s.m.changes(s.m.db.Changes(ctx, since), nameOf(s.path, ""))
+	return s.m.changes(s.m.db.Changes(ctx, since), nameOf(s.path, ""), func(key string) bool { return covers(key, s.path) })
 }
 
 // Changes is Space.Changes for all spaces.
 func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
-	return m.changes(m.db.Changes(ctx, since), "")
+	return m.changes(m.db.Changes(ctx, since), "", all)
 }
 
 // Cursor returns a text for a version of this Memory, such as that of a Change,
@@ -69,40 +75,33 @@ func (m *Memory) Cursor(version uint64) string { return m.db.Cursor(version) }
 // Resume is Changes from a cursor. It ends with ErrCursor for any other text, and
 // with ErrLineage for a cursor of another Memory, a fork included.
 func (m *Memory) Resume(ctx context.Context, cursor string) iter.Seq2[Change, error] {
-	return m.changes(m.db.Resume(ctx, cursor), "")
+	return m.changes(m.db.Resume(ctx, cursor), "", all)
 }
 
-func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string) iter.Seq2[Change, error] {
+func all(string) bool { return true }
+
+// changes returns what commits did to entries whose names begin with prefix, and what was
+// cleared by marks that are wanted.
+func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string, wanted func(mark string) bool) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
 		for commit, err := range commits {
 			if err != nil {
-				yield(Change{}, named(err))
+				yield(Change{}, bare.Named(err))
 				return
 			}
-			var rows []snapshot.Change[string, *entry]
-			for c := range m.entries.Rows(commit) {
-				if strings.HasPrefix(c.Key, prefix) {
-					rows = append(rows, c)
+			var changes []Change
+			for c := range m.tables.cleared.Rows(commit) {
+				old, _ := c.Old()
+				next, _ := c.New()
+				if next != nil && (old == nil || old.At != next.At) && wanted(c.Key) {
+					path, below := strings.CutSuffix(c.Key, aboveBelow)
+					changes = append(changes, Change{Space: decodePath(path), Kind: Cleared, Below: below})
 				}
 			}
-			if len(rows) == 0 {
-				continue
-			}
-			slices.SortFunc(rows, func(a, b snapshot.Change[string, *entry]) int { return strings.Compare(a.Key, b.Key) })
-			var h *head
-			for c := range m.heads.Rows(commit) {
-				h, _ = c.New()
-			}
-			evicted := make(map[string]bool)
-			if h != nil {
-				for _, name := range h.evicted {
-					evicted[name] = true
-				}
-			}
-			for _, c := range rows {
-				change := newChange(c, h, evicted)
-				change.Version, change.Time = commit.Version(), commit.Time()
-				if !yield(change, nil) {
+			changes = m.appendRows(changes, commit, prefix)
+			for _, c := range changes {
+				c.Version, c.Time = commit.Version(), commit.Time()
+				if !yield(c, nil) {
 					return
 				}
 			}
@@ -110,20 +109,55 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string) i
 	}
 }
 
-// newChange returns what a commit with that head did to one row.
-func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bool) Change {
+// appendRows appends what a commit did to entries whose names begin with prefix.
+func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string) []Change {
+	var rows []snapshot.Change[string, *entry]
+	for c := range m.entries.Rows(commit) {
+		if strings.HasPrefix(c.Key, prefix) {
+			rows = append(rows, c)
+		}
+	}
+	if len(rows) == 0 {
+		return changes
+	}
+	slices.SortFunc(rows, func(a, b snapshot.Change[string, *entry]) int { return strings.Compare(a.Key, b.Key) })
+	h := new(head)
+	for c := range m.heads.Rows(commit) {
+		if is, ok := c.New(); ok {
+			h = is
+		}
+	}
+	evicted := make(map[string]bool, len(h.Evicted))
+	for _, name := range h.Evicted {
+		evicted[string(name)] = true
+	}
+	for _, c := range rows {
+		if change, ok := newChange(c, h, evicted); ok {
+			changes = append(changes, change)
+		}
+	}
+	return changes
+}
+
+// newChange returns what a commit with that head did to one row, unless the row was of
+// what had been cleared.
+func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bool) (Change, bool) {
 	path, key := split(c.Key)
 	old, is := c.Rows()
 	change := Change{Space: decodePath(path), Key: key, Kind: Changed}
-	if is != (snapshot.Row[string, *entry]{}) {
+	none := snapshot.Row[string, *entry]{}
+	if is != none {
 		change.New = newEntry(key, is.Shared(), is.Revision())
 	}
-	if old == (snapshot.Row[string, *entry]{}) {
+	if old != none && slices.ContainsFunc(h.Cleared, func(m mark) bool { return covers(string(m.Key), path) && old.Revision() <= m.At }) {
+		old = none
+	}
+	if old == none {
 		change.Kind = Added
-		return change
+		return change, is != none
 	}
 	change.Old = newEntry(key, old.Shared(), old.Revision())
-	expired := h != nil && old.Shared().expired(h.began)
+	expired := old.Shared().expired(h.Began)
 	switch {
 	case c.Kind == snapshot.Changed && expired:
 		change.Kind, change.Old = Added, Entry{} // what was there had gone before
@@ -135,5 +169,5 @@ func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bo
 	default:
 		change.Kind = Deleted
 	}
-	return change
+	return change, true
 }

@@ -330,7 +330,7 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 			}
 			synctest.Wait()
 			require.Empty(t, woken, name)
-			require.Equal(t, len(all), m.Stats().Waiting)
+			require.Equal(t, 2*len(all), m.Stats().Waiting, "for its rows, and for what is cleared")
 			c.write()
 			synctest.Wait()
 			is := []int{}

@@ -74,10 +74,21 @@
 //
 // # How it is made
 //
-// A Memory is a [cow.DB] of four tables. The entries are the one truth. What
-// follows from them, how many entries a space has, the index of its vectors
+// A Memory is tables of a [cow.DB]: its own, by [New], or that of an application, by [On].
+// The entries are the one truth, with how spaces are configured, and what was cleared.
+// What follows from them, how many entries a space has, the index of its vectors
 // (package vector) and of its text (package text), lies in the row of the space, as
-// an immutable value of its own, and is brought up to the entries at the end of each
-// batch, by comparing versions. So a commit, a fork, a merge and a read of the past
-// have all of it in step without any mechanism of their own.
+// an immutable value of its own, and is derived from the entries at the end of each
+// update, by comparing versions: see derive.go. So a commit, a fork, a merge, a replica and
+// a read of the past have all of it in step without any mechanism of their own. What is
+// decided, by the clock or by a limit, is decided before, in a Batch: see expiry.go and
+// limits.go. Values are a package of their own, [value].
+//
+// # What takes how long
+//
+// A write does what it is asked, and besides removes at most a few dozen entries that have
+// expired, are too many or were cleared. So Configure with a lower limit, Clear, ClearAll
+// and Import leave the rest to later writes, or to [Memory.Sweep]; a space may have more
+// than its limit until then. Clear takes about no time; ClearAll takes time proportional
+// to the number of spaces below.
 package memory

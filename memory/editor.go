@@ -2,21 +2,8 @@ package memory
 
 import (
 	"fmt"
-	"math"
-	"time"
 
-	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
-)
-
-// The errors of verbs, to be tested with errors.Is. What is returned is a *KeyError
-// that wraps one of them.
-var (
-	ErrExists   = cow.ErrExists
-	ErrNotFound = cow.ErrNotFound
-	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
-	ErrModified = cow.ErrModified
 )
 
 // An Editor writes to one space within a Batch, and reads what the Batch has
@@ -67,38 +54,15 @@ func (e *Editor) put(key string, d draft) {
 	name := e.name(key)
 	old, _ := e.b.lookup(name)
 	next := old.next()
-	e.expire(next, 0)
-	e.value(next, d.value, d.words)
+	next.expires = e.b.expiry(e.space, 0)
+	e.value(next, d)
 	e.b.store(name, next)
 }
 
-// value makes v the value of an entry.
-func (e *Editor) value(next *entry, v Value, words text.Words) {
-	next.value = v
-	if e.b.m.options.NoText {
-		return
-	}
-	if e.b.words == nil {
-		e.b.words = make(map[*node]text.Words)
-	}
-	e.b.words[v.n] = words
-}
-
-// expire makes an entry expire, ttl from now, or, where that is 0, as the space
-// or the Memory says.
-func (e *Editor) expire(next *entry, ttl time.Duration) {
-	if ttl == 0 {
-		ttl = e.b.settler.optionsOf(e.space).TTL
-	}
-	if ttl == 0 {
-		ttl = e.b.m.options.TTL
-	}
-	next.expires = 0
-	if ttl > 0 {
-		if next.expires = e.b.now + int64(ttl); next.expires < 0 {
-			next.expires = 0 // some 290 years is never
-		}
-	}
+// value makes the value of d that of an entry.
+func (e *Editor) value(next *entry, d draft) {
+	next.value = d.value
+	e.b.settler.know(d.value, d.words)
 }
 
 // PutItem stores a whole entry under key, in place of what is there.
@@ -118,9 +82,9 @@ func (e *Editor) putItem(key string, d draft) error {
 	if old, _ := e.b.lookup(e.name(key)); old != nil {
 		next.created = old.created
 	}
-	e.expire(next, d.ttl)
-	e.value(next, d.value, d.words)
-	e.vector(key, next, d)
+	next.expires = e.b.expiry(e.space, d.ttl)
+	e.value(next, d)
+	next.metadata, next.vector = d.metadata, d.vector
 	e.b.store(e.name(key), next)
 	return nil
 }
@@ -172,9 +136,9 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 		return keyError(e.space, key, ErrModified)
 	}
 	if !next.value.Exists() {
-		e.expire(next, 0)
+		next.expires = e.b.expiry(e.space, 0)
 	}
-	e.value(next, d.value, d.words)
+	e.value(next, d)
 	e.b.store(name, next)
 	return nil
 }
@@ -235,26 +199,17 @@ func (e *Editor) Take(key string) (Value, bool) {
 	return v, ok
 }
 
-// Clear removes all entries of the space and returns how many there were. What
-// Configure has set stays.
+// Clear removes all entries of the space and returns how many there were; of more than
+// 64, those count too that have expired and are not swept yet. What Configure has set
+// stays. It takes about no time, however many there are: what they took is given back in
+// steps, by later writes and by Memory.Sweep.
 func (e *Editor) Clear() int {
-	return e.clear(e.b.m.order.During(e.b.entries).Prefix(nameOf(e.space, "")))
+	return e.b.clear(e.space)
 }
 
 // ClearAll is Clear for the space and all spaces below it.
 func (e *Editor) ClearAll() int {
-	return e.clear(within(e.b.m.order.During(e.b.entries), e.space))
-}
-
-func (e *Editor) clear(names cow.Range[string, *entry, string]) int {
-	n := 0
-	for name, row := range names.All() {
-		if !row.Shared().expired(e.b.now) {
-			n++
-		}
-		e.b.remove(name)
-	}
-	return n
+	return e.b.clear(e.space + aboveBelow)
 }
 
 // PutVector stores a vector and metadata, in place of those that key has. A
@@ -275,24 +230,11 @@ func (e *Editor) putVector(key string, d draft) error {
 	old, _ := e.b.lookup(e.name(key))
 	next := old.next()
 	if old == nil {
-		e.expire(next, 0)
+		next.expires = e.b.expiry(e.space, 0)
 	}
-	e.vector(key, next, d)
+	next.metadata, next.vector = d.metadata, d.vector
 	e.b.store(e.name(key), next)
 	return nil
-}
-
-// vector makes the vector and the metadata of d those of an entry.
-func (e *Editor) vector(key string, next *entry, d draft) {
-	next.metadata, next.vector = d.metadata, nil
-	if d.vector == nil {
-		return
-	}
-	next.vector = &embedding{len(d.vector)}
-	if e.b.vectors == nil {
-		e.b.vectors = make(map[string][]float32)
-	}
-	e.b.vectors[e.name(key)] = d.vector
 }
 
 // fits returns an error if v cannot be a vector of the space.
@@ -308,10 +250,11 @@ func (e *Editor) fits(key string, v []float32) error {
 	}
 	if d := dim(); d != 0 && d != len(v) {
 		// The vectors that had so many dimensions may be gone by now.
-		e.b.settler.sweep(nameOf(e.space, ""), math.MaxInt)
+		e.b.sweepSpace(e.space)
 		if err := e.b.settler.settle(); err != nil {
 			return err
 		}
+		e.b.dims = nil
 		if d := dim(); d != 0 && d != len(v) {
 			return keyError(e.space, key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
 		}

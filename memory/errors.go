@@ -3,62 +3,89 @@ package memory
 import (
 	"errors"
 	"fmt"
-	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// The errors of Freeze, to be tested with errors.Is. What is returned is a
-// *ValueError that wraps one of them.
+// The errors of [Freeze]. What is returned is a *ValueError that wraps one of them.
+// All errors are to be tested with errors.Is.
 var (
-	ErrUnsupported = errors.New("not a JSON-like value")
-	ErrCycle       = errors.New("value contains itself")
-	ErrTooDeep     = errors.New("value is nested too deeply")
+	ErrUnsupported = value.ErrUnsupported // not a JSON-like value
+	ErrCycle       = value.ErrCycle       // it contains itself
+	ErrTooDeep     = value.ErrTooDeep     // it is nested too deeply
+)
+
+// ErrAbsent is what [As] returns where there is no value.
+var ErrAbsent = value.ErrAbsent
+
+// The errors of verbs. What is returned is a *KeyError that wraps one of them.
+var (
+	ErrExists   = cow.ErrExists
+	ErrNotFound = cow.ErrNotFound
+	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
+	ErrModified = cow.ErrModified
+)
+
+// The errors of vectors.
+var (
+	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
+	ErrEmpty     = vector.ErrEmpty     // no dimensions at all
+	ErrNotFinite = vector.ErrNotFinite // NaN or an infinity
+	ErrZero      = vector.ErrZero      // only zeros, whose direction Cosine cannot compare
+)
+
+// The errors of reads of the past.
+var (
+	ErrCompacted   = cow.ErrCompacted
+	ErrUnpublished = cow.ErrUnpublished
+	ErrCursor      = cow.ErrCursor
+	ErrLineage     = cow.ErrLineage
+)
+
+// The other errors.
+var (
+	// ErrFull says that what a batch wrote is more than a limit allows, so that
+	// evicting all the rest would not do.
+	ErrFull = errors.New("more than a limit allows")
+
+	// ErrOptions says that SearchOptions, or the Filter in them, make no sense.
+	ErrOptions = errors.New("memory: bad search options")
+
+	// ErrFilter is what the error of every erroneous Filter wraps.
+	ErrFilter = errors.New("erroneous filter")
+
+	// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
+	ErrConflict = cow.ErrConflict
+
+	// ErrMalformed says that a line is not one of an export. The error says which one.
+	ErrMalformed = errors.New("malformed entry")
+
+	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
+	ErrUTF8 = errors.New("text is not UTF-8")
 )
 
 // A ValueError says where in a value the reason is that it cannot be frozen.
-type ValueError struct {
-	Path string // like that of Value.Path; "" is the value itself
-	Type string // the Go type there
-	Err  error
+type ValueError = value.Error
+
+// A KeyError says which entry an error is about.
+type KeyError struct {
+	Space []string // its path
+	Key   string
+	Err   error
 }
 
-func (e *ValueError) Error() string {
-	at := ""
-	switch long := 200; {
-	case len(e.Path) > long:
-		at = fmt.Sprintf(" at %q…", e.Path[:long])
-	case e.Path != "":
-		at = fmt.Sprintf(" at %q", e.Path)
-	}
-	return fmt.Sprintf("memory: %v%s: %v", e.Type, at, e.Err)
+func (e *KeyError) Error() string {
+	return fmt.Sprintf("memory: space %q, key %q: %v", e.Space, e.Key, bare.Wrap(e.Err))
 }
 
-func (e *ValueError) Unwrap() error { return e.Err }
+func (e *KeyError) Unwrap() error { return e.Err }
 
-// A bare error is one to be wrapped: its text does not begin with the name of a package,
-// which that of the whole error does.
-type bare struct{ error }
-
-func (b bare) Error() string {
-	text := b.error.Error()
-	for _, name := range []string{"memory: ", "cow: ", "vector: ", "text: "} {
-		if rest, ok := strings.CutPrefix(text, name); ok {
-			return rest
-		}
-	}
-	return text
-}
-
-func (b bare) Unwrap() error { return b.error }
-
-// named returns err with the name of this package, if it has that of another.
-func named(err error) error {
-	if err == nil || (bare{err}).Error() == err.Error() {
-		return err
-	}
-	return fmt.Errorf("memory: %w", bare{err})
-}
+func keyError(space, key string, err error) error { return &KeyError{decodePath(space), key, err} }
 
 // spaceError returns an error about a space.
 func spaceError(path string, err error) error {
-	return fmt.Errorf("memory: space %q: %w", decodePath(path), bare{err})
+	return fmt.Errorf("memory: space %q: %w", decodePath(path), bare.Wrap(err))
 }

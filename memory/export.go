@@ -3,13 +3,24 @@ package memory
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"time"
 	"unicode/utf8"
+
+	"github.com/cowstore/cowstore/memory/internal/bare"
 )
+
+// A configured is a line of an export that says how a space is configured.
+type configured struct {
+	Space   []string `json:"space"`
+	Options struct {
+		MaxEntries int    `json:"max_entries,omitempty"`
+		MaxBytes   int64  `json:"max_bytes,omitempty"`
+		TTL        string `json:"ttl,omitempty"` // as time.Duration writes it, or "never"
+	} `json:"options"`
+}
 
 // A record is a line of an export, an entry as JSON. Import reads it member by
 // member.
@@ -24,20 +35,24 @@ type record struct {
 	Expires  *time.Time      `json:"expires,omitempty"` // absent: never
 }
 
-// The errors of Export and Import, to be tested with errors.Is.
-var (
-	// ErrMalformed says that a line is not an entry. The error says which one.
-	ErrMalformed = errors.New("malformed entry")
-
-	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
-	ErrUTF8 = errors.New("text is not UTF-8")
-)
-
 // Export writes all entries as JSON Lines, one a line, in the order of their
 // spaces and keys, while writes to the Memory may go on. A line is, without the break:
 //
 //	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},
 //	 "created":"…","updated":"…","expires":"…"}
+//
+// Before the entries there is a line for each space that is configured, by its path:
+//
+//	{"space":["user","42"],"options":{"max_entries":100,"max_bytes":65536,"ttl":"1h0m0s"}}
+//
+// What does not come back by Import is:
+//
+//	the Go types of values      they are those of JSON; Bytes and Times are Strings
+//	what JSON does not show     unexported fields, and that pointers led to one object
+//	Handles                     they cannot be exported
+//	revisions and versions      each entry gets that of the update that stores it
+//	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
+//	when an entry was last read
 //
 // An entry without value, vector, metadata or expiry has no such member. Times
 // are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
@@ -50,18 +65,22 @@ func (s Snapshot) Export(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
+	cleared := s.clearings()
+	if err := s.exportOptions(enc); err != nil {
+		return err
+	}
 	for name, row := range s.t.order.In(s.t.entries.In(s.root)).All() {
 		e := row.Shared()
-		if e.expired(s.instant) {
+		path, key := split(name)
+		if e.expired(s.instant) || !cleared.alive(path, row.Revision()) {
 			continue
 		}
-		path, key := split(name)
 		r, err := s.record(path, key, e)
 		if err == nil {
 			err = enc.Encode(r)
 		}
 		if err != nil {
-			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, bare{err})
+			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, bare.Wrap(err))
 		}
 	}
 	return b.Flush()
@@ -69,8 +88,8 @@ func (s Snapshot) Export(w io.Writer) error {
 
 func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 	space := decodePath(path)
-	r := &record{Space: &space, Key: &key}
-	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.valid() || !e.metadata.valid() {
+	r := &record{Space: &space, Key: &key, Vector: e.vector}
+	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.value.ValidUTF8() || !e.metadata.ValidUTF8() {
 		return nil, ErrUTF8
 	}
 	var err error
@@ -84,9 +103,6 @@ func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 			return nil, err
 		}
 	}
-	if e.vector != nil {
-		r.Vector, _ = s.space(path).vectors.Get(key)
-	}
 	created, updated := time.Unix(0, e.created).UTC(), time.Unix(0, e.updated).UTC()
 	r.Created, r.Updated = &created, &updated
 	if e.expires != 0 {
@@ -98,23 +114,29 @@ func (s Snapshot) record(path, key string, e *entry) (*record, error) {
 
 func invalid(s string) bool { return !utf8.ValidString(s) }
 
-// valid reports whether all strings of v, keys too, are UTF-8.
-func (v Value) valid() bool {
-	switch v.Kind() {
-	case String:
-		return utf8.ValidString(v.String())
-	case List:
-		for _, e := range v.Values() {
-			if !e.valid() {
-				return false
-			}
+// exportOptions writes how spaces are configured.
+func (s Snapshot) exportOptions(enc *json.Encoder) error {
+	options := s.t.options.In(s.root)
+	for _, path := range slices.Sorted(options.Keys()) {
+		o, _ := options.Get(path)
+		c := configured{Space: decodePath(path)}
+		if slices.ContainsFunc(c.Space, invalid) {
+			return fmt.Errorf("memory: export of the options of space %q: %w", c.Space, ErrUTF8)
 		}
-	case Map:
-		for k, e := range v.All() {
-			if !utf8.ValidString(k) || !e.valid() {
-				return false
-			}
+		c.Options.MaxEntries, c.Options.MaxBytes = o.MaxEntries, o.MaxBytes
+		switch o.TTL {
+		case 0:
+		case Never:
+			c.Options.TTL = never
+		default:
+			c.Options.TTL = o.TTL.String()
+		}
+		if err := enc.Encode(c); err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
+
+// never is how Never is written.
+const never = "never"

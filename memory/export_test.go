@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
@@ -17,41 +18,44 @@ func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.N
 func (s Snapshot) checkDerived(noText bool) error {
 	want := make(map[string]*space)
 	words := make(map[string]bool)
-	var bytes int64
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	rows := s.t.entries.In(s.root)
-	expiring := 0
+	expiring, alive := 0, 0
+	cleared := s.clearings()
 	for name, row := range s.t.order.In(rows).All() {
 		e := row.Shared()
 		path, key := split(name)
+		if e.expires != 0 {
+			expiring++
+		}
+		if !cleared.alive(path, row.Revision()) {
+			continue
+		}
+		alive++
 		sp := want[path]
 		if sp == nil {
 			sp = new(space)
 			want[path] = sp
 		}
-		size := int64(entryOverhead+len(name)) + e.value.size() + e.metadata.size()
-		if e.vector != nil {
-			size += int64(e.vector.dim) * vectorBytes
+		was := e.size
+		if e.measure(); was != e.size {
+			fail("%q %q: size %d, not %d", decodePath(path), key, was, e.size)
 		}
-		if size != e.size {
-			fail("%q %q: size %d, not %d", decodePath(path), key, e.size, size)
-		}
+		size := e.size + nameSize(name)
 		if !e.value.Exists() && e.vector == nil {
 			fail("%q %q has neither value nor vector", decodePath(path), key)
 		}
 		sp.count++
 		sp.bytes += size
-		bytes += size
 		if e.expires != 0 {
 			sp.expiring++
-			expiring++
 		}
 		if v, ok := s.space(path).vectors.Get(key); ok != (e.vector != nil) {
 			fail("%q %q: in the vectors: %v", decodePath(path), key, ok)
 		} else if ok {
-			if len(v) != e.vector.dim {
-				fail("%q %q: %d dimensions, not %d", decodePath(path), key, len(v), e.vector.dim)
+			if !slices.Equal(v, e.vector) {
+				fail("%q %q: %v, not %v", decodePath(path), key, v, e.vector)
 			}
 			var err error
 			if sp.vectors, err = sp.vectors.Set(key, v); err != nil {
@@ -59,8 +63,8 @@ func (s Snapshot) checkDerived(noText bool) error {
 			}
 		}
 		if !noText && e.value.Exists() {
-			sp.texts = sp.texts.Set(key, text.Tokenize(e.value.texts))
-			for t := range e.value.texts {
+			sp.texts = sp.texts.Set(key, text.Tokenize(e.value.Texts()))
+			for t := range e.value.Texts() {
 				words[t] = true
 			}
 		}
@@ -71,11 +75,13 @@ func (s Snapshot) checkDerived(noText bool) error {
 	if n := s.t.byExpiry.In(rows).Len(); n != expiring {
 		fail("%d entries by expiry, not %d", n, expiring)
 	}
-	if h, ok := s.t.heads.In(s.root).Get(headKey); ok && h.bytes != bytes || !ok && bytes != 0 {
-		fail("%d bytes in all, counted %v", bytes, h)
-	}
+	var bytes int64
 	for path, row := range s.t.byPath.In(s.t.spaces.In(s.root)).All() {
 		is := row.Shared()
+		if !cleared.alive(path, row.Revision()) {
+			continue
+		}
+		bytes += is.size()
 		sp := want[path]
 		if sp == nil {
 			fail("space %q is stored and has nothing", decodePath(path))
@@ -109,7 +115,10 @@ func (s Snapshot) checkDerived(noText bool) error {
 			}
 		}
 	}
-	for path, o := range s.t.limits.In(s.root).All() {
+	if is := s.t.total(s.root); is != (total{alive, bytes}) {
+		fail("%v in all, not %v", is, total{alive, bytes})
+	}
+	for path, o := range s.t.options.In(s.root).All() {
 		if *o == (SpaceOptions{}) {
 			fail("space %q is configured to nothing", decodePath(path))
 		}
@@ -120,12 +129,5 @@ func (s Snapshot) checkDerived(noText bool) error {
 	return errors.Join(errs...)
 }
 
-// Bytes returns how many bytes the entries of the current version take, as counted
-// along.
-func (m *Memory) Bytes() int64 {
-	h, _ := m.heads.In(m.db.Load()).Get(headKey)
-	if h == nil {
-		return 0
-	}
-	return h.bytes
-}
+// Bytes returns how many bytes the current version takes, as counted along.
+func (m *Memory) Bytes() int64 { return m.total(m.db.Load()).bytes }

@@ -1,15 +1,13 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// ErrFilter is what the error of every erroneous Filter wraps, to be tested with
-// errors.Is.
-var ErrFilter = errors.New("erroneous filter")
+	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/value"
+)
 
 // A filter is evaluated by recursion, and the same filter may be a part of
 // another many times: both are bounded.
@@ -126,7 +124,7 @@ func (f Field) filter(op operator, constants ...any) Filter {
 	for i, v := range constants {
 		frozen, err := Freeze(v)
 		if err != nil {
-			c.err = fmt.Errorf("memory: %w on %v: %w", ErrFilter, f, bare{err})
+			c.err = fmt.Errorf("memory: %w on %v: %w", ErrFilter, f, bare.Wrap(err))
 			break
 		}
 		c.constants[i] = frozen
@@ -192,7 +190,7 @@ func (f Filter) Err() error {
 }
 
 // match reports whether f wants an entry. An erroneous filter wants none.
-func (f Filter) match(value, metadata Value) bool {
+func (f Filter) match(of, metadata Value) bool {
 	c := f.c
 	if c == nil {
 		return true
@@ -203,35 +201,27 @@ func (f Filter) match(value, metadata Value) bool {
 	switch c.op {
 	case opAnd:
 		for _, part := range c.parts {
-			if !part.match(value, metadata) {
+			if !part.match(of, metadata) {
 				return false
 			}
 		}
 		return true
 	case opOr:
 		for _, part := range c.parts {
-			if part.match(value, metadata) {
+			if part.match(of, metadata) {
 				return true
 			}
 		}
 		return false
 	case opNot:
-		return !c.parts[0].match(value, metadata)
+		return !c.parts[0].match(of, metadata)
 	}
-	at := value
+	at := of
 	if c.field.metadata {
 		at = metadata
 	}
 	for _, step := range c.field.path {
-		if at.Kind() == List {
-			i, ok := index(step)
-			if !ok {
-				return c.op == opNe
-			}
-			at = at.Index(i)
-		} else {
-			at = at.Key(step)
-		}
+		at = at.Step(step)
 	}
 	if !at.Exists() {
 		return c.op == opNe
@@ -244,7 +234,7 @@ func (f Filter) match(value, metadata Value) bool {
 	case opNe:
 		return !Equal(at, c.constants[0])
 	}
-	order, ok := compare(at, c.constants[0])
+	order, ok := value.Compare(at, c.constants[0])
 	switch c.op {
 	case opGt:
 		return ok && order > 0

@@ -5,16 +5,10 @@ import (
 	"math"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
-)
-
-// The errors of reads of the past, to be tested with errors.Is.
-var (
-	ErrCompacted   = cow.ErrCompacted
-	ErrUnpublished = cow.ErrUnpublished
-	ErrCursor      = cow.ErrCursor
-	ErrLineage     = cow.ErrLineage
 )
 
 // Pending is the revision, inside a Batch, of what that Batch itself wrote: it
@@ -33,10 +27,10 @@ func (m *Memory) Retain(r cow.Retention) { m.db.Retain(r) }
 func (m *Memory) At(version uint64) (Snapshot, error) {
 	root, err := m.db.At(version)
 	if err != nil {
-		return Snapshot{}, named(err)
+		return Snapshot{}, bare.Named(err)
 	}
 	if root == m.db.Load() {
-		return m.now(root), nil
+		return m.In(root), nil
 	}
 	return m.at(root), nil
 }
@@ -44,8 +38,8 @@ func (m *Memory) At(version uint64) (Snapshot, error) {
 // at returns a past snapshot.
 func (m *Memory) at(root *cow.Snapshot) Snapshot {
 	s := Snapshot{t: m.tables, root: root}
-	if h, ok := m.heads.In(root).Get(headKey); ok {
-		s.instant = h.at
+	for _, h := range m.heads.In(root).All() {
+		s.instant = max(s.instant, h.At)
 	}
 	return s
 }
@@ -56,7 +50,7 @@ func (m *Memory) at(root *cow.Snapshot) Snapshot {
 func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 	root, err := m.db.AsOf(t)
 	if err != nil {
-		return Snapshot{}, named(err)
+		return Snapshot{}, bare.Named(err)
 	}
 	instant := int64(math.MaxInt64) - 1
 	if t.Before(time.Unix(0, instant)) {
@@ -71,7 +65,7 @@ func (m *Memory) Versions() iter.Seq2[uint64, time.Time] { return m.db.Versions(
 
 // Pin keeps the snapshot of a version under a name until Unpin: At finds it
 // however long ago it was. The errors are those of At.
-func (m *Memory) Pin(name string, version uint64) error { return named(m.db.Pin(name, version)) }
+func (m *Memory) Pin(name string, version uint64) error { return bare.Named(m.db.Pin(name, version)) }
 
 // Unpin lets go of the pin of that name and reports whether there was one.
 func (m *Memory) Unpin(name string) bool { return m.db.Unpin(name) }
@@ -95,8 +89,5 @@ func (m *Memory) Fork(s Snapshot) *Memory {
 	if s.root == nil {
 		s.root = m.empty
 	}
-	f := &Memory{db: m.db.Fork(s.root), tables: m.tables, options: m.options}
-	f.expires.Store(m.byExpiry.In(m.entries.In(s.root)).Len() > 0)
-	f.stamps.Store(m.options.limits() || m.limits.In(s.root).Len() > 0)
-	return f
+	return m.Of(m.db.Fork(s.root))
 }

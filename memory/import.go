@@ -5,19 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/value"
 
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// maxGrowth is how much more memory a value may take than the longest line: with the
-// text of the line and what it takes to read it, four times as much.
-const maxGrowth = 3
-
 // Import stores the entries that Export has written, or anybody in that format,
-// as one version, in place of those under the same keys, and returns how many
-// lines there were. Empty lines are skipped. Of a value, whole numbers become
+// in place of those under the same keys, and returns how many lines there were. It
+// stores a few at a time, each time as one version, so that other writers need not wait
+// long: an import of more than 64 lines is several versions. Empty lines are skipped. Of a value, whole numbers become
 // int, or int64 or uint64 where they do not fit, others float64, and those that have
 // more digits than any of these json.Number; objects and lists become map[string]any
 // and []any. Where created and updated are absent
@@ -31,7 +32,8 @@ const maxGrowth = 3
 // which may be many times their text, and is limited too: see [Options.MaxLine].
 //
 // A line that is not such an entry, has other members, or is more than MaxLine allows,
-// is an error that wraps ErrMalformed and says which line, and nothing is imported.
+// is an error that wraps ErrMalformed and says which line, and nothing is imported. After
+// any other error, such as ErrFull, the first n lines are.
 func (m *Memory) Import(r io.Reader) (n int, err error) {
 	var all []imported
 	in := newLines(r, m.options.maxLine())
@@ -43,17 +45,46 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 		if err == nil && len(bytes.TrimSpace(text)) > 0 {
 			var i imported
 			i, err = m.parse(text)
-			i.line = line
+			i.line, i.bytes = line, len(text)
 			all = append(all, i)
 		}
 		if err != nil {
 			return 0, lineError(line, err)
 		}
 	}
-	if len(all) == 0 {
-		return 0, nil
+	for step := range steps(all) {
+		if err := m.store(step); err != nil {
+			return n, err
+		}
+		n += len(step)
 	}
-	err = m.Batch(func(b *Batch) error {
+	return n, nil
+}
+
+// Import stores up to so many entries, of so many bytes, in one version: other writers wait
+// for no more.
+const (
+	importAtOnce      = 64
+	importBytesAtOnce = 1 << 18
+)
+
+// steps cuts what is to be imported into what is stored at once.
+func steps(all []imported) iter.Seq[[]imported] {
+	return func(yield func([]imported) bool) {
+		for from, to := 0, 0; from < len(all); from = to {
+			for bytes := 0; to < len(all) && to-from < importAtOnce && (to == from || bytes+all[to].bytes <= importBytesAtOnce); to++ {
+				bytes += all[to].bytes
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+		}
+	}
+}
+
+// store stores entries that were read, as one version.
+func (m *Memory) store(all []imported) error {
+	return m.Batch(func(b *Batch) error {
 		for _, i := range all {
 			if err := b.editor(i.space).restore(i); err != nil {
 				return lineError(i.line, err)
@@ -61,36 +92,39 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, err
-	}
-	return len(all), nil
 }
 
 // An imported is a line that was read.
 type imported struct {
 	draft
-	line                      int
+	line, bytes               int
 	space, key                string
 	created, updated, expires int64
+	options                   *SpaceOptions // nil: the line is an entry
 }
 
-func lineError(line int, err error) error { return fmt.Errorf("memory: line %d: %w", line, bare{err}) }
+func lineError(line int, err error) error {
+	return fmt.Errorf("memory: line %d: %w", line, bare.Wrap(err))
+}
 
 // restore stores what was read, as it was.
 func (e *Editor) restore(i imported) error {
+	if i.options != nil {
+		e.Configure(*i.options)
+		return nil
+	}
 	if err := e.fits(i.key, i.vector); err != nil {
 		return err
 	}
 	next := &entry{created: i.created, updated: i.updated, expires: i.expires}
-	e.value(next, i.value, i.words)
-	e.vector(i.key, next, i.draft)
+	e.value(next, i.draft)
+	next.metadata, next.vector = i.metadata, i.vector
 	e.b.store(e.name(i.key), next)
 	return nil
 }
 
 // memberNames are the members that a line may have.
-var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires"}
+var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options"}
 
 // parse reads a line.
 func (m *Memory) parse(line []byte) (imported, error) {
@@ -98,11 +132,14 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	if !utf8.Valid(line) {
 		return i, fmt.Errorf("%w: %w", ErrMalformed, ErrUTF8)
 	}
-	if err := valid(line); err != nil {
+	if err := value.Valid(line); err != nil {
 		return i, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
+	if bytes.TrimLeft(line, " \t\r")[0] != '{' {
+		return i, fmt.Errorf("%w: it is not an object", ErrMalformed)
+	}
 	met := make(map[string]bool, len(memberNames))
-	err := eachMember(line, func(name string, text []byte) error {
+	err := value.EachMember(line, func(name string, text []byte) error {
 		switch {
 		case !slices.Contains(memberNames, name):
 			return fmt.Errorf("%w: unknown member %.40q", ErrMalformed, name)
@@ -111,7 +148,7 @@ func (m *Memory) parse(line []byte) (imported, error) {
 		}
 		met[name] = true
 		if err := m.member(&i, name, text); err != nil {
-			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, bare{err})
+			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, bare.Wrap(err))
 		}
 		return nil
 	})
@@ -120,12 +157,16 @@ func (m *Memory) parse(line []byte) (imported, error) {
 		return i, err
 	case !met["space"]:
 		return i, fmt.Errorf("%w: no space", ErrMalformed)
+	case i.options != nil && len(met) > 2:
+		return i, fmt.Errorf("%w: options besides an entry", ErrMalformed)
+	case i.options != nil:
+		return i, nil
 	case !met["key"]:
 		return i, fmt.Errorf("%w: no key", ErrMalformed)
 	case !met["value"] && i.vector == nil:
 		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
 	}
-	i.words = m.words(i.value)
+	i.words = m.wordsOf(i.value)
 	return i, nil
 }
 
@@ -136,9 +177,9 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 	case "space":
 		i.space, err = memberSpace(text)
 	case "key":
-		i.key, err = memberString(text)
+		i.key, err = value.ParseString(text)
 	case "value":
-		i.value, err = memberValue(text, maxGrowth*int64(m.options.maxLine()))
+		i.value, err = m.options.memberValue(text)
 	case "vector":
 		if !null {
 			if i.vector, err = memberVector(text); err == nil {
@@ -147,11 +188,13 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 		}
 	case "metadata":
 		if !null {
-			i.metadata, err = memberValue(text, maxGrowth*int64(m.options.maxLine()))
+			i.metadata, err = m.options.memberValue(text)
 			if err == nil && i.metadata.Kind() != Map {
 				err = errors.New("it is not an object")
 			}
 		}
+	case "options":
+		i.options, err = memberOptions(text)
 	case "created":
 		if !null {
 			i.created, err = memberTime(text)

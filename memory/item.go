@@ -14,7 +14,7 @@ type Item struct {
 	Value    any           // as for Freeze; nil is Null
 	Vector   []float32     // none if nil
 	Metadata any           // as for Freeze, and a Map; none if it is nil or Null
-	TTL      time.Duration // 0: that of the space, or of the Memory
+	TTL      time.Duration // 0: that of the space, or of the Memory; Never: none
 }
 
 // A draft is an Item as it will be stored: frozen and checked, in memory of its
@@ -37,8 +37,8 @@ func (m *Memory) prepare(space, key string, it Item) (draft, error) {
 	if err == nil && it.Vector != nil {
 		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
 	}
-	if err == nil && it.TTL < 0 {
-		err = fmt.Errorf("%w: a TTL of %v, which is negative", ErrUnsupported, it.TTL)
+	if err == nil && validTTL(it.TTL) != nil {
+		err = fmt.Errorf("%w: %w", ErrUnsupported, validTTL(it.TTL))
 	}
 	if err != nil {
 		return draft{}, keyError(space, key, err)
@@ -63,12 +63,14 @@ func freezeMetadata(metadata any) (Value, error) {
 
 // freeze makes a draft of a value.
 func (m *Memory) freeze(space, key string, v any) (draft, error) {
-	value, err := Freeze(v)
+	frozen, err := Freeze(v)
 	if err != nil {
 		return draft{}, keyError(space, key, err)
 	}
-	value = value.orNull() // what is Absent would be no value
-	return draft{value: value, words: m.words(value)}, nil
+	if !frozen.Exists() {
+		frozen, _ = Freeze(nil) // what is Absent would be no value
+	}
+	return draft{value: frozen, words: m.wordsOf(frozen)}, nil
 }
 
 // embed makes a draft of a vector and its metadata.
@@ -79,37 +81,6 @@ func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) 
 	d, err := m.prepare(space, key, Item{Vector: v, Metadata: metadata})
 	d.value = Value{}
 	return d, err
-}
-
-// words returns the words of a value, which the text index is made of.
-func (m *Memory) words(v Value) text.Words {
-	if m.options.NoText {
-		return text.Words{}
-	}
-	return text.Tokenize(v.texts)
-}
-
-// texts calls yield with every String in v.
-func (v Value) texts(yield func(string) bool) { v.eachText(yield) }
-
-func (v Value) eachText(yield func(string) bool) bool {
-	switch v.Kind() {
-	case String:
-		return yield(v.String())
-	case List:
-		for _, e := range v.Values() {
-			if !e.eachText(yield) {
-				return false
-			}
-		}
-	case Map:
-		for _, e := range v.All() {
-			if !e.eachText(yield) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Float32s returns v in single precision, as vectors are stored. What is too
@@ -124,18 +95,3 @@ func Float32s(v []float64) []float32 {
 	}
 	return s
 }
-
-// A KeyError says which entry an error is about.
-type KeyError struct {
-	Space []string // its path
-	Key   string
-	Err   error
-}
-
-func (e *KeyError) Error() string {
-	return fmt.Sprintf("memory: space %q, key %q: %v", e.Space, e.Key, bare{e.Err})
-}
-
-func (e *KeyError) Unwrap() error { return e.Err }
-
-func keyError(space, key string, err error) error { return &KeyError{decodePath(space), key, err} }

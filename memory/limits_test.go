@@ -209,12 +209,14 @@ func TestOneEntryThatIsTooLargeIsErrFull(t *testing.T) {
 	require.EqualValues(t, 1, value.Int())
 }
 
-func TestConfigureEvictsAtOnce(t *testing.T) {
+func TestConfigureEvictsInSteps(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	fill(t, m, "s", 300)
 	before := m.Load()
 	s.Configure(memory.SpaceOptions{MaxEntries: 7})
+	require.Greater(t, s.Len(), 100)
+	require.Zero(t, count(m.Sweep()))
 	require.Equal(t, 7, s.Len())
 	require.NoError(t, m.CheckDerived())
 	s.Configure(memory.SpaceOptions{MaxBytes: 1})

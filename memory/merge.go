@@ -17,9 +17,6 @@ type Conflict struct {
 	Theirs Entry // in the snapshot that is merged
 }
 
-// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
-var ErrConflict = cow.ErrConflict
-
 // A MergeError lists the entries that both sides of a merge have changed, where
 // nothing was given to resolve them. It wraps ErrConflict.
 type MergeError struct {
@@ -64,8 +61,16 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 			return c.Ours, nil
 		}
 	}
+	kept := theirs
+	if base, err = m.without(base); err == nil {
+		theirs, err = m.without(theirs)
+	}
+	if err != nil {
+		return Snapshot{}, err
+	}
 	err = m.Batch(func(b *Batch) error {
-		b.settler.from = []Snapshot{theirs, base}
+		for b.purge(1 << 20) {
+		}
 		err := b.entries.Merge(m.entries.In(base.root), m.entries.In(theirs.root), func(c cow.Conflict[string, *entry]) (*entry, bool, error) {
 			path, key := split(c.Key)
 			was, _ := c.Base()
@@ -92,7 +97,7 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 	if err != nil {
 		return Snapshot{}, err
 	}
-	return theirs, nil
+	return kept, nil
 }
 
 // merged returns the row of an Entry that resolve has returned.
@@ -102,6 +107,26 @@ func (b *Batch) merged(name string, e Entry) *entry {
 	}
 	next := e.row.next()
 	next.value = e.Value
-	b.complete(name, next)
+	b.complete(next)
 	return next
+}
+
+// Undo makes undone what the update did that published a version, as one more version:
+// with the revision that a write returned, that write. What was written since to the same
+// entries is a conflict: a *MergeError, and nothing happens. It needs both that version and
+// the one before it, which Retain keeps; otherwise it returns ErrCompacted.
+func (m *Memory) Undo(version uint64) error {
+	if version == 0 {
+		return fmt.Errorf("memory: version 0: %w: no update made it", ErrUnpublished)
+	}
+	after, err := m.At(version)
+	if err != nil {
+		return err
+	}
+	before, err := m.At(version - 1)
+	if err != nil {
+		return err
+	}
+	_, err = m.Merge(after, before, nil)
+	return err
 }

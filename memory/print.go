@@ -6,28 +6,14 @@ import (
 	"log/slog"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // What is printed or logged is short, some 200 bytes at most, and made in constant time:
 // a count stands for what is large. MarshalJSON and Export have it all.
 
-const (
-	mostShown = 180 // bytes of a String alone
-	partShown = 40  // bytes of what is shown with others
-)
-
-// clip returns s, or its first n bytes and how many there are.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	all := len(s)
-	for !utf8.RuneStart(s[n]) && n > 0 {
-		n--
-	}
-	return fmt.Sprintf("%s… (%d bytes)", s[:n], all)
-}
+const partShown = 40 // bytes of what is shown with others
 
 // clipPath returns the path of a space for people.
 func clipPath(path []string) string {
@@ -40,53 +26,10 @@ func clipPath(path []string) string {
 		if i > 0 {
 			b.WriteByte('/')
 		}
-		b.WriteString(clip(s, partShown/2))
+		b.WriteString(value.Clip(s, partShown/2))
 	}
 	return b.String()
 }
-
-// short returns a bool, a number, or a text, of which about n bytes are of the value.
-func (v Value) short(n int) any {
-	switch k := v.Kind(); k {
-	case Bool:
-		return v.Bool()
-	case Int, Uint, Float:
-		if text, ok := v.n.literal(); ok {
-			return clip(text, n)
-		}
-		switch k {
-		case Int:
-			return v.Int()
-		case Uint:
-			return v.n.bits
-		}
-		return v.Float()
-	case String:
-		return clip(v.String(), n)
-	case Time:
-		return v.Time().Format(time.RFC3339Nano)
-	case Bytes, List, Map:
-		return fmt.Sprintf("%v of %d", k, v.Len())
-	case Handle:
-		return clip("handle of "+v.n.from.typ.String(), n)
-	default:
-		return k.String()
-	}
-}
-
-// Format prints a bool, a number, a Time, or the beginning of a String, as fmt prints
-// these, and of anything else its kind and its length: "map of 3". For all of it there is
-// MarshalJSON.
-func (v Value) Format(f fmt.State, verb rune) {
-	x := v.short(mostShown)
-	if verb == 's' || verb == 'q' {
-		x = fmt.Sprint(x)
-	}
-	fmt.Fprintf(f, fmt.FormatString(f, verb), x)
-}
-
-// LogValue returns what Format prints, for log/slog.
-func (v Value) LogValue() slog.Value { return slog.AnyValue(v.short(mostShown)) }
 
 // print is the method Format of what has a text.
 func print(f fmt.State, verb rune, v slog.Value) {
@@ -94,9 +37,9 @@ func print(f fmt.State, verb rune, v slog.Value) {
 }
 
 func (e Entry) attrs() []slog.Attr {
-	a := []slog.Attr{slog.String("key", clip(e.Key, partShown)), slog.Any("value", e.Value.short(partShown))}
+	a := []slog.Attr{slog.String("key", value.Clip(e.Key, partShown)), slog.Any("value", e.Value.Short(partShown))}
 	if e.Metadata.Exists() {
-		a = append(a, slog.Any("metadata", e.Metadata.short(partShown)))
+		a = append(a, slog.Any("metadata", e.Metadata.Short(partShown)))
 	}
 	if e.Dim > 0 {
 		a = append(a, slog.Int("dim", e.Dim))
@@ -129,9 +72,9 @@ func (h Hit) Format(f fmt.State, verb rune) { print(f, verb, h.LogValue()) }
 
 // LogValue returns the type of the value, and what else there is, in short.
 func (it Item) LogValue() slog.Value {
-	a := []slog.Attr{slog.String("value", clip(fmt.Sprintf("%T", it.Value), partShown))}
+	a := []slog.Attr{slog.String("value", value.Clip(fmt.Sprintf("%T", it.Value), partShown))}
 	if it.Metadata != nil {
-		a = append(a, slog.String("metadata", clip(fmt.Sprintf("%T", it.Metadata), partShown)))
+		a = append(a, slog.String("metadata", value.Clip(fmt.Sprintf("%T", it.Metadata), partShown)))
 	}
 	return slog.GroupValue(append(a, slog.Int("dim", len(it.Vector)), slog.String("ttl", it.TTL.String()))...)
 }
@@ -150,7 +93,7 @@ func (c Change) LogValue() slog.Value {
 		v = c.Old.Value
 	}
 	return slog.GroupValue(slog.Uint64("version", c.Version), slog.String("kind", c.Kind.String()),
-		slog.String("space", clipPath(c.Space)), slog.String("key", clip(c.Key, partShown)), slog.Any("value", v.short(partShown)))
+		slog.String("space", clipPath(c.Space)), slog.String("key", value.Clip(c.Key, partShown)), slog.Any("value", v.Short(partShown)))
 }
 
 // String returns what LogValue does in one line.
@@ -162,8 +105,8 @@ func (c Change) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) }
 // LogValue returns the entry and its three values in short.
 func (c Conflict) LogValue() slog.Value {
 	const n = partShown / 2
-	return slog.GroupValue(slog.String("space", clipPath(c.Space)), slog.String("key", clip(c.Key, n)),
-		slog.Any("base", c.Base.Value.short(n)), slog.Any("ours", c.Ours.Value.short(n)), slog.Any("theirs", c.Theirs.Value.short(n)))
+	return slog.GroupValue(slog.String("space", clipPath(c.Space)), slog.String("key", value.Clip(c.Key, n)),
+		slog.Any("base", c.Base.Value.Short(n)), slog.Any("ours", c.Ours.Value.Short(n)), slog.Any("theirs", c.Theirs.Value.Short(n)))
 }
 
 // String returns what LogValue does in one line.
@@ -177,7 +120,7 @@ func (c Conflict) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) 
 func (s Snapshot) LogValue() slog.Value {
 	entries, spaces := 0, 0
 	if s.t != nil {
-		entries, spaces = s.t.entries.In(s.root).Len(), s.t.spaces.In(s.root).Len()
+		entries, spaces = s.t.total(s.root).count, s.t.spaces.In(s.root).Len()
 	}
 	return slog.GroupValue(slog.Uint64("version", s.Version()), slog.Int("entries", entries), slog.Int("spaces", spaces))
 }

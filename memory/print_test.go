@@ -208,14 +208,18 @@ func TestTextsOfErrors(t *testing.T) {
 		{changes, memory.ErrUnpublished, "memory: version 99"},
 		{imported, memory.ErrEmpty, "memory: line 1: malformed entry: vector: empty vector"},
 		{badValue, memory.ErrMalformed, "memory: line 1: malformed entry: vector: "},
-		{as, nil, "memory: as int: "},
+		{as, nil, "value: as int: "},
 	} {
 		require.ErrorContains(t, c.err, c.has)
 		if c.is != nil {
 			require.ErrorIs(t, c.err, c.is)
 		}
-		require.Equal(t, 1, strings.Count(c.err.Error(), "memory: "), c.err)
-		require.True(t, strings.HasPrefix(c.err.Error(), "memory: "), c.err)
+		pkg := "memory: "
+		if c.err == as {
+			pkg = "value: "
+		}
+		require.Equal(t, 1, strings.Count(c.err.Error(), pkg), c.err)
+		require.True(t, strings.HasPrefix(c.err.Error(), pkg), c.err)
 		for _, name := range []string{"cow: ", "vector: e", "vector: w", "text: "} {
 			if !errors.Is(c.err, memory.ErrMalformed) {
 				require.NotContains(t, c.err.Error(), name)

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -15,57 +14,6 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
 )
-
-func TestNilInterfacesComeBack(t *testing.T) {
-	type s struct {
-		A any
-		E error
-	}
-	v := mustFreeze(t, s{})
-	require.Equal(t, s{}, v.Any())
-	require.Nil(t, v.Key("E").Any())
-	require.Equal(t, []error{nil}, mustFreeze(t, []error{nil}).Any())
-	require.Equal(t, map[string]error{"a": nil}, mustFreeze(t, map[string]error{"a": nil}).Any())
-	x, err := As[any](mustFreeze(t, 5))
-	require.NoError(t, err)
-	require.Equal(t, 5, x)
-}
-
-func TestPointersToNothingComeBack(t *testing.T) {
-	var s []int
-	require.Equal(t, &s, mustFreeze(t, &s).Any())
-	p := &s
-	require.Equal(t, &p, mustFreeze(t, &p).Any())
-	r := json.RawMessage("null")
-	require.Equal(t, &r, mustFreeze(t, &r).Any())
-	type in struct{ P *[]int }
-	require.Equal(t, in{&s}, mustFreeze(t, in{&s}).Any())
-	require.Equal(t, in{}, mustFreeze(t, in{}).Any())
-	five := mustFreeze(t, 5)
-	require.Equal(t, 5, mustFreeze(t, &five).Any())
-}
-
-func TestNumbersOfMarshalersAreExact(t *testing.T) {
-	v := mustFreeze(t, json.RawMessage(`{"id":9007199254740993,"f":1.5}`))
-	require.EqualValues(t, int64(9007199254740993), v.Key("id").Int())
-	require.Equal(t, 1.5, v.Key("f").Float())
-	text, err := mustFreeze(t, []float32{0.1}).MarshalJSON()
-	require.NoError(t, err)
-	require.Equal(t, "[0.1]", string(text))
-	text, err = mustFreeze(t, struct{ time.Time }{time.Unix(0, 0).UTC()}).MarshalJSON()
-	require.NoError(t, err)
-	require.Equal(t, `"1970-01-01T00:00:00Z"`, string(text))
-}
-
-func TestAPartOfASliceIsNoCycle(t *testing.T) {
-	a := []any{1, nil}
-	a[1] = a[:1]
-	var v any = a
-	for range 60 {
-		v = []any{v}
-	}
-	mustFreeze(t, v)
-}
 
 func TestAtIsTheVersionAskedFor(t *testing.T) {
 	m := New(Options{NoText: true})

@@ -2,10 +2,11 @@ package memory
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/cowstore/cowstore/memory/internal/bare"
 
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
@@ -21,14 +22,6 @@ const (
 	L2     = vector.L2     // minus the Euclidean distance
 )
 
-// The errors of vectors, to be tested with errors.Is.
-var (
-	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
-	ErrEmpty     = vector.ErrEmpty     // no dimensions at all
-	ErrNotFinite = vector.ErrNotFinite // NaN or an infinity
-	ErrZero      = vector.ErrZero      // only zeros, whose direction Cosine cannot compare
-)
-
 // SearchOptions say what a search is for. The zero value is right for the ten best
 // by cosine.
 type SearchOptions struct {
@@ -37,9 +30,6 @@ type SearchOptions struct {
 	Filter   Filter  // only what it accepts; it is asked about few
 	Metric   Metric  // of vectors
 }
-
-// ErrOptions says that SearchOptions, or the Filter in them, make no sense.
-var ErrOptions = errors.New("memory: bad search options")
 
 func (o *SearchOptions) check() error {
 	if o.K < 0 {
@@ -55,7 +45,7 @@ func (o *SearchOptions) check() error {
 		return fmt.Errorf("%w: %v", ErrOptions, o.Metric)
 	}
 	if err := o.Filter.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrOptions, bare{err})
+		return fmt.Errorf("%w: %w", ErrOptions, bare.Wrap(err))
 	}
 	return nil
 }

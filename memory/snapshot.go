@@ -3,7 +3,7 @@ package memory
 import (
 	"iter"
 	"runtime"
-	"strings"
+	"slices"
 	"time"
 	"unsafe"
 
@@ -29,20 +29,7 @@ func (s Snapshot) Len() int {
 	if s.t == nil {
 		return 0
 	}
-	return s.t.entries.In(s.root).Len() - s.dead("")
-}
-
-// dead returns how many entries with names that begin with prefix have expired.
-func (s Snapshot) dead(prefix string) int {
-	n := 0
-	if s.instant != 0 {
-		for _, row := range s.t.byExpiry.In(s.t.entries.In(s.root)).To(s.instant + 1).All() {
-			if strings.HasPrefix(row.Key(), prefix) {
-				n++
-			}
-		}
-	}
-	return n
+	return s.t.total(s.root).count - s.dead("")
 }
 
 // Space returns the space with that path. No path is the root, a space like others.
@@ -52,8 +39,8 @@ func (s Snapshot) Space(path ...string) SpaceSnapshot { return SpaceSnapshot{s, 
 // space returns what is known of a space, which must not be modified.
 func (s Snapshot) space(path string) *space {
 	if s.t != nil {
-		if sp, ok := s.t.spaces.In(s.root).Get(path); ok {
-			return sp
+		if row, ok := s.t.spaces.In(s.root).Row(path); ok && s.clearings().alive(path, row.Revision()) {
+			return row.Shared()
 		}
 	}
 	return new(space)
@@ -82,13 +69,14 @@ func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 				r = r.From(encodePath(o.After[:o.Depth]) + aboveBelow)
 			}
 		}
+		cleared := s.clearings()
 		for n := 0; o.Limit <= 0 || n < o.Limit; {
 			encoded, row, ok := r.First()
 			if !ok {
 				return
 			}
 			r = r.After(encoded, encoded)
-			if !(SpaceSnapshot{s, encoded}).any(row.Shared()) {
+			if !cleared.alive(encoded, row.Revision()) || !(SpaceSnapshot{s, encoded}).any(row.Shared()) {
 				continue
 			}
 			path := decodePath(encoded)
@@ -138,7 +126,7 @@ func (v SpaceSnapshot) Entry(key string) (Entry, bool) {
 		return Entry{}, false
 	}
 	row, ok := v.s.t.entries.In(v.s.root).Row(nameOf(v.path, key))
-	if !ok || row.Shared().expired(v.s.instant) {
+	if !ok || row.Shared().expired(v.s.instant) || !v.s.clearings().alive(v.path, row.Revision()) {
 		return Entry{}, false
 	}
 	return newEntry(key, row.Shared(), row.Revision()), true
@@ -159,6 +147,9 @@ func (v SpaceSnapshot) lookup(key string) *entry {
 	// else, and a longer name be collected: p does not show that it is in use.
 	runtime.KeepAlive(unsafe.SliceData(name))
 	if e == nil || e.expired(v.s.instant) {
+		return nil
+	}
+	if cleared := v.s.clearings(); cleared.left() > 0 && !cleared.alive(v.path, v.s.t.entries.In(v.s.root).Revision(nameOf(v.path, key))) {
 		return nil
 	}
 	return e
@@ -211,6 +202,10 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 		if v.s.t == nil {
 			return
 		}
+		cleared := v.s.clearings()
+		if cleared.left() > 0 && v.s.space(v.path).count == 0 {
+			return // what is left of it need not be passed
+		}
 		prefix := nameOf(v.path, "")
 		r := v.s.t.order.In(v.s.t.entries.In(v.s.root)).Prefix(prefix + o.Prefix)
 		switch after := prefix + o.After; {
@@ -224,7 +219,7 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 		n := 0
 		for name, row := range r.All() {
 			e := row.Shared()
-			if e.expired(v.s.instant) {
+			if e.expired(v.s.instant) || !cleared.alive(v.path, row.Revision()) {
 				continue
 			}
 			if !yield(newEntry(name[len(prefix):], e, row.Revision())) {
@@ -239,16 +234,17 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 
 // Vector returns a copy of the vector of key, and whether there is one.
 func (v SpaceSnapshot) Vector(key string) ([]float32, bool) {
-	if e := v.lookup(key); e == nil || e.vector == nil {
+	e := v.lookup(key)
+	if e == nil || e.vector == nil {
 		return nil, false
 	}
-	return v.s.space(v.path).vectors.Get(key)
+	return slices.Clone(e.vector), true
 }
 
 // Options returns how the space behaves, as Configure has set it.
 func (v SpaceSnapshot) Options() SpaceOptions {
 	if v.s.t != nil {
-		if o, ok := v.s.t.limits.In(v.s.root).Get(v.path); ok {
+		if o, ok := v.s.t.options.In(v.s.root).Get(v.path); ok {
 			return *o
 		}
 	}
@@ -274,11 +270,8 @@ func newEntry(key string, e *entry, revision uint64) Entry {
 	if e == nil {
 		return Entry{}
 	}
-	n := Entry{Key: key, Value: e.value, Metadata: e.metadata, Revision: revision, row: e,
+	n := Entry{Key: key, Value: e.value, Metadata: e.metadata, Dim: len(e.vector), Revision: revision, row: e,
 		Created: time.Unix(0, e.created), Updated: time.Unix(0, e.updated)}
-	if e.vector != nil {
-		n.Dim = e.vector.dim
-	}
 	if e.expires != 0 {
 		n.Expires = time.Unix(0, e.expires)
 	}

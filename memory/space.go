@@ -1,10 +1,7 @@
 package memory
 
 import (
-	"context"
 	"iter"
-
-	"github.com/cowstore/cowstore/cow"
 )
 
 // A Space is one space of a Memory: a namespace, known by its path. It is a
@@ -68,13 +65,6 @@ func (s Space) Entry(key string) (Entry, bool) {
 		s.m.stamp(e.row)
 	}
 	return e, ok
-}
-
-// stamp says that an entry was used, where that matters.
-func (m *Memory) stamp(e *entry) {
-	if m.stamps.Load() {
-		e.used.read(m.ticks.Load())
-	}
 }
 
 // Len returns the number of entries.
@@ -247,44 +237,4 @@ func (s Space) DeleteVector(key string) (rev uint64, err error) {
 // returns the version that did, or 0 if the space behaves so already.
 func (s Space) Configure(o SpaceOptions) (rev uint64, err error) {
 	return s.edit(func(e *Editor) error { e.Configure(o); return nil })
-}
-
-// Watch blocks until the entries of those keys differ from those in since, or, if
-// there are no keys, any entry of the space, and returns the snapshot that is
-// current then, or ctx's cause. An entry differs once it was written, removed,
-// swept or evicted; that it expires is noticed when it is swept.
-func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
-	// A Table watches from a snapshot of its own DB, and since may be of a fork: so
-	// it watches from one in which nothing differs yet.
-	root := s.m.db.Load()
-	var err error
-	if len(keys) == 0 {
-		if !differ(s.m.spaces, root, since.root, s.path) {
-			_, err = s.m.spaces.Of(s.m.db).Watch(ctx, root, s.m.spaces.OnKeys(s.path))
-		}
-	} else {
-		names := make([]string, len(keys))
-		for i, k := range keys {
-			names[i] = nameOf(s.path, k)
-		}
-		if !differ(s.m.entries, root, since.root, names...) {
-			_, err = s.m.entries.Of(s.m.db).Watch(ctx, root, s.m.entries.OnKeys(names...))
-		}
-	}
-	if err != nil {
-		return Snapshot{}, named(err)
-	}
-	return s.m.Load(), nil
-}
-
-// differ reports whether any row of those keys is not the same in both snapshots.
-func differ[V any](t *cow.Table[string, V], newer, older *cow.Snapshot, keys ...string) bool {
-	for _, k := range keys {
-		is, _ := t.In(newer).Row(k)
-		was, _ := t.In(older).Row(k)
-		if is != was {
-			return true
-		}
-	}
-	return false
 }

@@ -3,8 +3,8 @@ package memory
 import "sync/atomic"
 
 // A stamp says when an entry was last used, in ticks: the batches of a Memory and
-// all its forks, which share entries and so their stamps. It is all of an entry
-// that ever changes. Its lowest bit says that it is of a read.
+// all its forks, which share entries and so their stamps, and, where a limit is small, the
+// reads. It is all of an entry that ever changes. Its lowest bit says that it is of a read.
 type stamp struct{ v atomic.Uint64 }
 
 // stampEvery is how many ticks a stamp of a read is good for. A key that many
@@ -27,4 +27,15 @@ func (s *stamp) read(tick uint64) {
 func (s *stamp) last() uint64 {
 	is := s.v.Load()
 	return is>>1 + is&1*stampEvery
+}
+
+// stamp says that an entry was used, where that matters.
+func (t *tables) stamp(e *entry) {
+	switch {
+	case !t.stamps.Load():
+	case t.exact.Load():
+		e.used.written(t.ticks.Add(1))
+	default:
+		e.used.read(t.ticks.Load())
+	}
 }

@@ -2,8 +2,6 @@ package memorytest
 
 import (
 	"slices"
-
-	"github.com/stretchr/testify/require"
 )
 
 // Where most tests store.
@@ -23,7 +21,7 @@ var basicChecks = []check{
 		d := need[Deleter](p)
 		p.put(space, "k", "v")
 		p.put(space, "other", "w")
-		require.NoError(p, d.Delete(space, "k"))
+		must.NoError(p, d.Delete(space, "k"))
 		p.absent(space, "k", "after Delete")
 		p.holds(space, "other", "w", "of another key")
 		p.put(space, "k", "again")
@@ -37,7 +35,7 @@ var basicChecks = []check{
 		p.put(space, "b", 2)
 		p.lists(l, space, "a", "b")
 		if d, ok := p.b.(Deleter); ok {
-			require.NoError(p, d.Delete(space, "b"))
+			must.NoError(p, d.Delete(space, "b"))
 			p.lists(l, space, "a")
 		}
 	}},
@@ -45,35 +43,35 @@ var basicChecks = []check{
 		in := need[Inserter](p)
 		for i, want := range []string{"first", "first"} {
 			done, err := in.Insert(space, "k", []string{"first", "second"}[i])
-			require.NoError(p, err)
-			require.Equal(p, i == 0, done)
+			must.NoError(p, err)
+			must.Equal(p, i == 0, done)
 			p.holds(space, "k", want, "after Insert")
 		}
 	}},
 	{"basic/Modify", func(p *probe) {
 		m := need[Modifier](p)
 		p.put(space, "k", "v")
-		require.NoError(p, m.Modify(space, "k", func(v any) (any, error) { return v.(string) + "+", nil }))
+		must.NoError(p, m.Modify(space, "k", func(v any) (any, error) { return v.(string) + "+", nil }))
 		p.holds(space, "k", "v+", "after Modify")
-		require.Error(p, m.Modify(space, "absent", func(v any) (any, error) { return "stored", nil }), "Modify of what is absent")
+		must.Error(p, m.Modify(space, "absent", func(v any) (any, error) { return "stored", nil }), "Modify of what is absent")
 		p.absent(space, "absent", "after Modify")
 	}},
 	{"basic/Take", func(p *probe) {
 		t := need[Taker](p)
 		p.put(space, "k", "v")
 		v, found, err := t.Take(space, "k")
-		require.NoError(p, err)
-		require.True(p, found)
+		must.NoError(p, err)
+		must.True(p, found)
 		p.same("v", v, "what Take returned")
 		p.absent(space, "k", "after Take")
 		_, found, err = t.Take(space, "k")
-		require.NoError(p, err)
-		require.False(p, found, "taken twice")
+		must.NoError(p, err)
+		must.False(p, found, "taken twice")
 	}},
 	{"basic/Batch", func(p *probe) {
 		b := need[Batcher](p)
 		p.put(space, "a", "old")
-		require.NoError(p, b.Batch(func(tx Backend) error {
+		must.NoError(p, b.Batch(func(tx Backend) error {
 			if err := tx.Put(space, "a", "new"); err != nil {
 				return err
 			}
@@ -81,8 +79,8 @@ var basicChecks = []check{
 				return err
 			}
 			v, found, err := tx.Get(space, "a")
-			require.NoError(p, err)
-			require.True(p, found)
+			must.NoError(p, err)
+			must.True(p, found)
 			p.same("new", v, "a Batch sees what it put")
 			return nil
 		}))
@@ -97,9 +95,9 @@ func (p *probe) lists(l interface {
 }, space []string, want ...string) {
 	p.Helper()
 	got, err := l.List(space)
-	require.NoError(p, err)
+	must.NoError(p, err)
 	got = slices.Clone(got)
 	slices.Sort(got)
 	slices.Sort(want)
-	require.True(p, slices.Equal(want, got), "keys of %q: got %q, want %q", space, got, want)
+	must.True(p, slices.Equal(want, got), "keys of %q: got %q, want %q", space, got, want)
 }

@@ -3,8 +3,6 @@ package memorytest
 import (
 	"fmt"
 	"sync/atomic"
-
-	"github.com/stretchr/testify/require"
 )
 
 // conditionalChecks hold that a write by revision is one step, and that no
@@ -12,36 +10,36 @@ import (
 var conditionalChecks = []check{
 	{"conditional write/revisions", func(p *probe) {
 		c := need[Conditional](p)
-		require.Zero(p, p.revision(c, "k"), "revision of what is absent")
+		must.Zero(p, p.revision(c, "k"), "revision of what is absent")
 		p.setIf(c, "k", 1, "wrong", false)
 		p.absent(space, "k", "after SetIf with a wrong revision")
 		p.setIf(c, "k", 0, "v", true)
 		p.setIf(c, "k", 0, "w", false)
 		first := p.revision(c, "k")
-		require.NotZero(p, first)
+		must.NotZero(p, first)
 		p.put(space, "other", "x")
 		p.setIf(c, "k", first, "v2", true)
 		second := p.revision(c, "k")
-		require.NotContains(p, []uint64{0, first}, second)
+		must.NotContains(p, []uint64{0, first}, second)
 		p.setIf(c, "k", first, "stale", false)
 		p.put(space, "k", "v2")
-		require.NotContains(p, []uint64{0, first, second}, p.revision(c, "k"), "Put is a change")
+		must.NotContains(p, []uint64{0, first, second}, p.revision(c, "k"), "Put is a change")
 		p.setIf(c, "k", second, "stale", false)
 		done, err := c.DeleteIf(space, "k", second)
-		require.NoError(p, err)
-		require.False(p, done, "DeleteIf with a stale revision")
+		must.NoError(p, err)
+		must.False(p, done, "DeleteIf with a stale revision")
 		p.holds(space, "k", "v2", "at the end")
 		done, err = c.DeleteIf(space, "k", p.revision(c, "k"))
-		require.NoError(p, err)
-		require.True(p, done)
+		must.NoError(p, err)
+		must.True(p, done)
 		p.absent(space, "k", "after DeleteIf")
-		require.Zero(p, p.revision(c, "k"))
+		must.Zero(p, p.revision(c, "k"))
 	}},
 	{"conditional write/Modify is a change", func(p *probe) {
 		c, m := need[Conditional](p), need[Modifier](p)
 		p.put(space, "n", 1)
 		before := p.revision(c, "n")
-		require.NoError(p, m.Modify(space, "n", increment))
+		must.NoError(p, m.Modify(space, "n", increment))
 		p.setIf(c, "n", before, 100, false)
 		p.holds(space, "n", 2, "the increment")
 	}},
@@ -49,7 +47,7 @@ var conditionalChecks = []check{
 		c, b := need[Conditional](p), need[Batcher](p)
 		p.put(space, "n", 1)
 		before := p.revision(c, "n")
-		require.NoError(p, b.Batch(incrementIn("n", nil)))
+		must.NoError(p, b.Batch(incrementIn("n", nil)))
 		p.setIf(c, "n", before, 100, false)
 		p.holds(space, "n", 2, "the increment")
 	}},
@@ -126,7 +124,7 @@ var conditionalChecks = []check{
 				}
 				return err
 			})
-			require.NotEqual(p, set.Load(), deleted.Load(), "one of the two")
+			must.NotEqual(p, set.Load(), deleted.Load(), "one of the two")
 			if set.Load() {
 				p.holds(space, key, "new", "after SetIf")
 			} else {
@@ -139,13 +137,13 @@ var conditionalChecks = []check{
 func (p *probe) revision(c Conditional, key string) uint64 {
 	p.Helper()
 	r, err := c.Revision(space, key)
-	require.NoError(p, err)
+	must.NoError(p, err)
 	return r
 }
 
 func (p *probe) setIf(c Conditional, key string, revision uint64, v any, want bool) {
 	p.Helper()
 	done, err := c.SetIf(space, key, revision, v)
-	require.NoError(p, err)
-	require.Equal(p, want, done, "SetIf with revision %d", revision)
+	must.NoError(p, err)
+	must.Equal(p, want, done, "SetIf with revision %d", revision)
 }

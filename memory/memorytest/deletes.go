@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-
-	"github.com/stretchr/testify/require"
 )
 
 // deleteChecks hold that what was deleted stays deleted, and that of many who take
@@ -47,7 +45,7 @@ var deleteChecks = []check{
 			return increment(v)
 		})
 		p.succeed(j)
-		require.NotEqual(p, err == nil, deleted.Load(), "either the entry was modified or it was deleted: %v", err)
+		must.NotEqual(p, err == nil, deleted.Load(), "either the entry was modified or it was deleted: %v", err)
 		if deleted.Load() {
 			p.absent(space, "n", "after DeleteIf")
 		} else {
@@ -75,16 +73,16 @@ var deleteChecks = []check{
 	{"resurrection/Modify after Delete", func(p *probe) {
 		m, d := need[Modifier](p), need[Deleter](p)
 		p.put(space, "n", 1)
-		require.NoError(p, d.Delete(space, "n"))
-		require.Error(p, m.Modify(space, "n", increment))
+		must.NoError(p, d.Delete(space, "n"))
+		must.Error(p, m.Modify(space, "n", increment))
 		p.absent(space, "n", "after Delete and Modify")
 	}},
 	{"resurrection/Modify after Take", func(p *probe) {
 		m, t := need[Modifier](p), need[Taker](p)
 		p.put(space, "n", 1)
 		_, _, err := t.Take(space, "n")
-		require.NoError(p, err)
-		require.Error(p, m.Modify(space, "n", increment))
+		must.NoError(p, err)
+		must.Error(p, m.Modify(space, "n", increment))
 		p.absent(space, "n", "after Take and Modify")
 	}},
 	{"resurrection/Delete among many Modify", func(p *probe) {
@@ -108,34 +106,34 @@ var deleteChecks = []check{
 		c, d := need[Conditional](p), need[Deleter](p)
 		p.put(space, "k", "v")
 		before := p.revision(c, "k")
-		require.NoError(p, d.Delete(space, "k"))
-		require.Zero(p, p.revision(c, "k"), "revision of what is absent")
+		must.NoError(p, d.Delete(space, "k"))
+		must.Zero(p, p.revision(c, "k"), "revision of what is absent")
 		p.setIf(c, "k", before, "stale", false)
 		p.absent(space, "k", "after Delete and SetIf")
 		done, err := c.DeleteIf(space, "k", before)
-		require.NoError(p, err)
-		require.False(p, done, "deleted twice")
+		must.NoError(p, err)
+		must.False(p, done, "deleted twice")
 	}},
 	{"resurrection/SetIf after Delete and Put", func(p *probe) {
 		c, d := need[Conditional](p), need[Deleter](p)
 		p.put(space, "k", "v")
 		before := p.revision(c, "k")
-		require.NoError(p, d.Delete(space, "k"))
+		must.NoError(p, d.Delete(space, "k"))
 		p.put(space, "k", "v")
-		require.NotEqual(p, before, p.revision(c, "k"), "a revision came back")
+		must.NotEqual(p, before, p.revision(c, "k"), "a revision came back")
 		p.setIf(c, "k", before, "stale", false)
 		done, err := c.DeleteIf(space, "k", before)
-		require.NoError(p, err)
-		require.False(p, done, "DeleteIf with a revision from before Delete")
+		must.NoError(p, err)
+		must.False(p, done, "DeleteIf with a revision from before Delete")
 		p.holds(space, "k", "v", "after SetIf and DeleteIf with a revision from before Delete")
 	}},
 	{"resurrection/Insert after Delete", func(p *probe) {
 		in, d := need[Inserter](p), need[Deleter](p)
 		p.put(space, "k", "old")
-		require.NoError(p, d.Delete(space, "k"))
+		must.NoError(p, d.Delete(space, "k"))
 		done, err := in.Insert(space, "k", "new")
-		require.NoError(p, err)
-		require.True(p, done, "what is deleted is absent")
+		must.NoError(p, err)
+		must.True(p, done, "what is deleted is absent")
 		p.holds(space, "k", "new", "after Insert")
 	}},
 	{"take/of many one wins", func(p *probe) {
@@ -163,7 +161,7 @@ var deleteChecks = []check{
 			}
 			return err
 		})
-		require.Equal(p, int32(1), winners.Load(), "winners")
+		must.Equal(p, int32(1), winners.Load(), "winners")
 	}},
 }
 
@@ -182,7 +180,7 @@ func (p *probe) oneTakes(t Taker, atOnce func(n int, f func(i int) error), n int
 		}
 		return err
 	})
-	require.Equal(p, int32(1), winners.Load(), "winners")
+	must.Equal(p, int32(1), winners.Load(), "winners")
 	p.absent(space, key, "after Take")
 }
 
@@ -211,7 +209,7 @@ func (p *probe) removeDuringModify(m Modifier, remove func() (bool, error)) (mod
 	p.succeed(j)
 	p.absent(space, "n", "Modify stored again what was removed while it ran")
 	if removed {
-		require.Error(p, err, "Modify says that it is done, after the entry was removed")
+		must.Error(p, err, "Modify says that it is done, after the entry was removed")
 	}
 	return err == nil
 }

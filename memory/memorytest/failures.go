@@ -2,8 +2,6 @@ package memorytest
 
 import (
 	"runtime"
-
-	"github.com/stretchr/testify/require"
 )
 
 // failureChecks hold that a function that does not return properly has no effect,
@@ -30,7 +28,7 @@ func failureChecks() []check {
 					return v, e.end()
 				})
 			}))
-			require.Error(p, err)
+			must.Error(p, err)
 			p.alive()
 			p.holds(space, "k", value(), "half an update is stored")
 		}}, check{"half an update/Batch that ends with " + e.name, func(p *probe) {
@@ -64,7 +62,7 @@ func failureChecks() []check {
 					return nil
 				})
 			}))
-			require.Error(p, err)
+			must.Error(p, err)
 			p.alive()
 			for _, s := range spaces {
 				p.holds(s, "k", value(), "half an update is stored")

@@ -3,8 +3,6 @@ package memorytest
 import (
 	"errors"
 	"slices"
-
-	"github.com/stretchr/testify/require"
 )
 
 // callerChecks hold that a caller who modifies what it stored modifies nothing that
@@ -17,12 +15,12 @@ func callerChecks() []check {
 		{"Put", func(p *probe, v any) error { return p.b.Put(space, "k", v) }},
 		{"Insert", func(p *probe, v any) error {
 			done, err := need[Inserter](p).Insert(space, "k", v)
-			require.True(p, done || err != nil)
+			must.True(p, done || err != nil)
 			return err
 		}},
 		{"SetIf", func(p *probe, v any) error {
 			done, err := need[Conditional](p).SetIf(space, "k", 0, v)
-			require.True(p, done || err != nil)
+			must.True(p, done || err != nil)
 			return err
 		}},
 		{"Modify", func(p *probe, v any) error {
@@ -77,7 +75,7 @@ func readerChecks() []check {
 				spoil(v)
 				return nil, errRefused
 			})
-			require.ErrorIs(p, err, errRefused)
+			must.ErrorIs(p, err, errRefused)
 		}},
 		{"Modify", func(p *probe, k kind) {
 			var kept any
@@ -85,7 +83,7 @@ func readerChecks() []check {
 				kept = v
 				return v, nil
 			})
-			require.NoError(p, err)
+			must.NoError(p, err)
 			spoil(kept)
 		}},
 		{"Batch", func(p *probe, k kind) {
@@ -99,16 +97,16 @@ func readerChecks() []check {
 				kept, _, err = tx.Get(space, "k")
 				return err
 			})
-			require.NoError(p, err)
+			must.NoError(p, err)
 			spoil(kept)
 		}},
 		{"Snapshot", func(p *probe, k kind) {
 			view, err := need[Snapshotter](p).Snapshot()
-			require.NoError(p, err)
+			must.NoError(p, err)
 			for range 2 {
 				v, found, err := view.Get(space, "k")
-				require.NoError(p, err)
-				require.True(p, found)
+				must.NoError(p, err)
+				must.True(p, found)
 				p.same(k.fresh(), v, "a reader modified a snapshot")
 				spoil(v)
 			}
@@ -135,17 +133,17 @@ func readerChecks() []check {
 			if s, ok := p.b.(Snapshotter); ok {
 				var err error
 				view, err = s.Snapshot()
-				require.NoError(p, err)
+				must.NoError(p, err)
 			}
 			taken, found, err := t.Take(space, "k")
-			require.NoError(p, err)
-			require.True(p, found)
+			must.NoError(p, err)
+			must.True(p, found)
 			p.same(k.fresh(), taken, "what Take returned")
 			spoil(taken)
 			p.same(k.fresh(), v, "who took it modified the value of who had put it")
 			if view != nil {
 				kept, _, err := view.Get(space, "k")
-				require.NoError(p, err)
+				must.NoError(p, err)
 				p.same(k.fresh(), kept, "who took it modified a snapshot")
 			}
 		}})
@@ -156,9 +154,9 @@ func readerChecks() []check {
 		p.put(space, "b", 1)
 		for range 2 {
 			keys, err := l.List(space)
-			require.NoError(p, err)
+			must.NoError(p, err)
 			slices.Sort(keys)
-			require.Equal(p, []string{"a", "b"}, keys, "a reader modified the keys")
+			must.Equal(p, []string{"a", "b"}, keys, "a reader modified the keys")
 			spoil(keys)
 		}
 		p.holds(space, "a", 1, "after the keys were modified")

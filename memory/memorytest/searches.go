@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
-
-	"github.com/stretchr/testify/require"
 )
 
 // searchChecks hold that a search and a read show vectors and metadata of one
@@ -15,7 +13,7 @@ import (
 var searchChecks = []check{
 	{"torn read/a vector and its metadata", func(p *probe) {
 		v := need[Vectors](p)
-		require.NoError(p, putRow(v, 0, 0))
+		must.NoError(p, putRow(v, 0, 0))
 		p.whileWriting(func(n int) error { return putRow(v, 0, n) }, func() error { return rowsAgree(v, false) })
 	}},
 	{"torn read/search while a row is replaced", func(p *probe) {
@@ -42,17 +40,17 @@ var searchChecks = []check{
 		}
 		armed.Store(true)
 		hits, err := v.SearchVector(space, []float32{1, 1, 1}, 10)
-		require.NoError(p, err)
-		require.NoError(p, hitsAgree(hits, false))
+		must.NoError(p, err)
+		must.NoError(p, hitsAgree(hits, false))
 		if writer := j.Load(); writer != nil {
 			p.succeed(writer)
 		}
-		require.NoError(p, rowsAgree(v, false))
+		must.NoError(p, rowsAgree(v, false))
 	}},
 	{"torn read/search during Batch", func(p *probe) {
 		v, b := need[Vectors](p), need[Batcher](p)
-		require.NoError(p, putRow(v, 0, 0))
-		require.NoError(p, putRow(v, 1, 0))
+		must.NoError(p, putRow(v, 0, 0))
+		must.NoError(p, putRow(v, 1, 0))
 		var once sync.Once
 		var j *job
 		p.batchOfVectors(b, func(in Vectors) error {
@@ -63,7 +61,7 @@ var searchChecks = []check{
 			return putRow(in, 1, 1)
 		})
 		p.succeed(j)
-		require.NoError(p, rowsAgree(v, true))
+		must.NoError(p, rowsAgree(v, true))
 	}},
 	{"torn read/search while a Batch replaces two rows", func(p *probe) {
 		v, b := need[Vectors](p), need[Batcher](p)
@@ -75,24 +73,24 @@ var searchChecks = []check{
 	}},
 	{"snapshot/vectors stay", func(p *probe) {
 		s, v := need[Snapshotter](p), need[Vectors](p)
-		require.NoError(p, v.PutVector(space, "k", []float32{3, 4}, map[string]any{"n": 0}))
+		must.NoError(p, v.PutVector(space, "k", []float32{3, 4}, map[string]any{"n": 0}))
 		view, err := s.Snapshot()
-		require.NoError(p, err)
+		must.NoError(p, err)
 		vectors, ok := view.(VectorReader)
 		if !ok {
 			p.Skipf("the Snapshot has no VectorReader")
 			return
 		}
 		p.holdsVector(vectors, []float32{3, 4}, map[string]any{"n": 0}, "at first")
-		require.NoError(p, v.PutVector(space, "k", []float32{4, 3}, map[string]any{"n": 1}))
-		require.NoError(p, v.PutVector(space, "newer", []float32{3, 4}, map[string]any{"n": 1}))
+		must.NoError(p, v.PutVector(space, "k", []float32{4, 3}, map[string]any{"n": 1}))
+		must.NoError(p, v.PutVector(space, "newer", []float32{3, 4}, map[string]any{"n": 1}))
 		p.holdsVector(vectors, []float32{3, 4}, map[string]any{"n": 0}, "a search of a snapshot shows what is newer")
 		hits, err := vectors.SearchVector(space, []float32{3, 4}, 10)
-		require.NoError(p, err)
-		require.Len(p, hits, 1, "a search of a snapshot shows what is newer")
+		must.NoError(p, err)
+		must.Len(p, hits, 1, "a search of a snapshot shows what is newer")
 		_, _, found, err := vectors.GetVector(space, "newer")
-		require.NoError(p, err)
-		require.False(p, found, "a snapshot shows what is newer")
+		must.NoError(p, err)
+		must.False(p, found, "a snapshot shows what is newer")
 		spoil(hits)
 		p.holdsVector(vectors, []float32{3, 4}, map[string]any{"n": 0}, "a reader modified a snapshot")
 	}},
@@ -111,7 +109,7 @@ func (p *probe) batchOfVectors(b Batcher, f func(in Vectors) error) {
 	if errors.Is(err, errNoVectors) {
 		p.Skipf("the backend of a Batch has no Vectors")
 	}
-	require.NoError(p, err)
+	must.NoError(p, err)
 }
 
 var errNoVectors = errors.New("no Vectors")

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/stretchr/testify/require"
 )
 
 // snapshotChecks hold that a snapshot stays as it is.
@@ -19,13 +17,13 @@ var snapshotChecks = []check{
 		in := need[Inserter](p)
 		p.staysAfter(func() {
 			_, err := in.Insert(space, "another", "new")
-			require.NoError(p, err)
+			must.NoError(p, err)
 		})
 	}},
 	{"snapshot/stays after Modify", func(p *probe) {
 		m := need[Modifier](p)
 		p.staysAfter(func() {
-			require.NoError(p, m.Modify(space, "k", func(v any) (any, error) {
+			must.NoError(p, m.Modify(space, "k", func(v any) (any, error) {
 				spoil(v)
 				return v, nil
 			}))
@@ -33,13 +31,13 @@ var snapshotChecks = []check{
 	}},
 	{"snapshot/stays after Delete", func(p *probe) {
 		d := need[Deleter](p)
-		p.staysAfter(func() { require.NoError(p, d.Delete(space, "k")) })
+		p.staysAfter(func() { must.NoError(p, d.Delete(space, "k")) })
 	}},
 	{"snapshot/stays after Take", func(p *probe) {
 		t := need[Taker](p)
 		p.staysAfter(func() {
 			_, _, err := t.Take(space, "k")
-			require.NoError(p, err)
+			must.NoError(p, err)
 		})
 	}},
 	{"snapshot/stays after SetIf and DeleteIf", func(p *probe) {
@@ -47,14 +45,14 @@ var snapshotChecks = []check{
 		p.staysAfter(func() {
 			p.setIf(c, "k", p.revision(c, "k"), "new", true)
 			done, err := c.DeleteIf(space, "k", p.revision(c, "k"))
-			require.NoError(p, err)
-			require.True(p, done)
+			must.NoError(p, err)
+			must.True(p, done)
 		})
 	}},
 	{"snapshot/stays after Batch", func(p *probe) {
 		b := need[Batcher](p)
 		p.staysAfter(func() {
-			require.NoError(p, b.Batch(func(tx Backend) error {
+			must.NoError(p, b.Batch(func(tx Backend) error {
 				return errors.Join(tx.Put(space, "k", "new"), tx.Put(space, "another", "new"))
 			}))
 		})
@@ -69,11 +67,11 @@ var snapshotChecks = []check{
 		var all []taken
 		for n := range 60 {
 			view, err := s.Snapshot()
-			require.NoError(p, err)
+			must.NoError(p, err)
 			all = append(all, taken{view, maps.Clone(model)})
 			key := strconv.Itoa(n * 7 % 10)
 			if d, ok := p.b.(Deleter); ok && n%4 == 3 && model[key] != 0 {
-				require.NoError(p, d.Delete(space, key))
+				must.NoError(p, d.Delete(space, key))
 				delete(model, key)
 			} else {
 				p.put(space, key, n+1)
@@ -125,18 +123,18 @@ func (p *probe) staysAfter(change func()) {
 	p.put(space, "k", value())
 	p.put(space, "kept", value())
 	view, err := s.Snapshot()
-	require.NoError(p, err)
+	must.NoError(p, err)
 	check := func() {
 		p.Helper()
 		for _, key := range []string{"k", "kept"} {
 			v, found, err := view.Get(space, key)
-			require.NoError(p, err)
-			require.True(p, found, "%q is gone from a snapshot", key)
+			must.NoError(p, err)
+			must.True(p, found, "%q is gone from a snapshot", key)
 			p.same(value(), v, "a snapshot changed")
 		}
 		_, found, err := view.Get(space, "another")
-		require.NoError(p, err)
-		require.False(p, found, "a snapshot shows what is newer")
+		must.NoError(p, err)
+		must.False(p, found, "a snapshot shows what is newer")
 		p.lists(view, space, "k", "kept")
 	}
 	check()
@@ -150,8 +148,8 @@ func (p *probe) shows(view Snapshot, want map[string]int, message string) {
 	p.lists(view, space, slices.Collect(maps.Keys(want))...)
 	for key, n := range want {
 		v, found, err := view.Get(space, key)
-		require.NoError(p, err)
-		require.True(p, found, "%s: %q is gone", message, key)
+		must.NoError(p, err)
+		must.True(p, found, "%s: %q is gone", message, key)
 		p.same(n, v, message)
 	}
 }

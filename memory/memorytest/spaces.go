@@ -2,8 +2,6 @@ package memorytest
 
 import (
 	"fmt"
-
-	"github.com/stretchr/testify/require"
 )
 
 // Spaces that are not the same, and that are easily taken for each other.
@@ -43,7 +41,7 @@ var spaceChecks = []check{
 		d := need[Deleter](p)
 		kept := p.fill()
 		for i, s := range kept {
-			require.NoError(p, d.Delete(s, "k"))
+			must.NoError(p, d.Delete(s, "k"))
 			p.absent(s, "k", "after Delete")
 			for j := i + 1; j < len(kept); j++ {
 				p.holds(kept[j], "k", j, fmt.Sprintf("deleted in %q", s))
@@ -56,7 +54,7 @@ var spaceChecks = []check{
 			if err := p.b.Put([]string{"a"}, k, i); err == nil {
 				kept = append(kept, k)
 			} else {
-				require.NotEqual(p, "k", k, "a plain key is refused: %v", err)
+				must.NotEqual(p, "k", k, "a plain key is refused: %v", err)
 			}
 		}
 		for i, k := range trickyKeys {
@@ -96,7 +94,7 @@ var spaceChecks = []check{
 		for i, s := range append(plainSpaces[:len(plainSpaces):len(plainSpaces)], trickySpaces...) {
 			err := v.PutVector(s, "k", []float32{1, float32(i)}, map[string]any{"space": fmt.Sprintf("%q", s)})
 			if i < len(plainSpaces) {
-				require.NoError(p, err)
+				must.NoError(p, err)
 			}
 			if err == nil {
 				kept = append(kept, s)
@@ -105,12 +103,12 @@ var spaceChecks = []check{
 		for _, s := range kept {
 			want := map[string]any{"space": fmt.Sprintf("%q", s)}
 			_, metadata, found, err := v.GetVector(s, "k")
-			require.NoError(p, err)
-			require.True(p, found)
+			must.NoError(p, err)
+			must.True(p, found)
 			p.same(want, metadata, "another space was taken for it")
 			hits, err := v.SearchVector(s, []float32{1, 0}, 1000)
-			require.NoError(p, err)
-			require.Len(p, hits, 1, "a search found vectors of other spaces")
+			must.NoError(p, err)
+			must.Len(p, hits, 1, "a search found vectors of other spaces")
 			p.same(want, hits[0].Metadata, "another space was searched")
 		}
 	}},

@@ -5,8 +5,6 @@ import (
 	"runtime/debug"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // Options say what is not expected of a backend. The zero Options expect
@@ -89,15 +87,15 @@ func need[C any](p *probe) C {
 
 func (p *probe) put(space []string, key string, value any) {
 	p.Helper()
-	require.NoError(p, p.b.Put(space, key, value), "Put of %T", value)
+	must.NoError(p, p.b.Put(space, key, value), "Put of %T", value)
 }
 
 // get returns a value that must be there.
 func (p *probe) get(space []string, key string) any {
 	p.Helper()
 	v, found, err := p.b.Get(space, key)
-	require.NoError(p, err, "Get of %q in %q", key, space)
-	require.True(p, found, "%q is not in %q", key, space)
+	must.NoError(p, err, "Get of %q in %q", key, space)
+	must.True(p, found, "%q is not in %q", key, space)
 	return v
 }
 
@@ -111,14 +109,14 @@ func (p *probe) holds(space []string, key string, want any, message string) {
 func (p *probe) absent(space []string, key, message string) {
 	p.Helper()
 	v, found, err := p.b.Get(space, key)
-	require.NoError(p, err)
-	require.False(p, found, "%s: it is %#v", message, v)
+	must.NoError(p, err)
+	must.False(p, found, "%s: it is %#v", message, v)
 }
 
 // same checks that a value came back as it went in.
 func (p *probe) same(want, got any, message string) {
 	p.Helper()
-	require.Equal(p, p.shape(want), p.shape(got), message)
+	must.Equal(p, p.shape(want), p.shape(got), message)
 }
 
 // shape returns what is compared of a value.
@@ -127,17 +125,17 @@ func (p *probe) shape(v any) any {
 		return v
 	}
 	text, err := json.Marshal(v)
-	require.NoError(p, err)
+	must.NoError(p, err)
 	var shape any
-	require.NoError(p, json.Unmarshal(text, &shape))
+	must.NoError(p, json.Unmarshal(text, &shape))
 	return shape
 }
 
 // accepted skips the test if the backend refuses a value that it may refuse.
-func (p *probe) accepted(what string, must bool, err error) {
+func (p *probe) accepted(what string, needed bool, err error) {
 	p.Helper()
-	if err != nil && !must {
+	if err != nil && !needed {
 		p.Skipf("the backend refuses %s: %v", what, err)
 	}
-	require.NoError(p, err)
+	must.NoError(p, err)
 }

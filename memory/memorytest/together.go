@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 const (
@@ -75,9 +73,9 @@ func during(f func() error) (j *job, done bool) {
 // finish waits for a job and returns its error.
 func (p *probe) finish(j *job) error {
 	p.Helper()
-	require.NotNil(p, j, "the backend did not call the function that it was given")
+	must.NotNil(p, j, "the backend did not call the function that it was given")
 	if !j.within(p.patience) {
-		require.Fail(p, "deadlock", "an operation is not done after %v", p.patience)
+		must.Fail(p, "deadlock", "an operation is not done after %v", p.patience)
 	}
 	return j.err
 }
@@ -85,7 +83,7 @@ func (p *probe) finish(j *job) error {
 // succeed waits for a job that must not fail.
 func (p *probe) succeed(j *job) {
 	p.Helper()
-	require.NoError(p, p.finish(j))
+	must.NoError(p, p.finish(j))
 }
 
 // together calls f(0) to f(n-1) at once, each in a goroutine of its own, and
@@ -137,7 +135,7 @@ func (p *probe) queued(n int, f func(i int) error) {
 			return tx.Put(space, "queue", "v")
 		})
 	}
-	require.NoError(p, err)
+	must.NoError(p, err)
 	for _, j := range jobs {
 		p.succeed(j)
 	}

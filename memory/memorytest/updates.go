@@ -5,8 +5,6 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
-
-	"github.com/stretchr/testify/require"
 )
 
 const (
@@ -78,7 +76,7 @@ func (p *probe) oneWins(atOnce func(n int, f func(i int) error), n int, key stri
 		}
 		return err
 	})
-	require.Equal(p, int32(1), winners.Load(), "winners")
+	must.Equal(p, int32(1), winners.Load(), "winners")
 	p.holds(space, key, int(winner.Load()), "what the winner stored")
 }
 
@@ -99,7 +97,7 @@ func (p *probe) oneWinsOfHooked(store func(key string, v hooked) (bool, error)) 
 		}
 		return err
 	})
-	require.Equal(p, int32(1), winners.Load(), "winners")
+	must.Equal(p, int32(1), winners.Load(), "winners")
 	p.holds(space, "k", hooked{ID: int(winner.Load()), Hook: number}, "what the winner stored")
 }
 
@@ -128,7 +126,7 @@ var updateChecks = []check{
 		m := need[Modifier](p)
 		p.put(space, "n", 0)
 		p.doDuringModify(m, "n", func() error { return p.b.Put(space, "n", 100) })
-		require.Contains(p, []int{100, 101}, number(p.get(space, "n")), "the increment stored what was before the Put")
+		must.Contains(p, []int{100, 101}, number(p.get(space, "n")), "the increment stored what was before the Put")
 	}},
 	{"lost update/increments by Batch", func(p *probe) {
 		b := need[Batcher](p)
@@ -148,7 +146,7 @@ var updateChecks = []check{
 		p.put(space, "n", 0)
 		var once sync.Once
 		var j *job
-		require.NoError(p, b.Batch(incrementIn("n", func() {
+		must.NoError(p, b.Batch(incrementIn("n", func() {
 			once.Do(func() { j, _ = during(func() error { return b.Batch(incrementIn("n", nil)) }) })
 		})))
 		p.succeed(j)
@@ -162,7 +160,7 @@ func (p *probe) doDuringModify(m Modifier, key string, f func() error) {
 	p.Helper()
 	var once sync.Once
 	var j *job
-	require.NoError(p, m.Modify(space, key, func(v any) (any, error) {
+	must.NoError(p, m.Modify(space, key, func(v any) (any, error) {
 		once.Do(func() { j, _ = during(f) })
 		return increment(v)
 	}))

@@ -1,9 +1,5 @@
 package memorytest
 
-import (
-	"github.com/stretchr/testify/require"
-)
-
 // vectorChecks hold that vectors and their metadata are as separate from their callers
 // as values are.
 func vectorChecks() []check {
@@ -11,75 +7,75 @@ func vectorChecks() []check {
 		{"basic/vectors", func(p *probe) {
 			v := need[Vectors](p)
 			for key, at := range map[string][]float32{"near": {1, 0}, "middle": {0.6, 0.8}, "far": {0, 1}} {
-				require.NoError(p, v.PutVector(space, key, at, map[string]any{"key": key}))
+				must.NoError(p, v.PutVector(space, key, at, map[string]any{"key": key}))
 			}
 			at, metadata, found, err := v.GetVector(space, "middle")
-			require.NoError(p, err)
-			require.True(p, found)
-			require.Equal(p, []float32{0.6, 0.8}, at)
+			must.NoError(p, err)
+			must.True(p, found)
+			must.Equal(p, []float32{0.6, 0.8}, at)
 			p.same(map[string]any{"key": "middle"}, metadata, "metadata")
 			_, _, found, err = v.GetVector(space, "absent")
-			require.NoError(p, err)
-			require.False(p, found)
+			must.NoError(p, err)
+			must.False(p, found)
 			for k, want := range [][]string{{}, {"near"}, {"near", "middle"}, {"near", "middle", "far"}, {"near", "middle", "far"}} {
 				if k == 0 {
 					continue
 				}
 				hits, err := v.SearchVector(space, []float32{1, 0}, k)
-				require.NoError(p, err)
+				must.NoError(p, err)
 				got := []string{}
 				for _, h := range hits {
 					got = append(got, h.Key)
 					p.same(map[string]any{"key": h.Key}, h.Metadata, "metadata of a hit")
 				}
-				require.Equal(p, want, got, "the nearest first")
+				must.Equal(p, want, got, "the nearest first")
 			}
-			require.NoError(p, v.PutVector(space, "near", []float32{0, 1}, map[string]any{"key": "no longer"}))
+			must.NoError(p, v.PutVector(space, "near", []float32{0, 1}, map[string]any{"key": "no longer"}))
 			hits, err := v.SearchVector(space, []float32{1, 0}, 1)
-			require.NoError(p, err)
-			require.Len(p, hits, 1)
-			require.Equal(p, "middle", hits[0].Key, "after the nearest was replaced")
+			must.NoError(p, err)
+			must.Len(p, hits, 1)
+			must.Equal(p, "middle", hits[0].Key, "after the nearest was replaced")
 		}},
 		{"caller mutation/PutVector/vector", func(p *probe) {
 			v := need[Vectors](p)
 			at := []float32{3, 4}
-			require.NoError(p, v.PutVector(space, "k", at, nil))
-			require.Equal(p, []float32{3, 4}, at, "the backend modified the caller's vector")
+			must.NoError(p, v.PutVector(space, "k", at, nil))
+			must.Equal(p, []float32{3, 4}, at, "the backend modified the caller's vector")
 			spoil(at)
 			p.holdsVector(v, []float32{3, 4}, nil, "the caller modified what it had stored")
 		}},
 		{"caller mutation/SearchVector/query", func(p *probe) {
 			v := need[Vectors](p)
-			require.NoError(p, v.PutVector(space, "k", []float32{3, 4}, nil))
+			must.NoError(p, v.PutVector(space, "k", []float32{3, 4}, nil))
 			query := []float32{6, 8}
 			_, err := v.SearchVector(space, query, 1)
-			require.NoError(p, err)
-			require.Equal(p, []float32{6, 8}, query, "the backend modified the query")
+			must.NoError(p, err)
+			must.Equal(p, []float32{6, 8}, query, "the backend modified the query")
 			spoil(query)
 			p.holdsVector(v, []float32{3, 4}, nil, "the caller modified the query")
 		}},
 		{"reader mutation/GetVector/vector", func(p *probe) {
 			v := need[Vectors](p)
-			require.NoError(p, v.PutVector(space, "k", []float32{3, 4}, nil))
+			must.NoError(p, v.PutVector(space, "k", []float32{3, 4}, nil))
 			for range 2 {
 				at, _, _, err := v.GetVector(space, "k")
-				require.NoError(p, err)
-				require.Equal(p, []float32{3, 4}, at, "a reader modified what is stored")
+				must.NoError(p, err)
+				must.Equal(p, []float32{3, 4}, at, "a reader modified what is stored")
 				spoil(at)
 			}
 			p.holdsVector(v, []float32{3, 4}, nil, "a reader modified what is stored")
 		}},
 		{"reader mutation/SearchVector/hits", func(p *probe) {
 			v := need[Vectors](p)
-			require.NoError(p, v.PutVector(space, "k", []float32{3, 4}, map[string]any{"a": "x"}))
+			must.NoError(p, v.PutVector(space, "k", []float32{3, 4}, map[string]any{"a": "x"}))
 			for range 2 {
 				hits, err := v.SearchVector(space, []float32{3, 4}, 1)
-				require.NoError(p, err)
-				require.Len(p, hits, 1)
-				require.Equal(p, "k", hits[0].Key)
+				must.NoError(p, err)
+				must.Len(p, hits, 1)
+				must.Equal(p, "k", hits[0].Key)
 				p.same(map[string]any{"a": "x"}, hits[0].Metadata, "a reader modified what is stored")
 				if hits[0].Vector != nil {
-					require.Equal(p, []float32{3, 4}, hits[0].Vector, "a reader modified what is stored")
+					must.Equal(p, []float32{3, 4}, hits[0].Vector, "a reader modified what is stored")
 				}
 				spoil(hits)
 			}
@@ -104,14 +100,14 @@ func vectorChecks() []check {
 		}}, check{"reader mutation/GetVector/metadata/" + k.name, func(p *probe) {
 			v, _ := stored(p)
 			_, m, _, err := v.GetVector(space, "k")
-			require.NoError(p, err)
+			must.NoError(p, err)
 			spoil(m)
 			p.holdsVector(v, []float32{1, 0}, metadata(), "a reader modified what is stored")
 		}}, check{"reader mutation/SearchVector/metadata/" + k.name, func(p *probe) {
 			v, _ := stored(p)
 			hits, err := v.SearchVector(space, []float32{1, 0}, 1)
-			require.NoError(p, err)
-			require.Len(p, hits, 1)
+			must.NoError(p, err)
+			must.Len(p, hits, 1)
 			spoil(hits[0].Metadata)
 			p.holdsVector(v, []float32{1, 0}, metadata(), "a reader modified what is stored")
 		}})
@@ -124,15 +120,15 @@ func vectorChecks() []check {
 func (p *probe) holdsVector(v VectorReader, vector []float32, metadata map[string]any, message string) {
 	p.Helper()
 	got, m, found, err := v.GetVector(space, "k")
-	require.NoError(p, err)
-	require.True(p, found)
-	require.Equal(p, vector, got, message)
+	must.NoError(p, err)
+	must.True(p, found)
+	must.Equal(p, vector, got, message)
 	hits, err := v.SearchVector(space, vector, 1)
-	require.NoError(p, err)
-	require.Len(p, hits, 1, message)
-	require.Equal(p, "k", hits[0].Key, message)
+	must.NoError(p, err)
+	must.Len(p, hits, 1, message)
+	must.Equal(p, "k", hits[0].Key, message)
 	if hits[0].Vector != nil {
-		require.Equal(p, vector, hits[0].Vector, message)
+		must.Equal(p, vector, hits[0].Vector, message)
 	}
 	if len(metadata)+len(m)+len(hits[0].Metadata) > 0 {
 		p.same(metadata, m, message)

@@ -1,0 +1,148 @@
+package memory_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowstore/cowstore/memory"
+)
+
+// filled returns a space of n records.
+func filled(b *testing.B, n int, o memory.Options) memory.Space {
+	b.Helper()
+	m := memory.New(o)
+	s := m.Space("user", "42", "notes")
+	err := m.Batch(func(b *memory.Batch) error {
+		e := b.Space(s.Path()...)
+		for i := range n {
+			if err := e.Put(fmt.Sprintf("key-%06d", i), record(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return s
+}
+
+func record(i int) map[string]any {
+	return map[string]any{"name": fmt.Sprintf("symbol %d", i), "line": i, "kind": "func", "used": i%2 == 0}
+}
+
+func BenchmarkGet(b *testing.B) {
+	for _, n := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := filled(b, n, memory.Options{NoText: true})
+			keys := make([]string, n)
+			for i := range keys {
+				keys[i] = fmt.Sprintf("key-%06d", i*7919%n)
+			}
+			i := 0
+			for b.Loop() {
+				v, _ := s.Get(keys[i])
+				if v.Key("line").Kind() != memory.Int {
+					b.Fatal("not found")
+				}
+				if i++; i == n {
+					i = 0
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPut(b *testing.B) {
+	for _, o := range []struct {
+		name string
+		memory.Options
+	}{{"values", memory.Options{NoText: true}}, {"texts", memory.Options{}}, {"limited", memory.Options{NoText: true, MaxEntries: 100_000}}} {
+		b.Run(o.name, func(b *testing.B) {
+			const n = 100_000
+			s := filled(b, n, o.Options)
+			i := 0
+			for b.Loop() {
+				if _, err := s.Put(fmt.Sprintf("key-%06d", i*7919%(2*n)), record(i)); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+		})
+	}
+}
+
+// The slowest Put into a space beside something large that happens in another one.
+func BenchmarkSlowestPut(b *testing.B) {
+	const n = 1_000_000
+	large := func(o memory.SpaceOptions) *memory.Memory {
+		m := memory.New(memory.Options{})
+		if _, err := m.Space("large").Configure(o); err != nil {
+			b.Fatal(err)
+		}
+		for from := 0; from < n; from += 10_000 {
+			err := m.Batch(func(b *memory.Batch) error {
+				e := b.Space("large")
+				for i := from; i < from+10_000; i++ {
+					if err := e.Put(fmt.Sprintf("key-%07d", i), i); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		runtime.GC()
+		return m
+	}
+	for _, c := range []struct {
+		name string
+		make func() *memory.Memory
+		do   func(m *memory.Memory)
+	}{
+		{"nothing", func() *memory.Memory { return large(memory.SpaceOptions{}) }, func(*memory.Memory) {}},
+		{"Clear", func() *memory.Memory { return large(memory.SpaceOptions{}) }, func(m *memory.Memory) { _, _ = m.Space("large").Clear() }},
+		{"expired", func() *memory.Memory { return large(memory.SpaceOptions{TTL: 20 * time.Second}) }, func(*memory.Memory) { time.Sleep(20 * time.Second) }},
+		{"Configure", func() *memory.Memory { return large(memory.SpaceOptions{}) }, func(m *memory.Memory) { _, _ = m.Space("large").Configure(memory.SpaceOptions{MaxEntries: 10}) }},
+		{"Import", func() *memory.Memory { return memory.New(memory.Options{}) }, func(m *memory.Memory) {
+			var lines strings.Builder
+			for i := range 200_000 {
+				fmt.Fprintf(&lines, `{"space":["imported"],"key":"%d","value":"some text of a few words, %d"}`+"\n", i, i)
+			}
+			go func() { _, _ = m.Import(strings.NewReader(lines.String())) }()
+			_, _ = m.Wait(b.Context(), m.Load().Version()) // until it has begun
+		}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			m := c.make()
+			s := m.Space("small")
+			if _, err := s.Configure(memory.SpaceOptions{MaxEntries: 2}); err != nil {
+				b.Fatal(err)
+			}
+			c.do(m)
+			var slowest time.Duration
+			var all []time.Duration
+			for b.Loop() {
+				for i := range 5_000 {
+					at := time.Now()
+					if _, err := s.Put(fmt.Sprint(i%4), i); err != nil {
+						b.Fatal(err)
+					}
+					took := time.Since(at)
+					slowest = max(slowest, took)
+					all = append(all, took)
+				}
+			}
+			slices.Sort(all)
+			b.ReportMetric(float64(slowest.Microseconds()), "slowest-µs")
+			b.ReportMetric(float64(all[len(all)*999/1000].Microseconds()), "p99.9-µs")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}

@@ -1,0 +1,189 @@
+package memory_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// filledSpaces returns a Memory with so many entries in each of two spaces, one below the
+// other, with text and vectors.
+func filledSpaces(t *testing.T, n int) *memory.Memory {
+	m := memory.New(memory.Options{})
+	m.Retain(cow.Retention{Versions: 1000})
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		for _, e := range []*memory.Editor{b.Space("a"), b.Space("a", "b"), b.Space("c")} {
+			for i := range n {
+				if err := e.PutItem(fmt.Sprintf("%04d", i), memory.Item{Value: fmt.Sprint("word ", i), Vector: []float32{1, float32(i)}}); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}))
+	return m
+}
+
+func requireEmpty(t *testing.T, s memory.SpaceSnapshot) {
+	t.Helper()
+	require.Zero(t, s.Len())
+	require.Empty(t, keys(s))
+	_, ok := s.Get("0007")
+	require.False(t, ok)
+	_, ok = s.Entry("0007")
+	require.False(t, ok)
+	_, ok = s.Vector("0007")
+	require.False(t, ok)
+	require.Empty(t, hitKeys(s.SearchText("word", memory.SearchOptions{})))
+	require.Empty(t, hitKeys(s.Search([]float32{1, 2}, memory.SearchOptions{})))
+	require.Empty(t, hitKeys(s.SearchBoth([]float32{1, 2}, "word", memory.SearchOptions{})))
+}
+
+func TestALargeSpaceIsClearedInSteps(t *testing.T) {
+	const n = 1000
+	m := filledSpaces(t, n)
+	before := m.Load()
+	s := m.Space("a")
+	rows := m.Stats().Rows
+	require.Equal(t, n, count(s.Clear()))
+	requireEmpty(t, s.Load())
+	require.Equal(t, 2*n, m.Load().Len())
+	require.Equal(t, [][]string{{"a", "b"}, {"c"}}, spaces(m.Load(), memory.SpacesOptions{}))
+	require.NoError(t, m.CheckDerived())
+	require.Equal(t, n, before.Space("a").Len())
+	require.Greater(t, m.Stats().Rows, rows-200, "it is the few rows that the write itself removes")
+
+	require.Zero(t, count(s.Clear()))
+	require.NoError(t, errOf(s.Insert("0007", "another word")))
+	require.Equal(t, []string{"0007"}, hitKeys(s.SearchText("word", memory.SearchOptions{})))
+	require.ErrorIs(t, errOf(s.SetIf("0008", 1, 1)), memory.ErrRevision)
+	require.NoError(t, errOf(s.SetIf("0008", 0, "set")))
+	require.Equal(t, []string{"0007", "0008"}, keys(s.Load()))
+	require.NoError(t, m.CheckDerived())
+
+	require.Equal(t, n+2, count(s.Space().ClearAll()))
+	require.Zero(t, m.Space("a", "b").Len())
+	require.Equal(t, n, m.Load().Len())
+	require.NoError(t, m.CheckDerived())
+	require.Zero(t, count(m.Sweep()))
+	require.NoError(t, m.CheckDerived())
+	require.Less(t, m.Stats().Rows, n+20)
+	requireEmpty(t, s.Load())
+	require.Equal(t, n, m.Space("c").Len())
+}
+
+// A batch may clear what it wrote, and a space with those below it, in any order.
+func TestClearWithinABatch(t *testing.T) {
+	const n = 300
+	for name, f := range map[string]func(b *memory.Batch){
+		"own, then below": func(b *memory.Batch) {
+			require.Equal(t, n+1, b.Space("a").Clear())
+			require.Equal(t, n, b.Space("a").ClearAll())
+		},
+		"below, then own": func(b *memory.Batch) {
+			require.Equal(t, 2*n+1, b.Space("a").ClearAll())
+			require.Zero(t, b.Space("a").Clear())
+		},
+		"all": func(b *memory.Batch) {
+			require.Equal(t, 3*n+1, b.Space().ClearAll())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := filledSpaces(t, n)
+			require.NoError(t, m.Batch(func(b *memory.Batch) error {
+				require.NoError(t, b.Space("a").Put("new", "word"))
+				require.NoError(t, b.Space("a").Put("0007", "word"))
+				f(b)
+				_, ok := b.Space("a").Get("0007")
+				require.False(t, ok)
+				return b.Space("a", "b").PutItem("after", memory.Item{Value: "word", Vector: []float32{1, 2, 3}})
+			}))
+			require.NoError(t, m.CheckDerived())
+			requireEmpty(t, m.Load().Space("a"))
+			require.Equal(t, []string{"after"}, hitKeys(m.Space("a", "b").SearchText("word", memory.SearchOptions{})))
+			require.Zero(t, count(m.Sweep()))
+			require.NoError(t, m.CheckDerived())
+			require.Equal(t, []string{"after"}, keys(m.Space("a", "b").Load()))
+		})
+	}
+}
+
+func TestWhatIsClearedInTheFeed(t *testing.T) {
+	m := filledSpaces(t, 100)
+	since := m.Load().Version()
+	require.Equal(t, 100, count(m.Space("a").Clear()))
+	require.NoError(t, errOf(m.Space("a").Put("0007", 1)))
+	require.Equal(t, 101, count(m.Space("a").ClearAll()))
+	require.Zero(t, count(m.Sweep()))
+	require.NoError(t, errOf(m.Space("end").Put("k", 1)))
+	var got []string
+	for c, err := range m.Changes(t.Context(), since) {
+		require.NoError(t, err)
+		got = append(got, fmt.Sprintf("%v%v%v%v", c.Kind, c.Space, c.Key, c.Below))
+		if c.Key == "k" {
+			break
+		}
+	}
+	require.Equal(t, []string{"cleared[a]false", "added[a]0007false", "cleared[a]true", "added[end]kfalse"}, got)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for c, err := range m.Space("a", "b").Changes(ctx, since) {
+		require.NoError(t, err)
+		require.Equal(t, memory.Cleared, c.Kind)
+		require.Equal(t, since+3, c.Version)
+		break
+	}
+}
+
+func TestWatchWakesForAClear(t *testing.T) {
+	for _, key := range [][]string{nil, {"0007"}} {
+		m := filledSpaces(t, 100)
+		woken := make(chan error, 1)
+		since := m.Load()
+		go func() {
+			_, err := m.Space("a", "b").Watch(t.Context(), since, key...)
+			woken <- err
+		}()
+		require.Equal(t, 200, count(m.Space("a").ClearAll()))
+		require.NoError(t, <-woken)
+	}
+}
+
+// A Clear is merged, undone and exported like any other change.
+func TestClearAndMerge(t *testing.T) {
+	m := filledSpaces(t, 100)
+	base := m.Load()
+	fork := m.Fork(base)
+	require.Equal(t, 100, count(fork.Space("a").Clear()))
+	require.NoError(t, errOf(m.Space("a").Put("0007", "ours")))
+	require.NoError(t, errOf(m.Space("a").Put("new", "ours")))
+	_, err := m.Merge(base, fork.Load(), nil)
+	require.ErrorIs(t, err, memory.ErrConflict)
+	_, err = m.Merge(base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Ours, nil })
+	require.NoError(t, err)
+	require.Equal(t, []string{"0007", "new"}, keys(m.Space("a").Load()))
+	require.NoError(t, m.CheckDerived())
+
+	before := m.Load()
+	require.Equal(t, 202, count(m.Space().ClearAll()))
+	after := m.Load()
+	var b strings.Builder
+	require.NoError(t, after.Export(&b))
+	require.Equal(t, 0, strings.Count(b.String(), `"key"`))
+	_, err = m.Merge(after, before, nil)
+	require.NoError(t, err)
+	require.NoError(t, m.CheckDerived())
+	require.Equal(t, 202, m.Load().Len())
+	require.Equal(t, 100, len(hitKeys(m.Space("c").SearchText("word", memory.SearchOptions{K: 1000}))))
+	past, err := m.At(after.Version())
+	require.NoError(t, err)
+	require.Zero(t, past.Len())
+	require.Zero(t, count(m.Sweep()))
+	require.NoError(t, m.CheckDerived())
+}

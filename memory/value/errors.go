@@ -1,0 +1,37 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of Freeze, to be tested with errors.Is. What is returned is an
+// *Error that wraps one of them.
+var (
+	ErrUnsupported = errors.New("not a JSON-like value")
+	ErrCycle       = errors.New("value contains itself")
+	ErrTooDeep     = errors.New("value is nested too deeply")
+)
+
+// ErrTooLarge is the error of Parse for a value that takes more memory than it may.
+var ErrTooLarge = errors.New("value is too large")
+
+// An Error says where in a value the reason is that it cannot be frozen.
+type Error struct {
+	Path string // like that of Value.Path; "" is the value itself
+	Type string // the Go type there
+	Err  error
+}
+
+func (e *Error) Error() string {
+	at := ""
+	switch long := 200; {
+	case len(e.Path) > long:
+		at = fmt.Sprintf(" at %q…", e.Path[:long])
+	case e.Path != "":
+		at = fmt.Sprintf(" at %q", e.Path)
+	}
+	return fmt.Sprintf("value: %v%s: %v", e.Type, at, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }

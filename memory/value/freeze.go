@@ -1,0 +1,388 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unsafe"
+)
+
+// maxDepth is how many levels of Lists and Maps a value may have, and maxPointers
+// through how many pointers a level may be reached.
+const (
+	maxDepth    = 1000
+	maxPointers = 10 * maxDepth
+)
+
+// Freeze returns v as a Value that shares nothing with it, so that whatever
+// happens to v later does not show. A Value is returned as it is.
+//
+// Bools, numbers, strings, byte slices, time.Time, slices, arrays, maps whose
+// keys are strings or integers or marshal themselves to text, structs, and pointers to
+// and interfaces with all of those can be frozen, named types included. A nil
+// pointer, map, slice or interface is Null, and so is a Value inside of v that is
+// Absent. A struct becomes a Map of its exported
+// fields, named and shown as encoding/json does. A type that marshals itself, to
+// text or to JSON, becomes what it marshals to. Numbers keep all their digits, those
+// of a json.Number too.
+//
+// A type that has a method Clone, which returns that type or, with a pointer
+// receiver, a pointer to it, is copied by that. What must be the same to be of use,
+// a reflect.Type, a *time.Location, an error such as io.EOF, stays the same.
+//
+// What the Value shows is read now, and what it does not show, as unexported
+// fields, is kept in a clone, once for all that is in it.
+//
+// Freeze returns a *Error that wraps ErrUnsupported for other kinds, such as
+// channels and functions, for what must not be copied, such as a lock, and for numbers
+// that JSON has not, NaN and infinities, or that are out of the range of a float64, as
+// 1e400, or have an exponent of 1e18 and more; ErrCycle for a value that contains itself;
+// and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
+// ten thousand pointers, or of a few parts that are in it a hundred thousand
+// times. [FreezeHandles] takes channels and functions too.
+func Freeze(v any) (Value, error) { return freeze(v, false) }
+
+func freeze(v any, handles bool) (Value, error) {
+	if v, ok := v.(Value); ok {
+		return v, nil
+	}
+	n := new(node)
+	f := freezer{handles: handles}
+	err := f.any(n, v)
+	tangled := err == nil && f.tangled()
+	f.release()
+	if err != nil {
+		return Value{}, err
+	}
+	if tangled {
+		// The nodes would tell of a tree where there is a graph.
+		n, f = new(node), freezer{handles: handles}
+		err = f.original(n, reflect.ValueOf(v))
+		f.release()
+		if err != nil {
+			return Value{}, err
+		}
+	}
+	return f.done(n), nil
+}
+
+// An origin is the kind of a value and the Go type that it came in as.
+type origin struct {
+	kind Kind
+	typ  reflect.Type // nil: of the untyped nil
+	own  int64        // bytes of what its own methods Clone have made in an original
+}
+
+// withOwn returns o with more such bytes. It is held by that value alone.
+func (o *origin) withOwn(bytes int64) *origin {
+	if bytes == 0 {
+		return o
+	}
+	return &origin{o.kind, o.typ, o.own + bytes}
+}
+
+var (
+	nilOrigin    = &origin{kind: Null}
+	boolOrigin   = originOf(reflect.TypeFor[bool](), Bool)
+	intOrigin    = originOf(reflect.TypeFor[int](), Int)
+	floatOrigin  = originOf(reflect.TypeFor[float64](), Float)
+	stringOrigin = originOf(reflect.TypeFor[string](), String)
+	timeOrigin   = originOf(reflect.TypeFor[time.Time](), Time)
+	listOrigin   = originOf(reflect.TypeFor[[]any](), List)
+	mapOrigin    = originOf(reflect.TypeFor[map[string]any](), Map)
+)
+
+// origins holds one origin a type and kind for as long as the program runs, as
+// types live too.
+var origins sync.Map // origin → *origin
+
+func originOf(t reflect.Type, k Kind) *origin {
+	o := origin{kind: k, typ: t}
+	if p, ok := origins.Load(o); ok {
+		return p.(*origin)
+	}
+	p, _ := origins.LoadOrStore(o, &o)
+	return p.(*origin)
+}
+
+// A freezer freezes one value. It knows the pointers, maps and slices that it is
+// inside of, and, until it comes to an original, where all of them have led.
+type freezer struct {
+	front     *node // room for the value, in front of its fields; nil: none yet
+	handles   bool  // what cannot be frozen for its kind becomes a Handle
+	kept      bool  // what is being frozen is in an original, and addressable
+	depth     int   // levels
+	pointers  int
+	inside    map[visit]bool
+	spans     *spans
+	originals int
+}
+
+// done returns the value that n became.
+func (f *freezer) done(n *node) Value {
+	if n.from.kind == Map && f.front != nil && n.ptr == unsafe.Add(unsafe.Pointer(f.front), unsafe.Sizeof(*n)) {
+		*f.front = *n // nearer to what will be asked for next
+		n = f.front
+	}
+	return Value{n}
+}
+
+type visit struct {
+	p   unsafe.Pointer
+	len int // of a slice: a part of one is not the same
+	typ reflect.Type
+}
+
+// any freezes v into n.
+func (f *freezer) any(n *node, v any) error {
+	switch v := v.(type) {
+	case nil:
+		n.from = nilOrigin
+	case bool:
+		n.from = boolOrigin
+		if v {
+			n.bits = 1
+		}
+	case int:
+		n.from, n.bits = intOrigin, uint64(v)
+	case float64:
+		n.from = floatOrigin
+		return n.float(v, n.from.typ)
+	case string:
+		n.from = stringOrigin
+		n.string(strings.Clone(v))
+	case time.Time:
+		n.from = timeOrigin
+		n.time(v)
+	case []any:
+		if v == nil {
+			n.from = originOf(listOrigin.typ, Null)
+			return nil
+		}
+		n.from = listOrigin
+		p := unsafe.Pointer(unsafe.SliceData(v))
+		f.refer(p, uintptr(cap(v))*unsafe.Sizeof(any(nil)))
+		return f.level(visit{p, len(v), listOrigin.typ}, len(v) > 0, func() error {
+			return n.list(len(v), func(i int, e *node) error { return f.any(e, v[i]) })
+		})
+	case map[string]any:
+		if v == nil {
+			n.from = originOf(mapOrigin.typ, Null)
+			return nil
+		}
+		n.from = mapOrigin
+		p := *(*unsafe.Pointer)(unsafe.Pointer(&v))
+		f.refer(p, 1)
+		return f.level(visit{p, 0, mapOrigin.typ}, true, func() error {
+			fs := f.newFields(len(v))
+			for k := range v {
+				fs.keys = append(fs.keys, k)
+			}
+			slices.Sort(fs.keys)
+			for i, k := range fs.keys {
+				if err := f.any(&fs.values[i], v[k]); err != nil {
+					return inside(err, k)
+				}
+			}
+			n.keyed(&fs)
+			return nil
+		})
+	case Value:
+		return f.frozen(n, v)
+	default:
+		return f.value(n, reflect.ValueOf(v))
+	}
+	return nil
+}
+
+// level calls do one level deeper, inside v if it is a reference.
+func (f *freezer) level(v visit, reference bool, do func() error) error {
+	if f.depth++; f.depth > maxDepth {
+		return &Error{Type: v.typ.String(), Err: ErrTooDeep}
+	}
+	if f.spans != nil && f.spans.often {
+		return &Error{Type: v.typ.String(), Err: fmt.Errorf("%w: it shows the same parts again and again", ErrTooDeep)}
+	}
+	defer func() { f.depth-- }()
+	return f.enter(v, reference, do)
+}
+
+// enter calls do inside v, if it is a reference.
+func (f *freezer) enter(v visit, reference bool, do func() error) error {
+	// What contains itself is deep: only there it is worth remembering where.
+	if reference && f.depth+f.pointers > 50 {
+		if f.inside[v] {
+			return &Error{Type: v.typ.String(), Err: ErrCycle}
+		}
+		if f.inside == nil {
+			f.inside = make(map[visit]bool)
+		}
+		f.inside[v] = true
+		defer delete(f.inside, v)
+	}
+	return do()
+}
+
+// value freezes v, of any type, into n.
+func (f *freezer) value(n *node, v reflect.Value) error {
+	t := v.Type()
+	switch t.Kind() {
+	case reflect.Interface:
+		switch {
+		case v.IsNil():
+			n.from = nilOrigin // there is no value of an interface type
+			return nil
+		case f.kept:
+			return f.value(n, boxed(v))
+		}
+		return f.any(n, v.Elem().Interface())
+	case reflect.Pointer, reflect.Map, reflect.Slice:
+		if v.IsNil() {
+			n.from = originOf(t, Null)
+			return nil
+		}
+	}
+	switch t {
+	case timeOrigin.typ:
+		n.from = timeOrigin
+		n.time(v.Interface().(time.Time))
+		return nil
+	case valueType:
+		return f.frozen(n, v.Interface().(Value))
+	case valuePointer:
+		return f.frozen(n, *v.Interface().(*Value))
+	case numberType:
+		return n.number(v.String())
+	}
+	tr := traitsOf(t)
+	if tr.original && !f.kept {
+		return f.original(n, v)
+	}
+	err := f.parts(n, v, tr)
+	if err == nil && f.kept && (tr.original || tr.composite) {
+		n.orig = v.Addr().UnsafePointer()
+	}
+	return err
+}
+
+// parts freezes v, of which there is an original if it needs one.
+func (f *freezer) parts(n *node, v reflect.Value, tr *traits) error {
+	if tr.byJSON || tr.byText {
+		return f.marshaled(n, v, tr)
+	}
+	t := v.Type()
+	switch k := t.Kind(); k {
+	case reflect.Bool:
+		n.from = originOf(t, Bool)
+		if v.Bool() {
+			n.bits = 1
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n.from, n.bits = originOf(t, Int), uint64(v.Int())
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		n.from, n.bits = originOf(t, Uint), v.Uint()
+	case reflect.Float32, reflect.Float64:
+		n.from = originOf(t, Float)
+		return n.float(v.Float(), t)
+	case reflect.String:
+		n.from = originOf(t, String)
+		n.string(strings.Clone(v.String()))
+	case reflect.Pointer:
+		return f.pointer(n, v)
+	case reflect.Slice, reflect.Array:
+		in := visit{nil, v.Len(), t}
+		if k == reflect.Slice {
+			in.p = v.UnsafePointer()
+			f.refer(in.p, uintptr(v.Cap())*t.Elem().Size())
+			if bytesOf(t) {
+				n.from = originOf(t, Bytes)
+				n.string(string(v.Bytes()))
+				return nil
+			}
+		}
+		n.from = originOf(t, List)
+		return f.level(in, k == reflect.Slice && v.Len() > 0, func() error {
+			return n.list(v.Len(), func(i int, e *node) error { return f.value(e, v.Index(i)) })
+		})
+	case reflect.Map:
+		n.from = originOf(t, Map)
+		f.refer(v.UnsafePointer(), 1)
+		return f.level(visit{v.UnsafePointer(), 0, t}, true, func() error { return f.mapOf(n, v) })
+	case reflect.Struct:
+		n.from = originOf(t, Map)
+		return f.level(visit{typ: t}, false, func() error { return f.structOf(n, v) })
+	default:
+		if !f.handles {
+			return &Error{Type: t.String(), Err: ErrUnsupported}
+		}
+		n.handle(v)
+	}
+	return nil
+}
+
+// bytesOf reports whether slices of type t are Bytes: not if what they are of marshals
+// itself, as in encoding/json.
+func bytesOf(t reflect.Type) bool {
+	if t.Elem().Kind() != reflect.Uint8 {
+		return false
+	}
+	byJSON, byText := marshals(t.Elem())
+	return !byJSON && !byText
+}
+
+// pointer freezes what a pointer leads to. It is not a level of its own.
+func (f *freezer) pointer(n *node, v reflect.Value) error {
+	t := v.Type()
+	if f.pointers++; f.pointers > maxPointers {
+		return &Error{Type: t.String(), Err: ErrTooDeep}
+	}
+	defer func() { f.pointers-- }()
+	f.refer(v.UnsafePointer(), t.Elem().Size())
+	err := f.enter(visit{v.UnsafePointer(), 0, t}, true, func() error { return f.value(n, v.Elem()) })
+	if err != nil {
+		return err
+	}
+	n.from = originOf(t, n.from.kind).withOwn(n.from.own)
+	switch {
+	case f.kept:
+	case n.from.kind == Null && n.orig == nil:
+		return f.keep(n, v) // or it would come back as a nil pointer
+	case n.orig != nil:
+		// There is an original of what it leads to: lead there.
+		p := reflect.New(t)
+		p.Elem().Set(reflect.NewAt(t.Elem(), n.orig))
+		n.orig = p.UnsafePointer()
+	}
+	return nil
+}
+
+// frozen puts a Value into n.
+func (f *freezer) frozen(n *node, v Value) error {
+	v = v.orNull()
+	if f.depth+v.n.depth() > maxDepth {
+		return &Error{Type: valueType.String(), Err: ErrTooDeep}
+	}
+	*n = *v.n
+	return nil
+}
+
+// inside adds a step to the path of an error.
+func inside(err error, step string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Path = strings.TrimSuffix(step+"."+e.Path, ".")
+	}
+	return err
+}
+
+// orNull returns v, or Null for Absent.
+func (v Value) orNull() Value {
+	if v.n == nil {
+		return Value{&node{from: nilOrigin}}
+	}
+	return v
+}

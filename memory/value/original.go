@@ -1,0 +1,138 @@
+package value
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/bare"
+
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// Some values are more than their nodes tell: fields that JSON does not show, text
+// that a value marshals itself to, pointers that lead to one object. Of these a
+// private clone is kept, the original, and the nodes of all that is in it point to
+// their place there: it is made once, at the outermost value that needs one.
+
+// cloneAny is the deep clone of package snapshot.
+var cloneAny = snapshot.Cloner(snapshot.Options[any]{})
+
+// original freezes a clone of v, which n and the nodes below point to.
+func (f *freezer) original(n *node, v reflect.Value) error {
+	clone, err := cloneOf(v)
+	if err != nil {
+		return err
+	}
+	shared := f.survey(v)
+	f.kept = true
+	err = f.value(n, clone)
+	f.kept = false
+	if err == nil && shared != nil {
+		n.from = n.from.withOwn(ownSize(clone, shared))
+	}
+	return err
+}
+
+// keep makes n point to v, or to a clone of it where v is not a private clone.
+func (f *freezer) keep(n *node, v reflect.Value) error {
+	if !f.kept {
+		var err error
+		if v, err = cloneOf(v); err != nil {
+			return err
+		}
+	}
+	n.orig = v.Addr().UnsafePointer()
+	return nil
+}
+
+// cloneOf returns a deep clone of v, addressable. What must not be copied is an
+// error.
+func cloneOf(v reflect.Value) (clone reflect.Value, err error) {
+	t := v.Type()
+	if !v.CanInterface() {
+		return reflect.Value{}, &Error{Type: t.String(), Err: ErrUnsupported}
+	}
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *snapshot.CloneError:
+			err = &Error{Type: t.String(), Err: &copyError{e}}
+		default:
+			panic(e)
+		}
+	}()
+	if traitsOf(t).byPointer {
+		p := reflect.ValueOf(cloneAny(addressable(v).Addr().Interface()))
+		if p.IsNil() {
+			return p, &Error{Type: t.String(), Err: fmt.Errorf("%w: its Clone returned nil", ErrUnsupported)}
+		}
+		return p.Elem(), nil
+	}
+	p := reflect.New(t)
+	p.Elem().Set(reflect.ValueOf(cloneAny(v.Interface())))
+	return p.Elem(), nil
+}
+
+// addressable returns v, or a shallow copy of it.
+func addressable(v reflect.Value) reflect.Value {
+	if v.CanAddr() {
+		return v
+	}
+	p := reflect.New(v.Type())
+	p.Elem().Set(v)
+	return p.Elem()
+}
+
+// boxed returns what is in the interface that v is, in the place where it lies.
+func boxed(v reflect.Value) reflect.Value {
+	v = addressable(v)
+	e := v.Elem()
+	// The second word of an interface points to what is in it, or is it.
+	data := unsafe.Add(v.Addr().UnsafePointer(), unsafe.Sizeof(uintptr(0)))
+	if !isWord(e.Type()) {
+		data = *(*unsafe.Pointer)(data)
+	}
+	return reflect.NewAt(e.Type(), data).Elem()
+}
+
+// isWord reports whether an interface holds a value of t in its own second word.
+func isWord(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Map, reflect.Chan, reflect.Func, reflect.UnsafePointer:
+		return true
+	case reflect.Struct, reflect.Array:
+		zero := reflect.Zero(t).Interface()
+		return (*[2]unsafe.Pointer)(unsafe.Pointer(&zero))[1] == nil
+	}
+	return false
+}
+
+// thaw returns a clone of the original of v.
+func (v Value) thaw() reflect.Value {
+	t := v.n.from.typ
+	at := reflect.NewAt(t, v.n.orig)
+	if traitsOf(t).byPointer {
+		return reflect.ValueOf(cloneAny(at.Interface())).Elem()
+	}
+	return reflect.ValueOf(cloneAny(at.Elem().Interface()))
+}
+
+// A copyError says in the words of this package what package snapshot refuses to
+// clone: there are no options here.
+type copyError struct{ *snapshot.CloneError }
+
+func (e *copyError) Error() string {
+	at := ""
+	if e.Path != "" {
+		at = e.Path + ": "
+	}
+	return fmt.Sprintf("%v: %s%v must not be copied: give the type that holds it a method Clone that returns that type, or a pointer to it", ErrUnsupported, at, e.Type)
+}
+
+func (e *copyError) Unwrap() []error { return []error{ErrUnsupported, e.CloneError} }
+
+// unsupported returns an error about a t.
+func unsupported(t reflect.Type, err error) error {
+	return &Error{Type: t.String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, bare.Wrap(err))}
+}

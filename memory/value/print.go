@@ -1,0 +1,65 @@
+package value
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+	"unicode/utf8"
+)
+
+const mostShown = 180 // bytes of a String alone
+
+// Clip returns s, for people: or its first n bytes and how many there are.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	all := len(s)
+	for !utf8.RuneStart(s[n]) && n > 0 {
+		n--
+	}
+	return fmt.Sprintf("%s… (%d bytes)", s[:n], all)
+}
+
+// Short returns, for people, a bool, a number, or a text, of which about n bytes are of the value.
+func (v Value) Short(n int) any {
+	switch k := v.Kind(); k {
+	case Bool:
+		return v.Bool()
+	case Int, Uint, Float:
+		if text, ok := v.n.literal(); ok {
+			return Clip(text, n)
+		}
+		switch k {
+		case Int:
+			return v.Int()
+		case Uint:
+			return v.n.bits
+		}
+		return v.Float()
+	case String:
+		return Clip(v.String(), n)
+	case Time:
+		return v.Time().Format(time.RFC3339Nano)
+	case Bytes, List, Map:
+		return fmt.Sprintf("%v of %d", k, v.Len())
+	case Handle:
+		return Clip("handle of "+v.n.from.typ.String(), n)
+	default:
+		return k.String()
+	}
+}
+
+// Format prints a bool, a number, a Time, or the beginning of a String, as fmt prints
+// these, and of anything else its kind and its length: "map of 3". For all of it there is
+// MarshalJSON.
+func (v Value) Format(f fmt.State, verb rune) {
+	x := v.Short(mostShown)
+	if verb == 's' || verb == 'q' {
+		x = fmt.Sprint(x)
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), x)
+}
+
+// LogValue returns what Format prints, for log/slog.
+func (v Value) LogValue() slog.Value { return slog.AnyValue(v.Short(mostShown)) }

@@ -1,0 +1,53 @@
+package value
+
+import (
+	"reflect"
+	"time"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/size"
+)
+
+// maxSize is the size of what takes that much or more, small enough that the sizes of
+// many entries can be added.
+const maxSize = 1 << 48
+
+// Size returns about how many bytes v takes.
+func (v Value) Size() int64 { return v.sizeIn(false) }
+
+// sizeIn returns the size of v, whose original counts elsewhere if it is kept.
+func (v Value) sizeIn(kept bool) int64 {
+	if v.n == nil {
+		return 0
+	}
+	n := int64(unsafe.Sizeof(*v.n))
+	if v.n.orig != nil && !kept {
+		n, kept = n+v.n.from.own+originalSize(reflect.NewAt(v.n.from.typ, v.n.orig).Elem()), true
+	}
+	switch v.Kind() {
+	case Int, Uint, Float:
+		if text, ok := v.n.literal(); ok {
+			n += int64(unsafe.Sizeof(text)) + int64(len(text))
+		}
+	case String, Bytes:
+		n += int64(size.Object(int(v.n.bits)))
+	case Time:
+		n += int64(unsafe.Sizeof(time.Time{}))
+	case Handle:
+		n += int64(unsafe.Sizeof(any(nil)))
+	case List:
+		for _, e := range v.Values() {
+			n = min(n+e.sizeIn(kept), maxSize)
+		}
+	case Map:
+		if v.n.count() > 0 {
+			n += int64(unsafe.Sizeof(*v.n)) // the head; keys are shared
+		}
+		for k, e := range v.All() {
+			if n = min(n+e.sizeIn(kept), maxSize); v.n.count() > maxShared {
+				n += int64(unsafe.Sizeof(k)) + int64(len(k))
+			}
+		}
+	}
+	return min(n, maxSize)
+}

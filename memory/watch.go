@@ -1,0 +1,71 @@
+package memory
+
+import (
+	"context"
+	"sync"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/bare"
+)
+
+// Watch blocks until the entries of those keys differ from those in since, or, if
+// there are no keys, any entry of the space, and returns the snapshot that is
+// current then, or ctx's cause. An entry differs once it was written, removed,
+// swept or evicted; that it expires is noticed when it is swept. All differ when the
+// space is cleared.
+func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = nameOf(s.path, k)
+	}
+	for {
+		// A Table watches from a snapshot of its own DB, and since may be of a fork: so
+		// it watches from one in which nothing differs yet.
+		root := s.m.db.Load()
+		if s.m.gone(root, since.root, s.path) {
+			break
+		}
+		var err error
+		if len(keys) == 0 {
+			if differ(s.m.spaces, root, since.root, s.path) {
+				break
+			}
+			err = watch(ctx, s.m, root, s.m.spaces, s.path)
+		} else {
+			if differ(s.m.entries, root, since.root, names...) {
+				break
+			}
+			err = watch(ctx, s.m, root, s.m.entries, names...)
+		}
+		if err != nil {
+			return Snapshot{}, bare.Named(err)
+		}
+	}
+	return s.m.Load(), nil
+}
+
+// watch blocks until rows of a table, or what is cleared, may differ from root.
+func watch[V any](ctx context.Context, m *Memory, root *cow.Snapshot, t *cow.Table[string, V], keys ...string) error {
+	either, end := context.WithCancel(ctx)
+	var other sync.WaitGroup
+	defer other.Wait()
+	defer end()
+	other.Go(func() {
+		_, _ = m.tables.cleared.Of(m.db).Watch(either, root)
+		end()
+	})
+	_, _ = t.Of(m.db).Watch(either, root, t.OnKeys(keys...))
+	return context.Cause(ctx)
+}
+
+// differ reports whether any row of those keys is not the same in both snapshots.
+func differ[V any](t *cow.Table[string, V], newer, older *cow.Snapshot, keys ...string) bool {
+	for _, k := range keys {
+		is, _ := t.In(newer).Row(k)
+		was, _ := t.In(older).Row(k)
+		if is != was {
+			return true
+		}
+	}
+	return false
+}
