@@ -18,6 +18,7 @@ import (
 // safe for concurrent use. Closing the DB closes it.
 type File struct {
 	file    *file
+	sink    *sink
 	unknown []string
 	renewed bool
 }
@@ -65,7 +66,7 @@ func Open(path string, db *cow.DB, o Options) (*File, error) {
 		}
 		return nil, named(path, errors.Join(err, f.close()))
 	}
-	return &File{f, l.unknown, l.renewed}, nil
+	return &File{f, l.sink, l.unknown, l.renewed}, nil
 }
 
 // Unknown returns the names of the tables in the file that the DB does not have. They
@@ -122,6 +123,7 @@ type loader struct {
 	known   []int  // by id: the table in the DB, or -1
 	unknown []string
 	renewed bool
+	sink    *sink
 
 	scan        *scan // after its tables
 	done, total uint64
@@ -160,14 +162,14 @@ func (l *loader) attach(line door.Line) error {
 	}
 	l.state.early = l.o.Sync != Always
 
-	sink := newSink(line, l)
-	err = line.Attach(sink, door.Contents{
+	l.sink = newSink(line, l)
+	err = line.Attach(l.sink, door.Contents{
 		Lineage: l.state.lineage,
 		Version: l.state.base.version,
 		Time:    time.Unix(0, l.state.base.at),
 		Rows:    l.rows,
 	}, l.past)
-	sink.start(err == nil)
+	l.sink.start(err == nil)
 	return err
 }
 
