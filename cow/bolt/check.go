@@ -19,9 +19,9 @@ type Info struct {
 	// to that page looks the same.
 	Torn bool
 
-	// Unclean says that the file was not closed by a DB that used Every: versions after
-	// the latest may have been seen.
-	Unclean bool
+	// Renews says that versions after the latest may have been seen, since the file is a
+	// backup, or was not closed by a DB that used Every: Open begins a new lineage.
+	Renews bool
 }
 
 // TableInfo is what a file has of one table.
@@ -38,7 +38,7 @@ func infoOf(s *scan) *Info {
 		Time:    time.Unix(0, s.state.tip.at),
 		Commits: s.state.log.count,
 		Torn:    s.torn,
-		Unclean: s.state.early,
+		Renews:  s.state.early,
 	}
 	for _, t := range s.state.tables {
 		i.Tables = append(i.Tables, TableInfo{t.name, t.count})

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -77,8 +78,9 @@ func must[T any](v T, err error) T {
 }
 
 func (cborCodec[V]) Append(b []byte, v V) ([]byte, error) {
-	text, err := cbor.Marshal(v)
-	return append(b, text...), err
+	to := bytes.NewBuffer(b)
+	err := cborEncode.MarshalToBuffer(v, to)
+	return to.Bytes(), err
 }
 
 func (cborCodec[V]) Decode(b []byte) (v V, err error) {

@@ -5,7 +5,6 @@ package bolt_test
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -24,16 +23,6 @@ import (
 	"github.com/cowstore/cowstore/cow/bolt"
 )
 
-var long = flag.Bool("long", false, "run the long forms of the crash tests")
-
-// times returns how often to do something.
-func times(short, inLong int) int {
-	if *long {
-		return inLong
-	}
-	return short
-}
-
 // These tests start this program again, as a child that writes a file until it is killed
 // or cannot go on, and tells on its standard output what was acknowledged.
 const childEnv = "COWSTORE_BOLT_CHILD"
@@ -45,7 +34,6 @@ func TestMain(m *testing.M) {
 		child(args[0], bolt.Sync(every), uint64(limit))
 		return
 	}
-	flag.Parse()
 	os.Exit(m.Run())
 }
 

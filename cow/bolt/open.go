@@ -73,8 +73,9 @@ func Open(path string, db *cow.DB, o Options) (*File, error) {
 // are kept as they are.
 func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
 
-// Renewed reports whether the file was found to have ended uncleanly with Every, so
-// that the DB is of a new lineage.
+// Renewed reports whether Open has begun a new lineage, because the file was a backup, or
+// was not closed by a DB that used Every: versions after those that it has may have been
+// seen.
 func (f *File) Renewed() bool { return f.renewed }
 
 // named says which file an error is about.

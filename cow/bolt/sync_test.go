@@ -59,7 +59,7 @@ func TestAnUncleanEndBeginsANewLineage(t *testing.T) {
 		for { // until the row is on disk, which Every does not wait for
 			copyFile(t, path, crashed)
 			if info, err := bolt.Check(crashed); err == nil && info.Version == s.db.Load().Version() {
-				require.Equal(t, test.renewed, info.Unclean)
+				require.Equal(t, test.renewed, info.Renews)
 				break
 			}
 			require.True(t, time.Now().Before(until))
