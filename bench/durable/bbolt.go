@@ -6,12 +6,13 @@ import (
 
 var bucket = []byte("rows")
 
-type bolt struct {
+// raw is bbolt without anything of ours.
+type raw struct {
 	db  *bbolt.DB
 	run func(func(tx *bbolt.Tx) error) error
 }
 
-func openBolt(path string) (*bolt, error) {
+func openBolt(path string) (*raw, error) {
 	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
 	if err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func openBolt(path string) (*bolt, error) {
 		_, err := tx.CreateBucketIfNotExists(bucket)
 		return err
 	})
-	return &bolt{db, db.Update}, err
+	return &raw{db, db.Update}, err
 }
 
 func openUpdate(path string) (Store, error) { return openBolt(path) }
@@ -35,13 +36,13 @@ func openBatch(path string, batch Batch) (Store, error) {
 	return b, nil
 }
 
-func (b *bolt) Set(key, value string) error {
+func (b *raw) Set(key, value string) error {
 	return b.run(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucket).Put([]byte(key), Row{Value: value}.Append(nil))
 	})
 }
 
-func (b *bolt) SetAll(rows func(yield func(key, value string) bool)) error {
+func (b *raw) SetAll(rows func(yield func(key, value string) bool)) error {
 	return b.db.Update(func(tx *bbolt.Tx) (err error) {
 		to := tx.Bucket(bucket)
 		rows(func(key, value string) bool {
@@ -52,7 +53,7 @@ func (b *bolt) SetAll(rows func(yield func(key, value string) bool)) error {
 	})
 }
 
-func (b *bolt) Each(f func(key string, r Row)) error {
+func (b *raw) Each(f func(key string, r Row)) error {
 	return b.db.View(func(tx *bbolt.Tx) error {
 		return tx.Bucket(bucket).ForEach(func(key, value []byte) error {
 			r, err := DecodeRow(value)
@@ -64,4 +65,4 @@ func (b *bolt) Each(f func(key string, r Row)) error {
 	})
 }
 
-func (b *bolt) Close() error { return b.db.Close() }
+func (b *raw) Close() error { return b.db.Close() }
