@@ -381,7 +381,7 @@ func (l *line[P]) trimmed() {
 	if o == nil || o.closed {
 		return
 	}
-	oldest := l.published.Load().Version()
+	oldest := uint64(door.NoPast)
 	if l.history != nil {
 		oldest = l.history.base.version
 	}

@@ -91,7 +91,8 @@ func seq(commits []*door.Commit) iter.Seq2[*door.Commit, error] {
 // Contents returns what is published, to reset a DB to it or to attach one with it.
 func (s *Sink) Contents() door.Contents { return s.line.Contents() }
 
-// Trimmed returns the oldest version whose commit the DB may still ask for.
+// Trimmed returns the oldest version that the DB may still ask for, or door.NoPast if
+// it keeps none but the published one.
 func (s *Sink) Trimmed() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

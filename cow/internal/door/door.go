@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -33,7 +34,8 @@ type Sink interface {
 	// refused. An error refuses c alone: its update fails with it.
 	Propose(c *Commit) error
 
-	// Trim says that no version below oldest will be asked for any more.
+	// Trim says that no version below oldest will be asked for any more. It is NoPast
+	// while only the published version is kept, whichever that is.
 	Trim(oldest uint64)
 
 	// Close acknowledges what was proposed and happens, and lets go of everything:
@@ -41,6 +43,9 @@ type Sink interface {
 	// that was about to make it.
 	Close() error
 }
+
+// NoPast says that no past version is kept.
+const NoPast = math.MaxUint64
 
 // A Line is a DB as its sink sees it. Its methods may be called from any
 // goroutine but must not be called by methods of the Sink, except by Close. But for

@@ -1,0 +1,78 @@
+package bolt
+
+import (
+	"errors"
+	"time"
+)
+
+// Info is what a file has.
+type Info struct {
+	Lineage string
+	Version uint64 // the latest
+	Oldest  uint64 // the oldest that the file knows
+	Time    time.Time
+	Tables  []TableInfo
+	Commits uint64 // retained, after Oldest
+
+	// Torn says that one of the two pages that tell where everything is cannot be read. That is so
+	// after a crash in the middle of a write, which leaves the version before; but damage
+	// to that page looks the same.
+	Torn bool
+
+	// Renews says that versions after the latest may have been seen, since the file is a
+	// backup, or was not closed by a DB that used Every: Open begins a new lineage.
+	Renews bool
+}
+
+// TableInfo is what a file has of one table.
+type TableInfo struct {
+	Name string
+	Rows uint64 // at the version Oldest
+}
+
+func infoOf(s *scan) *Info {
+	i := &Info{
+		Lineage: s.state.lineage,
+		Version: s.state.tip.version,
+		Oldest:  s.state.base.version,
+		Time:    time.Unix(0, s.state.tip.at),
+		Commits: s.state.log.count,
+		Torn:    s.torn,
+		Renews:  s.state.early,
+	}
+	for _, t := range s.state.tables {
+		i.Tables = append(i.Tables, TableInfo{t.name, t.count})
+	}
+	return i
+}
+
+// maxDamage bounds how many errors a damaged file has.
+const maxDamage = 100
+
+// Check reads the whole file and verifies every page and row. It does not need to know
+// its tables. No DB may have it open: ErrLocked. If the file is damaged the error wraps
+// ErrDamaged, and lists the first hundred Damages, which errors.As and Unwrap find.
+func Check(path string) (*Info, error) {
+	f, err := openFile(path, true)
+	if err != nil {
+		return nil, named(path, err)
+	}
+	var found []error
+	s, err := f.scan(func(err error) error {
+		if found = append(found, err); len(found) >= maxDamage {
+			return errStopped
+		}
+		return nil
+	})
+	if err == nil && s.state != nil {
+		err = s.all(func(int, []byte, row) error { return nil }, func(record) error { return nil })
+	}
+	if err == errStopped {
+		err = nil
+	}
+	err = errors.Join(err, errors.Join(found...), f.close())
+	if err != nil {
+		return nil, named(path, err)
+	}
+	return infoOf(s), nil
+}

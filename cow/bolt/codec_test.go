@@ -1,0 +1,150 @@
+package bolt_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/bolt"
+)
+
+type many struct {
+	Text   string
+	Bytes  []byte
+	Signed int64
+	Big    uint64
+	Float  float64
+	When   time.Time
+	List   []string
+	Map    map[string]int
+	Next   *many
+}
+
+func TestCodecsReturnWhatTheyWereGiven(t *testing.T) {
+	zone := time.FixedZone("", 3600)
+	values := []many{{}, {
+		"\x00é", []byte{0, 255}, math.MinInt64, math.MaxUint64, -0.1,
+		time.Date(2026, 1, 2, 3, 4, 5, 678, zone), []string{"a", ""}, map[string]int{"": 1, "b": -1}, &many{Text: "x"},
+	}}
+	for _, c := range []cow.Codec[many]{bolt.Codec[many]{}, bolt.CBOR[many](), bolt.Codec[many]{Of: bolt.CBOR[many](), Version: 255}} {
+		for _, v := range values {
+			b, err := c.Append([]byte("before"), v)
+			require.NoError(t, err)
+			is, err := c.Decode(b[len("before"):])
+			require.NoError(t, err)
+			require.True(t, v.When.Equal(is.When))
+			_, want := v.When.Zone()
+			_, offset := is.When.Zone()
+			require.Equal(t, want, offset)
+			is.When = v.When
+			require.Equal(t, v, is)
+			b[len(b)-1]++
+			_, _ = c.Decode(b[len("before"):]) // whatever it says
+		}
+		_, err := c.Decode(nil)
+		require.Error(t, err)
+	}
+}
+
+func TestOlderValuesAreUpgraded(t *testing.T) {
+	type name struct{ First, Last string }
+	path := temp(t)
+	var old cow.DB
+	names := cow.NewTable[int](&old, "names", cow.Options[string]{Codec: bolt.Codec[string]{}})
+	_, err := bolt.Open(path, &old, bolt.Options{})
+	require.NoError(t, err)
+	_, err = names.Set(1, "Ada Lovelace")
+	require.NoError(t, err)
+	require.NoError(t, old.Close())
+
+	codec := bolt.Codec[name]{Of: bolt.CBOR[name](), Version: 2, Upgrade: func(version byte, b []byte) (n name, err error) {
+		if version != 0 {
+			return n, fmt.Errorf("version %d", version)
+		}
+		var whole string
+		err = json.Unmarshal(b, &whole)
+		n.First, n.Last, _ = strings.Cut(whole, " ")
+		return n, err
+	}}
+	for round := range 2 { // the older value stays as it is beside the newer
+		var db cow.DB
+		names := cow.NewTable[int](&db, "names", cow.Options[name]{Codec: codec})
+		_, err = bolt.Open(path, &db, bolt.Options{})
+		require.NoError(t, err)
+		n, _ := names.Get(1)
+		require.Equal(t, name{"Ada", "Lovelace"}, n)
+		if round == 0 {
+			_, err = names.Set(2, name{"Grace", "Hopper"})
+			require.NoError(t, err)
+		} else {
+			n, _ = names.Get(2)
+			require.Equal(t, name{"Grace", "Hopper"}, n)
+		}
+		require.NoError(t, db.Close())
+	}
+	for want, codec := range map[string]bolt.Codec[name]{
+		"no Upgrade":    {Of: bolt.CBOR[name](), Version: 2},
+		"newer program": {Of: bolt.CBOR[name](), Version: 1, Upgrade: func(byte, []byte) (n name, err error) { return n, nil }},
+	} {
+		var db cow.DB
+		cow.NewTable[int](&db, "names", cow.Options[name]{Codec: codec})
+		_, err = bolt.Open(path, &db, bolt.Options{})
+		require.ErrorContains(t, err, want)
+	}
+}
+
+var update = flag.Bool("update", false, "write the file of the current format to testdata")
+
+// A file of each format is kept: each can be read, for ever.
+func TestFilesOfOlderFormats(t *testing.T) {
+	const current = 1
+	fill := func(s *shop) {
+		for i := range 40 {
+			if err := s.add(fmt.Sprint("job", i%15), i*i, "all", fmt.Sprint("n", i%4)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := s.jobs.Delete("job3")
+		require.NoError(t, err)
+	}
+	name := func(format int) string { return filepath.Join("testdata", fmt.Sprintf("format%d.db", format)) }
+	if *update {
+		s := newShop()
+		s.db.Retain(cow.Retention{Versions: 12})
+		require.NoError(t, s.open(name(current), bolt.Options{}))
+		fill(s)
+		require.NoError(t, s.db.Close())
+	}
+	want := newShop()
+	want.db.Retain(forever)
+	fill(want)
+	for format := 1; format <= current; format++ {
+		path := temp(t)
+		copyFile(t, name(format), path)
+		_, err := bolt.Check(path)
+		require.NoError(t, err)
+		for range 2 {
+			s := open(t, path, bolt.Options{}, forever)
+			require.Equal(t, want.now(), s.now())
+			for v := range s.db.Versions() {
+				is, err := s.db.At(v)
+				require.NoError(t, err)
+				was, err := want.db.At(v)
+				require.NoError(t, err)
+				require.Equal(t, want.at(was), s.at(is))
+			}
+			_, err := s.db.At(30)
+			require.NoError(t, err)
+			require.NoError(t, s.db.Close())
+			require.NoError(t, bolt.Compact(path)) // which writes it in the current format
+		}
+	}
+}

@@ -1,0 +1,294 @@
+package bolt_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.etcd.io/bbolt"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/bolt"
+)
+
+var long = flag.Bool("long", false, "run the long forms of the crash tests")
+
+// times returns how often to do something.
+func times(short, inLong int) int {
+	if *long {
+		return inLong
+	}
+	return short
+}
+
+const pageSize = 4096
+
+// images makes updates of many kinds, and returns the file before the first and after
+// each.
+func images(t *testing.T, n int, retain ...cow.Retention) (files [][]byte) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, retain...)
+	read := func() {
+		b, err := os.ReadFile(path)
+		require.NoError(t, err)
+		files = append(files, b)
+	}
+	r := rand.New(rand.NewPCG(1, uint64(len(retain))))
+	for i := range 60 {
+		require.NoError(t, s.add(fmt.Sprint("k", i), i, "x"))
+	}
+	read()
+	for i := range n {
+		switch i % 4 {
+		case 0:
+			require.NoError(t, s.add(fmt.Sprint("k", r.IntN(60)), r.IntN(1000), "y"))
+		case 1:
+			require.NoError(t, s.db.Update(func(tx *cow.Tx) error { s.jobs.Edit(tx).Delete(fmt.Sprint("k", r.IntN(60))); return nil }))
+			if v := s.db.Load().Version(); v < uint64(61+i) { // it was not there
+				require.NoError(t, s.add(fmt.Sprint("k", 60+i), 1))
+			}
+		case 2: // a large value
+			require.NoError(t, s.add(fmt.Sprint("k", r.IntN(60)), 1, strings.Repeat("z", r.IntN(20_000))))
+		case 3:
+			require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
+				for range 40 {
+					s.total.Edit(tx).Set(r.IntN(1000), r.IntN(1000))
+				}
+				return nil
+			}))
+		}
+		read()
+	}
+	require.NoError(t, s.db.Close())
+	read()
+	return files
+}
+
+func pageOf(file []byte, i int) []byte {
+	if (i+1)*pageSize > len(file) {
+		return nil
+	}
+	return file[i*pageSize : (i+1)*pageSize]
+}
+
+// Whatever of a transaction has reached the disk when the machine stops: the version
+// before it opens, or its own.
+func TestCrashStates(t *testing.T) {
+	n, states, news := times(20, 50), 0, 0
+	for _, retain := range [][]cow.Retention{nil, {{Versions: 8}}} {
+		files := images(t, n, retain...)
+		for i := 1; i <= n; i++ {
+			before, after := files[i-1], files[i]
+			version, old, err := bolt.Scan(before)
+			require.NoError(t, err)
+			next, new, err := bolt.Scan(after)
+			require.NoError(t, err)
+			require.Equal(t, version+1, next)
+			require.NotEqual(t, old, new)
+			var changed []int
+			meta := -1
+			for p := range len(after) / pageSize {
+				switch {
+				case bytes.Equal(pageOf(before, p), pageOf(after, p)):
+				case p < 2:
+					meta = p
+				default:
+					changed = append(changed, p)
+				}
+			}
+			require.GreaterOrEqual(t, meta, 0)
+			require.GreaterOrEqual(t, len(changed), 2)
+			check := func(image []byte, both bool) {
+				states++
+				v, digest, err := bolt.Scan(image)
+				require.NoError(t, err)
+				if both && v == next {
+					require.Equal(t, new, digest)
+					news++
+				} else {
+					require.Equal(t, version, v)
+					require.Equal(t, old, digest)
+				}
+				if states%500 == 0 {
+					requireOpens(t, image, v)
+				}
+			}
+			// A file that has grown has its size before anything else: it is synced first.
+			image := func() []byte {
+				b := make([]byte, len(after))
+				copy(b, before)
+				return b
+			}
+			for range times(30, 1200) {
+				b := image()
+				for _, p := range changed {
+					switch rand.IntN(3) {
+					case 0:
+						copy(pageOf(b, p), pageOf(after, p))
+					case 1: // a part of it
+						from := 512 * rand.IntN(8)
+						to := from + 512*(1+rand.IntN(8-from/512))
+						copy(pageOf(b, p)[from:to], pageOf(after, p)[from:to])
+					}
+				}
+				check(b, false)
+			}
+			for range times(4, 100) {
+				b := image()
+				for _, p := range changed {
+					copy(pageOf(b, p), pageOf(after, p))
+				}
+				from, to := rand.IntN(100), rand.IntN(100)
+				copy(pageOf(b, meta)[min(from, to):max(from, to)], pageOf(after, meta)[min(from, to):])
+				check(b, true)
+			}
+		}
+	}
+	require.Positive(t, news)
+	t.Logf("%d states, of which %d have the new version", states, news)
+	if *long {
+		require.Greater(t, states, 100_000)
+	}
+}
+
+// requireOpens requires that a file opens with that version, can be written, and is
+// sound for bbolt as well.
+func requireOpens(t *testing.T, file []byte, version uint64) {
+	t.Helper()
+	path := temp(t)
+	require.NoError(t, os.WriteFile(path, file, 0o600))
+	s := open(t, path, bolt.Options{})
+	require.Equal(t, version, s.db.Load().Version())
+	require.NoError(t, s.add("another", 1))
+	want := s.now()
+	require.NoError(t, s.db.Close())
+	info, err := bolt.Check(path)
+	require.NoError(t, err)
+	require.Equal(t, version+1, info.Version)
+	s = open(t, path, bolt.Options{})
+	require.Equal(t, want, s.now())
+	require.NoError(t, s.db.Close())
+	b, err := bbolt.Open(path, 0, &bbolt.Options{ReadOnly: true})
+	require.NoError(t, err)
+	require.NoError(t, b.View(func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			return err
+		}
+		return nil
+	}))
+	require.NoError(t, b.Close())
+}
+
+// A closed file that is damaged anywhere is found to be so, or has everything.
+func TestDamageIsFoundOrHarmless(t *testing.T) {
+	files := images(t, 12, cow.Retention{Versions: 8})
+	good := files[len(files)-1]
+	version, digest, err := bolt.Scan(good)
+	require.NoError(t, err)
+	found, harmless := 0, 0
+	check := func(what string, file []byte) {
+		v, d, err := bolt.Scan(file)
+		if err != nil {
+			found++
+			require.True(t, errors.Is(err, bolt.ErrDamaged) || errors.Is(err, bolt.ErrFormat), "%s: %v", what, err)
+		} else {
+			harmless++
+			require.Equal(t, version, v, what)
+			require.Equal(t, digest, d, what)
+		}
+		switch {
+		case err != nil && found%times(500, 5000) == 0:
+			path := temp(t)
+			require.NoError(t, os.WriteFile(path, file, 0o600))
+			require.Error(t, newShop().open(path, bolt.Options{}), what)
+			_, err = bolt.Check(path)
+			require.Error(t, err, what)
+		case err == nil && harmless%times(500, 5000) == 0:
+			requireOpens(t, file, v)
+		}
+	}
+	with := func(what string, edit func(b []byte)) {
+		b := bytes.Clone(good)
+		edit(b)
+		check(what, b)
+	}
+	high := len(good) / pageSize
+	bits := len(good) * 8
+	flip := func(bit int) {
+		with(fmt.Sprintf("bit %d of page %d", bit%(8*pageSize), bit/8/pageSize), func(b []byte) { b[bit/8] ^= 1 << (bit % 8) })
+	}
+	if *long {
+		for bit := range bits {
+			flip(bit)
+		}
+	} else {
+		for range 1500 {
+			flip(rand.IntN(bits))
+		}
+		for p := range high { // what says what the page is
+			for bit := rand.IntN(12); bit < 8*48; bit += 12 {
+				flip(p*pageSize*8 + bit)
+			}
+		}
+	}
+	for p := range high {
+		with(fmt.Sprintf("page %d is zero", p), func(b []byte) { clear(pageOf(b, p)) })
+		for q := rand.IntN(times(4, 1)); q < p; q += times(4, 1) {
+			with(fmt.Sprintf("pages %d and %d are swapped", p, q), func(b []byte) {
+				was := bytes.Clone(pageOf(b, p))
+				copy(pageOf(b, p), pageOf(b, q))
+				copy(pageOf(b, q), was)
+			})
+		}
+		// A write that never arrived.
+		for i, old := range files[:len(files)-1] {
+			if is := pageOf(old, p); is != nil {
+				with(fmt.Sprintf("page %d is as it was %d transactions ago", p, len(files)-i), func(b []byte) { copy(pageOf(b, p), is) })
+			}
+		}
+		for range 20 {
+			with(fmt.Sprintf("page %d has a wrong word", p), func(b []byte) {
+				at := p*pageSize + 4*rand.IntN(pageSize/4)
+				binary.LittleEndian.PutUint32(b[at:], rand.Uint32()>>rand.IntN(32))
+			})
+		}
+	}
+	require.Positive(t, found)
+	require.Positive(t, harmless)
+	t.Logf("%d found, %d harmless", found, harmless)
+}
+
+// Damage is named by its table and key.
+func TestDamageIsNamed(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{})
+	require.NoError(t, s.add("somebody", 1, "findme"))
+	require.NoError(t, s.db.Close())
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	bad := bytes.ReplaceAll(b, []byte("findme"), []byte("findMe"))
+	require.NotEqual(t, b, bad)
+	path = filepath.Join(t.TempDir(), "bad")
+	require.NoError(t, os.WriteFile(path, bad, 0o600))
+	for _, open := range []func() error{
+		func() error { return newShop().open(path, bolt.Options{}) },
+		func() error { _, err := bolt.Check(path); return err },
+	} {
+		err := open()
+		var d *bolt.Damage
+		require.ErrorAs(t, err, &d)
+		require.ErrorIs(t, err, bolt.ErrDamaged)
+		require.Equal(t, "jobs", d.Table)
+		require.Equal(t, "somebody", string(d.Key))
+		require.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, `table "jobs": key "somebody": its checksum is wrong`)
+	}
+}

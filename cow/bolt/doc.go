@@ -1,0 +1,2 @@
+// Package bolt keeps a cow.DB in a file.
+package bolt

@@ -1,0 +1,84 @@
+//go:build linux
+
+package bolt_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow/bolt"
+)
+
+// The file fails when it is full, or when it is synced: what bbolt writes goes to a
+// device instead, whose writes fail, or only its syncs.
+func TestAWriteThatFails(t *testing.T) {
+	for device, want := range map[string]error{"/dev/full": syscall.ENOSPC, "/dev/null": syscall.EINVAL} {
+		before := runtime.NumGoroutine()
+		path := temp(t)
+		s := open(t, path, bolt.Options{}, forever)
+		bad, err := os.OpenFile(device, os.O_RDWR, 0)
+		require.NoError(t, err)
+		var acked [8]int
+		var n atomic.Int32
+		together(len(acked), func(w int) {
+			for i := 1; ; i++ {
+				if n.Add(1) == 100 {
+					if err := syscall.Dup3(int(bad.Fd()), int(bolt.Under(s.file).Fd()), 0); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := s.add(fmt.Sprint(w), i, "x"); err != nil {
+					if !errors.Is(err, want) {
+						t.Error(err)
+					}
+					return
+				}
+				acked[w] = i
+			}
+		})
+		require.ErrorIs(t, s.add("more", 1), want, "it is sticky")
+		seen := s.now() // reads go on
+		for w, n := range acked {
+			require.Equal(t, n, seen.jobs[fmt.Sprint(w)].N)
+		}
+		require.ErrorIs(t, s.db.Close(), want)
+		require.NoError(t, bad.Close())
+		requireGoroutines(t, before)
+
+		again := open(t, path, bolt.Options{}, forever)
+		require.GreaterOrEqual(t, again.db.Load().Version(), s.db.Load().Version())
+		at, err := again.db.At(s.db.Load().Version())
+		require.NoError(t, err)
+		require.Equal(t, seen, again.at(at), "what was seen is there, and nothing else before it")
+		require.NoError(t, again.add("more", 1))
+		require.NoError(t, again.db.Close())
+	}
+}
+
+// A fault in the mapped file is an error.
+func TestAFileThatIsCutOffWhileItIsOpen(t *testing.T) {
+	for _, size := range []int64{0, 2 * 4096, 5 * 4096} {
+		before := runtime.NumGoroutine()
+		path := temp(t)
+		s := open(t, path, bolt.Options{})
+		for i := range 200 {
+			require.NoError(t, s.add(fmt.Sprint(i), i, "x", "y"))
+		}
+		want := s.now()
+		require.NoError(t, os.Truncate(path, size))
+		err := s.add("a", 1)
+		require.ErrorIs(t, err, bolt.ErrDamaged)
+		require.ErrorIs(t, s.add("a", 1), bolt.ErrDamaged)
+		require.Equal(t, want, s.now())
+		require.ErrorIs(t, s.db.Close(), bolt.ErrDamaged)
+		requireGoroutines(t, before)
+		require.Error(t, newShop().open(path, bolt.Options{}))
+	}
+}

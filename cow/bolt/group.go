@@ -1,0 +1,171 @@
+package bolt
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// A writer writes groups of commits, each in one transaction.
+type writer struct {
+	file  *file
+	state *state // what the file has
+	ids   []int  // by table of the DB
+	wrote bool
+}
+
+func newWriter(l *loader) writer {
+	w := writer{file: l.file, state: l.state, ids: make([]int, len(l.tables))}
+	for id, table := range l.known {
+		if table >= 0 {
+			w.ids[table] = id
+		}
+	}
+	return w
+}
+
+// write writes a group. The tables in the file are those of its base, and the commits
+// after that are in the log: as long as the DB keeps no past, the log is empty and commits
+// go straight to the tables.
+func (w *writer) write(group []proposal, oldest uint64) error {
+	next := w.state.clone()
+	last := group[len(group)-1]
+	err := w.file.update(func(tx *bbolt.Tx) error {
+		// Twice as many as come, so that the log gets shorter where less is kept, and
+		// no transaction takes long.
+		rows, err := w.fold(tx, next, oldest, max(64, 2*len(group)))
+		if err != nil {
+			return err
+		}
+		if oldest == door.NoPast && next.log.count == 0 {
+			for _, c := range group {
+				for _, r := range c.Rows {
+					r.Table = w.ids[r.Table]
+					rows = append(rows, r)
+				}
+			}
+			next.base = moment{last.Version, nanos(last.Time)}
+		} else if err := w.append(tx, next, group); err != nil {
+			return err
+		}
+		if err := apply(tx, next, rows); err != nil {
+			return err
+		}
+		next.tip = moment{last.Version, nanos(last.Time)}
+		return tx.Bucket(metaBucket).Put(stateKey, next.encode())
+	})
+	if err == nil {
+		w.state, w.wrote = next, true
+	}
+	return err
+}
+
+// append appends commits to the log.
+func (w *writer) append(tx *bbolt.Tx, next *state, group []proposal) error {
+	log, seal := tx.Bucket(logBucket), sealOf(logBucket)
+	log.FillPercent = 0.9 // versions come in their order
+	for _, p := range group {
+		c := record{moment{p.Version, nanos(p.Time)}, slices.Clone(p.Rows)}
+		for i := range c.rows {
+			c.rows[i].Table = w.ids[c.rows[i].Table]
+		}
+		key, value := logKey(p.Version), c.append(make([]byte, 0, p.bytes+32+16*len(c.rows)))
+		next.log.add(seal.sum(key, value), p.Version)
+		if err := log.Put(key, seal.close(key, value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fold takes at most n commits up to oldest out of the log, and returns their rows, which
+// are to be applied.
+func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []door.Row, err error) {
+	if next.log.count == 0 {
+		return nil, nil
+	}
+	log, seal := tx.Bucket(logBucket), sealOf(logBucket)
+	var keys [][]byte
+	at := log.Cursor()
+	for key, value := at.First(); key != nil && len(keys) < n; key, value = at.Next() {
+		if len(key) == 8 && binary.BigEndian.Uint64(key) > oldest {
+			break
+		}
+		c, sum, err := decodeRecord(seal, key, value)
+		if err != nil {
+			return nil, damage("", nil, err)
+		}
+		rows = append(rows, c.rows...)
+		keys = append(keys, bytes.Clone(key))
+		next.log.remove(sum, c.version)
+		next.base = c.moment
+	}
+	for _, key := range keys {
+		if err := log.Delete(key); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+// apply brings tables, which are given by id, up to rows, of which later ones count.
+func apply(tx *bbolt.Tx, next *state, rows []door.Row) error {
+	slices.SortStableFunc(rows, func(a, b door.Row) int {
+		return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Key, b.Key))
+	})
+	var bucket *bbolt.Bucket
+	var of seal
+	for i, r := range rows {
+		if i == 0 || r.Table != rows[i-1].Table {
+			name := tableBucket(r.Table, next.tables[r.Table].name)
+			bucket, of = tx.Bucket(name), sealOf(name)
+		}
+		if i+1 < len(rows) && rows[i+1].Table == r.Table && bytes.Equal(rows[i+1].Key, r.Key) {
+			continue
+		}
+		if err := put(bucket, of, &next.tables[r.Table], r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put puts a row into its bucket, or removes it.
+func put(bucket *bbolt.Bucket, of seal, t *tableState, r door.Row) error {
+	key := rowKey(r.Key)
+	if old := bucket.Get(key); old != nil {
+		was, sum, err := decodeRow(of, key, old)
+		if err != nil {
+			return damage(t.name, r.Key, err)
+		}
+		t.remove(sum, was.revision)
+	}
+	if r.Removed {
+		return bucket.Delete(key)
+	}
+	value := row{r.Revision, r.Value}.append(make([]byte, 0, len(r.Value)+16))
+	t.add(of.sum(key, value), r.Revision)
+	return bucket.Put(key, of.close(key, value))
+}
+
+// end says that the file ends cleanly. It does so twice, which leaves both of bbolt's
+// meta pages with the same contents: then one can get damaged, and nothing is lost.
+func (w *writer) end() error {
+	if !w.wrote && !w.state.early {
+		return nil
+	}
+	w.state.early = false
+	for range 2 {
+		if err := w.file.update(func(tx *bbolt.Tx) error {
+			return tx.Bucket(metaBucket).Put(stateKey, w.state.encode())
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package bolt
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// A File is the file that a DB is kept in. It is made by Open, must not be copied, and is
+// safe for concurrent use. Closing the DB closes it.
+type File struct {
+	file    *file
+	sink    *sink
+	unknown []string
+	renewed bool
+}
+
+// Open keeps db in the file at path, or, if there is none, in a new one, until db.Close.
+// What the file has is loaded into db, which must be at version 0 then; a new file gets
+// what db has. All tables of db must be made before; those of Options.Derive are not
+// stored, but derived again. Call db.Retain before: the past that the file has is only
+// kept if db keeps it.
+//
+// Each later update of db is in the file when it returns, in one transaction; see Sync for
+// what that means. Its error says that it is not, unless it wraps cow.ErrUnknownOutcome.
+// After a write has failed, all updates return an error that wraps what happened, and
+// reads go on: it is never tried again, since the operating system may have forgotten
+// what it could not write. Close db and open the file anew, with another DB; it has all
+// that was acknowledged, and may have what was on its way.
+//
+// On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty, or
+// is one of the operating system, of a codec, or of an index of db.
+func Open(path string, db *cow.DB, o Options) (*File, error) {
+	line := door.Of(db)
+	tables, err := line.Tables()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if len(t.Name) > maxName {
+			return nil, fmt.Errorf("bolt: table %.100q: its name is too long", t.Name)
+		}
+	}
+	f, err := openFile(path, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = create(path, line.Contents(), tables, o); err == nil || errors.Is(err, fs.ErrExist) {
+			f, err = openFile(path, false)
+		}
+	}
+	if err != nil {
+		return nil, named(path, err)
+	}
+	l := &loader{file: f, o: o, tables: tables}
+	err = l.attach(line)
+	if err != nil {
+		if errors.Is(err, door.ErrLineage) || errors.Is(err, door.ErrBehind) {
+			err = fmt.Errorf("%w: open the file with a new one: %w", ErrNotEmpty, err)
+		}
+		return nil, named(path, errors.Join(err, f.close()))
+	}
+	return &File{f, l.sink, l.unknown, l.renewed}, nil
+}
+
+// Unknown returns the names of the tables in the file that the DB does not have. They
+// are kept as they are.
+func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
+
+// Renewed reports whether Open has begun a new lineage, because the file was a backup, or
+// was not closed by a DB that used Every: versions after those that it has may have been
+// seen.
+func (f *File) Renewed() bool { return f.renewed }
+
+// named says which file an error is about.
+func named(path string, err error) error {
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return fmt.Errorf("bolt: %w", err)
+	}
+	return fmt.Errorf("bolt: %s: %w", path, err)
+}
+
+// create makes a file with the contents of a DB.
+func create(path string, c door.Contents, tables []door.Table, o Options) error {
+	now := moment{c.Version, nanos(c.Time)}
+	s := &state{lineage: c.Lineage, base: now, tip: now}
+	for _, t := range tables {
+		s.tables = append(s.tables, tableState{name: t.Name})
+	}
+	b, err := newBuilder(path, o.mode(), s)
+	if err != nil {
+		return err
+	}
+	defer b.abort()
+	for r, err := range c.Rows {
+		if err == nil {
+			err = fits(r)
+		}
+		if err == nil {
+			err = b.row(r.Table, r.Key, row{r.Revision, r.Value})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := b.finish(); err != nil {
+		return err
+	}
+	return b.name(path)
+}
+
+// A loader loads a file into a DB.
+type loader struct {
+	file    *file
+	o       Options
+	tables  []door.Table
+	state   *state // what the file has when it is loaded
+	known   []int  // by id: the table in the DB, or -1
+	unknown []string
+	renewed bool
+	sink    *sink
+
+	scan        *scan // after its tables
+	done, total uint64
+	ready       bool // the file is as state says
+}
+
+func (l *loader) attach(line door.Line) error {
+	s, err := l.file.scan(refuse)
+	if err != nil {
+		return err
+	}
+	l.state = s.state.clone()
+	byName := make(map[string]int)
+	for i, t := range l.tables {
+		byName[t.Name] = i
+	}
+	for _, t := range l.state.tables {
+		i, ok := byName[t.name]
+		if !ok {
+			i = -1
+			l.unknown = append(l.unknown, t.name)
+		}
+		delete(byName, t.name)
+		l.known = append(l.known, i)
+		l.total += t.count
+	}
+	l.total += l.state.log.count
+	for i, t := range l.tables {
+		if _, ok := byName[t.Name]; ok {
+			l.known = append(l.known, i)
+			l.state.tables = append(l.state.tables, tableState{name: t.Name})
+		}
+	}
+	if l.renewed = l.state.early; l.renewed {
+		l.state.lineage = rand.Text()
+	}
+	l.state.early = l.o.Sync != Always
+
+	l.sink = newSink(line, l)
+	err = line.Attach(l.sink, door.Contents{
+		Lineage: l.state.lineage,
+		Version: l.state.base.version,
+		Time:    time.Unix(0, l.state.base.at),
+		Rows:    l.rows,
+	}, l.past)
+	l.sink.start(err == nil)
+	return err
+}
+
+var errStopped = errors.New("the iteration was ended")
+
+// rows iterates over the rows of the tables that the DB has, and verifies all.
+func (l *loader) rows(yield func(door.Row, error) bool) {
+	l.done, l.scan = 0, nil
+	s, err := l.file.scan(refuse)
+	for id := 0; err == nil && id < len(s.state.tables); id++ {
+		table := l.known[id]
+		err = s.table(id, s.state.tables[id], func(key []byte, r row) error {
+			l.progress()
+			if table >= 0 && !yield(door.Row{Table: table, Key: key, Value: r.value, Revision: r.revision}, nil) {
+				return errStopped
+			}
+			return nil
+		})
+	}
+	switch {
+	case err == nil:
+		l.scan = s
+	case err != errStopped:
+		yield(door.Row{}, err)
+	}
+}
+
+// past iterates over the commits of the log. When it ends the whole file is verified,
+// and is made to be what is loaded.
+func (l *loader) past(yield func(*door.Commit, error) bool) {
+	if l.scan == nil { // the DB has these rows already: there are none, or the file is new
+		for _, err := range iter.Seq2[door.Row, error](l.rows) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+	s := l.scan
+	l.scan = nil
+	err := s.commits(func(c record) error {
+		l.progress()
+		if !yield(l.commit(c), nil) {
+			return errStopped
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.end()
+	}
+	if err == nil {
+		err = l.prepare(s.state)
+	}
+	if err != nil && err != errStopped {
+		yield(nil, err)
+	}
+}
+
+// commit returns the commit of a record, as far as the DB has its tables.
+func (l *loader) commit(c record) *door.Commit {
+	d := &door.Commit{Lineage: l.state.lineage, Version: c.version, Time: time.Unix(0, c.at)}
+	for _, r := range c.rows {
+		if r.Table = l.known[r.Table]; r.Table >= 0 {
+			d.Rows = append(d.Rows, r)
+		}
+	}
+	return d
+}
+
+// prepare writes what of the state is other than before.
+func (l *loader) prepare(is *state) error {
+	if l.ready || is.lineage == l.state.lineage && is.early == l.state.early && len(is.tables) == len(l.state.tables) {
+		return nil
+	}
+	err := l.file.update(func(tx *bbolt.Tx) error {
+		if err := makeBuckets(tx, l.state); err != nil {
+			return err
+		}
+		return tx.Bucket(metaBucket).Put(stateKey, l.state.encode())
+	})
+	l.ready = err == nil
+	return err
+}
+
+func (l *loader) progress() {
+	const step = 1 << 16
+	if l.done++; l.o.Progress != nil && (l.done%step == 0 || l.done == l.total) {
+		l.o.Progress(min(l.done, l.total), l.total)
+	}
+}

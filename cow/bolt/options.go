@@ -1,0 +1,78 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// Options say how a DB is kept in a file. The zero value is right for most.
+type Options struct {
+	// Sync says when an update returns: Always, which is the default, or Every.
+	Sync Sync
+
+	// Queue is how many updates may wait to be written before the next waits for its
+	// turn; 0 means 4096. Updates of more than 64 MiB together count as so many.
+	Queue int
+
+	// Progress, if not nil, is called while Open loads, from one goroutine, with the
+	// rows and commits that are loaded so far and those that there are.
+	Progress func(done, total uint64)
+
+	// Mode is the mode of a file that is made; 0 means 0600.
+	Mode fs.FileMode
+}
+
+// Sync says when an update is acknowledged: with Always, when it is on disk.
+type Sync time.Duration
+
+// Always acknowledges an update when it is on disk.
+const Always Sync = 0
+
+// Every acknowledges an update before it is on disk, where it is brought within d or as
+// soon as the disk can: what a crash loses was acknowledged within one span of length d.
+// While the disk takes longer than that, updates wait. After an unclean end the file
+// begins a new lineage, since versions that were seen may be gone. It panics unless d is
+// positive.
+func Every(d time.Duration) Sync {
+	if d <= 0 {
+		panic(fmt.Sprintf("bolt: Every(%v): use Always", d))
+	}
+	return Sync(d)
+}
+
+// The errors of files, to be tested with errors.Is.
+var (
+	// ErrLocked says that another DB, in this process or another, has the file open.
+	ErrLocked = errors.New("the file is in use")
+
+	// ErrDamaged says that a file does not have what was written to it. The error is
+	// a *Damage or lists several.
+	ErrDamaged = errors.New("the file is damaged")
+
+	// ErrFormat says that a file is not of this package, or of a newer version of it.
+	ErrFormat = errors.New("not a file that this version of cow/bolt can read")
+
+	// ErrNotEmpty says that a DB has rows already and can take none from a file.
+	ErrNotEmpty = errors.New("the DB is not empty")
+)
+
+const (
+	defaultQueue = 4096
+	queueBytes   = 64 << 20
+)
+
+func (o Options) queue() int {
+	if o.Queue > 0 {
+		return o.Queue
+	}
+	return defaultQueue
+}
+
+func (o Options) mode() fs.FileMode {
+	if o.Mode != 0 {
+		return o.Mode
+	}
+	return 0o600
+}

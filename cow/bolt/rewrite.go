@@ -1,0 +1,176 @@
+package bolt
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// Restore makes a new file at dst of what the file src had at a version, latest or
+// retained, with the past before it. The new file is of a new lineage; src, which no DB
+// may have open, stays as it is. It returns cow.ErrCompacted or cow.ErrUnpublished for a
+// version that src does not have.
+func Restore(dst, src string, version uint64) error {
+	f, err := openFile(src, true)
+	if err != nil {
+		return named(src, err)
+	}
+	s, err := f.scan(refuse)
+	switch {
+	case err != nil:
+	case version < s.state.base.version:
+		err = fmt.Errorf("version %d: %w", version, cow.ErrCompacted)
+	case version > s.state.tip.version:
+		err = fmt.Errorf("version %d: %w", version, cow.ErrUnpublished)
+	default:
+		err = s.rewrite(f, dst, rand.Text(), version, (*builder).name)
+	}
+	if err = errors.Join(err, f.close()); err != nil {
+		return named(src, err)
+	}
+	return nil
+}
+
+// Compact writes the file at path anew, with what it has and no more: what was erased is
+// gone from it, unless the retained past still has it, and free space is given back. It
+// takes the place of the old file in one step. No DB may have it open: ErrLocked.
+func Compact(path string) error {
+	f, err := openFile(path, false)
+	if err != nil {
+		return named(path, err)
+	}
+	closed := false
+	closeOnce := func() (err error) {
+		if !closed {
+			err = f.close()
+		}
+		closed = true
+		return err
+	}
+	s, err := f.scan(refuse)
+	if err == nil {
+		err = s.rewrite(f, path, s.state.lineage, math.MaxUint64, func(b *builder, path string) error {
+			if runtime.GOOS == "windows" { // where an open file cannot be replaced
+				if err := closeOnce(); err != nil {
+					return err
+				}
+			}
+			// Elsewhere the old file is locked until another has its name, so that
+			// nobody writes to it in between.
+			if err := os.Rename(b.temp, path); err != nil {
+				return err
+			}
+			return syncDir(path)
+		})
+	}
+	if err = errors.Join(err, closeOnce()); err != nil {
+		return named(path, err)
+	}
+	return nil
+}
+
+// Salvage makes a new file at dst of what can be read of the file src, which is damaged
+// and stays as it is, and returns what it left out. Rows that are not damaged are kept as
+// they were at the oldest version that src knows, and after that all commits up to the
+// first that is missing. The new file is of a new lineage. An error says that there is no
+// new file.
+func Salvage(dst, src string) (left []*Damage, err error) {
+	f, err := openFile(src, true)
+	if err != nil {
+		return nil, named(src, err)
+	}
+	s, err := f.scan(func(err error) error {
+		var d *Damage
+		if !errors.As(err, &d) {
+			return err
+		}
+		left = append(left, d)
+		return nil
+	})
+	if err == nil && s.state == nil {
+		err = s.guess()
+	}
+	if err == nil {
+		err = s.rewrite(f, dst, rand.Text(), math.MaxUint64, (*builder).name)
+	}
+	if err = errors.Join(err, f.close()); err != nil {
+		return left, named(src, err)
+	}
+	return left, nil
+}
+
+// guess makes a state from what else there is.
+func (s *scan) guess() error {
+	is := &state{}
+	for name := range s.buckets {
+		if id, title, ok := ofTable([]byte(name)); ok && id < maxKey {
+			for len(is.tables) <= id {
+				is.tables = append(is.tables, tableState{name: fmt.Sprintf("lost %d", len(is.tables))})
+			}
+			is.tables[id].name = title
+		}
+	}
+	// The tables are as of the version before the first commit, or at the last revision.
+	bad := s.bad
+	defer func() {
+		s.bad = bad
+		s.forget()
+	}()
+	s.bad, s.state = func(error) error { return nil }, is
+	first := uint64(math.MaxUint64)
+	err := walk{pages: s.pages, bad: s.bad, visit: func(e element) error {
+		if c, _, err := decodeRecord(sealOf(logBucket), e.key, e.value); err == nil {
+			first = min(first, c.version)
+		}
+		return nil
+	}}.bucket(s.buckets[string(logBucket)])
+	for id, t := range is.tables {
+		if err == nil {
+			err = s.table(id, t, func(_ []byte, r row) error {
+				is.base.version = max(is.base.version, r.revision)
+				return nil
+			})
+		}
+	}
+	if first != math.MaxUint64 && first > 0 {
+		is.base.version = first - 1
+	}
+	return err
+}
+
+// rewrite makes a new file of a lineage with what s reads of f, up to a version, and names
+// it.
+func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *builder, path string) error) error {
+	is := s.state.clone()
+	if is.tip = is.base; lineage != is.lineage {
+		is.lineage, is.early = lineage, false
+	}
+	info, err := f.under.Stat()
+	if err != nil {
+		return err
+	}
+	b, err := newBuilder(path, info.Mode().Perm(), is)
+	if err != nil {
+		return err
+	}
+	defer b.abort()
+	err = s.all(b.row, func(c record) error {
+		if c.version > upto {
+			return nil
+		}
+		b.state.tip = c.moment
+		return b.commit(c)
+	})
+	if err == nil {
+		err = b.finish()
+	}
+	if err == nil {
+		err = name(b, path)
+	}
+	return err
+}

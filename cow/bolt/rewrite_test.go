@@ -1,0 +1,193 @@
+package bolt_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/bolt"
+)
+
+func TestBackupWhileWritesGoOn(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, forever)
+	done, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := s.add(fmt.Sprint(i%50), i, "x"); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for range 5 {
+		before := s.db.Load().Version()
+		var b bytes.Buffer
+		version, err := s.file.Backup(&b)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, version, before)
+		copied := temp(t)
+		require.NoError(t, os.WriteFile(copied, b.Bytes(), 0o600))
+		is := open(t, copied, bolt.Options{}, forever)
+		require.Equal(t, version, is.db.Load().Version())
+		at, err := s.db.At(version)
+		require.NoError(t, err)
+		require.Equal(t, s.at(at), is.now())
+		_, err = is.db.At(0)
+		require.NoError(t, err)
+		require.True(t, is.file.Renewed())
+		require.NotEqual(t, s.db.Lineage().ID, is.db.Lineage().ID)
+	}
+	close(stop)
+	<-done
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	require.NoError(t, s.db.Close())
+	_, err = s.file.Backup(io.Discard)
+	require.Error(t, err)
+}
+
+func TestRestore(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, cow.Retention{Versions: 20})
+	states := map[uint64]contents{}
+	for i := range 60 {
+		require.NoError(t, s.add(fmt.Sprint(i%9), i, "x"))
+		states[s.db.Load().Version()] = s.now()
+	}
+	require.ErrorIs(t, bolt.Restore(path+"2", path, 59), bolt.ErrLocked)
+	require.NoError(t, s.db.Close())
+	info, err := bolt.Check(path)
+	require.NoError(t, err)
+	for v := info.Oldest; v <= 60; v += 5 {
+		dst := temp(t)
+		require.NoError(t, bolt.Restore(dst, path, v))
+		is := open(t, dst, bolt.Options{}, forever)
+		require.Equal(t, v, is.db.Load().Version())
+		require.Equal(t, states[v], is.now())
+		at, err := is.db.At(info.Oldest)
+		require.NoError(t, err)
+		require.Equal(t, states[info.Oldest], is.at(at))
+		require.NotEqual(t, info.Lineage, is.db.Lineage().ID)
+		require.False(t, is.file.Renewed())
+		require.NoError(t, is.add("a", 1))
+	}
+	dst := temp(t)
+	require.ErrorIs(t, bolt.Restore(dst, path, info.Oldest-1), cow.ErrCompacted)
+	require.ErrorIs(t, bolt.Restore(dst, path, 61), cow.ErrUnpublished)
+	require.NoFileExists(t, dst)
+	require.ErrorIs(t, bolt.Restore(path, path, 60), os.ErrExist)
+	again, err := bolt.Check(path)
+	require.NoError(t, err)
+	require.Equal(t, info, again, "it stays as it is")
+}
+
+func TestCompactLeavesNothingErased(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{})
+	require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
+		for i := range 2000 {
+			s.jobs.Edit(tx).Set(fmt.Sprint("topsecret", i), job{Name: "topsecret"})
+		}
+		return nil
+	}))
+	require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
+		for i := range 1990 {
+			s.jobs.Edit(tx).Delete(fmt.Sprint("topsecret", i))
+		}
+		for i := 1990; i < 2000; i++ {
+			s.jobs.Edit(tx).Delete(fmt.Sprint("topsecret", i))
+			s.jobs.Edit(tx).Set(fmt.Sprint("kept", i), job{Name: "kept"})
+		}
+		return nil
+	}))
+	want, lineage := s.now(), s.db.Lineage().ID
+	require.ErrorIs(t, bolt.Compact(path), bolt.ErrLocked)
+	require.NoError(t, s.db.Close())
+	was, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.True(t, bytes.Contains(was, []byte("topsecret")), "the test shows nothing")
+	require.NoError(t, bolt.Compact(path))
+	is, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.False(t, bytes.Contains(is, []byte("topsecret")))
+	require.Less(t, len(is), len(was)/4)
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	s = open(t, path, bolt.Options{})
+	require.Equal(t, want, s.now())
+	require.Equal(t, lineage, s.db.Lineage().ID)
+	require.False(t, s.file.Renewed())
+}
+
+// Whatever is damaged, all rows that are not come out, and no others; with what is not,
+// everything does.
+func TestSalvage(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, cow.Retention{Versions: 10})
+	for i := range 300 {
+		require.NoError(t, s.add(fmt.Sprint("k", i), i, "x"))
+	}
+	want := s.now()
+	require.NoError(t, s.db.Close())
+	info, err := bolt.Check(path)
+	require.NoError(t, err)
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	whole := 0
+	for p := 2; p < len(good)/pageSize; p++ {
+		bad := bytes.Clone(good)
+		clear(pageOf(bad, p))
+		src, dst := temp(t), temp(t)
+		require.NoError(t, os.WriteFile(src, bad, 0o600))
+		_, damaged := bolt.Check(src)
+		left, err := bolt.Salvage(dst, src)
+		if err != nil {
+			require.ErrorIs(t, damaged, bolt.ErrDamaged)
+			continue
+		}
+		require.Equal(t, damaged != nil, len(left) > 0, "%v %v", damaged, left)
+		is := open(t, dst, bolt.Options{}, forever)
+		require.NotEqual(t, info.Lineage, is.db.Lineage().ID)
+		for k, j := range is.jobs.All() {
+			require.Equal(t, want.jobs[k], j)
+		}
+		if len(left) == 0 {
+			require.Equal(t, want, is.now())
+			whole++
+		}
+		require.NoError(t, is.add("more", 1))
+		require.NoError(t, is.db.Close())
+		now, err := os.ReadFile(src)
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(bad, now), "it stays as it is")
+	}
+	require.Positive(t, whole)
+
+	// One row is damaged: the others are there.
+	bad := bytes.Replace(good, []byte(`"Name":"k7",`), []byte(`"Name":"K7",`), -1)
+	src, dst := temp(t), temp(t)
+	require.NoError(t, os.WriteFile(src, bad, 0o600))
+	left, err := bolt.Salvage(dst, src)
+	require.NoError(t, err)
+	require.NotEmpty(t, left)
+	require.Equal(t, "jobs", left[0].Table)
+	require.Equal(t, "k7", string(left[0].Key))
+	is := open(t, dst, bolt.Options{})
+	delete(want.jobs, "k7")
+	require.Equal(t, want.jobs, is.now().jobs)
+	require.Equal(t, want.total, is.now().total)
+}

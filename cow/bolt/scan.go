@@ -1,0 +1,188 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Damage says what of a file is damaged. It wraps ErrDamaged.
+type Damage struct {
+	Table string // "" if it is not of one table
+	Key   []byte // of the row, as the key is encoded; nil if it is not of one row
+	Err   error
+}
+
+// Error names the table and the key.
+func (d *Damage) Error() string {
+	switch {
+	case d.Key != nil:
+		return fmt.Sprintf("bolt: %v: table %q: key %q: %v", ErrDamaged, d.Table, d.Key, d.Err)
+	case d.Table != "":
+		return fmt.Sprintf("bolt: %v: table %q: %v", ErrDamaged, d.Table, d.Err)
+	}
+	return fmt.Sprintf("bolt: %v: %v", ErrDamaged, d.Err)
+}
+
+func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Err} }
+
+func damage(table string, key []byte, err error) error {
+	return &Damage{table, bytes.Clone(key), err}
+}
+
+// A scan reads a file and verifies everything that it reads. It must be read in order:
+// tables, commits, end.
+type scan struct {
+	*pages
+	state   *state
+	buckets map[string][]byte // the values of those at the top
+	bad     func(error) error // what to do with a *Damage; nil from it: go on without
+}
+
+// scanFile begins a scan of a file. Bad is called for each *Damage, and says whether
+// to go on without what is damaged, by nil.
+func scanFile(file io.ReaderAt, size int64, bad func(error) error) (*scan, error) {
+	p, err := openPages(file, size)
+	if err != nil {
+		return nil, err
+	}
+	s := &scan{pages: p, bad: bad, buckets: make(map[string][]byte)}
+	root := &walk{pages: p, bad: s.damaged(""), visit: func(e element) error {
+		if !e.bucket {
+			return ErrFormat
+		}
+		s.buckets[string(e.key)] = e.value
+		return nil
+	}}
+	if err := root.from(p.root, nil, 0); err != nil {
+		return nil, err
+	}
+	err = s.meta()
+	return s, err
+}
+
+// damaged makes the errors of a walk a Damage of a table.
+func (s *scan) damaged(table string) func(error) error {
+	return func(err error) error { return s.bad(damage(table, nil, err)) }
+}
+
+// meta reads the state.
+func (s *scan) meta() error {
+	bucket, ok := s.buckets[string(metaBucket)]
+	if !ok && len(s.buckets) > 0 && s.buckets[string(logBucket)] == nil {
+		return ErrFormat // somebody else's
+	}
+	missing := errors.New("what it says of itself is missing")
+	if !ok {
+		return s.bad(damage("", nil, missing))
+	}
+	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) (err error) {
+		if !bytes.Equal(e.key, stateKey) {
+			return nil
+		}
+		if s.state, err = decodeState(e.value); err != nil && !errors.Is(err, ErrFormat) {
+			s.state = nil
+			return s.bad(damage("", nil, fmt.Errorf("what it says of itself: %w", err)))
+		}
+		return err
+	}}.bucket(bucket)
+	if err == nil && s.state == nil {
+		err = s.bad(damage("", nil, missing))
+	}
+	return err
+}
+
+// table visits the rows of a table, and compares them with the tally of it.
+func (s *scan) table(id int, t tableState, visit func(key []byte, r row) error) error {
+	name := tableBucket(id, t.name)
+	bucket, ok := s.buckets[string(name)]
+	if !ok {
+		return s.bad(damage(t.name, nil, errors.New("it is missing")))
+	}
+	var is tally
+	seal := sealOf(name)
+	err := walk{pages: s.pages, bad: s.damaged(t.name), visit: func(e element) error {
+		r, sum, err := decodeRow(seal, e.key, e.value)
+		if err == nil && (e.bucket || e.key[0] != 'k') {
+			err = errors.New("it is not a row")
+		}
+		if err != nil {
+			return s.bad(damage(t.name, e.key[1:], err))
+		}
+		is.add(sum, r.revision)
+		return visit(e.key[1:], r)
+	}}.bucket(bucket)
+	if err == nil && is != t.tally {
+		err = s.bad(damage(t.name, nil, fmt.Errorf("of %d rows %d are there, or others than were written", t.count, is.count)))
+	}
+	return err
+}
+
+// commits visits the commits of the log, and compares them with the tally of it.
+func (s *scan) commits(visit func(c record) error) error {
+	bucket, ok := s.buckets[string(logBucket)]
+	if !ok {
+		return s.bad(damage("", nil, errors.New("the log is missing")))
+	}
+	var is tally
+	seal := sealOf(logBucket)
+	last := s.state.base.version
+	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
+		c, sum, err := decodeRecord(seal, e.key, e.value)
+		if err == nil && (e.bucket || c.version != last+1) {
+			err = fmt.Errorf("version %d comes after %d", c.version, last)
+		}
+		for _, r := range c.rows {
+			if r.Table >= len(s.state.tables) {
+				err = fmt.Errorf("version %d: there is no table %d", c.version, r.Table)
+			}
+		}
+		if err != nil {
+			return s.bad(damage("", nil, fmt.Errorf("the log: %w", err)))
+		}
+		last = c.version
+		is.add(sum, c.version)
+		return visit(c)
+	}}.bucket(bucket)
+	if err == nil && (is != s.state.log || last != s.state.tip.version) {
+		err = s.bad(damage("", nil, fmt.Errorf("the log: of %d commits %d are there, or others than were written", s.state.log.count, is.count)))
+	}
+	return err
+}
+
+// end verifies what is left: that no page is both used and free, and that nothing is
+// there that the state does not know.
+func (s *scan) end() error {
+	known := map[string]bool{string(metaBucket): true, string(logBucket): true}
+	for id, t := range s.state.tables {
+		known[string(tableBucket(id, t.name))] = true
+	}
+	for name := range s.buckets {
+		if !known[name] {
+			if err := s.bad(damage("", nil, fmt.Errorf("a bucket %q that it does not know", name))); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.free(func(id uint64) error { return s.use(id, 1) }); err != nil {
+		return s.bad(damage("", nil, err))
+	}
+	return nil
+}
+
+// all scans everything.
+func (s *scan) all(visit func(table int, key []byte, r row) error, visitCommit func(c record) error) error {
+	for id, t := range s.state.tables {
+		if err := s.table(id, t, func(key []byte, r row) error { return visit(id, key, r) }); err != nil {
+			return err
+		}
+	}
+	if err := s.commits(visitCommit); err != nil {
+		return err
+	}
+	return s.end()
+}
+
+// refuse is the bad of a scan that ends at the first damage.
+func refuse(err error) error { return err }

@@ -1,0 +1,222 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// A sink queues the commits of a DB and writes them, in one goroutine, all that wait in
+// one transaction. While that is being synced, the next wait. It is a door.Sink.
+type sink struct {
+	line   door.Line
+	writer writer
+	sync   Sync
+	limit  int
+
+	mu      sync.Mutex
+	queue   []proposal // what is not on disk, the oldest first
+	bytes   int        // in queue
+	acked   int        // so many of queue are acknowledged: with Every
+	oldest  uint64     // see Trim
+	closing bool
+	ended   bool          // nothing is written any more
+	changed chan struct{} // closed at the next change; nil: nobody waits
+
+	running sync.WaitGroup
+	err     error // of the writing, once it has ended
+}
+
+// A proposal is a commit that is not on disk, and when it was proposed.
+type proposal struct {
+	*door.Commit
+	at    time.Time
+	bytes int
+}
+
+func newSink(line door.Line, l *loader) *sink {
+	s := &sink{line: line, sync: l.o.Sync, limit: l.o.queue(), writer: newWriter(l)}
+	s.running.Add(1) // a Close before start waits for it
+	return s
+}
+
+// start begins to write, if the sink was attached.
+func (s *sink) start(attached bool) {
+	defer s.running.Done()
+	if !attached {
+		return
+	}
+	s.running.Go(s.write)
+	if s.sync != Always {
+		s.running.Go(s.acknowledge)
+	}
+}
+
+// change tells those who wait that something has changed. The caller holds mu.
+func (s *sink) change() {
+	if s.changed != nil {
+		close(s.changed)
+		s.changed = nil
+	}
+}
+
+// await waits for a change, for ctx to end, or until a time if it is not zero. The caller
+// holds mu, which is not held meanwhile.
+func (s *sink) await(ctx context.Context, until time.Time) {
+	if s.changed == nil {
+		s.changed = make(chan struct{})
+	}
+	changed := s.changed
+	s.mu.Unlock()
+	defer s.mu.Lock()
+	var timeout <-chan time.Time
+	if !until.IsZero() {
+		t := time.NewTimer(time.Until(until))
+		defer t.Stop()
+		timeout = t.C
+	}
+	select {
+	case <-changed:
+	case <-timeout:
+	case <-ctx.Done():
+	}
+}
+
+func (s *sink) Room(ctx context.Context, _ int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		switch {
+		case s.closing || s.ended:
+			return fmt.Errorf("bolt: %w", cow.ErrClosed)
+		case len(s.queue) < s.limit && s.bytes < queueBytes:
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		}
+		s.await(ctx, time.Time{})
+	}
+}
+
+// fits returns an error for a row that cannot be stored.
+func fits(r door.Row) error {
+	if len(r.Key) >= maxKey {
+		return fmt.Errorf("bolt: a key of %d bytes, and there is room for %d", len(r.Key), maxKey-1)
+	}
+	if len(r.Value) > maxCommit {
+		return fmt.Errorf("bolt: a value of %d bytes, and there is room for %d", len(r.Value), maxCommit)
+	}
+	return nil
+}
+
+func (s *sink) Propose(c *door.Commit) error {
+	n := 0
+	for _, r := range c.Rows {
+		if err := fits(r); err != nil {
+			return err
+		}
+		if n += len(r.Key) + len(r.Value); n > maxCommit {
+			return fmt.Errorf("bolt: an update of more than %d bytes: make it several", maxCommit)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, proposal{c, time.Now(), n})
+	s.bytes += n
+	s.change()
+	return nil
+}
+
+func (s *sink) Trim(oldest uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.oldest = oldest
+}
+
+// Close writes what waits, and unlocks the file.
+func (s *sink) Close() error {
+	s.mu.Lock()
+	s.closing = true
+	s.change()
+	s.mu.Unlock()
+	s.running.Wait()
+	return s.err
+}
+
+// write writes groups until the sink is closed or a write fails.
+func (s *sink) write() {
+	for {
+		group, oldest := s.next()
+		if len(group) == 0 {
+			break
+		}
+		if s.err = s.writer.write(group, oldest); s.err != nil {
+			s.line.Fail(s.err)
+			break
+		}
+		s.line.Ack(group[len(group)-1].Version)
+		s.drop(len(group))
+	}
+	if s.err == nil {
+		s.err = s.writer.end()
+	}
+	if err := s.writer.file.close(); s.err == nil {
+		s.err = err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	s.change()
+}
+
+// next waits until it is time to write and returns what waits, or nothing if the sink
+// is closed, and the oldest version that the file has to keep.
+func (s *sink) next() ([]proposal, uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		n, now := len(s.queue), time.Time{}
+		if n > 0 {
+			now = s.queue[0].at.Add(time.Duration(s.sync) / 2) // the rest is for the disk
+		}
+		if s.closing || n > 0 && (s.sync == Always || n >= s.limit || s.bytes >= queueBytes || !time.Now().Before(now)) {
+			return s.queue[:n:n], s.oldest
+		}
+		s.await(context.Background(), now)
+	}
+}
+
+// drop drops the first n proposals, which are on disk.
+func (s *sink) drop(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.queue[:n] {
+		s.bytes -= p.bytes
+	}
+	s.queue = append([]proposal(nil), s.queue[n:]...)
+	s.acked = max(0, s.acked-n)
+	s.change()
+}
+
+// acknowledge acknowledges proposals before they are on disk, unless others wait for
+// that for too long.
+func (s *sink) acknowledge() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.ended {
+		n := len(s.queue)
+		if n == s.acked || time.Since(s.queue[0].at) >= time.Duration(s.sync) {
+			s.await(context.Background(), time.Time{})
+			continue
+		}
+		s.acked = n
+		version := s.queue[n-1].Version
+		s.mu.Unlock()
+		s.line.Ack(version)
+		s.mu.Lock()
+	}
+}
