@@ -12,8 +12,8 @@
 //
 // An update that has returned nil is on disk, with [Always]. It is there whole or not at
 // all, over all tables, and so is every version before it. Readers see no version before
-// it is on disk. With [Every], an update returns earlier, and a crash loses what was
-// acknowledged within one span of the length that it says, and never part of an update.
+// it is on disk. With [Every], an update returns earlier, and a crash loses what
+// was made within one span of the length that it says, and never part of an update.
 //
 // An update whose error wraps cow.ErrUnknownOutcome may be on disk, and so may those that
 // a failed write or a crash has cut off before they returned.
