@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/snapshot"
@@ -100,13 +103,15 @@ func (d *tableDef[K, V]) replay(tx *Tx, row door.Row) error {
 	return nil
 }
 
-// A tableRestorer is a restorer of a table.
+// A tableRestorer is a restorer of a table. It takes rows in batches, each of which it
+// decodes on all processors.
 type tableRestorer[K comparable, V any] struct {
-	def  *tableDef[K, V]
-	e    *Editor[K, V]
-	base *Map[K, V]
-	seen map[K]struct{} // nil: the table was empty
-	rows []restored[K, V]
+	def   *tableDef[K, V]
+	e     *Editor[K, V]
+	base  *Map[K, V]
+	seen  map[K]struct{} // nil: the table was empty
+	batch []door.Row
+	rows  []restored[K, V] // those of batch
 }
 
 type restored[K comparable, V any] struct {
@@ -123,7 +128,7 @@ func (d *tableDef[K, V]) restore(tx *Tx) restorer {
 }
 
 func (r *tableRestorer[K, V]) row(row door.Row) error {
-	const atOnce = 1 << 16
+	const atOnce = 1 << 15
 	if r.seen != nil {
 		key, err := r.def.keys.Decode(row.Key)
 		if err == nil {
@@ -133,25 +138,42 @@ func (r *tableRestorer[K, V]) row(row door.Row) error {
 			}
 		}
 	}
-	key, v, err := r.def.decode(row)
-	switch {
-	case err != nil:
-		return err
-	case row.Removed:
-		return r.def.rowError(key, errors.New("a row of contents that is removed"))
+	if r.batch = append(r.batch, row); len(r.batch) < atOnce {
+		return nil
 	}
-	clone, err := builder[K, V]{}.Isolate(r.base, key, v)
-	if err != nil {
-		return err
-	}
-	r.rows = append(r.rows, restored[K, V]{key, builder[K, V]{}.At(clone, row.Revision)})
-	if len(r.rows) == atOnce {
-		r.flush()
-	}
-	return nil
+	return r.flush()
 }
 
-func (r *tableRestorer[K, V]) flush() {
+// flush puts the rows of the batch into the table.
+func (r *tableRestorer[K, V]) flush() error {
+	const perWorker = 1 << 9 // below that a goroutine is not worth it
+	n := len(r.batch)
+	workers := max(1, min(runtime.GOMAXPROCS(0), n/perWorker))
+	r.rows = slices.Grow(r.rows[:0], n)[:n]
+	errs := make([]error, workers)
+	var all sync.WaitGroup
+	for w := range workers {
+		part := func() {
+			errs[w] = errGoexit // unless this returns
+			_, errs[w] = recovered(func() (_ struct{}, err error) {
+				for i := w * n / workers; i < (w+1)*n/workers && err == nil; i++ {
+					r.rows[i], err = r.decode(r.batch[i])
+				}
+				return struct{}{}, err
+			})
+		}
+		if w == workers-1 {
+			part() // here
+		} else {
+			all.Go(part)
+		}
+	}
+	all.Wait()
+	for _, err := range errs { // the first in the order of the rows
+		if err != nil {
+			return err
+		}
+	}
 	builder[K, V]{}.PutAll(r.e, func(yield func(K, snapshot.Isolated[V]) bool) {
 		for _, row := range r.rows {
 			if !yield(row.key, row.value) {
@@ -159,18 +181,35 @@ func (r *tableRestorer[K, V]) flush() {
 			}
 		}
 	})
+	clear(r.batch)
 	clear(r.rows)
-	r.rows = r.rows[:0]
+	r.batch = r.batch[:0]
+	return nil
 }
 
-func (r *tableRestorer[K, V]) end() {
-	r.flush()
-	if r.seen == nil {
-		return
+func (r *tableRestorer[K, V]) decode(row door.Row) (is restored[K, V], err error) {
+	key, v, err := r.def.decode(row)
+	switch {
+	case err != nil:
+		return is, err
+	case row.Removed:
+		return is, r.def.rowError(key, errors.New("a row of contents that is removed"))
+	}
+	clone, err := builder[K, V]{}.Isolate(r.base, key, v)
+	if err != nil {
+		return is, err
+	}
+	return restored[K, V]{key, builder[K, V]{}.At(clone, row.Revision)}, nil
+}
+
+func (r *tableRestorer[K, V]) end() error {
+	if err := r.flush(); err != nil || r.seen == nil {
+		return err
 	}
 	for key := range r.base.Keys() {
 		if _, ok := r.seen[key]; !ok {
 			r.e.Delete(key)
 		}
 	}
+	return nil
 }

@@ -39,7 +39,7 @@ type stored interface {
 // that the table has at that revision stays as it is.
 type restorer interface {
 	row(row door.Row) error
-	end()
+	end() error
 }
 
 // stored returns the tables that are stored, in the order of door.Row.Table.
@@ -331,7 +331,9 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 		}
 	}
 	for _, t := range tables {
-		t.end()
+		if err := t.end(); err != nil {
+			return d, err
+		}
 	}
 	if d, err = tx.seal(true); err != nil {
 		return d, err

@@ -1,2 +1,60 @@
-// Package bolt keeps a cow.DB in a file.
+// Package bolt keeps a cow.DB in one file, by go.etcd.io/bbolt: what is acknowledged
+// survives the process and the machine. Reads stay what they are, all in memory.
+//
+//	var db cow.DB
+//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: bolt.Codec[Job]{}})
+//	db.Retain(cow.Retention{Versions: 1000})
+//	file, err := bolt.Open("jobs.db", &db, bolt.Options{})
+//	…
+//	defer db.Close()
+//
+// # What is promised
+//
+// An update that has returned nil is on disk, with [Always]. It is there whole or not at
+// all, over all tables, and so is every version before it. Readers see no version before
+// it is on disk. With [Every], an update returns earlier, and a crash loses what
+// was made within one span of the length that it says, and never part of an update.
+//
+// An update whose error wraps cow.ErrUnknownOutcome may be on disk, and so may those that
+// a failed write or a crash has cut off before they returned.
+//
+// The lineage of the DB, its versions, their times and the revisions of rows are in the
+// file. If the DB was told to Retain the past, so is that: At, AsOf, Changes and Resume
+// with a cursor from before a restart go on where they were, or say ErrCompacted.
+// The lineage changes, and then cursors say cow.ErrLineage, exactly when versions that
+// somebody saw may be gone: after an unclean end with Every, in a backup, and in what
+// [Restore] and [Salvage] make. What a call of Retain after Open has kept from is in the
+// file from the next write on.
+//
+// # What is not
+//
+// A disk that says that it has synced what it has not can lose anything; what is then
+// missing is found, mostly. After a failed sync the operating system may show what is not
+// on disk: it is right to restart the machine, or to go back to a backup, where a disk
+// has failed. Damage to the page that tells where the last transaction is looks like a
+// crash during it: the version before opens, and [Info] says Torn. After db.Close that
+// page has a copy, and nothing is lost.
+//
+// Whoever can write to the file can make it say anything: checksums are no signatures.
+// A file is in the byte order of the machine.
+//
+// # How it is written
+//
+// Updates derive from each other while one transaction is being synced; the next takes all
+// that have come meanwhile. A transaction has the rows, or with a past, the commits, and a
+// few bytes that say what the file has. Commits that the DB no longer retains are moved
+// from the log to the tables, twice as many as come. See format.go.
+//
+// # Damage
+//
+// Every row, commit and table has a checksum, and every table a count and a hash of its
+// rows. Open reads all of it, page by page, and not through the mapped file. What does not
+// fit is a [Damage], by table and key, and Open refuses. [Check] lists all of it, and
+// [Salvage] takes what is left.
+//
+// # When to use a database instead
+//
+// All rows are in memory, and loading takes time proportional to them. One process has
+// the file. If the data is larger than memory, several processes write it, or it is asked
+// for in SQL, use a database; if readers need no snapshots, bbolt alone is enough.
 package bolt

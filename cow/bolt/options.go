@@ -31,8 +31,8 @@ type Sync time.Duration
 const Always Sync = 0
 
 // Every acknowledges an update before it is on disk, where it is brought within d or as
-// soon as the disk can: what a crash loses was acknowledged within one span of length d.
-// While the disk takes longer than that, updates wait. After an unclean end the file
+// soon as the disk can: the Times of the commits that a crash loses are within one span of
+// length d. While the disk takes longer than that, updates wait. After an unclean end the file
 // begins a new lineage, since versions that were seen may be gone. It panics unless d is
 // positive.
 func Every(d time.Duration) Sync {

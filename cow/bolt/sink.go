@@ -31,7 +31,7 @@ type sink struct {
 	err     error // of the writing, once it has ended
 }
 
-// A proposal is a commit that is not on disk, and when it was proposed.
+// A proposal is a commit that is not on disk, and when it was made.
 type proposal struct {
 	*door.Commit
 	at    time.Time
@@ -123,9 +123,12 @@ func (s *sink) Propose(c *door.Commit) error {
 			return fmt.Errorf("bolt: an update of more than %d bytes: make it several", maxCommit)
 		}
 	}
+	// On the monotonic clock, when c was made: a moment ago, unless the other clock was set.
+	now := time.Now()
+	at := now.Add(-min(max(now.Sub(c.Time), 0), time.Duration(s.sync)))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queue = append(s.queue, proposal{c, time.Now(), n})
+	s.queue = append(s.queue, proposal{c, at, n})
 	s.bytes += n
 	s.change()
 	return nil

@@ -112,7 +112,7 @@ type Contents struct {
 }
 
 // A Row is one row of a table, or that it is gone. Whoever gets one must not
-// modify the bytes.
+// modify the bytes, and whoever gives one must leave them as they are.
 type Row struct {
 	Table    int // in Line.Tables
 	Key      []byte

@@ -1,0 +1,172 @@
+package bolt_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/bolt"
+)
+
+// A DB in a file, which is closed and opened again, compacted and restored in between,
+// against one in memory alone that gets the same updates.
+func TestModel(t *testing.T) {
+	for seed := range uint64(times(4, 40)) {
+		modelRun(t, seed)
+	}
+}
+
+// A tagged shop has an index of jobs by tag.
+type tagged struct {
+	*shop
+	byTag *cow.Index[string, job, string]
+}
+
+func modelOpen(t *testing.T, path string, o bolt.Options, retain cow.Retention) *tagged {
+	s := &tagged{shop: newShop()}
+	var err error
+	s.byTag, err = cow.NewMultiIndex(s.jobs, "tag", func(j job, add func(string)) {
+		for _, tag := range j.Tags {
+			add(tag)
+		}
+	}, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	s.db.Retain(retain)
+	if path != "" {
+		require.NoError(t, s.open(path, o))
+	}
+	return s
+}
+
+func modelRun(t *testing.T, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	path := temp(t)
+	retain := forever
+	model := modelOpen(t, "", bolt.Options{}, forever)
+	options := func() bolt.Options {
+		if r.IntN(2) == 0 {
+			return bolt.Options{Sync: bolt.Every(time.Duration(1+r.IntN(3)) * time.Millisecond)}
+		}
+		return bolt.Options{}
+	}
+	s := modelOpen(t, path, options(), retain)
+	both := func(f func(s *tagged) error) {
+		want := f(model)
+		err := f(s)
+		require.Equal(t, want == nil, err == nil, "%v and not %v", err, want)
+	}
+	cursor, at := s.db.Cursor(0), uint64(0)
+	for range times(150, 600) {
+		key, n, tag := fmt.Sprint("k", r.IntN(12)), r.IntN(100), fmt.Sprint("t", r.IntN(4))
+		switch r.IntN(14) {
+		case 0, 1, 2, 3:
+			both(func(s *tagged) error { return s.add(key, n, tag, "all") })
+		case 4:
+			both(func(s *tagged) error {
+				return s.db.Update(func(tx *cow.Tx) error { s.jobs.Edit(tx).Delete(key); return nil })
+			})
+		case 5: // many rows at once
+			base := r.IntN(500)
+			both(func(s *tagged) error {
+				return s.db.Update(func(tx *cow.Tx) error {
+					for i := range 30 {
+						s.total.Edit(tx).Set(base+i, n)
+						s.jobs.Edit(tx).Set(fmt.Sprint("m", (base+i)%40), job{Tags: []string{strings.Repeat("l", i*20)}})
+					}
+					return nil
+				})
+			})
+		case 6: // a failure leaves nothing
+			both(func(s *tagged) error {
+				return s.db.Update(func(tx *cow.Tx) error { s.jobs.Edit(tx).Set(key, job{}); return errTest })
+			})
+		case 7: // a fork, and a merge of what it changed
+			both(func(s *tagged) error {
+				base := s.db.Load()
+				fork := s.db.Fork(base)
+				_, err := s.total.Of(fork).Set(n, n)
+				require.NoError(t, err)
+				if err := s.add(key, n, tag); err != nil {
+					return err
+				}
+				_, err = s.db.Merge(base, fork.Load())
+				return err
+			})
+		case 8: // one that waits sees it
+			v := s.db.Load().Version()
+			woken := make(chan error, 1)
+			go func() { _, err := s.db.Wait(t.Context(), v); woken <- err }()
+			both(func(s *tagged) error { return s.add(key, n, tag) })
+			if s.db.Load().Version() == v {
+				both(func(s *tagged) error { return s.add(key, n+1, tag) })
+			}
+			require.NoError(t, <-woken)
+		case 9:
+			retain = []cow.Retention{forever, {Versions: 1 + r.IntN(40)}, {Versions: 1}}[r.IntN(3)]
+			s.db.Retain(retain)
+		case 10, 11: // close and open
+			require.NoError(t, s.db.Close())
+			switch r.IntN(4) {
+			case 0:
+				require.NoError(t, bolt.Compact(path))
+			case 1:
+				info, err := bolt.Check(path)
+				require.NoError(t, err)
+				require.Equal(t, model.db.Load().Version(), info.Version)
+			}
+			s = modelOpen(t, path, options(), retain)
+			require.False(t, s.file.Renewed())
+		case 12: // follow from where one was
+			now, oldest := s.db.Load().Version(), oldestOf(&s.db)
+			if at < now {
+				for c, err := range s.db.Resume(t.Context(), cursor) {
+					if err != nil {
+						require.ErrorIs(t, err, cow.ErrCompacted)
+						require.Less(t, at, oldest)
+						break
+					}
+					at++
+					require.Equal(t, at, c.Version())
+					if at == now {
+						break
+					}
+				}
+			}
+			cursor, at = s.db.Cursor(now), now
+		}
+		require.Equal(t, model.now(), s.now())
+		require.Equal(t, model.db.Load().Version(), s.db.Load().Version())
+	}
+	for v := range s.db.Versions() {
+		is, err := s.db.At(v)
+		require.NoError(t, err)
+		was, err := model.db.At(v)
+		require.NoError(t, err)
+		require.Equal(t, model.at(was), s.at(is), "version %d", v)
+		for _, tag := range []string{"t0", "t1", "all"} {
+			require.Equal(t, model.with(was, tag), s.with(is, tag))
+		}
+	}
+	require.NoError(t, s.db.Close())
+}
+
+func oldestOf(db *cow.DB) uint64 {
+	for v := range db.Versions() {
+		return v
+	}
+	return 0
+}
+
+// with returns the jobs with a tag, by the index.
+func (s *tagged) with(at *cow.Snapshot, tag string) map[string]job {
+	all := map[string]job{}
+	for _, row := range s.byTag.In(s.jobs.In(at)).Equal(tag).All() {
+		all[row.Key()] = row.Value()
+	}
+	return all
+}
