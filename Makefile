@@ -8,19 +8,24 @@ OTHER_GO ?= go1.27.0
 # What cannot be tested here is vetted, which compiles it.
 OTHERS ?= windows/amd64 darwin/arm64
 
-MODULES = . cow/cowview bench
+MODULES = . cow/cowview cow/bolt bench
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run test race check bench bench-full bars compare mutants cover release-check
+.PHONY: run durable test race crash check bench bench-full bars compare mutants cover release-check
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
 	cd bench && $(GO) run .
 
+# A DB in a file: a program writes, is killed, and shows what it has.
+durable:
+	cd cow/bolt && $(GO) run ./examples/durable
+
 test:
 	for m in $(MODULES); do (cd $$m && $(GO) test ./...) || exit 1; done
 	$(GO) test -race -short ./...
 	cd cow/cowview && $(GO) test -race -short ./internal/...
+	cd cow/bolt && $(GO) test -race -short ./...
 	cd bench && $(GO) test -race -short ./check ./stores
 
 # What takes longer: the long forms of all tests with the race detector, all tests with
@@ -31,6 +36,10 @@ race:
 	GOARCH=386 $(GO) test ./...
 	cd cow/cowview && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) run $(STATICCHECK) ./...
 	cd bench && GOOS=windows $(GO) vet ./...
+
+# The long forms of what kills programs, tears files and flips bits: about an hour.
+crash:
+	cd cow/bolt && $(GO) test -long -timeout 3h .
 
 check:
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
