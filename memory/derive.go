@@ -214,7 +214,7 @@ func (t *tables) wordsOf(v Value) text.Words {
 	if t.noText {
 		return text.Words{}
 	}
-	return text.Tokenize(v.Texts())
+	return t.analyzer.Tokenize(v.Texts())
 }
 
 // clear makes what is settled follow what was cleared. A space that was cleared in this

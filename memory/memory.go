@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/text"
 )
 
 // A Memory is the memory of an agent, or of many: entries in spaces, with their
@@ -32,6 +33,10 @@ type Options struct {
 	MaxBytes   int64         // of the current version on the heap, indexes included; 0: no limit
 	TTL        time.Duration // of entries without one, nor their space; 0: they never expire
 	NoText     bool          // no text index: SearchText finds nothing, Put is faster
+
+	// Analyzer says what the words of texts and queries are; nil: those of English, without
+	// stop words and endings. See text.Language, text.Plain and text.Func.
+	Analyzer *text.Analyzer
 
 	// Name is what the names of the tables begin with; "": "memory". It tells several
 	// memories in one DB apart, and must stay the same where the DB is durable.

@@ -83,10 +83,10 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 
 // SearchText returns the entries whose text fits the query best, by BM25, the best
 // first, those of equal scores by key. The text of an entry is all strings in its
-// value, but not the keys of maps; its words, and those of the query, are told apart
-// as Unicode says, without regard to case. Each word of the query that is in the text
-// adds to the score. How rare a word is depends on the space alone, on entries that
-// are expired but not swept too.
+// value, but not the keys of maps; what its words are, and those of the query, says
+// Options.Analyzer. Each word of the query that is in the text adds to the score. How
+// rare a word is depends on the space alone, on entries that are expired but not swept
+// too.
 func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)

@@ -27,7 +27,8 @@ type tables struct {
 	empty    *cow.Snapshot                     // of a DB of its own: version 0, with the indexes
 
 	noText   bool
-	settlers sync.Map // *cow.Tx → *settler, of the updates that are running
+	analyzer *text.Analyzer // nil: English
+	settlers sync.Map       // *cow.Tx → *settler, of the updates that are running
 
 	// What makes a read do more. They are set before a version that needs them is
 	// published, and stay: whoever finds such a version finds them.
@@ -99,7 +100,7 @@ const theRow = ""
 
 // newTables makes the tables of a Memory in a DB.
 func newTables(db *cow.DB, name string, o Options) *tables {
-	t := &tables{noText: o.NoText}
+	t := &tables{noText: o.NoText, analyzer: o.Analyzer}
 	t.entries = cow.NewTable[string](db, name+".entries", cow.Options[*entry]{Immutable: true, Codec: entryCodec{}})
 	t.options = cow.NewTable[string](db, name+".options", cow.Options[*SpaceOptions]{Immutable: true, Codec: jsonCodec[SpaceOptions]{}})
 	t.cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*clearing]{Immutable: true, Codec: jsonCodec[clearing]{}})
