@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -13,6 +14,10 @@ import (
 
 var ownLine = regexp.MustCompile(`(?m)^//go:generate .* (-type .*)$`)
 
+// release126 says that the standard library is that of Go 1.26. Since Go 1.27 a
+// json.RawMessage is a jsontext.Value, and what is generated for it differs.
+var release126 = strings.HasPrefix(runtime.Version(), "go1.26")
+
 // Every generated file of the library is what the generator writes now.
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	checked := 0
@@ -20,6 +25,9 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 		require.NoError(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 				return err
+			}
+			if !release126 && filepath.Base(path) == "std.go" {
+				return nil
 			}
 			for _, line := range ownLine.FindAllStringSubmatch(read(t, "", path), -1) {
 				args := strings.Fields(line[1])

@@ -14,7 +14,8 @@
 //
 // One run of go generate is enough: the file that it writes may be missing, broken or of
 // other types before. Struct types of the package that the named ones lead to get views
-// too. The same types give the same file.
+// too. The same types give the same file; those of the standard library may differ
+// between Go releases.
 //
 //	-type    the struct types, with commas between them
 //	-output  the file to write: cow_view.go
