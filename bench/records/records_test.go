@@ -128,5 +128,5 @@ func TestExampleIsNotSolvedByWords(t *testing.T) {
 		searches++
 	}
 	require.Equal(t, []int{10, 24}, []int{lookups, searches})
-	require.InDelta(t, 0.6, recall/float64(searches), 0.1)
+	require.InDelta(t, 0.5, recall/float64(searches), 0.15)
 }
