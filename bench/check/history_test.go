@@ -299,11 +299,20 @@ func TestHistories(t *testing.T) {
 				if seed%2 == 0 { // a store publishes in another way where there is a history
 					p.feed, kept = true, everything
 				}
-				history := record(t, of.make(kept), p)
-				require.GreaterOrEqual(t, len(history), ops-clients)
-				require.Greater(t, overlapping(history), ops/20, "operations at the same time")
-				if v := verdict(history); v != porcupine.Ok {
-					require.Failf(t, string(v), "history %d: %s", seed, explain(history))
+				// An operation whose goroutine had to wait for a processor overlaps hundreds of
+				// others, and can make the search for an order endless. Such a history says
+				// nothing, and another one is recorded; of a store with a bug all would be so.
+				for try := 1; ; try++ {
+					history := record(t, of.make(kept), p)
+					require.GreaterOrEqual(t, len(history), ops-clients)
+					require.Greater(t, overlapping(history), ops/20, "operations at the same time")
+					v := verdict(history)
+					if v == porcupine.Ok {
+						break
+					}
+					if v == porcupine.Illegal || try == 3 {
+						require.Failf(t, string(v), "history %d: %s", seed, explain(history))
+					}
 				}
 			}
 		})
