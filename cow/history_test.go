@@ -37,6 +37,7 @@ type timeline struct {
 	pin      func(name string, version uint64) error
 	unpin    func(name string) bool
 	retain   func(r cow.Retention)
+	compact  func(version uint64) error
 	changes  func(ctx context.Context, since uint64) iter.Seq2[*cow.Commit, error]
 	stats    func() cow.Stats
 }
@@ -58,6 +59,7 @@ type past[S any] interface {
 	Unpin(string) bool
 	Pins() iter.Seq2[string, *S]
 	Retain(cow.Retention)
+	Compact(uint64) error
 	Changes(context.Context, uint64) iter.Seq2[*cow.Commit, error]
 	Stats() cow.Stats
 }
@@ -84,7 +86,7 @@ func newTimeline[S any](p past[S], tables int, see func(*S) state) timeline {
 			}
 			return all
 		},
-		versions: p.Versions, pin: p.Pin, unpin: p.Unpin, retain: p.Retain, changes: p.Changes, stats: p.Stats,
+		versions: p.Versions, pin: p.Pin, unpin: p.Unpin, retain: p.Retain, compact: p.Compact, changes: p.Changes, stats: p.Stats,
 	}
 }
 
@@ -326,6 +328,10 @@ func (c *chronicle) step() {
 		delete(c.pinned, name)
 	case 36, 37:
 		c.forkOne()
+	case 38:
+		if c.r.IntN(3) == 0 {
+			c.compactTo(c.base + c.r.Uint64N(c.current()-c.base+2))
+		}
 	}
 	c.trim()
 }
@@ -347,6 +353,17 @@ func (c *chronicle) limits() {
 		c.base = c.current()
 	}
 	c.retain(c.limit)
+}
+
+// compactTo calls Compact.
+func (c *chronicle) compactTo(version uint64) {
+	if err := c.compact(version); version > c.current() {
+		require.ErrorIs(c.t, err, cow.ErrUnpublished)
+		return
+	} else {
+		require.NoError(c.t, err)
+	}
+	c.base = max(c.base, version)
 }
 
 // trim does in the model what the limits demand.

@@ -54,6 +54,23 @@ func (l *line[P]) Retain(r Retention) {
 	l.trimmed()
 }
 
+// Compact forgets the retained past before a version, as if a limit of Retain were
+// exceeded: for what must not be found there any more. Reads of it, and of Changes from
+// before, return ErrCompacted; pins stay. What becomes durable is forgotten there too. It
+// returns ErrUnpublished for a version to come, and takes time proportional to what goes.
+func (l *line[P]) Compact(version uint64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if version > l.published.Load().Version() {
+		return unpublished(version)
+	}
+	if h := l.history; h != nil && version > h.base.version {
+		h.drop(int(version - h.base.version))
+		l.trimmed()
+	}
+	return nil
+}
+
 // At returns the snapshot of a version: the current one, a retained one, or a
 // pinned one. It returns ErrCompacted for one that is gone, and ErrUnpublished
 // for one to come. It takes time proportional to the changes since, or at most to
