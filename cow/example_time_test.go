@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 )
@@ -135,4 +136,27 @@ func ExampleSnapshot_Exclusive() {
 	rows, _ := held.Exclusive(db.Load())
 	fmt.Println(rows)
 	// Output: 2
+}
+
+// A backup in a format of one's own: cursors go on where they were.
+func ExampleDB_Restore() {
+	var db cow.DB
+	ages := cow.NewTable[string](&db, "ages", cow.Options[int]{})
+	_ = db.Update(func(tx *cow.Tx) error { ages.Edit(tx).Set("Ann", 41); return nil })
+	_ = db.Update(func(tx *cow.Tx) error { ages.Edit(tx).Set("Bob", 30); return nil })
+	s := db.Load()
+	cursor := db.Cursor(s.Version()) // to be kept with the rows
+
+	var next cow.DB
+	copies := cow.NewTable[string](&next, "ages", cow.Options[int]{})
+	err := next.Restore(cursor, time.Now(), func(tx *cow.Tx) error {
+		for row := range ages.In(s).Rows() {
+			if err := copies.Restore(tx, row.Key(), row.Value(), row.Revision()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	fmt.Println(err, next.Load().Version(), copies.In(next.Load()).Revision("Ann"), next.Cursor(2) == cursor)
+	// Output: <nil> 2 1 true
 }

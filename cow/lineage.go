@@ -83,10 +83,9 @@ func cursor(lineage *name, version uint64) string {
 
 // version returns the version that a cursor of this line is at.
 func (l *line[P]) version(cursor string) (uint64, error) {
-	id, text, ok := strings.Cut(cursor, ".")
-	version, err := strconv.ParseUint(text, 10, 64)
-	if !ok || id == "" || err != nil || text != strconv.FormatUint(version, 10) {
-		return 0, fmt.Errorf("cow: %.100q: %w", cursor, ErrCursor)
+	id, version, err := parseCursor(cursor)
+	if err != nil {
+		return 0, fmt.Errorf("cow: %.100q: %w", cursor, err)
 	}
 	if is := l.identify().id.String(); id != is {
 		return 0, fmt.Errorf("cow: %.100q: %w: this is %s", cursor, ErrLineage, is)
@@ -97,4 +96,14 @@ func (l *line[P]) version(cursor string) (uint64, error) {
 // fork gives f, a line that was forked from l at a version, its identity.
 func (l *line[P]) fork(f *line[P], version uint64) {
 	f.identity.Store(&identity{new(name), l.identify().id, version})
+}
+
+// parseCursor returns what a cursor says.
+func parseCursor(cursor string) (lineage string, version uint64, err error) {
+	lineage, text, ok := strings.Cut(cursor, ".")
+	version, err = strconv.ParseUint(text, 10, 64)
+	if !ok || lineage == "" || err != nil || text != strconv.FormatUint(version, 10) {
+		return "", 0, ErrCursor
+	}
+	return lineage, version, nil
 }

@@ -242,16 +242,10 @@ func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*doo
 		}
 		return drafts, nil
 	}, func(drafts []draft[*Snapshot]) {
-		if lineage != db.identify().id.String() {
-			db.identity.Store(&identity{id: named(lineage)})
-		}
 		if first.next != db.published.Load() {
-			if h := db.history; h != nil {
-				db.history = newHistory(first.next, h.limit)
-				db.history.base.at, db.history.base.elapsed = at, math.MinInt64
-			}
-			db.publish(first)
+			db.adopt(first, lineage, at)
 		}
+		db.take(lineage)
 		db.last, o.at = at, at
 		l.publish(drafts)
 	})
@@ -289,10 +283,7 @@ func (l dbLine) replayOne(base *Snapshot, at int64, c *door.Commit) (d draft[*Sn
 		return d, fmt.Errorf("cow: version %d: %w", c.Version, err)
 	}
 	if d.next == base { // it changed derived tables alone, or nothing that is left
-		d = draft[*Snapshot]{next: &Snapshot{of: l.db.origin(), version: c.Version}}
-		if base != nil {
-			d.next.maps = base.maps
-		}
+		d = draft[*Snapshot]{next: l.db.same(base, c.Version)}
 		empty := new(dbCommit)
 		empty.changes = &empty.of
 		d.commit = &empty.Commit
@@ -339,10 +330,7 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 		return d, err
 	}
 	if d.next == base {
-		d.next = &Snapshot{of: l.db.origin(), version: c.Version}
-		if base != nil {
-			d.next.maps = base.maps
-		}
+		d.next = l.db.same(base, c.Version)
 	}
 	d.commit = nil // it is not one update
 	return d, nil

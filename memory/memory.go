@@ -78,14 +78,15 @@ func On(db *cow.DB, o Options) *Memory {
 	if name == "" {
 		name = "memory"
 	}
-	return &Memory{db: db, tables: newTables(db, name, o), options: o}
+	t := newTables(db, name, o)
+	return t.family.join(&Memory{db: db, tables: t, options: o})
 }
 
 // Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
 // panics if db is neither.
 func (m *Memory) Of(db *cow.DB) *Memory {
 	m.entries.Of(db)
-	return &Memory{db: db, tables: m.tables, options: m.options}
+	return m.family.join(&Memory{db: db, tables: m.tables, options: m.options})
 }
 
 // DB returns the DB that the Memory is in.

@@ -29,6 +29,7 @@ type tables struct {
 	noText   bool
 	analyzer *text.Analyzer // nil: English
 	settlers sync.Map       // *cow.Tx → *settler, of the updates that are running
+	family   family
 
 	// What makes a read do more. They are set before a version that needs them is
 	// published, and stay: whoever finds such a version finds them.
