@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"encoding/binary"
 	"time"
 	"weak"
 
@@ -108,8 +107,7 @@ func (b *Batch) setHead(h *head) {
 	for key := range heads.Map().Keys() {
 		heads.Delete(key)
 	}
-	key := binary.BigEndian.AppendUint64(nil, uint64(h.At))
-	heads.Set(string(binary.BigEndian.AppendUint64(key, b.tick)), h)
+	heads.Set(headKey(h.At, b.tick), h)
 }
 
 // Version returns the version that the batch will publish, if it does: a batch that

@@ -65,7 +65,7 @@
 //     what pointers, maps or slices in it share is one object again, and what is
 //     known by its address, as a reflect.Type, a time zone or io.EOF, is itself;
 //   - end the process by its depth, its cycles, or the copy of what must not be copied;
-//   - lose digits, keys or elements by an export and an import, after which only the
+//   - lose digits, keys or elements by an export and an import, or a backup and a restore, after which only the
 //     Go types are others, and Bytes and Times are Strings;
 //   - take many times what the limits of a Memory count for it, but for maps that
 //     a method Clone has made, which do not count;

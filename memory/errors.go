@@ -37,12 +37,13 @@ var (
 	ErrZero      = vector.ErrZero      // only zeros, whose direction Cosine cannot compare
 )
 
-// The errors of reads of the past.
+// The errors of reads of the past, and of Restore.
 var (
 	ErrCompacted   = cow.ErrCompacted
 	ErrUnpublished = cow.ErrUnpublished
 	ErrCursor      = cow.ErrCursor
 	ErrLineage     = cow.ErrLineage
+	ErrNotEmpty    = cow.ErrNotEmpty // Restore: the Memory is not at version 0
 )
 
 // The other errors.

@@ -32,7 +32,8 @@ type record struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"` // absent: none
 	Created  *time.Time      `json:"created,omitempty"`
 	Updated  *time.Time      `json:"updated,omitempty"`
-	Expires  *time.Time      `json:"expires,omitempty"` // absent: never
+	Expires  *time.Time      `json:"expires,omitempty"`  // absent: never
+	Revision uint64          `json:"revision,omitempty"` // in a backup
 }
 
 // Export writes all entries as JSON Lines, one a line, in the order of their
@@ -50,7 +51,7 @@ type record struct {
 //	the Go types of values      they are those of JSON; Bytes and Times are Strings
 //	what JSON does not show     unexported fields, and that pointers led to one object
 //	Handles                     they cannot be exported
-//	revisions and versions      each entry gets that of the update that stores it
+//	revisions and versions      each entry gets that of the update that stores it, see Backup
 //	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
 //	when an entry was last read
 //
@@ -62,9 +63,23 @@ func (s Snapshot) Export(w io.Writer) error {
 	if s.t == nil {
 		return nil
 	}
+	b, enc := newLinesOf(w)
+	if err := s.export(enc, false); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// newLinesOf returns what writes JSON Lines to w.
+func newLinesOf(w io.Writer) (*bufio.Writer, *json.Encoder) {
 	b := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
+	return b, enc
+}
+
+// export writes the lines of an export, with revisions for a backup.
+func (s Snapshot) export(enc *json.Encoder, revisions bool) error {
 	cleared := s.clearings()
 	if err := s.exportOptions(enc); err != nil {
 		return err
@@ -77,13 +92,16 @@ func (s Snapshot) Export(w io.Writer) error {
 		}
 		r, err := s.record(path, key, e)
 		if err == nil {
+			if revisions {
+				r.Revision = row.Revision()
+			}
 			err = enc.Encode(r)
 		}
 		if err != nil {
 			return fmt.Errorf("memory: export of space %q, key %q: %w", decodePath(path), key, bare.Wrap(err))
 		}
 	}
-	return b.Flush()
+	return nil
 }
 
 func (s Snapshot) record(path, key string, e *entry) (*record, error) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
@@ -27,6 +28,8 @@ import (
 // members of an object in a value that have one name the last counts, and an escape that
 // is half of a surrogate pair is U+FFFD, as in encoding/json.
 //
+// Of a backup the contents are imported; what it says of versions is not used: see Restore.
+//
 // To read a line takes at most four times its length, besides what is stored of it.
 // That is 32 bytes and more for each number, string, list or object in a value,
 // which may be many times their text, and is limited too: see [Options.MaxLine].
@@ -35,22 +38,9 @@ import (
 // is an error that wraps ErrMalformed and says which line, and nothing is imported. After
 // any other error, such as ErrFull, the first n lines are.
 func (m *Memory) Import(r io.Reader) (n int, err error) {
-	var all []imported
-	in := newLines(r, m.options.maxLine())
-	for line := 1; ; line++ {
-		text, err := in.next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil && len(bytes.TrimSpace(text)) > 0 {
-			var i imported
-			i, err = m.parse(text)
-			i.line, i.bytes = line, len(text)
-			all = append(all, i)
-		}
-		if err != nil {
-			return 0, lineError(line, err)
-		}
+	all, _, err := m.read(r)
+	if err != nil {
+		return 0, err
 	}
 	for step := range steps(all) {
 		if err := m.store(step); err != nil {
@@ -59,6 +49,34 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 		n += len(step)
 	}
 	return n, nil
+}
+
+// read reads all lines, and where they begin with that of a backup, what that says.
+func (m *Memory) read(r io.Reader) (all []imported, from *point, err error) {
+	in := newLines(r, m.options.maxLine())
+	for line := 1; ; line++ {
+		text, err := in.next()
+		if err == io.EOF {
+			return all, from, nil
+		}
+		if err == nil && len(bytes.TrimSpace(text)) > 0 {
+			var i imported
+			i, err = m.parse(text)
+			i.line, i.bytes = line, len(text)
+			switch {
+			case err != nil:
+			case i.cursor == "":
+				all = append(all, i)
+			case len(all) > 0 || from != nil:
+				err = fmt.Errorf("%w: a cursor is for the first line", ErrMalformed)
+			default:
+				from = &i.point
+			}
+		}
+		if err != nil {
+			return nil, nil, lineError(line, err)
+		}
+	}
 }
 
 // Import stores up to so many entries, of so many bytes, in one version: other writers wait
@@ -101,6 +119,8 @@ type imported struct {
 	space, key                string
 	created, updated, expires int64
 	options                   *SpaceOptions // nil: the line is an entry
+	revision                  uint64        // in a backup
+	point                                   // the line is the first of a backup, if it is not zero
 }
 
 func lineError(line int, err error) error {
@@ -124,7 +144,7 @@ func (e *Editor) restore(i imported) error {
 }
 
 // memberNames are the members that a line may have.
-var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options"}
+var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options", "revision", "cursor", "time"}
 
 // parse reads a line.
 func (m *Memory) parse(line []byte) (imported, error) {
@@ -155,6 +175,11 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	switch {
 	case err != nil:
 		return i, err
+	case met["cursor"] || met["time"]:
+		if i.cursor == "" || !met["time"] || len(met) > 2 {
+			return i, fmt.Errorf("%w: a cursor and its time are a line of their own", ErrMalformed)
+		}
+		return i, nil
 	case !met["space"]:
 		return i, fmt.Errorf("%w: no space", ErrMalformed)
 	case i.options != nil && len(met) > 2:
@@ -195,6 +220,12 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 		}
 	case "options":
 		i.options, err = memberOptions(text)
+	case "revision":
+		i.revision, err = strconv.ParseUint(string(text), 10, 64)
+	case "cursor":
+		i.cursor, err = value.ParseString(text)
+	case "time":
+		i.at, err = memberTime(text)
 	case "created":
 		if !null {
 			i.created, err = memberTime(text)
