@@ -10,10 +10,10 @@ import (
 
 const (
 	maxSlots   = 256       // in a block: a bitmap of live slots is four words
-	blockBytes = 512 << 10 // of float32 in a block, unless one vector is larger
+	blockBytes = 512 << 10 // of float32 that a block refers to, unless one vector is larger
 )
 
-// A block is memory for up to 256 vectors. All versions that came from the
+// A block is a place for up to 256 vectors, with what a search scans of each. All versions that came from the
 // version which made it share it.
 //
 // Its slots are written once, in order, and then only read. That needs no lock:
@@ -31,9 +31,9 @@ const (
 type block struct {
 	next    atomic.Uint32 // slots that were claimed
 	dim     int
-	pairs   int       // of a code; 0 where there are none
-	vectors []float32 // slot i at [i*dim, (i+1)*dim)
-	codes   code      // slot i at [i*pairs, (i+1)*pairs)
+	pairs   int        // of a code; 0 where there are none
+	vectors []*float32 // the first of dim elements, which nobody modifies
+	codes   code       // slot i at [i*pairs, (i+1)*pairs)
 	facts   []facts
 	keys    []string
 }
@@ -48,7 +48,7 @@ func newBlock(dim, slots int) *block {
 	return &block{
 		dim:     dim,
 		pairs:   pairsFor(dim),
-		vectors: make([]float32, slots*dim),
+		vectors: make([]*float32, slots),
 		codes:   make(code, slots*pairsFor(dim)),
 		facts:   make([]facts, slots),
 		keys:    make([]string, slots),
@@ -63,15 +63,13 @@ func (b *block) claim(n int) bool {
 	return n < b.slots() && b.next.CompareAndSwap(uint32(n), uint32(n+1))
 }
 
-func (b *block) vector(i int) []float32 {
-	return b.vectors[i*b.dim : (i+1)*b.dim : (i+1)*b.dim]
-}
+func (b *block) vector(i int) []float32 { return unsafe.Slice(b.vectors[i], b.dim) }
 
 func (b *block) code(i int) code { return b.codes[i*b.pairs : (i+1)*b.pairs] }
 
-// put writes v to slot i, which the caller has claimed.
+// put writes v, which it keeps, to slot i, which the caller has claimed.
 func (b *block) put(i int, key string, v []float32) {
-	copy(b.vector(i), v)
+	b.vectors[i] = &v[0]
 	b.keys[i] = key
 	b.facts[i].norm = norm64(v)
 	if b.pairs > 0 {
@@ -81,16 +79,16 @@ func (b *block) put(i int, key string, v []float32) {
 
 // copy writes what slot j of from holds to slot i, which the caller has claimed.
 func (b *block) copy(i int, from *block, j int) {
-	copy(b.vector(i), from.vector(j))
+	b.vectors[i] = from.vectors[j]
 	copy(b.code(i), from.code(j))
 	b.facts[i] = from.facts[j]
 	b.keys[i] = from.keys[j]
 }
 
-// bytes returns how many bytes b takes, without what its keys refer to.
+// bytes returns how many bytes b takes, without what its keys and vectors refer to.
 func (b *block) bytes() int {
 	n := b.slots()
-	return size.Object(int(unsafe.Sizeof(*b))) + size.Object(n*b.dim*4) + size.Object(n*b.pairs*int(unsafe.Sizeof(kernel.Pair{}))) +
+	return size.Object(int(unsafe.Sizeof(*b))) + size.Object(n*int(unsafe.Sizeof(b.vectors[0]))) + size.Object(n*b.pairs*int(unsafe.Sizeof(kernel.Pair{}))) +
 		size.Object(n*int(unsafe.Sizeof(facts{}))) + size.Object(n*int(unsafe.Sizeof("")))
 }
 

@@ -39,7 +39,7 @@ func (e *edit) seal() *Index {
 	return &x
 }
 
-// set gives key the vector v.
+// set gives key the vector v, which it keeps.
 func (e *edit) set(key string, v []float32) {
 	// Before the key map has the new place: bury may move others, not this one.
 	if old, ok := e.keys.Get(key); ok {
@@ -76,7 +76,7 @@ func (e *edit) bury(l loc) {
 
 // move appends the live vectors of s, which no longer is part of the index.
 func (e *edit) move(s *segment) {
-	e.bytes -= s.bytes()
+	e.bytes -= s.bytes() + s.used*e.elements()
 	for _, key := range s.keys[:s.used] {
 		e.rows -= size.Row(key)
 	}
@@ -92,6 +92,7 @@ func (e *edit) place(key string) {
 	e.keys.Set(key, locOf(e.tail.id, e.tail.used))
 	e.placed = append(e.placed, place{e.tail.block, e.tail.used})
 	e.rows += size.Row(key)
+	e.bytes += e.elements()
 	e.tail.add(e.tail.used)
 	e.tail.used++
 }
@@ -136,3 +137,6 @@ func (e *edit) fresh() segment {
 	e.bytes += b.bytes()
 	return segment{block: b, id: e.tail.id + 1}
 }
+
+// elements returns how many bytes the elements of a vector take.
+func (e *edit) elements() int { return size.Object(4 * e.dim) }

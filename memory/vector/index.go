@@ -2,6 +2,7 @@ package vector
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/benbjohnson/immutable"
@@ -17,12 +18,13 @@ import (
 // All methods may be called from any number of goroutines at once, Set and
 // Delete included, and never wait.
 //
-// An Index owns its vectors: Set copies what it is given, Get returns a copy.
+// An Index owns its vectors: Set copies what it is given, SetImmutable takes it over,
+// Get returns a copy.
 // Of a key of up to 128 bytes it keeps a copy.
 type Index struct {
 	dim   int
 	rows  int // bytes of the rows that blocks refer to
-	bytes int // of blocks
+	bytes int // of blocks, and of the vectors they refer to
 	keys  *snapshot.Map[string, loc]
 	full  *immutable.SortedMap[uint64, *segment] // all but the tail, by id
 	tail  segment                                // is appended to; has the greatest id
@@ -40,6 +42,12 @@ var noKeys = snapshot.New[string](snapshot.Options[loc]{Immutable: true})
 // abandoned, is as good a base as any, but the first write to it again may have
 // to copy up to half a block.
 func (x *Index) Set(key string, v []float32) (*Index, error) {
+	return x.SetImmutable(key, slices.Clone(v))
+}
+
+// SetImmutable is Set without the copy: v is shared with the index, and nobody may
+// modify it any more.
+func (x *Index) SetImmutable(key string, v []float32) (*Index, error) {
 	if err := Check(v); err != nil {
 		return x, err
 	}

@@ -118,3 +118,23 @@ func TestModel(t *testing.T) {
 func TestMetricString(t *testing.T) {
 	require.Equal(t, "cosine dot l2 Metric(9)", Cosine.String()+" "+Dot.String()+" "+L2.String()+" "+Metric(9).String())
 }
+
+// Set copies what it is given; SetImmutable shares it.
+func TestSetImmutableShares(t *testing.T) {
+	for _, dim := range []int{3, 100} {
+		v := make([]float32, dim)
+		v[0] = 1
+		copied, err := (*Index)(nil).Set("k", v)
+		require.NoError(t, err)
+		shared, err := (*Index)(nil).SetImmutable("k", v)
+		require.NoError(t, err)
+		v[1] = 2 // which a caller must not do
+		a, _ := copied.Get("k")
+		b, _ := shared.Get("k")
+		require.EqualValues(t, []float32{0, 2}, []float32{a[1], b[1]})
+		_, err = shared.SetImmutable("l", v[:2])
+		require.ErrorIs(t, err, ErrDimension)
+		_, err = shared.SetImmutable("l", nil)
+		require.ErrorIs(t, err, ErrEmpty)
+	}
+}
