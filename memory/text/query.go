@@ -27,11 +27,13 @@ func parse(a *Analyzer, text string, o Options) (q query) {
 	parts := strings.Split(text[:end], `"`)
 	for i, part := range parts {
 		var terms []string
+		quoted := i%2 == 1 && i < len(parts)-1 && o.Texts != nil
 		c.scan(part, func(t token) {
+			t.stop = t.stop && !quoted
 			c.count(t)
 			terms = append(terms, t.term)
 		})
-		if i%2 == 1 && i < len(parts)-1 && len(terms) > 0 && o.Texts != nil {
+		if quoted && len(terms) > 0 {
 			q.phrases = append(q.phrases, terms)
 		}
 	}
@@ -100,7 +102,7 @@ func (s *searcher) expand(prefix string) {
 	}
 	var found []expansion
 	total := 0
-	whole := s.stemOf(prefix)
+	whole := s.x.how.stemOf(prefix)
 	for name := range s.x.dict.Keys() {
 		if name != whole && !strings.HasPrefix(name, prefix) || slices.ContainsFunc(s.lists, func(l list) bool { return l.name == name }) {
 			continue
@@ -112,17 +114,17 @@ func (s *searcher) expand(prefix string) {
 	}
 	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
 	for _, e := range found[:min(len(found), maxExpansions)] {
-		s.add(e.name, e.id, idf(s.x.Len(), total))
+		s.add(e.name, e.id, false, idf(s.x.Len(), total))
 	}
 }
 
 // stemOf returns the term of a whole word, or "".
-func (s *searcher) stemOf(word string) string {
+func (a *Analyzer) stemOf(word string) string {
 	c := counters.Get().(*counter)
-	c.words.analyzer = s.x.how
-	c.begin(s.x.how)
+	c.words.analyzer = a
+	c.begin(a)
 	c.scan(word, c.count)
-	if w := c.finish(); len(w.terms) == 1 {
+	if w := c.finish(); len(w.terms) == 1 && !w.terms[0].stop {
 		return w.terms[0].term
 	}
 	return ""

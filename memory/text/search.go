@@ -37,22 +37,22 @@ type Options struct {
 
 	// Texts, if not nil, returns what Tokenize was given for a document. Then hits
 	// must have what is in quotes in the query, as it stands there: the same tokens
-	// one behind the other. It is asked for few documents, those that Accept
-	// accepts. Without Texts, quotes mean nothing.
+	// one behind the other, of which stop words count as others do. It is asked for few
+	// documents, those that Accept accepts. Without Texts, quotes mean nothing.
 	Texts func(key string) iter.Seq[string]
 }
 
-// A Hit is a document that has a token of the query, and its score, which is
-// above zero.
+// A Hit is a document that has a token of the query which is not a stop word, and its
+// score, which is above zero.
 type Hit struct {
 	Key   string
 	Score float64
 }
 
 // Search returns the best documents for the tokens of query, which is analyzed as
-// the documents are, at most K, by score
-// from the highest, and those of equal score by key. A document need not have
-// all tokens. A query without tokens has no hits.
+// the documents are, at most K, by score from the highest, and those of equal score by
+// key. A document need not have all tokens, but one that is not a stop word: a query
+// without any has no hits.
 //
 // It returns an error that is ErrOptions if K is negative or MinScore is not a
 // number.
@@ -89,14 +89,15 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 // 31(6), 1995, over windows of document numbers: as soon as the lists of the most
 // common terms cannot lift a document into the top by themselves, only the other
 // lists are read from end to end, and the common ones are asked about
-// what is found there.
+// what is found there. Those of stop words are so from the beginning.
 //
 // Parts are added in the order of the lists from the last to the first, always,
 // so that equal documents have equal scores.
 type searcher struct {
 	x       *Index
 	rank    ranker
-	lists   []list    // by bound, from the least
+	lists   []list    // those of stop words, then the others; each by bound, from the least
+	stops   int       // lists of stop words: they lift documents, and find none
 	most    []float64 // most[i]: what the lists before i can add up to
 	best    top.Best
 	least   float64 // what a score must reach now
@@ -135,15 +136,25 @@ func (s *searcher) open(query string, o Options) {
 	s.lists = slices.Grow(s.lists, len(q.words.terms))
 	for _, w := range q.words.terms {
 		if id, ok := s.x.dict.Get(w.term); ok {
-			s.add(w.term, id, float64(w.count)*idf(s.x.Len(), s.x.terms.at(id).df()))
+			factor := float64(w.count) * idf(s.x.Len(), s.x.terms.at(id).df())
+			if w.stop {
+				factor *= stopFactor
+			}
+			s.add(w.term, id, w.stop, factor)
 		}
 	}
 	if q.prefix != "" {
 		s.expand(q.prefix)
 	}
 	s.phrases, s.texts = q.phrases, o.Texts
+	s.stops = 0
+	for i := range s.lists {
+		if s.lists[i].stop {
+			s.stops++
+		}
+	}
 	slices.SortFunc(s.lists, func(a, b list) int {
-		return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.name, b.name))
+		return cmp.Or(compareStop(a.stop, b.stop), cmp.Compare(a.bound, b.bound), cmp.Compare(a.name, b.name))
 	})
 	s.most = append(s.most[:0], 0)
 	sum := 0.0
@@ -153,15 +164,26 @@ func (s *searcher) open(query string, o Options) {
 	}
 }
 
+// compareStop orders the lists of stop words first.
+func compareStop(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
 // add opens the list of a term.
-func (s *searcher) add(name string, id uint32, factor float64) {
-	s.lists = append(s.lists, list{id: id, name: name, factor: factor})
+func (s *searcher) add(name string, id uint32, stop bool, factor float64) {
+	s.lists = append(s.lists, list{id: id, name: name, stop: stop, factor: factor})
 	s.lists[len(s.lists)-1].open(s.x.terms.at(id), s.rank)
 }
 
 // run finds the top.
 func (s *searcher) run() {
-	for first := 0; ; {
+	for first := s.stops; ; {
 		for first < len(s.lists) && s.hopeless(s.most[first+1]) {
 			first++
 		}

@@ -21,6 +21,7 @@ type Words struct {
 type wordCount struct {
 	term  string
 	count uint32 // stays at its maximum
+	stop  bool   // a stop word, and never in quotes
 }
 
 // Tokenize returns the tokens of one document in English, as those of the nil
@@ -54,10 +55,12 @@ func (c *counter) count(t token) {
 	i, ok := c.place[t.term]
 	if !ok {
 		c.place[t.term] = len(c.words.terms)
-		c.words.terms = append(c.words.terms, wordCount{t.term, 1})
+		c.words.terms = append(c.words.terms, wordCount{t.term, 1, t.stop})
 		return
 	}
-	if w := &c.words.terms[i]; w.count < math.MaxUint32 {
+	w := &c.words.terms[i]
+	w.stop = w.stop && t.stop
+	if w.count < math.MaxUint32 {
 		w.count++
 	}
 }
