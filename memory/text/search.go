@@ -100,7 +100,8 @@ type searcher struct {
 	stops   int       // lists of stop words: they lift documents, and find none
 	most    []float64 // most[i]: what the lists before i can add up to
 	best    top.Best
-	least   float64 // what a score must reach now
+	least   float64   // what a score must reach now
+	floor   []float64 // what the best K documents have at least, from the least; see raise
 	accept  func(key string) bool
 	texts   func(key string) iter.Seq[string]
 	phrases [][]string
@@ -117,7 +118,7 @@ func (s *searcher) begin(x *Index, o Options) {
 	s.x = x
 	s.rank = newRanker(x.Len(), x.tokens)
 	s.best = top.New(min(o.K, x.Len()))
-	s.least, s.accept = o.MinScore, o.Accept
+	s.least, s.accept, s.floor = o.MinScore, o.Accept, s.floor[:0]
 }
 
 // end gives s back, without what it refers to. It is not called after a panic
@@ -227,8 +228,44 @@ func (s *searcher) fill(first int, base uint32) {
 	}
 }
 
+// maxFloor is the most hits to be found for which raise does anything.
+const maxFloor = 64
+
+// raise raises what a score must reach, before the documents of the window are offered,
+// to what K of them have by now at least: what is hopeless then need not be completed.
+// Each document is in one window.
+func (s *searcher) raise() {
+	if s.accept != nil || len(s.phrases) > 0 || s.best.K > maxFloor {
+		return
+	}
+	for w, found := range s.found {
+		for ; found != 0; found &= found - 1 {
+			score := s.score[w*64+bits.TrailingZeros64(found)]
+			i := 0
+			if len(s.floor) == s.best.K {
+				if score <= s.floor[0] {
+					continue
+				}
+				for ; i+1 < len(s.floor) && s.floor[i+1] < score; i++ {
+					s.floor[i] = s.floor[i+1]
+				}
+				s.floor[i] = score
+				continue
+			}
+			i, _ = slices.BinarySearch(s.floor, score)
+			s.floor = slices.Insert(s.floor, i, score)
+		}
+	}
+	if len(s.floor) == s.best.K {
+		s.least = max(s.least, s.floor[0])
+	}
+}
+
 // collect offers the documents of the window to the top.
 func (s *searcher) collect(first int, base uint32) {
+	if first > 0 {
+		s.raise()
+	}
 	for w, found := range s.found {
 		s.found[w] = 0
 		for ; found != 0; found &= found - 1 {
