@@ -55,7 +55,7 @@ func (m model) search(query string, o Options) []Hit {
 			}
 		}
 		if found && score >= o.MinScore {
-			hits = append(hits, Hit{key, score})
+			hits = append(hits, Hit{Key: key, Score: score})
 		}
 	}
 	slices.SortFunc(hits, Hit.compare)

@@ -94,7 +94,7 @@ const maxExpansions = 64
 // expand opens the lists of the terms that begin with prefix, and of the stem of
 // what it would be as a whole word. All count as one term would that is in as many
 // documents as they.
-func (s *searcher) expand(prefix string) {
+func (s *searcher) expand(prefix string, df func(term string) int) {
 	type expansion struct {
 		name string
 		id   uint32
@@ -108,13 +108,13 @@ func (s *searcher) expand(prefix string) {
 			continue
 		}
 		id, _ := s.x.dict.Get(name)
-		df := s.x.terms.at(id).df()
-		found = append(found, expansion{strings.Clone(name), id, df})
-		total = min(total+df, s.x.Len())
+		n := df(name)
+		found = append(found, expansion{strings.Clone(name), id, n})
+		total = min(total+n, s.docs)
 	}
 	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
 	for _, e := range found[:min(len(found), maxExpansions)] {
-		s.add(e.name, e.id, false, idf(s.x.Len(), total))
+		s.add(e.name, e.id, false, idf(s.docs, total))
 	}
 }
 

@@ -47,6 +47,7 @@ type Options struct {
 type Hit struct {
 	Key   string
 	Score float64
+	Part  int // the number of its Part in SearchAll; 0 otherwise
 }
 
 // Search returns the best documents for the tokens of query, which is analyzed as
@@ -60,28 +61,29 @@ type Hit struct {
 // The cost depends mainly on how common the rarer tokens of the query are: once
 // K documents are found, those that have only common tokens are passed over.
 func (x *Index) Search(query string, o Options) ([]Hit, error) {
+	if err := o.check(); err != nil || x == nil {
+		return nil, err
+	}
+	s := searches.Get().(*searcher)
+	s.begin(o, x.Len(), x.tokens)
+	s.open(x, parse(x.how, query, o), x.df)
+	s.accept, s.texts = o.Accept, o.Texts
+	s.run()
+	return s.end(), nil
+}
+
+// check checks o, and sets what is not set.
+func (o *Options) check() error {
 	if o.K < 0 {
-		return nil, fmt.Errorf("%w: K is %d", ErrOptions, o.K)
+		return fmt.Errorf("%w: K is %d", ErrOptions, o.K)
 	}
 	if math.IsNaN(o.MinScore) {
-		return nil, fmt.Errorf("%w: MinScore is not a number", ErrOptions)
+		return fmt.Errorf("%w: MinScore is not a number", ErrOptions)
 	}
 	if o.K == 0 {
 		o.K = 10
 	}
-	if x == nil {
-		return nil, nil
-	}
-	s := searches.Get().(*searcher)
-	s.begin(x, o)
-	s.open(query, o)
-	s.run()
-	var hits []Hit
-	for _, h := range s.best.Sorted() {
-		hits = append(hits, Hit(h))
-	}
-	s.end()
-	return hits, nil
+	return nil
 }
 
 // A searcher is one search. It is MaxScore, of H. Turtle and J. Flood, Query
@@ -95,6 +97,8 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 // so that equal documents have equal scores.
 type searcher struct {
 	x       *Index
+	part    int // that x is
+	docs    int // of all parts
 	rank    ranker
 	lists   []list    // those of stop words, then the others; each by bound, from the least
 	stops   int       // lists of stop words: they lift documents, and find none
@@ -114,30 +118,36 @@ const window = 2048
 
 var searches = sync.Pool{New: func() any { return new(searcher) }}
 
-func (s *searcher) begin(x *Index, o Options) {
-	s.x = x
-	s.rank = newRanker(x.Len(), x.tokens)
-	s.best = top.New(min(o.K, x.Len()))
-	s.least, s.accept, s.floor = o.MinScore, o.Accept, s.floor[:0]
+// begin begins a search of so many documents, of so many tokens.
+func (s *searcher) begin(o Options, docs int, tokens uint64) {
+	s.docs, s.part = docs, 0
+	s.rank = newRanker(docs, tokens)
+	s.best = top.New(min(o.K, docs))
+	s.least, s.floor = o.MinScore, s.floor[:0]
 }
 
-// end gives s back, without what it refers to. It is not called after a panic
-// of Accept, when s holds half a search.
-func (s *searcher) end() {
+// end returns the hits, and gives s back, without what it refers to. It is not called
+// after a panic of Accept, when s holds half a search.
+func (s *searcher) end() (hits []Hit) {
+	for _, h := range s.best.Sorted() {
+		hits = append(hits, Hit(h))
+	}
 	clear(s.lists)
 	s.x, s.best, s.accept, s.texts, s.phrases, s.lists = nil, top.Best{}, nil, nil, nil, s.lists[:0]
 	if cap(s.lists) <= 1024 {
 		searches.Put(s)
 	}
+	return hits
 }
 
-// open opens the lists of the terms of the query.
-func (s *searcher) open(query string, o Options) {
-	q := parse(s.x.how, query, o)
-	s.lists = slices.Grow(s.lists, len(q.words.terms))
+// open opens the lists of the terms of the query in x. Of how many documents a term is
+// says df.
+func (s *searcher) open(x *Index, q query, df func(term string) int) {
+	clear(s.lists) // of another part
+	s.x, s.phrases, s.lists = x, q.phrases, slices.Grow(s.lists[:0], len(q.words.terms))
 	for _, w := range q.words.terms {
-		if id, ok := s.x.dict.Get(w.term); ok {
-			factor := float64(w.count) * idf(s.x.Len(), s.x.terms.at(id).df())
+		if id, ok := x.dict.Get(w.term); ok {
+			factor := float64(w.count) * idf(s.docs, df(w.term))
 			if w.stop {
 				factor *= stopFactor
 			}
@@ -145,9 +155,8 @@ func (s *searcher) open(query string, o Options) {
 		}
 	}
 	if q.prefix != "" {
-		s.expand(q.prefix)
+		s.expand(q.prefix, df)
 	}
-	s.phrases, s.texts = q.phrases, o.Texts
 	s.stops = 0
 	for i := range s.lists {
 		if s.lists[i].stop {
@@ -219,7 +228,7 @@ func (s *searcher) fill(first int, base uint32) {
 					break
 				}
 				d := p.doc - base
-				s.score[d%window] += s.part(l, p)
+				s.score[d%window] += s.scoreOf(l, p)
 				s.found[d/64%(window/64)] |= 1 << (d % 64)
 				n++
 			}
@@ -288,7 +297,7 @@ func (s *searcher) runLast(i int) {
 			continue
 		}
 		for _, p := range l.posts {
-			if score := s.part(l, p); !s.hopeless(score + rest) {
+			if score := s.scoreOf(l, p); !s.hopeless(score + rest) {
 				s.offer(i, p.doc, score)
 			}
 		}
@@ -310,13 +319,13 @@ func (s *searcher) offer(first int, doc uint32, score float64) {
 		l := &s.lists[i]
 		l.seek(doc)
 		if l.doc() == doc {
-			score += s.part(l, l.posts[0])
+			score += s.scoreOf(l, l.posts[0])
 		}
 	}
 	if score < s.least {
 		return
 	}
-	h := top.Hit{Key: s.x.docs.at(doc).key.Key(), Score: score}
+	h := top.Hit{Key: s.x.docs.at(doc).key.Key(), Score: score, Part: s.part}
 	if !s.best.Admits(h) || !s.accepts(h.Key) {
 		return
 	}
@@ -331,8 +340,8 @@ func (s *searcher) accepts(key string) bool {
 	return (s.accept == nil || s.accept(key)) && (len(s.phrases) == 0 || hasPhrases(s.x.how, s.phrases, s.texts(key)))
 }
 
-// part returns what p, of l, counts.
-func (s *searcher) part(l *list, p posting) float64 {
+// scoreOf returns what p, of l, counts.
+func (s *searcher) scoreOf(l *list, p posting) float64 {
 	if p.weight.count() == heavyCount {
 		return s.heavyPart(l, p)
 	}
