@@ -57,7 +57,11 @@ func (b *bars) recalls(most int) {
 			}
 		}
 		s := interleave(b.rounds, ask(ours), ask(theirs))
-		b.add(fmt.Sprintf("a search of %d %s vs bleve %s", len(c.Texts), c.Name, c.Language), "ns", s[0], s[1], 0.25)
+		limit := 0.0
+		if c.Name == recall.DocumentationName {
+			limit = 0.25 // queries of eight words, half of them stop words, have none
+		}
+		b.add(fmt.Sprintf("a search of %d %s vs bleve %s", len(c.Texts), c.Name, c.Language), "ns", s[0], s[1], limit)
 		done()
 	}
 }

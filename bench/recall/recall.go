@@ -94,12 +94,15 @@ func (c *Collection) ask(q Query) {
 	}
 }
 
+// DocumentationName is the Name of Documentation.
+const DocumentationName = "documentation in English"
+
 // Documentation makes a Collection of English documentation, with n queries: each is
 // five words of one text, in some order, each in another form that is among the texts
 // too, if there is one, as "searches" for "search". Texts that are there twice count
 // once. The same texts and n make the same.
 func Documentation(texts []Text, n int) *Collection {
-	c := &Collection{Name: "documentation in English", Language: "en"}
+	c := &Collection{Name: DocumentationName, Language: "en"}
 	seen := map[string]bool{}
 	known := map[string]bool{}
 	words := make([][]string, 0, len(texts))

@@ -21,6 +21,10 @@ func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
+	if len(parts) == 1 {
+		o.Accept, o.Texts = parts[0].Accept, parts[0].Texts
+		return parts[0].Index.Search(query, o)
+	}
 	docs, tokens := 0, uint64(0)
 	for _, p := range parts {
 		if p.Index != nil {
