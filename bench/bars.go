@@ -81,6 +81,7 @@ var groups = []struct {
 	{"vectors", func(b *bars) { b.vectorHeap(100_000) }},
 	{"pauses", func(b *bars) { b.pauses(100_000, 2*time.Second) }},
 	{"texts", func(b *bars) { b.texts(50_000) }},
+	{"texts", func(b *bars) { b.recalls(1_000) }},
 }
 
 // groupNames returns the names of the groups, in their order.

@@ -204,3 +204,16 @@ func TestPausesCountFromWhenAGetIsDue(t *testing.T) {
 	require.Zero(t, p.writes)
 	require.Zero(t, p.searches)
 }
+
+func TestBarsOfRecall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads the source a second time")
+	}
+	all := measured(func(b *bars) { b.recalls(150) })
+	require.Len(t, all, 8)
+	for _, r := range all {
+		if r.Unit == "%" {
+			require.Less(t, r.Ours, r.Peer, r.Name)
+		}
+	}
+}

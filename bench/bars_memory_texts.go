@@ -19,7 +19,8 @@ import (
 // comments on the symbols of the Go installation, with bleve: its index in memory
 // of old, which ranks by TF-IDF, and the newer one, held in memory too, which
 // ranks by BM25 as we do. Both cut words as we do, without stop words and stems. That
-// may flatter us, so there is the newer one with bleve's analyzer of English too.
+// may flatter us, so there is the newer one with bleve's analyzer of English too. What
+// they find is compared by recalls.
 func (b *bars) texts(most int) {
 	root, err := goroot()
 	var records []stores.Record

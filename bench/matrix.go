@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -87,6 +88,9 @@ func (m *matrix) runCase(w workload, c *benchCase) (*result.Case, error) {
 	if err != nil || m.Err() != nil {
 		return nil, err
 	}
+	if c.takes != nil {
+		m.plan.expect(c.takes, all)
+	}
 	m.progress.step("%s: %s", strings.TrimSpace(w.id+" "+c.name), m.plan.left())
 	turns := c.turns(m.settings)
 	for round := range turns {
@@ -102,6 +106,9 @@ func (m *matrix) runCase(w workload, c *benchCase) (*result.Case, error) {
 				one.samples = append(one.samples, s)
 				m.plan.took(time.Since(start))
 			}
+		}
+		if round == 0 && turns > 1 && m.Err() == nil {
+			m.progress.step("%s: %s", strings.TrimSpace(w.id+" "+c.name), m.plan.left()) // as measured
 		}
 	}
 	m.progress.clear()
@@ -161,12 +168,13 @@ type plan struct {
 	i, j     int     // where the matrix is
 	done     int     // turns, in that case
 	guess    time.Duration
+	guesses  map[int]time.Duration // by workload, where something is known
 	spent    map[int]time.Duration // by workload
 	finished map[int]int
 }
 
 func newPlan(s *settings) *plan {
-	p := &plan{guess: s.turn() + time.Second/2, spent: map[int]time.Duration{}, finished: map[int]int{}}
+	p := &plan{guess: s.turn() + time.Second/2, spent: map[int]time.Duration{}, finished: map[int]int{}, guesses: map[int]time.Duration{}}
 	for _, w := range s.workloads {
 		var turns []int
 		for _, c := range w.cases(s) {
@@ -180,6 +188,15 @@ func newPlan(s *settings) *plan {
 // at says that the case begins.
 func (p *plan) at(i, j int) { p.i, p.j, p.done = i, j, 0 }
 
+// expect says how long the turns of this workload will take, until one was measured.
+func (p *plan) expect(takes func(stores.Kind) time.Duration, all []*contender) {
+	var sum time.Duration
+	for _, one := range all {
+		sum += takes(one.Kind)
+	}
+	p.guesses[p.i] = sum / time.Duration(len(all))
+}
+
 // took says how long a turn took.
 func (p *plan) took(d time.Duration) {
 	p.done++
@@ -192,7 +209,7 @@ func (p *plan) took(d time.Duration) {
 func (p *plan) left() string {
 	var left time.Duration
 	for i := p.i; i < len(p.turns); i++ {
-		each := p.guess
+		each := cmp.Or(p.guesses[i], p.guess)
 		if p.finished[i] > 0 {
 			each = p.spent[i] / time.Duration(p.finished[i])
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
@@ -26,6 +27,10 @@ type benchCase struct {
 	once bool                     // one round is enough, and all there is time for
 	able func(stores.Kind) bool   // nil: all that the workload is for
 	make func(env) (trial, error) // what all stores share, once for the case
+
+	// takes guesses how long a turn of a store takes, once the case is made; nil: as
+	// the settings say.
+	takes func(stores.Kind) time.Duration
 }
 
 // turns returns how many each store has.

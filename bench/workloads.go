@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
@@ -232,12 +233,16 @@ func preloadCases(s *settings) []benchCase {
 }
 
 func recordsCases(s *settings) []benchCase {
-	return []benchCase{{make: func(e env) (trial, error) {
-		all, queries, err := e.files()
-		if err != nil {
-			return nil, err
-		}
-		x := replay{records: all, queries: queries, clients: e.clients, turn: e.turn()}
-		return x.trial, nil
-	}}}
+	var x replay
+	return []benchCase{{
+		make: func(e env) (trial, error) {
+			all, queries, err := e.files()
+			if err != nil {
+				return nil, err
+			}
+			x = replay{records: all, queries: queries, clients: e.clients, turn: e.turn()}
+			return x.trial, nil
+		},
+		takes: func(k stores.Kind) time.Duration { return x.takes(k) },
+	}}
 }

@@ -95,7 +95,7 @@ func (m *Memory) restore(tx *cow.Tx, s *settler, i imported, at int64) error {
 		e.created = at
 	}
 	e.measure()
-	s.know(i.value, i.words)
+	s.know(i.space, i.value, i.words)
 	return m.entries.Restore(tx, nameOf(i.space, i.key), e, i.revision)
 }
 

@@ -38,7 +38,7 @@ type settler struct {
 	touched map[string]*space             // not stored yet, and not shared
 	total   total
 
-	words map[Value]text.Words // what is known of values, ahead
+	words map[wordsKey]text.Words // what is known of values, ahead
 }
 
 // settler returns the settler of an update.
@@ -157,8 +157,8 @@ func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 			return keyError(path, key, err)
 		}
 	}
-	if next.value != was.value && next.value.Exists() && !s.t.noText {
-		s.weigh(sp, func() { sp.texts = sp.texts.Set(key, s.wordsOf(next.value)) })
+	if next.value != was.value && next.value.Exists() && !s.t.texts.none {
+		s.weigh(sp, func() { sp.texts = sp.texts.Set(key, s.wordsOf(path, next.value)) })
 	}
 	return nil
 }
@@ -190,31 +190,29 @@ func (s *settler) weigh(sp *space, f func()) {
 	s.total.bytes += int64(sp.vectors.Bytes() + sp.texts.Bytes() - before)
 }
 
-// wordsOf returns the words of a value.
-func (s *settler) wordsOf(v Value) text.Words {
-	if w, ok := s.words[v]; ok {
+// A wordsKey is a value in a space: its words may be others elsewhere.
+type wordsKey struct {
+	path  string
+	value Value
+}
+
+// wordsOf returns the words of a value in a space.
+func (s *settler) wordsOf(path string, v Value) text.Words {
+	if w, ok := s.words[wordsKey{path, v}]; ok {
 		return w
 	}
-	return s.t.wordsOf(v)
+	return s.t.wordsOf(path, v)
 }
 
 // know says what the words of a value are, to be used for the next settle.
-func (s *settler) know(v Value, words text.Words) {
-	if s.t.noText {
+func (s *settler) know(path string, v Value, words text.Words) {
+	if s.t.texts.none {
 		return
 	}
 	if s.words == nil {
-		s.words = make(map[Value]text.Words)
+		s.words = make(map[wordsKey]text.Words)
 	}
-	s.words[v] = words
-}
-
-// wordsOf returns the words of a value, which the text index is made of.
-func (t *tables) wordsOf(v Value) text.Words {
-	if t.noText {
-		return text.Words{}
-	}
-	return t.analyzer.Tokenize(v.Texts())
+	s.words[wordsKey{path, v}] = words
 }
 
 // clear makes what is settled follow what was cleared. A space that was cleared in this

@@ -62,7 +62,7 @@ func (e *Editor) put(key string, d draft) {
 // value makes the value of d that of an entry.
 func (e *Editor) value(next *entry, d draft) {
 	next.value = d.value
-	e.b.settler.know(d.value, d.words)
+	e.b.settler.know(e.space, d.value, d.words)
 }
 
 // PutItem stores a whole entry under key, in place of what is there.

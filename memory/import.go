@@ -191,7 +191,7 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	case !met["value"] && i.vector == nil:
 		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
 	}
-	i.words = m.wordsOf(i.value)
+	i.words = m.wordsOf(i.space, i.value)
 	return i, nil
 }
 

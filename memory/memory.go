@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"iter"
 	"time"
 	"weak"
 
@@ -35,8 +36,20 @@ type Options struct {
 	NoText     bool          // no text index: SearchText finds nothing, Put is faster
 
 	// Analyzer says what the words of texts and queries are; nil: those of English, without
-	// stop words and endings. See text.Language, text.Plain and text.Func.
+	// endings, of which stop words count for less. See text.Language, text.Plain and
+	// text.Func.
 	Analyzer *text.Analyzer
+
+	// AnalyzerOf says it for the space of that path; nil, or where it returns nil:
+	// Analyzer. Like TextOf it is called whenever the index is derived, on replicas and
+	// when a DB is opened too: it must always return the same for the same, without
+	// using the Memory, from any number of goroutines at once.
+	AnalyzerOf func(space []string) *text.Analyzer
+
+	// TextOf says what the text of a value is, in the space of that path: strings, each
+	// with how many times its words count; of 0 or less, not at all. nil: every string
+	// in the value, once.
+	TextOf func(space []string, v Value) iter.Seq2[string, int]
 
 	// Name is what the names of the tables begin with; "": "memory". It tells several
 	// memories in one DB apart, and must stay the same where the DB is durable.

@@ -1,13 +1,14 @@
 package memory
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
-
+	"github.com/cowstore/cowstore/memory/internal/top"
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
 )
@@ -29,6 +30,19 @@ type SearchOptions struct {
 	MinScore float64 // only these and better; 0: no minimum
 	Filter   Filter  // only what it accepts; it is asked about few
 	Metric   Metric  // of vectors
+
+	// Below says that the spaces below are searched too, as if all were one: all of a
+	// user's, or all users'. That takes time proportional to their number, besides what
+	// the search of one such space takes.
+	Below bool
+
+	// Prefix says that the last word may be the beginning of one, as somebody is still
+	// typing it.
+	Prefix bool
+
+	// Lean says what counts for more in SearchBoth: from -1, only the vector, by 0, both
+	// alike, to 1, only the words.
+	Lean float64
 }
 
 func (o *SearchOptions) check() error {
@@ -40,6 +54,9 @@ func (o *SearchOptions) check() error {
 	}
 	if o.MinScore != o.MinScore {
 		return fmt.Errorf("%w: MinScore is NaN", ErrOptions)
+	}
+	if !(o.Lean >= -1 && o.Lean <= 1) {
+		return fmt.Errorf("%w: Lean is %v: it is from -1 to 1", ErrOptions, o.Lean)
 	}
 	if o.Metric > L2 {
 		return fmt.Errorf("%w: %v", ErrOptions, o.Metric)
@@ -54,99 +71,123 @@ func (o *SearchOptions) check() error {
 type Hit struct {
 	Entry
 	Score float64 // the higher the better; its scale is that of the search
+
+	space string
+	found *sought // nil: by its vector alone
 }
 
+// Space returns the path of the space that the entry is in.
+func (h Hit) Space() []string { return decodePath(h.space) }
+
 // Search returns the entries whose vectors are most like v, the best first, those
-// of equal scores by key. It is exact. The errors are those of vectors, and
-// ErrOptions. It takes time proportional to the number of vectors in the space.
+// of equal scores by space and key. It is exact. The errors are those of vectors, and
+// ErrOptions. It takes time proportional to the number of vectors in the space. With
+// Below, spaces whose vectors have another dimension are passed over, unless all have:
+// that is ErrDimension.
 func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
 	}
-	vo := vector.Options{K: o.K, Metric: o.Metric, Accept: v.accept(&o)}
+	vo := vector.Options{K: o.K, Metric: o.Metric}
 	if o.MinScore != 0 {
 		vo.MinScore, vo.HasMin = float32(o.MinScore), true
 		if float64(vo.MinScore) < o.MinScore {
 			vo.MinScore = math.Nextafter32(vo.MinScore, float32(math.Inf(1)))
 		}
 	}
-	found, err := v.s.space(v.path).vectors.Search(query, vo)
-	if err != nil {
-		return nil, spaceError(v.path, err)
+	var best []top.Hit
+	spaces := v.searched(&o)
+	fits, failed := false, error(nil)
+	for i, w := range spaces {
+		vo.Accept = w.accept(&o)
+		found, err := w.s.space(w.path).vectors.Search(query, vo)
+		if err != nil && errors.Is(err, vector.ErrDimension) && len(spaces) > 1 {
+			failed = err
+			continue
+		}
+		if err != nil {
+			return nil, spaceError(w.path, err)
+		}
+		fits = fits || len(found) > 0 || w.s.space(w.path).vectors.Len() > 0
+		for _, h := range found {
+			best = append(best, top.Hit{Key: h.Key, Score: float64(h.Score), Part: i})
+		}
+		if len(spaces) == 1 {
+			break
+		}
+		slices.SortFunc(best, top.Hit.Compare)
+		if len(best) >= o.K { // what the next spaces have to reach
+			best = best[:o.K]
+			vo.MinScore, vo.HasMin = float32(best[o.K-1].Score), true
+		}
 	}
-	hits := make([]Hit, 0, len(found))
-	for _, h := range found {
-		hits = v.hit(hits, h.Key, float64(h.Score))
+	if failed != nil && !fits {
+		return nil, spaceError(v.path, failed)
+	}
+	hits := make([]Hit, 0, len(best))
+	for _, h := range best {
+		hits = spaces[h.Part].hit(hits, h.Key, h.Score, nil)
 	}
 	return hits, nil
 }
 
 // SearchText returns the entries whose text fits the query best, by BM25, the best
-// first, those of equal scores by key. The text of an entry is all strings in its
-// value, but not the keys of maps; what its words are, and those of the query, says
-// Options.Analyzer. Each word of the query that is in the text adds to the score. How
-// rare a word is depends on the space alone, on entries that are expired but not swept
-// too.
+// first, those of equal scores by space and key; see package text. The text of an entry
+// is what Options.TextOf says, all strings in its value otherwise, but not the keys of
+// maps; what its words are, and those of the query, says Options.Analyzer. Each word of
+// the query that is in the text adds to the score; what is in quotes must be in it, as
+// it stands there. How rare a word is depends on the space alone, or with Below on all
+// that are searched, on entries that are expired but not swept too.
 func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
 	}
-	found, err := v.s.space(v.path).texts.Search(query, text.Options{K: o.K, MinScore: o.MinScore, Accept: v.accept(&o)})
+	spaces := v.searched(&o)
+	to := text.Options{K: o.K, MinScore: o.MinScore, Prefix: o.Prefix}
+	var found *sought
+	if v.s.t != nil {
+		found = &sought{query, to, &v.s.t.texts}
+	}
+	quotes := strings.Contains(query, `"`)
+	parts := make([]text.Part, len(spaces))
+	for i, w := range spaces {
+		parts[i] = text.Part{Index: w.s.space(w.path).texts, Accept: w.accept(&o)}
+		if quotes {
+			parts[i].Texts = w.textsOf
+		}
+	}
+	best, err := text.SearchAll(parts, query, to)
 	if err != nil {
 		return nil, spaceError(v.path, err)
 	}
-	hits := make([]Hit, 0, len(found))
-	for _, h := range found {
-		hits = v.hit(hits, h.Key, h.Score)
+	hits := make([]Hit, 0, len(best))
+	for _, h := range best {
+		hits = spaces[h.Part].hit(hits, h.Key, h.Score, found)
 	}
 	return hits, nil
 }
 
-const (
-	fusionConstant = 60 // of reciprocal rank fusion, as its authors have it
-	fusionDepth    = 4  // times K hits of each search are joined
-)
-
-// SearchBoth joins a search for a vector with one for text: an entry scores the
-// sum of 1/(60+rank) over the searches that find it among their first 4 K hits.
-// MinScore goes for that sum. Without a vector it returns ErrEmpty: that is a
-// SearchText. This is reciprocal rank fusion (Cormack, Clarke and Büttcher 2009).
-func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
-	if err := o.check(); err != nil {
-		return nil, spaceError(v.path, err)
+// searched returns the spaces to be searched, in order.
+func (v SpaceSnapshot) searched(o *SearchOptions) []SpaceSnapshot {
+	if !o.Below || v.s.t == nil {
+		return []SpaceSnapshot{v}
 	}
-	deep := o
-	deep.K, deep.MinScore = fusionDepth*min(o.K, 1<<20), 0
-	near, err := v.Search(query, deep)
-	if err != nil {
-		return nil, err
-	}
-	fitting, err := v.SearchText(words, deep)
-	if err != nil {
-		return nil, err
-	}
-	at := make(map[string]int, len(near)+len(fitting))
-	var hits []Hit
-	for _, list := range [][]Hit{near, fitting} {
-		for rank, h := range list {
-			score := 1 / float64(fusionConstant+rank+1)
-			if i, ok := at[h.Key]; ok {
-				hits[i].Score += score
-				continue
-			}
-			at[h.Key] = len(hits)
-			h.Score = score
-			hits = append(hits, h)
-		}
-	}
-	slices.SortFunc(hits, func(a, b Hit) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key)) })
-	for i, h := range hits {
-		if i == o.K || h.Score < o.MinScore {
-			hits = hits[:i]
+	var spaces []SpaceSnapshot
+	cleared := v.s.clearings()
+	for r := within(v.s.t.byPath.In(v.s.t.spaces.In(v.s.root)), v.path); ; {
+		path, row, ok := r.First()
+		if !ok {
 			break
 		}
+		r = r.After(path, path)
+		if cleared.alive(path, row.Revision()) {
+			spaces = append(spaces, SpaceSnapshot{v.s, path})
+		}
 	}
-	return hits, nil
+	if spaces == nil {
+		return []SpaceSnapshot{v} // which has the errors of a search of nothing
+	}
+	return spaces
 }
 
 // accept returns what a search asks about a key, or nil if everything will do.
@@ -161,10 +202,10 @@ func (v SpaceSnapshot) accept(o *SearchOptions) func(key string) bool {
 }
 
 // hit appends the entry of a key that was found.
-func (v SpaceSnapshot) hit(hits []Hit, key string, score float64) []Hit {
+func (v SpaceSnapshot) hit(hits []Hit, key string, score float64, found *sought) []Hit {
 	e, ok := v.Entry(key)
 	if !ok {
 		return hits
 	}
-	return append(hits, Hit{e, score})
+	return append(hits, Hit{e, score, v.path, found})
 }

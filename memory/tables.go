@@ -26,9 +26,8 @@ type tables struct {
 	byExpiry *cow.Index[string, *entry, int64] // those that expire
 	empty    *cow.Snapshot                     // of a DB of its own: version 0, with the indexes
 
-	noText   bool
-	analyzer *text.Analyzer // nil: English
-	settlers sync.Map       // *cow.Tx → *settler, of the updates that are running
+	texts    texts
+	settlers sync.Map // *cow.Tx → *settler, of the updates that are running
 	family   family
 
 	// What makes a read do more. They are set before a version that needs them is
@@ -101,7 +100,7 @@ const theRow = ""
 
 // newTables makes the tables of a Memory in a DB.
 func newTables(db *cow.DB, name string, o Options) *tables {
-	t := &tables{noText: o.NoText, analyzer: o.Analyzer}
+	t := &tables{texts: texts{o.NoText, o.Analyzer, o.AnalyzerOf, o.TextOf}}
 	t.entries = cow.NewTable[string](db, name+".entries", cow.Options[*entry]{Immutable: true, Codec: entryCodec{}})
 	t.options = cow.NewTable[string](db, name+".options", cow.Options[*SpaceOptions]{Immutable: true, Codec: jsonCodec[SpaceOptions]{}})
 	t.cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*clearing]{Immutable: true, Codec: jsonCodec[clearing]{}})

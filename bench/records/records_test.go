@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/cowstore/cowstore/bench/records"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/text"
 )
 
 // load returns the records of lines.
@@ -95,38 +97,55 @@ func TestExampleIsAnExport(t *testing.T) {
 }
 
 // The queries are in other words than what they are to find, in part, so that a
-// search for words finds most of it, but not all.
+// search for words finds some of it, and not all.
+//
+// With all words as they are each query gets five of the twenty entries of its space,
+// most of them for "the" or "is", and with so many a relevant one is often among them.
+// The search that knows English gives a third as many, in which it finds what has a
+// word of the query other than those, also where it has another ending, and nothing
+// else: by itself a stop word finds nothing. That is less of what is relevant, and
+// half of what it gives is. bleve's analyzer of English finds as much, 0.465.
 func TestExampleIsNotSolvedByWords(t *testing.T) {
 	all, queries, err := records.Example()
 	require.NoError(t, err)
-
-	m := memory.New(memory.Options{})
-	spaces := map[string]bool{}
-	for _, r := range all {
-		_, err := m.Space(r.Space...).Put(r.Key, r.Value)
-		require.NoError(t, err)
-		spaces[strings.Join(r.Space, "/")] = true
-		value := r.Value.(map[string]any)
-		require.NotEmpty(t, value["text"])
-		require.NotEmpty(t, value["stamp"])
-	}
-	require.Len(t, spaces, 3)
-
-	recall, lookups, searches := 0.0, 0, 0
-	for _, q := range queries {
-		if q.Text == "" {
-			lookups++
-			continue
+	for _, c := range []struct {
+		analyzer    *text.Analyzer
+		recall      float64
+		hits, right int
+	}{{nil, 0.4653, 37, 18}, {text.Plain(), 0.6181, 114, 26}} {
+		m := memory.New(memory.Options{Analyzer: c.analyzer})
+		spaces := map[string]bool{}
+		for _, r := range all {
+			_, err := m.Space(r.Space...).Put(r.Key, r.Value)
+			require.NoError(t, err)
+			spaces[strings.Join(r.Space, "/")] = true
+			value := r.Value.(map[string]any)
+			require.NotEmpty(t, value["text"])
+			require.NotEmpty(t, value["stamp"])
 		}
-		hits, err := m.Space(q.Space...).SearchText(q.Text, memory.SearchOptions{K: 5})
-		require.NoError(t, err)
-		var found []string
-		for _, h := range hits {
-			found = append(found, h.Key)
+		require.Len(t, spaces, 3)
+
+		recall, lookups, searches, hits, right := 0.0, 0, 0, 0, 0
+		for _, q := range queries {
+			if q.Text == "" {
+				lookups++
+				continue
+			}
+			found, err := m.Space(q.Space...).SearchText(q.Text, memory.SearchOptions{K: 5})
+			require.NoError(t, err)
+			var keys []string
+			for _, h := range found {
+				keys = append(keys, h.Key)
+				hits++
+				if slices.Contains(q.Relevant, h.Key) {
+					right++
+				}
+			}
+			recall += records.Recall(keys, q.Relevant)
+			searches++
 		}
-		recall += records.Recall(found, q.Relevant)
-		searches++
+		require.Equal(t, []int{10, 24}, []int{lookups, searches})
+		require.Equal(t, []int{c.hits, c.right}, []int{hits, right}, "%v", c.analyzer)
+		require.InDelta(t, c.recall, recall/float64(searches), 0.001, "%v", c.analyzer)
 	}
-	require.Equal(t, []int{10, 24}, []int{lookups, searches})
-	require.InDelta(t, 0.5, recall/float64(searches), 0.15)
 }

@@ -61,7 +61,7 @@ func More() []Kind {
 		{ID: "bleve", Name: "bleve, in memory", Module: "github.com/blevesearch/bleve/v2",
 			NewMemory: func() Memory { return newBleveMemory(WordsAnalyzer) },
 			Promises: Promises{Isolated: true, Atomic: true,
-				Lacks: "no stop words or stems, like ours, which may flatter ours: see bleve en; " + twoCommits}},
+				Lacks: "no stop words or stems, which may flatter ours: see bleve en; " + twoCommits}},
 		{ID: "bleve-en", Name: "bleve en, in memory", Module: "github.com/blevesearch/bleve/v2",
 			NewMemory: func() Memory { return newBleveMemory(en.AnalyzerName) },
 			Promises:  Promises{Isolated: true, Atomic: true, Lacks: twoCommits}},

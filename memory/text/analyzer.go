@@ -39,9 +39,9 @@ import (
 // emoji are left out. So "3.14", "go.mod" and "snake_case" are one word each.
 // Upper case, full width, diacritics and the like do not count: "Café" is "cafe".
 // Possessives lose their 's, and, in French, Italian and Irish, words lose
-// what is elided in front of them. Stop words, such as "the", are left out, where
+// what is elided in front of them. Stop words, such as "the", count for less, where
 // there is a list: in English, French, German, Spanish, Italian, Portuguese and
-// Dutch. What is left is reduced to its stem, so that "horses" is "horse". Chinese,
+// Dutch. Others are reduced to their stems, so that "horses" is "horse". Chinese,
 // Japanese and Korean are taken as pairs of characters that follow one another,
 // since words are not told apart there, and a lone character as itself.
 //

@@ -16,7 +16,11 @@ func terms(a *Analyzer, text string) []string {
 	var c counter
 	c.begin(a.or())
 	var ts []string
-	c.scan(text, func(t token) { ts = append(ts, t.term) })
+	c.scan(text, func(t token) {
+		if !t.stop {
+			ts = append(ts, t.term)
+		}
+	})
 	return ts
 }
 
@@ -135,8 +139,8 @@ func TestPhrases(t *testing.T) {
 	asked := 0
 	o := Options{Texts: func(key string) iter.Seq[string] { asked++; return slices.Values(docs[key]) }}
 	for query, want := range map[string]string{
-		`quick brown`: "a b c d", `"quick brown"`: "a d", `"quick brown`: "a b c d", `"Quick the Brown" fox`: "a d", `"brown quick"`: "b d",
-		`"quick brown" "brown quick"`: "d", `"the"`: "", `fox "jumps"`: "a", `""`: "", `"brown fox" quick`: "a d",
+		`quick brown`: "a b c d", `"quick brown"`: "a d", `"quick brown`: "a b c d", `"Quick the Brown" fox`: "", `"the quick" the fox`: "a", `"brown quick"`: "d",
+		`"quick brown" "brown quick"`: "d", `"the"`: "a", `the`: "", `fox "jumps"`: "a", `""`: "", `"brown fox" quick`: "a d",
 	} {
 		hits, err := x.Search(query, o)
 		require.NoError(t, err)
@@ -156,11 +160,17 @@ func TestPhrases(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	texts := []string{"Caroline’s horse \xff and a \ufffd", "HORSES of 東京都"}
 	var got []string
-	for _, p := range (*Analyzer)(nil).Places(`"horses" Caroline 京都 and`, slices.Values(texts)) {
+	for _, p := range (*Analyzer)(nil).Places(`"horses" Caroline 京都 and`, Options{}, slices.Values(texts)) {
 		got = append(got, texts[p.Text][p.From:p.To]+"="+p.Term)
 	}
 	require.Equal(t, []string{"Caroline’s=carolin", "horse=hors", "HORSES=hors", "京都=京都"}, got)
-	require.Empty(t, (*Analyzer)(nil).Places("the", slices.Values(texts)))
+	require.Empty(t, (*Analyzer)(nil).Places("the and", Options{}, slices.Values(texts)))
+
+	got = nil
+	for _, p := range (*Analyzer)(nil).Places(`"a" car`, Options{Prefix: true}, slices.Values(texts)) {
+		got = append(got, texts[p.Text][p.From:p.To]+"="+p.Term)
+	}
+	require.Equal(t, []string{"Caroline’s=carolin", "a=a"}, got, "of a word that is being typed, and of a stop word in quotes")
 }
 
 // Whatever the text, tokens stand in it in order, are UTF-8 of a length, and come
@@ -181,7 +191,7 @@ func FuzzAnalyze(f *testing.F) {
 			})
 			require.Equal(t, terms(a, text), terms(a, text))
 		}
-		for _, p := range (*Analyzer)(nil).Places(text, slices.Values([]string{text})) {
+		for _, p := range (*Analyzer)(nil).Places(text, Options{Prefix: true}, slices.Values([]string{text})) {
 			_ = text[p.From:p.To]
 		}
 	})

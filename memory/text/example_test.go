@@ -28,9 +28,9 @@ func Example() {
 		fmt.Println()
 	}
 	// Output:
-	// bob/tea  0.165
-	// ann/trip 0.129
+	// bob/tea  0.198
+	// ann/trip 0.165
 	//
-	// ann/tea  0.654
-	// ann/trip 0.129
+	// ann/tea  0.852
+	// ann/trip 0.161
 }

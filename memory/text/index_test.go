@@ -71,13 +71,13 @@ func TestFormula(t *testing.T) {
 		Set("c", tokenize("green pear tree nut oil"))
 	hits, err := x.Search("red apple apple", Options{})
 	require.NoError(t, err)
-	// Three documents of three tokens on average. The norm of a is 0.9, that of b
-	// 0.9 * (0.6 + 0.4/3) = 0.66.
+	// Three documents of three tokens on average. The norm of a is 0.6, that of b
+	// 0.6 * (0.5 + 0.5/3) = 0.4.
 	red, apple := math.Log(1+2.5/1.5), math.Log(1+1.5/2.5)
 	require.Equal(t, "a", hits[0].Key)
-	require.InDelta(t, red*(0.2+2/2.9)+2*apple*(0.2+1/1.9), hits[0].Score, 1e-12)
+	require.InDelta(t, red*(0.3+2/2.6)+2*apple*(0.3+1/1.6), hits[0].Score, 1e-12)
 	require.Equal(t, "b", hits[1].Key)
-	require.InDelta(t, 2*apple*(0.2+1/1.66), hits[1].Score, 1e-12)
+	require.InDelta(t, 2*apple*(0.3+1/1.4), hits[1].Score, 1e-12)
 	require.Len(t, hits, 2)
 }
 

@@ -6,6 +6,7 @@ import "math"
 type list struct {
 	id     uint32
 	name   string
+	stop   bool // of a stop word
 	rank   ranker
 	factor float64   // by which parts are multiplied
 	bound  float64   // the most it counts in any document

@@ -38,17 +38,24 @@ func (m model) search(query string, o Options) []Hit {
 			continue
 		}
 		score := 0.0
-		for _, q := range tokenize(query).terms {
+		found := false
+		for _, q := range w.analyzer.Tokenize(slices.Values([]string{query})).terms {
 			for _, t := range w.terms {
 				if t.term == q.term {
 					n, N, tf := float64(df[t.term]), float64(len(m)), float64(t.count)
 					idf := math.Log(1 + (N-n+0.5)/(n+0.5))
-					score += float64(q.count) * idf * (0.2 + tf/(tf+0.9*(1-0.4+0.4*float64(w.tokens)/avg)))
+					part := float64(q.count) * idf * (0.3 + tf/(tf+0.6*(1-0.5+0.5*float64(w.tokens)/avg)))
+					if q.stop {
+						part *= 0.35
+					} else {
+						found = true
+					}
+					score += part
 				}
 			}
 		}
-		if score > 0 && score >= o.MinScore {
-			hits = append(hits, Hit{key, score})
+		if found && score >= o.MinScore {
+			hits = append(hits, Hit{Key: key, Score: score})
 		}
 	}
 	slices.SortFunc(hits, Hit.compare)

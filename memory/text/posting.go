@@ -81,9 +81,10 @@ func splice[T any](s []T, i, n int, v ...T) []T {
 type ranker struct{ base, slope float64 }
 
 const (
-	k1    = 0.9
-	b     = 0.4
-	delta = 0.2
+	k1         = 0.6
+	b          = 0.5
+	delta      = 0.3
+	stopFactor = 0.35 // of a stop word
 )
 
 func newRanker(docs int, tokens uint64) ranker {

@@ -27,11 +27,13 @@ func parse(a *Analyzer, text string, o Options) (q query) {
 	parts := strings.Split(text[:end], `"`)
 	for i, part := range parts {
 		var terms []string
+		quoted := i%2 == 1 && i < len(parts)-1 && o.Texts != nil
 		c.scan(part, func(t token) {
+			t.stop = t.stop && !quoted
 			c.count(t)
 			terms = append(terms, t.term)
 		})
-		if i%2 == 1 && i < len(parts)-1 && len(terms) > 0 && o.Texts != nil {
+		if quoted && len(terms) > 0 {
 			q.phrases = append(q.phrases, terms)
 		}
 	}
@@ -92,7 +94,7 @@ const maxExpansions = 64
 // expand opens the lists of the terms that begin with prefix, and of the stem of
 // what it would be as a whole word. All count as one term would that is in as many
 // documents as they.
-func (s *searcher) expand(prefix string) {
+func (s *searcher) expand(prefix string, df func(term string) int) {
 	type expansion struct {
 		name string
 		id   uint32
@@ -100,29 +102,29 @@ func (s *searcher) expand(prefix string) {
 	}
 	var found []expansion
 	total := 0
-	whole := s.stemOf(prefix)
+	whole := s.x.how.stemOf(prefix)
 	for name := range s.x.dict.Keys() {
 		if name != whole && !strings.HasPrefix(name, prefix) || slices.ContainsFunc(s.lists, func(l list) bool { return l.name == name }) {
 			continue
 		}
 		id, _ := s.x.dict.Get(name)
-		df := s.x.terms.at(id).df()
-		found = append(found, expansion{strings.Clone(name), id, df})
-		total = min(total+df, s.x.Len())
+		n := df(name)
+		found = append(found, expansion{strings.Clone(name), id, n})
+		total = min(total+n, s.docs)
 	}
 	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
 	for _, e := range found[:min(len(found), maxExpansions)] {
-		s.add(e.name, e.id, idf(s.x.Len(), total))
+		s.add(e.name, e.id, false, idf(s.docs, total))
 	}
 }
 
 // stemOf returns the term of a whole word, or "".
-func (s *searcher) stemOf(word string) string {
+func (a *Analyzer) stemOf(word string) string {
 	c := counters.Get().(*counter)
-	c.words.analyzer = s.x.how
-	c.begin(s.x.how)
+	c.words.analyzer = a
+	c.begin(a)
 	c.scan(word, c.count)
-	if w := c.finish(); len(w.terms) == 1 {
+	if w := c.finish(); len(w.terms) == 1 && !w.terms[0].stop {
 		return w.terms[0].term
 	}
 	return ""

@@ -17,8 +17,13 @@ const maxToken = 64
 // another.
 type token struct {
 	term     string
+	stop     bool
 	from, to int
 }
+
+// stopMark begins the term of a stop word, so that no stem is the same: what "beings"
+// becomes is not "be".
+const stopMark = "\x00"
 
 // A scanner makes tokens of texts. The zero scanner is ready to begin.
 //
@@ -26,7 +31,7 @@ type token struct {
 // take far longer to make than to look up and most words come again.
 type scanner struct {
 	*Analyzer
-	terms map[string]string // of words in lower case; "" for stop words
+	terms map[string]string // of words in lower case
 	env   *snowballstem.Env
 	buf   [2 * maxToken]byte
 }
@@ -46,7 +51,7 @@ func (s *scanner) scan(text string, f func(token)) {
 	if s.split != nil {
 		for word := range s.split(text) {
 			if word = strings.ToValidUTF8(short(word, maxToken), ""); word != "" {
-				f(token{strings.Clone(word), 0, 0})
+				f(token{term: strings.Clone(word)})
 			}
 		}
 		return
@@ -71,18 +76,18 @@ func (s *scanner) scan(text string, f func(token)) {
 		if r, _ := utf8.DecodeRuneInString(word); s.plain || !isCJK(r) {
 			flush()
 			if term := s.term(word); term != "" {
-				f(token{term, from, from + len(word)})
+				f(token{term, strings.HasPrefix(term, stopMark), from, from + len(word)})
 			}
 			continue
 		}
 		for i, r := range word {
 			r = widen(r)
-			next := token{string(r), from + i, from + i + utf8.RuneLen(r)}
+			next := token{string(r), false, from + i, from + i + utf8.RuneLen(r)}
 			if next.to > from+len(word) {
 				next.to = from + len(word)
 			}
 			if run.term != "" && run.to == next.from {
-				f(token{run.term + next.term, run.from, next.to})
+				f(token{run.term + next.term, false, run.from, next.to})
 				run, alone = next, false
 				continue
 			}
@@ -118,7 +123,7 @@ func short(s string, n int) string {
 	return s[:n]
 }
 
-// term returns the term of a word, or "" if it is a stop word.
+// term returns the term of a word, or "" if nothing is left of it.
 func (s *scanner) term(word string) string {
 	low := lower(s.buf[:0:maxToken], word)
 	if t, ok := s.terms[string(low)]; ok {
@@ -141,14 +146,14 @@ func (s *scanner) reduce(word []byte) string {
 		word = word[i+1:]
 	}
 	if s.stop[string(word)] {
-		return ""
+		return stopMark + string(word)
 	}
 	word = bytes.TrimSuffix(word, []byte("'s"))
 	if s.foldFirst {
 		word = fold(word)
 	}
-	if len(word) == 0 || s.stop[string(word)] {
-		return ""
+	if s.stop[string(word)] {
+		return stopMark + string(word)
 	}
 	if !bytes.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '\'' }) {
 		s.env.SetCurrent(string(word))

@@ -37,22 +37,23 @@ type Options struct {
 
 	// Texts, if not nil, returns what Tokenize was given for a document. Then hits
 	// must have what is in quotes in the query, as it stands there: the same tokens
-	// one behind the other. It is asked for few documents, those that Accept
-	// accepts. Without Texts, quotes mean nothing.
+	// one behind the other, of which stop words count as others do. It is asked for few
+	// documents, those that Accept accepts. Without Texts, quotes mean nothing.
 	Texts func(key string) iter.Seq[string]
 }
 
-// A Hit is a document that has a token of the query, and its score, which is
-// above zero.
+// A Hit is a document that has a token of the query which is not a stop word, and its
+// score, which is above zero.
 type Hit struct {
 	Key   string
 	Score float64
+	Part  int // the number of its Part in SearchAll; 0 otherwise
 }
 
 // Search returns the best documents for the tokens of query, which is analyzed as
-// the documents are, at most K, by score
-// from the highest, and those of equal score by key. A document need not have
-// all tokens. A query without tokens has no hits.
+// the documents are, at most K, by score from the highest, and those of equal score by
+// key. A document need not have all tokens, but one that is not a stop word: a query
+// without any has no hits.
 //
 // It returns an error that is ErrOptions if K is negative or MinScore is not a
 // number.
@@ -60,28 +61,29 @@ type Hit struct {
 // The cost depends mainly on how common the rarer tokens of the query are: once
 // K documents are found, those that have only common tokens are passed over.
 func (x *Index) Search(query string, o Options) ([]Hit, error) {
+	if err := o.check(); err != nil || x == nil {
+		return nil, err
+	}
+	s := searches.Get().(*searcher)
+	s.begin(o, x.Len(), x.tokens)
+	s.open(x, parse(x.how, query, o), x.df)
+	s.accept, s.texts = o.Accept, o.Texts
+	s.run()
+	return s.end(), nil
+}
+
+// check checks o, and sets what is not set.
+func (o *Options) check() error {
 	if o.K < 0 {
-		return nil, fmt.Errorf("%w: K is %d", ErrOptions, o.K)
+		return fmt.Errorf("%w: K is %d", ErrOptions, o.K)
 	}
 	if math.IsNaN(o.MinScore) {
-		return nil, fmt.Errorf("%w: MinScore is not a number", ErrOptions)
+		return fmt.Errorf("%w: MinScore is not a number", ErrOptions)
 	}
 	if o.K == 0 {
 		o.K = 10
 	}
-	if x == nil {
-		return nil, nil
-	}
-	s := searches.Get().(*searcher)
-	s.begin(x, o)
-	s.open(query, o)
-	s.run()
-	var hits []Hit
-	for _, h := range s.best.Sorted() {
-		hits = append(hits, Hit(h))
-	}
-	s.end()
-	return hits, nil
+	return nil
 }
 
 // A searcher is one search. It is MaxScore, of H. Turtle and J. Flood, Query
@@ -89,17 +91,21 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 // 31(6), 1995, over windows of document numbers: as soon as the lists of the most
 // common terms cannot lift a document into the top by themselves, only the other
 // lists are read from end to end, and the common ones are asked about
-// what is found there.
+// what is found there. Those of stop words are so from the beginning.
 //
 // Parts are added in the order of the lists from the last to the first, always,
 // so that equal documents have equal scores.
 type searcher struct {
 	x       *Index
+	part    int // that x is
+	docs    int // of all parts
 	rank    ranker
-	lists   []list    // by bound, from the least
+	lists   []list    // those of stop words, then the others; each by bound, from the least
+	stops   int       // lists of stop words: they lift documents, and find none
 	most    []float64 // most[i]: what the lists before i can add up to
 	best    top.Best
-	least   float64 // what a score must reach now
+	least   float64   // what a score must reach now
+	floor   []float64 // what the best K documents have at least, from the least; see raise
 	accept  func(key string) bool
 	texts   func(key string) iter.Seq[string]
 	phrases [][]string
@@ -112,38 +118,53 @@ const window = 2048
 
 var searches = sync.Pool{New: func() any { return new(searcher) }}
 
-func (s *searcher) begin(x *Index, o Options) {
-	s.x = x
-	s.rank = newRanker(x.Len(), x.tokens)
-	s.best = top.New(min(o.K, x.Len()))
-	s.least, s.accept = o.MinScore, o.Accept
+// begin begins a search of so many documents, of so many tokens.
+func (s *searcher) begin(o Options, docs int, tokens uint64) {
+	s.docs, s.part = docs, 0
+	s.rank = newRanker(docs, tokens)
+	s.best = top.New(min(o.K, docs))
+	s.least, s.floor = o.MinScore, s.floor[:0]
 }
 
-// end gives s back, without what it refers to. It is not called after a panic
-// of Accept, when s holds half a search.
-func (s *searcher) end() {
+// end returns the hits, and gives s back, without what it refers to. It is not called
+// after a panic of Accept, when s holds half a search.
+func (s *searcher) end() (hits []Hit) {
+	for _, h := range s.best.Sorted() {
+		hits = append(hits, Hit(h))
+	}
 	clear(s.lists)
 	s.x, s.best, s.accept, s.texts, s.phrases, s.lists = nil, top.Best{}, nil, nil, nil, s.lists[:0]
 	if cap(s.lists) <= 1024 {
 		searches.Put(s)
 	}
+	return hits
 }
 
-// open opens the lists of the terms of the query.
-func (s *searcher) open(query string, o Options) {
-	q := parse(s.x.how, query, o)
-	s.lists = slices.Grow(s.lists, len(q.words.terms))
+// open opens the lists of the terms of the query in x. Of how many documents a term is
+// says df.
+func (s *searcher) open(x *Index, q query, df func(term string) int) {
+	clear(s.lists) // of another part
+	s.x, s.phrases, s.lists = x, q.phrases, slices.Grow(s.lists[:0], len(q.words.terms))
 	for _, w := range q.words.terms {
-		if id, ok := s.x.dict.Get(w.term); ok {
-			s.add(w.term, id, float64(w.count)*idf(s.x.Len(), s.x.terms.at(id).df()))
+		if id, ok := x.dict.Get(w.term); ok {
+			factor := float64(w.count) * idf(s.docs, df(w.term))
+			if w.stop {
+				factor *= stopFactor
+			}
+			s.add(w.term, id, w.stop, factor)
 		}
 	}
 	if q.prefix != "" {
-		s.expand(q.prefix)
+		s.expand(q.prefix, df)
 	}
-	s.phrases, s.texts = q.phrases, o.Texts
+	s.stops = 0
+	for i := range s.lists {
+		if s.lists[i].stop {
+			s.stops++
+		}
+	}
 	slices.SortFunc(s.lists, func(a, b list) int {
-		return cmp.Or(cmp.Compare(a.bound, b.bound), cmp.Compare(a.name, b.name))
+		return cmp.Or(compareStop(a.stop, b.stop), cmp.Compare(a.bound, b.bound), cmp.Compare(a.name, b.name))
 	})
 	s.most = append(s.most[:0], 0)
 	sum := 0.0
@@ -153,15 +174,26 @@ func (s *searcher) open(query string, o Options) {
 	}
 }
 
+// compareStop orders the lists of stop words first.
+func compareStop(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
 // add opens the list of a term.
-func (s *searcher) add(name string, id uint32, factor float64) {
-	s.lists = append(s.lists, list{id: id, name: name, factor: factor})
+func (s *searcher) add(name string, id uint32, stop bool, factor float64) {
+	s.lists = append(s.lists, list{id: id, name: name, stop: stop, factor: factor})
 	s.lists[len(s.lists)-1].open(s.x.terms.at(id), s.rank)
 }
 
 // run finds the top.
 func (s *searcher) run() {
-	for first := 0; ; {
+	for first := s.stops; ; {
 		for first < len(s.lists) && s.hopeless(s.most[first+1]) {
 			first++
 		}
@@ -196,7 +228,7 @@ func (s *searcher) fill(first int, base uint32) {
 					break
 				}
 				d := p.doc - base
-				s.score[d%window] += s.part(l, p)
+				s.score[d%window] += s.scoreOf(l, p)
 				s.found[d/64%(window/64)] |= 1 << (d % 64)
 				n++
 			}
@@ -205,8 +237,44 @@ func (s *searcher) fill(first int, base uint32) {
 	}
 }
 
+// maxFloor is the most hits to be found for which raise does anything.
+const maxFloor = 64
+
+// raise raises what a score must reach, before the documents of the window are offered,
+// to what K of them have by now at least: what is hopeless then need not be completed.
+// Each document is in one window.
+func (s *searcher) raise() {
+	if s.accept != nil || len(s.phrases) > 0 || s.best.K > maxFloor {
+		return
+	}
+	for w, found := range s.found {
+		for ; found != 0; found &= found - 1 {
+			score := s.score[w*64+bits.TrailingZeros64(found)]
+			i := 0
+			if len(s.floor) == s.best.K {
+				if score <= s.floor[0] {
+					continue
+				}
+				for ; i+1 < len(s.floor) && s.floor[i+1] < score; i++ {
+					s.floor[i] = s.floor[i+1]
+				}
+				s.floor[i] = score
+				continue
+			}
+			i, _ = slices.BinarySearch(s.floor, score)
+			s.floor = slices.Insert(s.floor, i, score)
+		}
+	}
+	if len(s.floor) == s.best.K {
+		s.least = max(s.least, s.floor[0])
+	}
+}
+
 // collect offers the documents of the window to the top.
 func (s *searcher) collect(first int, base uint32) {
+	if first > 0 {
+		s.raise()
+	}
 	for w, found := range s.found {
 		s.found[w] = 0
 		for ; found != 0; found &= found - 1 {
@@ -229,7 +297,7 @@ func (s *searcher) runLast(i int) {
 			continue
 		}
 		for _, p := range l.posts {
-			if score := s.part(l, p); !s.hopeless(score + rest) {
+			if score := s.scoreOf(l, p); !s.hopeless(score + rest) {
 				s.offer(i, p.doc, score)
 			}
 		}
@@ -251,13 +319,13 @@ func (s *searcher) offer(first int, doc uint32, score float64) {
 		l := &s.lists[i]
 		l.seek(doc)
 		if l.doc() == doc {
-			score += s.part(l, l.posts[0])
+			score += s.scoreOf(l, l.posts[0])
 		}
 	}
 	if score < s.least {
 		return
 	}
-	h := top.Hit{Key: s.x.docs.at(doc).key.Key(), Score: score}
+	h := top.Hit{Key: s.x.docs.at(doc).key.Key(), Score: score, Part: s.part}
 	if !s.best.Admits(h) || !s.accepts(h.Key) {
 		return
 	}
@@ -272,8 +340,8 @@ func (s *searcher) accepts(key string) bool {
 	return (s.accept == nil || s.accept(key)) && (len(s.phrases) == 0 || hasPhrases(s.x.how, s.phrases, s.texts(key)))
 }
 
-// part returns what p, of l, counts.
-func (s *searcher) part(l *list, p posting) float64 {
+// scoreOf returns what p, of l, counts.
+func (s *searcher) scoreOf(l *list, p posting) float64 {
 	if p.weight.count() == heavyCount {
 		return s.heavyPart(l, p)
 	}

@@ -21,6 +21,7 @@ type Words struct {
 type wordCount struct {
 	term  string
 	count uint32 // stays at its maximum
+	stop  bool   // a stop word, and never in quotes
 }
 
 // Tokenize returns the tokens of one document in English, as those of the nil
@@ -39,33 +40,51 @@ func (a *Analyzer) Tokenize(texts iter.Seq[string]) Words {
 	return c.finish()
 }
 
+// TokenizeWeighted is Tokenize of texts of which each token counts as many times as the
+// number beside its text says: a title 3 times, say. A text of 0 or less does not count.
+func (a *Analyzer) TokenizeWeighted(texts iter.Seq2[string, int]) Words {
+	c := counters.Get().(*counter)
+	c.words.analyzer = a.or()
+	c.begin(c.words.analyzer)
+	for text, weight := range texts {
+		if c.weight = uint32(min(max(weight, 0), maxWeight)); c.weight > 0 {
+			c.scan(text, c.count)
+		}
+	}
+	return c.finish()
+}
+
+// maxWeight is what more weight counts as.
+const maxWeight = 100
+
 // A counter counts the tokens of one document.
 type counter struct {
 	scanner
-	words Words
-	place map[string]int // of a term in words
+	words  Words
+	place  map[string]int // of a term in words
+	weight uint32         // of tokens
 }
 
-var counters = sync.Pool{New: func() any { return &counter{place: map[string]int{}} }}
+var counters = sync.Pool{New: func() any { return &counter{place: map[string]int{}, weight: 1} }}
 
 // count counts one token.
 func (c *counter) count(t token) {
-	c.words.tokens++
+	c.words.tokens += uint64(c.weight)
 	i, ok := c.place[t.term]
 	if !ok {
 		c.place[t.term] = len(c.words.terms)
-		c.words.terms = append(c.words.terms, wordCount{t.term, 1})
+		c.words.terms = append(c.words.terms, wordCount{t.term, c.weight, t.stop})
 		return
 	}
-	if w := &c.words.terms[i]; w.count < math.MaxUint32 {
-		w.count++
-	}
+	w := &c.words.terms[i]
+	w.stop = w.stop && t.stop
+	w.count += min(c.weight, math.MaxUint32-w.count)
 }
 
 // finish returns the words and gives c back.
 func (c *counter) finish() Words {
 	w := c.words
-	c.words = Words{}
+	c.words, c.weight = Words{}, 1
 	// A map never shrinks: one that was made large is not worth keeping, since
 	// each clear would take as long.
 	if len(c.place) <= 1024 {

@@ -45,11 +45,11 @@ func TestPlain(t *testing.T) {
 
 func TestTokenizeCounts(t *testing.T) {
 	w := Plain().Tokenize(slices.Values([]string{"b A b", "a", "", "c b"}))
-	require.Equal(t, Words{[]wordCount{{"b", 3}, {"a", 2}, {"c", 1}}, 6, plain}, w)
+	require.Equal(t, Words{[]wordCount{{"b", 3, false}, {"a", 2, false}, {"c", 1, false}}, 6, plain}, w)
 	// Strings do not run into one another.
-	require.Equal(t, []wordCount{{"foo", 1}, {"bar", 1}}, Plain().Tokenize(slices.Values([]string{"foo", "bar"})).terms)
+	require.Equal(t, []wordCount{{"foo", 1, false}, {"bar", 1, false}}, Plain().Tokenize(slices.Values([]string{"foo", "bar"})).terms)
 	// What was counted before leaves no trace.
-	require.Equal(t, Words{[]wordCount{{"z", 1}}, 1, plain}, tokenize("z"))
+	require.Equal(t, Words{[]wordCount{{"z", 1, false}}, 1, plain}, tokenize("z"))
 }
 
 func TestTokenizeLong(t *testing.T) {
@@ -62,7 +62,7 @@ func TestTokenizeLong(t *testing.T) {
 		strings.Repeat("É", 500):      strings.Repeat("é", 32),
 		"x" + strings.Repeat("Ⱥ", 50): "x" + strings.Repeat("ⱥ", 21), // longer in lower case
 	} {
-		require.Equal(t, []wordCount{{want, 1}}, tokenize(in).terms)
+		require.Equal(t, []wordCount{{want, 1, false}}, tokenize(in).terms)
 		require.True(t, utf8.ValidString(want))
 	}
 	// Nothing here takes time of the square of its length.
@@ -70,4 +70,12 @@ func TestTokenizeLong(t *testing.T) {
 		tokenize(strings.Repeat(s, 1<<18))
 	}
 	tokenize("a'" + strings.Repeat("\u0301", 1<<18))
+}
+
+func TestTokenizeWeighted(t *testing.T) {
+	w := Plain().TokenizeWeighted(func(yield func(string, int) bool) {
+		_ = yield("a b", 3) && yield("b c", 1) && yield("d", 0) && yield("e", -1) && yield("f", 1<<30)
+	})
+	require.Equal(t, Words{[]wordCount{{"a", 3, false}, {"b", 4, false}, {"c", 1, false}, {"f", maxWeight, false}}, 8 + maxWeight, plain}, w)
+	require.Equal(t, Words{[]wordCount{{"z", 1, false}}, 1, plain}, tokenize("z"), "no weight is left behind")
 }

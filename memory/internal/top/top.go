@@ -7,16 +7,21 @@ import (
 	"strings"
 )
 
-// A Hit is a key and how good it is.
+// A Hit is a key, in which of several parts it is, and how good it is.
 type Hit struct {
 	Key   string
 	Score float64
+	Part  int
 }
 
-// Compare orders the better hit first: higher scores, then smaller keys.
+// Compare orders the better hit first: higher scores, then parts in front, then smaller
+// keys.
 func (h Hit) Compare(g Hit) int {
 	if c := cmp.Compare(g.Score, h.Score); c != 0 {
 		return c
+	}
+	if h.Part != g.Part {
+		return cmp.Compare(h.Part, g.Part)
 	}
 	return strings.Compare(h.Key, g.Key)
 }

@@ -17,7 +17,7 @@ func TestBest(t *testing.T) {
 			var all []Hit
 			b := Best{K: k}
 			for i := range n {
-				h := Hit{fmt.Sprint(i * 7919 % n), float64(r.IntN(20))}
+				h := Hit{fmt.Sprint(i * 7919 % n), float64(r.IntN(20)), i % 3}
 				all = append(all, h)
 				slices.SortFunc(all, Hit.Compare)
 				kept := slices.Contains(all[:min(k, len(all))], h)

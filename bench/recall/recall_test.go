@@ -1,0 +1,56 @@
+package recall_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/recall"
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/text"
+)
+
+func TestRecall(t *testing.T) {
+	queries := []recall.Query{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}}
+	require.InDelta(t, 0.5, recall.Recall(queries, func(q string) []string {
+		return map[string][]string{"a": {"1"}, "b": {"9", "2"}, "c": {"1", "2"}}[q]
+	}), 0)
+}
+
+func TestDocumentation(t *testing.T) {
+	texts := []recall.Text{{"1", "Search returns hits that match words"}, {"2", "Search returns hits that match words"}, {"3", "searches returned hit matches word"}, {"4", "too short"}}
+	c := recall.Documentation(texts, 10)
+	require.Len(t, c.Texts, 3)
+	require.Equal(t, c, recall.Documentation(texts, 10))
+	require.Len(t, c.Tuning, 1)
+	require.Len(t, c.Held, 1)
+	asked := map[string]string{c.Tuning[0].Wanted: c.Tuning[0].Text, c.Held[0].Wanted: c.Held[0].Text}
+	require.Contains(t, asked, "1")
+	require.NotContains(t, asked["1"], "search ", "another form of the word")
+}
+
+// What is found stays as good as it is: parts of the queries that nothing was tuned
+// with, found among the first ten. The bars of package main have bleve beside it.
+func TestSearchFinds(t *testing.T) {
+	for language, want := range map[string]float64{"en": 0.7908, "fr": 0.8612, "de": 0.7817} {
+		c := recall.Verses(language)
+		require.Greater(t, len(c.Texts), 2_000)
+		analyzer, err := text.Language(language)
+		require.NoError(t, err)
+		s := memory.New(memory.Options{Analyzer: analyzer}).Space("verses")
+		for _, v := range c.Texts {
+			_, err := s.Put(v.Key, v.Text)
+			require.NoError(t, err)
+		}
+		got := recall.Recall(c.Held, func(q string) (keys []string) {
+			hits, err := s.SearchText(q, memory.SearchOptions{})
+			require.NoError(t, err)
+			for _, h := range hits {
+				keys = append(keys, h.Key)
+			}
+			return keys
+		})
+		require.InDelta(t, want, got, 0.001, language)
+	}
+	require.Panics(t, func() { recall.Verses("xx") })
+}

@@ -1,0 +1,95 @@
+package memory_test
+
+import (
+	"fmt"
+	"iter"
+	"log"
+
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/text"
+)
+
+func ExampleHit_Matches() {
+	notes := memory.New(memory.Options{}).Space("notes")
+	if _, err := notes.Put("trip", "Caroline took the night train, with two horses."); err != nil {
+		log.Fatal(err)
+	}
+	hits, err := notes.SearchText(`which horse was on the "night train"`, memory.SearchOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range hits[0].Matches() {
+		fmt.Printf("%s (%s)\n", m.Text[m.From:m.To], m.Term)
+	}
+	// Output:
+	// night (night)
+	// train (train)
+	// horses (hors)
+}
+
+func ExampleSearchOptions_below() {
+	m := memory.New(memory.Options{})
+	for user, likes := range map[string]string{"ann": "green tea", "bob": "tea, and only tea", "eve": "coffee"} {
+		if _, err := m.Space("user", user, "notes").Put("drink", likes); err != nil {
+			log.Fatal(err)
+		}
+	}
+	hits, err := m.Space("user").SearchText("tea", memory.SearchOptions{Below: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, h := range hits {
+		fmt.Println(h.Space(), h.Key)
+	}
+	// Output:
+	// [user bob notes] drink
+	// [user ann notes] drink
+}
+
+func ExampleSearchOptions_prefix() {
+	notes := memory.New(memory.Options{}).Space("notes")
+	if _, err := notes.Put("trip", "the night train to Lyon"); err != nil {
+		log.Fatal(err)
+	}
+	hits, err := notes.SearchText("night tr", memory.SearchOptions{Prefix: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(hits[0].Key, len(hits[0].Matches()))
+	// Output: trip 2
+}
+
+func ExampleOptions_textOf() {
+	french, err := text.Language("fr")
+	if err != nil {
+		log.Fatal(err)
+	}
+	m := memory.New(memory.Options{
+		AnalyzerOf: func(space []string) *text.Analyzer {
+			if len(space) > 0 && space[0] == "fr" {
+				return french
+			}
+			return nil // Options.Analyzer: English
+		},
+		TextOf: func(_ []string, v memory.Value) iter.Seq2[string, int] {
+			return func(yield func(string, int) bool) {
+				_ = yield(v.Step("title").String(), 3) && yield(v.Step("text").String(), 1) // and no role
+			}
+		},
+	})
+	s := m.Space("fr", "notes")
+	if _, err := s.Put("k", map[string]any{"role": "user", "title": "Les chevaux", "text": "Ils mangeaient"}); err != nil {
+		log.Fatal(err)
+	}
+	for _, query := range []string{"cheval", "manger", "user"} {
+		hits, err := s.SearchText(query, memory.SearchOptions{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(query, len(hits))
+	}
+	// Output:
+	// cheval 1
+	// manger 1
+	// user 0
+}

@@ -1,0 +1,266 @@
+package memory_test
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/text"
+)
+
+// found returns the names of hits: "space/key".
+func found(hits []memory.Hit) (names []string) {
+	for _, h := range hits {
+		names = append(names, strings.Join(append(h.Space(), h.Key), "/"))
+	}
+	return names
+}
+
+// A search of all spaces below is one of all their entries in one space, and scores are
+// those of that.
+func TestSearchBelow(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	m := memory.New(memory.Options{})
+	flat := memory.New(memory.Options{}).Space("flat")
+	words := []string{"tea", "train", "horse", "music", "the", "her", "rain", "roof", "bread", "green"}
+	put := func(path []string, key string, within bool) {
+		var b strings.Builder
+		for range 2 + r.IntN(6) {
+			b.WriteString(words[int(float64(len(words))*r.Float64()*r.Float64())] + " ")
+		}
+		vector := []float32{r.Float32() - 0.5, r.Float32() - 0.5, r.Float32() - 0.5}
+		it := memory.Item{Value: b.String(), Vector: vector, Metadata: map[string]any{"odd": len(key) % 2}}
+		_, err := m.Space(path...).PutItem(key, it)
+		require.NoError(t, err)
+		if within {
+			_, err = flat.PutItem(strings.Join(append(path, key), "/"), it)
+			require.NoError(t, err)
+		}
+	}
+	for i := range 600 {
+		path := []string{"user", fmt.Sprint(r.IntN(12))}
+		if i%3 == 0 {
+			path = append(path, "notes")
+		}
+		put(path, fmt.Sprint("k", i), true)
+	}
+	put([]string{"user"}, "self", true)
+	put([]string{"users"}, "no", false)
+	put(nil, "no", false)
+	put([]string{"use"}, "no", false)
+
+	for i := range 60 {
+		o := memory.SearchOptions{K: 1 + r.IntN(40), Below: true}
+		if i%3 == 0 {
+			o.Filter = memory.Meta("odd").Eq(1)
+		}
+		if i%4 == 0 {
+			o.MinScore = r.Float64()
+		}
+		query := words[r.IntN(len(words))] + " " + words[r.IntN(len(words))] + " her"
+		vector := []float32{r.Float32() - 0.5, r.Float32() - 0.5, r.Float32() - 0.5}
+		o.Metric = []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[i%3]
+		in := o
+		in.Below = false
+		for name, both := range map[string]func(s memory.Space, o memory.SearchOptions) ([]memory.Hit, error){
+			"text":   func(s memory.Space, o memory.SearchOptions) ([]memory.Hit, error) { return s.SearchText(query, o) },
+			"vector": func(s memory.Space, o memory.SearchOptions) ([]memory.Hit, error) { return s.Search(vector, o) },
+		} {
+			got, err := both(m.Space("user"), o)
+			require.NoError(t, err)
+			want, err := both(flat, in)
+			require.NoError(t, err)
+			all := in
+			all.K = 1000
+			every, err := both(flat, all)
+			require.NoError(t, err)
+			scores := map[string]float64{}
+			for _, h := range every {
+				scores[h.Key] = h.Score
+			}
+			require.Len(t, got, len(want), "%s %q", name, query)
+			for j, key := range found(got) {
+				require.InDelta(t, want[j].Score, got[j].Score, 1e-9, "%s %q", name, query)
+				require.Contains(t, scores, key)
+				require.InDelta(t, scores[key], got[j].Score, 1e-9)
+			}
+		}
+		got, err := m.Space("user").SearchBoth(vector, query, o)
+		require.NoError(t, err)
+		require.True(t, slices.IsSortedFunc(got, func(a, b memory.Hit) int { return cmp.Compare(b.Score, a.Score) }))
+		require.Len(t, slices.Compact(slices.Sorted(slices.Values(found(got)))), len(got), "each once")
+	}
+
+	hits, err := m.Space("nobody").SearchText("tea", memory.SearchOptions{Below: true})
+	require.NoError(t, err)
+	require.Empty(t, hits)
+	hits, err = m.Space().SearchText("tea", memory.SearchOptions{Below: true, K: 1000})
+	require.NoError(t, err)
+	require.NotEmpty(t, hits)
+
+	// What is cleared is not found, what is forked is.
+	before := m.Load()
+	_, err = m.Space("user", "3").ClearAll()
+	require.NoError(t, err)
+	hits, err = m.Space("user").SearchText("tea", memory.SearchOptions{Below: true, K: 1000})
+	require.NoError(t, err)
+	for _, h := range hits {
+		require.NotEqual(t, "3", cmp.Or(append(h.Space(), "", "")[1]))
+	}
+	old, err := before.Space("user").SearchText("tea", memory.SearchOptions{Below: true, K: 1000})
+	require.NoError(t, err)
+	require.Greater(t, len(old), len(hits))
+}
+
+// Spaces whose vectors have another dimension are passed over.
+func TestSearchBelowOfDimensions(t *testing.T) {
+	m := memory.New(memory.Options{})
+	for i, v := range [][]float32{{1, 0}, {1, 0, 0}, {0, 1}} {
+		_, err := m.Space("user", fmt.Sprint(i)).PutVector("k", v, nil)
+		require.NoError(t, err)
+	}
+	hits, err := m.Space("user").Search([]float32{1, 0}, memory.SearchOptions{Below: true})
+	require.NoError(t, err)
+	require.Equal(t, []string{"user/0/k", "user/2/k"}, found(hits))
+	_, err = m.Space("user").Search([]float32{1, 0, 0, 0}, memory.SearchOptions{Below: true})
+	require.ErrorIs(t, err, memory.ErrDimension)
+	_, err = m.Space("user").Search([]float32{}, memory.SearchOptions{Below: true})
+	require.ErrorIs(t, err, memory.ErrEmpty)
+}
+
+// Of each pair of entries about one thing a vector tells the thing apart, within noise,
+// and a word does: both know half, and together find more than either.
+func TestSearchBothFindsMore(t *testing.T) {
+	const n, dim = 400, 16
+	r := rand.New(rand.NewPCG(5, 5))
+	s := memory.New(memory.Options{}).Space("s")
+	near := func(of []float32, noise float64) []float32 {
+		v := make([]float32, dim)
+		for i := range v {
+			v[i] = of[i] + float32(noise*r.NormFloat64())
+		}
+		return v
+	}
+	topics := make([][]float32, 20)
+	for i := range topics {
+		topics[i] = near(make([]float32, dim), 1)
+	}
+	word := func(i int) string { return fmt.Sprintf("word%d", i) }
+	vectors := make([][]float32, n)
+	for i := range n { // one of 20 topics, by its vector, and one of 20 words, by its text
+		vectors[i] = topics[i%20]
+		_, err := s.PutItem(fmt.Sprint(i), memory.Item{Value: word(i / 20), Vector: near(topics[i%20], 0.5)})
+		require.NoError(t, err)
+	}
+	first := map[string]float64{} // how often what is asked for is among the first three
+	for range 200 {
+		i := r.IntN(n)
+		for lean, name := range map[float64]string{-1: "vector", 0: "both", 1: "words"} {
+			hits, err := s.SearchBoth(near(vectors[i], 0.5), word(i/20), memory.SearchOptions{K: 5, Lean: lean})
+			require.NoError(t, err)
+			if slices.Contains(found(hits), fmt.Sprint("s/", i)) {
+				first[name]++
+			}
+		}
+	}
+	require.Greater(t, first["both"], 1.5*first["vector"], first)
+	require.Greater(t, first["both"], 1.5*first["words"], first)
+}
+
+func TestLean(t *testing.T) {
+	s := memory.New(memory.Options{}).Space("s")
+	_, err := s.PutItem("by vector", memory.Item{Value: "tea", Vector: []float32{1, 0}})
+	require.NoError(t, err)
+	_, err = s.PutItem("by words", memory.Item{Value: "train", Vector: []float32{0, 1}})
+	require.NoError(t, err)
+	for lean, want := range map[float64][]string{-1: {"s/by vector", "s/by words"}, -0.98: {"s/by vector", "s/by words"}, 0.5: {"s/by words", "s/by vector"}, 1: {"s/by words"}} {
+		hits, err := s.SearchBoth([]float32{1, 0}, "train", memory.SearchOptions{Lean: lean})
+		require.NoError(t, err)
+		require.Equal(t, want, found(hits), lean)
+	}
+	for _, lean := range []float64{-1.1, 2, math.NaN()} {
+		_, err := s.SearchBoth([]float32{1, 0}, "train", memory.SearchOptions{Lean: lean})
+		require.ErrorIs(t, err, memory.ErrOptions)
+	}
+}
+
+func TestPhrasesAndPrefixes(t *testing.T) {
+	s := memory.New(memory.Options{}).Space("s")
+	for key, v := range map[string]any{"a": "the night train to Lyon", "b": map[string]any{"title": "train", "text": "at night"}, "c": "theatre"} {
+		_, err := s.Put(key, v)
+		require.NoError(t, err)
+	}
+	for _, c := range []struct {
+		query  string
+		prefix bool
+		want   []string
+	}{
+		{`night train`, false, []string{"s/a", "s/b"}}, {`"night train"`, false, []string{"s/a"}}, {`"at night"`, false, []string{"s/b"}},
+		{`"train night"`, false, nil}, {"thea", false, nil}, {"thea", true, []string{"s/c"}}, {`"night train" Ly`, true, []string{"s/a"}},
+	} {
+		hits, err := s.SearchText(c.query, memory.SearchOptions{Prefix: c.prefix})
+		require.NoError(t, err)
+		require.ElementsMatch(t, c.want, found(hits), c.query)
+	}
+}
+
+// What is text, how much of it counts, and its language are up to the space.
+func TestTextOfASpace(t *testing.T) {
+	french, err := text.Language("fr")
+	require.NoError(t, err)
+	m := memory.New(memory.Options{
+		AnalyzerOf: func(space []string) *text.Analyzer {
+			if space[0] == "fr" {
+				return french
+			}
+			return nil
+		},
+		TextOf: func(space []string, v memory.Value) iter.Seq2[string, int] {
+			return func(yield func(string, int) bool) {
+				_ = yield(v.Step("title").String(), 3) && yield(v.Step("text").String(), 1) && yield(v.Step("role").String(), 0)
+			}
+		},
+	})
+	note := func(title, text string) map[string]any {
+		return map[string]any{"title": title, "text": text, "role": "user"}
+	}
+	shared, err := memory.Freeze(note("les chevaux", "the horses mangeaient"))
+	require.NoError(t, err)
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		for _, space := range []string{"fr", "en"} { // one value, other words
+			if err := b.Space(space).Put("k", shared); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for query, want := range map[string][]string{"cheval": {"fr/k"}, "manger": {"fr/k"}, "chevaux": {"fr/k", "en/k"}, "user": nil} {
+		var all []string
+		for _, space := range []string{"fr", "en"} {
+			hits, err := m.Space(space).SearchText(query, memory.SearchOptions{})
+			require.NoError(t, err)
+			all = append(all, found(hits)...)
+		}
+		require.Equal(t, want, all, query)
+		hits, err := m.Space().SearchText(query, memory.SearchOptions{Below: true})
+		require.NoError(t, err)
+		require.ElementsMatch(t, want, found(hits), "each space analyzes the query its own way")
+	}
+	s := m.Space("en")
+	for key, n := range map[string]map[string]any{"in title": note("tea", "green and black"), "in text": note("green", "tea and black")} {
+		_, err := s.Put(key, n)
+		require.NoError(t, err)
+	}
+	hits, err := s.SearchText("tea", memory.SearchOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"en/in title", "en/in text"}, found(hits))
+	require.Equal(t, []memory.Match{{Text: "tea", From: 0, To: 3, Term: "tea"}}, hits[0].Matches())
+}

@@ -1,0 +1,63 @@
+package text
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Stop words lift what other words find, and find nothing themselves.
+func TestStopWords(t *testing.T) {
+	var x *Index
+	for key, text := range map[string]string{"hers": "the train is for her", "his": "the train is for him", "noise": "her her her and him"} {
+		x = x.Set(key, Tokenize(slices.Values([]string{text})))
+	}
+	for query, want := range map[string][]string{
+		"her train": {"hers", "his"}, "a train for HIM": {"his", "hers"}, "trains": {"hers", "his"}, "her": nil, "who is he": nil,
+	} {
+		hits, err := x.Search(query, Options{})
+		require.NoError(t, err)
+		var found []string
+		for _, h := range hits {
+			found = append(found, h.Key)
+		}
+		require.Equal(t, want, found, query)
+	}
+	// What becomes the same as a stop word is not one.
+	x = x.Set("stem", Tokenize(slices.Values([]string{"beings"}))).Set("stop", Tokenize(slices.Values([]string{"to be"})))
+	hits, err := x.Search("beings", Options{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"stem"}, keys(hits))
+}
+
+// TestStopWordsModel has documents and queries of English, about half stop words.
+func TestStopWordsModel(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	stops := []string{"the", "her", "of", "who", "you", "and"}
+	random := func(n int) string {
+		var b strings.Builder
+		for range n {
+			if r.IntN(2) == 0 {
+				b.WriteString(stops[int(float64(len(stops))*r.Float64()*r.Float64())] + " ")
+			} else {
+				f := r.Float64()
+				fmt.Fprintf(&b, "w%d ", int(f*f*200))
+			}
+		}
+		return b.String()
+	}
+	v := version{m: model{}}
+	for i := range 4000 {
+		w := Tokenize(slices.Values([]string{random(1 + r.IntN(20))}))
+		v.m[fmt.Sprint(i)] = w
+		v.x = v.x.Set(fmt.Sprint(i), w)
+	}
+	requireSound(t, v.m, v.x)
+	for range 100 {
+		requireSearch(t, v.m, v.x, random(1+r.IntN(8)), Options{K: 1 + r.IntN(20), MinScore: float64(r.IntN(2)) * r.Float64()})
+	}
+}

@@ -1,0 +1,51 @@
+package memory
+
+import (
+	"iter"
+
+	"github.com/cowstore/cowstore/memory/text"
+)
+
+// texts say what the text of entries is, and what its words are. They must be the same on
+// all replicas.
+type texts struct {
+	none       bool
+	analyzer   *text.Analyzer // nil: English
+	analyzerOf func(space []string) *text.Analyzer
+	textOf     func(space []string, v Value) iter.Seq2[string, int]
+}
+
+// analyzerFor returns the Analyzer of a space.
+func (t *texts) analyzerFor(path string) *text.Analyzer {
+	if t.analyzerOf != nil {
+		if a := t.analyzerOf(decodePath(path)); a != nil {
+			return a
+		}
+	}
+	return t.analyzer
+}
+
+// of returns the texts of a value in a space that count.
+func (t *texts) of(path string, v Value) iter.Seq[string] {
+	if t.textOf == nil {
+		return v.Texts()
+	}
+	return func(yield func(string) bool) {
+		for s, weight := range t.textOf(decodePath(path), v) {
+			if weight > 0 && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// wordsOf returns the words of a value in a space, which the text index is made of.
+func (t *tables) wordsOf(path string, v Value) text.Words {
+	switch {
+	case t.texts.none, !v.Exists():
+		return text.Words{}
+	case t.texts.textOf != nil:
+		return t.texts.analyzerFor(path).TokenizeWeighted(t.texts.textOf(decodePath(path), v))
+	}
+	return t.texts.analyzerFor(path).Tokenize(v.Texts())
+}
