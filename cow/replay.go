@@ -36,10 +36,12 @@ type stored interface {
 }
 
 // A restorer takes the rows of a table, and is told when there are no more. A row
-// that the table has at that revision stays as it is.
+// that the table has at that revision stays as it is. It may use its table until wait
+// has returned, after an error too.
 type restorer interface {
 	row(row door.Row) error
 	end() error
+	wait() error
 }
 
 // stored returns the tables that are stored, in the order of door.Row.Table.
@@ -315,7 +317,9 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 	defer tx.end()
 	var tables []restorer
 	for _, t := range all {
-		tables = append(tables, t.restore(tx))
+		t := t.restore(tx)
+		defer t.wait()
+		tables = append(tables, t)
 	}
 	if c.Rows != nil {
 		for row, err := range c.Rows {
@@ -335,7 +339,7 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 			return d, err
 		}
 	}
-	if d, err = tx.seal(true); err != nil {
+	if d, err = tx.seal(false); err != nil { // it is not one update, and has no Commit
 		return d, err
 	}
 	if d.next == base {
@@ -344,6 +348,5 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 			d.next.maps = base.maps
 		}
 	}
-	d.commit = nil // it is not one update
 	return d, nil
 }
