@@ -152,9 +152,10 @@ func (s *sink) Close() error {
 
 // write writes groups until the sink is closed or a write fails.
 func (s *sink) write() {
+	var oldest uint64
 	for {
-		group, oldest := s.next()
-		if len(group) == 0 {
+		var group []proposal
+		if group, oldest = s.next(); len(group) == 0 {
 			break
 		}
 		if s.err = s.writer.write(group, oldest); s.err != nil {
@@ -165,7 +166,7 @@ func (s *sink) write() {
 		s.drop(len(group))
 	}
 	if s.err == nil {
-		s.err = s.writer.end()
+		s.err = s.writer.end(oldest)
 	}
 	if err := s.writer.file.close(); s.err == nil {
 		s.err = err
