@@ -81,6 +81,9 @@ var groups = []struct {
 	{"vectors", func(b *bars) { b.vectorHeap(100_000) }},
 	{"pauses", func(b *bars) { b.pauses(100_000, 2*time.Second) }},
 	{"texts", func(b *bars) { b.texts(50_000) }},
+	{"durable", (*bars).durableCommits},
+	{"durable", (*bars).durableLoad},
+	{"durable", (*bars).durableReads},
 }
 
 // groupNames returns the names of the groups, in their order.
