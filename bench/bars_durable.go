@@ -47,7 +47,6 @@ func openDurable(k durable.Kind, dir string, n int) durableStore {
 // rewrite any of the rows for d, and how many bytes a commit writes.
 func perCommit(s durable.Store, writers int, d time.Duration) (ns, bytes float64) {
 	var done atomic.Int64
-	value := strings.Repeat("w", durableValue)
 	before := bytesWritten()
 	took := timed(func() {
 		var wg sync.WaitGroup
@@ -55,8 +54,8 @@ func perCommit(s durable.Store, writers int, d time.Duration) (ns, bytes float64
 		for w := range writers {
 			wg.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(w), 11))
-				for time.Now().Before(end) {
-					must(s.Set(barKey(r.IntN(durableRows)), value))
+				for time.Now().Before(end) { // another value each time, or SQLite writes nothing
+					must(s.Set(barKey(r.IntN(durableRows)), fmt.Sprintf("%0*d", durableValue, r.Uint64())))
 					done.Add(1)
 				}
 			})
