@@ -213,7 +213,7 @@ func (b *bars) durableReads() {
 			}
 			defer wg.Wait()
 			defer stop.Store(true)
-			return quantile(latencies(1_000_000, func(i int) {
+			return quantile(latencies(300_000, func(i int) {
 				r, _ := rows.Get(keys[i%len(keys)])
 				sink += r.Seen
 			}), 0.999)

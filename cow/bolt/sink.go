@@ -184,7 +184,7 @@ func (s *sink) write() {
 }
 
 // A gathering says how long a transaction is worth waiting for those whose updates the
-// last one had: they are about to make the next, and would else wait for two.
+// last one had: if they come back at once, one transaction does instead of two.
 type gathering struct {
 	group int           // of the last transaction
 	took  time.Duration // the last transaction
