@@ -168,8 +168,7 @@ func (s *sink) write() {
 			break
 		}
 		s.line.Ack(group[len(group)-1].Version)
-		s.drop(len(group))
-		last.wrote(len(group), time.Since(begun))
+		last.wrote(len(group)+s.drop(len(group)), time.Since(begun))
 	}
 	if s.err == nil {
 		s.err = s.writer.end(oldest)
@@ -186,17 +185,17 @@ func (s *sink) write() {
 // A gathering says how long a transaction is worth waiting for those whose updates the
 // last one had: if they come back at once, one transaction does instead of two.
 type gathering struct {
-	group int           // of the last transaction
-	took  time.Duration // the last transaction
-	skip  int           // so many transactions do not wait
-	vain  int           // so many waits in a row were in vain
+	all  int           // of the last transaction, and who waited at its end
+	took time.Duration // the last transaction
+	skip int           // so many transactions do not wait
+	vain int           // so many waits in a row were in vain
 }
 
-func (g *gathering) wrote(group int, took time.Duration) { g.group, g.took = group, took }
+func (g *gathering) wrote(all int, took time.Duration) { g.all, g.took = all, took }
 
 // patience returns for how long to wait, given how many wait already.
 func (g *gathering) patience(waiting int) time.Duration {
-	if g.group == 0 || waiting == 0 {
+	if waiting >= g.all {
 		return 0
 	}
 	if g.skip > 0 {
@@ -237,9 +236,9 @@ func (s *sink) next(last *gathering) ([]proposal, uint64) {
 
 // gather waits a moment for those of the last group. The caller holds mu.
 func (s *sink) gather(last *gathering) {
-	all := min(len(s.queue)+last.group, s.limit)
+	all := min(last.all, s.limit)
 	patience := last.patience(len(s.queue))
-	if patience == 0 {
+	if patience == 0 || len(s.queue) >= all {
 		return
 	}
 	until := time.Now().Add(patience)
@@ -251,8 +250,8 @@ func (s *sink) gather(last *gathering) {
 	last.met(len(s.queue) >= all)
 }
 
-// drop drops the first n proposals, which are on disk.
-func (s *sink) drop(n int) {
+// drop drops the first n proposals, which are on disk, and returns how many are left.
+func (s *sink) drop(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.queue[:n] {
@@ -261,6 +260,7 @@ func (s *sink) drop(n int) {
 	s.queue = append([]proposal(nil), s.queue[n:]...)
 	s.acked = max(0, s.acked-n)
 	s.change()
+	return len(s.queue)
 }
 
 // acknowledge acknowledges proposals before they are on disk, unless others wait for
