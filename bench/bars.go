@@ -82,6 +82,9 @@ var groups = []struct {
 	{"pauses", func(b *bars) { b.pauses(100_000, 2*time.Second) }},
 	{"texts", func(b *bars) { b.texts(50_000) }},
 	{"texts", func(b *bars) { b.recalls(1_000) }},
+	{"durable", (*bars).durableCommits},
+	{"durable", (*bars).durableLoad},
+	{"durable", (*bars).durableReads},
 }
 
 // groupNames returns the names of the groups, in their order.

@@ -104,14 +104,17 @@ func (d *tableDef[K, V]) replay(tx *Tx, row door.Row) error {
 }
 
 // A tableRestorer is a restorer of a table. It takes rows in batches, each of which it
-// decodes on all processors.
+// decodes on all processors, and puts into the table while the next is read and decoded.
 type tableRestorer[K comparable, V any] struct {
 	def   *tableDef[K, V]
-	e     *Editor[K, V]
+	e     *Editor[K, V] // used by one flush at a time
 	base  *Map[K, V]
 	seen  map[K]struct{} // nil: the table was empty
 	batch []door.Row
 	rows  []restored[K, V] // those of batch
+	spare []restored[K, V] // those of the batch before, while they are put into the table
+
+	putting chan error // gets the outcome of that; nil: nothing is put
 }
 
 type restored[K comparable, V any] struct {
@@ -174,17 +177,40 @@ func (r *tableRestorer[K, V]) flush() error {
 			return err
 		}
 	}
-	builder[K, V]{}.PutAll(r.e, func(yield func(K, snapshot.Isolated[V]) bool) {
-		for _, row := range r.rows {
-			if !yield(row.key, row.value) {
-				return
-			}
-		}
-	})
 	clear(r.batch)
-	clear(r.rows)
 	r.batch = r.batch[:0]
+	if err := r.wait(); err != nil {
+		return err
+	}
+	r.rows, r.spare = r.spare, r.rows
+	r.putting = make(chan error, 1)
+	go r.put(r.spare, r.putting)
 	return nil
+}
+
+// put puts rows into the table, and says when it has.
+func (r *tableRestorer[K, V]) put(rows []restored[K, V], done chan<- error) {
+	err := errGoexit // unless this returns
+	defer func() { done <- err }()
+	_, err = recovered(func() (_ struct{}, err error) {
+		builder[K, V]{}.PutAll(r.e, func(yield func(K, snapshot.Isolated[V]) bool) {
+			for _, row := range rows {
+				if !yield(row.key, row.value) {
+					return
+				}
+			}
+		})
+		clear(rows)
+		return struct{}{}, nil
+	})
+}
+
+func (r *tableRestorer[K, V]) wait() (err error) {
+	if r.putting != nil {
+		err = <-r.putting
+		r.putting = nil
+	}
+	return err
 }
 
 func (r *tableRestorer[K, V]) decode(row door.Row) (is restored[K, V], err error) {
@@ -203,8 +229,14 @@ func (r *tableRestorer[K, V]) decode(row door.Row) (is restored[K, V], err error
 }
 
 func (r *tableRestorer[K, V]) end() error {
-	if err := r.flush(); err != nil || r.seen == nil {
+	if err := r.flush(); err != nil {
 		return err
+	}
+	if err := r.wait(); err != nil {
+		return err
+	}
+	if r.seen == nil {
+		return nil
 	}
 	for key := range r.base.Keys() {
 		if _, ok := r.seen[key]; !ok {

@@ -36,10 +36,12 @@ type stored interface {
 }
 
 // A restorer takes the rows of a table, and is told when there are no more. A row
-// that the table has at that revision stays as it is.
+// that the table has at that revision stays as it is. It may use its table until wait
+// has returned, after an error too.
 type restorer interface {
 	row(row door.Row) error
 	end() error
+	wait() error
 }
 
 // stored returns the tables that are stored, in the order of door.Row.Table.
@@ -306,7 +308,9 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 	defer tx.end()
 	var tables []restorer
 	for _, t := range all {
-		tables = append(tables, t.restore(tx))
+		t := t.restore(tx)
+		defer t.wait()
+		tables = append(tables, t)
 	}
 	if c.Rows != nil {
 		for row, err := range c.Rows {
@@ -326,12 +330,11 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 			return d, err
 		}
 	}
-	if d, err = tx.seal(true); err != nil {
+	if d, err = tx.seal(false); err != nil { // it is not one update, and has no Commit
 		return d, err
 	}
 	if d.next == base {
 		d.next = l.db.same(base, c.Version)
 	}
-	d.commit = nil // it is not one update
 	return d, nil
 }

@@ -31,9 +31,15 @@ func openBatch(path string, batch Batch) (Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.db.MaxBatchSize, b.db.MaxBatchDelay = batch.Size, batch.Delay
 	b.run = b.db.Batch
+	batch.Set(b)
 	return b, nil
+}
+
+// Set sets a store of BatchOf, which nobody may use meanwhile.
+func (b Batch) Set(s Store) {
+	db := s.(*raw).db
+	db.MaxBatchSize, db.MaxBatchDelay = b.Size, b.Delay
 }
 
 func (b *raw) Set(key, value string) error {

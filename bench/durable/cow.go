@@ -7,10 +7,11 @@ import (
 	"github.com/cowstore/cowstore/cow/bolt"
 )
 
-// Cow is a DB that cow/bolt keeps in a file.
-type Cow struct {
+// CowStore is a DB that cow/bolt keeps in a file.
+type CowStore struct {
 	DB   *cow.DB
 	Rows *cow.Table[string, Row]
+	past cow.Retention
 }
 
 type rowCodec struct{}
@@ -18,15 +19,23 @@ type rowCodec struct{}
 func (rowCodec) Append(b []byte, r Row) ([]byte, error) { return r.Append(b), nil }
 func (rowCodec) Decode(b []byte) (Row, error)           { return DecodeRow(b) }
 
-// InMemory returns a Cow that is in no file.
-func InMemory() *Cow {
+// InMemory returns a CowStore that is in no file.
+func InMemory() *CowStore {
 	db := new(cow.DB)
-	return &Cow{db, cow.NewTable[string](db, "rows", cow.Options[Row]{Codec: rowCodec{}})}
+	return &CowStore{DB: db, Rows: cow.NewTable[string](db, "rows", cow.Options[Row]{Codec: rowCodec{}})}
 }
 
-// OpenCow opens the file at path.
-func OpenCow(path string) (Store, error) {
+func openCow(path string) (Store, error) { return InMemory().open(path) }
+
+// openCowPast retains a thousand versions.
+func openCowPast(path string) (Store, error) {
 	c := InMemory()
+	c.past.Versions = 1000
+	c.DB.Retain(c.past)
+	return c.open(path)
+}
+
+func (c *CowStore) open(path string) (Store, error) {
 	if _, err := bolt.Open(path, c.DB, bolt.Options{}); err != nil {
 		return nil, fmt.Errorf("cow/bolt: %w", err)
 	}
@@ -34,13 +43,15 @@ func OpenCow(path string) (Store, error) {
 }
 
 // Set is of Store.
-func (c *Cow) Set(key, value string) error {
+func (c *CowStore) Set(key, value string) error {
 	_, err := c.Rows.Set(key, Row{Value: value})
 	return err
 }
 
-// SetAll is of Store.
-func (c *Cow) SetAll(rows func(yield func(key, value string) bool)) error {
+// SetAll is of Store. The rows are no part of the past.
+func (c *CowStore) SetAll(rows func(yield func(key, value string) bool)) error {
+	c.DB.Retain(cow.Retention{})
+	defer c.DB.Retain(c.past)
 	return c.DB.Update(func(tx *cow.Tx) error {
 		e := c.Rows.Edit(tx)
 		rows(func(key, value string) bool {
@@ -52,7 +63,7 @@ func (c *Cow) SetAll(rows func(yield func(key, value string) bool)) error {
 }
 
 // Each is of Store.
-func (c *Cow) Each(f func(key string, r Row)) error {
+func (c *CowStore) Each(f func(key string, r Row)) error {
 	for key, r := range c.Rows.Load().All() {
 		f(key, r)
 	}
@@ -60,4 +71,4 @@ func (c *Cow) Each(f func(key string, r Row)) error {
 }
 
 // Close is of Store.
-func (c *Cow) Close() error { return c.DB.Close() }
+func (c *CowStore) Close() error { return c.DB.Close() }

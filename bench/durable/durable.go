@@ -28,15 +28,18 @@ type Kind struct {
 	Open     func(path string) (Store, error)
 }
 
-// Kinds returns all there are; batch is how bbolt's Batch is set.
-func Kinds(batch Batch) []Kind {
-	return []Kind{
-		{"cow-bolt", "cow/bolt", OpenCow},
-		{"bbolt-update", "bbolt, Update", openUpdate},
-		{"bbolt-batch", "bbolt, Batch", func(path string) (Store, error) { return openBatch(path, batch) }},
-		{"buntdb", "BuntDB, SyncAlways", openBunt},
-		{"sqlite", "SQLite, WAL, synchronous=FULL", openSQLite},
-	}
+// The kinds there are, but for BatchOf.
+var (
+	Cow     = Kind{"cow-bolt", "cow/bolt", openCow}
+	CowPast = Kind{"cow-bolt-past", "cow/bolt with a past", openCowPast}
+	Update  = Kind{"bbolt-update", "bbolt, Update", openUpdate}
+	Bunt    = Kind{"buntdb", "BuntDB, SyncAlways", openBunt}
+	SQLite  = Kind{"sqlite", "SQLite, WAL, synchronous=FULL", openSQLite}
+)
+
+// BatchOf is bbolt with calls of Batch, set so.
+func BatchOf(batch Batch) Kind {
+	return Kind{"bbolt-batch", fmt.Sprintf("bbolt, Batch of %v", batch), func(path string) (Store, error) { return openBatch(path, batch) }}
 }
 
 // A Batch is how bbolt collects calls of Batch.

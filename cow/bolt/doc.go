@@ -41,9 +41,11 @@
 // # How it is written
 //
 // Updates derive from each other while one transaction is being synced; the next takes all
-// that have come meanwhile. A transaction has the rows, or with a past, the commits, and a
+// that have come meanwhile, and before that waits for the writers of the last, where they
+// use to come back at once, for at most half as long as the last took. A transaction has the rows, or with a past, the commits, and a
 // few bytes that say what the file has. Commits that the DB no longer retains are moved
-// from the log to the tables, twice as many as come. See format.go.
+// from the log to the tables, some hundreds at once, and when the DB is closed: until then
+// the file has a somewhat longer past than the DB. See format.go.
 //
 // # Damage
 //

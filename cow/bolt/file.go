@@ -58,7 +58,7 @@ func lockFile(path string, readOnly bool) (*file, error) {
 		f.bolt, err = bbolt.Open(path, 0, &bbolt.Options{
 			ReadOnly:     readOnly,
 			Timeout:      1, // at once
-			FreelistType: bbolt.FreelistMapType,
+			FreelistType: bbolt.FreelistArrayType,
 			NoStatistics: true,
 			OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
 				f.under, err = os.OpenFile(name, flag&^os.O_CREATE, mode)
@@ -160,7 +160,7 @@ func newBuilder(path string, mode os.FileMode, s *state) (*builder, error) {
 		b.state.tables[i].tally = tally{}
 	}
 	if err = errors.Join(temp.Chmod(mode), temp.Close()); err == nil {
-		b.bolt, err = bbolt.Open(b.temp, mode, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoStatistics: true})
+		b.bolt, err = bbolt.Open(b.temp, mode, &bbolt.Options{FreelistType: bbolt.FreelistArrayType, NoStatistics: true})
 	}
 	if err == nil {
 		err = b.begin()

@@ -11,6 +11,14 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
+// Commits that need not be kept are folded into the tables once there are foldAt of them:
+// together they change fewer pages. And no more than about foldBytes in one transaction, so
+// that none takes long.
+const (
+	foldAt    = 256
+	foldBytes = 16 << 20
+)
+
 // A writer writes groups of commits, each in one transaction.
 type writer struct {
 	file  *file
@@ -36,11 +44,13 @@ func (w *writer) write(group []proposal, oldest uint64) error {
 	next := w.state.clone()
 	last := group[len(group)-1]
 	err := w.file.update(func(tx *bbolt.Tx) error {
-		// Twice as many as come, so that the log gets shorter where less is kept, and
-		// no transaction takes long.
-		rows, err := w.fold(tx, next, oldest, max(64, 2*len(group)))
-		if err != nil {
-			return err
+		var rows []door.Row
+		var err error
+		if oldest == door.NoPast || oldest >= next.base.version+foldAt {
+			// At least twice as many as come, so that the log gets shorter where less is kept.
+			if rows, err = w.fold(tx, next, oldest, max(foldAt, 2*len(group))); err != nil {
+				return err
+			}
 		}
 		if oldest == door.NoPast && next.log.count == 0 {
 			for _, c := range group {
@@ -83,16 +93,17 @@ func (w *writer) append(tx *bbolt.Tx, next *state, group []proposal) error {
 	return nil
 }
 
-// fold takes at most n commits up to oldest out of the log, and returns their rows, which
-// are to be applied.
+// fold takes at most n commits up to oldest out of the log, the first at least if there is
+// one, and returns their rows, which are to be applied.
 func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []door.Row, err error) {
 	if next.log.count == 0 {
 		return nil, nil
 	}
 	log, seal := tx.Bucket(logBucket), sealOf(logBucket)
 	var keys [][]byte
+	size := 0
 	at := log.Cursor()
-	for key, value := at.First(); key != nil && len(keys) < n; key, value = at.Next() {
+	for key, value := at.First(); key != nil && len(keys) < n && size < foldBytes; key, value = at.Next() {
 		if len(key) == 8 && binary.BigEndian.Uint64(key) > oldest {
 			break
 		}
@@ -102,6 +113,7 @@ func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []d
 		}
 		rows = append(rows, c.rows...)
 		keys = append(keys, bytes.Clone(key))
+		size += len(value)
 		next.log.remove(sum, c.version)
 		next.base = c.moment
 	}
@@ -153,19 +165,32 @@ func put(bucket *bbolt.Bucket, of seal, t *tableState, r door.Row) error {
 	return bucket.Put(key, of.close(key, value))
 }
 
-// end says that the file ends cleanly. It does so twice, which leaves both of bbolt's
-// meta pages with the same contents: then one can get damaged, and nothing is lost.
-func (w *writer) end() error {
+// end says that the file ends cleanly, and folds what need not be kept. It says so twice,
+// which leaves both of bbolt's meta pages with the same contents: then one can get
+// damaged, and nothing is lost.
+func (w *writer) end(oldest uint64) error {
 	if !w.wrote && !w.state.early {
 		return nil
 	}
-	w.state.early = false
-	for range 2 {
+	for same := 0; same < 2; {
+		next := w.state.clone()
+		next.early = false
 		if err := w.file.update(func(tx *bbolt.Tx) error {
-			return tx.Bucket(metaBucket).Put(stateKey, w.state.encode())
+			rows, err := w.fold(tx, next, oldest, foldAt)
+			if err != nil {
+				return err
+			}
+			if err := apply(tx, next, rows); err != nil {
+				return err
+			}
+			return tx.Bucket(metaBucket).Put(stateKey, next.encode())
 		}); err != nil {
 			return err
 		}
+		if same++; next.log.count != w.state.log.count {
+			same = 1
+		}
+		w.state = next
 	}
 	return nil
 }

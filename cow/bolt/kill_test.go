@@ -74,6 +74,10 @@ func (b *bank) move(writer string, n int) (version uint64, err error) {
 	return version, err
 }
 
+// failSync makes a sync of a child fail that is asked to, and returns what tells how many
+// there were.
+var failSync = func() (told func(), err error) { return func() {}, nil }
+
 func child(path string, sync bolt.Sync, limit uint64) {
 	signal.Ignore(syscall.SIGXFSZ)
 	b, err := openBank(path, sync)
@@ -98,6 +102,11 @@ func child(path string, sync bolt.Sync, limit uint64) {
 			return
 		}
 	}
+	told, err := failSync()
+	if err != nil {
+		fmt.Println("error", err)
+		return
+	}
 	together(bankWriters, func(w int) {
 		writer := fmt.Sprint("w", w)
 		n, _ := b.last.Get(writer)
@@ -119,6 +128,7 @@ func child(path string, sync bolt.Sync, limit uint64) {
 	first, err := b.move("again", 1)
 	fmt.Println("again", first, b.db.Load().Version(), err)
 	fmt.Println("closed", 0, b.db.Close())
+	told()
 }
 
 // run runs a child until it is killed, after a while from its first line on, or ends

@@ -122,29 +122,51 @@ func TestThePastIsTrimmed(t *testing.T) {
 func TestALongPastIsForgottenInSteps(t *testing.T) {
 	path := temp(t)
 	s := open(t, path, bolt.Options{}, forever)
-	for i := range 200 {
-		require.NoError(t, s.add(fmt.Sprint(i%7), i, "x"))
-	}
+	together(16, func(w int) {
+		for i := range 40 {
+			if err := s.add(fmt.Sprint(i%7), w+i, "x"); err != nil {
+				t.Error(err)
+			}
+		}
+	})
 	s.db.Retain(cow.Retention{})
+	last := uint64(0)
 	for i := range 6 {
 		require.NoError(t, s.add(fmt.Sprint(i), -i, "y"))
-		want, v := s.now(), s.db.Load().Version()
-		require.NoError(t, s.db.Close())
-		info, err := bolt.Check(path)
+		copied := fmt.Sprint(path, i)
+		copyFile(t, path, copied)
+		info, err := bolt.Check(copied)
 		require.NoError(t, err)
-		require.Equal(t, v, info.Version)
-		require.LessOrEqual(t, info.Oldest, v)
-		s = open(t, path, bolt.Options{}, forever) // which keeps what is left
-		require.Equal(t, want, s.now())
-		s.db.Retain(cow.Retention{})
+		require.Equal(t, s.db.Load().Version(), info.Version)
+		require.LessOrEqual(t, info.Oldest, last+256)
+		require.True(t, info.Oldest > last || i == 0 || last > 640)
+		last = info.Oldest
+		require.Equal(t, s.now(), open(t, copied, bolt.Options{}, forever).now())
 	}
+	require.Equal(t, s.db.Load().Version(), last)
 	info, err := bolt.Check(path)
 	require.ErrorIs(t, err, bolt.ErrLocked)
 	require.Nil(t, info)
+}
+
+// Commits that need not be kept are taken out of the log together, and at last by Close.
+func TestThePastIsTrimmedTogether(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, cow.Retention{Versions: 10})
+	oldest := func(path string) uint64 {
+		info, err := bolt.Check(path)
+		require.NoError(t, err)
+		return info.Oldest
+	}
+	for i := range 330 {
+		require.NoError(t, s.add(fmt.Sprint(i%7), i, "x"))
+		if i == 250 || i == 329 {
+			copyFile(t, path, path+"copy")
+			require.EqualValues(t, i/256*256, oldest(path+"copy"))
+		}
+	}
 	require.NoError(t, s.db.Close())
-	info, err = bolt.Check(path)
-	require.NoError(t, err)
-	require.Equal(t, info.Version, info.Oldest)
+	require.EqualValues(t, 320, oldest(path))
 }
 
 // Watches and waits of the process go on over what is written.

@@ -22,6 +22,7 @@ type sink struct {
 	queue   []proposal // what is not on disk, the oldest first
 	bytes   int        // in queue
 	acked   int        // so many of queue are acknowledged: with Every
+	wanted  int        // so many in queue are a change; 0: any
 	oldest  uint64     // see Trim
 	closing bool
 	ended   bool          // nothing is written any more
@@ -130,7 +131,9 @@ func (s *sink) Propose(c *door.Commit) error {
 	defer s.mu.Unlock()
 	s.queue = append(s.queue, proposal{c, at, n})
 	s.bytes += n
-	s.change()
+	if len(s.queue) >= s.wanted || s.bytes >= queueBytes {
+		s.change()
+	}
 	return nil
 }
 
@@ -152,20 +155,23 @@ func (s *sink) Close() error {
 
 // write writes groups until the sink is closed or a write fails.
 func (s *sink) write() {
+	var oldest uint64
+	var last gathering
 	for {
-		group, oldest := s.next()
-		if len(group) == 0 {
+		var group []proposal
+		if group, oldest = s.next(&last); len(group) == 0 {
 			break
 		}
+		begun := time.Now()
 		if s.err = s.writer.write(group, oldest); s.err != nil {
 			s.line.Fail(s.err)
 			break
 		}
 		s.line.Ack(group[len(group)-1].Version)
-		s.drop(len(group))
+		last.wrote(len(group)+s.drop(len(group)), time.Since(begun))
 	}
 	if s.err == nil {
-		s.err = s.writer.end()
+		s.err = s.writer.end(oldest)
 	}
 	if err := s.writer.file.close(); s.err == nil {
 		s.err = err
@@ -176,15 +182,50 @@ func (s *sink) write() {
 	s.change()
 }
 
+// A gathering says how long a transaction is worth waiting for those whose updates the
+// last one had: if they come back at once, one transaction does instead of two.
+type gathering struct {
+	all  int           // of the last transaction, and who waited at its end
+	took time.Duration // the last transaction
+	skip int           // so many transactions do not wait
+	vain int           // so many waits in a row were in vain
+}
+
+func (g *gathering) wrote(all int, took time.Duration) { g.all, g.took = all, took }
+
+// patience returns for how long to wait, given how many wait already.
+func (g *gathering) patience(waiting int) time.Duration {
+	if waiting >= g.all {
+		return 0
+	}
+	if g.skip > 0 {
+		g.skip--
+		return 0
+	}
+	return g.took / 2
+}
+
+// met says whether all came. When they do not, waits get rare.
+func (g *gathering) met(all bool) {
+	if g.vain++; all {
+		g.vain = 0
+	}
+	g.skip = 1<<min(g.vain, 6) - 1
+}
+
 // next waits until it is time to write and returns what waits, or nothing if the sink
 // is closed, and the oldest version that the file has to keep.
-func (s *sink) next() ([]proposal, uint64) {
+func (s *sink) next(last *gathering) ([]proposal, uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
 		n, now := len(s.queue), time.Time{}
 		if n > 0 {
 			now = s.queue[0].at.Add(time.Duration(s.sync) / 2) // the rest is for the disk
+		}
+		if n > 0 && s.sync == Always {
+			s.gather(last)
+			n = len(s.queue)
 		}
 		if s.closing || n > 0 && (s.sync == Always || n >= s.limit || s.bytes >= queueBytes || !time.Now().Before(now)) {
 			return s.queue[:n:n], s.oldest
@@ -193,8 +234,24 @@ func (s *sink) next() ([]proposal, uint64) {
 	}
 }
 
-// drop drops the first n proposals, which are on disk.
-func (s *sink) drop(n int) {
+// gather waits a moment for those of the last group. The caller holds mu.
+func (s *sink) gather(last *gathering) {
+	all := min(last.all, s.limit)
+	patience := last.patience(len(s.queue))
+	if patience == 0 || len(s.queue) >= all {
+		return
+	}
+	until := time.Now().Add(patience)
+	s.wanted = all
+	for !s.closing && len(s.queue) < all && s.bytes < queueBytes && time.Now().Before(until) {
+		s.await(context.Background(), until)
+	}
+	s.wanted = 0
+	last.met(len(s.queue) >= all)
+}
+
+// drop drops the first n proposals, which are on disk, and returns how many are left.
+func (s *sink) drop(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.queue[:n] {
@@ -203,6 +260,7 @@ func (s *sink) drop(n int) {
 	s.queue = append([]proposal(nil), s.queue[n:]...)
 	s.acked = max(0, s.acked-n)
 	s.change()
+	return len(s.queue)
 }
 
 // acknowledge acknowledges proposals before they are on disk, unless others wait for
