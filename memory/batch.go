@@ -20,9 +20,10 @@ type Batch struct {
 	cleared clearings      // so far
 	dims    map[string]int // of vectors that were put and are not settled yet, by space
 
-	wrote   bool            // a verb changed something
-	stored  int             // entries
-	limited map[string]bool // spaces that were configured
+	wrote   bool             // a verb changed something
+	stored  int              // entries
+	limited map[string]bool  // keys of what may have too much, see limitsOf
+	own     map[string]total // by key, once it is known; see ownOf
 	swept   int
 	evicted []nameText
 }
