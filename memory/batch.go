@@ -163,5 +163,5 @@ func (b *Batch) complete(e *entry) {
 	if e.created == unset {
 		e.created = b.now
 	}
-	e.used.written(b.tick)
+	e.used.used(b.m.ticks.Add(1)) // each store by itself
 }

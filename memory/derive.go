@@ -59,7 +59,7 @@ func (t *tables) settler(tx *cow.Tx) *settler {
 func (s *settler) restart() {
 	s.settled, s.spaces, s.touched = s.base, s.t.spaces.In(s.tx.Base()), nil
 	s.cleared = clearings{s.t.cleared.In(s.tx.Base())}
-	s.sums, s.unsummed = nil, make(map[string]total)
+	s.sums, s.unsummed = nil, nil
 }
 
 // space returns a space as it is settled, which must not be modified.
@@ -87,6 +87,9 @@ func (s *settler) touch(path string) *space {
 		s.touched[path] = sp
 	}
 	if _, ok := s.unsummed[path]; !ok {
+		if s.unsummed == nil {
+			s.unsummed = make(map[string]total)
+		}
 		s.unsummed[path] = sp.total()
 	}
 	return sp
