@@ -11,8 +11,11 @@ import (
 // gone for everybody, and later writes remove a few of its rows each.
 
 // clearAtOnce is how many entries are removed at once when a space is cleared: more are
-// removed in steps.
-const clearAtOnce = 64
+// removed in steps, of up to purgeAtOnce by each update. Tests take smaller steps.
+var (
+	clearAtOnce = 64
+	purgeAtOnce = 128
+)
 
 // A clearing is the mark of a space that is cleared: nothing is there any more that was
 // written up to a version. It is immutable.
@@ -34,7 +37,8 @@ type mark struct {
 // covers reports whether a mark with that key is for a space.
 func covers(key, path string) bool {
 	if all, below := cutBelow(key); below {
-		return strings.HasPrefix(path, all)
+		rest, ok := strings.CutPrefix(path, all)
+		return ok && !strings.HasPrefix(rest, aboveBelow) // which is another element
 	}
 	return key == path
 }

@@ -169,3 +169,11 @@ func (s Snapshot) checkSums(fail func(format string, args ...any)) {
 		fail("what is below %q is not stored", decodePath(path))
 	}
 }
+
+// ClearInSmallSteps makes all that is cleared be cleared in small steps, until its result is
+// called.
+func ClearInSmallSteps() (restore func()) {
+	clear, purge := clearAtOnce, purgeAtOnce
+	clearAtOnce, purgeAtOnce = 1, 3
+	return func() { clearAtOnce, purgeAtOnce = clear, purge }
+}

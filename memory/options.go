@@ -58,13 +58,13 @@ func (e *Editor) Configure(o SpaceOptions) {
 		return
 	}
 	e.b.wrote = true
+	e.b.limit(e.space)
+	e.b.limit(e.space + aboveBelow)
 	if o == (SpaceOptions{}) {
 		options.Delete(e.space)
 		return
 	}
 	options.Set(e.space, &o)
-	e.b.limit(e.space)
-	e.b.limit(e.space + aboveBelow)
 }
 
 // optionsTable has what spaces are configured to, in a version or in an update.
