@@ -762,10 +762,11 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 		default:
 			x.write()
 		}
+		now, s := time.Now(), x.m.Load()
 		if steps > 10_000 && i%32 > 0 { // the long form
+			require.Equal(t, x.model.at(now).len(), s.Len())
 			continue
 		}
-		now, s := time.Now(), x.m.Load()
 		if replica != nil && i%8 == 0 {
 			sameMemory(t, s, replica.Load(), modelWords[:2])
 			require.NoError(t, replica.CheckDerived())
@@ -848,11 +849,11 @@ func (x *modelTest) forkAndMerge() {
 			require.Equal(t, rev-1, x.m.Load().Version())
 			x.check(x.m.Load(), x.model.at(time.Now()), false)
 			// Each conflict is resolved in its own way.
-			how := make(map[string]int)
+			how, when := make(map[string]int), make(map[string]*uint64)
 			value := freeze(t, "gamma resolved")
 			next, err := x.m.Merge(base, theirs, func(c memory.Conflict) (memory.Entry, error) {
 				id := fmt.Sprintf("%q", c.Space) + c.Key
-				how[id] = x.r.IntN(6)
+				how[id], when[id] = x.r.IntN(6), x.used()
 				path := fmt.Sprintf("%q", c.Space)
 				for i, e := range []memory.Entry{c.Ours, c.Theirs, c.Base} {
 					want, ok := []model{x.model, y.model, baseModel}[i][path][c.Key]
@@ -892,7 +893,7 @@ func (x *modelTest) forkAndMerge() {
 						next = *e
 					}
 					next.value, next.words, next.updated = value, []string{"gamma", "resolved"}, now
-					return slot{&next, new(byte), rev, x.used()}
+					return slot{&next, new(byte), rev, when[path+key]}
 				}
 				again := func(s slot) slot { return slot{s.modelEntry, new(byte), rev, s.used} }
 				switch how[path+key] {
