@@ -206,7 +206,7 @@ func TestOptionsOfSubtreesAreKept(t *testing.T) {
 // Limits near the largest numbers are limits like others: nothing overflows.
 func TestLimitsNearTheLargestNumbers(t *testing.T) {
 	for less := range 3 {
-		entries, bytes := math.MaxInt-less, int64(math.MaxInt64-less)
+		entries, bytes := math.MaxInt-less, math.MaxInt64-int64(less)
 		m := memory.New(memory.Options{MaxEntries: entries, MaxBytes: bytes})
 		o := memory.SpaceOptions{
 			MaxEntries: entries, MaxBytes: bytes, TTL: math.MaxInt64,
