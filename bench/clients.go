@@ -187,7 +187,8 @@ func (o *operation) do(s stores.Store, reader stores.Reader) {
 func (c *client) run(s stores.Store, stopped *atomic.Bool) {
 	reader := stores.NewReader(s)
 	var batch [every]operation
-	for at := 0; !stopped.Load(); at = (at + every) % len(c.chosen) {
+	// Once at least, however soon the time is up where the machine is busy.
+	for at, first := 0, true; first || !stopped.Load(); at, first = (at+every)%len(c.chosen), false {
 		for i, choice := range c.chosen[at : at+every] {
 			c.choose(&batch[i], int(choice))
 		}

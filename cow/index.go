@@ -120,7 +120,8 @@ func NewMultiIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, ke
 // NewOrder adds an index by the keys of the rows themselves.
 func NewOrder[K cmp.Ordered, V any](of Indexed[K, V], name string) *Index[K, V, K] {
 	x := newIndexDef(name, func(row Row[K, V], add func(K)) { add(row.Key()) }, IndexOptions[K]{}, orderOf[K]())
-	x.exact = isExact[K]()
+	// The bytes of a string lie in its row: one that stays would keep a row alive that was replaced.
+	x.exact = isExact[K]() && reflect.TypeFor[K]().Kind() != reflect.String
 	made, _ := attach(of, x) // only a unique index can fail
 	return made
 }

@@ -83,7 +83,6 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 // restore stores what was read of a backup, as it was.
 func (m *Memory) restore(tx *cow.Tx, s *settler, i imported, at int64) error {
 	if i.options != nil {
-		m.note(i.options.MaxEntries, i.options.MaxBytes)
 		m.tables.options.Edit(tx).Set(i.space, i.options)
 		return nil
 	}

@@ -19,9 +19,10 @@ type Batch struct {
 	cleared clearings      // so far
 	dims    map[string]int // of vectors that were put and are not settled yet, by space
 
-	wrote   bool            // a verb changed something
-	stored  int             // entries
-	limited map[string]bool // spaces that were configured
+	wrote   bool             // a verb changed something
+	stored  int              // entries
+	limited map[string]bool  // keys of what may have too much, see limitsOf
+	own     map[string]total // by key, once it is known; see ownOf
 	swept   int
 	evicted []nameText
 }
@@ -160,5 +161,5 @@ func (b *Batch) complete(e *entry) {
 	if e.created == unset {
 		e.created = b.now
 	}
-	e.used.written(b.tick)
+	e.used.used(b.m.ticks.Add(1)) // each store by itself
 }

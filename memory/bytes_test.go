@@ -70,6 +70,15 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 		{"metadata", 10_000, 1, func(i int) Item {
 			return Item{Value: i, Metadata: map[string]any{"year": i, "kind": "note"}}
 		}, true},
+		{"a tiny text a space", 3000, 3000, func(i int) Item { return Item{Value: words(i, 2)} }, false},
+		{"a short text a space", 3000, 3000, func(i int) Item { return Item{Value: words(i, 8)} }, false},
+		{"three short texts a space", 3000, 1000, func(i int) Item { return Item{Value: words(i, 8)} }, false},
+		{"a tiny vector a space", 3000, 3000, func(i int) Item { return Item{Value: i, Vector: vector(i, 3)} }, true},
+		{"tiny vectors", 20_000, 1, func(i int) Item { return Item{Vector: vector(i, 2)} }, true},
+		{"a number a space", 5000, 5000, func(i int) Item { return Item{Value: i} }, true},
+		{"all of it in tiny spaces", 2000, 1000, func(i int) Item {
+			return Item{Value: map[string]any{"text": words(i, 5)}, Vector: vector(i, 4), Metadata: map[string]any{"n": i}}
+		}, false},
 		{"all of it", 3000, 10, func(i int) Item {
 			return Item{Value: map[string]any{"text": words(i, 30)}, Vector: vector(i, 64), Metadata: map[string]any{"n": i}}
 		}, false},
@@ -84,6 +93,65 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 			t.Logf("%9d bytes on the heap, predicted %9d: %+.0f %%", is, said, 100*(float64(said)/float64(is)-1))
 			runtime.KeepAlive(m)
 			require.InEpsilon(t, is, said, 0.25)
+		})
+	}
+	// A space, or a space and those below it, that has just what a limit of 64 KiB allows.
+	for _, c := range []struct {
+		name   string
+		below  int // spaces below, for a limit on all of them; 0: on the space
+		item   func(i int) Item
+		noText bool
+	}{
+		{"64 KiB of numbers", 0, func(i int) Item { return Item{Value: i} }, true},
+		{"64 KiB of short texts", 0, func(i int) Item { return Item{Value: words(i, 5)} }, false},
+		{"64 KiB of longer texts", 0, func(i int) Item { return Item{Value: words(i, 40)} }, false},
+		{"64 KiB of strings", 0, func(i int) Item { return Item{Value: strings.Repeat("x", 1000+i)} }, true},
+		{"64 KiB of records", 0, func(i int) Item {
+			return Item{Value: map[string]any{"name": fmt.Sprint("symbol ", i), "line": i, "tags": []any{"a", "b"}}}
+		}, true},
+		{"64 KiB of structs", 0, func(i int) Item { return Item{Value: record{fmt.Sprint(i), i, []string{"x", "y"}, make([]byte, 100)}} }, true},
+		{"64 KiB of tiny vectors", 0, func(i int) Item { return Item{Vector: vector(i, 2)} }, true},
+		{"64 KiB of vectors of 384", 0, func(i int) Item { return Item{Value: i, Vector: vector(i, 384)} }, true},
+		{"64 KiB of metadata", 0, func(i int) Item { return Item{Value: i, Metadata: map[string]any{"year": i}} }, true},
+		{"64 KiB of all of it", 0, func(i int) Item {
+			return Item{Value: map[string]any{"text": words(i, 20)}, Vector: vector(i, 16), Metadata: map[string]any{"n": i}}
+		}, false},
+		{"64 KiB in 10 spaces", 10, func(i int) Item { return Item{Value: words(i, 5)} }, false},
+		{"64 KiB in 100 spaces", 100, func(i int) Item { return Item{Value: i} }, true},
+		{"64 KiB in 40 spaces of vectors", 40, func(i int) Item { return Item{Value: i, Vector: vector(i, 16)} }, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			const limit, users = 64 << 10, 20
+			o := SpaceOptions{Each: SpaceDefaults{MaxBytes: limit}}
+			before := heapBytes()
+			m := New(Options{NoText: c.noText})
+			if c.below == 0 {
+				require.NoError(t, errOf(m.Space().Configure(o)))
+			}
+			for user := range users {
+				s := m.Space(fmt.Sprint(user))
+				if c.below > 0 {
+					require.NoError(t, errOf(s.Configure(SpaceOptions{All: Limits{MaxBytes: limit}})))
+				}
+				for i, full := 0, 0; full < 10; i++ {
+					in := s
+					if c.below > 0 {
+						in = s.Space("below", fmt.Sprint(i%c.below))
+					}
+					n := m.Load().Len()
+					require.NoError(t, errOf(in.PutItem(fmt.Sprintf("key %d", i), c.item(i))))
+					if m.Load().Len() <= n { // something was evicted
+						full++
+					}
+				}
+				require.Greater(t, m.Load().total(s.path).bytes, int64(limit*3/4))
+				require.LessOrEqual(t, m.Load().total(s.path).bytes, int64(limit))
+			}
+			m.hands = nil
+			is := (heapBytes() - before) / users
+			t.Logf("%9d bytes on the heap for each limit of %d, %d entries: %+.0f %%", is, limit, m.Load().Len()/users, 100*(limit/float64(is)-1))
+			runtime.KeepAlive(m)
+			require.InEpsilon(t, is, limit, 0.25)
 		})
 	}
 }

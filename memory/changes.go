@@ -94,7 +94,7 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string, w
 				old, _ := c.Old()
 				next, _ := c.New()
 				if next != nil && (old == nil || old.At != next.At) && wanted(c.Key) {
-					path, below := strings.CutSuffix(c.Key, aboveBelow)
+					path, below := cutBelow(c.Key)
 					changes = append(changes, Change{Space: decodePath(path), Kind: Cleared, Below: below})
 				}
 			}

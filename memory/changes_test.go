@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -64,7 +65,7 @@ func content(s memory.Snapshot) map[string]memory.Entry {
 func TestReplayingChangesGivesEachVersion(t *testing.T) {
 	for seed := range uint64(2) {
 		synctest.Test(t, func(t *testing.T) {
-			x := &modelTest{t: t, r: rand.New(rand.NewPCG(seed, 77)), m: memory.New(memory.Options{MaxEntries: 25}), model: model{}, ttl: map[string]time.Duration{}}
+			x := &modelTest{t: t, r: rand.New(rand.NewPCG(seed, 77)), m: memory.New(memory.Options{MaxEntries: 25}), model: model{}, options: map[string]memory.SpaceOptions{}, limit: math.MaxInt, tick: new(uint64)}
 			m, r := x.m, x.r
 			m.Retain(cow.Retention{Versions: 1000})
 			versions := []map[string]memory.Entry{{}} // with what has expired and is not swept

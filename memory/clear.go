@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"iter"
 	"strings"
 
 	"github.com/cowstore/cowstore/cow"
@@ -12,8 +11,11 @@ import (
 // gone for everybody, and later writes remove a few of its rows each.
 
 // clearAtOnce is how many entries are removed at once when a space is cleared: more are
-// removed in steps.
-const clearAtOnce = 64
+// removed in steps, of up to purgeAtOnce by each update. Tests take smaller steps.
+var (
+	clearAtOnce = 64
+	purgeAtOnce = 128
+)
 
 // A clearing is the mark of a space that is cleared: nothing is there any more that was
 // written up to a version. It is immutable.
@@ -34,8 +36,9 @@ type mark struct {
 
 // covers reports whether a mark with that key is for a space.
 func covers(key, path string) bool {
-	if all, below := strings.CutSuffix(key, aboveBelow); below {
-		return strings.HasPrefix(path, all)
+	if all, below := cutBelow(key); below {
+		rest, ok := strings.CutPrefix(path, all)
+		return ok && !strings.HasPrefix(rest, aboveBelow) // which is another element
 	}
 	return key == path
 }
@@ -50,20 +53,30 @@ func (c clearings) alive(path string, revision uint64) bool {
 	if c.left() == 0 || revision == Pending {
 		return true
 	}
-	goneBy := func(key string) bool {
-		mark, ok := c.Get(key)
-		return ok && revision <= mark.At
+	return !c.goneBy(path, revision) && c.aliveBelow(path, revision)
+}
+
+// aliveBelow is alive for what is below a path, of which those that are for one space
+// alone do not tell.
+func (c clearings) aliveBelow(path string, revision uint64) bool {
+	if c.left() == 0 || revision == Pending {
+		return true
 	}
-	if goneBy(path) || goneBy(aboveBelow) {
+	if c.goneBy(path+aboveBelow, revision) {
 		return false
 	}
-	for n := 0; n < len(path); {
-		n += elementLen(path[n:])
-		if goneBy(path[:n] + aboveBelow) {
+	for path := range above(path) {
+		if c.goneBy(path+aboveBelow, revision) {
 			return false
 		}
 	}
 	return true
+}
+
+// goneBy reports whether what was written at a revision is gone by the mark of a key.
+func (c clearings) goneBy(key string, revision uint64) bool {
+	mark, ok := c.Get(key)
+	return ok && revision <= mark.At
 }
 
 // clearings returns the marks of a snapshot.
@@ -74,21 +87,9 @@ func (s Snapshot) clearings() clearings {
 	return clearings{s.t.cleared.In(s.root)}
 }
 
-// spacesOf returns the spaces of a snapshot that a mark with that key is for.
-func (t *tables) spacesOf(s *cow.Snapshot, key string) iter.Seq2[string, cow.Row[string, *space]] {
-	return func(yield func(string, cow.Row[string, *space]) bool) {
-		spaces := t.spaces.In(s)
-		if all, below := strings.CutSuffix(key, aboveBelow); below {
-			within(t.byPath.In(spaces), all).All()(yield)
-		} else if row, ok := spaces.Row(key); ok {
-			yield(key, row)
-		}
-	}
-}
-
 // marked narrows a range to the entries that a mark with that key is for.
 func marked(r cow.Range[string, *entry, string], key string) cow.Range[string, *entry, string] {
-	if all, below := strings.CutSuffix(key, aboveBelow); below {
+	if all, below := cutBelow(key); below {
 		return within(r, all)
 	}
 	return r.Prefix(nameOf(key, ""))
@@ -97,27 +98,11 @@ func marked(r cow.Range[string, *entry, string], key string) cow.Range[string, *
 // clear removes the entries that a mark with that key would be for, and returns how many
 // there were; see Editor.Clear.
 func (b *Batch) clear(key string) int {
-	var few []string
-	for name, row := range marked(b.m.order.During(b.entries), key).All() {
-		if few = append(few, name); len(few) > clearAtOnce {
-			break
-		}
-		if path, _ := split(name); !b.cleared.alive(path, row.Revision()) {
-			few = few[:len(few)-1]
-		}
-	}
-	if len(few) <= clearAtOnce {
-		n := 0
-		for _, name := range few {
-			if e, _ := b.lookup(name); e != nil {
-				n++
-			}
-			b.remove(name)
-		}
+	_ = b.settler.settle() // an error is that of the Batch
+	before := b.settler.total(aboveBelow).count
+	if n, ok := b.clearFew(key); ok {
 		return n
 	}
-	_ = b.settler.settle() // an error is that of the Batch
-	before := b.settler.total.count
 	for c := range b.entries.Map().Diff(b.settler.base) { // what the mark is not for: it was written just now
 		if path, _ := split(c.Key); covers(key, path) && b.entries.Revision(c.Key) == Pending {
 			b.entries.Delete(c.Key)
@@ -127,7 +112,35 @@ func (b *Batch) clear(key string) int {
 	b.wrote = true
 	_ = b.settler.settle()
 	b.dims = nil
-	return before - b.settler.total.count
+	return before - b.settler.total(aboveBelow).count
+}
+
+// clearFew is clear where there are few entries, and few rows of what was cleared before.
+func (b *Batch) clearFew(key string) (n int, ok bool) {
+	left := b.settler.total(key).count
+	if left > clearAtOnce {
+		return 0, false
+	}
+	var few []string
+	looked := 0
+	for name, row := range marked(b.m.order.During(b.entries), key).All() {
+		if len(few) == left {
+			break
+		}
+		if looked++; looked > 4*clearAtOnce {
+			return 0, false
+		}
+		if path, _ := split(name); b.cleared.alive(path, row.Revision()) {
+			few = append(few, name)
+		}
+	}
+	for _, name := range few {
+		if e, _ := b.lookup(name); e != nil {
+			n++
+		}
+		b.remove(name)
+	}
+	return n, true
 }
 
 // mark sets a mark, or deletes it if it is nil.
@@ -148,10 +161,14 @@ func (b *Batch) purge(n int) (more bool) {
 	if b.cleared.left() == 0 {
 		return false
 	}
+	left, looks := n, 4*n
 	for key, mark := range b.cleared.All() {
+		if left == 0 || looks == 0 {
+			break
+		}
 		if mark.Done {
 			b.mark(key, nil)
-			return b.cleared.left() > 0
+			continue
 		}
 		r := marked(b.m.order.During(b.entries), key)
 		if mark.Hand != "" {
@@ -159,13 +176,12 @@ func (b *Batch) purge(n int) (more bool) {
 		}
 		next := clearing{At: mark.At, Hand: mark.Hand, Done: true}
 		var gone []string
-		looked := 0
 		for name, row := range r.All() {
-			if looked == 4*n || len(gone) == n {
+			if looks == 0 || len(gone) == left {
 				next.Done = false
 				break
 			}
-			looked++
+			looks--
 			next.Hand = nameText(strings.Clone(name)) // not to keep the entry alive
 			if row.Revision() <= mark.At {
 				gone = append(gone, name)
@@ -174,10 +190,10 @@ func (b *Batch) purge(n int) (more bool) {
 		for _, name := range gone {
 			b.entries.Delete(name)
 		}
+		left -= len(gone)
 		b.mark(key, &next)
-		return true
 	}
-	return false
+	return b.cleared.left() > 0
 }
 
 // without returns a snapshot without what was cleared, for a comparison of rows.

@@ -187,3 +187,15 @@ func TestClearAndMerge(t *testing.T) {
 	require.Zero(t, count(m.Sweep()))
 	require.NoError(t, m.CheckDerived())
 }
+
+// A space that differs by a zero byte is not below.
+func TestClearAllIsNotForASpaceWithAZeroByte(t *testing.T) {
+	m := filledSpaces(t, 100)
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		require.NoError(t, b.Space("a\x00b").Put("k", "word"))
+		require.Equal(t, 200, b.Space("a").ClearAll())
+		return nil
+	}))
+	require.Equal(t, []string{"k"}, keys(m.Space("a\x00b").Load()))
+	require.NoError(t, m.CheckDerived())
+}

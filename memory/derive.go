@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/cowstore/cowstore/cow"
@@ -16,10 +15,12 @@ import (
 func (t *tables) derive(tx *cow.Tx) error {
 	s := t.settler(tx)
 	defer t.settlers.Delete(tx)
+	t.noteOptions(t.options.Edit(tx).Map(), t.options.In(tx.Base())) // before the version is published
 	if err := s.settle(); err != nil {
 		return err
 	}
-	return s.store()
+	s.store()
+	return nil
 }
 
 // A settler keeps the spaces of one update in step with its entries. The entries are
@@ -36,7 +37,9 @@ type settler struct {
 	cleared clearings                     // so far
 	spaces  *snapshot.Map[string, *space] // of the base; nil: none of them is good any more
 	touched map[string]*space             // not stored yet, and not shared
-	total   total
+
+	sums     map[string]*total // what is below paths, where that is not stored yet
+	unsummed map[string]total  // of touched spaces, what the sums have of them
 
 	words map[wordsKey]text.Words // what is known of values, ahead
 }
@@ -48,7 +51,6 @@ func (t *tables) settler(tx *cow.Tx) *settler {
 	}
 	s := &settler{t: t, tx: tx, entries: t.entries.Edit(tx), base: t.entries.In(tx.Base())}
 	s.restart()
-	s.cleared = clearings{t.cleared.In(tx.Base())}
 	t.settlers.Store(tx, s)
 	return s
 }
@@ -56,15 +58,8 @@ func (t *tables) settler(tx *cow.Tx) *settler {
 // restart goes back to what the update began with.
 func (s *settler) restart() {
 	s.settled, s.spaces, s.touched = s.base, s.t.spaces.In(s.tx.Base()), nil
-	s.total = s.t.total(s.tx.Base())
-}
-
-// total returns what follows from all entries in a snapshot.
-func (t *tables) total(s *cow.Snapshot) total {
-	if n, ok := t.totals.In(s).Get(theRow); ok {
-		return *n
-	}
-	return total{}
+	s.cleared = clearings{s.t.cleared.In(s.tx.Base())}
+	s.sums, s.unsummed = nil, nil
 }
 
 // space returns a space as it is settled, which must not be modified.
@@ -82,15 +77,22 @@ func (s *settler) space(path string) *space {
 
 // touch returns a space to be modified.
 func (s *settler) touch(path string) *space {
-	if sp := s.touched[path]; sp != nil {
-		return sp
+	sp := s.touched[path]
+	if sp == nil {
+		is := *s.space(path)
+		sp = &is
+		if s.touched == nil {
+			s.touched = make(map[string]*space)
+		}
+		s.touched[path] = sp
 	}
-	sp := *s.space(path)
-	if s.touched == nil {
-		s.touched = make(map[string]*space)
+	if _, ok := s.unsummed[path]; !ok {
+		if s.unsummed == nil {
+			s.unsummed = make(map[string]total)
+		}
+		s.unsummed[path] = sp.total()
 	}
-	s.touched[path] = &sp
-	return &sp
+	return sp
 }
 
 // settle makes the spaces follow what was done since the last time.
@@ -121,9 +123,11 @@ func (s *settler) settle() error {
 	}
 	for _, c := range come {
 		if err := s.comes(c); err != nil {
+			s.restart() // for whoever goes on
 			return err
 		}
 	}
+	s.sum()
 	s.settled, s.words = now, nil
 	return nil
 }
@@ -133,10 +137,10 @@ func (s *settler) goes(sp *space, key string, e *entry, c snapshot.Change[string
 	s.count(sp, c.Key, e, -1)
 	next, _ := c.New()
 	if e.vector != nil && (next == nil || !sameVector(e.vector, next.vector)) {
-		s.weigh(sp, func() { sp.vectors = sp.vectors.Delete(key) })
+		sp.vectors = sp.vectors.Delete(key)
 	}
 	if e.value.Exists() && (next == nil || !next.value.Exists()) {
-		s.weigh(sp, func() { sp.texts = sp.texts.Delete(key) })
+		sp.texts = sp.texts.Delete(key)
 	}
 }
 
@@ -152,42 +156,24 @@ func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 	}
 	s.count(sp, c.Key, next, 1)
 	if next.vector != nil && !sameVector(next.vector, was.vector) {
-		s.weigh(sp, func() { sp.vectors, err = sp.vectors.Set(key, next.vector) })
-		if err != nil {
+		if sp.vectors, err = sp.vectors.Set(key, next.vector); err != nil {
 			return keyError(path, key, err)
 		}
 	}
 	if next.value != was.value && next.value.Exists() && !s.t.texts.none {
-		s.weigh(sp, func() { sp.texts = sp.texts.Set(key, s.wordsOf(path, next.value)) })
+		sp.texts = sp.texts.Set(key, s.wordsOf(path, next.value))
 	}
 	return nil
 }
 
 // count counts an entry of a space in or out.
 func (s *settler) count(sp *space, name string, e *entry, n int) {
-	size := e.size + nameSize(name)
-	before := sp.count
 	sp.count += n
-	switch 0 {
-	case before:
-		s.total.bytes += spaceSize
-	case sp.count:
-		s.total.bytes -= spaceSize
-	}
-	sp.bytes += int64(n) * size
-	s.total.count += n
-	s.total.bytes += int64(n) * size
+	sp.bytes += int64(n) * (e.size + nameSize(name))
 	if e.expires != 0 {
 		sp.expiring += n
 		s.t.expires.Store(true) // before the version is published
 	}
-}
-
-// weigh adds what f changes in the indexes of a space to the total.
-func (s *settler) weigh(sp *space, f func()) {
-	before := sp.vectors.Bytes() + sp.texts.Bytes()
-	f()
-	s.total.bytes += int64(sp.vectors.Bytes() + sp.texts.Bytes() - before)
 }
 
 // A wordsKey is a value in a space: its words may be others elsewhere.
@@ -221,8 +207,7 @@ func (s *settler) know(path string, v Value, words text.Words) {
 func (s *settler) clear(now *snapshot.Map[string, *clearing]) {
 	base := s.t.cleared.In(s.tx.Base())
 	s.restart()
-	s.cleared = clearings{base}
-	var dropped []string
+	dropped := make(map[string]bool)
 	for c := range now.Diff(base) {
 		old, _ := c.Old()
 		next, _ := c.New()
@@ -230,27 +215,13 @@ func (s *settler) clear(now *snapshot.Map[string, *clearing]) {
 		case next == nil && old.Done, next != nil && old != nil && next.At == old.At:
 		case next != nil && next.At >= s.tx.Base().Version():
 			s.drop(c.Key, dropped)
-			dropped = append(dropped, c.Key)
 		default:
-			s.settled, s.spaces, s.total = s.t.entries.In(nil), nil, total{}
+			s.settled, s.spaces, s.sums = s.t.entries.In(nil), nil, nil
 			s.cleared = clearings{now}
 			return
 		}
 	}
 	s.cleared = clearings{now}
-}
-
-// drop takes spaces that are cleared out of the total, unless they are among others that
-// were dropped before. Their rows are left as they are.
-func (s *settler) drop(key string, dropped []string) {
-	s.t.clears.Store(true) // before the version is published
-	for path, row := range s.t.spacesOf(s.tx.Base(), key) {
-		covers := func(key string) bool { return covers(key, path) }
-		if s.cleared.alive(path, row.Revision()) && !slices.ContainsFunc(dropped, covers) {
-			s.total.count -= row.Shared().count
-			s.total.bytes -= row.Shared().size()
-		}
-	}
 }
 
 // changed returns the paths of the spaces in which something is left of what was done.
@@ -266,7 +237,7 @@ func (s *settler) changed() map[string]bool {
 }
 
 // store stores the spaces.
-func (s *settler) store() error {
+func (s *settler) store() {
 	spaces := s.t.spaces.Edit(s.tx)
 	was := s.t.spaces.In(s.tx.Base())
 	if s.spaces == nil { // all of them are new
@@ -280,10 +251,11 @@ func (s *settler) store() error {
 	for path, sp := range s.touched {
 		switch {
 		case s.spaces != nil && !changed[path]:
+			var is total
 			if row, ok := was.Row(path); ok && s.cleared.alive(path, row.Revision()) {
-				s.total.bytes += row.Shared().size()
+				is = row.Shared().total()
 			}
-			s.total.bytes -= sp.size() // its indexes may have another shape
+			s.add(path, is.minus(sp.total())) // its indexes may have another shape
 		case sp.count == 0:
 			spaces.Delete(path)
 		default:
@@ -291,8 +263,5 @@ func (s *settler) store() error {
 		}
 	}
 	s.touched = nil
-	if total := s.total; total != s.t.total(s.tx.Base()) {
-		s.t.totals.Edit(s.tx).Set(theRow, &total)
-	}
-	return nil
+	s.storeSums()
 }

@@ -89,6 +89,6 @@
 // A write does what it is asked, and besides removes at most a few dozen entries that have
 // expired, are too many or were cleared. So Configure with a lower limit, Clear, ClearAll
 // and Import leave the rest to later writes, or to [Memory.Sweep]; a space may have more
-// than its limit until then. Clear takes about no time; ClearAll takes time proportional
-// to the number of spaces below.
+// than its limit until then. Clear and ClearAll take about no time, whatever is there and
+// below. A write keeps one sum up to date for each level above its space.
 package memory

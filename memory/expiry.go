@@ -7,12 +7,9 @@ import (
 	"time"
 )
 
-// How many expired or cleared entries each update removes besides what it does itself, so
-// that none of them takes long.
-const (
-	sweepAtOnce = 64
-	purgeAtOnce = 128
-)
+// sweepAtOnce is how many expired entries each update removes besides what it does itself,
+// so that none of them takes long.
+const sweepAtOnce = 64
 
 // Never is the TTL of what does not expire, whatever its space or the Memory says.
 const Never time.Duration = math.MinInt64
@@ -29,7 +26,7 @@ func validTTL(ttl time.Duration) error {
 // that is 0, as the space or the Memory says.
 func (b *Batch) expiry(space string, ttl time.Duration) int64 {
 	if ttl == 0 {
-		ttl = b.optionsOf(space).TTL
+		ttl = optionsOf(b.m.tables.options.Edit(b.tx), space).TTL
 	}
 	if ttl == 0 {
 		ttl = b.m.options.TTL

@@ -14,12 +14,8 @@ import (
 
 // A configured is a line of an export that says how a space is configured.
 type configured struct {
-	Space   []string `json:"space"`
-	Options struct {
-		MaxEntries int    `json:"max_entries,omitempty"`
-		MaxBytes   int64  `json:"max_bytes,omitempty"`
-		TTL        string `json:"ttl,omitempty"` // as time.Duration writes it, or "never"
-	} `json:"options"`
+	Space   []string       `json:"space"`
+	Options optionsInLines `json:"options"`
 }
 
 // A record is a line of an export, an entry as JSON. Import reads it member by
@@ -44,7 +40,8 @@ type record struct {
 //
 // Before the entries there is a line for each space that is configured, by its path:
 //
-//	{"space":["user","42"],"options":{"max_entries":100,"max_bytes":65536,"ttl":"1h0m0s"}}
+//	{"space":["user","42"],"options":{"max_entries":100,"max_bytes":65536,"ttl":"1h0m0s",
+//	 "all":{"max_entries":…,"max_bytes":…},"each":{"max_entries":…,"max_bytes":…,"ttl":…}}}
 //
 // What does not come back by Import is:
 //
@@ -137,17 +134,9 @@ func (s Snapshot) exportOptions(enc *json.Encoder) error {
 	options := s.t.options.In(s.root)
 	for _, path := range slices.Sorted(options.Keys()) {
 		o, _ := options.Get(path)
-		c := configured{Space: decodePath(path)}
+		c := configured{decodePath(path), newOptionsInLines(o)}
 		if slices.ContainsFunc(c.Space, invalid) {
 			return fmt.Errorf("memory: export of the options of space %q: %w", c.Space, ErrUTF8)
-		}
-		c.Options.MaxEntries, c.Options.MaxBytes = o.MaxEntries, o.MaxBytes
-		switch o.TTL {
-		case 0:
-		case Never:
-			c.Options.TTL = never
-		default:
-			c.Options.TTL = o.TTL.String()
 		}
 		if err := enc.Encode(c); err != nil {
 			return err
@@ -155,6 +144,3 @@ func (s Snapshot) exportOptions(enc *json.Encoder) error {
 	}
 	return nil
 }
-
-// never is how Never is written.
-const never = "never"

@@ -115,7 +115,8 @@ func (s Snapshot) checkDerived(noText bool) error {
 			}
 		}
 	}
-	if is := s.t.total(s.root); is != (total{alive, bytes}) {
+	s.checkSums(fail)
+	if is := s.total(""); is.count != alive {
 		fail("%v in all, not %v", is, total{alive, bytes})
 	}
 	for path, o := range s.t.options.In(s.root).All() {
@@ -130,4 +131,49 @@ func (s Snapshot) checkDerived(noText bool) error {
 }
 
 // Bytes returns how many bytes the current version takes, as counted along.
-func (m *Memory) Bytes() int64 { return m.total(m.db.Load()).bytes }
+func (m *Memory) Bytes() int64 { return m.Load().total("").bytes }
+
+// checkSums sums up the spaces below each path, from nothing.
+func (s Snapshot) checkSums(fail func(format string, args ...any)) {
+	want := make(map[string]total)
+	cleared := s.clearings()
+	for path, row := range s.t.byPath.In(s.t.spaces.In(s.root)).All() {
+		if cleared.alive(path, row.Revision()) {
+			for path := range above(path) {
+				want[path] = want[path].plus(row.Shared().total())
+			}
+		}
+	}
+	for path := range want { // and the rows themselves
+		n := belowSize(path)
+		w := want[path]
+		w.bytes += n
+		want[path] = w
+		for path := range above(path) {
+			w := want[path]
+			w.bytes += n
+			want[path] = w
+		}
+	}
+	for path := range s.t.below.In(s.root).Keys() {
+		row, _ := s.t.below.In(s.root).Row(path)
+		if !cleared.aliveBelow(path, row.Revision()) {
+			continue
+		}
+		if is := *row.Shared(); is != want[path] {
+			fail("below %q: %v, not %v", decodePath(path), is, want[path])
+		}
+		delete(want, path)
+	}
+	for path := range want {
+		fail("what is below %q is not stored", decodePath(path))
+	}
+}
+
+// ClearInSmallSteps makes all that is cleared be cleared in small steps, until its result is
+// called.
+func ClearInSmallSteps() (restore func()) {
+	clear, purge := clearAtOnce, purgeAtOnce
+	clearAtOnce, purgeAtOnce = 1, 3
+	return func() { clearAtOnce, purgeAtOnce = clear, purge }
+}

@@ -67,21 +67,9 @@ func (o Options) memberValue(text []byte) (Value, error) {
 func memberOptions(text []byte) (*SpaceOptions, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	var c configured
-	if err := d.Decode(&c.Options); err != nil {
+	var o optionsInLines
+	if err := d.Decode(&o); err != nil {
 		return nil, err
 	}
-	o := &SpaceOptions{MaxEntries: c.Options.MaxEntries, MaxBytes: c.Options.MaxBytes}
-	var err error
-	switch c.Options.TTL {
-	case "":
-	case never:
-		o.TTL = Never
-	default:
-		o.TTL, err = time.ParseDuration(c.Options.TTL)
-	}
-	if err == nil && (o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL != Never && o.TTL < 0) {
-		err = errors.New("a negative limit")
-	}
-	return o, err
+	return o.options()
 }

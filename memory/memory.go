@@ -23,7 +23,7 @@ type Memory struct {
 	*tables // shared with all forks
 
 	options Options
-	hands   map[string]string    // by the prefix of names: the last entry evicted
+	hands   map[string]string    // by the key of a limit: the last entry evicted
 	last    weak.Pointer[cow.Tx] // the last update that had a Batch. Both are for the one who has the writer's place
 }
 

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/memory"
 )
 
@@ -36,8 +38,9 @@ func (e *modelEntry) expired(now time.Time) bool { return !e.expires.IsZero() &&
 // another.
 type slot struct {
 	*modelEntry
-	id  *byte
-	rev uint64
+	id   *byte
+	rev  uint64
+	used *uint64 // in ticks; forks share it
 }
 
 // A model is what a Memory has to hold, with what has expired but is not swept.
@@ -111,7 +114,6 @@ type verbs interface {
 	ClearAll() int
 	PutVector(key string, v []float32, metadata map[string]any) error
 	DeleteVector(key string) bool
-	Configure(o memory.SpaceOptions)
 }
 
 // A modelTest is a Memory and its model.
@@ -120,9 +122,19 @@ type modelTest struct {
 	r     *rand.Rand
 	m     *memory.Memory
 	model model
-	ttl   map[string]time.Duration // of spaces
 
-	history []past // a version each
+	options map[string]memory.SpaceOptions // of spaces
+	limit   int                            // of entries in all of them
+	tick    *uint64                        // of uses
+
+	history []past // a version each, of the last ones
+}
+
+// used returns a use now.
+func (x *modelTest) used() *uint64 {
+	*x.tick++
+	tick := *x.tick
+	return &tick
 }
 
 // A past is the model as it was at a version.
@@ -130,7 +142,7 @@ type past struct {
 	version uint64
 	at      time.Time
 	model   model
-	ttl     map[string]time.Duration
+	options map[string]memory.SpaceOptions
 }
 
 // published remembers the current version.
@@ -138,7 +150,10 @@ func (x *modelTest) published() {
 	v := x.m.Load().Version()
 	if n := len(x.history); n > 0 && v > x.history[n-1].version {
 		require.Equal(x.t, x.history[n-1].version+1, v)
-		x.history = append(x.history, past{v, time.Now(), x.model.clone(), maps.Clone(x.ttl)})
+		x.history = append(x.history, past{v, time.Now(), x.model.clone(), maps.Clone(x.options)})
+		if len(x.history) > 200 {
+			x.history = slices.Clone(x.history[100:])
+		}
 	}
 }
 
@@ -203,10 +218,10 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		next = *old.modelEntry
 	}
 	next.updated = now
-	store := func() { entries[key] = slot{&next, new(byte), rev} }
+	store := func() { entries[key] = slot{&next, new(byte), rev, x.used()} }
 	expire := func() {
 		next.expires = time.Time{}
-		if ttl := x.ttl[path]; ttl > 0 {
+		if ttl := x.behaves(path).TTL; ttl > 0 {
 			next.expires = now.Add(ttl)
 		}
 	}
@@ -214,7 +229,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 	set := func() { next.value, next.words = frozen, words }
 	put := func() { expire(); set(); store() }
 
-	switch op := x.r.IntN(36); op {
+	switch op := x.r.IntN(35); op {
 	case 0, 1, 2, 3:
 		require.NoError(t, v.Put(key, value))
 		put()
@@ -231,13 +246,18 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		if metadata != nil {
 			next.metadata = freeze(t, metadata)
 		}
-		if x.r.IntN(3) == 0 {
+		switch x.r.IntN(5) {
+		case 0, 1:
 			it.TTL = time.Duration(1+x.r.IntN(20)) * time.Second
+		case 2:
+			it.TTL = memory.Never
 		}
 		require.NoError(t, v.PutItem(key, it))
 		clear(it.Vector) // was copied
 		if expire(); it.TTL > 0 {
 			next.expires = now.Add(it.TTL)
+		} else if it.TTL == memory.Never {
+			next.expires = time.Time{}
 		}
 		set()
 		store()
@@ -317,18 +337,20 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			delete(entries, key)
 		}
 	case 23:
-		require.Equal(t, len(x.model.at(now)[path]), v.Clear())
+		// Of many those count too that have expired.
+		require.Contains(t, []int{len(x.model.at(now)[path]), len(entries)}, v.Clear())
 		clear(entries)
 	case 24:
-		n, visible := 0, x.model.at(now)
+		n, all, visible := 0, 0, x.model.at(now)
 		for p, below := range modelPaths {
 			of := modelPaths[path]
 			if len(below) >= len(of) && slices.Equal(below[:len(of)], of) {
 				n += len(visible[p])
+				all += len(x.model[p])
 				clear(x.model[p])
 			}
 		}
-		require.Equal(t, n, v.ClearAll())
+		require.Contains(t, []int{n, all}, v.ClearAll())
 	case 25, 26, 27, 28, 29:
 		vector := x.randomVector(path)
 		metadata, n := x.randomMetadata()
@@ -364,12 +386,6 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 	case 34:
 		require.ErrorIs(t, v.Put(key, make(chan int)), memory.ErrUnsupported)
 		require.ErrorIs(t, v.PutVector(key, []float32{float32(math.NaN())}, nil), memory.ErrNotFinite)
-	case 35:
-		if x.r.IntN(3) == 0 {
-			ttl := time.Duration(x.r.IntN(3)) * 10 * time.Second
-			v.Configure(memory.SpaceOptions{TTL: ttl})
-			x.ttl[path] = ttl
-		}
 	}
 	// What a batch has written it reads.
 	is, ok := v.Entry(key)
@@ -382,10 +398,13 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		got, ok := v.Get(key)
 		require.Equal(t, want.value.Exists(), ok)
 		require.True(t, memory.Equal(want.value, got))
+		if _, reads := v.(*counting); reads {
+			*want.used = *x.used()
+		}
 	}
 }
 
-// sweep is what ends each batch.
+// sweep removes what has expired, as each batch does.
 func (x *modelTest) sweep() { x.model = x.model.at(time.Now()) }
 
 // write does something random as one version.
@@ -396,7 +415,6 @@ func (x *modelTest) write() {
 	one := func() string { return modelSpaces[x.r.IntN(len(modelSpaces))] }
 	if x.r.IntN(2) == 0 {
 		before := x.model.clone()
-		ttl := maps.Clone(x.ttl)
 		err := x.m.Batch(func(b *memory.Batch) error {
 			require.Equal(x.t, rev, b.Version())
 			for range 1 + x.r.IntN(8) {
@@ -408,13 +426,18 @@ func (x *modelTest) write() {
 			}
 			return nil
 		})
-		if err == nil {
+		full := false
+		if err == nil || errors.Is(err, memory.ErrFull) {
 			x.sweep()
-			return
+			full = !x.evict(rev)
+			require.Equal(x.t, full, err != nil, "%v", err)
+		} else {
+			require.Equal(x.t, errModel, err)
 		}
-		require.Equal(x.t, errModel, err)
-		require.Equal(x.t, rev-1, x.m.Load().Version())
-		x.model, x.ttl = before, ttl
+		if err != nil {
+			require.Equal(x.t, rev-1, x.m.Load().Version())
+			x.model = before
+		}
 		return
 	}
 	// A verb of a Space that fails before the writer's place is taken, or in it,
@@ -428,6 +451,7 @@ func (x *modelTest) write() {
 	}
 	if s.swept {
 		x.sweep()
+		require.True(x.t, x.evict(rev))
 	}
 }
 
@@ -459,7 +483,6 @@ func (s *counting) Delete(k string) bool                  { return s.removed(s.S
 func (s *counting) DeleteVector(k string) bool            { return s.removed(s.Space.DeleteVector(k)) }
 func (s *counting) Clear() int                            { return s.count(s.Space.Clear()) }
 func (s *counting) ClearAll() int                         { return s.count(s.Space.ClearAll()) }
-func (s *counting) Configure(o memory.SpaceOptions)       { _ = s.did(s.Space.Configure(o)) }
 func (s *counting) Take(k string) (memory.Value, bool) {
 	v, ok, err := s.Space.Take(k)
 	s.swept = s.swept || err == nil
@@ -686,18 +709,39 @@ type kept struct {
 	want model
 }
 
+// modelSteps is how many steps TestModel takes with each seed.
+var modelSteps = flag.Int("steps", 0, "of TestModel, with each seed; 0: a few hundred")
+
+// Seeds differ in how large the Memory may be, in whether spaces are cleared in
+// steps, and in whether it has a replica, to which all is replayed.
 func TestModel(t *testing.T) {
-	for seed := range uint64(3) {
+	steps := quicker(350)
+	if *modelSteps > 0 {
+		steps = *modelSteps
+	}
+	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				x := &modelTest{t: t, r: rand.New(rand.NewPCG(seed, 9)), m: memory.New(memory.Options{}), model: model{}, ttl: map[string]time.Duration{}}
-				x.run(quicker(350))
+				if seed%2 == 1 {
+					t.Cleanup(memory.ClearInSmallSteps())
+				}
+				o := memory.Options{MaxEntries: []int{200, 45, 20, 30}[seed]} // so that all uses are stamped
+				x := &modelTest{
+					t: t, r: rand.New(rand.NewPCG(seed, 9)), m: memory.New(o), model: model{},
+					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64),
+				}
+				var replica *memory.Memory
+				if seed >= 2 {
+					replica = memory.New(o)
+					cowtest.Follow(t, replica.DB(), x.m.DB())
+				}
+				x.run(steps, replica)
 			})
 		})
 	}
 }
 
-func (x *modelTest) run(steps int) {
+func (x *modelTest) run(steps int, replica *memory.Memory) {
 	t := x.t
 	x.m.Retain(cow.Retention{Versions: 40})
 	var keep []kept
@@ -706,12 +750,27 @@ func (x *modelTest) run(steps int) {
 		if x.r.IntN(3) == 0 {
 			time.Sleep(time.Duration(x.r.IntN(4000)) * time.Millisecond)
 		}
-		if x.r.IntN(12) == 0 {
+		switch x.r.IntN(24) {
+		case 0, 1:
 			x.forkAndMerge()
-		} else {
+		case 2:
+			x.configure()
+		case 3:
+			x.undo()
+		case 4:
+			x.sweepAll()
+		default:
 			x.write()
 		}
 		now, s := time.Now(), x.m.Load()
+		if steps > 10_000 && i%32 > 0 { // the long form
+			require.Equal(t, x.model.at(now).len(), s.Len())
+			continue
+		}
+		if replica != nil && i%8 == 0 {
+			sameMemory(t, s, replica.Load(), modelWords[:2])
+			require.NoError(t, replica.CheckDerived())
+		}
 		history := x.history
 		require.Equal(t, s.Version(), history[len(history)-1].version)
 		x.check(s, x.model.at(now), true)
@@ -756,11 +815,15 @@ func (x *modelTest) forkAndMerge() {
 	base, err := x.m.At(from.version)
 	require.NoError(t, err)
 	baseModel := from.model.clone()
-	y := &modelTest{t: t, r: x.r, m: x.m.Fork(base), model: from.model.clone(), ttl: maps.Clone(from.ttl)}
-	if y.ttl == nil {
-		y.ttl = make(map[string]time.Duration)
+	y := &modelTest{
+		t: t, r: x.r, m: x.m.Fork(base), model: from.model.clone(),
+		options: maps.Clone(from.options), limit: x.limit, tick: x.tick,
+	}
+	if y.options == nil {
+		y.options = make(map[string]memory.SpaceOptions)
 	}
 	y.check(y.m.Load(), y.model.at(time.Now()), true)
+	y.sweepAll() // it may have been configured, and not been shrunk yet
 	for range 1 + x.r.IntN(2) {
 		for range x.r.IntN(6) {
 			y.write()
@@ -774,6 +837,7 @@ func (x *modelTest) forkAndMerge() {
 		time.Sleep(time.Nanosecond)
 		rev := x.m.Load().Version() + 1
 		merged, conflicts := x.merge(baseModel, y.model, nil, rev)
+		var full error
 		if conflicts > 0 {
 			_, err := x.m.Merge(base, theirs, nil)
 			var e *memory.MergeError
@@ -785,11 +849,11 @@ func (x *modelTest) forkAndMerge() {
 			require.Equal(t, rev-1, x.m.Load().Version())
 			x.check(x.m.Load(), x.model.at(time.Now()), false)
 			// Each conflict is resolved in its own way.
-			how := make(map[string]int)
+			how, when := make(map[string]int), make(map[string]*uint64)
 			value := freeze(t, "gamma resolved")
 			next, err := x.m.Merge(base, theirs, func(c memory.Conflict) (memory.Entry, error) {
 				id := fmt.Sprintf("%q", c.Space) + c.Key
-				how[id] = x.r.IntN(6)
+				how[id], when[id] = x.r.IntN(6), x.used()
 				path := fmt.Sprintf("%q", c.Space)
 				for i, e := range []memory.Entry{c.Ours, c.Theirs, c.Base} {
 					want, ok := []model{x.model, y.model, baseModel}[i][path][c.Key]
@@ -815,7 +879,11 @@ func (x *modelTest) forkAndMerge() {
 					return memory.Entry{Value: value}, nil
 				}
 			})
-			require.NoError(t, err)
+			if errors.Is(err, memory.ErrFull) {
+				full = err
+			} else {
+				require.NoError(t, err)
+			}
 			require.Len(t, how, conflicts)
 			merged, _ = x.merge(baseModel, y.model, func(path, key string, ours, theirs, base slot) slot {
 				now := time.Now()
@@ -825,9 +893,9 @@ func (x *modelTest) forkAndMerge() {
 						next = *e
 					}
 					next.value, next.words, next.updated = value, []string{"gamma", "resolved"}, now
-					return slot{&next, new(byte), rev}
+					return slot{&next, new(byte), rev, when[path+key]}
 				}
-				again := func(s slot) slot { return slot{s.modelEntry, new(byte), rev} }
+				again := func(s slot) slot { return slot{s.modelEntry, new(byte), rev, s.used} }
 				switch how[path+key] {
 				case 0:
 					return again(ours)
@@ -846,12 +914,23 @@ func (x *modelTest) forkAndMerge() {
 			base = next
 		} else {
 			next, err := x.m.Merge(base, theirs, nil)
-			require.NoError(t, err)
+			if errors.Is(err, memory.ErrFull) {
+				full = err
+			} else {
+				require.NoError(t, err)
+			}
 			base = next
 		}
-		baseModel = y.model.clone()
+		before := x.model
 		x.model = merged
 		x.sweep()
+		require.Equal(t, !x.evict(rev), full != nil)
+		if full != nil {
+			x.model = before
+			require.Equal(t, rev-1, x.m.Load().Version())
+			return
+		}
+		baseModel = y.model.clone()
 		x.published()
 		x.check(x.m.Load(), x.model.at(time.Now()), true)
 		require.NoError(t, x.m.CheckDerived())

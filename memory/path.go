@@ -1,6 +1,10 @@
 package memory
 
-import "strings"
+import (
+	"iter"
+	"slices"
+	"strings"
+)
 
 // A space is known by its path in one string, which is different for different
 // paths, and ordered as the paths are, element by element, all that is below a
@@ -65,6 +69,26 @@ func elementLen(s string) int {
 		}
 	}
 }
+
+// above returns an iterator over the paths above an encoded path, the nearest first and
+// the root last.
+func above(path string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var room [16]int
+		starts := room[:0] // of its elements
+		for n := 0; n < len(path); n += elementLen(path[n:]) {
+			starts = append(starts, n)
+		}
+		for _, n := range slices.Backward(starts) {
+			if !yield(path[:n]) {
+				return
+			}
+		}
+	}
+}
+
+// cutBelow returns the path in a key that may have aboveBelow behind it, and whether it has.
+func cutBelow(key string) (path string, below bool) { return strings.CutSuffix(key, aboveBelow) }
 
 // split takes the name of an entry apart: the encoded path of its space, and its
 // key.

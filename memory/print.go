@@ -120,7 +120,7 @@ func (c Conflict) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) 
 func (s Snapshot) LogValue() slog.Value {
 	entries, spaces := 0, 0
 	if s.t != nil {
-		entries, spaces = s.t.total(s.root).count, s.t.spaces.In(s.root).Len()
+		entries, spaces = s.total("").count, s.t.spaces.In(s.root).Len()
 	}
 	return slog.GroupValue(slog.Uint64("version", s.Version()), slog.Int("entries", entries), slog.Int("spaces", spaces))
 }

@@ -29,7 +29,7 @@ func (s Snapshot) Len() int {
 	if s.t == nil {
 		return 0
 	}
-	return s.t.total(s.root).count - s.dead("")
+	return s.total("").count - s.dead("")
 }
 
 // Space returns the space with that path. No path is the root, a space like others.

@@ -12,8 +12,12 @@ type stamp struct{ v atomic.Uint64 }
 // line stays with all of them.
 const stampEvery = 8
 
-// written stamps an entry that a batch is about to store.
-func (s *stamp) written(tick uint64) { s.v.Store(tick << 1) }
+// used stamps an entry that was read, or that a batch is about to store. A reader that
+// comes late with its tick changes nothing.
+func (s *stamp) used(tick uint64) {
+	for is := s.v.Load(); is < tick<<1 && !s.v.CompareAndSwap(is, tick<<1); is = s.v.Load() {
+	}
+}
 
 // read stamps an entry that was read.
 func (s *stamp) read(tick uint64) {
@@ -34,7 +38,7 @@ func (t *tables) stamp(e *entry) {
 	switch {
 	case !t.stamps.Load():
 	case t.exact.Load():
-		e.used.written(t.ticks.Add(1))
+		e.used.used(t.ticks.Add(1))
 	default:
 		e.used.read(t.ticks.Load())
 	}

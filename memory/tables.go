@@ -19,13 +19,14 @@ type tables struct {
 	cleared *cow.Table[string, *clearing]     // by the encoded path; see clear.go
 	heads   *cow.Table[string, *head]         // what the last batch decided
 	spaces  *cow.Table[string, *space]        // by the encoded path; those that have entries
-	totals  *cow.Table[string, *total]        // one row, under ""
+	below   *cow.Table[string, *total]        // by the encoded path; those that have entries below, see sums.go
 
 	order    *cow.Index[string, *entry, string]
 	byPath   *cow.Index[string, *space, string]
 	byExpiry *cow.Index[string, *entry, int64] // those that expire
 	empty    *cow.Snapshot                     // of a DB of its own: version 0, with the indexes
 
+	limits   Limits // of all spaces
 	texts    texts
 	settlers sync.Map // *cow.Tx → *settler, of the updates that are running
 	family   family
@@ -89,24 +90,15 @@ func (sp *space) size() int64 {
 	return spaceSize + sp.bytes + int64(sp.vectors.Bytes()) + int64(sp.texts.Bytes())
 }
 
-// A total is what follows from all entries. It is immutable, once it is stored.
-type total struct {
-	count int
-	bytes int64 // with the indexes
-}
-
-// theRow is the key of a table of one row.
-const theRow = ""
-
 // newTables makes the tables of a Memory in a DB.
 func newTables(db *cow.DB, name string, o Options) *tables {
-	t := &tables{texts: texts{o.NoText, o.Analyzer, o.AnalyzerOf, o.TextOf}}
+	t := &tables{limits: Limits{o.MaxEntries, o.MaxBytes}, texts: texts{o.NoText, o.Analyzer, o.AnalyzerOf, o.TextOf}}
 	t.entries = cow.NewTable[string](db, name+".entries", cow.Options[*entry]{Immutable: true, Codec: entryCodec{}})
 	t.options = cow.NewTable[string](db, name+".options", cow.Options[*SpaceOptions]{Immutable: true, Codec: jsonCodec[SpaceOptions]{}})
 	t.cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*clearing]{Immutable: true, Codec: jsonCodec[clearing]{}})
 	t.heads = cow.NewTable[string](db, name+".heads", cow.Options[*head]{Immutable: true, Codec: jsonCodec[head]{}})
 	t.spaces = cow.NewTable[string](db, name+".spaces", cow.Options[*space]{Immutable: true, Derive: t.derive})
-	t.totals = cow.NewTable[string](db, name+".totals", cow.Options[*total]{Immutable: true, Derive: func(*cow.Tx) error { return nil }}) // with the spaces
+	t.below = cow.NewTable[string](db, name+".below", cow.Options[*total]{Immutable: true, Derive: func(*cow.Tx) error { return nil }}) // with the spaces
 	t.order = cow.NewOrder(t.entries, "order")
 	t.byPath = cow.NewOrder(t.spaces, "path")
 	t.byExpiry, _ = cow.NewMultiIndex(t.entries, "expiry", func(e *entry, add func(int64)) {
@@ -115,7 +107,7 @@ func newTables(db *cow.DB, name string, o Options) *tables {
 		}
 	}, cow.IndexOptions[string]{}) // only a unique index can fail
 	t.empty = db.Load()
-	t.note(o.MaxEntries, o.MaxBytes)
+	t.note(t.limits)
 	return t
 }
 

@@ -1,0 +1,166 @@
+package memory_test
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/memory"
+)
+
+// Limits and defaults of the model, by brute force.
+
+// behaves returns how a space behaves, with the defaults of those above it.
+func (x *modelTest) behaves(path string) memory.SpaceOptions {
+	o := x.options[path]
+	for of := modelPaths[path]; len(of) > 0; {
+		of = of[:len(of)-1]
+		for name, above := range modelPaths {
+			if slices.Equal(above, of) {
+				each := x.options[name].Each
+				o.MaxEntries, o.TTL = cmp.Or(o.MaxEntries, each.MaxEntries), cmp.Or(o.TTL, each.TTL)
+			}
+		}
+	}
+	return o
+}
+
+// evict keeps all limits, on the assumption that what was not written by the update that
+// makes version rev was within them, and reports whether it can.
+func (x *modelTest) evict(rev uint64) bool {
+	for _, path := range modelSpaces {
+		if !x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev) {
+			return false
+		}
+	}
+	for _, path := range slices.Backward(modelSpaces) { // what is below comes after it
+		if !x.evictAll(path, rev) {
+			return false
+		}
+	}
+	return true
+}
+
+// evictAll keeps the limit on a space and all below it.
+func (x *modelTest) evictAll(path string, rev uint64) bool {
+	most := x.options[path].All.MaxEntries
+	if len(modelPaths[path]) == 0 && (most == 0 || most > x.limit) {
+		most = x.limit
+	}
+	return x.evictFrom(below(path), most, rev)
+}
+
+// below returns a space and those below it.
+func below(path string) (all []string) {
+	of := modelPaths[path]
+	for _, name := range modelSpaces {
+		if p := modelPaths[name]; len(p) >= len(of) && slices.Equal(p[:len(of)], of) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+func (x *modelTest) evictFrom(paths []string, most int, rev uint64) bool {
+	type place struct {
+		path, key string
+		used      uint64
+	}
+	var old []place
+	n := 0
+	for _, path := range paths {
+		n += len(x.model[path])
+		for key, s := range x.model[path] {
+			if s.rev != rev {
+				old = append(old, place{path, key, *s.used})
+			}
+		}
+	}
+	if most == 0 || n <= most {
+		return true
+	}
+	if n-len(old) > most {
+		return false
+	}
+	slices.SortFunc(old, func(a, b place) int { return cmp.Compare(a.used, b.used) })
+	for _, p := range old[:n-most] {
+		delete(x.model[p.path], p.key)
+	}
+	return true
+}
+
+// configure configures a space.
+func (x *modelTest) configure() {
+	x.sweepAll()
+	time.Sleep(time.Nanosecond)
+	path := modelSpaces[x.r.IntN(len(modelSpaces))]
+	ttl := func() time.Duration {
+		return []time.Duration{0, 0, 10 * time.Second, 20 * time.Second, memory.Never}[x.r.IntN(5)]
+	}
+	most := func(n int) int { return x.r.IntN(2) * (1 + x.r.IntN(n)) }
+	var o memory.SpaceOptions
+	if x.r.IntN(4) > 0 {
+		o.MaxEntries, o.TTL = most(6), ttl()
+		o.All.MaxEntries = most(15)
+		o.Each.MaxEntries, o.Each.TTL = most(6), ttl()
+	}
+	was, rev := x.options[path], x.m.Load().Version()+1
+	is, err := x.m.Space(modelPaths[path]...).Configure(o)
+	require.NoError(x.t, err)
+	if was == o {
+		rev = 0
+	}
+	require.Equal(x.t, rev, is)
+	x.options[path] = o
+	require.True(x.t, x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev))
+	require.True(x.t, x.evictAll(path, rev))
+	x.published()
+	x.sweepAll()
+}
+
+// sweepAll removes all that has expired, and what is too much in any space.
+func (x *modelTest) sweepAll() {
+	time.Sleep(time.Nanosecond)
+	was := x.m.Load().Version()
+	_, err := x.m.Sweep()
+	require.NoError(x.t, err)
+	x.sweep()
+	require.True(x.t, x.evict(0))
+	if is := x.m.Load().Version(); is > was+1 { // what was between them is not known
+		x.history = x.history[:0]
+		x.history = append(x.history, past{is, time.Now(), x.model.clone(), maps.Clone(x.options)})
+	} else {
+		x.published()
+	}
+}
+
+// undo makes one of the last versions undone.
+func (x *modelTest) undo() {
+	time.Sleep(time.Nanosecond)
+	if len(x.history) < 2 {
+		return
+	}
+	i := len(x.history) - 1 - x.r.IntN(min(5, len(x.history)-1))
+	after, before := x.history[i], x.history[i-1]
+	rev := x.m.Load().Version() + 1
+	merged, conflicts := x.merge(after.model, before.model, nil, rev)
+	err := x.m.Undo(after.version)
+	if conflicts > 0 {
+		require.ErrorIs(x.t, err, memory.ErrConflict)
+		require.Equal(x.t, rev-1, x.m.Load().Version())
+		return
+	}
+	was := x.model
+	x.model = merged
+	x.sweep()
+	if !x.evict(rev) {
+		require.ErrorIs(x.t, err, memory.ErrFull)
+		x.model = was
+		return
+	}
+	require.NoError(x.t, err)
+	x.published()
+}
