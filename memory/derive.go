@@ -156,7 +156,7 @@ func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 	}
 	s.count(sp, c.Key, next, 1)
 	if next.vector != nil && !sameVector(next.vector, was.vector) {
-		if sp.vectors, err = sp.vectors.Set(key, next.vector); err != nil {
+		if sp.vectors, err = sp.vectors.SetImmutable(key, next.vector); err != nil {
 			return keyError(path, key, err)
 		}
 	}

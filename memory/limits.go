@@ -18,12 +18,11 @@ import (
 var rowSize = int64(size.Object(int(unsafe.Sizeof(entry{})))) + 48
 
 // measure sets the size of an entry.
-func (e *entry) measure() {
-	e.size = rowSize + e.value.Size() + e.metadata.Size()
-	if e.vector != nil {
-		e.size += int64(size.Object(4 * len(e.vector)))
-	}
-}
+func (e *entry) measure() { e.size = rowSize + e.value.Size() + e.metadata.Size() }
+
+// whole returns the size of an entry with its vector, which the index of the space holds,
+// and counts.
+func (e *entry) whole() int64 { return e.size + int64(size.Object(4*len(e.vector))) }
 
 // nameSize returns what the name of an entry takes, with the head of the row it lies in.
 func nameSize(name string) int64 { return int64(size.Row(name)) }
@@ -172,7 +171,7 @@ func (b *Batch) ownOf(key string) total {
 				continue
 			}
 			path, _ := split(c.Key)
-			n := total{1, e.size}
+			n := total{1, e.whole()}
 			b.own[path] = b.own[path].plus(n)
 			b.own[path+aboveBelow] = b.own[path+aboveBelow].plus(n)
 			for path := range above(path) {
@@ -210,7 +209,7 @@ func (b *Batch) candidates(key string, n, looks int) (cs []candidate, looked int
 				continue
 			}
 			e := row.Shared()
-			c := candidate{name, e.used.last(), e.size}
+			c := candidate{name, e.used.last(), e.whole()}
 			if e.expired(b.now) {
 				c.used = 0
 			}

@@ -44,11 +44,11 @@ type tables struct {
 type entry struct {
 	value    Value     // Absent: there is only a vector
 	metadata Value     // a Map, or Absent
-	vector   []float32 // nil: none. No two puts share one
+	vector   []float32 // nil: none; shared with the index. No two puts share one
 	created  int64     // these are in ns since 1970, or unset
 	updated  int64
 	expires  int64 // 0: never
-	size     int64 // how many bytes it takes, without its name
+	size     int64 // how many bytes it takes, without its name and vector
 	used     stamp
 }
 

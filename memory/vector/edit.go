@@ -114,7 +114,7 @@ func (e *edit) turn() {
 	case t.sparse():
 		e.move(&t)
 	default:
-		// Where others have the rest of its slots, we leave at most half unused.
+		// Where others have the rest of its slots, we leave at most a third unused.
 		if e.full == nil {
 			e.full = immutable.NewSortedMap[uint64, *segment](nil)
 		}

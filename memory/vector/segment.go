@@ -32,10 +32,10 @@ func (s *segment) kill(slot int) {
 	s.count--
 }
 
-// sparse reports whether less than half of the block is live: it is time to
-// move what lives. Because at least as many slots as are moved have died since
+// sparse reports whether less than two thirds of the block are live: it is time to
+// move what lives. Because at least half as many slots as are moved have died since
 // they were filled, that is constant work per write.
-func (s *segment) sparse() bool { return s.count*2 < s.slots() }
+func (s *segment) sparse() bool { return s.count*3 < s.slots()*2 }
 
 // each calls f with each live slot, in order.
 func (s *segment) each(f func(slot int)) {
