@@ -2,6 +2,7 @@ package memory
 
 import (
 	"strings"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
@@ -23,6 +24,8 @@ type clearing struct {
 	At   uint64
 	Hand nameText `json:",omitempty"` // no row up to this name is to be removed any more
 	Done bool     `json:",omitempty"` // all are removed: the mark can go
+
+	by weak.Pointer[cow.Tx] // the update that set it; zero: it was decoded
 }
 
 // A mark is a clearing by its key, for those who read the commits later.
@@ -108,7 +111,7 @@ func (b *Batch) clear(key string) int {
 			b.entries.Delete(c.Key)
 		}
 	}
-	b.mark(key, &clearing{At: b.tx.Base().Version()})
+	b.mark(key, &clearing{At: b.tx.Base().Version(), by: weak.Make(b.tx)})
 	b.wrote = true
 	_ = b.settler.settle()
 	b.dims = nil
@@ -174,7 +177,8 @@ func (b *Batch) purge(n int) (more bool) {
 		if mark.Hand != "" {
 			r = r.After(string(mark.Hand), string(mark.Hand))
 		}
-		next := clearing{At: mark.At, Hand: mark.Hand, Done: true}
+		next := *mark
+		next.Done = true
 		var gone []string
 		for name, row := range r.All() {
 			if looks == 0 || len(gone) == left {

@@ -199,3 +199,99 @@ func TestClearAllIsNotForASpaceWithAZeroByte(t *testing.T) {
 	require.Equal(t, []string{"k"}, keys(m.Space("a\x00b").Load()))
 	require.NoError(t, m.CheckDerived())
 }
+
+// A mark is of one line of versions: a merge by the DB would make it hide what was never
+// cleared.
+func TestAMergeByTheDBTakesNoMarks(t *testing.T) {
+	m := filledSpaces(t, 300)
+	base := m.DB().Load()
+	f := m.Of(m.DB().Fork(base))
+	for i := range 5 {
+		require.NoError(t, errOf(f.Space("c").Put("0001", i)))
+	}
+	require.Equal(t, 300, count(f.Space("a").Clear()))
+	require.NoError(t, errOf(f.Space("a").Put("new", 1)))
+	for i := range 4 { // m comes to the version of the mark
+		require.NoError(t, errOf(m.Space("a").Put("mine", i)))
+	}
+	_, err := m.DB().Merge(base, f.DB().Load())
+	require.ErrorIs(t, err, memory.ErrConflict)
+	require.ErrorContains(t, err, `memory: space ["a"]`)
+	require.Equal(t, 301, m.Space("a").Len())
+	require.NoError(t, m.CheckDerived())
+
+	_, err = f.Sweep()
+	require.NoError(t, err)
+	_, err = m.DB().Merge(base, f.DB().Load())
+	require.NoError(t, err)
+	require.Equal(t, []string{"mine", "new"}, keys(m.Space("a").Load()))
+	require.NoError(t, m.CheckDerived())
+
+	// Marks of its own it keeps.
+	require.Equal(t, 300, count(m.Space("c").Clear()))
+	g := m.Of(m.DB().Fork(m.DB().Load()))
+	require.NoError(t, errOf(g.Space("c").Put("x", 1)))
+	require.NoError(t, errOf(m.Space("b").Put("y", 1)))
+	base = g.DB().Load()
+	g2 := g.Of(g.DB().Fork(base))
+	require.NoError(t, errOf(g2.Space("c").Put("z", 1)))
+	_, err = g.DB().Merge(base, g2.DB().Load())
+	require.NoError(t, err)
+	require.Equal(t, []string{"x", "z"}, keys(g.Space("c").Load()))
+	require.NoError(t, g.CheckDerived())
+}
+
+// What was cleared below a space before that is cleared itself, in one batch, counts once.
+func TestWhatIsBelowIsClearedInTheMiddleOfABatch(t *testing.T) {
+	m := memory.New(memory.Options{})
+	deep := func(i int) []string { return []string{"a", "b", fmt.Sprint(i)} }
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		for i := range 8 * 100 {
+			if err := b.Space(deep(i%8)...).Put(fmt.Sprint(i), i); err != nil {
+				return err
+			}
+		}
+		return b.Space("c").Put("other", 1)
+	}))
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		for i := range 7 {
+			require.Equal(t, 100, b.Space(deep(i)...).Clear())
+		}
+		require.Equal(t, 100, b.Space("a").ClearAll())
+		return b.Space(deep(3)...).Put("last", 1)
+	}))
+	require.NoError(t, m.CheckDerived())
+	require.Equal(t, 2, m.Load().Len())
+	require.Equal(t, 1, count(m.Space("a").ClearAll()))
+	require.NoError(t, m.CheckDerived())
+}
+
+// What was cleared is not evicted: it is not there.
+func TestWhatWasClearedIsNotEvicted(t *testing.T) {
+	m := filledSpaces(t, 900)
+	since := m.Load().Version()
+	require.Equal(t, 900, count(m.Space("a").Clear()))
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		b.Space("a").Configure(memory.SpaceOptions{MaxEntries: 3, All: memory.Limits{MaxEntries: 903}})
+		return nil
+	}))
+	for i := range 10 {
+		require.NoError(t, errOf(m.Space("a").Put(fmt.Sprint("z", i), i)))
+		require.Equal(t, min(i+1, 3), m.Space("a").Len())
+	}
+	require.Equal(t, 900, m.Space("a", "b").Len())
+	evicted := 0
+	for c, err := range m.Changes(context.Background(), since) {
+		require.NoError(t, err)
+		if c.Kind == memory.Evicted {
+			require.Equal(t, []string{"a"}, c.Space)
+			require.Equal(t, fmt.Sprint("z", evicted), c.Key)
+			evicted++
+		}
+		if c.Version == m.Load().Version() && c.Kind == memory.Evicted {
+			break
+		}
+	}
+	require.Equal(t, 7, evicted)
+	require.NoError(t, m.CheckDerived())
+}

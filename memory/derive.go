@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"fmt"
 	"strings"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/text"
@@ -98,7 +100,9 @@ func (s *settler) touch(path string) *space {
 // settle makes the spaces follow what was done since the last time.
 func (s *settler) settle() error {
 	if now := s.t.cleared.Edit(s.tx).Map(); now != s.cleared.Map {
-		s.clear(now)
+		if err := s.clear(now); err != nil {
+			return err
+		}
 	}
 	now := s.entries.Map()
 	if now == s.settled {
@@ -203,8 +207,9 @@ func (s *settler) know(path string, v Value, words text.Words) {
 
 // clear makes what is settled follow what was cleared. A space that was cleared in this
 // update, as all are that are cleared by a verb, is dropped as it is; of anything else,
-// as after a merge by the DB, all is settled anew.
-func (s *settler) clear(now *snapshot.Map[string, *clearing]) {
+// as in new contents, all is settled anew. A mark that a merge by the DB brings is refused:
+// its version is one of a fork.
+func (s *settler) clear(now *snapshot.Map[string, *clearing]) error {
 	base := s.t.cleared.In(s.tx.Base())
 	s.restart()
 	dropped := make(map[string]bool)
@@ -212,16 +217,20 @@ func (s *settler) clear(now *snapshot.Map[string, *clearing]) {
 		old, _ := c.Old()
 		next, _ := c.New()
 		switch {
-		case next == nil && old.Done, next != nil && old != nil && next.At == old.At:
+		case next == nil && old.Done, next != nil && old != nil && next.At == old.At && next.by == old.by:
+		case next != nil && next.by != weak.Pointer[cow.Tx]{} && next.by != weak.Make(s.tx):
+			path, _ := cutBelow(c.Key)
+			return spaceError(path, fmt.Errorf("%w: it was cleared in a fork: Sweep that before DB.Merge, or use Memory.Merge", ErrConflict))
 		case next != nil && next.At >= s.tx.Base().Version():
 			s.drop(c.Key, dropped)
 		default:
 			s.settled, s.spaces, s.sums = s.t.entries.In(nil), nil, nil
 			s.cleared = clearings{now}
-			return
+			return nil
 		}
 	}
 	s.cleared = clearings{now}
+	return nil
 }
 
 // changed returns the paths of the spaces in which something is left of what was done.
