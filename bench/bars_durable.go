@@ -206,6 +206,7 @@ func (b *bars) durableReads() {
 	keys := barKeys(0, durableRows)
 	beside := func(work func(stop *atomic.Bool, w int)) func() float64 {
 		return func() float64 {
+			runtime.GC()
 			var stop atomic.Bool
 			var wg sync.WaitGroup
 			for w := range writers {
@@ -213,7 +214,7 @@ func (b *bars) durableReads() {
 			}
 			defer wg.Wait()
 			defer stop.Store(true)
-			return quantile(latencies(300_000, func(i int) {
+			return quantile(each(300_000, func(i int) {
 				r, _ := rows.Get(keys[i%len(keys)])
 				sink += r.Seen
 			}), 0.999)
