@@ -27,8 +27,9 @@ type Erasure struct {
 // Erase does not reach what others hold: pins and forks, which it reports, and snapshots
 // and values in variables. Once these are gone too, the garbage collector frees the entry;
 // the numbers of its vector may stay in the memory of the space, where nobody finds them,
-// until half of those beside it were removed. Where the DB is durable, the file has old
-// pages until it is compacted. To erase what a fork has, call Erase of its Space.
+// until a third of those beside it were removed. Where the DB is durable, the file has old
+// pages until it is closed, without a crash, and compacted. To erase what a fork has, call
+// Erase of its Space.
 //
 // It takes time proportional to the past that goes, and to that of forks.
 func (s Space) Erase(key string) (Erasure, error) {

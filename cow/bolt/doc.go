@@ -42,10 +42,11 @@
 //
 // Updates derive from each other while one transaction is being synced; the next takes all
 // that have come meanwhile, and before that waits for the writers of the last, where they
-// use to come back at once, for at most half as long as the last took. A transaction has the rows, or with a past, the commits, and a
-// few bytes that say what the file has. Commits that the DB no longer retains are moved
-// from the log to the tables, some hundreds at once, and when the DB is closed: until then
-// the file has a somewhat longer past than the DB. See format.go.
+// use to come back at once, for at most half as long as the last took. A transaction has
+// the rows, or with a past, the commits, and a few bytes that say what the file has. Commits
+// that the DB no longer retains are moved from the log to the tables, some hundreds at once,
+// and when the DB is closed: until then, and after a crash, the file has a somewhat longer
+// past than the DB. See format.go.
 //
 // # Damage
 //

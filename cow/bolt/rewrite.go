@@ -37,8 +37,8 @@ func Restore(dst, src string, version uint64) error {
 }
 
 // Compact writes the file at path anew, with what it has and no more: what was erased is
-// gone from it, unless the retained past still has it, and free space is given back. It
-// takes the place of the old file in one step. No DB may have it open: ErrLocked.
+// gone from it, unless the retained past still has it, or the file was not closed, and free
+// space is given back. It takes the place of the old file in one step. No DB may have it open: ErrLocked.
 func Compact(path string) error {
 	f, err := openFile(path, false)
 	if err != nil {
