@@ -40,7 +40,7 @@ func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 	if err := f(tx); err != nil {
 		return err
 	}
-	d, err := tx.seal(true)
+	d, err := tx.seal(true) // not false, which is for updates in the writer's place: see hub.scratch
 	if err != nil {
 		return err
 	}
