@@ -38,9 +38,9 @@ func (s Snapshot) checkDerived(noText bool) error {
 			sp = new(space)
 			want[path] = sp
 		}
-		was := e.size
-		if e.measure(); was != e.size {
-			fail("%q %q: size %d, not %d", decodePath(path), key, was, e.size)
+		again := &entry{value: e.value, metadata: e.metadata} // not e, which others read
+		if again.measure(); again.size != e.size {
+			fail("%q %q: size %d, not %d", decodePath(path), key, e.size, again.size)
 		}
 		size := e.size + nameSize(name)
 		if !e.value.Exists() && e.vector == nil {
