@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/records"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
@@ -127,6 +128,27 @@ func TestPlanCounts(t *testing.T) {
 		p.took(2 * time.Second)
 	}
 	require.Equal(t, "about 2 s to go", p.left())
+}
+
+// A replay takes a turn for what it looks up, and half of one for what it searches, in a
+// store that can.
+func TestReplayTakes(t *testing.T) {
+	kinds, err := chooseStores("memory-text,rwmutex-copy")
+	require.NoError(t, err)
+	lookup, search := records.Query{Key: "k"}, records.Query{Text: "words"}
+	takes := func(k stores.Kind, queries ...records.Query) time.Duration {
+		x := &replay{queries: queries, turn: time.Second}
+		return x.takes(k) - (&replay{turn: time.Second}).takes(k)
+	}
+	for _, k := range kinds {
+		half := time.Duration(0)
+		if k.ID == "memory-text" {
+			half = time.Second / 2
+		}
+		require.Equal(t, time.Second, takes(k, lookup), k.ID)
+		require.Equal(t, half, takes(k, search), k.ID)
+		require.Equal(t, time.Second+half, takes(k, search, lookup), k.ID)
+	}
 }
 
 // More goroutines than processors are measured by the clock: one of them may wait for a

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -75,15 +74,20 @@ func (x *replay) trial(ctx context.Context, k stores.Kind) sample {
 // takes guesses how long a turn of a store takes: it is loaded, looks up if there is
 // something to look up, and searches for half as long if it can.
 func (x *replay) takes(k stores.Kind) time.Duration {
-	isLookup := func(q records.Query) bool { return q.Text == "" }
 	d := 100*time.Millisecond + 30*time.Microsecond*time.Duration(len(x.records))
-	if slices.ContainsFunc(x.queries, isLookup) {
+	lookups, searches := false, false
+	for _, q := range x.queries {
+		lookups, searches = lookups || q.Text == "", searches || q.Text != ""
+	}
+	if lookups {
 		d += x.turn
 	}
-	m := k.NewMemory()
-	defer release(m)
-	if _, ok := m.Space().(stores.TextSpace); ok && !slices.ContainsFunc(x.queries, func(q records.Query) bool { return !isLookup(q) }) {
-		d += x.turn / 2
+	if searches {
+		m := k.NewMemory()
+		defer release(m)
+		if _, ok := m.Space().(stores.TextSpace); ok {
+			d += x.turn / 2
+		}
 	}
 	return d
 }
