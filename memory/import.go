@@ -143,8 +143,11 @@ func (e *Editor) restore(i imported) error {
 	return nil
 }
 
-// memberNames are the members that a line may have.
+// memberNames are the members that a line may have. All but the first may be null, which
+// is as if they were absent.
 var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options", "revision", "cursor", "time"}
+
+const needed = 3
 
 // parse reads a line.
 func (m *Memory) parse(line []byte) (imported, error) {
@@ -160,13 +163,17 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	}
 	met := make(map[string]bool, len(memberNames))
 	err := value.EachMember(line, func(name string, text []byte) error {
-		switch {
-		case !slices.Contains(memberNames, name):
+		at := slices.Index(memberNames, name)
+		if at < 0 {
 			return fmt.Errorf("%w: unknown member %.40q", ErrMalformed, name)
-		case met[name]:
+		}
+		if _, again := met[name]; again {
 			return fmt.Errorf("%w: two members %q", ErrMalformed, name)
 		}
-		met[name] = true
+		met[name] = at < needed || text[0] != 'n'
+		if !met[name] {
+			return nil
+		}
 		if err := m.member(&i, name, text); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrMalformed, name, bare.Wrap(err))
 		}
@@ -195,9 +202,8 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	return i, nil
 }
 
-// member reads a member of a line. Those that may be absent may be null.
+// member reads a member of a line.
 func (m *Memory) member(i *imported, name string, text []byte) (err error) {
-	null := text[0] == 'n'
 	switch name {
 	case "space":
 		i.space, err = memberSpace(text)
@@ -206,17 +212,13 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 	case "value":
 		i.value, err = m.options.memberValue(text)
 	case "vector":
-		if !null {
-			if i.vector, err = memberVector(text); err == nil {
-				err = vector.Check(i.vector)
-			}
+		if i.vector, err = memberVector(text); err == nil {
+			err = vector.Check(i.vector)
 		}
 	case "metadata":
-		if !null {
-			i.metadata, err = m.options.memberValue(text)
-			if err == nil && i.metadata.Kind() != Map {
-				err = errors.New("it is not an object")
-			}
+		i.metadata, err = m.options.memberValue(text)
+		if err == nil && i.metadata.Kind() != Map {
+			err = errors.New("it is not an object")
 		}
 	case "options":
 		i.options, err = memberOptions(text)
@@ -227,18 +229,12 @@ func (m *Memory) member(i *imported, name string, text []byte) (err error) {
 	case "time":
 		i.at, err = memberTime(text)
 	case "created":
-		if !null {
-			i.created, err = memberTime(text)
-		}
+		i.created, err = memberTime(text)
 	case "updated":
-		if !null {
-			i.updated, err = memberTime(text)
-		}
+		i.updated, err = memberTime(text)
 	case "expires":
-		if !null {
-			if i.expires, err = memberTime(text); i.expires == 0 {
-				i.expires = -1 // a moment before: 0 is never, and it has expired anyway
-			}
+		if i.expires, err = memberTime(text); i.expires == 0 {
+			i.expires = -1 // a moment before: 0 is never, and it has expired anyway
 		}
 	}
 	return err

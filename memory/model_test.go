@@ -1,7 +1,6 @@
 package memory_test
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -535,8 +534,9 @@ func (x *modelTest) check(s memory.Snapshot, want model, thorough bool) {
 			Limit:   r.IntN(5),
 			Reverse: r.IntN(2) == 0,
 		})
-		x.checkSearch(v, path, entries)
+		x.checkSearch(v, path, want)
 		x.checkSearchText(v, entries)
+		x.checkSearchBoth(v, path)
 	}
 }
 
@@ -612,97 +612,6 @@ func (x *modelTest) checkSpaces(s memory.Snapshot, want model) {
 	}
 }
 
-func score(metric memory.Metric, a, b []float32) float64 {
-	var dot, aa, bb, dd float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		dot, aa, bb, dd = dot+x*y, aa+x*x, bb+y*y, dd+(x-y)*(x-y)
-	}
-	switch metric {
-	case memory.Dot:
-		return dot
-	case memory.L2:
-		return -math.Sqrt(dd)
-	}
-	return dot / math.Sqrt(aa*bb)
-}
-
-func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, entries map[string]slot) {
-	t, r := x.t, x.r
-	query := x.randomVector(path)
-	o := memory.SearchOptions{K: r.IntN(5), Metric: []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[r.IntN(3)]}
-	if r.IntN(3) == 0 {
-		o.MinScore = float64(r.IntN(5)) - 2.26
-	}
-	tagged := 0
-	if r.IntN(3) == 0 {
-		tagged = 1 + r.IntN(3)
-		o.Filter = memory.Meta("n").Eq(tagged)
-	}
-	type hit struct {
-		key   string
-		score float64
-	}
-	var want []hit
-	for k, e := range entries {
-		if e.vector == nil || tagged != 0 && e.n != tagged {
-			continue
-		}
-		if s := score(o.Metric, query, e.vector); o.MinScore == 0 || s >= o.MinScore {
-			want = append(want, hit{k, s})
-		}
-	}
-	slices.SortFunc(want, func(a, b hit) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.key, b.key)) })
-	k := o.K
-	if k == 0 {
-		k = 10
-	}
-	want = want[:min(k, len(want))]
-	hits, err := v.Search(query, o)
-	require.NoError(t, err)
-	require.Len(t, hits, len(want), "%+v", o)
-	for i, h := range hits {
-		require.InDelta(t, want[i].score, h.Score, 1e-5)
-		e, ok := entries[h.Key]
-		require.True(t, ok)
-		require.InDelta(t, score(o.Metric, query, e.vector), h.Score, 1e-5)
-		x.checkEntry(h.Key, e, h.Entry)
-		if i > 0 && hits[i-1].Score == h.Score && o.Metric == memory.Dot {
-			require.Less(t, hits[i-1].Key, h.Key)
-		}
-	}
-}
-
-func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]slot) {
-	t, r := x.t, x.r
-	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
-	o := memory.SearchOptions{K: 100}
-	tagged := 0
-	if r.IntN(3) == 0 {
-		tagged = 1 + r.IntN(3)
-		o.Filter = memory.Meta("n").Eq(tagged)
-	}
-	want := []string{}
-	for k, e := range entries {
-		if (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && (tagged == 0 || e.n == tagged) {
-			want = append(want, k)
-		}
-	}
-	hits, err := v.SearchText(strings.Join(words, ", "), o)
-	require.NoError(t, err)
-	require.ElementsMatch(t, want, hitKeys(hits, nil), "%q", words)
-	require.True(t, slices.IsSortedFunc(hits, func(a, b memory.Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
-	}))
-	for _, h := range hits {
-		x.checkEntry(h.Key, entries[h.Key], h.Entry)
-	}
-	o.K = 1 + r.IntN(2)
-	few, err := v.SearchText(strings.Join(words, ", "), o)
-	require.NoError(t, err)
-	require.Equal(t, hitKeys(hits, nil)[:min(o.K, len(hits))], hitKeys(few, nil))
-}
-
 // A kept snapshot must never change.
 type kept struct {
 	s    memory.Snapshot
@@ -759,6 +668,8 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 			x.undo()
 		case 4:
 			x.sweepAll()
+		case 5:
+			x.imports()
 		default:
 			x.write()
 		}

@@ -2,8 +2,10 @@ package memory_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -162,5 +164,52 @@ func (x *modelTest) undo() {
 		return
 	}
 	require.NoError(x.t, err)
+	x.published()
+}
+
+// imports imports a few entries, as one version.
+func (x *modelTest) imports() {
+	t := x.t
+	time.Sleep(time.Nanosecond)
+	before, rev, now := x.model.clone(), x.m.Load().Version()+1, time.Now()
+	var lines strings.Builder
+	for range 1 + x.r.IntN(3) {
+		path, key := modelSpaces[x.r.IntN(len(modelSpaces))], modelKeys[x.r.IntN(len(modelKeys)-1)] // the last is not UTF-8
+		next := modelEntry{created: now, updated: now}
+		value, frozen, words := x.randomValue()
+		line := map[string]any{"space": modelPaths[path], "key": key, "value": value, "created": nil}
+		next.value, next.words = frozen, words
+		if x.r.IntN(2) == 0 {
+			next.vector = x.randomVector(path)
+			line["vector"] = next.vector
+		}
+		metadata, n := x.randomMetadata()
+		if next.n = n; metadata != nil {
+			line["metadata"], next.metadata = metadata, freeze(t, metadata)
+		}
+		if x.r.IntN(2) == 0 {
+			next.updated = now.Add(-time.Hour)
+			line["updated"] = next.updated
+		}
+		if x.r.IntN(2) == 0 {
+			next.expires = now.Add(time.Duration(1+x.r.IntN(20)) * time.Second)
+			line["expires"] = next.expires
+		}
+		text, err := json.Marshal(line)
+		require.NoError(t, err)
+		lines.Write(append(text, '\n'))
+		if x.model[path] == nil {
+			x.model[path] = make(map[string]slot)
+		}
+		x.model[path][key] = slot{&next, new(byte), rev, x.used()}
+	}
+	_, err := x.m.Import(strings.NewReader(lines.String()))
+	x.sweep()
+	if !x.evict(rev) {
+		require.ErrorIs(t, err, memory.ErrFull)
+		x.model = before
+		return
+	}
+	require.NoError(t, err)
 	x.published()
 }

@@ -112,7 +112,9 @@ func newTables(db *cow.DB, name string, o Options) *tables {
 }
 
 // expired reports whether the entry has expired at an instant.
-func (e *entry) expired(instant int64) bool { return e.expires != 0 && e.expires <= instant }
+func (e *entry) expired(instant int64) bool {
+	return instant != 0 && e.expires != 0 && e.expires <= instant
+}
 
 // next returns a copy of e to be changed and stored, or a new entry if it is nil.
 func (e *entry) next() *entry {

@@ -196,7 +196,7 @@ func (v Value) Key(key string) Value {
 		return Value{}
 	}
 	keys := v.keys()
-	if len(keys) <= 8 {
+	if len(keys) <= 16 {
 		for i, k := range keys {
 			if k == key {
 				return Value{&v.fields()[i]}
@@ -292,8 +292,12 @@ func (v Value) keys() []string { return (*keyList)((*node)(v.n.ptr).ptr).keys }
 // fields returns the values of a Map, in the order of its keys. They lie behind its
 // head, which has the keys.
 func (v Value) fields() []node {
-	if v.n.count() == 0 {
+	n := v.n.count()
+	if n == 0 {
 		return nil // what is behind the head is not ours
 	}
-	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), v.n.count())
+	if behind := unsafe.Add(unsafe.Pointer(v.n), unsafe.Sizeof(node{})); v.n.ptr == behind {
+		return unsafe.Slice((*node)(unsafe.Add(unsafe.Pointer(v.n), 2*unsafe.Sizeof(node{}))), n)
+	}
+	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), n)
 }

@@ -1,0 +1,154 @@
+package memory_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/memory"
+)
+
+// Searches of the model, by brute force.
+
+func score(metric memory.Metric, a, b []float32) float64 {
+	var dot, aa, bb, dd float64
+	for i := range a {
+		x, y := float64(a[i]), float64(b[i])
+		dot, aa, bb, dd = dot+x*y, aa+x*x, bb+y*y, dd+(x-y)*(x-y)
+	}
+	switch metric {
+	case memory.Dot:
+		return dot
+	case memory.L2:
+		return -math.Sqrt(dd)
+	}
+	return dot / math.Sqrt(aa*bb)
+}
+
+func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) {
+	t, r := x.t, x.r
+	in := []string{path}
+	query := x.randomVector(path)
+	o := memory.SearchOptions{K: r.IntN(5), Metric: []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[r.IntN(3)]}
+	if r.IntN(3) == 0 {
+		o.MinScore = float64(r.IntN(5)) - 2.26
+	}
+	tagged := 0
+	if r.IntN(3) == 0 {
+		tagged = 1 + r.IntN(3)
+		o.Filter = memory.Meta("n").Eq(tagged)
+	}
+	if o.Below = r.IntN(3) == 0; o.Below {
+		in = below(path)
+	}
+	var want []float64
+	for _, path := range in {
+		for _, e := range all[path] {
+			if len(e.vector) != len(query) || tagged != 0 && e.n != tagged {
+				continue
+			}
+			if s := score(o.Metric, query, e.vector); o.MinScore == 0 || s >= o.MinScore {
+				want = append(want, s)
+			}
+		}
+	}
+	slices.SortFunc(want, func(a, b float64) int { return cmp.Compare(b, a) })
+	k := o.K
+	if k == 0 {
+		k = 10
+	}
+	want = want[:min(k, len(want))]
+	hits, err := v.Search(query, o)
+	if o.Below && errors.Is(err, memory.ErrDimension) {
+		require.Empty(t, want)
+		return
+	}
+	require.NoError(t, err)
+	require.Len(t, hits, len(want), "%+v", o)
+	for i, h := range hits {
+		require.InDelta(t, want[i], h.Score, 1e-5)
+		e, ok := all[fmt.Sprintf("%q", h.Space())][h.Key]
+		require.True(t, ok)
+		require.InDelta(t, score(o.Metric, query, e.vector), h.Score, 1e-5)
+		x.checkEntry(h.Key, e, h.Entry)
+		if i > 0 && hits[i-1].Score == h.Score && o.Metric == memory.Dot {
+			before := hits[i-1]
+			require.Negative(t, cmp.Or(slices.Compare(before.Space(), h.Space()), cmp.Compare(before.Key, h.Key)))
+		}
+	}
+}
+
+func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]slot) {
+	t, r := x.t, x.r
+	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
+	o := memory.SearchOptions{K: 100}
+	tagged := 0
+	if r.IntN(3) == 0 {
+		tagged = 1 + r.IntN(3)
+		o.Filter = memory.Meta("n").Eq(tagged)
+	}
+	want := []string{}
+	for k, e := range entries {
+		if (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && (tagged == 0 || e.n == tagged) {
+			want = append(want, k)
+		}
+	}
+	hits, err := v.SearchText(strings.Join(words, ", "), o)
+	require.NoError(t, err)
+	require.ElementsMatch(t, want, hitKeys(hits, nil), "%q", words)
+	require.True(t, slices.IsSortedFunc(hits, func(a, b memory.Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Key, b.Key))
+	}))
+	for _, h := range hits {
+		x.checkEntry(h.Key, entries[h.Key], h.Entry)
+	}
+	o.K = 1 + r.IntN(2)
+	few, err := v.SearchText(strings.Join(words, ", "), o)
+	require.NoError(t, err)
+	require.Equal(t, hitKeys(hits, nil)[:min(o.K, len(hits))], hitKeys(few, nil))
+}
+
+// checkSearchBoth joins both searches, which have been checked, by the formula.
+func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
+	t, r := x.t, x.r
+	query, words := x.randomVector(path), modelWords[r.IntN(len(modelWords))]
+	o := memory.SearchOptions{K: 1 + r.IntN(4), Lean: float64(r.IntN(5)-2) / 2}
+	if r.IntN(3) == 0 {
+		o.Filter = memory.Meta("n").Eq(1 + r.IntN(3))
+	}
+	if r.IntN(3) == 0 {
+		o.MinScore = 0.02
+	}
+	deep := memory.SearchOptions{K: 4 * o.K, Filter: o.Filter}
+	near, err := v.Search(query, deep)
+	require.NoError(t, err)
+	fitting, err := v.SearchText(words, deep)
+	require.NoError(t, err)
+	scores := make(map[string]float64)
+	for i, h := range near {
+		if o.Lean < 1 {
+			scores[h.Key] += (1 - o.Lean) / float64(61+i)
+		}
+	}
+	for i, h := range fitting {
+		if o.Lean > -1 {
+			scores[h.Key] += (1 + o.Lean) / float64(61+i)
+		}
+	}
+	want := append([]string{}, slices.SortedFunc(maps.Keys(scores), func(a, b string) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
+	})...)
+	want = slices.DeleteFunc(want, func(k string) bool { return scores[k] < o.MinScore })
+	hits, err := v.SearchBoth(query, words, o)
+	require.NoError(t, err)
+	require.Equal(t, want[:min(o.K, len(want))], hitKeys(hits, nil), "%+v", o)
+	for _, h := range hits {
+		require.Equal(t, scores[h.Key], h.Score)
+	}
+}
