@@ -45,22 +45,17 @@ func (e *Editor) Put(key string, v any) error {
 	if err != nil {
 		return err
 	}
-	e.put(key, d)
-	return nil
-}
-
-// put is Put with all that may fail behind it.
-func (e *Editor) put(key string, d draft) {
 	name := e.name(key)
 	old, _ := e.b.lookup(name)
 	next := old.next()
 	next.expires = e.b.expiry(e.space, 0)
 	e.value(next, d)
 	e.b.store(name, next)
+	return nil
 }
 
 // value makes the value of d that of an entry.
-func (e *Editor) value(next *entry, d draft) {
+func (e *Editor) value(next *entry, d *draft) {
 	next.value = d.value
 	e.b.settler.know(e.space, d.value, d.words)
 }
@@ -71,10 +66,6 @@ func (e *Editor) PutItem(key string, it Item) error {
 	if err != nil {
 		return err
 	}
-	return e.putItem(key, d)
-}
-
-func (e *Editor) putItem(key string, d draft) error {
 	if err := e.fits(key, d.vector); err != nil {
 		return err
 	}
@@ -95,15 +86,10 @@ func (e *Editor) Insert(key string, v any) error {
 	if err != nil {
 		return err
 	}
-	return e.insert(key, d)
-}
-
-func (e *Editor) insert(key string, d draft) error {
 	if _, ok := e.Get(key); ok {
 		return keyError(e.space, key, ErrExists)
 	}
-	e.put(key, d)
-	return nil
+	return e.Put(key, d)
 }
 
 // Modify calls f with the value of key and stores what it returns, or returns
@@ -150,15 +136,10 @@ func (e *Editor) SetIf(key string, rev uint64, v any) error {
 	if err != nil {
 		return err
 	}
-	return e.setIf(key, rev, d)
-}
-
-func (e *Editor) setIf(key string, rev uint64, d draft) error {
 	if err := e.check(key, rev); err != nil {
 		return err
 	}
-	e.put(key, d)
-	return nil
+	return e.Put(key, d)
 }
 
 // Delete removes the entry of key and reports whether there was one.
@@ -223,7 +204,7 @@ func (e *Editor) PutVector(key string, v []float32, metadata map[string]any) err
 	return e.putVector(key, d)
 }
 
-func (e *Editor) putVector(key string, d draft) error {
+func (e *Editor) putVector(key string, d *draft) error {
 	if err := e.fits(key, d.vector); err != nil {
 		return err
 	}

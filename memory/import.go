@@ -137,7 +137,7 @@ func (e *Editor) restore(i imported) error {
 		return err
 	}
 	next := &entry{created: i.created, updated: i.updated, expires: i.expires}
-	e.value(next, i.draft)
+	e.value(next, &i.draft)
 	next.metadata, next.vector = i.metadata, i.vector
 	e.b.store(e.name(i.key), next)
 	return nil

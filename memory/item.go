@@ -18,7 +18,8 @@ type Item struct {
 }
 
 // A draft is an Item as it will be stored: frozen and checked, in memory of its
-// own. It is made before the writer's place is taken.
+// own. A Space makes one before the writer's place is taken, and hands it to its Editor
+// as the value.
 type draft struct {
 	value    Value
 	words    text.Words
@@ -27,11 +28,14 @@ type draft struct {
 	ttl      time.Duration
 }
 
-// prepare makes a draft of it.
-func (m *Memory) prepare(space, key string, it Item) (draft, error) {
+// prepare makes a draft of it, unless its value is one.
+func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
+	if d, ok := it.Value.(*draft); ok {
+		return d, nil
+	}
 	d, err := m.freeze(space, key, it.Value)
 	if err != nil {
-		return draft{}, err
+		return nil, err
 	}
 	d.metadata, err = freezeMetadata(it.Metadata)
 	if err == nil && it.Vector != nil {
@@ -41,7 +45,7 @@ func (m *Memory) prepare(space, key string, it Item) (draft, error) {
 		err = fmt.Errorf("%w: %w", ErrUnsupported, validTTL(it.TTL))
 	}
 	if err != nil {
-		return draft{}, keyError(space, key, err)
+		return nil, keyError(space, key, err)
 	}
 	d.ttl = it.TTL
 	return d, nil
@@ -61,25 +65,30 @@ func freezeMetadata(metadata any) (Value, error) {
 	return Value{}, nil
 }
 
-// freeze makes a draft of a value.
-func (m *Memory) freeze(space, key string, v any) (draft, error) {
+// freeze makes a draft of a value, unless it is one.
+func (m *Memory) freeze(space, key string, v any) (*draft, error) {
+	if d, ok := v.(*draft); ok {
+		return d, nil
+	}
 	frozen, err := Freeze(v)
 	if err != nil {
-		return draft{}, keyError(space, key, err)
+		return nil, keyError(space, key, err)
 	}
 	if !frozen.Exists() {
 		frozen, _ = Freeze(nil) // what is Absent would be no value
 	}
-	return draft{value: frozen, words: m.wordsOf(space, frozen)}, nil
+	return &draft{value: frozen, words: m.wordsOf(space, frozen)}, nil
 }
 
 // embed makes a draft of a vector and its metadata.
-func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (draft, error) {
+func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (*draft, error) {
 	if v == nil {
 		v = []float32{}
 	}
 	d, err := m.prepare(space, key, Item{Vector: v, Metadata: metadata})
-	d.value = Value{}
+	if err == nil {
+		d.value = Value{}
+	}
 	return d, err
 }
 

@@ -131,6 +131,15 @@ func (s Space) edit(f func(e *Editor) error) (rev uint64, err error) {
 	return rev, nil
 }
 
+// ahead is edit with a value that is frozen before the writer's place is taken.
+func (s Space) ahead(key string, v any, f func(e *Editor, v any) error) (rev uint64, err error) {
+	d, err := s.m.freeze(s.path, key, v)
+	if err != nil {
+		return 0, err
+	}
+	return s.edit(func(e *Editor) error { return f(e, d) })
+}
+
 // count is edit that returns what f counts.
 func (s Space) count(f func(e *Editor) int) (n int, err error) {
 	_, err = s.edit(func(e *Editor) error { n = f(e); return nil })
@@ -143,11 +152,7 @@ func (s Space) count(f func(e *Editor) int) (n int, err error) {
 // Put stores v, frozen, as the value of key, and returns the revision of that: the
 // version that it published. A vector and metadata stay as they are.
 func (s Space) Put(key string, v any) (rev uint64, err error) {
-	d, err := s.m.freeze(s.path, key, v)
-	if err != nil {
-		return 0, err
-	}
-	return s.edit(func(e *Editor) error { e.put(key, d); return nil })
+	return s.ahead(key, v, func(e *Editor, v any) error { return e.Put(key, v) })
 }
 
 // PutItem stores a whole entry under key, in place of what is there.
@@ -156,16 +161,12 @@ func (s Space) PutItem(key string, it Item) (rev uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.edit(func(e *Editor) error { return e.putItem(key, d) })
+	return s.edit(func(e *Editor) error { return e.PutItem(key, Item{Value: d}) })
 }
 
 // Insert is Put if key has no value, and returns ErrExists otherwise.
 func (s Space) Insert(key string, v any) (rev uint64, err error) {
-	d, err := s.m.freeze(s.path, key, v)
-	if err != nil {
-		return 0, err
-	}
-	return s.edit(func(e *Editor) error { return e.insert(key, d) })
+	return s.ahead(key, v, func(e *Editor, v any) error { return e.Insert(key, v) })
 }
 
 // Modify calls f with the value of key and stores what it returns, in one step;
@@ -182,11 +183,7 @@ func (s Space) Upsert(key string, f func(v Value) (any, error)) (rev uint64, err
 // SetIf is Put if the revision of key is rev, and returns ErrRevision otherwise.
 // Revision 0 means that there must be no entry.
 func (s Space) SetIf(key string, rev uint64, v any) (now uint64, err error) {
-	d, err := s.m.freeze(s.path, key, v)
-	if err != nil {
-		return 0, err
-	}
-	return s.edit(func(e *Editor) error { return e.setIf(key, rev, d) })
+	return s.ahead(key, v, func(e *Editor, v any) error { return e.SetIf(key, rev, v) })
 }
 
 // Delete removes the entry of key, and returns the version that did, or 0 if there
