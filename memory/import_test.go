@@ -43,7 +43,7 @@ func TestImportTakesTimesOf1970(t *testing.T) {
 // A member that may be absent may be null.
 func TestImportTakesNull(t *testing.T) {
 	m := memory.New(memory.Options{TTL: time.Hour})
-	n, err := m.Import(strings.NewReader(`{"space":["s"],"key":"a","value":null,"vector":null,"metadata":null,"created":null,"updated":null,"expires":null}
+	n, err := m.Import(strings.NewReader(`{"space":["s"],"key":"a","value":null,"vector":null,"metadata":null,"created":null,"updated":null,"expires":null,"revision":null,"options":null,"cursor":null,"time":null}
 {"space":["s"],"key":"b","vector":[1]}`))
 	require.NoError(t, err)
 	require.Equal(t, 2, n)

@@ -55,7 +55,8 @@ type SpacesOptions struct {
 }
 
 // Spaces returns an iterator over the paths of the spaces that have entries, in
-// order: element by element, a space before those below it. A path is the
+// order: element by element, a space before those below it. Spaces that were cleared, and
+// not swept yet, are passed over, which takes time proportional to their number. A path is the
 // caller's own.
 func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
