@@ -7,7 +7,8 @@ require (
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/stretchr/testify v1.12.1
-	golang.org/x/sys v0.11.0
+	github.com/tphakala/simd v1.8.0
+	golang.org/x/sys v0.45.0
 )
 
 require (

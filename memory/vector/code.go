@@ -60,7 +60,7 @@ func encode(dst code, v []float32, norm float64) codeFacts {
 			lacks[b%2] += l * l
 		}
 		lack += lacks[0] + lacks[1]
-		dst[i/2][i%2] = word
+		dst[i/2][i%2] = word ^ instructions.Flip
 	}
 	return codeFacts{float32(s.size), above(math.Sqrt(lack)), int32(sum)}
 }

@@ -17,7 +17,7 @@
 // no codes: they are as quickly compared themselves.
 //
 // The vector instructions that are used are those that the machine has: AVX-512
-// VNNI or AVX2. Everywhere else eight elements are compared at a time in a word.
+// VNNI, AVX2 or NEON. Everywhere else eight elements are compared at a time in a word.
 // Hits and scores are the same with all of them.
 //
 // # Representation

@@ -26,6 +26,9 @@ type Set struct {
 	// Most is the greatest magnitude of the elements of a query.
 	Most int
 
+	// Flip is what both words of each Pair of a code are to be XORed with.
+	Flip uint64
+
 	// bias is what is added to the elements of a query.
 	bias int32
 
@@ -42,6 +45,7 @@ type Query struct {
 	set      *Set
 	elements []int8
 	words    []words // for portable code
+	sum      int32   // of the elements, for signed code
 }
 
 // NewQuery returns a query for codes as long as elements, which it keeps. That is
@@ -54,6 +58,9 @@ func (s *Set) NewQuery(elements []int8) *Query {
 	if s == portable {
 		q.words = newWords(elements)
 	}
+	for _, e := range elements {
+		q.sum += int32(e)
+	}
 	return q
 }
 
@@ -62,7 +69,8 @@ func (q *Query) Bias() int32 { return q.set.bias }
 
 // Dots sets each element of out to the dot product of a code with the query, plus
 // Bias times the sum of the code. Codes lie one behind the other in codes, as many
-// as out has elements. None of their bytes may be greater than MaxCode.
+// as out has elements. None of their bytes may be greater than MaxCode, before they are
+// flipped as the Set of the query says.
 func (q *Query) Dots(out []int32, codes []Pair) {
 	if len(codes) != len(out)*len(q.elements)/16 {
 		panic("kernel: codes and results differ in number")

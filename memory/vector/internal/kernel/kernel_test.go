@@ -11,9 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pack returns codes whose address is some words above a multiple of 64, with
+// pack returns codes for s whose address is some words above a multiple of 64, with
 // bytes around them that must not be read.
-func pack(codes []byte, more int) []Pair {
+func pack(s *Set, codes []byte, more int) []Pair {
 	room := make([]Pair, len(codes)/16+8)
 	for i := range room {
 		room[i] = Pair{math.MaxUint64, math.MaxUint64}
@@ -21,7 +21,7 @@ func pack(codes []byte, more int) []Pair {
 	at := more % 4
 	ps := room[at : at+len(codes)/16]
 	for i := range ps {
-		ps[i] = Pair{binary.LittleEndian.Uint64(codes[16*i:]), binary.LittleEndian.Uint64(codes[16*i+8:])}
+		ps[i] = Pair{binary.LittleEndian.Uint64(codes[16*i:]) ^ s.Flip, binary.LittleEndian.Uint64(codes[16*i+8:]) ^ s.Flip}
 	}
 	if more >= 4 { // between two Pairs, as on a machine where that is possible
 		return unsafe.Slice((*Pair)(unsafe.Pointer(shift(room[at:], len(ps)))), len(ps))
@@ -43,7 +43,7 @@ func requireDots(t *testing.T, s *Set, codes []byte, more int, elements []int8) 
 	q := s.NewQuery(elements)
 	out := make([]int32, n+1)
 	out[n] = 123
-	q.Dots(out[:n], pack(codes, more%8))
+	q.Dots(out[:n], pack(s, codes, more%8))
 	for i := range n {
 		var want int64
 		for j, e := range elements {
