@@ -9,6 +9,7 @@ OTHER_GO ?= go1.27.0
 OTHERS ?= windows/amd64 darwin/arm64
 
 MODULES = . cow/cowview cow/bolt bench
+KERNEL = memory/vector/internal/kernel
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
 .PHONY: run durable test race crash check bench bench-full bars compare mutants cover release-check
@@ -48,6 +49,8 @@ check:
 	$(GO) test -short -gcflags=-d=checkptr ./snapshot
 	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...
 	cd cow/cowview && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) vet ./... && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short .
+	cd $(KERNEL) && d=$$(mktemp -d) && cp -R gen $$d && $(GO) -C $$d/gen run . -out ../kernel_amd64.s -stubs ../stubs_amd64.go -pkg kernel && \
+		cmp kernel_amd64.s $$d/kernel_amd64.s && cmp stubs_amd64.go $$d/stubs_amd64.go && rm -r $$d
 	for t in $(OTHERS); do echo "vet for $$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
 
 # The stores and workloads that matter most, in less than five minutes; all of them,
