@@ -51,6 +51,9 @@ func (tx *Tx) edit(table int, begin func() edit) edit {
 	if tx.ended {
 		panic("cow: Tx used after its update ended: it must not be kept")
 	}
+	if tx.edits == nil && tx.base != nil {
+		tx.edits = make([]edit, 0, max(table+1, len(tx.base.maps)))
+	}
 	for table >= len(tx.edits) {
 		tx.edits = append(tx.edits, nil)
 	}

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
@@ -71,6 +72,39 @@ func BenchmarkPut(b *testing.B) {
 					b.Fatal(err)
 				}
 				i++
+			}
+		})
+	}
+}
+
+// A note of an agent: a few words, with their vector, among those of a user.
+func BenchmarkPutANote(b *testing.B) {
+	const n, dim = 494, 384
+	r := rand.New(rand.NewPCG(1, 1))
+	items := make([]memory.Item, n+1) // one more, so that each replaces another
+	for i := range items {
+		v := make([]float32, dim)
+		for j := range v {
+			v[j] = float32(r.NormFloat64())
+		}
+		items[i] = memory.Item{Value: map[string]any{"text": fmt.Sprintf("the user prefers short answers about subject %d", i)}, Vector: v}
+	}
+	for _, noText := range []bool{true, false} {
+		b.Run(fmt.Sprintf("text=%t", !noText), func(b *testing.B) {
+			s := memory.New(memory.Options{NoText: noText}).Space("user", "42", "notes")
+			i := 0
+			put := func() {
+				if _, err := s.PutItem(fmt.Sprintf("note-%03d", i*7%n), items[i%len(items)]); err != nil {
+					b.Fatal(err)
+				}
+				i++
+			}
+			for range n {
+				put()
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				put()
 			}
 		})
 	}

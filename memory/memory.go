@@ -37,7 +37,8 @@ type Options struct {
 
 	// Analyzer says what the words of texts and queries are; nil: those of English, without
 	// endings, of which stop words count for less. See text.Language, text.Plain and
-	// text.Func.
+	// text.Func. A DB that is opened with another Analyzer than before has its index
+	// derived with that one.
 	Analyzer *text.Analyzer
 
 	// AnalyzerOf says it for the space of that path; nil, or where it returns nil:
