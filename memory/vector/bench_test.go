@@ -102,3 +102,10 @@ func BenchmarkSearchDuplicates(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkCodeQuery(b *testing.B) {
+	v := random(rand.New(rand.NewPCG(1, 1)), 1536)
+	for b.Loop() {
+		newCodedQuery(v, 40)
+	}
+}

@@ -87,10 +87,12 @@ func newScale(v []float32, most int) scale {
 	return scale{size, 1 / size, most}
 }
 
-// round returns the integer nearest to f, and what it lacks of f.
+// round returns the integer nearest to f, and what it lacks of f. Where whole is added,
+// the last bit of a float64 counts as 1.
 func (s *scale) round(f float64) (c int, lack float64) {
-	c = int(f*s.inverse+(float64(s.most)+0.5)) - s.most // it truncates what is not negative
-	return c, f - s.size*float64(c)
+	const whole = 3 << 51
+	r := f*s.inverse + whole
+	return int(int32(math.Float64bits(r))), f - s.size*(r-whole)
 }
 
 // above returns a float32 that is greater than f, by more than f can have been
@@ -142,11 +144,8 @@ func newCodedQuery(q []float32, norm float64) *codedQuery {
 }
 
 func newPart(elements []int8, scale float64) part {
-	var sum int64
-	for _, k := range elements {
-		sum += int64(k)
-	}
-	return part{instructions.NewQuery(elements), scale, codeZero * sum}
+	q := instructions.NewQuery(elements)
+	return part{q, scale, codeZero * int64(q.Sum())}
 }
 
 // dot returns the dot product of the part with x̂, exactly but for a few roundings

@@ -45,7 +45,7 @@ type Query struct {
 	set      *Set
 	elements []int8
 	words    []words // for portable code
-	sum      int32   // of the elements, for signed code
+	sum      int32   // of the elements
 }
 
 // NewQuery returns a query for codes as long as elements, which it keeps. That is
@@ -54,18 +54,22 @@ func (s *Set) NewQuery(elements []int8) *Query {
 	if n := len(elements); n == 0 || n%Unit != 0 || n > MaxLen {
 		panic("kernel: the length of a query must be a multiple of Unit, up to MaxLen")
 	}
-	q := &Query{set: s, elements: elements}
+	var sum int32
+	for _, e := range elements {
+		sum += int32(e)
+	}
+	q := &Query{set: s, elements: elements, sum: sum}
 	if s == portable {
 		q.words = newWords(elements)
-	}
-	for _, e := range elements {
-		q.sum += int32(e)
 	}
 	return q
 }
 
 // Bias returns what Dots adds to each element of the query.
 func (q *Query) Bias() int32 { return q.set.bias }
+
+// Sum returns the sum of the elements.
+func (q *Query) Sum() int32 { return q.sum }
 
 // Dots sets each element of out to the dot product of a code with the query, plus
 // Bias times the sum of the code. Codes lie one behind the other in codes, as many
