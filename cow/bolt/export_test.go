@@ -5,7 +5,20 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"os"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
 )
+
+// Create makes the file of a DB, and does not open it.
+func Create(path string, db *cow.DB) error {
+	line := door.Of(db)
+	tables, err := line.Tables()
+	if err != nil {
+		return err
+	}
+	return create(path, line.Contents(), tables, Options{})
+}
 
 // Pause makes what is written wait until release is called.
 func Pause(f *File) (release func()) {

@@ -51,11 +51,9 @@ func TestBackupWhileWritesGoOn(t *testing.T) {
 	}
 	close(stop)
 	<-done
-	left, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Len(t, left, 1)
+	requireAlone(t, path)
 	require.NoError(t, s.db.Close())
-	_, err = s.file.Backup(io.Discard)
+	_, err := s.file.Backup(io.Discard)
 	require.Error(t, err)
 }
 
