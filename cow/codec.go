@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"runtime"
-	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/snapshot"
@@ -103,27 +103,29 @@ func (d *tableDef[K, V]) replay(tx *Tx, row door.Row) error {
 	return nil
 }
 
-// A tableRestorer is a restorer of a table. It takes rows in batches, each of which it
-// decodes on all processors, and puts into the table while the next is read and decoded.
+// A tableRestorer is a restorer of a table. It takes rows in parts, which are decoded in
+// goroutines of their own, and puts all of them into the table at the end.
 type tableRestorer[K comparable, V any] struct {
 	def   *tableDef[K, V]
-	e     *Editor[K, V] // used by one flush at a time
+	e     *Editor[K, V]
 	base  *Map[K, V]
 	seen  map[K]struct{} // nil: the table was empty
-	batch []door.Row
-	rows  []restored[K, V] // those of batch
-	spare []restored[K, V] // those of the batch before, while they are put into the table
+	next  []door.Row     // of the next part
+	parts []*restoredPart[K, V]
 
-	putting chan error // gets the outcome of that; nil: nothing is put
+	running sync.WaitGroup
+	turns   chan struct{} // has one for each part that is being decoded
+	failed  atomic.Bool   // a part has an error
 }
 
-type restored[K comparable, V any] struct {
-	key   K
-	value snapshot.Isolated[V]
+type restoredPart[K comparable, V any] struct {
+	rows *snapshot.Batch[K, V]
+	err  error
 }
 
 func (d *tableDef[K, V]) restore(tx *Tx) restorer {
 	r := &tableRestorer[K, V]{def: d, e: d.edit(tx), base: d.in(tx.base)}
+	r.turns = make(chan struct{}, runtime.GOMAXPROCS(0))
 	if r.base.Len() > 0 {
 		r.seen = make(map[K]struct{}, r.base.Len())
 	}
@@ -131,7 +133,7 @@ func (d *tableDef[K, V]) restore(tx *Tx) restorer {
 }
 
 func (r *tableRestorer[K, V]) row(row door.Row) error {
-	const atOnce = 1 << 15
+	const inPart = 1 << 12
 	if r.seen != nil {
 		key, err := r.def.keys.Decode(row.Key)
 		if err == nil {
@@ -141,100 +143,80 @@ func (r *tableRestorer[K, V]) row(row door.Row) error {
 			}
 		}
 	}
-	if r.batch = append(r.batch, row); len(r.batch) < atOnce {
+	if r.next == nil {
+		r.next = make([]door.Row, 0, inPart)
+	}
+	if r.next = append(r.next, row); len(r.next) < inPart {
 		return nil
 	}
 	return r.flush()
 }
 
-// flush puts the rows of the batch into the table.
+// flush has the rows of the next part decoded, and returns the error of an earlier one,
+// if there is one by now.
 func (r *tableRestorer[K, V]) flush() error {
-	const perWorker = 1 << 9 // below that a goroutine is not worth it
-	n := len(r.batch)
-	workers := max(1, min(runtime.GOMAXPROCS(0), n/perWorker))
-	r.rows = slices.Grow(r.rows[:0], n)[:n]
-	errs := make([]error, workers)
-	var all sync.WaitGroup
-	for w := range workers {
-		part := func() {
-			errs[w] = errGoexit // unless this returns
-			_, errs[w] = recovered(func() (_ struct{}, err error) {
-				for i := w * n / workers; i < (w+1)*n/workers && err == nil; i++ {
-					r.rows[i], err = r.decode(r.batch[i])
-				}
-				return struct{}{}, err
-			})
-		}
-		if w == workers-1 {
-			part() // here
-		} else {
-			all.Go(part)
-		}
+	rows := r.next
+	r.next = nil
+	p := &restoredPart[K, V]{rows: builder[K, V]{}.Batch(r.e, len(rows)), err: errGoexit} // unless it returns
+	r.parts = append(r.parts, p)
+	r.turns <- struct{}{}
+	r.running.Go(func() {
+		defer func() {
+			if p.err != nil {
+				r.failed.Store(true)
+			}
+			<-r.turns
+		}()
+		_, p.err = recovered(func() (_ struct{}, err error) {
+			for i := 0; i < len(rows) && err == nil; i++ {
+				err = r.decode(rows[i], p.rows)
+			}
+			return struct{}{}, err
+		})
+	})
+	if r.failed.Load() {
+		return r.firstError()
 	}
-	all.Wait()
-	for _, err := range errs { // the first in the order of the rows
-		if err != nil {
-			return err
-		}
-	}
-	clear(r.batch)
-	r.batch = r.batch[:0]
-	if err := r.wait(); err != nil {
-		return err
-	}
-	r.rows, r.spare = r.spare, r.rows
-	r.putting = make(chan error, 1)
-	go r.put(r.spare, r.putting)
 	return nil
 }
 
-// put puts rows into the table, and says when it has.
-func (r *tableRestorer[K, V]) put(rows []restored[K, V], done chan<- error) {
-	err := errGoexit // unless this returns
-	defer func() { done <- err }()
-	_, err = recovered(func() (_ struct{}, err error) {
-		builder[K, V]{}.PutAll(r.e, func(yield func(K, snapshot.Isolated[V]) bool) {
-			for _, row := range rows {
-				if !yield(row.key, row.value) {
-					return
-				}
-			}
-		})
-		clear(rows)
-		return struct{}{}, nil
-	})
-}
-
-func (r *tableRestorer[K, V]) wait() (err error) {
-	if r.putting != nil {
-		err = <-r.putting
-		r.putting = nil
+// firstError returns the first error in the order of the rows.
+func (r *tableRestorer[K, V]) firstError() error {
+	r.running.Wait()
+	for _, p := range r.parts {
+		if p.err != nil {
+			return p.err
+		}
 	}
-	return err
+	return nil
 }
 
-func (r *tableRestorer[K, V]) decode(row door.Row) (is restored[K, V], err error) {
+func (r *tableRestorer[K, V]) wait() { r.running.Wait() }
+
+func (r *tableRestorer[K, V]) decode(row door.Row, into *snapshot.Batch[K, V]) error {
 	key, v, err := r.def.decode(row)
 	switch {
 	case err != nil:
-		return is, err
+		return err
 	case row.Removed:
-		return is, r.def.rowError(key, errors.New("a row of contents that is removed"))
+		return r.def.rowError(key, errors.New("a row of contents that is removed"))
 	}
-	clone, err := builder[K, V]{}.Isolate(r.base, key, v)
-	if err != nil {
-		return is, err
-	}
-	return restored[K, V]{key, builder[K, V]{}.At(clone, row.Revision)}, nil
+	return into.Add(key, v, row.Revision)
 }
 
 func (r *tableRestorer[K, V]) end() error {
-	if err := r.flush(); err != nil {
+	if len(r.next) > 0 {
+		_ = r.flush()
+	}
+	if err := r.firstError(); err != nil {
 		return err
 	}
-	if err := r.wait(); err != nil {
-		return err
+	batches := make([]*snapshot.Batch[K, V], len(r.parts))
+	for i, p := range r.parts {
+		batches[i] = p.rows
 	}
+	r.parts = nil
+	builder[K, V]{}.PutBatches(r.e, batches, inParallel)
 	if r.seen == nil {
 		return nil
 	}
@@ -244,4 +226,18 @@ func (r *tableRestorer[K, V]) end() error {
 		}
 	}
 	return nil
+}
+
+// inParallel calls do with 0 to n-1 on all processors.
+func inParallel(n int, do func(i int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	all.Wait()
 }

@@ -36,12 +36,12 @@ type stored interface {
 }
 
 // A restorer takes the rows of a table, and is told when there are no more. A row
-// that the table has at that revision stays as it is. It may use its table until wait
-// has returned, after an error too.
+// that the table has at that revision stays as it is. It leaves no goroutine behind once
+// wait has returned, after an error too.
 type restorer interface {
 	row(row door.Row) error
 	end() error
-	wait() error
+	wait()
 }
 
 // stored returns the tables that are stored, in the order of door.Row.Table.

@@ -114,6 +114,7 @@ func TestAKeptEditorPanics(t *testing.T) {
 		"Set":         func(e *cow.Editor[string, int]) { e.Set("a", 99) },
 		"SetAll":      func(e *cow.Editor[string, int]) { e.SetAll(maps.All(map[string]int{"a": 99})) },
 		"PutAll":      func(e *cow.Editor[string, int]) { b.PutAll(e, maps.All(map[string]snapshot.Isolated[int]{"a": {}})) },
+		"PutBatches":  func(e *cow.Editor[string, int]) { b.PutBatches(e, nil, nil) },
 		"CheckAbsent": func(e *cow.Editor[string, int]) { _ = b.CheckAbsent(e, "a") },
 		"Insert":      func(e *cow.Editor[string, int]) { _ = e.Insert("new", 99) },
 		"SetIf":       func(e *cow.Editor[string, int]) { _ = e.SetIf("a", 1, 99) },

@@ -184,9 +184,10 @@ func (b *Batch) ownOf(key string) total {
 
 // A candidate is an entry that may be evicted.
 type candidate struct {
-	name string
-	used uint64
-	size int64
+	name     string
+	used     uint64 // 0: not since it was loaded
+	revision uint64 // which then tells when it was written
+	size     int64
 }
 
 // candidates returns up to n entries after the hand, those that have expired first, then
@@ -209,9 +210,9 @@ func (b *Batch) candidates(key string, n, looks int) (cs []candidate, looked int
 				continue
 			}
 			e := row.Shared()
-			c := candidate{name, e.used.last(), e.whole()}
+			c := candidate{name, e.used.last(), row.Revision(), e.whole()}
 			if e.expired(b.now) {
-				c.used = 0
+				c.used, c.revision = 0, 0
 			}
 			cs = append(cs, c)
 		}
@@ -227,6 +228,8 @@ func (b *Batch) candidates(key string, n, looks int) (cs []candidate, looked int
 	if len(cs) == 0 && !all {
 		b.turn(key, strings.Clone(last))
 	}
-	slices.SortStableFunc(cs, func(a, b candidate) int { return cmp.Compare(a.used, b.used) })
+	slices.SortStableFunc(cs, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.used, b.used), cmp.Compare(a.revision, b.revision))
+	})
 	return cs, looked, all
 }

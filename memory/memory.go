@@ -81,7 +81,8 @@ func New(o Options) *Memory { return On(new(cow.DB), o) }
 // are configured. Counts and indexes follow from these on each side, so that all searches
 // have the same hits and scores there. Values come back as equal ones, with the Go types
 // of JSON: see [value.Append]. One with a Handle in it is refused. When an entry was last
-// read is not stored.
+// read is not stored: of those not used since a restart, those that were written first are
+// evicted first.
 //
 // On panics if a limit is negative, or if db has tables of that name.
 func On(db *cow.DB, o Options) *Memory {

@@ -36,6 +36,18 @@ func (Builder[K, V]) Put(e *Editor[K, V], key K, v Isolated[V]) { e.put(key, v) 
 // PutAll is SetAll for values that were cloned ahead.
 func (Builder[K, V]) PutAll(e *Editor[K, V], seq iter.Seq2[K, Isolated[V]]) { e.putAll(seq) }
 
+// Batch returns an empty Batch for n rows and an edit. Any number of goroutines may make
+// and fill their own, meanwhile.
+func (Builder[K, V]) Batch(e *Editor[K, V], n int) *Batch[K, V] { return e.batch(n) }
+
+// PutBatches stores the rows of batches, which were made for e or an Editor of a map with
+// the same Options, in their order: of equal keys the last wins. If there is nothing yet,
+// it takes much less time than as many calls of Put. It calls each, maybe more than once,
+// to have do called with 0 to n-1, in whatever goroutines, and return after the last.
+func (Builder[K, V]) PutBatches(e *Editor[K, V], batches []*Batch[K, V], each func(n int, do func(i int))) {
+	e.putBatches(batches, each)
+}
+
 // Check returns ErrRevision unless the revision of key is rev; see SetIf. It always
 // does for a key that this Editor wrote: see [Pending].
 func (Builder[K, V]) Check(e *Editor[K, V], key K, rev uint64) error { return e.check(key, rev) }

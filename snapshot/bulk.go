@@ -60,9 +60,18 @@ func (b *bulk[K, V]) flush() {
 	})
 	b.editor.enter()
 	defer b.editor.leave()
-	for _, o := range b.order {
-		p := &b.pairs[o.i]
-		b.editor.place(o.hash, p.key, p.value)
+	if b.editor.empty() {
+		rows := make([]hashed[V], len(b.order))
+		for i, o := range b.order {
+			p := &b.pairs[o.i]
+			rows[i] = hashed[V]{o.hash, b.editor.newEntry(p.key, p.value)}
+		}
+		b.editor.build(b.editor.cur.config().last(rows), inTurn)
+	} else {
+		for _, o := range b.order {
+			p := &b.pairs[o.i]
+			b.editor.store(o.hash, p.key, b.editor.newEntry(p.key, p.value))
+		}
 	}
 	clear(b.pairs)
 	b.pairs, b.order = b.pairs[:0], b.order[:0]

@@ -167,21 +167,24 @@ func (e *Editor[K, V]) put(key K, v Isolated[V]) {
 	h := c.hashOf(key)
 	e.enter()
 	defer e.leave()
-	e.place(h, key, v)
+	e.store(h, key, e.newEntry(key, v))
 }
 
-// place is put with all foreign code behind it. The Editor must be busy.
-func (e *Editor[K, V]) place(h uint64, key K, v Isolated[V]) {
-	for o := e.open; o != nil; o = o.outer {
-		o.written = o.written || o.key == key
-	}
+// newEntry returns an entry for this edit. The Editor must be busy.
+func (e *Editor[K, V]) newEntry(key K, v Isolated[V]) *entry[V] {
 	rev := e.version
 	if v.revision != 0 {
 		rev = min(rev, v.revision)
 	}
-	m := e.writable()
-	n := m.cfg.newEntry(key, v.value, rev)
-	e.wrote(m.put(h, key, n), n)
+	return e.cur.config().newEntry(key, v.value, rev)
+}
+
+// store stores an entry, with all foreign code behind it. The Editor must be busy.
+func (e *Editor[K, V]) store(h uint64, key K, n *entry[V]) {
+	for o := e.open; o != nil; o = o.outer {
+		o.written = o.written || o.key == key
+	}
+	e.wrote(e.writable().put(h, key, n), n)
 }
 
 // wrote notes that n took the place of old; either may be nil.

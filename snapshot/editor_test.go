@@ -41,8 +41,13 @@ func verbs(i Isolated[*parcel]) map[string]func(e *Editor[string, *parcel]) {
 		"Clear":    func(e editor) { e.Clear() },
 		"Isolate":  func(e editor) { must(e.isolate("", nil)) },
 		"Put":      func(e editor) { e.put("a", i) },
-		"PutAll":   func(e editor) { e.putAll(maps.All(map[string]Isolated[*parcel]{"b": i})) },
-		"Seal":     func(e editor) { e.Seal() },
+		"PutBatches": func(e editor) {
+			b := e.batch(1)
+			_ = b.Add("b", nil, 0)
+			e.putBatches([]*Batch[string, *parcel]{b}, inTurn)
+		},
+		"PutAll": func(e editor) { e.putAll(maps.All(map[string]Isolated[*parcel]{"b": i})) },
+		"Seal":   func(e editor) { e.Seal() },
 	}
 }
 

@@ -159,7 +159,17 @@ func (w *world[K, V]) edit(e *Editor[K, V], model map[K]item, deletes int) {
 			n := w.next()
 			pairs[k], model[k] = w.values.of(n), item{n, version}
 		}
-		e.SetAll(maps.All(pairs))
+		if w.choose(2) == 0 {
+			e.SetAll(maps.All(pairs))
+		} else {
+			batches := []*Batch[K, V]{e.batch(0), e.batch(len(pairs))}
+			for k, v := range pairs {
+				if err := batches[w.choose(2)].Add(k, v, 0); err != nil {
+					w.fail("Add(%v): %v", k, err)
+				}
+			}
+			e.putBatches(batches, inTurn)
+		}
 		for _, v := range pairs {
 			w.gone(v)
 		}

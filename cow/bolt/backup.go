@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 
 	"go.etcd.io/bbolt"
 )
@@ -15,7 +14,7 @@ import (
 // lineage there.
 func (f *File) Backup(w io.Writer) (version uint64, err error) {
 	path := f.file.path
-	copied, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".backup-*")
+	copied, err := createTemp(path)
 	if err != nil {
 		return 0, named(path, err)
 	}

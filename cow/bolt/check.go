@@ -14,6 +14,10 @@ type Info struct {
 	Tables  []TableInfo
 	Commits uint64 // retained, after Oldest
 
+	// Free is how many bytes of the file are for writes to come. The list of them is
+	// written with each transaction, 8 bytes for 4096; Compact gives them back.
+	Free uint64
+
 	// Torn says that one of the two pages that tell where everything is cannot be read. That is so
 	// after a crash in the middle of a write, which leaves the version before; but damage
 	// to that page looks the same.
@@ -37,6 +41,7 @@ func infoOf(s *scan) *Info {
 		Oldest:  s.state.base.version,
 		Time:    time.Unix(0, s.state.tip.at),
 		Commits: s.state.log.count,
+		Free:    s.unused * uint64(s.pageSize),
 		Torn:    s.torn,
 		Renews:  s.state.early,
 	}

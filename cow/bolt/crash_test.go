@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/bbolt"
@@ -33,7 +34,7 @@ const pageSize = 4096
 
 // images makes updates of many kinds, and returns the file before the first and after
 // each.
-func images(t *testing.T, n int, retain ...cow.Retention) (files [][]byte) {
+func images(t testing.TB, n int, retain ...cow.Retention) (files [][]byte) {
 	path := temp(t)
 	s := open(t, path, bolt.Options{}, retain...)
 	read := func() {
@@ -82,80 +83,116 @@ func pageOf(file []byte, i int) []byte {
 // Whatever of a transaction has reached the disk when the machine stops: the version
 // before it opens, or its own.
 func TestCrashStates(t *testing.T) {
-	n, states, news := times(20, 50), 0, 0
+	n, total := times(20, 50), crashStates{}
 	for _, retain := range [][]cow.Retention{nil, {{Versions: 8}}} {
 		files := images(t, n, retain...)
 		for i := 1; i <= n; i++ {
-			before, after := files[i-1], files[i]
-			version, old, err := bolt.Scan(before)
-			require.NoError(t, err)
-			next, new, err := bolt.Scan(after)
-			require.NoError(t, err)
-			require.Equal(t, version+1, next)
-			require.NotEqual(t, old, new)
-			var changed []int
-			meta := -1
-			for p := range len(after) / pageSize {
-				switch {
-				case bytes.Equal(pageOf(before, p), pageOf(after, p)):
-				case p < 2:
-					meta = p
-				default:
-					changed = append(changed, p)
-				}
-			}
-			require.GreaterOrEqual(t, meta, 0)
-			require.GreaterOrEqual(t, len(changed), 2)
-			check := func(image []byte, both bool) {
-				states++
-				v, digest, err := bolt.Scan(image)
-				require.NoError(t, err)
-				if both && v == next {
-					require.Equal(t, new, digest)
-					news++
-				} else {
-					require.Equal(t, version, v)
-					require.Equal(t, old, digest)
-				}
-				if states%500 == 0 {
-					requireOpens(t, image, v)
-				}
-			}
-			// A file that has grown has its size before anything else: it is synced first.
-			image := func() []byte {
-				b := make([]byte, len(after))
-				copy(b, before)
-				return b
-			}
-			for range times(30, 1200) {
-				b := image()
-				for _, p := range changed {
-					switch rand.IntN(3) {
-					case 0:
-						copy(pageOf(b, p), pageOf(after, p))
-					case 1: // a part of it
-						from := 512 * rand.IntN(8)
-						to := from + 512*(1+rand.IntN(8-from/512))
-						copy(pageOf(b, p)[from:to], pageOf(after, p)[from:to])
-					}
-				}
-				check(b, false)
-			}
-			for range times(4, 100) {
-				b := image()
-				for _, p := range changed {
-					copy(pageOf(b, p), pageOf(after, p))
-				}
-				from, to := rand.IntN(100), rand.IntN(100)
-				copy(pageOf(b, meta)[min(from, to):max(from, to)], pageOf(after, meta)[min(from, to):])
-				check(b, true)
-			}
+			total.between(t, files[i-1], files[i], 1)
 		}
 	}
-	require.Positive(t, news)
-	t.Logf("%d states, of which %d have the new version", states, news)
+	require.Positive(t, total.news)
+	t.Logf("%d states, of which %d have the new version", total.all, total.news)
 	if *long {
-		require.Greater(t, states, 100_000)
+		require.Greater(t, total.all, 100_000)
+	}
+}
+
+// The same for the first transactions of a new file: with Every, Open writes one too.
+func TestCrashStatesOfANewFile(t *testing.T) {
+	total := crashStates{}
+	for _, o := range []bolt.Options{{}, {Sync: bolt.Every(time.Millisecond)}} {
+		path := temp(t)
+		read := func() []byte {
+			b, err := os.ReadFile(path)
+			require.NoError(t, err)
+			return b
+		}
+		require.NoError(t, bolt.Create(path, &newShop().db))
+		made := read()
+		s := open(t, path, o)
+		opened := read()
+		if o.Sync != bolt.Always {
+			total.between(t, made, opened, 0)
+		}
+		require.NoError(t, s.add("k", 1, "first"))
+		require.Eventually(t, func() bool { return bolt.Queued(s.file) == 0 }, 10*time.Second, time.Millisecond)
+		total.between(t, opened, read(), 1)
+		require.NoError(t, s.db.Close())
+	}
+	require.Positive(t, total.news)
+	t.Logf("%d states, of which %d have the new version", total.all, total.news)
+}
+
+// crashStates counts the states that were tried, and those that had the new version.
+type crashStates struct{ all, news int }
+
+// between requires that whatever has reached the disk of what a transaction has changed
+// opens as before or as after.
+func (c *crashStates) between(t *testing.T, before, after []byte, versions uint64) {
+	version, old, err := bolt.Scan(before)
+	require.NoError(t, err)
+	next, new, err := bolt.Scan(after)
+	require.NoError(t, err)
+	require.Equal(t, version+versions, next)
+	if versions > 0 {
+		require.NotEqual(t, old, new)
+	}
+	var changed []int
+	meta := -1
+	for p := range len(after) / pageSize {
+		switch {
+		case bytes.Equal(pageOf(before, p), pageOf(after, p)):
+		case p < 2:
+			require.Equal(t, -1, meta, "two meta pages are written")
+			meta = p
+		default:
+			changed = append(changed, p)
+		}
+	}
+	require.GreaterOrEqual(t, meta, 0)
+	require.NotEmpty(t, changed)
+	check := func(image []byte, both bool) {
+		c.all++
+		v, digest, err := bolt.Scan(image)
+		require.NoError(t, err)
+		if both && v == next && digest == new {
+			c.news++
+		} else {
+			require.Equal(t, version, v)
+			require.Equal(t, old, digest)
+		}
+		if c.all%500 == 0 {
+			requireOpens(t, image, v)
+		}
+	}
+	// A file that has grown has its size before anything else: it is synced first.
+	image := func() []byte {
+		b := make([]byte, len(after))
+		copy(b, before)
+		return b
+	}
+	for range times(30, 1200) {
+		b := image()
+		for _, p := range changed {
+			switch rand.IntN(3) {
+			case 0:
+				copy(pageOf(b, p), pageOf(after, p))
+			case 1: // a part of it
+				from := 512 * rand.IntN(8)
+				to := from + 512*(1+rand.IntN(8-from/512))
+				copy(pageOf(b, p)[from:to], pageOf(after, p)[from:to])
+			}
+		}
+		check(b, false)
+	}
+	for range times(4, 100) {
+		b := image()
+		for _, p := range changed {
+			copy(pageOf(b, p), pageOf(after, p))
+		}
+		from, to := rand.IntN(100), rand.IntN(100)
+		copy(pageOf(b, meta)[min(from, to):max(from, to)], pageOf(after, meta)[min(from, to):])
+		check(b, true)
 	}
 }
 
@@ -190,19 +227,37 @@ func requireOpens(t *testing.T, file []byte, version uint64) {
 // A closed file that is damaged anywhere is found to be so, or has everything.
 func TestDamageIsFoundOrHarmless(t *testing.T) {
 	files := images(t, 12, cow.Retention{Versions: 8})
-	good := files[len(files)-1]
+	t.Run("as it was closed", func(t *testing.T) { requireFoundOrHarmless(t, files[len(files)-1], files[:len(files)-1]) })
+	t.Run("compact", func(t *testing.T) { // nearly all of it is in use
+		path := temp(t)
+		require.NoError(t, os.WriteFile(path, files[len(files)-1], 0o600))
+		require.NoError(t, bolt.Compact(path))
+		file, err := os.ReadFile(path)
+		require.NoError(t, err)
+		requireFoundOrHarmless(t, file, nil)
+	})
+}
+
+// requireFoundOrHarmless damages a file, in which older states of it were once.
+func requireFoundOrHarmless(t *testing.T, good []byte, older [][]byte) {
 	version, digest, err := bolt.Scan(good)
 	require.NoError(t, err)
 	found, harmless := 0, 0
-	check := func(what string, file []byte) {
+	file := bytes.Clone(good)
+	with := func(what string, edit func(b []byte)) {
+		edit(file)
+		defer copy(file, good)
 		v, d, err := bolt.Scan(file)
-		if err != nil {
-			found++
-			require.True(t, errors.Is(err, bolt.ErrDamaged) || errors.Is(err, bolt.ErrFormat), "%s: %v", what, err)
-		} else {
+		switch {
+		case err == nil:
 			harmless++
-			require.Equal(t, version, v, what)
-			require.Equal(t, digest, d, what)
+			if v != version || d != digest {
+				require.Fail(t, "another content", what)
+			}
+		case errors.Is(err, bolt.ErrDamaged), errors.Is(err, bolt.ErrFormat):
+			found++
+		default:
+			require.NoError(t, err, what)
 		}
 		switch {
 		case err != nil && found%times(500, 5000) == 0:
@@ -214,11 +269,6 @@ func TestDamageIsFoundOrHarmless(t *testing.T) {
 		case err == nil && harmless%times(500, 5000) == 0:
 			requireOpens(t, file, v)
 		}
-	}
-	with := func(what string, edit func(b []byte)) {
-		b := bytes.Clone(good)
-		edit(b)
-		check(what, b)
 	}
 	high := len(good) / pageSize
 	bits := len(good) * 8
@@ -249,9 +299,9 @@ func TestDamageIsFoundOrHarmless(t *testing.T) {
 			})
 		}
 		// A write that never arrived.
-		for i, old := range files[:len(files)-1] {
+		for i, old := range older {
 			if is := pageOf(old, p); is != nil {
-				with(fmt.Sprintf("page %d is as it was %d transactions ago", p, len(files)-i), func(b []byte) { copy(pageOf(b, p), is) })
+				with(fmt.Sprintf("page %d is as it was %d transactions ago", p, len(older)-i), func(b []byte) { copy(pageOf(b, p), is) })
 			}
 		}
 		for range 20 {

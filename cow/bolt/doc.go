@@ -23,8 +23,8 @@
 // with a cursor from before a restart go on where they were, or say ErrCompacted.
 // The lineage changes, and then cursors say cow.ErrLineage, exactly when versions that
 // somebody saw may be gone: after an unclean end with Every, in a backup, and in what
-// [Restore] and [Salvage] make. What a call of Retain after Open has kept from is in the
-// file from the next write on.
+// [Restore] and [Salvage] make. If Retain is called after Open, the file keeps the past from
+// the next write on.
 //
 // # What is not
 //
@@ -47,6 +47,11 @@
 // that the DB no longer retains are moved from the log to the tables, some hundreds at once,
 // and when the DB is closed: until then, and after a crash, the file has a somewhat longer
 // past than the DB. See format.go.
+//
+// The file does not shrink. What a large update, or its commit in the log, took is free once
+// it is replaced, for writes to come, and until they have used it every transaction writes
+// the list of free pages: 8 bytes for each page of 4096, so 250 KB after 128 MB. [Check] says
+// how much is free, and [Compact] gives it back.
 //
 // # Damage
 //

@@ -2,10 +2,23 @@ package bolt
 
 import (
 	"bytes"
-	"fmt"
-	"hash/fnv"
+	"encoding/binary"
+	"hash/maphash"
 	"os"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
 )
+
+// Create makes the file of a DB, and does not open it.
+func Create(path string, db *cow.DB) error {
+	line := door.Of(db)
+	tables, err := line.Tables()
+	if err != nil {
+		return err
+	}
+	return create(path, line.Contents(), tables, Options{})
+}
 
 // Pause makes what is written wait until release is called.
 func Pause(f *File) (release func()) {
@@ -26,19 +39,44 @@ func Queued(f *File) int {
 // Under returns the file that bbolt writes to.
 func Under(f *File) *os.File { return f.file.under }
 
+var digestSeed = maphash.MakeSeed()
+
 // Scan verifies the bytes of a file, and returns its version and a digest of all rows
-// and commits.
+// and commits, which are comparable within a process.
 func Scan(file []byte) (version, digest uint64, err error) {
 	s, err := scanFile(bytes.NewReader(file), int64(len(file)), refuse)
 	if err != nil {
 		return 0, 0, err
 	}
-	h := fnv.New64a()
+	var h maphash.Hash
+	h.SetSeed(digestSeed)
+	numbers := func(all ...uint64) {
+		for _, n := range all {
+			var b [8]byte
+			binary.NativeEndian.PutUint64(b[:], n)
+			h.Write(b[:])
+		}
+	}
+	text := func(b []byte) {
+		numbers(uint64(len(b)))
+		h.Write(b)
+	}
 	err = s.all(func(table int, key []byte, r row) error {
-		fmt.Fprintf(h, "%d %q %d %q\n", table, key, r.revision, r.value)
+		numbers(0, uint64(table), r.revision)
+		text(key)
+		text(r.value)
 		return nil
 	}, func(c record) error {
-		fmt.Fprintf(h, "%d %d %v\n", c.version, c.at, c.rows)
+		numbers(1, c.version, uint64(c.at), uint64(len(c.rows)))
+		for _, r := range c.rows {
+			removed := uint64(0)
+			if r.Removed {
+				removed = 1
+			}
+			numbers(uint64(r.Table), r.Revision, removed)
+			text(r.Key)
+			text(r.Value)
+		}
 		return nil
 	})
 	return s.state.tip.version, h.Sum64(), err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -21,7 +22,8 @@ type file struct {
 	stuck bool // bbolt panicked, and may hold its locks
 }
 
-// openFile opens a file that there is.
+// openFile opens a file that there is, and, unless it is only read, removes what was left
+// beside it.
 func openFile(path string, readOnly bool) (*file, error) {
 	// bbolt trusts what it reads. So it gets to see the file only after the parts that
 	// it reads when it opens are known to be sound. The lock is not kept in between;
@@ -42,7 +44,11 @@ func openFile(path string, readOnly bool) (*file, error) {
 	if err = errors.Join(err, f.close()); err != nil {
 		return nil, err
 	}
-	return lockFile(path, false)
+	if f, err = lockFile(path, false); err != nil {
+		return nil, err
+	}
+	removeTemps(path)
+	return f, nil
 }
 
 func lockFile(path string, readOnly bool) (*file, error) {
@@ -140,6 +146,26 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
+// tempMark is in the names of files that are not finished, between that of the file they
+// are for and some digits.
+const tempMark = ".cowbolt-"
+
+func createTemp(path string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(path), filepath.Base(path)+tempMark+"*")
+}
+
+// removeTemps removes what processes that have ended left beside the file at path, which
+// is locked: who still makes one for that name fails in any case. It does what it can.
+func removeTemps(path string) {
+	dir, mark := filepath.Dir(path), filepath.Base(path)+tempMark
+	all, _ := os.ReadDir(dir)
+	for _, f := range all {
+		if digits, ok := strings.CutPrefix(f.Name(), mark); ok && strings.Trim(digits, "0123456789") == "" {
+			_ = os.Remove(filepath.Join(dir, f.Name()))
+		}
+	}
+}
+
 // A builder makes a file under a temporary name.
 type builder struct {
 	state   *state
@@ -150,7 +176,7 @@ type builder struct {
 }
 
 func newBuilder(path string, mode os.FileMode, s *state) (*builder, error) {
-	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	temp, err := createTemp(path)
 	if err != nil {
 		return nil, err
 	}

@@ -28,13 +28,19 @@ import (
 const childEnv = "COWSTORE_BOLT_CHILD"
 
 func TestMain(m *testing.M) {
-	if args := strings.Split(os.Getenv(childEnv), " "); len(args) == 3 {
-		every, _ := time.ParseDuration(args[1])
-		limit, _ := strconv.Atoi(args[2])
-		child(args[0], bolt.Sync(every), uint64(limit))
-		return
+	args := strings.Split(os.Getenv(childEnv), " ")
+	switch args[0] {
+	case "bank":
+		every, _ := time.ParseDuration(args[2])
+		limit, _ := strconv.Atoi(args[3])
+		child(args[1], bolt.Sync(every), uint64(limit))
+	case "agents":
+		agentsChild(args[1])
+	case "create":
+		createChild(args[1])
+	default:
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
 }
 
 const (
@@ -135,8 +141,13 @@ func child(path string, sync bolt.Sync, limit uint64) {
 // by itself, and returns the lines that it wrote, in words.
 func run(t *testing.T, path string, sync time.Duration, limit int, kill time.Duration) (lines [][]string) {
 	t.Helper()
+	return runChild(t, fmt.Sprintf("bank %s %s %d", path, sync, limit), kill)
+}
+
+func runChild(t *testing.T, args string, kill time.Duration) (lines [][]string) {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d", childEnv, path, sync, limit))
+	cmd.Env = append(os.Environ(), childEnv+"="+args)
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	cmd.Stderr = os.Stderr

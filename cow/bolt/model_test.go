@@ -2,6 +2,7 @@ package bolt_test
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -13,8 +14,8 @@ import (
 	"github.com/cowstore/cowstore/cow/bolt"
 )
 
-// A DB in a file, which is closed and opened again, compacted and restored in between,
-// against one in memory alone that gets the same updates.
+// A DB in a file, which is closed, cut off, opened again and compacted in between, against
+// one in memory alone that gets the same updates and keeps all versions.
 func TestModel(t *testing.T) {
 	for seed := range uint64(times(4, 40)) {
 		modelRun(t, seed)
@@ -48,11 +49,13 @@ func modelRun(t *testing.T, seed uint64) {
 	path := temp(t)
 	retain := forever
 	model := modelOpen(t, "", bolt.Options{}, forever)
+	var o bolt.Options
 	options := func() bolt.Options {
+		o = bolt.Options{}
 		if r.IntN(2) == 0 {
-			return bolt.Options{Sync: bolt.Every(time.Duration(1+r.IntN(3)) * time.Millisecond)}
+			o.Sync = bolt.Every(time.Duration(1+r.IntN(3)) * time.Millisecond)
 		}
-		return bolt.Options{}
+		return o
 	}
 	s := modelOpen(t, path, options(), retain)
 	both := func(f func(s *tagged) error) {
@@ -63,7 +66,7 @@ func modelRun(t *testing.T, seed uint64) {
 	cursor, at := s.db.Cursor(0), uint64(0)
 	for range times(150, 600) {
 		key, n, tag := fmt.Sprint("k", r.IntN(12)), r.IntN(100), fmt.Sprint("t", r.IntN(4))
-		switch r.IntN(14) {
+		switch r.IntN(15) {
 		case 0, 1, 2, 3:
 			both(func(s *tagged) error { return s.add(key, n, tag, "all") })
 		case 4:
@@ -97,14 +100,20 @@ func modelRun(t *testing.T, seed uint64) {
 				_, err = s.db.Merge(base, fork.Load())
 				return err
 			})
-		case 8: // one that waits sees it
-			v := s.db.Load().Version()
-			woken := make(chan error, 1)
-			go func() { _, err := s.db.Wait(t.Context(), v); woken <- err }()
-			both(func(s *tagged) error { return s.add(key, n, tag) })
-			if s.db.Load().Version() == v {
-				both(func(s *tagged) error { return s.add(key, n+1, tag) })
+		case 8: // those who watch the row, or its tag, see it
+			seen, tag := s.db.Load(), fmt.Sprint("of ", s.db.Load().Version())
+			woken := make(chan error, 2)
+			for _, of := range []cow.Watched[string, job]{s.jobs.OnKeys(key), s.byTag.OnKeys(tag)} {
+				go func() {
+					now, err := s.jobs.Watch(t.Context(), seen, of)
+					if err == nil && len(s.with(now, tag)) != 1 {
+						err = errTest
+					}
+					woken <- err
+				}()
 			}
+			both(func(s *tagged) error { return s.add(key, n, tag) })
+			require.NoError(t, <-woken)
 			require.NoError(t, <-woken)
 		case 9:
 			retain = []cow.Retention{forever, {Versions: 1 + r.IntN(40)}, {Versions: 1}}[r.IntN(3)]
@@ -132,14 +141,35 @@ func modelRun(t *testing.T, seed uint64) {
 					}
 					at++
 					require.Equal(t, at, c.Version())
+					require.Equal(t, model.changes(t, at), collected(s.jobs.Rows(c)), "version %d", at)
 					if at == now {
 						break
 					}
 				}
 			}
 			cursor, at = s.db.Cursor(now), now
+		case 13: // the machine stops
+			release := bolt.Pause(s.file)
+			cut := temp(t)
+			copyFile(t, path, cut)
+			release()
+			is := modelOpen(t, cut, bolt.Options{}, retain)
+			if o.Sync != bolt.Always { // what it has is as it was then, and it says that there may have been more
+				was, err := model.db.At(is.db.Load().Version())
+				require.NoError(t, err)
+				require.Equal(t, model.at(was), is.now())
+				require.True(t, is.file.Renewed())
+				require.NoError(t, is.db.Close())
+				break
+			}
+			require.False(t, is.file.Renewed())
+			require.NoError(t, s.db.Close())
+			s, path = is, cut
 		}
 		require.Equal(t, model.now(), s.now())
+		for _, tag := range []string{tag, "all"} {
+			require.Equal(t, model.with(model.db.Load(), tag), s.with(s.db.Load(), tag))
+		}
 		require.Equal(t, model.db.Load().Version(), s.db.Load().Version())
 	}
 	for v := range s.db.Versions() {
@@ -160,6 +190,25 @@ func oldestOf(db *cow.DB) uint64 {
 		return v
 	}
 	return 0
+}
+
+// changes returns what a version changed of the jobs.
+func (s *tagged) changes(t *testing.T, version uint64) map[string]string {
+	was, err := s.db.At(version - 1)
+	require.NoError(t, err)
+	is, err := s.db.At(version)
+	require.NoError(t, err)
+	return collected(s.jobs.In(is).Diff(s.jobs.In(was)))
+}
+
+func collected(changes iter.Seq[cow.Change[string, job]]) map[string]string {
+	all := map[string]string{}
+	for c := range changes {
+		was, old := c.Old()
+		is, new := c.New()
+		all[c.Key] = fmt.Sprint(was, old, is, new)
+	}
+	return all
 }
 
 // with returns the jobs with a tag, by the index.

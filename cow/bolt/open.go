@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"os"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -29,6 +30,10 @@ type File struct {
 // stored, but derived again. Call db.Retain before: the past that the file has is only
 // kept if db keeps it.
 //
+// A new file gets its name when it is complete and on disk. What a crash leaves of one that
+// was not, or of a Backup or Compact, is beside the file, its name with .cowbolt- and digits,
+// until the next Open.
+//
 // Each later update of db is in the file when it returns, in one transaction; see Sync for
 // what that means. Its error says that it is not, unless it wraps cow.ErrUnknownOutcome.
 // After a write has failed, all updates return an error that wraps what happened, and
@@ -51,7 +56,8 @@ func Open(path string, db *cow.DB, o Options) (*File, error) {
 	}
 	f, err := openFile(path, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = create(path, line.Contents(), tables, o); err == nil || errors.Is(err, fs.ErrExist) {
+		err = create(path, line.Contents(), tables, o)
+		if _, no := os.Stat(path); no == nil { // made here, or by somebody else meanwhile
 			f, err = openFile(path, false)
 		}
 	}

@@ -69,6 +69,79 @@ func TestANewFileHasWhatTheDBHad(t *testing.T) {
 	require.Equal(t, s.db.Lineage().ID, again.db.Lineage().ID)
 }
 
+// What a process left that ended while it made a file is no obstacle, and goes; what is
+// named otherwise stays.
+func TestLeftoversAreRemoved(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{})
+	require.NoError(t, s.add("k", 1))
+	require.NoError(t, s.db.Close())
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	leave := func(path string) {
+		for i, n := range []int{0, 1, pageSize, len(whole) / 2, len(whole)} {
+			require.NoError(t, os.WriteFile(fmt.Sprint(path, ".cowbolt-", 100+i), whole[:n], 0o600))
+		}
+		require.NoError(t, os.Link(path+".cowbolt-104", path+".cowbolt-105"))
+	}
+	for _, name := range []string{"db", "new"} { // that is there, and that is not
+		path := filepath.Join(filepath.Dir(path), name)
+		leave(path)
+		if name == "new" { // it was about to be named
+			require.NoError(t, os.Link(path+".cowbolt-104", path))
+			leave(filepath.Join(filepath.Dir(path), "third"))
+		}
+		is := open(t, path, bolt.Options{})
+		require.Equal(t, s.now(), is.now())
+		left, err := filepath.Glob(path + ".*")
+		require.NoError(t, err)
+		require.Empty(t, left)
+		require.NoError(t, is.db.Close())
+	}
+	third := filepath.Join(filepath.Dir(path), "third")
+	mine := third + ".cowbolt-mine"
+	require.NoError(t, os.WriteFile(mine, nil, 0o600))
+	is := open(t, third, bolt.Options{})
+	require.Zero(t, is.db.Load().Version(), "what is not finished does not count")
+	left, err := filepath.Glob(third + ".*")
+	require.NoError(t, err)
+	require.Equal(t, []string{mine}, left)
+	require.NoError(t, is.db.Close())
+}
+
+// requireAlone requires that nothing is beside a file.
+func requireAlone(t *testing.T, path string) {
+	t.Helper()
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+}
+
+// Many that make one file at once: one has it, and the others know.
+func TestOneMakesAFile(t *testing.T) {
+	for range times(10, 200) {
+		path := temp(t)
+		shops := make([]*shop, 8)
+		errs := make([]error, len(shops))
+		together(len(shops), func(i int) {
+			shops[i] = newShop()
+			errs[i] = shops[i].open(path, bolt.Options{})
+		})
+		opened := 0
+		for i, err := range errs {
+			if err == nil {
+				opened++
+				require.NoError(t, shops[i].add("k", i))
+				defer shops[i].db.Close()
+			} else {
+				require.ErrorIs(t, err, bolt.ErrLocked)
+			}
+		}
+		require.Equal(t, 1, opened)
+		requireAlone(t, path)
+	}
+}
+
 func TestOpenRefuses(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "db")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,11 +50,9 @@ func TestBackupWhileWritesGoOn(t *testing.T) {
 	}
 	close(stop)
 	<-done
-	left, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Len(t, left, 1)
+	requireAlone(t, path)
 	require.NoError(t, s.db.Close())
-	_, err = s.file.Backup(io.Discard)
+	_, err := s.file.Backup(io.Discard)
 	require.Error(t, err)
 }
 
@@ -119,14 +116,19 @@ func TestCompactLeavesNothingErased(t *testing.T) {
 	was, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.True(t, bytes.Contains(was, []byte("topsecret")), "the test shows nothing")
+	info, err := bolt.Check(path)
+	require.NoError(t, err)
+	require.Greater(t, info.Free, uint64(len(was)/2))
+	require.Less(t, info.Free, uint64(len(was)))
 	require.NoError(t, bolt.Compact(path))
+	info, err = bolt.Check(path)
+	require.NoError(t, err)
+	require.Less(t, info.Free, uint64(10*pageSize))
 	is, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.False(t, bytes.Contains(is, []byte("topsecret")))
 	require.Less(t, len(is), len(was)/4)
-	left, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Len(t, left, 1)
+	requireAlone(t, path)
 	s = open(t, path, bolt.Options{})
 	require.Equal(t, want, s.now())
 	require.Equal(t, lineage, s.db.Lineage().ID)

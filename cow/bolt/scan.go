@@ -38,6 +38,7 @@ type scan struct {
 	state   *state
 	buckets map[string][]byte // the values of those at the top
 	bad     func(error) error // what to do with a *Damage; nil from it: go on without
+	unused  uint64            // so many pages are free: after end
 }
 
 // scanFile begins a scan of a file. Bad is called for each *Damage, and says whether
@@ -165,7 +166,7 @@ func (s *scan) end() error {
 			}
 		}
 	}
-	if err := s.free(func(id uint64) error { return s.use(id, 1) }); err != nil {
+	if err := s.free(func(id uint64) error { s.unused++; return s.use(id, 1) }); err != nil {
 		return s.bad(damage("", nil, err))
 	}
 	return nil

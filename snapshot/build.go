@@ -1,0 +1,208 @@
+package snapshot
+
+import (
+	"sort"
+	"unsafe"
+)
+
+// This builds a tree of all its entries at once. They are sorted by their hashes, and
+// then each page is made as large as it gets to be, and each directory over what it
+// has: nothing is looked up, split or copied.
+
+// A hashed is an entry with the hash of its key.
+type hashed[V any] struct {
+	hash  uint64
+	entry *entry[V]
+}
+
+// A Batch is rows that are ready to be stored, with all foreign code behind them. It is
+// made by [Builder.Batch], must not be copied, and must be used by one goroutine at a time.
+type Batch[K comparable, V any] struct {
+	base    *Map[K, V]
+	version uint64 // of the edit
+	rows    []hashed[V]
+}
+
+// batch is Builder.Batch.
+func (e *Editor[K, V]) batch(n int) *Batch[K, V] {
+	return &Batch[K, V]{e.base, e.version, make([]hashed[V], 0, n)}
+}
+
+// Add adds a clone of v under key, as it was written at a revision: 0, or a later one
+// than the edit derives, is that of the edit. It returns a *KeyError with ErrKey or a
+// *CloneError for a row that cannot be stored, and does not add it.
+func (b *Batch[K, V]) Add(key K, v V, revision uint64) error {
+	c := b.base.config()
+	if key != key {
+		return c.keyError(key, ErrKey)
+	}
+	i, err := b.base.isolate(key, v)
+	if err != nil {
+		return err
+	}
+	if revision == 0 {
+		revision = b.version
+	}
+	b.rows = append(b.rows, hashed[V]{c.hashOf(key), c.newEntry(key, i.value, min(revision, b.version))})
+	return nil
+}
+
+// putBatches is Builder.PutBatches.
+func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do func(i int))) {
+	c, total := e.current().config(), 0
+	for _, b := range batches {
+		if b.base.config().plain != c.plain {
+			panic("snapshot: PutBatches of a Batch for a map with other Options: make it for this Editor")
+		}
+		total += len(b.rows)
+	}
+	if total == 0 {
+		return
+	}
+	e.enter()
+	defer e.leave()
+	if !e.empty() {
+		for _, b := range batches {
+			for _, r := range b.rows {
+				e.store(r.hash, c.key(r.entry), r.entry)
+			}
+		}
+		return
+	}
+	// Sorted by their first bits here, and the rest by as many goroutines as each has.
+	var from, to [fan]int
+	for _, b := range batches {
+		for _, r := range b.rows {
+			to[slotAt(r.hash, 0)]++
+		}
+	}
+	for i, at := 0, 0; i < fan; i++ {
+		from[i] = at
+		at, to[i] = at+to[i], at
+	}
+	rows := make([]hashed[V], total)
+	for _, b := range batches {
+		for _, r := range b.rows {
+			i := slotAt(r.hash, 0)
+			rows[to[i]] = r
+			to[i]++
+		}
+	}
+	each(fan, func(i int) {
+		part := rows[from[i]:to[i]]
+		sortHashed(part, make([]hashed[V], len(part)), hashBits-fanBits)
+		to[i] = from[i] + len(c.last(part))
+	})
+	n := 0
+	for i := range fan {
+		n += copy(rows[n:], rows[from[i]:to[i]]) // in place, unless a key was there twice
+	}
+	e.build(rows[:n], each)
+}
+
+// inTurn does without goroutines.
+func inTurn(n int, do func(i int)) {
+	for i := range n {
+		do(i)
+	}
+}
+
+// empty reports whether the Editor can build. It must be busy.
+func (e *Editor[K, V]) empty() bool { return e.cur.Len() == 0 && e.open == nil }
+
+// build stores rows, sorted by their hashes and each key once, in an empty map. The
+// Editor must be busy.
+func (e *Editor[K, V]) build(rows []hashed[V], each func(n int, do func(i int))) {
+	m := e.writable()
+	m.len = len(rows)
+	e.writes = many
+	var later []func()
+	m.root.lay(0, fan, 0, rows, func(do func()) { later = append(later, do) })
+	each(len(later), func(i int) { later[i]() })
+}
+
+// lay lays rows out in the n slots of d at from, all of which their hashes lead to, by
+// depth bits to d. Directories below the root are left to later. It recurses as deep as
+// a path has bits.
+func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[V], later func(func())) {
+	switch {
+	case len(rows) == 0:
+	case len(rows) <= capacity(maxBuckets):
+		buckets := bucketsFor(len(rows))
+		page := newPage[V](buckets)
+		for _, r := range rows {
+			insert(page, buckets, r.hash, r.entry)
+		}
+		d.fill(from, n, pageKid(page, buckets))
+	case n > 1:
+		bit := splitBit(depth, n)
+		i := sort.Search(len(rows), func(i int) bool { return rows[i].hash>>bit&1 != 0 })
+		d.lay(from, n/2, depth, rows[:i], later)
+		d.lay(from+n/2, n/2, depth, rows[i:], later)
+	case depth+fanBits < pathBits:
+		c := new(directory[V])
+		d.fill(from, 1, unsafe.Pointer(c))
+		if depth == 0 {
+			later(func() { c.lay(0, fan, fanBits, rows, nil) })
+		} else {
+			c.lay(0, fan, depth+fanBits, rows, nil)
+		}
+	default:
+		entries := make([]*entry[V], len(rows))
+		for i, r := range rows {
+			entries[i] = r.entry
+		}
+		d.fill(from, 1, bagKid(entries))
+	}
+}
+
+// last returns rows, which are sorted by their hashes, with only the last of those of one
+// key. It uses their memory.
+func (c *config[K, V]) last(rows []hashed[V]) []hashed[V] {
+	kept := rows[:0]
+	for i, r := range rows {
+		again := false
+		for j := i + 1; j < len(rows) && rows[j].hash == r.hash && !again; j++ {
+			again = c.is(rows[j].entry, c.key(r.entry))
+		}
+		if !again {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// sortHashed sorts rows by the lowest n bits of their hashes, the others of which are
+// equal; those of equal hashes keep their order. Spare is as long as rows. It is a radix
+// sort from the highest byte, which recurses once a byte.
+func sortHashed[V any](rows, spare []hashed[V], n uint) {
+	const digit = 8
+	if len(rows) <= 32 || n == 0 {
+		for i, r := range rows {
+			for ; i > 0 && rows[i-1].hash > r.hash; i-- {
+				rows[i] = rows[i-1]
+			}
+			rows[i] = r
+		}
+		return
+	}
+	shift := max(n, digit) - digit
+	var end [1 << digit]int
+	for _, r := range rows {
+		end[uint8(r.hash>>shift)]++
+	}
+	for i, at := 0, 0; i < len(end); i++ {
+		at, end[i] = at+end[i], at
+	}
+	for _, r := range rows {
+		i := uint8(r.hash >> shift)
+		spare[end[i]] = r
+		end[i]++
+	}
+	copy(rows, spare)
+	from := 0
+	for _, to := range end {
+		sortHashed(rows[from:to], spare[from:to], shift)
+		from = to
+	}
+}
