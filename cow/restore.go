@@ -11,6 +11,9 @@ import (
 // it durable or replicates it.
 var ErrNotEmpty = errors.New("the DB is not at version 0, or has a sink")
 
+// maxRestored is far above what a DB gets to, and far enough below what a version can be.
+const maxRestored = 1 << 54
+
 // Restore makes a DB that is at version 0 go on from where another one was: at the version
 // and of the lineage of a cursor, published at that time, so that cursors of the other are
 // this one's too. It is for backups in a format of one's own. F is called once with a Tx,
@@ -21,11 +24,11 @@ var ErrNotEmpty = errors.New("the DB is not at version 0, or has a sink")
 // There must be one line of versions of a lineage: whoever restores a copy and goes on with
 // both has two versions of one name. Readers and writers need not wait for f: if one of
 // them is first to publish a version, or a sink is attached, Restore does nothing and
-// returns ErrNotEmpty. A text that is not a cursor, or one of version 0, is ErrCursor. All
+// returns ErrNotEmpty. A text that is not a cursor, or one of version 0 or above 1<<54, is ErrCursor. All
 // tables and indexes are made before.
 func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 	lineage, version, err := parseCursor(cursor)
-	if err == nil && version == 0 {
+	if err == nil && (version == 0 || version > maxRestored) {
 		err = ErrCursor
 	}
 	if err != nil {

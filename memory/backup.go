@@ -35,13 +35,24 @@ func (m *Memory) Backup(w io.Writer) error {
 	if err := enc.Encode(struct {
 		Cursor string    `json:"cursor"`
 		Time   time.Time `json:"time"`
-	}{m.Cursor(s.Version()), time.Unix(0, m.at(s.root).instant).UTC()}); err != nil {
+	}{m.Cursor(s.Version()), m.published(s).UTC()}); err != nil {
 		return err
 	}
 	if err := s.export(enc, true); err != nil {
 		return err
 	}
 	return b.Flush()
+}
+
+// published returns when a version was published, or, if that is no longer known, when the
+// Memory was last written to.
+func (m *Memory) published(s Snapshot) time.Time {
+	for version, at := range m.db.Versions() {
+		if version == s.Version() && !at.IsZero() {
+			return at
+		}
+	}
+	return time.Unix(0, m.at(s.root).instant)
 }
 
 // Restore makes a Memory that is at version 0, with a DB at version 0, go on from a backup,
@@ -85,6 +96,9 @@ func (m *Memory) restore(tx *cow.Tx, s *settler, i imported, at int64) error {
 	if i.options != nil {
 		m.tables.options.Edit(tx).Set(i.space, i.options)
 		return nil
+	}
+	if i.revision == 0 || i.revision > tx.Version() {
+		return fmt.Errorf("%w: revision %d of version %d", ErrMalformed, i.revision, tx.Version())
 	}
 	e := &entry{value: i.value, metadata: i.metadata, vector: i.vector, created: i.created, updated: i.updated, expires: i.expires}
 	if e.updated == unset {

@@ -19,8 +19,8 @@ type Batch struct {
 	cleared clearings      // so far
 	dims    map[string]int // of vectors that were put and are not settled yet, by space
 
+	ended   bool
 	wrote   bool             // a verb changed something
-	stored  int              // entries
 	limited map[string]bool  // keys of what may have too much, see limitsOf
 	own     map[string]total // by key, once it is known; see ownOf
 	swept   int
@@ -44,9 +44,10 @@ func (m *Memory) Batch(f func(b *Batch) error) error {
 // several times in one.
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	b := m.begin(tx)
-	ended := false
+	done := false
 	defer func() {
-		if !ended {
+		b.ended = true
+		if !done {
 			m.settlers.Delete(tx)
 		}
 	}()
@@ -56,7 +57,7 @@ func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	if err := b.end(); err != nil {
 		return err
 	}
-	ended = true
+	done = true
 	return nil
 }
 
@@ -121,9 +122,17 @@ func (b *Batch) Space(path ...string) *Editor { return b.editor(encodePath(path)
 
 func (b *Batch) editor(space string) *Editor { return &Editor{b, space} }
 
+// live panics if the Batch has ended.
+func (b *Batch) live() {
+	if b.ended {
+		panic("memory: an Editor used after its Batch has ended: it must not be kept")
+	}
+}
+
 // lookup returns an entry that is there and has not expired, or nil, and its
 // revision.
 func (b *Batch) lookup(name string) (*entry, uint64) {
+	b.live()
 	e, _ := b.entries.Get(name)
 	if e == nil || e.expired(b.now) {
 		return nil, 0
@@ -139,14 +148,15 @@ func (b *Batch) lookup(name string) (*entry, uint64) {
 
 // store stores an entry under a name.
 func (b *Batch) store(name string, e *entry) {
+	b.live()
 	b.complete(e)
 	b.entries.Set(name, e)
 	b.wrote = true
-	b.stored++
 }
 
 // remove removes the entry under a name.
 func (b *Batch) remove(name string) {
+	b.live()
 	if b.entries.Delete(name) {
 		b.wrote = true
 	}

@@ -101,6 +101,7 @@ func marked(r cow.Range[string, *entry, string], key string) cow.Range[string, *
 // clear removes the entries that a mark with that key would be for, and returns how many
 // there were; see Editor.Clear.
 func (b *Batch) clear(key string) int {
+	b.live()
 	_ = b.settler.settle() // an error is that of the Batch
 	before := b.settler.total(aboveBelow).count
 	if n, ok := b.clearFew(key); ok {
@@ -205,14 +206,17 @@ func (m *Memory) without(s Snapshot) (Snapshot, error) {
 	if s.clearings().left() == 0 {
 		return s, nil
 	}
-	f := m.Fork(s)
-	err := f.db.Update(func(tx *cow.Tx) error {
-		b := f.begin(tx)
+	return m.scratch(s, func(b *Batch) {
 		for b.purge(1 << 20) {
 		}
-		return nil
 	})
-	return Snapshot{m.tables, f.db.Load(), s.instant}, err
+}
+
+// scratch returns what f makes of a snapshot, in a fork that nobody gets to see.
+func (m *Memory) scratch(s Snapshot, f func(b *Batch)) (Snapshot, error) {
+	fork := &Memory{db: m.db.Fork(s.root), tables: m.tables, options: m.options}
+	err := fork.db.Update(func(tx *cow.Tx) error { f(fork.begin(tx)); return nil })
+	return Snapshot{m.tables, fork.db.Load(), s.instant}, err
 }
 
 // left returns how many marks there are.
@@ -223,16 +227,45 @@ func (c clearings) left() int {
 	return c.Len()
 }
 
-// marks returns the marks that there are, and were before the update.
+// marks returns the marks by which what the update removed had gone before.
 func (b *Batch) marks() (all []mark) {
-	for _, c := range []clearings{b.cleared, {b.m.tables.cleared.In(b.tx.Base())}} {
-		if c.left() > 0 {
-			for key, c := range c.All() {
-				all = append(all, mark{nameText(key), c.At})
+	base := clearings{b.m.tables.cleared.In(b.tx.Base())}
+	if b.cleared.left() == 0 && base.left() == 0 {
+		return nil
+	}
+	has := make(map[string]bool)
+	for c := range b.settler.settled.Diff(b.settler.base) {
+		old, _ := c.Rows()
+		if old == (snapshot.Row[string, *entry]{}) {
+			continue
+		}
+		path, _ := split(c.Key)
+		for _, marks := range []clearings{b.cleared, base} {
+			if key, at := marks.by(path, old.Revision()); at > 0 && !has[key] {
+				has[key] = true
+				all = append(all, mark{nameText(strings.Clone(key)), at})
 			}
 		}
 	}
 	return all
+}
+
+// by returns the key of a mark by which what was written to a space at a revision is gone,
+// and what it is gone up to; 0: there is none.
+func (c clearings) by(path string, revision uint64) (key string, at uint64) {
+	if c.left() == 0 {
+		return "", 0
+	}
+	keys := []string{path, path + aboveBelow}
+	for path := range above(path) {
+		keys = append(keys, path+aboveBelow)
+	}
+	for _, key := range keys {
+		if m, ok := c.Get(key); ok && revision <= m.At {
+			return key, m.At
+		}
+	}
+	return "", 0
 }
 
 // gone reports whether what a space had in an older snapshot was cleared until a newer one.

@@ -56,8 +56,7 @@ func (s Space) Erase(key string) (Erasure, error) {
 
 // knows reports whether the Memory has a row of that name in any version that it keeps.
 func (m *Memory) knows(name string) bool {
-	current := m.db.Load()
-	if m.entries.In(current).Has(name) {
+	if m.entries.In(m.db.Load()).Has(name) {
 		return true
 	}
 	for _, root := range m.db.Pins() {
@@ -65,11 +64,15 @@ func (m *Memory) knows(name string) bool {
 			return true
 		}
 	}
-	oldest := current.Version()
+	var oldest uint64
 	for oldest = range m.db.Versions() {
 		break
 	}
-	if oldest == current.Version() {
+	current := m.db.Load() // after that, so that there is nothing to wait for
+	if m.entries.In(current).Has(name) {
+		return true
+	}
+	if oldest >= current.Version() {
 		return false
 	}
 	for c, err := range m.db.Changes(context.Background(), oldest) {

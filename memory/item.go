@@ -71,6 +71,9 @@ func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 		return d, nil
 	}
 	frozen, err := Freeze(v)
+	if err == nil {
+		err = checkDepth(space)
+	}
 	if err != nil {
 		return nil, keyError(space, key, err)
 	}

@@ -27,12 +27,13 @@ func (e *entry) whole() int64 { return e.size + int64(size.Object(4*len(e.vector
 // nameSize returns what the name of an entry takes, with the head of the row it lies in.
 func nameSize(name string) int64 { return int64(size.Row(name)) }
 
-// evictAtOnce is how many entries each update evicts besides twice as many as it wrote,
-// and looksAtOnce how many rows it looks at for that.
+// evictAtOnce is how many entries each update evicts besides twice as many as it wrote, or
+// as take twice what it wrote, and looksAtOnce how many rows it looks at for that.
 const (
 	evictAtOnce = 64
 	looksAtOnce = 512
-	evictWindow = 32 // of more than exactLimit entries, at least so many are compared
+	evictWindow = 32  // of more than exactLimit entries, at least so many are compared
+	leastSize   = 128 // bytes that any entry takes
 )
 
 // limit has what a key stands for kept within its limits at the end of the Batch.
@@ -62,8 +63,11 @@ func (b *Batch) evict() error {
 	}
 	// In this order a space comes before those above it, which may be within their limits then.
 	for _, key := range slices.Sorted(maps.Keys(b.limited)) {
-		l := b.m.limitsOf(options, key)
-		if !l.over(b.settler.total(key)) {
+		l, n := b.m.limitsOf(options, key), b.settler.total(key)
+		if n.count <= exactLimit && 0 < l.MaxBytes && l.MaxBytes < 2*n.bytes {
+			b.m.exact.Store(true) // it gets full with few entries
+		}
+		if !l.over(n) {
 			continue
 		}
 		if err := b.evictFrom(key, l); err != nil {
@@ -81,17 +85,20 @@ func (b *Batch) evict() error {
 // of a clock (Corbató 1968), and of some entries there takes those that were not used for
 // longest.
 func (b *Batch) evictFrom(key string, l Limits) error {
-	if l.over(b.ownOf(key)) {
+	own := b.ownOf(key)
+	// What there is more than before has its share of the indexes, too.
+	if l.over(own) || l.over(b.settler.total(key).minus(b.before(key))) {
 		return ErrFull
 	}
-	for looks, evicts := looksAtOnce+8*b.stored, evictAtOnce+2*b.stored; ; {
+	looks, evicts, frees := looksAtOnce+8*own.count+int(2*own.bytes/leastSize), evictAtOnce+2*own.count, 2*own.bytes
+	for {
 		n := b.settler.total(key)
 		entries, bytes := over(n.count, l.MaxEntries), over(n.bytes, l.MaxBytes)
-		if entries == 0 && bytes == 0 || looks <= 0 || evicts <= 0 {
+		if entries == 0 && bytes == 0 || looks <= 0 || evicts <= 0 && frees <= 0 {
 			return nil // the rest is for later writes
 		}
-		window := evictWindow + 2*entries
-		if n.count-b.stored <= exactLimit {
+		window := evictWindow + 2*entries + int(2*bytes/max(leastSize, n.bytes/int64(max(1, n.count))))
+		if n.count-own.count <= exactLimit {
 			window = n.count // all of them
 		}
 		candidates, looked, all := b.candidates(key, min(window, looks), looks)
@@ -101,7 +108,7 @@ func (b *Batch) evictFrom(key string, l Limits) error {
 		}
 		hand := ""
 		for _, c := range candidates {
-			if entries <= 0 && bytes <= 0 || evicts == 0 {
+			if entries <= 0 && bytes <= 0 || evicts <= 0 && frees <= 0 {
 				break
 			}
 			hand = strings.Clone(c.name) // not to keep the entry alive
@@ -110,6 +117,7 @@ func (b *Batch) evictFrom(key string, l Limits) error {
 			entries--
 			evicts--
 			bytes -= c.size
+			frees -= c.size
 		}
 		if hand != "" && !all {
 			b.turn(key, hand)
@@ -160,8 +168,17 @@ func (b *Batch) turn(key, name string) {
 	b.m.hands[key] = name
 }
 
-// ownOf returns how much the batch itself wrote of what a key stands for, without names and
-// indexes.
+// before returns how much there was of what a key stands for when the update began.
+func (b *Batch) before(key string) total {
+	s := Snapshot{t: b.m.tables, root: b.tx.Base()}
+	path, below := cutBelow(key)
+	if below {
+		return s.total(path)
+	}
+	return s.space(path).total()
+}
+
+// ownOf returns how much the batch itself wrote of what a key stands for, without indexes.
 func (b *Batch) ownOf(key string) total {
 	if b.own == nil {
 		b.own = make(map[string]total)
@@ -171,7 +188,7 @@ func (b *Batch) ownOf(key string) total {
 				continue
 			}
 			path, _ := split(c.Key)
-			n := total{1, e.whole()}
+			n := total{1, e.whole() + nameSize(c.Key)}
 			b.own[path] = b.own[path].plus(n)
 			b.own[path+aboveBelow] = b.own[path+aboveBelow].plus(n)
 			for path := range above(path) {
@@ -210,7 +227,7 @@ func (b *Batch) candidates(key string, n, looks int) (cs []candidate, looked int
 				continue
 			}
 			e := row.Shared()
-			c := candidate{name, e.used.last(), row.Revision(), e.whole()}
+			c := candidate{name, e.used.last(), row.Revision(), e.whole() + nameSize(name)}
 			if e.expired(b.now) {
 				c.used, c.revision = 0, 0
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 	"unsafe"
@@ -19,6 +20,9 @@ func memberSpace(text []byte) (string, error) {
 		path = appendElement(path, s)
 		return err
 	})
+	if err == nil {
+		err = checkDepth(string(path))
+	}
 	return string(path), err
 }
 
@@ -56,7 +60,7 @@ const maxGrowth = 3
 
 // memberValue returns a value of a line that is not longer than Options.MaxLine.
 func (o Options) memberValue(text []byte) (Value, error) {
-	v, err := value.Parse(text, maxGrowth*int64(o.maxLine()))
+	v, err := value.Parse(text, maxGrowth*min(int64(o.maxLine()), math.MaxInt64/maxGrowth))
 	if errors.Is(err, value.ErrTooLarge) {
 		err = fmt.Errorf("%w, which is %d times Options.MaxLine", err, maxGrowth)
 	}

@@ -32,7 +32,7 @@ type Memory struct {
 type Options struct {
 	MaxEntries int           // in all spaces; 0: no limit
 	MaxBytes   int64         // of the current version on the heap, indexes included; 0: no limit
-	TTL        time.Duration // of entries without one, nor their space; 0: they never expire
+	TTL        time.Duration // of entries without one, nor their space; 0, or Never: they never expire
 	NoText     bool          // no text index: SearchText finds nothing, Put is faster
 
 	// Analyzer says what the words of texts and queries are; nil: those of English, without
@@ -86,7 +86,7 @@ func New(o Options) *Memory { return On(new(cow.DB), o) }
 //
 // On panics if a limit is negative, or if db has tables of that name.
 func On(db *cow.DB, o Options) *Memory {
-	if o.MaxEntries < 0 || o.MaxBytes < 0 || o.TTL < 0 || o.MaxLine < 0 {
+	if o.MaxEntries < 0 || o.MaxBytes < 0 || validTTL(o.TTL) != nil || o.MaxLine < 0 {
 		panic("memory: a negative limit: 0 is none")
 	}
 	name := o.Name

@@ -52,7 +52,9 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // merge. If resolve is nil the conflicts are returned in a *MergeError. On an error
 // nothing is published; ErrFull and ErrDimension are possible too. Resolve runs
 // within the update and must not write to m; it may be shown entries that have
-// expired and are not swept yet. What spaces are configured to stays.
+// expired and are not swept yet. What spaces are configured to stays. What was cleared,
+// anywhere, and is not removed yet is removed by a Merge, which takes the time of that:
+// where others must not wait, Sweep before.
 func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
 	var conflicts []Conflict
 	if resolve == nil {
@@ -113,8 +115,9 @@ func (b *Batch) merged(name string, e Entry) *entry {
 
 // Undo makes undone what the update did that published a version, as one more version:
 // with the revision that a write returned, that write. What was written since to the same
-// entries is a conflict: a *MergeError, and nothing happens. It needs both that version and
-// the one before it, which Retain keeps; otherwise it returns ErrCompacted.
+// entries is a conflict: a *MergeError, and nothing happens. What was swept by the way, since it
+// had expired, stays away, and what spaces are configured to stays. It needs both that version and the one
+// before it, which Retain keeps; otherwise it returns ErrCompacted.
 func (m *Memory) Undo(version uint64) error {
 	if version == 0 {
 		return fmt.Errorf("memory: version 0: %w: no update made it", ErrUnpublished)
@@ -127,6 +130,37 @@ func (m *Memory) Undo(version uint64) error {
 	if err != nil {
 		return err
 	}
+	if !m.clearedBetween(before, after) { // which would be in no row
+		if before, err = m.withoutSwept(before, after); err != nil {
+			return err
+		}
+	}
 	_, err = m.Merge(after, before, nil)
 	return err
+}
+
+// clearedBetween reports whether the update that made after of before cleared spaces.
+func (m *Memory) clearedBetween(before, after Snapshot) bool {
+	for c := range m.tables.cleared.In(after.root).Diff(m.tables.cleared.In(before.root)) {
+		old, _ := c.Old()
+		if next, ok := c.New(); ok && (old == nil || old.At != next.At) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutSwept returns before without what the update that made after of it only swept.
+func (m *Memory) withoutSwept(before, after Snapshot) (Snapshot, error) {
+	return m.scratch(before, func(b *Batch) {
+		h := new(head)
+		for _, h = range m.heads.In(after.root).All() {
+			break
+		}
+		for c := range m.entries.In(after.root).Diff(m.entries.In(before.root)) {
+			if change, ok := newChange(c, h, nil); !ok || change.Kind == Expired || change.Old.row == nil {
+				b.entries.Delete(c.Key)
+			}
+		}
+	})
 }

@@ -50,6 +50,7 @@ func (o SpaceOptions) valid() bool {
 // it was configured to. What is too much is evicted in steps, by this write and later ones;
 // in the spaces below, for which Each is, by writes there and by Memory.Sweep.
 func (e *Editor) Configure(o SpaceOptions) {
+	e.b.live()
 	if !o.valid() {
 		panic("memory: Configure with a negative limit: 0 is none, and Never a TTL that is none")
 	}

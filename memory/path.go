@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -21,6 +22,26 @@ const (
 	// both is another element, one with a zero byte.
 	aboveBelow = "\xff"
 )
+
+// maxDepth is how many elements the path of a space with entries has at most: each write
+// keeps a sum up to date for each.
+const maxDepth = 128
+
+// depth returns how many elements an encoded path has.
+func depth(path string) (n int) {
+	for ; path != ""; n++ {
+		path = path[elementLen(path):]
+	}
+	return n
+}
+
+// checkDepth returns an error for a path that is too deep.
+func checkDepth(path string) error {
+	if n := depth(path); n > maxDepth {
+		return fmt.Errorf("%w: a path of %d elements, and %d are allowed", ErrTooDeep, n, maxDepth)
+	}
+	return nil
+}
 
 // appendElement appends one element of a path.
 func appendElement(b []byte, s string) []byte {

@@ -31,12 +31,20 @@ func (t *texts) of(path string, v Value) iter.Seq[string] {
 		return v.Texts()
 	}
 	return func(yield func(string) bool) {
-		for s, weight := range t.textOf(decodePath(path), v) {
+		for s, weight := range t.weighted(path, v) {
 			if weight > 0 && !yield(s) {
 				return
 			}
 		}
 	}
+}
+
+// weighted returns what textOf says.
+func (t *texts) weighted(path string, v Value) iter.Seq2[string, int] {
+	if all := t.textOf(decodePath(path), v); all != nil {
+		return all
+	}
+	return func(func(string, int) bool) {}
 }
 
 // wordsOf returns the words of a value in a space, which the text index is made of.
@@ -45,7 +53,7 @@ func (t *tables) wordsOf(path string, v Value) text.Words {
 	case t.texts.none, !v.Exists():
 		return text.Words{}
 	case t.texts.textOf != nil:
-		return t.texts.analyzerFor(path).TokenizeWeighted(t.texts.textOf(decodePath(path), v))
+		return t.texts.analyzerFor(path).TokenizeWeighted(t.texts.weighted(path, v))
 	}
 	return t.texts.analyzerFor(path).Tokenize(v.Texts())
 }
