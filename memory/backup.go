@@ -45,14 +45,17 @@ func (m *Memory) Backup(w io.Writer) error {
 }
 
 // published returns when a version was published, or, if that is no longer known, when the
-// Memory was last written to.
+// Memory was last written to, or now.
 func (m *Memory) published(s Snapshot) time.Time {
 	for version, at := range m.db.Versions() {
 		if version == s.Version() && !at.IsZero() {
 			return at
 		}
 	}
-	return time.Unix(0, m.at(s.root).instant)
+	if last := m.at(s.root).instant; last != 0 {
+		return time.Unix(0, last)
+	}
+	return time.Now()
 }
 
 // Restore makes a Memory that is at version 0, with a DB at version 0, go on from a backup,

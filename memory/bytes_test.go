@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -70,6 +71,11 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 		{"metadata", 10_000, 1, func(i int) Item {
 			return Item{Value: i, Metadata: map[string]any{"year": i, "kind": "note"}}
 		}, true},
+		{"other keys each", 10_000, 1, func(i int) Item {
+			return Item{Value: map[string]any{fmt.Sprint("key ", i): i, fmt.Sprint("other ", i): i}}
+		}, true},
+		{"long keys of maps", 100, 1, func(i int) Item { return Item{Value: map[string]any{fmt.Sprint(i, strings.Repeat("x", 10_000)): i}} }, true},
+		{"what expires", 20_000, 1, func(i int) Item { return Item{Value: i, TTL: time.Hour + time.Duration(i)} }, true},
 		{"a tiny text a space", 3000, 3000, func(i int) Item { return Item{Value: words(i, 2)} }, false},
 		{"a short text a space", 3000, 3000, func(i int) Item { return Item{Value: words(i, 8)} }, false},
 		{"three short texts a space", 3000, 1000, func(i int) Item { return Item{Value: words(i, 8)} }, false},
@@ -103,6 +109,8 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 		noText bool
 	}{
 		{"64 KiB of numbers", 0, func(i int) Item { return Item{Value: i} }, true},
+		{"64 KiB of what expires", 0, func(i int) Item { return Item{Value: i, TTL: time.Hour + time.Duration(i)} }, true},
+		{"64 KiB of other keys each", 0, func(i int) Item { return Item{Value: map[string]any{fmt.Sprint("key ", i): i}} }, true},
 		{"64 KiB of short texts", 0, func(i int) Item { return Item{Value: words(i, 5)} }, false},
 		{"64 KiB of longer texts", 0, func(i int) Item { return Item{Value: words(i, 40)} }, false},
 		{"64 KiB of strings", 0, func(i int) Item { return Item{Value: strings.Repeat("x", 1000+i)} }, true},

@@ -233,39 +233,47 @@ func (b *Batch) marks() (all []mark) {
 	if b.cleared.left() == 0 && base.left() == 0 {
 		return nil
 	}
-	has := make(map[string]bool)
+	latest := make(map[string]mark) // by path
+	needed := make(map[string]bool)
 	for c := range b.settler.settled.Diff(b.settler.base) {
 		old, _ := c.Rows()
 		if old == (snapshot.Row[string, *entry]{}) {
 			continue
 		}
 		path, _ := split(c.Key)
-		for _, marks := range []clearings{b.cleared, base} {
-			if key, at := marks.by(path, old.Revision()); at > 0 && !has[key] {
-				has[key] = true
-				all = append(all, mark{nameText(strings.Clone(key)), at})
+		m, ok := latest[path]
+		if !ok {
+			path = strings.Clone(path) // not to keep the entry alive
+			m = b.cleared.latest(path)
+			if before := base.latest(path); before.At > m.At {
+				m = before
 			}
+			latest[path] = m
+		}
+		if old.Revision() <= m.At && !needed[string(m.Key)] {
+			needed[string(m.Key)] = true
+			all = append(all, m)
 		}
 	}
 	return all
 }
 
-// by returns the key of a mark by which what was written to a space at a revision is gone,
-// and what it is gone up to; 0: there is none.
-func (c clearings) by(path string, revision uint64) (key string, at uint64) {
+// latest returns the latest mark that is for a space; at 0, if there is none.
+func (c clearings) latest(path string) (last mark) {
 	if c.left() == 0 {
-		return "", 0
+		return last
 	}
-	keys := []string{path, path + aboveBelow}
-	for path := range above(path) {
-		keys = append(keys, path+aboveBelow)
-	}
-	for _, key := range keys {
-		if m, ok := c.Get(key); ok && revision <= m.At {
-			return key, m.At
+	look := func(key string) {
+		if m, ok := c.Get(key); ok && m.At > last.At {
+			last = mark{nameText(key), m.At}
 		}
 	}
-	return "", 0
+	look(path)
+	look(path + aboveBelow)
+	for path := range above(path) {
+		look(path + aboveBelow)
+	}
+	return last
 }
 
 // gone reports whether what a space had in an older snapshot was cleared until a newer one.

@@ -67,8 +67,9 @@
 //   - end the process by its depth, its cycles, or the copy of what must not be copied;
 //   - lose digits, keys or elements by an export and an import, or a backup and a restore, after which only the
 //     Go types are others, and Bytes and Times are Strings;
-//   - take many times what the limits of a Memory count for it, but for maps that
-//     a method Clone has made, which do not count;
+//   - take many times what the limits of a Memory count for it, but for what does not
+//     count: maps that a method Clone has made, and what is known by its address, as
+//     errors, time zones, channels and functions;
 //   - run code of its own in a reader, but for its method Clone in [Value.Any] and
 //     [As]. A Clone must not write to its receiver, and be safe for concurrent use.
 //
@@ -87,7 +88,7 @@
 // # What takes how long
 //
 // A write does what it is asked, and besides removes at most a few dozen entries that have
-// expired, are too many or were cleared. So Configure with a lower limit, Clear, ClearAll
+// expired, are too many or were cleared, and as many as make room for what it wrote. So Configure with a lower limit, Clear, ClearAll
 // and Import leave the rest to later writes, or to [Memory.Sweep]; a space may have more
 // than its limit until then. Clear and ClearAll take about no time, whatever is there and
 // below. A write keeps one sum up to date for each level above its space.

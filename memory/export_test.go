@@ -38,7 +38,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 			sp = new(space)
 			want[path] = sp
 		}
-		again := &entry{value: e.value, metadata: e.metadata} // not e, which others read
+		again := &entry{value: e.value, metadata: e.metadata, expires: e.expires} // not e, which others read
 		if again.measure(); again.size != e.size {
 			fail("%q %q: size %d, not %d", decodePath(path), key, e.size, again.size)
 		}

@@ -21,8 +21,8 @@ const Pending = snapshot.Pending
 func (m *Memory) Retain(r cow.Retention) { m.db.Retain(r) }
 
 // At returns the snapshot of a version: the current one, a retained or a pinned
-// one. Its instant is that at which it was published, but for the current one,
-// which is that of Load. It returns ErrCompacted for one that is gone, and
+// one. Its instant is that of the last update of the Memory in it, but for the current one,
+// which is that of Load: AsOf has any other. It returns ErrCompacted for one that is gone, and
 // ErrUnpublished for one to come.
 func (m *Memory) At(version uint64) (Snapshot, error) {
 	root, err := m.db.At(version)

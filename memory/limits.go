@@ -17,8 +17,16 @@ import (
 // place in the table, in the order, and in the row of the index of vectors and text.
 var rowSize = int64(size.Object(int(unsafe.Sizeof(entry{})))) + 48
 
+// expirySize is about what an entry that expires takes of the index by expiry.
+const expirySize = 24
+
 // measure sets the size of an entry.
-func (e *entry) measure() { e.size = rowSize + e.value.Size() + e.metadata.Size() }
+func (e *entry) measure() {
+	e.size = rowSize + e.value.Size() + e.metadata.Size()
+	if e.expires != 0 {
+		e.size += expirySize
+	}
+}
 
 // whole returns the size of an entry with its vector, which the index of the space holds,
 // and counts.
@@ -34,6 +42,7 @@ const (
 	looksAtOnce = 512
 	evictWindow = 32  // of more than exactLimit entries, at least so many are compared
 	leastSize   = 128 // bytes that any entry takes
+	maxHands    = 1 << 12
 )
 
 // limit has what a key stands for kept within its limits at the end of the Batch.
@@ -162,8 +171,8 @@ func (m *Memory) shrink() error {
 
 // turn moves the hand of a limit behind a name.
 func (b *Batch) turn(key, name string) {
-	if b.m.hands == nil {
-		b.m.hands = make(map[string]string)
+	if b.m.hands == nil || len(b.m.hands) >= maxHands {
+		b.m.hands = make(map[string]string) // those that were there begin anew
 	}
 	b.m.hands[key] = name
 }

@@ -24,7 +24,8 @@ type Space struct {
 
 // Space returns the space with that path. Paths are any strings, an empty one
 // too, and are never joined: "a:b", "c" and "a", "b:c" are different. No path is
-// the root, a space like others.
+// the root, a space like others. A space with more than 128 elements in its path is
+// empty: to put something there is ErrTooDeep.
 func (m *Memory) Space(path ...string) Space { return Space{m, encodePath(path)} }
 
 // Path returns the path of the space.

@@ -77,7 +77,8 @@ func (n *node) keyed(fs *fields) {
 		n.ptr, n.bits = unsafe.Pointer(noFields), 1<<depthShift
 		return
 	}
-	fs.head.ptr = unsafe.Pointer(listOf(fs.keys))
+	list, more := listOf(fs.keys)
+	fs.head.ptr, fs.head.bits = unsafe.Pointer(list), uint64(more)
 	n.ptr, n.bits = unsafe.Pointer(fs.head), uint64(len(values))|uint64(depthOf(values))<<depthShift
 }
 

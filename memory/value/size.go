@@ -41,12 +41,11 @@ func (v Value) sizeIn(kept bool) int64 {
 		}
 	case Map:
 		if v.n.count() > 0 {
-			n += int64(unsafe.Sizeof(*v.n)) // the head; keys are shared
+			// The head, and of keys what nobody had before.
+			n += int64(unsafe.Sizeof(*v.n)) + int64((*node)(v.n.ptr).bits)
 		}
-		for k, e := range v.All() {
-			if n = min(n+e.sizeIn(kept), maxSize); v.n.count() > maxShared {
-				n += int64(unsafe.Sizeof(k)) + int64(len(k))
-			}
+		for _, e := range v.All() {
+			n = min(n+e.sizeIn(kept), maxSize)
 		}
 	}
 	return min(n, maxSize)

@@ -55,7 +55,8 @@ type node struct {
 	bits uint64  // a number, a bool; the length of what ptr points to
 
 	// The bytes of a String or Bytes, a time.Time, the literal of a number, the nodes of
-	// a List, the fields of a Map, the any of a Handle.
+	// a List, the head of a Map, the any of a Handle. The head, a node in front of the
+	// fields, has the list of keys, and how many bytes that takes for this Map alone.
 	ptr unsafe.Pointer
 
 	// Its place, of the type that it came in as, in an original; nil: the rest is all of
