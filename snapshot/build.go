@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"sort"
 	"unsafe"
 )
 
@@ -116,34 +115,34 @@ func (e *Editor[K, V]) build(rows []hashed[V], each func(n int, do func(i int)))
 	m := e.writable()
 	m.len = len(rows)
 	e.writes = many
-	var later []func()
-	m.root.lay(0, fan, 0, rows, func(do func()) { later = append(later, do) })
-	each(len(later), func(i int) { later[i]() })
+	var later []subtree[V]
+	m.root.lay(0, fan, 0, rows, &later)
+	each(len(later), func(i int) { later[i].to.lay(0, fan, fanBits, later[i].rows, nil) })
+}
+
+// A subtree is the rows of a directory below the root.
+type subtree[V any] struct {
+	to   *directory[V]
+	rows []hashed[V]
 }
 
 // lay lays rows out in the n slots of d at from, all of which their hashes lead to, by
-// depth bits to d. Directories below the root are left to later. It recurses as deep as
-// a path has bits.
-func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[V], later func(func())) {
+// depth bits to d. If later is not nil, d is the root, and later gets the directories
+// below it. It recurses as deep as a path has bits.
+func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[V], later *[]subtree[V]) {
 	switch {
 	case len(rows) == 0:
 	case len(rows) <= capacity(maxBuckets):
-		buckets := bucketsFor(len(rows))
-		page := newPage[V](buckets)
-		for _, r := range rows {
-			insert(page, buckets, r.hash, r.entry)
-		}
-		d.fill(from, n, pageKid(page, buckets))
+		d.fill(from, n, pageOf(rows))
 	case n > 1:
-		bit := splitBit(depth, n)
-		i := sort.Search(len(rows), func(i int) bool { return rows[i].hash>>bit&1 != 0 })
+		i := splitAt(rows, splitBit(depth, n))
 		d.lay(from, n/2, depth, rows[:i], later)
 		d.lay(from+n/2, n/2, depth, rows[i:], later)
 	case depth+fanBits < pathBits:
 		c := new(directory[V])
 		d.fill(from, 1, unsafe.Pointer(c))
-		if depth == 0 {
-			later(func() { c.lay(0, fan, fanBits, rows, nil) })
+		if later != nil {
+			*later = append(*later, subtree[V]{c, rows})
 		} else {
 			c.lay(0, fan, depth+fanBits, rows, nil)
 		}
@@ -154,6 +153,29 @@ func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[V], later f
 		}
 		d.fill(from, 1, bagKid(entries))
 	}
+}
+
+// pageOf returns the kid that holds a page of rows.
+func pageOf[V any](rows []hashed[V]) unsafe.Pointer {
+	n := bucketsFor(len(rows))
+	page := newPage[V](n)
+	for _, r := range rows {
+		insert(page, n, r.hash, r.entry)
+	}
+	return pageKid(page, n)
+}
+
+// splitAt returns the index of the first of rows, sorted, whose hash has a bit.
+func splitAt[V any](rows []hashed[V], bit uint) int {
+	low, high := 0, len(rows)
+	for low < high {
+		if i := int(uint(low+high) / 2); rows[i].hash>>bit&1 == 0 {
+			low = i + 1
+		} else {
+			high = i
+		}
+	}
+	return low
 }
 
 // last returns rows, which are sorted by their hashes, with only the last of those of one

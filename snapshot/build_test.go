@@ -113,15 +113,20 @@ func TestBuiltInAnEdit(t *testing.T) {
 	require.Equal(t, []int{99}, v)
 	require.Len(t, e.net(nil), 50)
 
-	// A function of Upsert that stores what it is called for.
-	e = New[int](Options[[]int]{}).Edit()
-	require.ErrorIs(t, e.Upsert(5, func(v *[]int, _ bool) error {
-		e.putBatches(rows(10), inTurn)
-		*v = []int{-1}
-		return nil
-	}), ErrModified)
-	v, _ = e.Get(5)
-	require.Equal(t, []int{5}, v)
+	// A function of Upsert that stores what it is called for, and takes it out again.
+	for _, all := range []bool{false, true} {
+		e = New[int](Options[[]int]{}).Edit()
+		require.ErrorIs(t, e.Upsert(5, func(*[]int, bool) error {
+			if all {
+				e.SetAll(maps.All(map[int][]int{5: {5}}))
+			} else {
+				e.putBatches(rows(10), inTurn)
+			}
+			e.Delete(5)
+			return nil
+		}), ErrModified)
+		require.False(t, e.Has(5))
+	}
 }
 
 func TestABatchRefusesWhatAnEditorDoes(t *testing.T) {
