@@ -257,10 +257,11 @@ func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 
 // fail is door.Line.Fail. The caller holds mu.
 func (l *line[P]) fail(o *outbox[P], err error) {
+	err = fmt.Errorf("cow: writes have failed: %w", err)
 	if o.failed == nil {
-		o.failed = fmt.Errorf("cow: writes have failed: %w", err)
+		o.failed = err
 	}
-	l.drop(o, false, o.failed)
+	l.drop(o, false, err)
 }
 
 // close makes later updates fail, and closes the sink.

@@ -610,6 +610,15 @@ func TestClose(t *testing.T) {
 		require.ErrorIs(t, <-second, cow.ErrClosed)
 		require.Equal(t, 1, c.get("a"))
 	})
+	t.Run("what is left may have an error of its own", func(t *testing.T) {
+		noDeadlock(t)
+		c := newCounts()
+		c.attach(t, cowtest.SinkOptions{Close: func() error { c.sink.Fail(cow.ErrUnknownOutcome); return nil }})
+		first := c.begin(t, "a", 1)
+		require.NoError(t, c.db.Close())
+		require.ErrorIs(t, <-first, cow.ErrUnknownOutcome)
+		require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
+	})
 	t.Run("a DB that has failed is closed once", func(t *testing.T) {
 		for _, with := range []error{errTest, cow.ErrClosed} { // the latter of something else
 			closed := 0

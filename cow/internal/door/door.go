@@ -86,7 +86,8 @@ type Line interface {
 	Reset(c Contents, past iter.Seq2[*Commit, error]) error
 
 	// Fail drops what is outstanding. These updates and all later ones return an
-	// error that wraps err; reads go on. Only the first counts.
+	// error that wraps err; reads go on. For later ones only the first counts, and
+	// that the DB is closed is one: what Close leaves outstanding can have another.
 	Fail(err error)
 }
 
