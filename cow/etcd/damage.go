@@ -10,6 +10,6 @@ type Damage struct {
 }
 
 // Error names the key.
-func (d *Damage) Error() string { return fmt.Sprintf("etcd: key %q: %v: %v", d.Key, ErrDamaged, d.Err) }
+func (d *Damage) Error() string { return fmt.Sprintf("key %q: %v: %v", d.Key, ErrDamaged, d.Err) }
 
 func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Err} }

@@ -150,7 +150,7 @@ func (r *Replica) begin(ctx context.Context) (at position, err error) {
 	}
 	if !other.Succeeded {
 		if kvs := other.Responses[0].GetResponseRange().Kvs; len(kvs) > 0 {
-			return at, &Damage{string(kvs[0].Key), errForeign}
+			return at, &Damage{r.prefix + headKey, fmt.Errorf("%w, and %q is there", errNoHead, kvs[0].Key)}
 		}
 	}
 	return at, &Damage{r.prefix + headKey, errNoHead}

@@ -133,7 +133,7 @@ func (r *Replica) refuse(err error) {
 func (r *Replica) accepted() {
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
-	r.known.refused = nil
+	r.known.refused, r.known.err = nil, nil
 }
 
 // refusal returns why etcd did not take the last group, if so.

@@ -54,6 +54,11 @@ func (r *Replica) Load(limit time.Duration) (*cow.Snapshot, error) {
 
 // told says that everything acknowledged before a time is published.
 func (r *Replica) told(before time.Time) {
+	r.known.mu.Lock()
+	if r.known.connected {
+		r.known.err = r.known.refused
+	}
+	r.known.mu.Unlock()
 	for {
 		was := r.fresh.Load()
 		if was != nil && !before.After(*was) || r.fresh.CompareAndSwap(was, &before) {
@@ -90,8 +95,8 @@ type Status struct {
 	Revision  int64     // the revision of etcd up to which the replica has everything
 	Fresh     time.Time // everything that was acknowledged before is published
 
-	// Err is why the replica is not connected, or why a request to etcd did not succeed
-	// since it is. If the replica has failed or is closed, it is why.
+	// Err is why the replica is not connected, or why etcd did not take the last request.
+	// If the replica has failed or is closed, it is why.
 	Err error
 }
 

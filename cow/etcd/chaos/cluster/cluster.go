@@ -240,6 +240,9 @@ func (m *Member) Kill() error {
 	return err
 }
 
+// Dir is where the member keeps its data.
+func (m *Member) Dir() string { return m.config.Dir }
+
 // Pause stops the member, which goes on after Continue as if nothing were.
 func (m *Member) Pause() error { return m.child.Process.Signal(syscall.SIGSTOP) }
 

@@ -11,10 +11,10 @@ import (
 // A Proxy passes connections on to a member. It is safe for concurrent use.
 type Proxy struct {
 	listener net.Listener
-	to       string
 	running  sync.WaitGroup
 
 	mu      sync.Mutex
+	to      string
 	cut     bool
 	mute    bool
 	delay   time.Duration
@@ -52,6 +52,14 @@ func (p *Proxy) Mute() { p.set(func() { p.mute = true }) }
 // Delay delays what passes, in both directions.
 func (p *Proxy) Delay(d time.Duration) { p.set(func() { p.delay = d }) }
 
+// Redirect passes new connections on to where another Proxy does.
+func (p *Proxy) Redirect(to *Proxy) {
+	to.mu.Lock()
+	target := to.to
+	to.mu.Unlock()
+	p.set(func() { p.to = target })
+}
+
 // Mend ends Cut, Mute and Delay.
 func (p *Proxy) Mend() { p.set(func() { p.cut, p.mute, p.delay = false, false, 0 }) }
 
@@ -84,6 +92,12 @@ func (p *Proxy) accept() {
 	}
 }
 
+func (p *Proxy) target() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.to
+}
+
 // add adds a connection, or closes it and returns false.
 func (p *Proxy) add(c net.Conn) bool {
 	p.mu.Lock()
@@ -108,7 +122,7 @@ func (p *Proxy) pass(from net.Conn) {
 		return
 	}
 	defer p.remove(from)
-	to, err := net.Dial("tcp", p.to)
+	to, err := net.Dial("tcp", p.target())
 	if err != nil || !p.add(to) {
 		return
 	}
