@@ -13,7 +13,9 @@ type number struct{ N int }
 // texts encodes numbers as decimal text.
 type texts struct{}
 
-func (texts) Append(b []byte, v number) ([]byte, error) { return strconv.AppendInt(b, int64(v.N), 10), nil }
+func (texts) Append(b []byte, v number) ([]byte, error) {
+	return strconv.AppendInt(b, int64(v.N), 10), nil
+}
 func (texts) Decode(b []byte) (number, error) {
 	n, err := strconv.Atoi(string(b))
 	return number{n}, err

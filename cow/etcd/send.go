@@ -4,89 +4,59 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
-
-	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
 // send sends groups, one at a time, until the replica ends.
 func (r *Replica) send() {
+	t := newTurns()
 	for {
-		g := r.next()
+		g := r.next(t)
 		if g == nil {
 			return
 		}
+		begun := time.Now()
 		r.commit(g)
+		at := r.now()
+		t.sent(begun, at.writer == r.name && at.group == g.number)
 		r.queue.mu.Lock()
 		r.queue.open = nil
 		r.queue.mu.Unlock()
 	}
 }
 
-// next waits for proposals that follow what is published, and makes a group of the first
-// of them. It returns nil if the replica ends.
-func (r *Replica) next() *group {
+// next waits for proposals that follow what is published, and for this replica's turn, and
+// makes a group of the first of them. It returns nil if the replica ends.
+func (r *Replica) next(t *turns) *group {
 	q := &r.queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for r.ctx.Err() == nil {
 		q.prune(0)
+		at := r.now()
 		// Proposals that do not follow it are void, or that is about to be told.
-		if at := r.now(); len(q.waiting) > 0 && q.waiting[0].Version == at.version+1 {
-			r.sent++
-			q.open = r.group(at, r.sent)
-			return q.open
+		if len(q.waiting) == 0 || q.waiting[0].Version != at.version+1 {
+			q.await(r.ctx)
+			continue
 		}
-		q.await(r.ctx)
+		until := t.yield(at.writer == r.name)
+		if len(q.waiting) < q.superseded {
+			until = t.gather(q.at)
+		}
+		if time.Now().Before(until) && !q.closing {
+			ctx, cancel := context.WithDeadline(r.ctx, until)
+			q.await(ctx)
+			cancel()
+			continue
+		}
+		r.sent++
+		q.open, q.superseded = r.group(at, r.sent), 0
+		return q.open
 	}
 	return nil
-}
-
-// group makes a group of as many proposals as fit into one transaction. It ends before a
-// row that it has: etcd takes a key only once. The caller holds the queue's mu.
-func (r *Replica) group(at position, number uint64) *group {
-	g := &group{number: number, guard: at}
-	g.ctx, g.done = context.WithCancel(r.ctx)
-	of := receipt{group: number, version: at.version + 1}
-	has := make(map[string]bool)
-	ops, size := groupOps, r.groupSize()
-	for _, p := range r.queue.waiting {
-		ops, size = ops+len(p.Rows), size+p.bytes
-		if ops > r.o.MaxOps || size > r.o.MaxBytes || r.hasAny(has, p.Rows) {
-			break
-		}
-		g.commits = append(g.commits, p.Commit)
-		c := receiptCommit{at: p.Time.UnixNano()}
-		for _, row := range p.Rows {
-			key := r.tables[row.Table] + string(row.Key)
-			has[key] = true
-			if row.Removed {
-				c.removed = append(c.removed, key[len(rowsDir):])
-				g.put = append(g.put, clientv3.OpDelete(r.prefix+key))
-			} else {
-				c.set++
-				g.put = append(g.put, clientv3.OpPut(r.prefix+key, string(encodeRow(key, p.Version, row.Value))))
-			}
-		}
-		of.commits = append(of.commits, c)
-	}
-	to := head{lineage: at.lineage, version: of.last(), at: g.last().Time.UnixNano(), writer: r.name, group: number}
-	g.put = append(g.put,
-		clientv3.OpPut(r.prefix+headKey, string(to.encode())),
-		clientv3.OpPut(r.prefix+writers+r.name, string(of.encode(r.name))))
-	return g
-}
-
-// hasAny reports whether a group has any of the rows.
-func (r *Replica) hasAny(has map[string]bool, rows []door.Row) bool {
-	for _, row := range rows {
-		if has[r.tables[row.Table]+string(row.Key)] {
-			return true
-		}
-	}
-	return false
 }
 
 // commit sends the transaction of a group, and again, until its fate is known. That is

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	clientv3 "go.etcd.io/etcd/client/v3"
-
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
@@ -25,6 +23,12 @@ type queue struct {
 	bytes   int // in waiting
 	open    *group
 	closing bool
+
+	// So many were superseded since the last group was made, and when. They run again and
+	// come back.
+	superseded int
+	at         time.Time
+
 	changed chan struct{} // closed at the next change; nil: nobody waits
 }
 
@@ -62,9 +66,13 @@ func (q *queue) await(ctx context.Context) {
 func (q *queue) prune(version uint64) {
 	n := len(q.waiting)
 	q.waiting = slices.DeleteFunc(q.waiting, func(p proposal) bool {
-		gone := p.Version <= version || p.Void()
+		void := p.Void()
+		gone := p.Version <= version || void
 		if gone {
 			q.bytes -= p.bytes
+		}
+		if void {
+			q.superseded, q.at = q.superseded+1, time.Now()
 		}
 		return gone
 	})
@@ -84,7 +92,9 @@ func (r *Replica) Room(ctx context.Context, attempt int) error {
 		if err := r.refusal(); err != nil {
 			return err
 		}
-		if most := min(attempt-1, 20); most > 0 && !sleep(ctx, rand.N(time.Duration(most)*time.Millisecond)) {
+		// Replicas take turns, see turns.go; whoever is very unlucky leaves it to others.
+		const lucky, most = 16, 32
+		if n := min(attempt-lucky, most); n > 0 && !sleep(ctx, rand.N(time.Duration(n)*time.Millisecond)) {
 			return context.Cause(ctx)
 		}
 	case r.o.Linearizable:
@@ -167,35 +177,3 @@ func (r *Replica) Close() error {
 	}
 	return err
 }
-
-// group size: what a transaction has besides commits.
-const groupOps = 2
-
-// groupSize returns at most how many bytes a transaction takes without its commits.
-func (r *Replica) groupSize() int { return 4*len(r.prefix) + 512 }
-
-// size returns at most how many bytes a commit takes in a transaction.
-func (r *Replica) size(c *door.Commit) int {
-	const perCommit, perRow = 40, 48 // numbers, checksums and the framing of protobuf
-	n := perCommit
-	for _, row := range c.Rows {
-		key := len(r.tables[row.Table]) + len(row.Key)
-		if n += perRow + len(r.prefix) + key + len(row.Value); row.Removed {
-			n += key // in the receipt
-		}
-	}
-	return n
-}
-
-// A group is commits that travel in one transaction.
-type group struct {
-	number  uint64
-	guard   position // the transaction happens if this is the head
-	commits []*door.Commit
-	put     []clientv3.Op
-
-	ctx  context.Context // ends when its fate is known
-	done context.CancelFunc
-}
-
-func (g *group) last() *door.Commit { return g.commits[len(g.commits)-1] }
