@@ -3,6 +3,7 @@ module github.com/cowstore/cowstore/cow/etcd/chaos
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/cowstore/cowstore v0.0.0-00010101000000-000000000000
 	github.com/cowstore/cowstore/cow/etcd v0.0.0-00010101000000-000000000000
 	github.com/stretchr/testify v1.12.1
