@@ -215,22 +215,33 @@ func (b *bank) mustFail(t *testing.T, with error) {
 }
 
 func TestARestoredBackup(t *testing.T) {
-	c := start(t, cluster.Options{})
-	m := c.Members[0]
-	b := open(t, client(t, c), "bank", quick)
-	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
-	require.NoError(t, m.Kill())
-	backup := t.TempDir()
-	require.NoError(t, os.CopyFS(backup, os.DirFS(m.Dir())))
-	require.NoError(t, m.Start())
-	require.NoError(t, m.Ready(t.Context()))
-	require.NoError(t, b.move(t.Context(), "w", 2, 1, 2, 3), "a restart is no more than a pause")
-	require.NoError(t, m.Kill())
-	require.NoError(t, os.RemoveAll(m.Dir()))
-	require.NoError(t, os.CopyFS(m.Dir(), os.DirFS(backup)))
-	require.NoError(t, m.Start())
-	b.mustFail(t, etcd.ErrRestored)
-	require.Equal(t, uint64(2), b.db.Load().Version())
+	for _, lost := range []string{"the store", "elsewhere"} {
+		t.Run("of "+lost, func(t *testing.T) {
+			c := start(t, cluster.Options{})
+			m := c.Members[0]
+			b := open(t, client(t, c), "bank", quick)
+			require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
+			require.NoError(t, m.Kill())
+			backup := t.TempDir()
+			require.NoError(t, os.CopyFS(backup, os.DirFS(m.Dir())))
+			require.NoError(t, m.Start())
+			require.NoError(t, m.Ready(t.Context()))
+			if lost == "the store" {
+				require.NoError(t, b.move(t.Context(), "w", 2, 1, 2, 3), "a restart is no more than a pause")
+			} else { // then the replica would wait for a revision that is long in coming
+				is, err := direct(t, c).Put(t.Context(), "elsewhere", "x")
+				require.NoError(t, err)
+				waitFor(t, func() bool { return b.replica.Status().Revision >= is.Header.Revision })
+			}
+			version := b.db.Load().Version()
+			require.NoError(t, m.Kill())
+			require.NoError(t, os.RemoveAll(m.Dir()))
+			require.NoError(t, os.CopyFS(m.Dir(), os.DirFS(backup)))
+			require.NoError(t, m.Start())
+			b.mustFail(t, etcd.ErrRestored)
+			require.Equal(t, version, b.db.Load().Version())
+		})
+	}
 }
 
 func TestStaleReads(t *testing.T) {

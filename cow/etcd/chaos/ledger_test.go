@@ -280,6 +280,7 @@ func (h *history) verify(t *testing.T, ledgers ...*ledger) {
 		require.True(t, ops.Has(name), "%s was acknowledged, and is lost", name)
 	}
 	for name, err := range h.failed {
+		require.ErrorIs(t, err, context.DeadlineExceeded, "an outage is no failure")
 		require.False(t, ops.Has(name), "%s happened, and failed with: %v", name, err)
 	}
 	late := 0
