@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
 // follow brings what happens in etcd to the DB, until the replica ends.
@@ -54,8 +55,15 @@ func (r *Replica) fail(err error) {
 	err = fmt.Errorf("etcd: %s: %w", r.prefix, err)
 	r.o.Log.Error("the replica has failed", "err", err)
 	r.disconnected(err)
-	r.line.Fail(err)
-	r.end(err)
+	r.end(err) // before looking at the queue: no group is made from now on
+	r.queue.mu.Lock()
+	sent := r.queue.open != nil
+	r.queue.mu.Unlock()
+	if sent { // it may have happened
+		r.line.Fail(door.Undecided{Err: err})
+	} else {
+		r.line.Fail(err)
+	}
 }
 
 var (
@@ -147,6 +155,7 @@ func (r *Replica) settle(at position) {
 	q.prune(at.version)
 	if q.open != nil && q.open.guard.version < at.version {
 		q.open.done()
+		q.open = nil
 	}
 	q.change()
 }

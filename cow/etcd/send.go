@@ -22,9 +22,6 @@ func (r *Replica) send() {
 		r.commit(g)
 		at := r.now()
 		t.sent(begun, at.writer == r.name && at.group == g.number)
-		r.queue.mu.Lock()
-		r.queue.open = nil
-		r.queue.mu.Unlock()
 	}
 }
 
@@ -96,6 +93,9 @@ func (r *Replica) refuse(err error) {
 	r.known.refused = fmt.Errorf("etcd: %s: an update is refused: %w", r.prefix, err)
 	r.known.err = r.known.refused
 	r.known.mu.Unlock()
+	r.queue.mu.Lock()
+	r.queue.open = nil
+	r.queue.mu.Unlock()
 	_ = r.line.Rebase() // an error is that of Fail
 }
 

@@ -50,11 +50,14 @@ func (x scriptTxn) Commit() (*clientv3.TxnResponse, error) {
 	return nil, err
 }
 
-// A rebased is a line that counts what it is told.
+// A rebased is a line that takes down what it is told.
 type rebased struct {
 	door.Line
-	n int
+	n      int
+	failed error
 }
+
+func (l *rebased) Fail(err error) { l.failed = err }
 
 func (l *rebased) Rebase(...*door.Commit) error { l.n++; return nil }
 
@@ -99,5 +102,23 @@ func TestTheSameTransactionIsSentAgain(t *testing.T) {
 			require.NoError(t, r.Room(t.Context(), 0), "others may try")
 			require.Equal(t, 1, line.n)
 		})
+	}
+}
+
+// A group on its way may happen, although the replica fails.
+func TestAFailureWhileAGroupIsOnItsWay(t *testing.T) {
+	for _, sent := range []bool{false, true} {
+		line := new(rebased)
+		r := replica(Options{})
+		r.line = line
+		r.ctx, r.end = context.WithCancelCause(t.Context())
+		r.propose(t, []door.Row{set(0, "a", "1")})
+		if sent {
+			require.NotNil(t, r.next(newTurns()))
+		}
+		r.fail(ErrRestored)
+		require.ErrorIs(t, line.failed, ErrRestored)
+		require.Equal(t, sent, errors.As(line.failed, new(door.Undecided)))
+		require.Nil(t, r.next(newTurns()))
 	}
 }

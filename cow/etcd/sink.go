@@ -165,8 +165,8 @@ func (r *Replica) Close() error {
 	switch {
 	case left > 0 && !failed:
 		// They may happen, as long as a request of theirs is on its way.
-		err = fmt.Errorf("etcd: %w: closed before etcd has answered", cow.ErrUnknownOutcome)
-		r.line.Fail(err)
+		r.line.Fail(door.Undecided{Err: fmt.Errorf("etcd: %w", cow.ErrClosed)})
+		err = fmt.Errorf("etcd: %w: %w before etcd has answered", cow.ErrUnknownOutcome, cow.ErrClosed)
 	case r.sent > 0:
 		ctx, cancel := context.WithTimeout(context.Background(), min(r.o.Timeout, forgetTimeout))
 		defer cancel()
