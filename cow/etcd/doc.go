@@ -42,8 +42,11 @@
 //  4. The watch tells what happened in etcd, revision by revision. One that has this
 //     replica's group acknowledges it: the updates are published and return. Any other is
 //     published as it is; what was proposed is superseded, and the functions
-//     run again on the newer version, after a moment that gets longer (follow.go).
+//     run again on the newer version (follow.go).
 //  5. If no answer comes, the same transaction is sent again, until the watch has told.
+//
+// A replica that has just replaced the head leaves the next turn to others, if there are any
+// (turns.go).
 //
 // # Why no update is lost, and none happens twice
 //

@@ -81,7 +81,7 @@ func (q *queue) prune(version uint64) {
 	}
 }
 
-// Room waits for room in the queue, and before an update runs again, a moment: see doc.go.
+// Room waits for room in the queue.
 func (r *Replica) Room(ctx context.Context, attempt int) error {
 	ctx, stop := r.joined(ctx)
 	defer stop()
