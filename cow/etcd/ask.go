@@ -21,7 +21,7 @@ func (r *Replica) ask(ctx context.Context, request func(ctx context.Context) err
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := r.once(ctx, request)
+		err := r.once(ctx, attempt, request)
 		if err == nil || refused(err) {
 			return err
 		}
@@ -33,11 +33,15 @@ func (r *Replica) ask(ctx context.Context, request func(ctx context.Context) err
 }
 
 // once makes a request, with a timeout.
-func (r *Replica) once(ctx context.Context, request func(ctx context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, r.o.Timeout)
+func (r *Replica) once(ctx context.Context, attempt int, request func(ctx context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, r.patience(attempt))
 	defer cancel()
 	return request(ctx)
 }
+
+// patience returns how long an attempt may take: longer each time, so that an etcd that is
+// slow for all is not asked in vain forever.
+func (r *Replica) patience(attempt int) time.Duration { return r.o.Timeout << min(attempt, 4) }
 
 // joined returns a context that ends with ctx and with the replica.
 func (r *Replica) joined(ctx context.Context) (_ context.Context, stop func()) {

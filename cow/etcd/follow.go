@@ -18,7 +18,7 @@ import (
 func (r *Replica) follow() {
 	for attempt := 0; r.ctx.Err() == nil; attempt++ {
 		before := r.now().revision
-		err := r.watch()
+		err := r.watch(attempt)
 		if errors.Is(err, errGap) || errors.Is(err, errTorn) || code(err) == codes.OutOfRange {
 			r.o.Log.Info("the store is loaded again", "prefix", r.prefix, "because", err)
 			err = r.reload()
@@ -73,15 +73,14 @@ var (
 )
 
 // watch watches the store from where this replica is, until it cannot.
-func (r *Replica) watch() error {
+func (r *Replica) watch(attempt int) error {
 	ctx, cancel := context.WithCancelCause(clientv3.WithRequireLeader(r.ctx))
 	defer cancel(nil)
 	// One of its own, so that a new one makes a new stream, which may be to another member.
 	watcher := clientv3.NewWatcher(r.client)
 	defer watcher.Close()
-	slow := time.AfterFunc(r.o.Timeout, func() { cancel(errSlow) })
+	slow := time.AfterFunc(r.patience(attempt), func() { cancel(errSlow) })
 	defer slow.Stop()
-	r.restartBy(func() { cancel(errSlow) })
 	defer r.restartBy(nil)
 
 	at := r.now()
@@ -94,6 +93,7 @@ func (r *Replica) watch() error {
 		}
 		if is.Created {
 			slow.Stop()
+			r.restartBy(func() { cancel(errSlow) })
 			r.connected()
 		}
 		if err := r.apply(is.Events, at.cluster); err != nil {

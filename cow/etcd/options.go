@@ -29,8 +29,8 @@ type Options struct {
 	MaxOps   int
 	MaxBytes int
 
-	// Timeout is how long one request to etcd may take before it is sent again, and how
-	// long closing waits for the updates on their way; 0 means 3 s.
+	// Timeout is how long one request to etcd may take before it is sent again, which then
+	// may take longer, and how long closing waits for the updates on their way; 0 means 3 s.
 	Timeout time.Duration
 
 	// Check is how often the replica asks etcd, by one linearizable read of one key,

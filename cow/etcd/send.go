@@ -62,7 +62,7 @@ func (r *Replica) commit(g *group) {
 	defer g.done()
 	unknown := false // a request may happen yet
 	for attempt := 0; g.ctx.Err() == nil; attempt++ {
-		err := r.once(g.ctx, func(ctx context.Context) error {
+		err := r.once(g.ctx, attempt, func(ctx context.Context) error {
 			_, err := r.client.Txn(ctx).If(clientv3.Compare(clientv3.Value(r.prefix+headKey), "=", g.guard.raw)).Then(g.put...).Commit()
 			return err
 		})

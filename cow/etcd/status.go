@@ -69,12 +69,13 @@ func (r *Replica) told(before time.Time) {
 
 // check asks etcd from time to time whether this replica has everything, until it ends.
 func (r *Replica) check() {
-	for sleep(r.ctx, jitter(r.o.Check)) {
+	for failures := 0; sleep(r.ctx, jitter(r.o.Check)); failures++ {
 		was := r.now().version
-		ctx, cancel := context.WithTimeout(r.ctx, r.o.Timeout)
+		ctx, cancel := context.WithTimeout(r.ctx, r.patience(failures))
 		_, err := r.Fresh(ctx)
 		cancel()
 		if err == nil || r.now().version != was {
+			failures = -1
 			continue
 		}
 		// Nothing has come, so the watch may be one that nobody serves any more.
