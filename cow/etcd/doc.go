@@ -79,7 +79,8 @@
 // # What is not promised
 //
 // Whoever can write to etcd can make it say anything: checksums are no signatures. A row
-// that somebody else removes while no replica runs is not missed. A cluster that was
+// that somebody else removes while no replica runs, or changes while a replica is cut off for
+// so long that etcd compacts it, is not noticed. A cluster that was
 // restored under the same token, and has gone further since than any revision that a
 // replica knows, cannot be told from one that has not; etcd's own advice is a new token.
 //

@@ -2,9 +2,13 @@ package chaos_test
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -261,6 +265,53 @@ func TestStaleReads(t *testing.T) {
 	require.NotNil(t, b.db.Load())
 	c.Members[0].Proxy.Mend()
 	waitFor(t, func() bool { _, err := b.replica.Load(500 * time.Millisecond); return err == nil })
+}
+
+// A logbook is a slog.Handler that keeps messages.
+type logbook struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []string
+}
+
+func (l *logbook) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l *logbook) Handle(_ context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, fmt.Sprint(r.Level, " ", r.Message))
+	return nil
+}
+
+// has reports whether there was such a line, in this order after those asked for before.
+func (l *logbook) has(line string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := slices.Index(l.lines, line)
+	l.lines = l.lines[i+1:]
+	return i >= 0
+}
+
+func TestWhatIsLogged(t *testing.T) {
+	c := start(t, cluster.Options{})
+	book := new(logbook)
+	o := quick
+	o.Log = slog.New(book)
+	b := open(t, client(t, c), "bank", o)
+	waitFor(t, func() bool { return book.has("INFO connected to etcd") })
+	c.Members[0].Proxy.Cut()
+	waitFor(t, func() bool { return book.has("WARN disconnected from etcd") })
+	for range 3 {
+		_, err := direct(t, c).Put(t.Context(), "elsewhere", "x")
+		require.NoError(t, err)
+	}
+	compact(t, direct(t, c))
+	c.Members[0].Proxy.Mend()
+	waitFor(t, func() bool { return book.has("INFO the store is loaded again") })
+	_, err := direct(t, c).Put(t.Context(), "bank/other", "y")
+	require.NoError(t, err)
+	waitFor(t, func() bool { return book.has("ERROR the replica has failed") })
+	require.ErrorIs(t, b.replica.Status().Err, etcd.ErrDamaged)
 }
 
 func TestClose(t *testing.T) {
