@@ -39,9 +39,10 @@ func (r *Replica) once(ctx context.Context, attempt int, request func(ctx contex
 	return request(ctx)
 }
 
-// patience returns how long an attempt may take: longer each time, so that an etcd that is
-// slow for all is not asked in vain forever.
-func (r *Replica) patience(attempt int) time.Duration { return r.o.Timeout << min(attempt, 4) }
+// patience returns how long an attempt may take: longer later, so that an etcd that is slow
+// for all is not asked in vain forever. What a member has passed on to a leader that had died
+// is lost, so that the first attempts must be short.
+func (r *Replica) patience(attempt int) time.Duration { return r.o.Timeout << min(attempt/3, 4) }
 
 // joined returns a context that ends with ctx and with the replica.
 func (r *Replica) joined(ctx context.Context) (_ context.Context, stop func()) {

@@ -149,7 +149,7 @@ func (r *Replica) Close() error {
 	q.change()
 	q.mu.Unlock()
 
-	ctx, cancel := context.WithTimeout(r.ctx, r.o.Timeout)
+	ctx, cancel := context.WithTimeout(r.ctx, 4*r.o.Timeout)
 	defer cancel()
 	q.mu.Lock()
 	for q.prune(0); len(q.waiting) > 0 && ctx.Err() == nil; q.prune(0) {

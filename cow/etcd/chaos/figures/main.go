@@ -96,7 +96,10 @@ func run(ctx context.Context) error {
 	if err := reads(ctx, c); err != nil {
 		return err
 	}
-	return load(ctx, c)
+	if err := load(ctx, c); err != nil {
+		return err
+	}
+	return recovery(ctx, c)
 }
 
 // commits compares transactions of one row.
@@ -308,4 +311,40 @@ func load(ctx context.Context, c *cluster.Cluster) error {
 	}
 	fmt.Printf("%d rows: written in %v, opened in %v\n", again.table.Len(), wrote.Round(time.Millisecond), time.Since(begun).Round(time.Millisecond))
 	return first(again.db.Close(), s.db.Close())
+}
+
+// recovery measures for how long updates wait when a leader dies.
+func recovery(ctx context.Context, c *cluster.Cluster) error {
+	if *members < 3 {
+		return nil
+	}
+	s, err := open(ctx, c, "recovery")
+	if err != nil {
+		return err
+	}
+	defer s.db.Close()
+	var waited []time.Duration
+	for i := range 5 {
+		if _, err := s.table.Set(1, -i-1); err != nil {
+			return err
+		}
+		m := c.Leader(ctx)
+		if m == nil {
+			return fmt.Errorf("there is no leader")
+		}
+		begun := time.Now()
+		if err := m.Kill(); err != nil {
+			return err
+		}
+		if _, err := s.table.Set(1, i); err != nil {
+			return err
+		}
+		waited = append(waited, time.Since(begun).Round(10*time.Millisecond))
+		if err := first(m.Start(), m.Ready(ctx)); err != nil {
+			return err
+		}
+	}
+	slices.Sort(waited)
+	fmt.Printf("an update that begins when the leader is killed returns after %v\n", waited)
+	return nil
 }

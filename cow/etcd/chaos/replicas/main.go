@@ -48,7 +48,7 @@ func open(ctx context.Context, c *cluster.Cluster) (*ledger, error) {
 	number := cow.Options[int]{Codec: etcd.Codec[int]{}}
 	l.accounts = cow.NewTable[int](&l.db, "accounts", number)
 	l.done = cow.NewTable[string](&l.db, "done", number)
-	l.replica, err = etcd.Open(ctx, client, "ledger", &l.db, etcd.Options{Timeout: time.Second, Check: time.Second})
+	l.replica, err = etcd.Open(ctx, client, "ledger", &l.db, etcd.Options{})
 	return l, err
 }
 
