@@ -116,7 +116,7 @@ func (r *Replica) refusal() error {
 // failed says that a request did not succeed.
 func (r *Replica) failed(err error) {
 	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
 	r.known.err = err
+	r.known.mu.Unlock()
 	r.o.Log.Debug("a request to etcd fails", "prefix", r.prefix, "err", err)
 }

@@ -123,21 +123,28 @@ func (s Status) reason() error {
 	return errUnknown
 }
 
+// What is logged is logged without a lock: a handler may call Status.
+
 func (r *Replica) connected() {
 	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
-	r.known.connected, r.known.since, r.known.err = true, time.Now(), r.known.refused
-	r.o.Log.Info("connected to etcd", "prefix", r.prefix, "version", r.known.at.version)
+	k := &r.known
+	k.connected, k.since, k.err = true, time.Now(), k.refused
+	version := k.at.version
+	k.mu.Unlock()
+	r.o.Log.Info("connected to etcd", "prefix", r.prefix, "version", version)
 }
 
 func (r *Replica) disconnected(err error) {
 	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
-	if r.known.connected {
+	was := r.known.connected
+	if was {
 		r.known.since = time.Now()
-		r.o.Log.Warn("disconnected from etcd", "prefix", r.prefix, "err", err)
 	}
 	r.known.connected, r.known.err = false, err
+	r.known.mu.Unlock()
+	if was {
+		r.o.Log.Warn("disconnected from etcd", "prefix", r.prefix, "err", err)
+	}
 }
 
 // restartBy says what ends the watch.

@@ -270,8 +270,9 @@ func TestStaleReads(t *testing.T) {
 // A logbook is a slog.Handler that keeps messages.
 type logbook struct {
 	slog.Handler
-	mu    sync.Mutex
-	lines []string
+	status func() etcd.Status // handlers may ask for it
+	mu     sync.Mutex
+	lines  []string
 }
 
 func (l *logbook) Enabled(context.Context, slog.Level) bool { return true }
@@ -279,6 +280,9 @@ func (l *logbook) Enabled(context.Context, slog.Level) bool { return true }
 func (l *logbook) Handle(_ context.Context, r slog.Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.status != nil {
+		_ = l.status()
+	}
 	l.lines = append(l.lines, fmt.Sprint(r.Level, " ", r.Message))
 	return nil
 }
@@ -298,6 +302,9 @@ func TestWhatIsLogged(t *testing.T) {
 	o := quick
 	o.Log = slog.New(book)
 	b := open(t, client(t, c), "bank", o)
+	book.mu.Lock()
+	book.status = b.replica.Status
+	book.mu.Unlock()
 	waitFor(t, func() bool { return book.has("INFO connected to etcd") })
 	c.Members[0].Proxy.Cut()
 	waitFor(t, func() bool { return book.has("WARN disconnected from etcd") })
