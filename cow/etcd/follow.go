@@ -93,7 +93,7 @@ func (r *Replica) watch(attempt int) error {
 		}
 		if is.Created {
 			slow.Stop()
-			r.restartBy(func() { cancel(errSlow) })
+			r.restartBy(cancel)
 			r.connected()
 		}
 		if err := r.apply(is.Events, at.cluster); err != nil {

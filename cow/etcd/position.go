@@ -51,10 +51,10 @@ type known struct {
 	at        position // what is published, and the latest revision known to have it
 	latest    uint64   // the latest version known of
 	connected bool
-	since     time.Time // of connected
-	err       error     // why it is not connected, or the last request failed
-	refused   error     // of the last group, if etcd refused it
-	restart   func()    // ends the watch; nil: there is none
+	since     time.Time               // of connected
+	err       error                   // why it is not connected, or the last request failed
+	refused   error                   // of the last group, if etcd refused it
+	restart   context.CancelCauseFunc // ends the watch; nil: there is none
 }
 
 // moved says that at is published.

@@ -78,10 +78,13 @@ func (r *Replica) check() {
 			failures = -1
 			continue
 		}
-		// Nothing has come, so the watch may be one that nobody serves any more.
+		// Nothing has come, so the watch may be one that nobody serves any more. If another
+		// does not bring what is there either, what is there is loaded.
 		r.known.mu.Lock()
-		if r.known.restart != nil {
-			r.known.restart()
+		if end := r.known.restart; end != nil && failures >= 2 && r.known.latest > was {
+			end(errGap)
+		} else if end != nil {
+			end(errSlow)
 		}
 		r.known.mu.Unlock()
 	}
@@ -148,7 +151,7 @@ func (r *Replica) disconnected(err error) {
 }
 
 // restartBy says what ends the watch.
-func (r *Replica) restartBy(end func()) {
+func (r *Replica) restartBy(end context.CancelCauseFunc) {
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
 	r.known.restart = end
