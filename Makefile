@@ -8,11 +8,11 @@ OTHER_GO ?= go1.27.0
 # What cannot be tested here is vetted, which compiles it.
 OTHERS ?= windows/amd64 darwin/arm64
 
-MODULES = . cow/cowview cow/bolt bench
+MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos bench
 KERNEL = memory/vector/internal/kernel
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: run durable test race crash check bench bench-full bars compare mutants cover release-check
+.PHONY: run durable replicas test race crash chaos check bench bench-full bars compare mutants cover release-check
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -22,11 +22,16 @@ run:
 durable:
 	cd cow/bolt && $(GO) run ./examples/durable
 
+# A DB on three replicas, with three members of etcd, each killed once: nothing is lost.
+replicas:
+	cd cow/etcd/chaos && $(GO) run ./replicas
+
 test:
 	for m in $(MODULES); do (cd $$m && $(GO) test ./...) || exit 1; done
 	$(GO) test -race -short ./...
 	cd cow/cowview && $(GO) test -race -short ./internal/...
 	cd cow/bolt && $(GO) test -race -short ./...
+	cd cow/etcd && $(GO) test -race -short .
 	cd bench && $(GO) test -race -short ./check ./stores
 
 # What takes longer: the long forms of all tests with the race detector, all tests with
@@ -41,6 +46,11 @@ race:
 # The long forms of what kills programs, tears files and flips bits: about an hour.
 crash:
 	cd cow/bolt && $(GO) test -long -timeout 3h .
+
+# More than a hundred faults of etcd members, and of the network before them, and twenty
+# thousand commits: a few minutes.
+chaos:
+	cd cow/etcd/chaos && $(GO) test -run Chaos -long -timeout 1h -v .
 
 check:
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }

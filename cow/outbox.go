@@ -257,10 +257,14 @@ func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 
 // fail is door.Line.Fail. The caller holds mu.
 func (l *line[P]) fail(o *outbox[P], err error) {
+	failed := fmt.Errorf("cow: writes have failed: %w", err)
 	if o.failed == nil {
-		o.failed = fmt.Errorf("cow: writes have failed: %w", err)
+		o.failed = failed
 	}
-	l.drop(o, false, o.failed)
+	if errors.As(err, new(door.Undecided)) {
+		failed = fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, failed)
+	}
+	l.drop(o, false, failed)
 }
 
 // close makes later updates fail, and closes the sink.

@@ -610,6 +610,27 @@ func TestClose(t *testing.T) {
 		require.ErrorIs(t, <-second, cow.ErrClosed)
 		require.Equal(t, 1, c.get("a"))
 	})
+	t.Run("what is left may have an error of its own", func(t *testing.T) {
+		noDeadlock(t)
+		c := newCounts()
+		c.attach(t, cowtest.SinkOptions{Close: func() error { c.sink.Fail(cow.ErrUnknownOutcome); return nil }})
+		first := c.begin(t, "a", 1)
+		require.NoError(t, c.db.Close())
+		require.ErrorIs(t, <-first, cow.ErrUnknownOutcome)
+		require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
+	})
+	t.Run("what is left when it fails may have happened", func(t *testing.T) {
+		noDeadlock(t)
+		c := newCounts().attach(t, cowtest.SinkOptions{})
+		first := c.begin(t, "a", 1)
+		c.sink.Fail(door.Undecided{Err: errTest})
+		err := <-first
+		require.ErrorIs(t, err, cow.ErrUnknownOutcome)
+		require.ErrorIs(t, err, errTest)
+		err = c.set("a", 1)
+		require.ErrorIs(t, err, errTest)
+		require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+	})
 	t.Run("a DB that has failed is closed once", func(t *testing.T) {
 		for _, with := range []error{errTest, cow.ErrClosed} { // the latter of something else
 			closed := 0

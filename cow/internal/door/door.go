@@ -86,7 +86,9 @@ type Line interface {
 	Reset(c Contents, past iter.Seq2[*Commit, error]) error
 
 	// Fail drops what is outstanding. These updates and all later ones return an
-	// error that wraps err; reads go on. Only the first counts.
+	// error that wraps err; reads go on. For later ones only the first counts, and
+	// that the DB is closed is one: what Close leaves outstanding can have another.
+	// See Undecided.
 	Fail(err error)
 }
 
@@ -97,6 +99,16 @@ var (
 	ErrBehind   = errors.New("the DB is at a later version")
 	ErrGap      = errors.New("the commit does not follow the version before it")
 )
+
+// Undecided is an error for Fail that says that what is outstanding may have happened, or
+// happen yet: these updates, and no later ones, return one that wraps
+// cow.ErrUnknownOutcome too.
+type Undecided struct{ Err error }
+
+// Error is that of Err.
+func (u Undecided) Error() string { return u.Err.Error() }
+
+func (u Undecided) Unwrap() error { return u.Err }
 
 // A Table is a table that is stored.
 type Table struct {

@@ -1,0 +1,180 @@
+package chaos_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/etcd"
+	"github.com/cowstore/cowstore/cow/etcd/chaos/cluster"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// A Memory beside a table of an application, on two replicas.
+func TestAMemoryIsShared(t *testing.T) {
+	c := start(t, cluster.Options{})
+	open := func() (*cow.DB, *memory.Memory, *etcd.Replica) {
+		db := new(cow.DB)
+		m := memory.On(db, memory.Options{})
+		r, err := etcd.Open(t.Context(), client(t, c), "agent", db, quick)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = db.Close() })
+		return db, m, r
+	}
+	search := func(m *memory.Memory) (keys []string) {
+		notes := m.Space("notes")
+		near, err := notes.Search([]float32{1, 2, 3}, memory.SearchOptions{K: 5})
+		require.NoError(t, err)
+		words, err := notes.SearchText("horses", memory.SearchOptions{K: 5})
+		require.NoError(t, err)
+		for _, h := range append(near, words...) {
+			keys = append(keys, fmt.Sprint(h.Key, h.Score, h.Value, h.Revision))
+		}
+		return keys
+	}
+	_, m, _ := open()
+	_, follower, r := open()
+	for i := range 50 {
+		_, err := m.Space("notes").PutItem(fmt.Sprint(i), memory.Item{
+			Value:  fmt.Sprintf("note %d of a horse", i),
+			Vector: []float32{float32(i), 2, 3},
+		})
+		require.NoError(t, err)
+	}
+	_, err := r.Fresh(t.Context())
+	require.NoError(t, err)
+	_, late, _ := open()
+	want := search(m)
+	require.Len(t, want, 10)
+	require.Equal(t, want, search(follower))
+	require.Equal(t, want, search(late))
+}
+
+// A feed that one replica began goes on at another.
+func TestCursors(t *testing.T) {
+	c := start(t, cluster.Options{})
+	a, b := open(t, client(t, c), "bank", quick), open(t, client(t, c), "bank", quick)
+	var cursor string
+	for n := range 20 {
+		require.NoError(t, []*bank{a, b}[n%2].move(t.Context(), "w", n+1, n, n, n))
+		if n == 4 {
+			cursor = a.db.Cursor(a.db.Load().Version())
+		}
+		_, err := []*bank{a, b}[(n+1)%2].replica.Fresh(t.Context())
+		require.NoError(t, err)
+	}
+	at := uint64(5)
+	for commit, err := range b.db.Resume(t.Context(), cursor) {
+		require.NoError(t, err)
+		at++
+		require.Equal(t, at, commit.Version())
+		other, err := a.db.At(at)
+		require.NoError(t, err)
+		here, err := b.db.At(at)
+		require.NoError(t, err)
+		require.Equal(t, a.at(other), b.at(here))
+		if at == 20 {
+			break
+		}
+	}
+}
+
+// What changes many rows at once is refused, or fits.
+func TestVerbsOfManyRows(t *testing.T) {
+	c := start(t, cluster.Options{})
+	s := openTexts(t, client(t, c), "texts", quick)
+	many := func(n int) map[string]string {
+		all := make(map[string]string)
+		for i := range n {
+			all[fmt.Sprint(i)] = "x"
+		}
+		return all
+	}
+	replace := func(n int) error { return s.table.Replace(maps.All(many(n))) }
+	require.ErrorIs(t, replace(1000), etcd.ErrTooLarge)
+	require.NoError(t, replace(100))
+	require.NoError(t, replace(50))
+	require.Equal(t, 50, s.table.Len())
+	for i := range 5 {
+		require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
+			for j := range 100 {
+				s.table.Edit(tx).Set(fmt.Sprint("n", i, ".", j), "y")
+			}
+			return nil
+		}))
+	}
+	clear := func() error { return s.db.Update(func(tx *cow.Tx) error { s.table.Edit(tx).Clear(); return nil }) }
+	require.ErrorIs(t, clear(), etcd.ErrTooLarge)
+	require.Equal(t, 550, s.table.Len())
+}
+
+// Programs of two versions run side by side while a type changes.
+func TestTwoPrograms(t *testing.T) {
+	c := start(t, cluster.Options{})
+	type program struct {
+		db    cow.DB
+		table *cow.Table[string, int]
+		r     *etcd.Replica
+	}
+	run := func(codec cow.Codec[int]) (*program, error) {
+		p := new(program)
+		p.table = cow.NewTable[string](&p.db, "numbers", cow.Options[int]{Codec: codec})
+		var err error
+		p.r, err = etcd.Open(t.Context(), client(t, c), "numbers", &p.db, quick)
+		t.Cleanup(func() { _ = p.db.Close() })
+		return p, err
+	}
+	other := func(version byte, b []byte) (int, error) {
+		switch version {
+		case 0:
+			return etcd.Codec[int]{}.Decode(append([]byte{0}, b...))
+		case 1:
+			n, err := strconv.ParseInt(string(b), 16, 64)
+			return int(n), err
+		}
+		return 0, errors.New("unknown")
+	}
+	first, err := run(etcd.Codec[int]{})
+	require.NoError(t, err)
+	both, err := run(etcd.Codec[int]{Other: other}) // brought out next
+	require.NoError(t, err)
+	_, err = first.table.Set("first", 100)
+	require.NoError(t, err)
+	_, err = both.table.Set("both", 200)
+	require.NoError(t, err)
+	_, err = first.r.Fresh(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, first.db.Close())
+
+	second, err := run(etcd.Codec[int]{Of: hex{}, Version: 1, Other: other})
+	require.NoError(t, err)
+	_, err = second.table.Set("second", 300)
+	require.NoError(t, err)
+	want := map[string]int{"first": 100, "both": 200, "second": 300}
+	for _, p := range []*program{both, second} {
+		_, err = p.r.Fresh(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, want, maps.Collect(p.table.All()))
+	}
+	_, err = run(etcd.Codec[int]{}) // too old
+	require.ErrorContains(t, err, "no Other")
+	_, err = second.table.Set("first", 101)
+	require.NoError(t, err)
+	is, err := client(t, c).Get(t.Context(), "numbers/rows/", clientv3.WithPrefix(), clientv3.WithCountOnly())
+	require.NoError(t, err)
+	require.Equal(t, int64(3), is.Count)
+}
+
+type hex struct{}
+
+func (hex) Append(b []byte, v int) ([]byte, error) { return strconv.AppendInt(b, int64(v), 16), nil }
+func (hex) Decode(b []byte) (int, error) {
+	n, err := strconv.ParseInt(string(b), 16, 64)
+	return int(n), err
+}

@@ -1,0 +1,180 @@
+package chaos_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/cowstore/cowstore/cow/etcd/chaos/cluster"
+)
+
+// A fault happens to a cluster for a while, and is gone when do returns.
+type fault struct {
+	name string
+	do   func(t *testing.T, c *cluster.Cluster, r *rand.Rand)
+}
+
+func pause(r *rand.Rand) { time.Sleep(time.Duration(100+r.IntN(700)) * time.Millisecond) }
+
+// leader returns the leader, or any member.
+func leader(c *cluster.Cluster, r *rand.Rand) *cluster.Member {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	if m := c.Leader(ctx); m != nil {
+		return m
+	}
+	return c.Members[r.IntN(len(c.Members))]
+}
+
+func ready(t *testing.T, m *cluster.Member) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, m.Ready(ctx))
+}
+
+// compactAnyhow compacts what is there, and defragments a member.
+func compactAnyhow(m *cluster.Member, defragment bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	direct, err := m.Direct()
+	if err != nil {
+		return
+	}
+	defer direct.Close()
+	if is, err := direct.Get(ctx, "any"); err == nil {
+		_, _ = direct.Compact(ctx, is.Header.Revision, clientv3.WithCompactPhysical())
+	}
+	if defragment {
+		_, _ = direct.Defragment(ctx, direct.Endpoints()[0])
+	}
+}
+
+var faults = []fault{
+	{"the leader is killed", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		m := leader(c, r)
+		require.NoError(t, m.Kill())
+		pause(r)
+		require.NoError(t, m.Start())
+		ready(t, m)
+	}},
+	{"the leader stops and goes on", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		m := leader(c, r)
+		require.NoError(t, m.Pause())
+		time.Sleep(time.Duration(500+r.IntN(1500)) * time.Millisecond)
+		require.NoError(t, m.Continue())
+		ready(t, m)
+	}},
+	{"a connection is cut", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		p := c.Members[r.IntN(len(c.Members))].Proxy
+		p.Cut()
+		pause(r)
+		p.Mend()
+	}},
+	{"answers are lost", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		for _, m := range c.Members {
+			m.Proxy.Mute()
+		}
+		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+		for _, m := range c.Members {
+			m.Proxy.Cut()
+			m.Proxy.Mend()
+		}
+		pause(r)
+	}},
+	{"a member is silent", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		p := c.Members[r.IntN(len(c.Members))].Proxy
+		p.Mute()
+		time.Sleep(time.Duration(500+r.IntN(1500)) * time.Millisecond)
+		p.Mend()
+	}},
+	{"the network is slow", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		for _, m := range c.Members {
+			m.Proxy.Delay(time.Duration(r.IntN(50)) * time.Millisecond)
+		}
+		pause(r)
+		for _, m := range c.Members {
+			m.Proxy.Mend()
+		}
+	}},
+	{"etcd compacts while replicas are cut off", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		for _, m := range c.Members {
+			m.Proxy.Mute()
+		}
+		time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
+		for _, m := range c.Members {
+			m.Proxy.Cut()
+		}
+		compactAnyhow(c.Members[r.IntN(len(c.Members))], r.IntN(2) == 0)
+		for _, m := range c.Members {
+			m.Proxy.Mend()
+		}
+		pause(r)
+	}},
+	{"all members are down", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		for _, m := range c.Members {
+			require.NoError(t, m.Kill())
+		}
+		pause(r)
+		for _, m := range c.Members {
+			require.NoError(t, m.Start())
+		}
+		for _, m := range c.Members {
+			ready(t, m)
+		}
+	}},
+}
+
+// Three members, three replicas and their writers, and faults.
+func TestChaos(t *testing.T) {
+	enough := func(faults int, version uint64) bool { return faults >= 10 }
+	if *long {
+		enough = func(faults int, version uint64) bool { return faults >= 120 && version >= 20_000 }
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	c := start(t, cluster.Options{Members: 3})
+	ledgers := []*ledger{openLedger(t, client(t, c), quick), openLedger(t, client(t, c), quick), openLedger(t, client(t, c), quick)}
+	h := &history{acked: make(map[string]bool), failed: make(map[string]error)}
+
+	stop := make(chan struct{})
+	ctx, end := context.WithCancel(t.Context())
+	var writing, following sync.WaitGroup
+	for i, l := range ledgers {
+		for w := range 3 {
+			writing.Go(func() { h.write(l, 3*i+w, stop) })
+		}
+		writing.Go(func() { h.read(l, 100+i, stop) })
+		following.Go(func() {
+			if err := l.follow(ctx); err != nil {
+				t.Errorf("replica %d: %v", i, err)
+			}
+		})
+	}
+	begun := time.Now()
+	n := 0
+	for at := r.IntN(len(faults)); !enough(n, ledgers[0].db.Load().Version()) && !t.Failed(); at, n = at+1, n+1 {
+		f := faults[at%len(faults)]
+		version := ledgers[0].db.Load().Version()
+		f.do(t, c, r)
+		// It goes on after each.
+		for _, l := range ledgers {
+			waitFor(t, func() bool { return l.db.Load().Version() > version+5 })
+		}
+		if testing.Verbose() {
+			fmt.Printf("%6.1fs  %-42s version %d\n", time.Since(begun).Seconds(), f.name, ledgers[0].db.Load().Version())
+		}
+	}
+	close(stop)
+	writing.Wait()
+	t.Logf("%d faults", n)
+	h.verify(t, ledgers...)
+	end()
+	following.Wait()
+}

@@ -1,0 +1,260 @@
+// Package cluster runs real etcd members, as child processes on the loopback interface,
+// each behind a proxy that cuts, delays and loses what passes: for tests and figures.
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
+)
+
+// Options say what the members are like. The zero value is etcd's defaults, in one
+// member.
+type Options struct {
+	Members int   // 0: 1
+	NoSync  bool  // the members do not sync: what the operating system has survives all the same
+	Quota   int64 // bytes; 0: etcd's default
+	MaxOps  uint  // in one transaction; 0: etcd's default
+	Token   string
+}
+
+// A Cluster is members that run. It is made by Start.
+type Cluster struct {
+	Members []*Member
+}
+
+// A Member is an etcd process behind a proxy. Its methods must not be called
+// concurrently.
+type Member struct {
+	Proxy  *Proxy
+	config config
+	child  *exec.Cmd
+	input  io.Closer // the child ends when it is closed
+}
+
+// A config is what a child is told.
+type config struct {
+	Name, Dir, Client, Peer, Cluster, Log string
+	Options                               Options
+}
+
+const env = "COWSTORE_ETCD_MEMBER"
+
+// Main runs a member and does not return, in a process that Start has started. It must be
+// called first in main, or TestMain, of a program that calls Start.
+func Main() {
+	text := os.Getenv(env)
+	if text == "" {
+		return
+	}
+	var c config
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		panic(err)
+	}
+	if err := c.run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func (c config) run() error {
+	cfg := embed.NewConfig()
+	cfg.Name, cfg.Dir = c.Name, c.Dir
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = urls(c.Client), urls(c.Client)
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = urls(c.Peer), urls(c.Peer)
+	cfg.InitialCluster = c.Cluster
+	if c.Options.Token != "" {
+		cfg.InitialClusterToken = c.Options.Token
+	}
+	cfg.LogLevel, cfg.LogOutputs = "error", []string{c.Log}
+	cfg.UnsafeNoFsync = c.Options.NoSync
+	cfg.QuotaBackendBytes = c.Options.Quota
+	if c.Options.MaxOps > 0 {
+		cfg.MaxTxnOps = c.Options.MaxOps
+	}
+	e, err := embed.StartEtcd(cfg)
+	if err != nil {
+		return err
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0) // who started this is gone
+	}()
+	return <-e.Err()
+}
+
+func urls(text string) []url.URL {
+	u, err := url.Parse(text)
+	if err != nil {
+		panic(err)
+	}
+	return []url.URL{*u}
+}
+
+// Start starts members with their data in a directory, and waits until they have a leader.
+func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
+	c := new(Cluster)
+	var all []string
+	for i := range max(o.Members, 1) {
+		client, err1 := freePort()
+		peer, err2 := freePort()
+		proxy, err3 := newProxy(client)
+		if err := errors.Join(err1, err2, err3); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		m := &Member{Proxy: proxy, config: config{
+			Name: fmt.Sprint("m", i), Dir: filepath.Join(dir, fmt.Sprint("m", i)), Log: filepath.Join(dir, fmt.Sprint("m", i, ".log")),
+			Client: "http://" + client, Peer: "http://" + peer, Options: o,
+		}}
+		all = append(all, m.config.Name+"="+m.config.Peer)
+		c.Members = append(c.Members, m)
+	}
+	for _, m := range c.Members {
+		m.config.Cluster = strings.Join(all, ",")
+		if err := m.Start(); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	for _, m := range c.Members {
+		if err := m.Ready(ctx); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+// Close kills the members. Nothing of them is left but the data.
+func (c *Cluster) Close() error {
+	var errs []error
+	for _, m := range c.Members {
+		errs = append(errs, m.Kill(), m.Proxy.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Client returns a client of all members, by their proxies.
+func (c *Cluster) Client() (*clientv3.Client, error) {
+	var all []string
+	for _, m := range c.Members {
+		all = append(all, m.Proxy.Endpoint())
+	}
+	return client(all...)
+}
+
+// Leader returns the member that leads, or nil if nobody says so.
+func (c *Cluster) Leader(ctx context.Context) *Member {
+	for _, m := range c.Members {
+		if s, err := m.status(ctx); err == nil && s.Leader == s.Header.MemberId {
+			return m
+		}
+	}
+	return nil
+}
+
+func client(endpoints ...string) (*clientv3.Client, error) {
+	return clientv3.New(clientv3.Config{
+		Endpoints:            endpoints,
+		DialTimeout:          5 * time.Second,
+		DialKeepAliveTime:    5 * time.Second,
+		DialKeepAliveTimeout: 2 * time.Second,
+		Logger:               zap.NewNop(),
+	})
+}
+
+// Direct returns a client of the member alone, not by its proxy.
+func (m *Member) Direct() (*clientv3.Client, error) { return client(m.config.Client) }
+
+// Start starts the member, which must not run.
+func (m *Member) Start() error {
+	text, err := json.Marshal(m.config)
+	if err != nil {
+		return err
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	child := exec.Command(path)
+	child.Env = append(os.Environ(), env+"="+string(text))
+	child.Stderr = os.Stderr
+	if m.input, err = child.StdinPipe(); err != nil {
+		return err
+	}
+	if err := child.Start(); err != nil {
+		return err
+	}
+	m.child = child
+	return nil
+}
+
+// Ready waits until the member has a leader.
+func (m *Member) Ready(ctx context.Context) error {
+	for {
+		s, err := m.status(ctx)
+		if err == nil && s.Leader != 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w: %w", m.config.Name, context.Cause(ctx), err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+func (m *Member) status(ctx context.Context) (*clientv3.StatusResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	direct, err := m.Direct()
+	if err != nil {
+		return nil, err
+	}
+	defer direct.Close()
+	return direct.Status(ctx, m.config.Client)
+}
+
+// Kill kills the member, if it runs.
+func (m *Member) Kill() error {
+	if m.child == nil {
+		return nil
+	}
+	err := m.child.Process.Kill()
+	_ = m.child.Wait() // it was killed
+	_ = m.input.Close()
+	m.child = nil
+	return err
+}
+
+// Dir is where the member keeps its data.
+func (m *Member) Dir() string { return m.config.Dir }
+
+// Pause stops the member, which goes on after Continue as if nothing were.
+func (m *Member) Pause() error { return m.child.Process.Signal(syscall.SIGSTOP) }
+
+// Continue ends a Pause.
+func (m *Member) Continue() error { return m.child.Process.Signal(syscall.SIGCONT) }
+
+// freePort returns an address that nobody listens at.
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}

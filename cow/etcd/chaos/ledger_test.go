@@ -1,0 +1,314 @@
+package chaos_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/etcd"
+)
+
+const (
+	accounts = 8
+	cells    = 8
+)
+
+// A ledger is a replica whose updates do each of these: they move money between two
+// tables, of which the sum stays 0; add one to a number of their own, so that it shows if
+// one happens twice; and swap a cell, so that it shows in which order they were.
+type ledger struct {
+	db       cow.DB
+	from, to *cow.Table[int, int]
+	ops      *cow.Table[string, int]
+	cells    *cow.Table[int, string]
+	replica  *etcd.Replica
+
+	mu      sync.Mutex
+	digests map[uint64]uint64 // by version: what its commit did
+}
+
+func openLedger(t testing.TB, client *clientv3.Client, o etcd.Options) *ledger {
+	t.Helper()
+	l := &ledger{digests: make(map[uint64]uint64)}
+	number := cow.Options[int]{Codec: etcd.Codec[int]{}}
+	l.from = cow.NewTable[int](&l.db, "from", number)
+	l.to = cow.NewTable[int](&l.db, "to", number)
+	l.ops = cow.NewTable[string](&l.db, "ops", number)
+	l.cells = cow.NewTable[int](&l.db, "cells", cow.Options[string]{Codec: raw{}})
+	l.db.Retain(cow.Retention{Versions: 10_000})
+	var err error
+	l.replica, err = etcd.Open(t.Context(), client, "ledger", &l.db, o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.db.Close() })
+	return l
+}
+
+// An op is one operation of a history: it swaps a cell, or reads it.
+type op struct {
+	name string // of the value that it writes; "": it reads
+	cell int
+}
+
+// do does an operation, and returns what was in the cell before.
+func (l *ledger) do(ctx context.Context, o op, r *rand.Rand) (was string, err error) {
+	add := func(n int) func(v *int, _ bool) error { return func(v *int, _ bool) error { *v += n; return nil } }
+	from, to, amount := r.IntN(accounts), r.IntN(accounts), r.IntN(100)
+	err = l.db.UpdateContext(ctx, func(tx *cow.Tx) error {
+		was, _ = l.cells.Edit(tx).Get(o.cell)
+		l.cells.Edit(tx).Set(o.cell, o.name)
+		return errors.Join(
+			l.from.Edit(tx).Upsert(from, add(-amount)),
+			l.to.Edit(tx).Upsert(to, add(amount)),
+			l.ops.Edit(tx).Upsert(o.name, add(1)))
+	})
+	return was, err
+}
+
+// check returns an error if a snapshot is torn.
+func (l *ledger) check(s *cow.Snapshot) error {
+	n := 0
+	for _, v := range l.from.In(s).All() {
+		n += v
+	}
+	for _, v := range l.to.In(s).All() {
+		n += v
+	}
+	if n != 0 {
+		return fmt.Errorf("version %d is torn: the sum is %d", s.Version(), n)
+	}
+	return nil
+}
+
+// follow takes down what each commit did, and checks each version, until ctx ends.
+func (l *ledger) follow(ctx context.Context) error {
+	since := l.db.Load()
+	for {
+		for c, err := range l.db.Changes(ctx, since.Version()) {
+			switch {
+			case ctx.Err() != nil:
+				return nil
+			case errors.Is(err, cow.ErrCompacted): // it was loaded anew
+				now := l.db.Load()
+				if now.Version() < since.Version() {
+					return fmt.Errorf("version %d after %d", now.Version(), since.Version())
+				}
+				since = now
+			case err != nil:
+				return err
+			default:
+				l.take(c)
+				if s, err := l.db.At(c.Version()); err == nil {
+					since = s
+				}
+			}
+			if err != nil {
+				break
+			}
+			if err := l.check(since); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (l *ledger) take(c *cow.Commit) {
+	sum := uint64(0)
+	add := func(table string, key, value any, ok bool) {
+		h := fnv.New64a()
+		fmt.Fprint(h, table, key, value, ok)
+		sum += h.Sum64() // in any order
+	}
+	for ch := range l.from.Rows(c) {
+		v, ok := ch.New()
+		add("from", ch.Key, v, ok)
+	}
+	for ch := range l.to.Rows(c) {
+		v, ok := ch.New()
+		add("to", ch.Key, v, ok)
+	}
+	for ch := range l.ops.Rows(c) {
+		v, ok := ch.New()
+		add("ops", ch.Key, v, ok)
+	}
+	for ch := range l.cells.Rows(c) {
+		v, ok := ch.New()
+		add("cells", ch.Key, v, ok)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.digests[c.Version()] = sum + uint64(c.Time().UnixNano())
+}
+
+// A history is what was done on all ledgers, and what came of it.
+type history struct {
+	clock atomic.Int64
+
+	mu      sync.Mutex
+	ops     []porcupine.Operation
+	unknown []porcupine.Operation
+	acked   map[string]bool
+	failed  map[string]error
+	runs    int
+}
+
+// A value is the output of an operation: what was in the cell.
+type value struct {
+	was     string
+	unknown bool
+}
+
+// write does operations of a writer until stop is closed.
+func (h *history) write(l *ledger, writer int, stop <-chan struct{}) {
+	r := rand.New(rand.NewPCG(uint64(writer), 0))
+	for n := 0; ; n++ {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		o := op{fmt.Sprintf("w%d.%d", writer, n), r.IntN(cells)}
+		ctx, cancel := context.WithCancel(context.Background())
+		if r.IntN(4) == 0 { // some have little patience
+			ctx, cancel = context.WithTimeout(context.Background(), time.Duration(r.IntN(50))*time.Millisecond)
+		}
+		call := h.clock.Add(1)
+		was, err := l.do(ctx, o, r)
+		cancel()
+		is := porcupine.Operation{ClientId: writer, Input: o, Output: value{was: was}, Call: call, Return: h.clock.Add(1)}
+		h.mu.Lock()
+		h.runs++
+		switch {
+		case err == nil:
+			h.acked[o.name] = true
+			h.ops = append(h.ops, is)
+		case errors.Is(err, cow.ErrUnknownOutcome):
+			is.Output = value{unknown: true}
+			h.unknown = append(h.unknown, is)
+		default:
+			h.failed[o.name] = err
+		}
+		h.mu.Unlock()
+	}
+}
+
+// read reads cells of fresh snapshots until stop is closed.
+func (h *history) read(l *ledger, reader int, stop <-chan struct{}) {
+	r := rand.New(rand.NewPCG(uint64(reader), 1))
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(time.Duration(r.IntN(20)) * time.Millisecond):
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		cell := r.IntN(cells)
+		call := h.clock.Add(1)
+		s, err := l.replica.Fresh(ctx)
+		cancel()
+		if err != nil {
+			continue
+		}
+		was, _ := l.cells.In(s).Get(cell)
+		is := porcupine.Operation{ClientId: reader, Input: op{cell: cell}, Output: value{was: was}, Call: call, Return: h.clock.Add(1)}
+		h.mu.Lock()
+		h.ops = append(h.ops, is)
+		h.mu.Unlock()
+	}
+}
+
+// model is a cell that is swapped and read.
+var model = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		of := make([][]porcupine.Operation, cells)
+		for _, is := range history {
+			c := is.Input.(op).cell
+			of[c] = append(of[c], is)
+		}
+		return of
+	},
+	Init: func() any { return "" },
+	Step: func(state, input, output any) (bool, any) {
+		in, out := input.(op), output.(value)
+		if !out.unknown && out.was != state.(string) {
+			return false, state
+		}
+		if in.name == "" {
+			return true, state
+		}
+		return true, in.name
+	},
+}
+
+// verify demands that what came of everything is in all ledgers, and no more.
+func (h *history) verify(t *testing.T, ledgers ...*ledger) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all []*cow.Snapshot
+	for _, l := range ledgers {
+		s, err := l.replica.Fresh(ctx)
+		require.NoError(t, err)
+		require.NoError(t, l.check(s))
+		all = append(all, s)
+		require.Equal(t, all[0].Version(), s.Version())
+		text := func(l *ledger, s *cow.Snapshot) string {
+			b, err := s.MarshalJSON()
+			require.NoError(t, err)
+			return string(b)
+		}
+		require.True(t, text(ledgers[0], all[0]) == text(l, s), "replicas differ at version %d", s.Version())
+	}
+	ops := ledgers[0].ops.In(all[0])
+	happened := 0
+	for name, n := range ops.All() {
+		happened++
+		require.Equal(t, 1, n, "%s happened %d times", name, n)
+	}
+	require.Equal(t, int(all[0].Version()), happened, "each version is one operation")
+	for name := range h.acked {
+		require.True(t, ops.Has(name), "%s was acknowledged, and is lost", name)
+	}
+	for name, err := range h.failed {
+		require.ErrorIs(t, err, context.DeadlineExceeded, "an outage is no failure")
+		require.False(t, ops.Has(name), "%s happened, and failed with: %v", name, err)
+	}
+	late := 0
+	for _, is := range h.unknown {
+		if ops.Has(is.Input.(op).name) {
+			late++
+			is.Return = h.clock.Load() + 1
+			h.ops = append(h.ops, is)
+		}
+	}
+	missing := 0
+	for v := uint64(1); v <= all[0].Version(); v++ {
+		var want uint64
+		for _, l := range ledgers {
+			l.mu.Lock()
+			is, ok := l.digests[v]
+			l.mu.Unlock()
+			if !ok {
+				missing++
+				continue
+			}
+			if want == 0 {
+				want = is
+			}
+			require.Equal(t, want, is, "version %d", v)
+		}
+	}
+	t.Logf("%d operations: %d acknowledged, %d unknown of which %d happened, %d failed; %d versions, of which %d were skipped by a replica",
+		h.runs, len(h.acked), len(h.unknown), late, len(h.failed), all[0].Version(), missing)
+	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(model, h.ops, time.Minute), "not linearizable")
+}

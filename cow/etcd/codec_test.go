@@ -1,0 +1,56 @@
+package etcd
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+type number struct{ N int }
+
+// texts encodes numbers as decimal text.
+type texts struct{}
+
+func (texts) Append(b []byte, v number) ([]byte, error) {
+	return strconv.AppendInt(b, int64(v.N), 10), nil
+}
+func (texts) Decode(b []byte) (number, error) {
+	n, err := strconv.Atoi(string(b))
+	return number{n}, err
+}
+
+// A program that reads the next version comes before one that writes it.
+func TestCodecsOfTwoPrograms(t *testing.T) {
+	first := Codec[number]{}
+	other := func(version byte, b []byte) (number, error) {
+		switch version {
+		case 0:
+			return first.Decode(append([]byte{0}, b...))
+		case 1:
+			return texts{}.Decode(b)
+		}
+		return number{}, errors.New("unknown")
+	}
+	both := Codec[number]{Other: other}
+	second := Codec[number]{Of: texts{}, Version: 1, Other: other}
+	encode := func(c Codec[number]) []byte {
+		b, err := c.Append([]byte("x"), number{7})
+		require.NoError(t, err)
+		return b[1:]
+	}
+	for _, writer := range []Codec[number]{first, both, second} {
+		for _, reader := range []Codec[number]{both, second} {
+			v, err := reader.Decode(encode(writer))
+			require.NoError(t, err)
+			require.Equal(t, number{7}, v)
+		}
+	}
+	_, err := first.Decode(encode(second))
+	require.ErrorContains(t, err, "no Other")
+	_, err = second.Decode([]byte{9})
+	require.Error(t, err)
+	_, err = first.Decode(nil)
+	require.Error(t, err)
+}

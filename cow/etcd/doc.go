@@ -1,0 +1,90 @@
+// Package etcd makes a cow.DB a replica: the same store on many machines, by etcd. Reads
+// stay what they are, all in memory, without a lock and of one version; writes go through
+// etcd, and every replica goes through the same versions in the same order.
+//
+//	var db cow.DB
+//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: etcd.Codec[Job]{}})
+//	replica, err := etcd.Open(ctx, client, "apps/jobs", &db, etcd.Options{})
+//	…
+//	defer db.Close()
+//
+// # What is promised
+//
+// An update that has returned nil is in etcd, whole, over all tables, and will be published
+// by every replica as that version; the one that made it has published it. Updates that
+// publish are strictly serializable: each ran on the version right before its own.
+//
+// An update that fails, or changes nothing, was judged on what its replica had, which may
+// be older than what another has been told: with Options.Linearizable it is not. The Load
+// of a DB returns what its replica has. [Replica.Fresh] returns a snapshot that has
+// everything acknowledged anywhere before it was called, and [Replica.Load] one that is no
+// older than one asks for.
+//
+// An update whose error wraps cow.ErrUnknownOutcome may still happen: its context, or the DB,
+// ended before etcd had answered. Any other error says that it did not happen and will not.
+//
+// History, feeds, watches, indexes and forks work on each replica as in one process, and
+// a cursor of one is good on all. The past is not in etcd: a replica knows what it has seen
+// since Open, as far as it retains that. If it was cut off for so long that etcd has
+// compacted what it missed, it goes on from what is there now: watches wake for what is
+// different, and feeds return cow.ErrCompacted.
+//
+// # The way of a commit
+//
+//  1. Update waits for room, runs its function on the newest version the replica has, or
+//     has proposed, and proposes what that changed (sink.go).
+//  2. The first proposals that wait make a group: as many as fit into one transaction
+//     of etcd. It ends before a row that it has already, since etcd takes a key once
+//     (send.go).
+//  3. The transaction writes the rows, the head and a receipt, if the head in etcd is still
+//     the one that the group was made from. Otherwise it does nothing. One is on its
+//     way at a time.
+//  4. The watch tells what happened in etcd, revision by revision. One that has this
+//     replica's group acknowledges it: the updates are published and return. Any other is
+//     published as it is; what was proposed is superseded, and the functions
+//     run again on the newer version (follow.go).
+//  5. If no answer comes, the same transaction is sent again, until the watch has told.
+//
+// A replica that has just replaced the head leaves the next turn to others, if there are any
+// (turns.go).
+//
+// # Why no update is lost, and none happens twice
+//
+// Each transaction replaces the head, on the condition that it is the one that the replica
+// has published. So heads make one line; the commits of a group follow the version
+// before them, and no other's are between. A head names its version, its replica and the
+// number of the group, so that no two are equal, not even after a backup was restored: of
+// a transaction that is sent many times at most one takes place, and when any other
+// head is there, none will.
+//
+// The answer to a transaction decides nothing, because it may be missing; the order of the
+// watch does. A revision counts only as a whole: the receipt says how many rows each commit
+// has and which it removed, and what does not add up is loaded anew.
+//
+// # Failures
+//
+//   - No answer, no leader, no connection: requests are repeated and reads go on. Updates wait,
+//     until their contexts end.
+//   - etcd refuses a transaction, for lack of space or of permission: its updates
+//     return that error. They did not happen.
+//   - The watch ends: another begins after the last revision that is known. One that is silent
+//     while there is something new is given up: see Options.Check.
+//   - etcd has compacted what was missed: the contents are loaded and compared. The
+//     receipt of this replica tells whether the group on its way was part of it.
+//   - A key that no replica wrote, a wrong checksum, a newer format: updates fail
+//     from then on with an error that names the key, and the versions stay as they are.
+//   - Another cluster answers, or one that has forgotten what it told: likewise, with
+//     ErrRestored. Open the store with a new DB.
+//
+// # What is not promised
+//
+// Whoever can write to etcd can make it say anything: checksums are no signatures. A row
+// that somebody else removes while no replica runs, or changes while a replica is cut off for
+// so long that etcd compacts it, is not noticed. A cluster that was
+// restored under the same token, and has gone further since than any revision that a
+// replica knows, cannot be told from one that has not; etcd's own advice is a new token.
+//
+// All writes of a store share one head: that is what makes versions dense and updates
+// serializable, and it bounds them. Replicas that write at the same time take turns.
+// Stores under other prefixes have nothing to do with it.
+package etcd
