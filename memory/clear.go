@@ -15,7 +15,7 @@ import (
 // removed in steps, of up to purgeAtOnce by each update. Tests take smaller steps.
 var (
 	clearAtOnce = 64
-	purgeAtOnce = 128
+	purgeAtOnce = 32
 )
 
 // A clearing is the mark of a space that is cleared: nothing is there any more that was

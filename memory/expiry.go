@@ -9,7 +9,7 @@ import (
 
 // sweepAtOnce is how many expired entries each update removes besides what it does itself,
 // so that none of them takes long.
-const sweepAtOnce = 64
+const sweepAtOnce = 32
 
 // Never is the TTL of what does not expire, whatever its space or the Memory says.
 const Never time.Duration = math.MinInt64

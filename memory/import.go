@@ -19,7 +19,7 @@ import (
 // Import stores the entries that Export has written, or anybody in that format,
 // in place of those under the same keys, and returns how many lines there were. It
 // stores a few at a time, each time as one version, so that other writers need not wait
-// long: an import of more than 64 lines is several versions. Empty lines are skipped. Of a value, whole numbers become
+// long: an import of more than 16 lines is several versions. Empty lines are skipped. Of a value, whole numbers become
 // int, or int64 or uint64 where they do not fit, others float64, and those that have
 // more digits than any of these json.Number; objects and lists become map[string]any
 // and []any. Where created and updated are absent
@@ -82,8 +82,8 @@ func (m *Memory) read(r io.Reader) (all []imported, from *point, err error) {
 // Import stores up to so many entries, of so many bytes, in one version: other writers wait
 // for no more.
 const (
-	importAtOnce      = 64
-	importBytesAtOnce = 1 << 18
+	importAtOnce      = 16
+	importBytesAtOnce = 1 << 16
 )
 
 // steps cuts what is to be imported into what is stored at once.

@@ -904,7 +904,8 @@ func (x *modelTest) checkExport() {
 	want := x.model.at(time.Now())
 	for path := range want {
 		for k, slot := range want[path] {
-			slot.rev = 1
+			e, _ := n.Load().Space(modelPaths[path]...).Entry(k)
+			slot.rev = e.Revision // an import is one version or more
 			want[path][k] = slot
 		}
 	}
