@@ -39,7 +39,7 @@ func nameSize(name string) int64 { return int64(size.Row(name)) }
 // as take twice what it wrote, and looksAtOnce how many rows it looks at for that.
 const (
 	evictAtOnce = 64
-	looksAtOnce = 512
+	looksAtOnce = 1024
 	evictWindow = 32  // of more than exactLimit entries, at least so many are compared
 	leastSize   = 128 // bytes that any entry takes
 	maxHands    = 1 << 12
