@@ -43,7 +43,7 @@ race:
 	cd cow/cowview && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) run $(STATICCHECK) ./...
 	cd bench && GOOS=windows $(GO) vet ./...
 
-# The long forms of what kills programs, tears files and flips bits: about an hour.
+# The long forms of what kills programs, tears files and flips bits: half an hour.
 crash:
 	cd cow/bolt && $(GO) test -long -timeout 3h .
 
