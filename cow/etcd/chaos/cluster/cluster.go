@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -43,7 +44,8 @@ type Member struct {
 	Proxy  *Proxy
 	config config
 	child  *exec.Cmd
-	input  io.Closer // the child ends when it is closed
+	ended  chan struct{} // closed when the child has ended
+	input  io.Closer     // the child ends when it is closed
 }
 
 // A config is what a child is told.
@@ -110,9 +112,10 @@ func urls(text string) []url.URL {
 func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	c := new(Cluster)
 	var all []string
+	taken := make(map[string]bool)
 	for i := range max(o.Members, 1) {
-		client, err1 := freePort()
-		peer, err2 := freePort()
+		client, err1 := freePort(taken)
+		peer, err2 := freePort(taken)
 		proxy, err3 := newProxy(client)
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return nil, errors.Join(err, c.Close())
@@ -198,7 +201,12 @@ func (m *Member) Start() error {
 	if err := child.Start(); err != nil {
 		return err
 	}
-	m.child = child
+	ended := make(chan struct{})
+	m.child, m.ended = child, ended
+	go func() {
+		defer close(ended)
+		_ = child.Wait() // it says why, or was killed
+	}()
 	return nil
 }
 
@@ -212,6 +220,8 @@ func (m *Member) Ready(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("%s: %w: %w", m.config.Name, context.Cause(ctx), err)
+		case <-m.ended:
+			return fmt.Errorf("%s has ended", m.config.Name)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
@@ -234,9 +244,12 @@ func (m *Member) Kill() error {
 		return nil
 	}
 	err := m.child.Process.Kill()
-	_ = m.child.Wait() // it was killed
+	<-m.ended
 	_ = m.input.Close()
 	m.child = nil
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
 	return err
 }
 
@@ -249,12 +262,21 @@ func (m *Member) Pause() error { return m.child.Process.Signal(syscall.SIGSTOP) 
 // Continue ends a Pause.
 func (m *Member) Continue() error { return m.child.Process.Signal(syscall.SIGCONT) }
 
-// freePort returns an address that nobody listens at.
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
+// freePort returns an address that nobody listens at, and that is not taken, and takes it.
+// It is below those that systems give to outgoing connections, so that it is free when a
+// member begins again, too.
+func freePort(taken map[string]bool) (address string, err error) {
+	const first, n, attempts = 10_000, 20_000, 100
+	for range attempts {
+		address = fmt.Sprint("127.0.0.1:", first+rand.IntN(n))
+		if taken[address] {
+			continue
+		}
+		var l net.Listener
+		if l, err = net.Listen("tcp", address); err == nil {
+			taken[address] = true
+			return address, l.Close()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String(), nil
+	return "", fmt.Errorf("no free port: %w", err)
 }
