@@ -102,7 +102,7 @@ func marked(r cow.Range[string, *entry, string], key string) cow.Range[string, *
 // there were; see Editor.Clear.
 func (b *Batch) clear(key string) int {
 	b.live()
-	_ = b.settler.settle() // an error is that of the Batch
+	err := b.settler.settle() // an error is that of the Batch
 	before := b.settler.total(aboveBelow).count
 	if n, ok := b.clearFew(key); ok {
 		return n
@@ -112,9 +112,16 @@ func (b *Batch) clear(key string) int {
 			b.entries.Delete(c.Key)
 		}
 	}
+	if err == nil {
+		err = b.settler.settle()
+	}
 	b.mark(key, &clearing{At: b.tx.Base().Version(), by: weak.Make(b.tx)})
 	b.wrote = true
-	_ = b.settler.settle()
+	if err == nil {
+		b.settler.dropNow(key, b.cleared)
+	} else {
+		_ = b.settler.settle()
+	}
 	b.dims = nil
 	return before - b.settler.total(aboveBelow).count
 }
@@ -199,6 +206,16 @@ func (b *Batch) purge(n int) (more bool) {
 		b.mark(key, &next)
 	}
 	return b.cleared.left() > 0
+}
+
+// purgeAll removes what was cleared, in steps, so that others need not wait for all of it.
+func (m *Memory) purgeAll() error {
+	for m.Load().clearings().left() > 0 {
+		if err := m.Batch(func(b *Batch) error { b.purge(16 * purgeAtOnce); return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // without returns a snapshot without what was cleared, for a comparison of rows.

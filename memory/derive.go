@@ -37,6 +37,7 @@ type settler struct {
 	base    *snapshot.Map[string, *entry] // what the update began with
 	settled *snapshot.Map[string, *entry] // up to here
 	cleared clearings                     // so far
+	dropped map[string]bool               // keys of marks of this update, whose entries are not counted
 	spaces  *snapshot.Map[string, *space] // of the base; nil: none of them is good any more
 	touched map[string]*space             // not stored yet, and not shared
 
@@ -61,7 +62,7 @@ func (t *tables) settler(tx *cow.Tx) *settler {
 func (s *settler) restart() {
 	s.settled, s.spaces, s.touched = s.base, s.t.spaces.In(s.tx.Base()), nil
 	s.cleared = clearings{s.t.cleared.In(s.tx.Base())}
-	s.sums, s.unsummed = nil, nil
+	s.dropped, s.sums, s.unsummed = make(map[string]bool), nil, nil
 }
 
 // space returns a space as it is settled, which must not be modified.
@@ -212,7 +213,6 @@ func (s *settler) know(path string, v Value, words text.Words) {
 func (s *settler) clear(now *snapshot.Map[string, *clearing]) error {
 	base := s.t.cleared.In(s.tx.Base())
 	s.restart()
-	dropped := make(map[string]bool)
 	for c := range now.Diff(base) {
 		old, _ := c.Old()
 		next, _ := c.New()
@@ -222,7 +222,7 @@ func (s *settler) clear(now *snapshot.Map[string, *clearing]) error {
 			path, _ := cutBelow(c.Key)
 			return spaceError(path, fmt.Errorf("%w: it was cleared in a fork: Sweep that before DB.Merge, or use Memory.Merge", ErrConflict))
 		case next != nil && next.At >= s.tx.Base().Version():
-			s.drop(c.Key, dropped)
+			s.drop(c.Key)
 		default:
 			s.settled, s.spaces, s.sums = s.t.entries.In(nil), nil, nil
 			s.cleared = clearings{now}
@@ -231,6 +231,18 @@ func (s *settler) clear(now *snapshot.Map[string, *clearing]) error {
 	}
 	s.cleared = clearings{now}
 	return nil
+}
+
+// dropNow makes what is settled follow a mark that was just set, with nothing to settle
+// besides: what this update has put elsewhere stays settled.
+func (s *settler) dropNow(key string, now clearings) {
+	s.drop(key)
+	for path := range s.touched {
+		if covers(key, path) {
+			delete(s.touched, path)
+		}
+	}
+	s.cleared = now
 }
 
 // changed returns the paths of the spaces in which something is left of what was done.

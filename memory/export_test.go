@@ -177,3 +177,6 @@ func ClearInSmallSteps() (restore func()) {
 	clearAtOnce, purgeAtOnce = 1, 3
 	return func() { clearAtOnce, purgeAtOnce = clear, purge }
 }
+
+// Cleared returns how many marks of what was cleared there are.
+func (m *Memory) Cleared() int { return m.Load().clearings().left() }

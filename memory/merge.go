@@ -53,8 +53,7 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // nothing is published; ErrFull and ErrDimension are possible too. Resolve runs
 // within the update and must not write to m; it may be shown entries that have
 // expired and are not swept yet. What spaces are configured to stays. What was cleared,
-// anywhere, and is not removed yet is removed by a Merge, which takes the time of that:
-// where others must not wait, Sweep before.
+// anywhere, and is not removed yet, a Merge removes before, in versions of their own.
 func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
 	var conflicts []Conflict
 	if resolve == nil {
@@ -67,11 +66,14 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 	if base, err = m.without(base); err == nil {
 		theirs, err = m.without(theirs)
 	}
+	if err == nil {
+		err = m.purgeAll()
+	}
 	if err != nil {
 		return Snapshot{}, err
 	}
 	err = m.Batch(func(b *Batch) error {
-		for b.purge(1 << 20) {
+		for b.purge(1 << 20) { // what was cleared since
 		}
 		err := b.entries.Merge(m.entries.In(base.root), m.entries.In(theirs.root), func(c cow.Conflict[string, *entry]) (*entry, bool, error) {
 			path, key := split(c.Key)

@@ -748,6 +748,9 @@ func (x *modelTest) forkAndMerge() {
 		for range x.r.IntN(4) {
 			x.write()
 		}
+		if x.m.Cleared() > 0 { // which a Merge would do
+			x.sweepAll()
+		}
 		theirs := y.m.Load()
 		time.Sleep(time.Nanosecond)
 		rev := x.m.Load().Version() + 1

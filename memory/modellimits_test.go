@@ -145,6 +145,12 @@ func (x *modelTest) undo() {
 	if len(x.history) < 2 {
 		return
 	}
+	if x.m.Cleared() > 0 { // which an Undo would do
+		x.sweepAll()
+		if len(x.history) < 2 {
+			return
+		}
+	}
 	i := len(x.history) - 1 - x.r.IntN(min(5, len(x.history)-1))
 	after, before := x.history[i], x.history[i-1]
 	rev := x.m.Load().Version() + 1

@@ -92,19 +92,19 @@ func (s *settler) add(path string, more total) {
 
 // drop takes what a mark clears out of the sums, unless it is among what was dropped before.
 // The rows of spaces, and of what is below those that are cleared, are left as they are.
-func (s *settler) drop(key string, dropped map[string]bool) {
+func (s *settler) drop(key string) {
 	path, all := cutBelow(key)
-	if dropped[path+aboveBelow] {
+	if s.dropped[path+aboveBelow] {
 		return
 	}
 	for path := range above(path) {
-		if dropped[path+aboveBelow] {
+		if s.dropped[path+aboveBelow] {
 			return
 		}
 	}
 	s.t.clears.Store(true) // before the version is published
 	var n total
-	if !dropped[path] {
+	if !s.dropped[path] {
 		n = s.space(path).total()
 	}
 	if all {
@@ -116,7 +116,7 @@ func (s *settler) drop(key string, dropped map[string]bool) {
 		}
 	}
 	s.add(path, total{}.minus(n))
-	dropped[key] = true
+	s.dropped[key] = true
 }
 
 // storeSums stores what is below the paths above the spaces that were touched.
