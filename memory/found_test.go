@@ -122,7 +122,7 @@ func TestRestoreOfAVersionThatIsTooHigh(t *testing.T) {
 	require.NoError(t, err)
 	rev, err := m.Space("s").Put("k", 2)
 	require.NoError(t, err)
-	require.EqualValues(t, 1<<54+1, rev)
+	require.Equal(t, uint64(1<<54+1), rev)
 }
 
 func TestABatchOfAnUpdateEndsBeforeTheUpdate(t *testing.T) {
