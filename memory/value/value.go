@@ -293,12 +293,8 @@ func (v Value) keys() []string { return (*keyList)((*node)(v.n.ptr).ptr).keys }
 // fields returns the values of a Map, in the order of its keys. They lie behind its
 // head, which has the keys.
 func (v Value) fields() []node {
-	n := v.n.count()
-	if n == 0 {
+	if v.n.count() == 0 {
 		return nil // what is behind the head is not ours
 	}
-	if behind := unsafe.Add(unsafe.Pointer(v.n), unsafe.Sizeof(node{})); v.n.ptr == behind {
-		return unsafe.Slice((*node)(unsafe.Add(unsafe.Pointer(v.n), 2*unsafe.Sizeof(node{}))), n)
-	}
-	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), n)
+	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), v.n.count())
 }
