@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/wire"
 )
 
 // The file is one of bbolt. At the top it has
@@ -36,8 +37,6 @@ const (
 	maxCommit = 1 << 30  // bytes of one commit
 	maxName   = maxKey - 5
 )
-
-var errTooShort = errors.New("too short")
 
 // tableBucket returns the name of the bucket of a table.
 func tableBucket(id int, name string) []byte {
@@ -77,7 +76,7 @@ func (s seal) close(key, value []byte) []byte {
 func (s seal) open(key, value []byte) ([]byte, uint32, error) {
 	n := len(value) - 4
 	if n < 0 {
-		return nil, 0, errTooShort
+		return nil, 0, wire.ErrTooShort
 	}
 	sum := binary.LittleEndian.Uint32(value[n:])
 	if s.sum(key, value[:n]) != sum {
@@ -136,7 +135,7 @@ func (s *state) clone() *state {
 
 func (s *state) encode() []byte {
 	b := binary.AppendUvarint(nil, format)
-	b = appendBytes(b, []byte(s.lineage))
+	b = wire.Append(b, s.lineage)
 	for _, m := range []moment{s.base, s.tip} {
 		b = binary.AppendUvarint(b, m.version)
 		b = binary.AppendVarint(b, m.at)
@@ -149,7 +148,7 @@ func (s *state) encode() []byte {
 	b = s.log.append(b)
 	b = binary.AppendUvarint(b, uint64(len(s.tables)))
 	for _, t := range s.tables {
-		b = t.append(appendBytes(b, []byte(t.name)))
+		b = t.append(wire.Append(b, t.name))
 	}
 	return sealOf(metaBucket).close(stateKey, b)
 }
@@ -167,20 +166,20 @@ func decodeState(b []byte) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := reader{b: b}
-	if v := r.uvarint(); v != format {
+	r := wire.NewReader(b)
+	if v := r.Uvarint(); v != format {
 		return nil, fmt.Errorf("%w: it has format %d", ErrFormat, v)
 	}
-	s := &state{lineage: string(r.bytes())}
+	s := &state{lineage: r.Text()}
 	for _, m := range []*moment{&s.base, &s.tip} {
-		m.version, m.at = r.uvarint(), r.varint()
+		m.version, m.at = r.Uvarint(), r.Varint()
 	}
-	s.early = r.uvarint() != 0
-	s.log = r.tally()
-	for n := r.uvarint(); n > 0 && r.err == nil; n-- {
-		s.tables = append(s.tables, tableState{string(r.bytes()), r.tally()})
+	s.early = r.Uvarint() != 0
+	s.log = readTally(r)
+	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
+		s.tables = append(s.tables, tableState{r.Text(), readTally(r)})
 	}
-	return s, r.end()
+	return s, r.End()
 }
 
 // A row is a value of a table.
@@ -200,7 +199,7 @@ func decodeRow(s seal, key, value []byte) (r row, sum uint32, err error) {
 	}
 	revision, n := binary.Uvarint(value)
 	if n <= 0 {
-		return r, 0, errTooShort
+		return r, 0, wire.ErrTooShort
 	}
 	return row{revision, value[n:]}, sum, nil
 }
@@ -217,9 +216,9 @@ func (c record) append(b []byte) []byte {
 	for _, r := range c.rows {
 		id := uint64(r.Table) << 1
 		if r.Removed {
-			b = appendBytes(binary.AppendUvarint(b, id|1), r.Key)
+			b = wire.Append(binary.AppendUvarint(b, id|1), r.Key)
 		} else {
-			b = appendBytes(appendBytes(binary.AppendUvarint(b, id), r.Key), r.Value)
+			b = wire.Append(wire.Append(binary.AppendUvarint(b, id), r.Key), r.Value)
 		}
 	}
 	return b
@@ -234,80 +233,21 @@ func decodeRecord(s seal, key, value []byte) (c record, sum uint32, err error) {
 		return c, 0, errors.New("its key is not a version")
 	}
 	c.version = binary.BigEndian.Uint64(key)
-	r := reader{b: value}
-	c.at = r.varint()
-	n := r.uvarint()
+	r := wire.NewReader(value)
+	c.at = r.Varint()
+	n := r.Uvarint()
 	if n <= uint64(len(value)) { // or r finds it too short
 		c.rows = make([]door.Row, 0, n)
 	}
-	for ; n > 0 && r.err == nil; n-- {
-		id := r.uvarint()
-		row := door.Row{Table: int(id >> 1 & math.MaxInt32), Removed: id&1 != 0, Key: r.bytes(), Revision: c.version}
+	for ; n > 0 && r.Err() == nil; n-- {
+		id := r.Uvarint()
+		row := door.Row{Table: int(id >> 1 & math.MaxInt32), Removed: id&1 != 0, Key: r.Bytes(), Revision: c.version}
 		if !row.Removed {
-			row.Value = r.bytes()
+			row.Value = r.Bytes()
 		}
 		c.rows = append(c.rows, row)
 	}
-	return c, sum, r.end()
+	return c, sum, r.End()
 }
 
-func appendBytes(b, s []byte) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// A reader decodes what was encoded so. After an error it returns zero values.
-type reader struct {
-	b   []byte
-	err error
-}
-
-func (r *reader) skip(n int) {
-	if n <= 0 || n > len(r.b) {
-		r.b, r.err = nil, errTooShort
-		return
-	}
-	r.b = r.b[n:]
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	r.skip(n)
-	return v
-}
-
-func (r *reader) varint() int64 {
-	v, n := binary.Varint(r.b)
-	r.skip(n)
-	return v
-}
-
-// bytes returns a part of what is decoded.
-func (r *reader) bytes() []byte {
-	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.b, r.err = nil, errTooShort
-		return nil
-	}
-	b := r.b[:n:n]
-	r.b = r.b[n:]
-	return b
-}
-
-func (r *reader) tally() tally {
-	t := tally{count: r.uvarint()}
-	if len(r.b) < 8 {
-		r.b, r.err = nil, errTooShort
-		return t
-	}
-	t.hash = binary.LittleEndian.Uint64(r.b)
-	r.b = r.b[8:]
-	return t
-}
-
-// end returns the error of reading all that there was.
-func (r *reader) end() error {
-	if r.err == nil && len(r.b) > 0 {
-		return fmt.Errorf("%d bytes too many", len(r.b))
-	}
-	return r.err
-}
+func readTally(r *wire.Reader) tally { return tally{r.Uvarint(), r.Uint64()} }

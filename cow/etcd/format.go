@@ -8,6 +8,8 @@ import (
 	"math"
 	"net/url"
 	"strings"
+
+	"github.com/cowstore/cowstore/cow/internal/wire"
 )
 
 // Under its prefix, which ends with a slash, a store has
@@ -30,9 +32,8 @@ const (
 )
 
 var (
-	errTooShort = errors.New("too short")
-	errSum      = errors.New("its checksum is wrong")
-	errForeign  = errors.New("there is no such key")
+	errSum     = errors.New("its checksum is wrong")
+	errForeign = errors.New("there is no such key")
 )
 
 // tableDir returns the directory of the rows of a table.
@@ -68,7 +69,7 @@ const sealed = 4 // bytes
 func unseal(key string, value []byte) ([]byte, error) {
 	n := len(value) - sealed
 	if n < 0 {
-		return nil, errTooShort
+		return nil, wire.ErrTooShort
 	}
 	if sum(key, value[:n]) != binary.LittleEndian.Uint32(value[n:]) {
 		return nil, errSum
@@ -88,10 +89,10 @@ type head struct {
 
 func (h head) encode() []byte {
 	b := binary.AppendUvarint(nil, format)
-	b = appendBytes(b, h.lineage)
+	b = wire.Append(b, h.lineage)
 	b = binary.AppendUvarint(b, h.version)
 	b = binary.AppendVarint(b, h.at)
-	b = appendBytes(b, h.writer)
+	b = wire.Append(b, h.writer)
 	b = binary.AppendUvarint(b, h.group)
 	return seal(headKey, b)
 }
@@ -104,12 +105,12 @@ func decodeHead(b []byte) (h head, err error) {
 	if b, err = unseal(headKey, b); err != nil {
 		return h, err
 	}
-	r := reader{b: b}
-	if v := r.uvarint(); v != format {
+	r := wire.NewReader(b)
+	if v := r.Uvarint(); v != format {
 		return h, fmt.Errorf("%w: it has format %d", ErrFormat, v)
 	}
-	h = head{lineage: r.text(), version: r.uvarint(), at: r.varint(), writer: r.text(), group: r.uvarint()}
-	return h, r.end()
+	h = head{lineage: r.Text(), version: r.Uvarint(), at: r.Varint(), writer: r.Text(), group: r.Uvarint()}
+	return h, r.End()
 }
 
 // A receipt is what a group was: how many commits, and what belongs to which.
@@ -136,7 +137,7 @@ func (r receipt) encode(writer string) []byte {
 		b = binary.AppendUvarint(b, c.set)
 		b = binary.AppendUvarint(b, uint64(len(c.removed)))
 		for _, key := range c.removed {
-			b = appendBytes(b, key)
+			b = wire.Append(b, key)
 		}
 	}
 	return seal(writers+writer, b)
@@ -146,21 +147,21 @@ func decodeReceipt(writer string, b []byte) (r receipt, err error) {
 	if b, err = unseal(writers+writer, b); err != nil {
 		return r, err
 	}
-	from := reader{b: b}
-	r.group, r.version = from.uvarint(), from.uvarint()
+	from := wire.NewReader(b)
+	r.group, r.version = from.Uvarint(), from.Uvarint()
 	last := int64(0)
-	for n := from.uvarint(); n > 0 && from.err == nil; n-- {
-		last += from.varint()
-		c := receiptCommit{at: last, set: from.uvarint()}
-		for n := from.uvarint(); n > 0 && from.err == nil; n-- {
-			c.removed = append(c.removed, from.text())
+	for n := from.Uvarint(); n > 0 && from.Err() == nil; n-- {
+		last += from.Varint()
+		c := receiptCommit{at: last, set: from.Uvarint()}
+		for n := from.Uvarint(); n > 0 && from.Err() == nil; n-- {
+			c.removed = append(c.removed, from.Text())
 		}
 		r.commits = append(r.commits, c)
 	}
-	if n := uint64(len(r.commits)); from.err == nil && (n == 0 || r.version == 0 || r.version > math.MaxUint64-n) {
+	if n := uint64(len(r.commits)); from.Err() == nil && (n == 0 || r.version == 0 || r.version > math.MaxUint64-n) {
 		return r, errors.New("it has no commits")
 	}
-	return r, from.end()
+	return r, from.End()
 }
 
 // last returns the version of the last commit.
@@ -178,56 +179,7 @@ func decodeRow(key string, b []byte) (version uint64, value []byte, err error) {
 	}
 	version, n := binary.Uvarint(b)
 	if n <= 0 {
-		return 0, nil, errTooShort
+		return 0, nil, wire.ErrTooShort
 	}
 	return version, b[n:], nil
-}
-
-func appendBytes(b []byte, s string) []byte {
-	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// A reader decodes what was encoded so. After an error it returns zero values.
-type reader struct {
-	b   []byte
-	err error
-}
-
-func (r *reader) skip(n int) {
-	if n <= 0 || n > len(r.b) {
-		r.b, r.err = nil, errTooShort
-		return
-	}
-	r.b = r.b[n:]
-}
-
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	r.skip(n)
-	return v
-}
-
-func (r *reader) varint() int64 {
-	v, n := binary.Varint(r.b)
-	r.skip(n)
-	return v
-}
-
-func (r *reader) text() string {
-	n := r.uvarint()
-	if n > uint64(len(r.b)) {
-		r.b, r.err = nil, errTooShort
-		return ""
-	}
-	s := string(r.b[:n])
-	r.b = r.b[n:]
-	return s
-}
-
-// end returns the error of reading all that there was.
-func (r *reader) end() error {
-	if r.err == nil && len(r.b) > 0 {
-		return fmt.Errorf("%d bytes too many", len(r.b))
-	}
-	return r.err
 }
