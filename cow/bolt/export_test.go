@@ -17,7 +17,8 @@ func Create(path string, db *cow.DB) error {
 	if err != nil {
 		return err
 	}
-	return create(path, line.Contents(), tables, Options{})
+	_, err = create(path, line.Contents(), tables, Options{})
+	return err
 }
 
 // Pause makes what is written wait until release is called.

@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/wire"
@@ -111,6 +112,14 @@ func mix(x uint64) uint64 {
 type moment struct {
 	version uint64
 	at      int64
+}
+
+// time returns when it was published; nanos is the reverse.
+func (m moment) time() time.Time {
+	if m.at == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, m.at)
 }
 
 // A state is what a file says of itself.
