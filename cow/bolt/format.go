@@ -37,6 +37,8 @@ const (
 	maxKey    = 32 << 10 // bbolt's limit for keys and names of buckets
 	maxCommit = 1 << 30  // bytes of one commit
 	maxName   = maxKey - 5
+
+	maxVersion = 1 << 54 // of cow, and far above what a DB gets to
 )
 
 // tableBucket returns the name of the bucket of a table.
@@ -182,6 +184,9 @@ func decodeState(b []byte) (*state, error) {
 	s := &state{lineage: r.Text()}
 	for _, m := range []*moment{&s.base, &s.tip} {
 		m.version, m.at = r.Uvarint(), r.Varint()
+	}
+	if r.Err() == nil && (s.base.version > s.tip.version || s.tip.version > maxVersion) {
+		return nil, fmt.Errorf("versions %d to %d cannot be", s.base.version, s.tip.version)
 	}
 	s.early = r.Uvarint() != 0
 	s.log = readTally(r)

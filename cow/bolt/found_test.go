@@ -57,3 +57,14 @@ func TestAKeyOfABranchIsFound(t *testing.T) {
 	}
 	require.Greater(t, found, 4)
 }
+
+// What a file says of itself is not believed where it cannot be.
+func TestVersionsThatCannotBe(t *testing.T) {
+	for _, of := range [][2]uint64{{1 << 63, 1 << 63}, {1<<64 - 1, 1<<64 - 1}, {1<<64 - 1, 0}, {7, 6}} {
+		path := temp(t)
+		require.NoError(t, bolt.CreateAt(path, of[0], of[1]))
+		require.ErrorIs(t, newShop().open(path, bolt.Options{}), bolt.ErrDamaged)
+		_, err := bolt.Check(path)
+		require.ErrorIs(t, err, bolt.ErrDamaged)
+	}
+}
