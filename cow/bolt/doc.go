@@ -2,7 +2,7 @@
 // survives the process and the machine. Reads stay what they are, all in memory.
 //
 //	var db cow.DB
-//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: bolt.Codec[Job]{}})
+//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
 //	db.Retain(cow.Retention{Versions: 1000})
 //	file, err := bolt.Open("jobs.db", &db, bolt.Options{})
 //	…

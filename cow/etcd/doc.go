@@ -3,7 +3,7 @@
 // etcd, and every replica goes through the same versions in the same order.
 //
 //	var db cow.DB
-//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: etcd.Codec[Job]{}})
+//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
 //	replica, err := etcd.Open(ctx, client, "apps/jobs", &db, etcd.Options{})
 //	…
 //	defer db.Close()

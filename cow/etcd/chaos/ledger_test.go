@@ -41,7 +41,7 @@ type ledger struct {
 func openLedger(t testing.TB, client *clientv3.Client, o etcd.Options) *ledger {
 	t.Helper()
 	l := &ledger{digests: make(map[uint64]uint64)}
-	number := cow.Options[int]{Codec: etcd.Codec[int]{}}
+	number := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	l.from = cow.NewTable[int](&l.db, "from", number)
 	l.to = cow.NewTable[int](&l.db, "to", number)
 	l.ops = cow.NewTable[string](&l.db, "ops", number)

@@ -204,8 +204,8 @@ func TestUnknownTables(t *testing.T) {
 	client := client(t, c)
 	b := open(t, client, "bank", quick)
 	var db cow.DB
-	last := cow.NewTable[string](&db, "last/writers", cow.Options[int]{Codec: etcd.Codec[int]{}})
-	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Derive: nil, Codec: etcd.Codec[int]{}})
+	last := cow.NewTable[string](&db, "last/writers", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Derive: nil, Codec: cow.Versioned[int]{}})
 	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
 	replica, err := etcd.Open(t.Context(), client, "bank", &db, quick)
 	require.NoError(t, err)
