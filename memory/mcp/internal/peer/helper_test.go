@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ type disk struct {
 	log      []string       // the keys that were written, in order
 	times    map[string]int // how often each ID came
 	from     int            // cursors before it are too old
+	feeds    atomic.Int32
 }
 
 func newDisk() *disk {
@@ -109,6 +111,8 @@ func (f *fake) Do(ctx context.Context, r store.Request) (json.RawMessage, error)
 
 func (f *fake) Changes(ctx context.Context, cursor string) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
+		f.feeds.Add(1)
+		defer f.feeds.Add(-1)
 		f.mu.Lock()
 		at, from := len(f.log), f.from
 		f.mu.Unlock()
@@ -140,6 +144,8 @@ func (f *fake) Changes(ctx context.Context, cursor string) iter.Seq2[store.Event
 		}
 	}
 }
+
+func (f *fake) following() int { return int(f.feeds.Load()) }
 
 func (f *fake) Close() error {
 	f.once.Do(func() {

@@ -2,8 +2,6 @@ package peer
 
 import (
 	"flag"
-	"os"
-	"testing"
 )
 
 var long = flag.Bool("long", false, "kill processes for minutes")
@@ -15,5 +13,3 @@ func times(short, inLong int) int {
 	}
 	return short
 }
-
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
