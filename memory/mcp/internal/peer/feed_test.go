@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"net/http"
 	"testing"
 	"time"
 
@@ -105,18 +107,15 @@ func TestAFeedFromNowOn(t *testing.T) {
 		_, err := second.Do(soon(t), write("before", "before"))
 		require.NoError(t, err)
 		s, _ := second.state()
-		last, got := "", make(chan store.Event)
-		failed := make(chan error, 1)
+		j, begun := *s.seat.(*joined), make(chan struct{})
+		j.streams = &http.Client{Transport: watched{j.streams.Transport, begun}}
+		last, failed := "", make(chan error, 1)
 		go func() {
-			for e, err := range s.seat.changes(soon(t), &last) { // as Changes calls it
-				if err != nil {
-					failed <- err
-					return
-				}
-				got <- e
+			for _, err := range j.changes(soon(t), &last) { // as Changes calls it
+				failed <- err
 			}
 		}()
-		require.Eventually(t, func() bool { return first.feeds() == 1 }, time.Minute, time.Millisecond)
+		<-begun
 		require.NoError(t, first.Close())
 		err = <-failed
 		if tells {
@@ -126,6 +125,33 @@ func TestAFeedFromNowOn(t *testing.T) {
 			require.ErrorIs(t, err, store.ErrCursor)
 		}
 	}
+}
+
+// A watched transport tells when the first line of an answer has been dealt with.
+type watched struct {
+	http.RoundTripper
+	begun chan struct{}
+}
+
+func (w watched) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := w.RoundTripper.RoundTrip(req)
+	if err == nil {
+		resp.Body = &watchedBody{ReadCloser: resp.Body, begun: w.begun}
+	}
+	return resp, err
+}
+
+type watchedBody struct {
+	io.ReadCloser
+	begun chan struct{}
+	reads int
+}
+
+func (b *watchedBody) Read(to []byte) (int, error) {
+	if b.reads++; b.reads == 2 { // the owner sends whole lines
+		close(b.begun)
+	}
+	return b.ReadCloser.Read(to)
 }
 
 // An owner that says nothing at all any more is asked again.
