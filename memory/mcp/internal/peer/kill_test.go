@@ -198,8 +198,12 @@ func (p *process) told() (owner bool, acked int) {
 // Three processes, of which one is killed at some time, the owner mostly, or ends by
 // itself, and is replaced, again and again.
 func TestKilled(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 12
+	}
 	for range times(1, 40) {
-		killSome(t, 40)
+		killSome(t, rounds)
 	}
 }
 
