@@ -4,7 +4,6 @@ package peer
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -155,21 +154,6 @@ func TestAnotherRelease(t *testing.T) {
 	}})
 	require.ErrorIs(t, err, ErrVersion)
 	require.ErrorContains(t, err, `"2"`)
-}
-
-// ask sends a request by hand.
-func ask(t *testing.T, p *Peer, method, path, v, body string) *http.Response {
-	t.Helper()
-	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return dial(ctx, p.socket)
-	}}}
-	req, err := http.NewRequestWithContext(soon(t), method, "http://memory"+path, strings.NewReader(body))
-	require.NoError(t, err)
-	req.Header.Set(versionHeader, v)
-	resp, err := c.Do(req)
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
 }
 
 // One that has joined and behaves badly stops nobody.
