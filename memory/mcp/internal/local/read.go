@@ -70,7 +70,7 @@ func allRelations(s memory.Snapshot, ns string, wanted func(relation) bool) []re
 
 // relationsOf returns the relations from or to one of some entities.
 func relationsOf(s memory.Snapshot, ns string, of []entity) []relation {
-	const few = 100 // for more, to go through all relations is faster
+	const few = 500 // for more, to go through all relations is faster
 	names := make(map[string]bool, len(of))
 	for _, e := range of {
 		names[e.Name] = true

@@ -15,7 +15,7 @@ import (
 // text search; and after them the best that only the text search finds.
 func (c *call) searchNodes() (any, error) {
 	const (
-		ranked = 200 // hits of the text search that decide on the order
+		ranked = 50 // hits of the text search that decide on the order
 		beyond = 10  // of them, what is without the query as it stands
 	)
 	args, err := decode[struct{ Query string }](c)
