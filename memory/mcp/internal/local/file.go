@@ -178,7 +178,11 @@ func (s *Store) ExportAll(w io.Writer) error { return s.m.Load().Export(w) }
 
 // ImportAll takes what ExportAll has written, in place of what is there under the same keys,
 // and returns how many lines there were.
-func (s *Store) ImportAll(r io.Reader) (int, error) { return s.m.Import(r) }
+func (s *Store) ImportAll(r io.Reader) (int, error) {
+	n, err := s.m.Import(r)
+	s.survey()
+	return n, err
+}
 
 // A Summary says what a namespace has.
 type Summary struct {

@@ -63,7 +63,7 @@ func (s *Store) survey() uint64 {
 	return snap.Version()
 }
 
-// follow keeps the count up to date, and tells what needs a vector, until the Store ends.
+// follow counts what comes and goes beside requests, and tells what needs a vector, until the Store ends.
 func (s *Store) follow(at uint64) {
 	for s.ctx.Err() == nil {
 		for commit, err := range s.m.DB().Changes(s.ctx, at) {
@@ -76,7 +76,9 @@ func (s *Store) follow(at uint64) {
 			}
 			at = commit.Version()
 			for c := range s.m.Rows(commit) {
-				s.used.Add(size(c.New) - size(c.Old))
+				if c.Kind == memory.Expired || onlyVector(c) { // what requests write they count themselves
+					s.used.Add(size(c.New) - size(c.Old))
+				}
 				s.embed.see(c.Space, c.New)
 			}
 		}

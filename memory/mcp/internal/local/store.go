@@ -56,7 +56,7 @@ type Store struct {
 	o    Options
 	line // the memory itself
 
-	used atomic.Int64 // bytes that entries take, about, a commit behind
+	used atomic.Int64 // bytes that entries take, about
 
 	mu    sync.Mutex
 	forks map[forkName]*fork

@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
@@ -14,7 +15,8 @@ import (
 type write struct {
 	base    memory.Snapshot // before the update
 	batch   *memory.Batch
-	changed int // entries
+	changed int   // entries
+	grown   int64 // bytes that entries take more, about
 	editors map[string]*memory.Editor
 }
 
@@ -26,7 +28,9 @@ func (c *call) update(l *line, f func(w *write) (any, error)) (json.RawMessage, 
 		return done, err
 	}
 	var result json.RawMessage
+	var grown int64
 	err := l.m.DB().UpdateContext(c.ctx, func(tx *cow.Tx) (err error) {
+		grown = 0
 		e := l.receipts.Edit(tx)
 		if r, ok := e.Get(c.ID); ok && c.ID != "" {
 			result, err = r.result()
@@ -41,12 +45,16 @@ func (c *call) update(l *line, f func(w *write) (any, error)) (json.RawMessage, 
 			}
 			return err
 		})
+		grown = w.grown
 		if err != nil || w.changed == 0 || c.ID == "" {
 			return err
 		}
 		l.keep(e, c.ID, receipt{Age: tx.Version(), Namespace: c.Namespace, Result: string(result)})
 		return nil
 	})
+	if l == &c.line && (err == nil || errors.Is(err, cow.ErrUnknownOutcome)) {
+		c.used.Add(grown)
+	}
 	return result, err
 }
 
@@ -64,16 +72,26 @@ func (w *write) in(space []string) *memory.Editor {
 func spaceKey(space []string) string { return strings.Join(space, "\x00") }
 
 func (w *write) put(space []string, key string, it memory.Item) error {
+	e := w.in(space)
+	was, _ := e.Entry(key)
+	if err := e.PutItem(key, it); err != nil {
+		return err
+	}
+	is, _ := e.Entry(key)
 	w.changed++
-	return w.in(space).PutItem(key, it)
+	w.grown += size(is) - size(was)
+	return nil
 }
 
 func (w *write) delete(space []string, key string) bool {
-	if !w.in(space).Delete(key) {
-		return false
+	e := w.in(space)
+	was, ok := e.Entry(key)
+	if ok {
+		e.Delete(key)
+		w.changed++
+		w.grown -= size(was)
 	}
-	w.changed++
-	return true
+	return ok
 }
 
 // putEntity stores an entity, without a vector: that was one of what it said before.
