@@ -16,7 +16,7 @@ import (
 func (c *call) searchNodes() (any, error) {
 	const (
 		ranked = 50 // hits of the text search that decide on the order
-		beyond = 10  // of them, what is without the query as it stands
+		beyond = 10 // of them, what is without the query as it stands
 	)
 	args, err := decode[struct{ Query string }](c)
 	if err == nil {
