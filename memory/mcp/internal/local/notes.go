@@ -2,6 +2,7 @@ package local
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,6 +101,9 @@ func checkNote(text string, folder, tags []string, metadata map[string]any, vect
 func checkVector(v []float32) error {
 	if len(v) > maxVector {
 		return store.Errorf(store.TooLarge, "a vector of %d dimensions, and %d are allowed", len(v), maxVector)
+	}
+	if len(v) > 0 && !slices.ContainsFunc(v, func(x float32) bool { return x != 0 }) {
+		return store.Errorf(store.Invalid, "a vector of zeros alone has no direction")
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package local
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"strconv"
 	"strings"
 
@@ -65,12 +67,12 @@ func (t target) in(ns string) (space []string, key string, err error) {
 
 // made returns a key for a note without one: the same if the request is sent again.
 func (c *call) made() string {
-	const random = 16
 	id := c.ID
-	if len(id) < random {
+	if id == "" {
 		id = rand.Text()
 	}
-	return "note-" + strings.ToLower(id[:random])
+	sum := sha256.Sum256([]byte(id))
+	return "note-" + hex.EncodeToString(sum[:8])
 }
 
 // versionOf returns the version of a cursor of a Memory.
