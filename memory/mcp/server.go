@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/mcp/internal/local"
+	"github.com/cowstore/cowstore/memory/mcp/internal/peer"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 	"github.com/cowstore/cowstore/memory/mcp/internal/tool"
 )
@@ -52,8 +54,10 @@ type Server struct {
 	following sync.WaitGroup
 }
 
-// Open opens the memory in the file at path, or makes one. Without a path it is in this
-// process alone, and ends with it.
+// Open opens the memory in the file at path, or makes one. If another process has the file,
+// requests go to that one, and when it ends, one of those that are left takes its place: what
+// was acknowledged stays, and what was under way is done once. Without a path the memory is
+// in this process alone, and ends with it.
 func Open(path string, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -65,8 +69,20 @@ func Open(path string, o Options) (*Server, error) {
 	return serve(st, o), nil
 }
 
-// openStore opens what answers the requests.
-func openStore(path string, o local.Options) (store.Store, error) { return local.Open(path, o) }
+// openFor is how long Open waits for a process that has the file and does not answer.
+const openFor = 30 * time.Second
+
+// openStore opens what answers the requests: the file itself, or, where another process has
+// it, that one, until it ends.
+func openStore(path string, o local.Options) (store.Store, error) {
+	open := func() (store.Store, error) { return local.Open(path, o) }
+	if path == "" {
+		return open()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openFor)
+	defer cancel()
+	return peer.Open(ctx, peer.Options{Path: path, Open: open, Log: o.Log})
+}
 
 func serve(st store.Store, o Options) *Server {
 	ctx, end := context.WithCancel(context.Background())

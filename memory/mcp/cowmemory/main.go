@@ -68,7 +68,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 	f.StringVar(&c.namespace, "namespace", "", "whose memory it is, of clients that do not `name` one")
 	f.StringVar(&c.http, "http", "", "serve over HTTP at this `address`, as 127.0.0.1:8123; "+tokenVariable+" or -token-file has the token that clients must bear")
 	f.StringVar(&c.tokenFile, "token-file", "", "a `file` that has the token")
-	f.StringVar(&c.embedURL, "embed-url", "", "the `URL` of an endpoint for embeddings in OpenAI's form, as http://localhost:11434/v1/embeddings; "+keyVariable+" has its key")
+	f.StringVar(&c.embedURL, "embed-url", "", "the `URL` of an endpoint for embeddings in OpenAI's form, as http://localhost:11434/v1, without /embeddings; "+keyVariable+" has its key")
 	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there")
 	f.BoolVar(&c.verbose, "v", false, "log more")
 	if err := f.Parse(args); err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	mcp "github.com/cowstore/cowstore/memory/mcp"
+	"github.com/cowstore/cowstore/memory/mcp/internal/embed"
 )
 
 // The variables of the environment that have secrets.
@@ -29,9 +30,11 @@ func (c *config) serve(ctx context.Context, _ []string) error {
 	}
 	o := mcp.Options{Namespace: c.namespace, Log: c.log, Token: token}
 	if c.embedURL != "" {
-		if o.Embed, err = embedder(c.embedURL, c.embedModel, os.Getenv(keyVariable)); err != nil {
+		client, err := embed.New(embed.Options{URL: c.embedURL, Model: c.embedModel, Key: os.Getenv(keyVariable)})
+		if err != nil {
 			return err
 		}
+		o.Embed = client.Embed
 	}
 	s, err := mcp.Open(path, o)
 	if err != nil {

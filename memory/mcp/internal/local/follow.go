@@ -23,7 +23,7 @@ func (s *Store) Changes(ctx context.Context, cursor string) iter.Seq2[store.Even
 		defer cancel(nil)
 		defer context.AfterFunc(s.ctx, func() { cancel(store.ErrClosed) })()
 		if cursor == "" {
-			cursor = s.m.Cursor(s.m.DB().Load().Version())
+			cursor = s.Cursor()
 		}
 		for commit, err := range s.m.DB().Resume(ctx, cursor) {
 			if err != nil {
@@ -48,6 +48,9 @@ func (s *Store) Changes(ctx context.Context, cursor string) iter.Seq2[store.Even
 		}
 	}
 }
+
+// Cursor returns the cursor of now, from which Changes goes on.
+func (s *Store) Cursor() string { return s.m.Cursor(s.m.DB().Load().Version()) }
 
 // survey counts what there is, and returns the version at which it did.
 func (s *Store) survey() uint64 {
