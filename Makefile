@@ -8,7 +8,7 @@ OTHER_GO ?= go1.27.0
 # What cannot be tested here is vetted, which compiles it.
 OTHERS ?= windows/amd64 darwin/arm64
 
-MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos bench
+MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos memory/mcp bench
 KERNEL = memory/vector/internal/kernel
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 

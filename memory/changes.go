@@ -89,24 +89,38 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string, w
 				yield(Change{}, bare.Named(err))
 				return
 			}
-			var changes []Change
-			for c := range m.tables.cleared.Rows(commit) {
-				old, _ := c.Old()
-				next, _ := c.New()
-				if next != nil && (old == nil || old.At != next.At) && wanted(c.Key) {
-					path, below := cutBelow(c.Key)
-					changes = append(changes, Change{Space: decodePath(path), Kind: Cleared, Below: below})
-				}
-			}
-			changes = m.appendRows(changes, commit, prefix)
-			for _, c := range changes {
-				c.Version, c.Time = commit.Version(), commit.Time()
+			for _, c := range m.appendCommit(nil, commit, prefix, wanted) {
 				if !yield(c, nil) {
 					return
 				}
 			}
 		}
 	}
+}
+
+// Rows returns an iterator over what a commit of the DB did to entries, as Changes has it:
+// for who follows the commits of the DB, and other tables besides. It is empty for a commit
+// that did nothing to them. The commit must be of the DB that the Memory is in, or a fork.
+func (m *Memory) Rows(c *cow.Commit) iter.Seq[Change] {
+	return slices.Values(m.appendCommit(nil, c, "", all))
+}
+
+// appendCommit appends what a commit did to entries whose names begin with prefix, and what
+// it cleared by marks that are wanted.
+func (m *Memory) appendCommit(changes []Change, commit *cow.Commit, prefix string, wanted func(mark string) bool) []Change {
+	for c := range m.tables.cleared.Rows(commit) {
+		old, _ := c.Old()
+		next, _ := c.New()
+		if next != nil && (old == nil || old.At != next.At) && wanted(c.Key) {
+			path, below := cutBelow(c.Key)
+			changes = append(changes, Change{Space: decodePath(path), Kind: Cleared, Below: below})
+		}
+	}
+	changes = m.appendRows(changes, commit, prefix)
+	for i := range changes {
+		changes[i].Version, changes[i].Time = commit.Version(), commit.Time()
+	}
+	return changes
 }
 
 // appendRows appends what a commit did to entries whose names begin with prefix.

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/cowstore/cowstore/cow/bolt"
+	"github.com/cowstore/cowstore/memory/mcp/internal/local"
+)
+
+// The commands that have a file to themselves: no server may have it.
+
+// existing returns the path of a file that is there.
+func (c *config) existing() (string, error) {
+	path, err := c.path()
+	if err == nil && path == "" {
+		err = errors.New("-memory is for a server")
+	}
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	return path, err
+}
+
+// explain says what to do about a file that a server has.
+func explain(err error) error {
+	if errors.Is(err, bolt.ErrLocked) {
+		return fmt.Errorf("%w: end the server, or the client that runs it, and try again", err)
+	}
+	return err
+}
+
+// with calls f with the open file.
+func (c *config) with(path string, f func(s *local.Store) error) error {
+	s, err := local.Open(path, local.Options{Log: c.log})
+	if err != nil {
+		return explain(err)
+	}
+	return errors.Join(f(s), s.Close())
+}
+
+func (c *config) inspect(context.Context, []string) error {
+	path, err := c.existing()
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return c.with(path, func(s *local.Store) error {
+		list, used, stats := s.Inspect()
+		fmt.Fprintf(c.out, "file      %s, %d bytes\nversion   %d, and %d before it are kept\nin memory about %d bytes, and %d of the past\n", path, info.Size(), stats.Commits, stats.Retained, used, stats.HeldBytes)
+		for _, n := range list {
+			fmt.Fprintf(c.out, "namespace %s: %d entities, %d relations, %d notes; %d with a vector\n", strconv.Quote(n.Namespace), n.Entities, n.Relations, n.Notes, n.Vectors)
+		}
+		return nil
+	})
+}
+
+func (c *config) export(_ context.Context, args []string) error {
+	all, rest, err := allFlag("export", c.err, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return errors.New("export writes to the standard output: send that to a file")
+	}
+	path, err := c.existing()
+	if err != nil {
+		return err
+	}
+	return c.with(path, func(s *local.Store) error {
+		if all {
+			return s.ExportAll(c.out)
+		}
+		return s.Export(c.namespace, c.out)
+	})
+}
+
+func (c *config) imports(ctx context.Context, args []string) error {
+	all, rest, err := allFlag("import", c.err, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return errors.New("import one file, or - for the standard input")
+	}
+	path, err := c.path()
+	if err == nil && path == "" {
+		err = errors.New("-memory is for a server")
+	}
+	if err != nil {
+		return err
+	}
+	from := c.in
+	if rest[0] != "-" {
+		f, err := os.Open(rest[0])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
+	}
+	return c.with(path, func(s *local.Store) error {
+		if all {
+			n, err := s.ImportAll(bufio.NewReader(from))
+			fmt.Fprintf(c.out, "%d lines\n", n)
+			return err
+		}
+		n, err := s.Import(ctx, c.namespace, from, func(lines int) { c.log.Info("importing", "lines", lines) })
+		if err == nil {
+			fmt.Fprintf(c.out, "%d entities and %d relations are new; %d were there already\n", n.Entities, n.Relations, n.Known)
+		}
+		return err
+	})
+}
+
+func (c *config) check(context.Context, []string) error {
+	path, err := c.existing()
+	if err != nil {
+		return err
+	}
+	info, err := bolt.Check(path)
+	if err != nil {
+		return explain(err)
+	}
+	_, err = fmt.Fprintf(c.out, "nothing is damaged; version %d, %d bytes free\n", info.Version, info.Free)
+	return err
+}
+
+func (c *config) compact(context.Context, []string) error {
+	path, err := c.existing()
+	if err != nil {
+		return err
+	}
+	before, err := os.Stat(path)
+	if err == nil {
+		err = bolt.Compact(path)
+	}
+	if err != nil {
+		return explain(err)
+	}
+	after, err := os.Stat(path)
+	if err == nil {
+		_, err = fmt.Fprintf(c.out, "%d bytes, %d before\n", after.Size(), before.Size())
+	}
+	return err
+}
+
+// allFlag parses the flags of a command that has -all.
+func allFlag(command string, stderr io.Writer, args []string) (all bool, rest []string, err error) {
+	f := flag.NewFlagSet(command, flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.BoolVar(&all, "all", false, "everything, of all namespaces, in the Memory's own format")
+	err = f.Parse(args)
+	return all, f.Args(), err
+}

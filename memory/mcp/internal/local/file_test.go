@@ -1,0 +1,140 @@
+package local_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow/bolt"
+	"github.com/cowstore/cowstore/memory/mcp/internal/local"
+	"github.com/cowstore/cowstore/memory/mcp/internal/store"
+)
+
+func TestTheReferencesFileComesAndGoes(t *testing.T) {
+	s := inMemory(t)
+	f := `{"type":"entity","name":"A","entityType":"x","observations":["1 < 2"]}
+
+{"type":"entity","name":"B","entityType":"y","observations":[],"more":1}
+{"type":"relation","from":"A","to":"B","relationType":"r"}
+{"type":"other"}
+{"type":"entity","name":"A","entityType":"again","observations":[]}
+{"type":"relation","from":"A","to":"B","relationType":"r"}`
+	n, err := s.Import(t.Context(), "", strings.NewReader(f), nil)
+	require.NoError(t, err)
+	require.Equal(t, local.Imported{Entities: 2, Relations: 1, Known: 2}, n)
+	var b strings.Builder
+	require.NoError(t, s.Export("", &b))
+	require.Equal(t, `{"type":"entity","name":"A","entityType":"x","observations":["1 < 2"]}
+{"type":"entity","name":"B","entityType":"y","observations":[]}
+{"type":"relation","from":"A","to":"B","relationType":"r"}
+`, b.String())
+	before := state(t, s)
+	n, err = s.Import(t.Context(), "", strings.NewReader(b.String()), nil)
+	require.NoError(t, err)
+	require.Equal(t, local.Imported{Known: 3}, n)
+	require.Equal(t, before, state(t, s))
+}
+
+func TestAnImportWithAnErrorDoesNothing(t *testing.T) {
+	s := filled(t)
+	before := state(t, s)
+	good := strings.Repeat(`{"type":"entity","name":"N","entityType":"x","observations":[]}`+"\n", 5000)
+	for bad, want := range map[string]string{
+		`{"type":"entity","name":"A"}`:                                          "name, entityType and observations",
+		`{"type":"entity","name":7,"entityType":"x","observations":[]}`:         "line 5001",
+		`{"type":"relation","from":"a","to":"b"}`:                               "from, to and relationType",
+		`{"type":"entity","name":"a\u0000","entityType":"x","observations":[]}`: "control character",
+		"{\"type\":\"entity\",\"name\":\"\xff\"}":                               "UTF-8",
+		`[`:                                    "line 5001",
+		strings.Repeat("[", 100):               "levels",
+		`"` + strings.Repeat("x", 5<<20) + `"`: "bytes",
+	} {
+		_, err := s.Import(t.Context(), "", strings.NewReader(good+bad), nil)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, "line 5001")
+		require.Equal(t, before, state(t, s))
+	}
+}
+
+func TestAnImportIsInBatches(t *testing.T) {
+	s := inMemory(t)
+	var steps []int
+	n, err := s.Import(t.Context(), "ns", bytes.NewReader(file(3000)), func(lines int) { steps = append(steps, lines) })
+	require.NoError(t, err)
+	require.Equal(t, local.Imported{Entities: 3000, Relations: 3000}, n)
+	require.Equal(t, []int{2000, 4000, 6000}, steps)
+	require.Empty(t, as[graph](t, do(t, s, "read_graph", ``)).Entities)
+	list, used, stats := s.Inspect()
+	require.Equal(t, []local.Summary{{Namespace: "ns", Entities: 3000, Relations: 3000}}, list)
+	require.EqualValues(t, 3, stats.Commits)
+	require.Positive(t, used)
+}
+
+func TestAllOfItComesAndGoes(t *testing.T) {
+	s := filled(t)
+	do(t, s, "remember", `{"text":"x","vector":[1,2],"tags":["t"],"namespace":"other","space":["a"]}`)
+	var b, again strings.Builder
+	require.NoError(t, s.ExportAll(&b))
+	other := inMemory(t)
+	_, err := other.ImportAll(strings.NewReader(b.String()))
+	require.NoError(t, err)
+	require.NoError(t, other.ExportAll(&again))
+	require.Equal(t, b.String(), again.String())
+	require.Equal(t, do(t, s, "read_graph", ``), do(t, other, "read_graph", ``))
+	do(t, other, "create_entities", `{"entities":[{"name":"later","entityType":"x","observations":[]}]}`)
+	names := as[graph](t, do(t, other, "read_graph", ``)).names()
+	require.Equal(t, "later", names[len(names)-1])
+}
+
+func TestOneProcessHasTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.cow")
+	open(t, path, local.Options{})
+	_, err := local.Open(path, local.Options{})
+	require.ErrorIs(t, err, bolt.ErrLocked)
+}
+
+// Whatever the arguments are, there is a result or an error for the client; and what is
+// refused changes nothing.
+func FuzzArguments(f *testing.F) {
+	for i, op := range []string{"create_entities", "create_relations", "add_observations", "delete_entities", "delete_observations", "delete_relations",
+		"search_nodes", "open_nodes", "remember", "recall", "forget", "history", "changes", "undo", "fork"} {
+		for _, args := range []string{family, ties, `{"entityNames":["Alice"]}`, `{"query":"a","names":["Alice"],"text":"x","key":"k"}`, `{"revision":1,"action":"create","name":"f"}`,
+			`{"observations":[{"entityName":"Alice","contents":["x"]}],"deletions":[{"entityName":"Alice","observations":["x"]}]}`} {
+			f.Add(i, args, op)
+		}
+	}
+	f.Fuzz(func(t *testing.T, i int, args, op string) {
+		s := filled(t)
+		before := state(t, s)
+		_, err := s.Do(t.Context(), store.Request{ID: fmt.Sprint(i), Op: op, Args: json.RawMessage(args)})
+		if err != nil {
+			var e *store.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, before, state(t, s))
+		}
+	})
+}
+
+func FuzzImport(f *testing.F) {
+	f.Add([]byte(`{"type":"entity","name":"A","entityType":"x","observations":["1"]}` + "\n" + `{"type":"relation","from":"A","to":"B","relationType":"r"}`))
+	f.Add([]byte("\n\n{}"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s := inMemory(t)
+		n, err := s.Import(t.Context(), "", bytes.NewReader(text), nil)
+		if err != nil {
+			require.Zero(t, n)
+			require.NotContains(t, state(t, s), "{")
+			return
+		}
+		var b bytes.Buffer
+		require.NoError(t, s.Export("", &b))
+		again, err := inMemory(t).Import(t.Context(), "", &b, nil)
+		require.NoError(t, err)
+		require.Equal(t, local.Imported{Entities: n.Entities, Relations: n.Relations}, again)
+	})
+}

@@ -1,0 +1,289 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/mcp/internal/store"
+)
+
+type recallArgs struct {
+	where
+	Query  string
+	Key    *string
+	Vector []float32
+	K      int
+	Offset int
+	Space  []string
+	Kind   string
+	Tags   []string
+	Where  map[string]any
+	Since  string
+}
+
+// A hit is a note or an entity that recall has found.
+type hit struct {
+	Kind      string         `json:"kind"`
+	Key       string         `json:"key"`
+	Space     []string       `json:"space,omitempty"`
+	Type      string         `json:"type,omitempty"`
+	Text      string         `json:"text"`
+	Truncated bool           `json:"truncated,omitempty"`
+	Score     float64        `json:"score,omitempty"`
+	Matched   []string       `json:"matched,omitempty"`
+	Tags      []string       `json:"tags,omitempty"`
+	Metadata  map[string]any `json:"metadata,omitempty"`
+	Created   string         `json:"created,omitempty"`
+	Updated   string         `json:"updated"`
+	Expires   string         `json:"expires,omitempty"`
+	Revision  uint64         `json:"revision"`
+}
+
+type recallResult struct {
+	Hits []hit  `json:"hits"`
+	More string `json:"more,omitempty"`
+}
+
+const (
+	hitText  = 4 << 10 // bytes of the text of a hit
+	queryFor = 2 * time.Second
+)
+
+func (c *call) recall() (any, error) {
+	args, err := decode[recallArgs](c)
+	if err != nil {
+		return nil, err
+	}
+	if err := args.check(); err != nil {
+		return nil, err
+	}
+	l, end, err := c.at(args.where)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
+	if args.Key != nil {
+		space := noteSpace(c.Namespace, args.Space)
+		e, ok := l.m.Space(space...).Entry(*args.Key)
+		if !ok {
+			return recallResult{Hits: []hit{}}, nil
+		}
+		return recallResult{Hits: []hit{newHit(memory.Hit{Entry: e}, space, maxText)}}, nil
+	}
+	filter, err := args.filter()
+	if err != nil {
+		return nil, err
+	}
+	o := memory.SearchOptions{K: args.Offset + args.K + 1, Filter: filter, Below: true}
+	space := l.m.Space(args.path(c.Namespace)...).Load()
+	var hits []memory.Hit
+	switch vector := args.Vector; {
+	case args.Query == "" && vector == nil:
+		return c.latest(l.m.Load(), &args, filter), nil
+	case args.Query == "":
+		hits, err = space.Search(vector, o)
+	default:
+		own := vector != nil
+		if !own {
+			vector = c.embedQuery(args.Query)
+		}
+		if vector != nil {
+			if hits, err = space.SearchBoth(vector, args.Query, o); err == nil || own {
+				break
+			}
+		}
+		hits, err = space.SearchText(args.Query, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	hits = hits[min(args.Offset, len(hits)):]
+	return c.page(&args, len(hits), func(i int) hit { return newHit(hits[i], hits[i].Space(), hitText) }), nil
+}
+
+// embedQuery returns the vector of a query, nil if there is none in time.
+func (c *call) embedQuery(query string) []float32 {
+	if c.o.Embed == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, queryFor)
+	defer cancel()
+	vectors, err := c.o.Embed(ctx, []string{clipTo(query, embedBytes)})
+	if err == nil && len(vectors) != 1 {
+		err = errors.New("not one vector")
+	}
+	if err != nil {
+		c.o.Log.Warn("a query has no vector, so text alone is searched", "error", err)
+		return nil
+	}
+	return vectors[0]
+}
+
+func (a *recallArgs) check() error {
+	err := checkFolder(a.Space)
+	if err == nil && a.Key != nil {
+		err = checkName("the key", *a.Key, maxName)
+	}
+	if err == nil {
+		err = checkLen("the query", a.Query, maxName)
+	}
+	if err == nil {
+		err = checkVector(a.Vector)
+	}
+	if a.K == 0 {
+		a.K = 10
+	}
+	if a.Kind == "" && (len(a.Space) > 0 || len(a.Tags) > 0 || len(a.Where) > 0) {
+		a.Kind = "note"
+	}
+	return err
+}
+
+// path returns the space that is searched, with what is below it.
+func (a *recallArgs) path(ns string) []string {
+	switch a.Kind {
+	case "note":
+		return noteSpace(ns, a.Space)
+	case "entity":
+		return entitySpace(ns)
+	}
+	return []string{ns}
+}
+
+func (a *recallArgs) filter() (memory.Filter, error) {
+	var all []memory.Filter
+	for _, tag := range a.Tags {
+		all = append(all, memory.Val(tagsField, tag).Exists())
+	}
+	for field, v := range a.Where {
+		all = append(all, memory.Val(metadataField, field).Eq(v))
+	}
+	if a.Since != "" {
+		t, err := time.Parse(time.RFC3339, a.Since)
+		if err != nil {
+			return memory.Filter{}, store.Errorf(store.Invalid, "since is not a time as 2026-01-31T00:00:00Z: %.100q", a.Since)
+		}
+		all = append(all, memory.Val(updatedField).Gte(t.UnixNano()))
+	}
+	f := memory.And(all...)
+	if err := f.Err(); err != nil {
+		return f, store.Errorf(store.Invalid, "where cannot be used: %v", err)
+	}
+	return f, nil
+}
+
+// latest returns what was written last.
+func (c *call) latest(s memory.Snapshot, args *recallArgs, filter memory.Filter) recallResult {
+	type found struct {
+		memory.Entry
+		space   []string
+		updated int64
+	}
+	var list []found
+	for path := range s.Spaces(memory.SpacesOptions{Prefix: args.path(c.Namespace)}) {
+		if len(path) < 2 || path[1] != entities && path[1] != notes {
+			continue
+		}
+		for e := range s.Space(path...).List(memory.ListOptions{}) {
+			if args.wants(e.Value) {
+				list = append(list, found{e, path, e.Value.Key(updatedField).Int()})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.updated, a.updated) })
+	list = list[min(args.Offset, len(list)):]
+	return c.page(args, len(list), func(i int) hit { return newHit(memory.Hit{Entry: list[i].Entry}, list[i].space, hitText) })
+}
+
+// wants is filter without a search.
+func (a *recallArgs) wants(v memory.Value) bool {
+	for _, tag := range a.Tags {
+		if !v.Key(tagsField).Key(tag).Exists() {
+			return false
+		}
+	}
+	for field, want := range a.Where {
+		w, err := memory.Freeze(want)
+		if err != nil || !memory.Equal(v.Key(metadataField).Key(field), w) {
+			return false
+		}
+	}
+	if a.Since == "" {
+		return true
+	}
+	t, err := time.Parse(time.RFC3339, a.Since)
+	return err == nil && v.Key(updatedField).Int() >= t.UnixNano()
+}
+
+// page returns the first K of n hits, as far as a result may be long.
+func (c *call) page(args *recallArgs, n int, at func(i int) hit) recallResult {
+	r := recallResult{Hits: []hit{}}
+	size := 0
+	for i := range n {
+		if i == args.K {
+			r.More = more("offset", args.Offset+i)
+			break
+		}
+		h := at(i)
+		b, _ := marshal(h)
+		if size += len(b); size > c.o.MaxResult && i > 0 {
+			r.More = more("offset", args.Offset+i)
+			break
+		}
+		r.Hits = append(r.Hits, h)
+	}
+	return r
+}
+
+func newHit(from memory.Hit, space []string, limit int) hit {
+	h := hit{Kind: "entity", Key: from.Key, Score: from.Score, Revision: from.Revision, Expires: stamp(from.Expires)}
+	var created, updated int64
+	if space[1] == notes {
+		n := noteOf(from.Value)
+		h.Kind, h.Space, h.Text, h.Tags, h.Metadata = "note", space[2:], n.text, n.tags, n.metadata
+		created, updated = n.created, n.updated
+	} else {
+		e := entityOf(from.Value)
+		h.Type, h.Text = e.Type, strings.Join(e.Observations, "\n")
+		created, updated = e.created, e.updated
+	}
+	h.Created, h.Updated = stamp(time.Unix(0, created)), stamp(time.Unix(0, updated))
+	if len(h.Text) > limit {
+		h.Text, h.Truncated = clipTo(h.Text, limit), true
+	}
+	const most = 8
+	for _, m := range from.Matches() {
+		if word := strings.ToLower(m.Text[m.From:m.To]); len(h.Matched) < most && !slices.Contains(h.Matched, word) {
+			h.Matched = append(h.Matched, word)
+		}
+	}
+	return h
+}
+
+// stamp returns a time for people, "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// clipTo returns the first n bytes of a text, or a few less, so that it stays UTF-8.
+func clipTo(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// clip returns a text for an error.
+func clip(s string) string { return clipTo(s, 200) }

@@ -1,0 +1,130 @@
+// Package local keeps a memory in one file, and answers requests to it: all tools are
+// here.
+//
+// Everything is an entry of one Memory, in spaces whose path begins with the namespace:
+// see layout.go. So undo, forks, history, expiry and export work on entities, relations and
+// notes alike. Beside the Memory, in the same DB and the same updates, is a table of
+// receipts, by which a request that is sent again is not done again: see receipts.go.
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/bolt"
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/mcp/internal/store"
+)
+
+// Options say how a Store behaves. The zero value is right for most.
+type Options struct {
+	Retain    cow.Retention // how much of the past is kept; zero: 10,000 versions, 30 days, 64 MiB
+	MaxBytes  int64         // that entries take, about; 0: 1 GiB. What would be more is refused
+	MaxResult int           // bytes of the result of a tool that can be cut; 0: 64 KiB
+	Log       *slog.Logger  // nil: none
+
+	// Embed, if not nil, returns the vectors of texts, all with the same number of
+	// dimensions. It is called by one goroutine for what was written, and by recall for
+	// queries, which wait for it for two seconds at most.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+func (o *Options) complete() {
+	if o.Retain == (cow.Retention{}) {
+		o.Retain = cow.Retention{Versions: 10_000, Age: 30 * 24 * time.Hour, Bytes: 64 << 20}
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 1 << 30
+	}
+	if o.MaxResult == 0 {
+		o.MaxResult = 64 << 10
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+}
+
+// A Store is a memory in a file. It is made by Open, must not be copied, and is safe for
+// concurrent use.
+type Store struct {
+	o    Options
+	line // the memory itself
+
+	used atomic.Int64 // bytes that entries take, about
+
+	mu    sync.Mutex
+	forks map[forkName]*fork
+
+	folded folded
+	embed  *embedder // nil: none
+
+	ctx    context.Context // ends with the Store
+	end    context.CancelFunc
+	ending sync.WaitGroup
+	closed atomic.Bool
+}
+
+var _ store.Store = (*Store)(nil)
+
+// A line is a Memory with its receipts: that of the Store, or of a fork.
+type line struct {
+	m        *memory.Memory
+	receipts *cow.Table[string, receipt]
+	order    *cow.Index[string, receipt, uint64]
+}
+
+// Open opens the memory in the file at path, or makes one. Without a path it is in memory
+// alone. If another process has the file the error wraps bolt.ErrLocked.
+func Open(path string, o Options) (*Store, error) {
+	o.complete()
+	s := &Store{o: o, forks: make(map[forkName]*fork)}
+	db := new(cow.DB)
+	s.m = memory.On(db, memory.Options{TextOf: textOf})
+	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: bolt.Codec[receipt]{}})
+	db.Retain(o.Retain)
+	var err error
+	if s.order, err = cow.NewMultiIndex(s.receipts, "by age", receiptAge, cow.IndexOptions[string]{}); err != nil {
+		return nil, fmt.Errorf("open the memory: %w", err)
+	}
+	if path != "" {
+		if _, err := bolt.Open(path, db, bolt.Options{}); err != nil {
+			return nil, fmt.Errorf("open the memory: %w", err)
+		}
+	}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	if o.Embed != nil {
+		s.embed = newEmbedder(s)
+		s.ending.Go(s.embed.run)
+	}
+	at := s.survey()
+	s.ending.Go(func() { s.follow(at) })
+	s.ending.Go(s.sweep)
+	return s, nil
+}
+
+// sweep removes what has expired, until the Store ends.
+func (s *Store) sweep() {
+	err := s.m.SweepEvery(s.ctx, time.Minute)
+	if err != nil && s.ctx.Err() == nil {
+		s.o.Log.Error("what has expired is not removed any more", "error", err)
+	}
+}
+
+// Close ends the Store; see store.Store.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	s.end()
+	s.ending.Wait()
+	if err := s.m.DB().Close(); err != nil && !errors.Is(err, cow.ErrClosed) {
+		return fmt.Errorf("close the memory: %w", err)
+	}
+	return nil
+}

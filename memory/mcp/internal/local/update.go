@@ -1,0 +1,144 @@
+package local
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/mcp/internal/store"
+)
+
+// A write is one update under way.
+type write struct {
+	base    memory.Snapshot // before the update
+	batch   *memory.Batch
+	changed int   // entries
+	grown   int64 // bytes that entries take more, about
+	editors map[string]*memory.Editor
+}
+
+// update does a request that writes, at most once: f writes, and what it returns is
+// the result. The receipt is written in the same update. One that changed nothing gets
+// none: to do it again is to do it later.
+func (c *call) update(l *line, f func(w *write) (any, error)) (json.RawMessage, error) {
+	if done, err := l.receipt(c.ID); done != nil || err != nil {
+		return done, err
+	}
+	var result json.RawMessage
+	var grown int64
+	err := l.m.DB().UpdateContext(c.ctx, func(tx *cow.Tx) (err error) {
+		grown = 0
+		e := l.receipts.Edit(tx)
+		if r, ok := e.Get(c.ID); ok && c.ID != "" {
+			result, err = r.result()
+			return err
+		}
+		w := &write{base: l.m.In(tx.Base()), editors: make(map[string]*memory.Editor)}
+		err = l.m.BatchIn(tx, func(b *memory.Batch) error {
+			w.batch = b
+			done, err := f(w)
+			if err == nil {
+				result, err = marshal(done)
+			}
+			return err
+		})
+		grown = w.grown
+		if err != nil || w.changed == 0 || c.ID == "" {
+			return err
+		}
+		l.keep(e, c.ID, receipt{Age: tx.Version(), Namespace: c.Namespace, Result: string(result)})
+		return nil
+	})
+	if l == &c.line && (err == nil || errors.Is(err, cow.ErrUnknownOutcome)) {
+		c.used.Add(grown)
+	}
+	return result, err
+}
+
+func (w *write) in(space []string) *memory.Editor {
+	key := spaceKey(space)
+	e := w.editors[key]
+	if e == nil {
+		e = w.batch.Space(space...)
+		w.editors[key] = e
+	}
+	return e
+}
+
+// spaceKey returns a space in one string: no element has a zero byte.
+func spaceKey(space []string) string { return strings.Join(space, "\x00") }
+
+func (w *write) put(space []string, key string, it memory.Item) error {
+	e := w.in(space)
+	was, _ := e.Entry(key)
+	if err := e.PutItem(key, it); err != nil {
+		return err
+	}
+	is, _ := e.Entry(key)
+	w.changed++
+	w.grown += size(is) - size(was)
+	return nil
+}
+
+func (w *write) delete(space []string, key string) bool {
+	e := w.in(space)
+	was, ok := e.Entry(key)
+	if ok {
+		e.Delete(key)
+		w.changed++
+		w.grown -= size(was)
+	}
+	return ok
+}
+
+// putEntity stores an entity, without a vector: that was one of what it said before.
+func (w *write) putEntity(ns string, e entity) error {
+	return w.put(entitySpace(ns), e.Name, memory.Item{Value: e.value()})
+}
+
+func (w *write) putRelation(ns string, r relation) error {
+	if err := w.put([]string{ns, out}, r.outKey(), memory.Item{Value: r.value()}); err != nil {
+		return err
+	}
+	return w.put([]string{ns, in}, r.inKey(), memory.Item{Value: r.value()})
+}
+
+func (w *write) deleteRelation(ns string, r relation) bool {
+	w.delete([]string{ns, in}, r.inKey())
+	return w.delete([]string{ns, out}, r.outKey())
+}
+
+// deleteEntity removes an entity, and all relations from it and to it, of which it returns
+// how many there were. Relations that the same update has made are not found.
+func (w *write) deleteEntity(ns, name string) (found bool, n int) {
+	found = w.delete(entitySpace(ns), name)
+	for _, side := range []string{out, in} {
+		for e := range w.base.Space(ns, side).List(memory.ListOptions{Prefix: relationPrefix(name)}) {
+			if w.deleteRelation(ns, relationOf(e.Value)) {
+				n++
+			}
+		}
+	}
+	return found, n
+}
+
+// room returns an error if the memory is too full for a call that adds to it.
+func (c *call) room() error {
+	if c.used.Load()+int64(len(c.Args)) > c.o.MaxBytes {
+		return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with more", c.o.MaxBytes)
+	}
+	return nil
+}
+
+// unique returns the strings without those that came before.
+func unique(list []string) []string {
+	seen := make(map[string]bool, len(list))
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool {
+		was := seen[s]
+		seen[s] = true
+		return was
+	})
+}

@@ -1,0 +1,136 @@
+// Package tool has the tools of the server: their names, descriptions, schemas, and what
+// their arguments must be.
+package tool
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// What arguments may be.
+const (
+	MaxArgs  = 4 << 20 // bytes
+	MaxDepth = 64      // levels of objects and arrays
+)
+
+//go:embed tools.json
+var definitions []byte
+
+// A Tool is one of the tools. It must not be modified.
+type Tool struct {
+	mcp.Tool
+	input *jsonschema.Resolved
+}
+
+// All are the tools, in the order in which they are listed.
+var All = load()
+
+func load() (tools []*Tool) {
+	var list []struct {
+		mcp.Tool
+		InputSchema  *jsonschema.Schema `json:"inputSchema"`
+		OutputSchema json.RawMessage    `json:"outputSchema"`
+	}
+	if err := json.Unmarshal(definitions, &list); err != nil {
+		panic(fmt.Sprintf("tool: tools.json: %v", err))
+	}
+	for _, d := range list {
+		t := &Tool{Tool: d.Tool}
+		t.InputSchema, t.OutputSchema = d.InputSchema, d.OutputSchema
+		var err error
+		if t.input, err = d.InputSchema.Resolve(nil); err != nil {
+			panic(fmt.Sprintf("tool: tools.json: %s: %v", d.Name, err))
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+// Get returns the tool of that name.
+func Get(name string) (*Tool, bool) {
+	for _, t := range All {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return nil, false
+}
+
+// Writes reports whether the tool may change the memory.
+func (t *Tool) Writes() bool { return !t.Annotations.ReadOnlyHint }
+
+// Decode checks arguments against limits and the schema of the tool, and decodes them into
+// to. No arguments are an empty object; members that the schema does not know are ignored.
+func (t *Tool) Decode(args json.RawMessage, to any) error {
+	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
+		args = json.RawMessage("{}")
+	}
+	var instance any
+	if err := Unmarshal(args, &instance); err != nil {
+		return err
+	}
+	if err := t.input.Validate(instance); err != nil {
+		return fmt.Errorf("the arguments do not fit: %s", short(err))
+	}
+	if err := json.Unmarshal(args, to); err != nil {
+		return fmt.Errorf("the arguments do not fit: %s", short(err))
+	}
+	return nil
+}
+
+// Unmarshal decodes a text that is not trusted.
+func Unmarshal(text []byte, to any) error {
+	switch {
+	case len(text) > MaxArgs:
+		return fmt.Errorf("%d bytes of JSON, and %d are allowed", len(text), MaxArgs)
+	case !utf8.Valid(text):
+		return errors.New("this is not UTF-8")
+	case isDeep(text):
+		return fmt.Errorf("this is nested more than %d levels", MaxDepth)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		return fmt.Errorf("this does not fit: %s", short(err))
+	}
+	return nil
+}
+
+// isDeep reports whether a text is nested too deeply. It goes before all that decodes, and
+// needs no valid JSON.
+func isDeep(text []byte) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// short returns the text of an error for the model: what matters of a failed validation
+// is at its end, and it may quote the whole value.
+func short(err error) string {
+	const head, tail = 100, 300
+	s := strings.ReplaceAll(err.Error(), "validating root: ", "")
+	if len(s) <= head+tail {
+		return s
+	}
+	return strings.ToValidUTF8(s[:head], "") + " … " + strings.ToValidUTF8(s[len(s)-tail:], "")
+}

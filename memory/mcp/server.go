@@ -1,0 +1,155 @@
+package mcp
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/mcp/internal/local"
+	"github.com/cowstore/cowstore/memory/mcp/internal/peer"
+	"github.com/cowstore/cowstore/memory/mcp/internal/store"
+	"github.com/cowstore/cowstore/memory/mcp/internal/tool"
+)
+
+// Version is what the server says it is.
+const Version = "0.1.0"
+
+// Options say how a memory is served. The zero value is right for most.
+type Options struct {
+	Namespace string        // of clients that do not name one
+	Retain    cow.Retention // how much of the past is kept; zero: 10,000 versions, 30 days, 64 MiB
+	MaxBytes  int64         // that the memory may take, about; 0: 1 GiB. What would be more is refused
+	Log       *slog.Logger  // nil: none
+
+	// Embed, if not nil, returns the vectors of texts, all with the same number of
+	// dimensions, for searches by what is meant. It is called beside the writers.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
+
+	// Token is what clients over HTTP must bear. Without one they need none, and
+	// ListenAndServe serves this machine alone.
+	Token string
+
+	// Rate is how many requests a second each address may make over HTTP, for some time
+	// ten times as many; 0: 100.
+	Rate float64
+}
+
+// A Server serves one memory to any number of clients. It is made by Open, must not be
+// copied, and is safe for concurrent use.
+type Server struct {
+	o     Options
+	store store.Store
+
+	mu      sync.Mutex
+	servers map[string]*mcp.Server // by namespace
+
+	end       context.CancelFunc
+	following sync.WaitGroup
+}
+
+// Open opens the memory in the file at path, or makes one. If another process has the file,
+// requests go to that one, and when it ends, one of those that are left takes its place: what
+// was acknowledged stays, and what was under way is done once. Without a path the memory is
+// in this process alone, and ends with it.
+func Open(path string, o Options) (*Server, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	st, err := openStore(path, local.Options{Retain: o.Retain, MaxBytes: o.MaxBytes, Log: o.Log, Embed: o.Embed})
+	if err != nil {
+		return nil, err
+	}
+	return serve(st, o), nil
+}
+
+// openFor is how long Open waits for a process that has the file and does not answer.
+const openFor = 30 * time.Second
+
+// openStore opens what answers the requests: the file itself, or, where another process has
+// it, that one, until it ends.
+func openStore(path string, o local.Options) (store.Store, error) {
+	open := func() (store.Store, error) { return local.Open(path, o) }
+	if path == "" {
+		return open()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), openFor)
+	defer cancel()
+	return peer.Open(ctx, peer.Options{Path: path, Open: open, Log: o.Log})
+}
+
+func serve(st store.Store, o Options) *Server {
+	ctx, end := context.WithCancel(context.Background())
+	s := &Server{o: o, store: st, servers: make(map[string]*mcp.Server), end: end}
+	s.following.Go(func() { s.follow(ctx) })
+	return s
+}
+
+// Close ends the memory; what was acknowledged is on disk. Calls after it are errors.
+func (s *Server) Close() error {
+	s.end()
+	s.following.Wait()
+	return s.store.Close()
+}
+
+// ServeStdio serves one client over the standard input and output, until it ends the
+// connection, or ctx ends.
+func (s *Server) ServeStdio(ctx context.Context) error {
+	// more than arguments may have, so that too long ones are an error of the tool
+	return s.Serve(ctx, &mcp.StdioTransport{MaxLineLength: 2*tool.MaxArgs + 1<<20})
+}
+
+// Serve serves one client over a transport of the SDK, as ServeStdio does.
+func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
+	server, err := s.server(s.o.Namespace)
+	if err != nil {
+		return err
+	}
+	return server.Run(ctx, t)
+}
+
+const (
+	maxNamespaces = 1000 // that clients have named since the server was started
+	instructions  = "This is your memory: it outlives the conversation. Recall before you answer what you may have been told before. " +
+		"Store facts about named things with create_entities, add_observations and create_relations, and anything else with remember. " +
+		"Every write has a revision and can be undone."
+)
+
+// server returns what serves the clients of a namespace.
+func (s *Server) server(namespace string) (*mcp.Server, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if server, ok := s.servers[namespace]; ok {
+		return server, nil
+	}
+	if len(s.servers) >= maxNamespaces {
+		return nil, fmt.Errorf("more than %d namespaces are in use", maxNamespaces)
+	}
+	server := mcp.NewServer(&mcp.Implementation{Name: "cowmemory", Title: "Memory", Version: Version}, &mcp.ServerOptions{
+		Instructions:       instructions,
+		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
+		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	for _, t := range tool.All {
+		server.AddTool(&t.Tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return s.call(ctx, namespace, t, r.Params.Arguments), nil
+		})
+	}
+	s.addResources(server, namespace)
+	s.servers[namespace] = server
+	return server, nil
+}
+
+// newID returns the id of a request.
+func newID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // it does not fail
+	return hex.EncodeToString(b[:])
+}
