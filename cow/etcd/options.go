@@ -24,8 +24,9 @@ type Options struct {
 
 	// MaxOps and MaxBytes are what etcd takes in one transaction, its flags
 	// --max-txn-ops and --max-request-bytes; 0 means etcd's own defaults, 128 and
-	// 1.5 MiB. An update needs two operations more than it changes rows. All
-	// replicas may have other limits.
+	// 1.5 MiB. An update needs two operations more than it changes rows. For more than
+	// 2 MiB the client needs a larger MaxCallSendMsgSize, too. All replicas may have other
+	// limits.
 	MaxOps   int
 	MaxBytes int
 
