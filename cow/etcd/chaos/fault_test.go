@@ -199,6 +199,25 @@ func TestAnotherCluster(t *testing.T) {
 	require.NoError(t, again.move(t.Context(), "w", 2, 1, 2, 3))
 }
 
+// The watch tells by itself, before what another cluster says is published.
+func TestAnotherClusterThatWentOn(t *testing.T) {
+	c, d := start(t, cluster.Options{}), start(t, cluster.Options{Token: "other"})
+	rare := quick
+	rare.Check = time.Hour
+	b := open(t, client(t, c), "bank", rare)
+	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
+	copyStore(t, direct(t, c), direct(t, d), "bank/")
+	there := open(t, direct(t, d), "bank", quick)
+	require.NoError(t, there.move(t.Context(), "w", 2, 1, 2, 3))
+	require.Equal(t, b.db.Lineage(), there.db.Lineage())
+	proxy := c.Members[0].Proxy
+	proxy.Redirect(d.Members[0].Proxy)
+	proxy.Cut()
+	proxy.Mend()
+	b.mustFail(t, etcd.ErrRestored)
+	require.Equal(t, uint64(1), b.db.Load().Version())
+}
+
 // mustFail demands that updates fail with an error, in the end, and reads go on.
 func (b *bank) mustFail(t *testing.T, with error) {
 	t.Helper()
@@ -319,6 +338,11 @@ func TestWhatIsLogged(t *testing.T) {
 	require.NoError(t, err)
 	waitFor(t, func() bool { return book.has("ERROR the replica has failed") })
 	require.ErrorIs(t, b.replica.Status().Err, etcd.ErrDamaged)
+	for range 2 {
+		_, err = b.replica.Fresh(t.Context())
+		require.Equal(t, b.replica.Status().Err, err)
+	}
+	require.False(t, book.has("ERROR the replica has failed"), "again")
 }
 
 func TestClose(t *testing.T) {
