@@ -19,7 +19,7 @@ import (
 
 // A Replica is a DB that is the same on many machines, by a store in etcd. It is made by
 // Open, must not be copied, and is safe for concurrent use. Closing the DB closes it, but
-// not the client.
+// not the client, which must be closed after it.
 type Replica struct {
 	client *clientv3.Client
 	prefix string // ends with a slash
