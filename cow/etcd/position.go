@@ -67,9 +67,6 @@ type known struct {
 func (r *Replica) moved(at position) {
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
-	if at.version == r.known.at.version { // a check may know more
-		at.revision = max(at.revision, r.known.at.revision)
-	}
 	r.known.at = at
 	r.known.latest = max(r.known.latest, at.version)
 }
