@@ -75,6 +75,7 @@
 //     from then on with an error that names the key, and the versions stay as they are.
 //   - Another cluster answers, or one that has forgotten what it told: likewise, with
 //     ErrRestored. Open the store with a new DB.
+//   - The client is closed before the DB: likewise.
 //
 // # What is not promised
 //
