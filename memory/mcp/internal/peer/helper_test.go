@@ -179,7 +179,7 @@ type real struct {
 
 func openReal(path string) (*real, error) {
 	s := new(real)
-	o := cow.Options[int]{Codec: bolt.Codec[int]{}}
+	o := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	s.counts = cow.NewTable[string](&s.db, "counts", o)
 	s.receipts = cow.NewTable[string](&s.db, "receipts", o)
 	s.db.Retain(cow.Retention{Versions: 1 << 20})
