@@ -208,3 +208,42 @@ func BenchmarkSlowestPut(b *testing.B) {
 		})
 	}
 }
+
+// A turn of an agent reads a space that nobody has read for a while, of many: what it
+// waits for is memory.
+func BenchmarkSearchOneOfManySpaces(b *testing.B) {
+	const users, each, dim = 1000, 494, 64
+	r := rand.New(rand.NewPCG(1, 1))
+	random := func() []float32 {
+		v := make([]float32, dim)
+		for i := range v {
+			v[i] = float32(r.NormFloat64())
+		}
+		return v
+	}
+	m := memory.New(memory.Options{NoText: true})
+	spaces := make([]memory.Space, users)
+	for u := range spaces {
+		spaces[u] = m.Space("user", fmt.Sprint(u), "notes")
+		if err := m.Batch(func(batch *memory.Batch) error {
+			e := batch.Space(spaces[u].Path()...)
+			for i := range each {
+				if err := e.PutItem(fmt.Sprintf("note-%04d", i), memory.Item{Value: record(i), Vector: random()}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	runtime.GC()
+	query, i := random(), 0
+	b.ReportAllocs()
+	for b.Loop() {
+		i++
+		if hits, err := spaces[i*7919%users].Search(query, memory.SearchOptions{}); err != nil || len(hits) != 10 {
+			b.Fatal(len(hits), err)
+		}
+	}
+}

@@ -51,35 +51,43 @@ type clearings struct {
 	*snapshot.Map[string, *clearing]
 }
 
-// alive reports whether what was written to a space at a revision is still there.
+// alive reports whether what was written to a space at a revision, or is Pending, is
+// still there.
 func (c clearings) alive(path string, revision uint64) bool {
-	if c.left() == 0 || revision == Pending {
-		return true
-	}
-	return !c.goneBy(path, revision) && c.aliveBelow(path, revision)
+	return revision > c.latest(path).At
 }
 
 // aliveBelow is alive for what is below a path, of which those that are for one space
 // alone do not tell.
 func (c clearings) aliveBelow(path string, revision uint64) bool {
-	if c.left() == 0 || revision == Pending {
-		return true
-	}
-	if c.goneBy(path+aboveBelow, revision) {
-		return false
-	}
-	for path := range above(path) {
-		if c.goneBy(path+aboveBelow, revision) {
-			return false
-		}
-	}
-	return true
+	return revision > c.latestBelow(path).At
 }
 
-// goneBy reports whether what was written at a revision is gone by the mark of a key.
-func (c clearings) goneBy(key string, revision uint64) bool {
-	mark, ok := c.Get(key)
-	return ok && revision <= mark.At
+// latest returns the latest mark that is for a space; at 0, if there is none.
+func (c clearings) latest(path string) mark {
+	return c.later(path, c.latestBelow(path))
+}
+
+// latestBelow is latest for what is below a path.
+func (c clearings) latestBelow(path string) mark {
+	if c.left() == 0 {
+		return mark{}
+	}
+	last := c.later(path+aboveBelow, mark{})
+	for path := range above(path) {
+		last = c.later(path+aboveBelow, last)
+	}
+	return last
+}
+
+// later returns the mark of a key, if there is one that is later than another.
+func (c clearings) later(key string, than mark) mark {
+	if c.left() > 0 {
+		if m, ok := c.Get(key); ok && m.At > than.At {
+			return mark{nameText(key), m.At}
+		}
+	}
+	return than
 }
 
 // clearings returns the marks of a snapshot.
@@ -273,24 +281,6 @@ func (b *Batch) marks() (all []mark) {
 		}
 	}
 	return all
-}
-
-// latest returns the latest mark that is for a space; at 0, if there is none.
-func (c clearings) latest(path string) (last mark) {
-	if c.left() == 0 {
-		return last
-	}
-	look := func(key string) {
-		if m, ok := c.Get(key); ok && m.At > last.At {
-			last = mark{nameText(key), m.At}
-		}
-	}
-	look(path)
-	look(path + aboveBelow)
-	for path := range above(path) {
-		look(path + aboveBelow)
-	}
-	return last
 }
 
 // gone reports whether what a space had in an older snapshot was cleared until a newer one.

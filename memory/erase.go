@@ -56,9 +56,6 @@ func (s Space) Erase(key string) (Erasure, error) {
 
 // knows reports whether the Memory has a row of that name in any version that it keeps.
 func (m *Memory) knows(name string) bool {
-	if m.entries.In(m.db.Load()).Has(name) {
-		return true
-	}
 	for _, root := range m.db.Pins() {
 		if m.entries.In(root).Has(name) {
 			return true

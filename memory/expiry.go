@@ -74,8 +74,8 @@ func (b *Batch) sweep(n int) int {
 
 // Sweep removes all entries that have expired, what spaces have too much since Configure,
 // and the rest of all spaces that were cleared, a few at a time so that writers need not
-// wait long, and returns how many had expired. They cannot be read any more in any case, and every other write removes some,
-// so that it is needed only where little is written.
+// wait long, and returns how many had expired. They cannot be read any more in any case,
+// and every other write removes some, so that it is needed only where little is written.
 func (m *Memory) Sweep() (n int, err error) {
 	if err := m.shrink(); err != nil {
 		return 0, err

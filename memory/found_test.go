@@ -176,6 +176,33 @@ func TestUndoLeavesAloneWhatWasSwept(t *testing.T) {
 	})
 }
 
+// An update that clears a space may sweep, too.
+func TestUndoOfAClearLeavesAloneWhatWasSwept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, n := range []int{1, 200} { // removed at once, and marked
+			m := memory.New(memory.Options{})
+			m.Retain(cow.Retention{Versions: 100})
+			require.NoError(t, errOf(m.Space("a").PutItem("k", memory.Item{Value: 1, TTL: time.Second})))
+			require.NoError(t, m.Batch(func(b *memory.Batch) error {
+				for i := range n {
+					require.NoError(t, b.Space("b").Put(fmt.Sprint(i), i))
+				}
+				return nil
+			}))
+			time.Sleep(2 * time.Second)
+			cleared, err := m.Space("b").Clear() // and sweeps k
+			require.NoError(t, err)
+			require.Equal(t, n, cleared)
+			version := m.Load().Version()
+			require.NoError(t, errOf(m.Space("a").Put("k", 2)))
+			require.NoError(t, m.Undo(version))
+			require.Equal(t, n, m.Space("b").Len())
+			v, _ := m.Space("a").Get("k")
+			require.EqualValues(t, 2, v.Int())
+		}
+	})
+}
+
 // An Erase reports no Memory that is not its caller's, and waits for nobody.
 func TestEraseBesideForksThatAreInUse(t *testing.T) {
 	m := memory.New(memory.Options{})

@@ -132,35 +132,29 @@ func (m *Memory) Undo(version uint64) error {
 	if err != nil {
 		return err
 	}
-	if !m.clearedBetween(before, after) { // which would be in no row
-		if before, err = m.withoutSwept(before, after); err != nil {
-			return err
-		}
+	h := new(head)
+	for _, h = range m.heads.In(after.root).All() {
+		break
+	}
+	if before, err = m.without(before); err == nil {
+		after, err = m.without(after)
+	}
+	if err == nil {
+		before, err = m.withoutSwept(before, after, h.Began)
+	}
+	if err != nil {
+		return err
 	}
 	_, err = m.Merge(after, before, nil)
 	return err
 }
 
-// clearedBetween reports whether the update that made after of before cleared spaces.
-func (m *Memory) clearedBetween(before, after Snapshot) bool {
-	for c := range m.tables.cleared.In(after.root).Diff(m.tables.cleared.In(before.root)) {
-		old, _ := c.Old()
-		if next, ok := c.New(); ok && (old == nil || old.At != next.At) {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutSwept returns before without what the update that made after of it only swept.
-func (m *Memory) withoutSwept(before, after Snapshot) (Snapshot, error) {
+// withoutSwept returns before without what the update that made after of it, and that
+// began then, only swept. Neither has what was cleared.
+func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, error) {
 	return m.scratch(before, func(b *Batch) {
-		h := new(head)
-		for _, h = range m.heads.In(after.root).All() {
-			break
-		}
 		for c := range m.entries.In(after.root).Diff(m.entries.In(before.root)) {
-			if change, ok := newChange(c, h, nil); !ok || change.Kind == Expired || change.Old.row == nil {
+			if change, _ := newChange(c, &head{Began: began}, nil); change.Kind == Expired || change.Old.row == nil {
 				b.entries.Delete(c.Key)
 			}
 		}

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -336,10 +337,8 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			delete(entries, key)
 		}
 	case 23:
-		// Of many those count too that have expired, and that nothing has swept.
-		n := v.Clear()
-		require.LessOrEqual(t, len(x.model.at(now)[path]), n)
-		require.LessOrEqual(t, n, len(entries))
+		// Of many those count too that have expired.
+		require.Contains(t, []int{len(x.model.at(now)[path]), len(entries)}, v.Clear())
 		clear(entries)
 	case 24:
 		n, all, visible := 0, 0, x.model.at(now)
@@ -351,9 +350,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 				clear(x.model[p])
 			}
 		}
-		cleared := v.ClearAll()
-		require.LessOrEqual(t, n, cleared)
-		require.LessOrEqual(t, cleared, all)
+		require.Contains(t, []int{n, all}, v.ClearAll())
 	case 25, 26, 27, 28, 29:
 		vector := x.randomVector(path)
 		metadata, n := x.randomMetadata()
@@ -383,6 +380,9 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 				wrong := make([]float32, dimOf(path)+1)
 				require.ErrorIs(t, v.PutVector(key, wrong, nil), memory.ErrDimension)
 				require.ErrorIs(t, v.PutItem(key, memory.Item{Vector: wrong}), memory.ErrDimension)
+				if _, alone := v.(*counting); !alone { // that has swept what might have been in the way
+					x.model[path] = x.model.at(now)[path]
+				}
 				break
 			}
 		}
@@ -905,11 +905,17 @@ func (x *modelTest) checkExport() {
 	require.NoError(t, err)
 	require.Equal(t, x.model.at(time.Now()).len()+strings.Count(b.String(), `,"options":{`), count)
 	want := x.model.at(time.Now())
-	for path := range want {
-		for k, slot := range want[path] {
-			e, _ := n.Load().Space(modelPaths[path]...).Entry(k)
-			slot.rev = e.Revision // an import is one version or more
-			want[path][k] = slot
+	for i, line := range strings.Split(strings.TrimSpace(b.String()), "\n") {
+		var is struct {
+			Space []string `json:"space"`
+			Key   *string  `json:"key"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &is))
+		if is.Key != nil {
+			path := fmt.Sprintf("%q", is.Space)
+			slot := want[path][*is.Key]
+			slot.rev = uint64(i)/16 + 1 // so many lines are one version
+			want[path][*is.Key] = slot
 		}
 	}
 	x.check(n.Load(), want, true)

@@ -11,6 +11,7 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/top"
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Metric says how alike two vectors are; a higher score is always more.
@@ -124,11 +125,7 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	if failed != nil && !fits {
 		return nil, spaceError(v.path, failed)
 	}
-	hits := make([]Hit, 0, len(best))
-	for _, h := range best {
-		hits = spaces[h.Part].hit(hits, h.Key, h.Score, nil)
-	}
-	return hits, nil
+	return entriesOf(spaces, best, nil), nil
 }
 
 // SearchText returns the entries whose text fits the query best, by BM25, the best
@@ -156,15 +153,15 @@ func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) 
 			parts[i].Texts = w.textsOf
 		}
 	}
-	best, err := text.SearchAll(parts, query, to)
+	hits, err := text.SearchAll(parts, query, to)
 	if err != nil {
 		return nil, spaceError(v.path, err)
 	}
-	hits := make([]Hit, 0, len(best))
-	for _, h := range best {
-		hits = spaces[h.Part].hit(hits, h.Key, h.Score, found)
+	best := make([]top.Hit, len(hits))
+	for i, h := range hits {
+		best[i] = top.Hit(h)
 	}
-	return hits, nil
+	return entriesOf(spaces, best, found), nil
 }
 
 // searched returns the spaces to be searched, in order.
@@ -201,11 +198,39 @@ func (v SpaceSnapshot) accept(o *SearchOptions) func(key string) bool {
 	}
 }
 
-// hit appends the entry of a key that was found.
-func (v SpaceSnapshot) hit(hits []Hit, key string, score float64, found *sought) []Hit {
-	e, ok := v.Entry(key)
-	if !ok {
+// entriesOf returns the entries of what a search has found in spaces of one snapshot.
+func entriesOf(spaces []SpaceSnapshot, best []top.Hit, found *sought) []Hit {
+	hits := make([]Hit, 0, len(best))
+	s := spaces[0].s
+	if len(best) == 0 || s.t == nil {
 		return hits
 	}
-	return append(hits, Hit{e, score, v.path, found})
+	// All are looked up together, and what that finds is read together too: these are
+	// rows all over the heap.
+	var all strings.Builder
+	ends, names := make([]int, len(best)), make([]string, len(best))
+	for i, h := range best {
+		all.WriteString(spaces[h.Part].path)
+		all.WriteByte(opensKey)
+		all.WriteString(h.Key)
+		ends[i] = all.Len()
+	}
+	from := 0
+	for i, end := range ends {
+		names[i], from = all.String()[from:end], end
+	}
+	rows := make([]snapshot.Row[string, *entry], len(best))
+	snapshot.Builder[string, *entry]{}.RowsOf(s.t.entries.In(s.root), names, rows)
+	cleared := s.clearings()
+	for i := range rows {
+		if rows[i] != (snapshot.Row[string, *entry]{}) && rows[i].Shared().expired(s.instant) {
+			rows[i] = snapshot.Row[string, *entry]{}
+		}
+	}
+	for i, h := range best {
+		if row := rows[i]; row != (snapshot.Row[string, *entry]{}) && cleared.alive(spaces[h.Part].path, row.Revision()) {
+			hits = append(hits, Hit{newEntry(h.Key, row.Shared(), row.Revision()), h.Score, spaces[h.Part].path, found})
+		}
+	}
+	return hits
 }

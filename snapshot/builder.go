@@ -128,6 +128,11 @@ func (Builder[K, V]) Pending(r Row[K, V], version uint64) Row[K, V] { return r.a
 // those that are not in its caches at the same time.
 func (Builder[K, V]) Prefetch(rows []RowRef[K, V]) { prefetch(rows) }
 
+// RowsOf sets rows[i] to the row of keys[i], the zero Row where there is none. What the
+// lookups wait for, where the map is not in the processor's caches, they wait for
+// together. It panics if there are fewer rows than keys.
+func (Builder[K, V]) RowsOf(m *Map[K, V], keys []K, rows []Row[K, V]) { m.rowsOf(keys, rows) }
+
 // Lookup returns where the value of key lies, or nil. What it points to must not be
 // modified.
 func (Builder[K, V]) Lookup(m *Map[K, V], key K) *V {

@@ -6,12 +6,15 @@ import (
 	"os"
 
 	"go.etcd.io/bbolt"
+	bbolterrors "go.etcd.io/bbolt/errors"
+
+	"github.com/cowstore/cowstore/cow"
 )
 
 // Backup writes a file like that of f to w, with one version and the past that is
 // retained, and returns the version. Writes go on meanwhile, but wait while it copies the
 // file, next to it, if they make it grow much. A DB that opens the backup begins a new
-// lineage there.
+// lineage there. After db.Close it returns cow.ErrClosed.
 func (f *File) Backup(w io.Writer) (version uint64, err error) {
 	path := f.file.path
 	copied, err := createTemp(path)
@@ -25,6 +28,9 @@ func (f *File) Backup(w io.Writer) (version uint64, err error) {
 			return err
 		})
 	})
+	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
+		err = cow.ErrClosed
+	}
 	if err = errors.Join(err, copied.Close()); err == nil {
 		version, err = send(copied.Name(), w)
 	}

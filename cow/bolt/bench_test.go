@@ -116,7 +116,7 @@ func BenchmarkCommit(b *testing.B) {
 		name := func(s string) string { return fmt.Sprintf("%s/writers=%d", s, writers) }
 		for what, retain := range map[string]cow.Retention{"cow": {}, "cow+Retain": {Versions: 1000}} {
 			b.Run(name(what), func(b *testing.B) {
-				d := newDocs(b, filepath.Join(b.TempDir(), "db"), bolt.Codec[doc]{}, bolt.Options{}, retain)
+				d := newDocs(b, filepath.Join(b.TempDir(), "db"), cow.Versioned[doc]{}, bolt.Options{}, retain)
 				defer d.close(b)
 				d.fill(b, benchRows)
 				commits(b, writers, func(key uint64) error {
@@ -154,12 +154,12 @@ func BenchmarkLoad(b *testing.B) {
 	b.Run("cow", func(b *testing.B) {
 		path := filepath.Join(b.TempDir(), "db")
 		func() {
-			d := newDocs(b, path, bolt.Codec[doc]{}, bolt.Options{}, cow.Retention{})
+			d := newDocs(b, path, cow.Versioned[doc]{}, bolt.Options{}, cow.Retention{})
 			d.fill(b, rows)
 			d.close(b)
 		}()
 		for b.Loop() {
-			d := newDocs(b, path, bolt.Codec[doc]{}, bolt.Options{}, cow.Retention{})
+			d := newDocs(b, path, cow.Versioned[doc]{}, bolt.Options{}, cow.Retention{})
 			require.Equal(b, rows, d.table.Len())
 			b.StopTimer()
 			d.close(b)
@@ -188,7 +188,7 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkGetBeside(b *testing.B) {
 	for _, beside := range []string{"commits", "spinning"} {
 		b.Run(beside, func(b *testing.B) {
-			d := newDocs(b, filepath.Join(b.TempDir(), "db"), bolt.Codec[doc]{}, bolt.Options{}, cow.Retention{})
+			d := newDocs(b, filepath.Join(b.TempDir(), "db"), cow.Versioned[doc]{}, bolt.Options{}, cow.Retention{})
 			defer d.close(b)
 			d.fill(b, benchRows)
 			var stop atomic.Bool

@@ -8,9 +8,9 @@ import (
 // Info is what a file has.
 type Info struct {
 	Lineage string
-	Version uint64 // the latest
-	Oldest  uint64 // the oldest that the file knows
-	Time    time.Time
+	Version uint64    // the latest
+	Oldest  uint64    // the oldest that the file knows
+	Time    time.Time // of Version; the zero time for version 0
 	Tables  []TableInfo
 	Commits uint64 // retained, after Oldest
 
@@ -39,7 +39,7 @@ func infoOf(s *scan) *Info {
 		Lineage: s.state.lineage,
 		Version: s.state.tip.version,
 		Oldest:  s.state.base.version,
-		Time:    time.Unix(0, s.state.tip.at),
+		Time:    s.state.tip.time(),
 		Commits: s.state.log.count,
 		Free:    s.unused * uint64(s.pageSize),
 		Torn:    s.torn,

@@ -34,7 +34,7 @@ func TestCodecsReturnWhatTheyWereGiven(t *testing.T) {
 		"\x00é", []byte{0, 255}, math.MinInt64, math.MaxUint64, -0.1,
 		time.Date(2026, 1, 2, 3, 4, 5, 678, zone), []string{"a", ""}, map[string]int{"": 1, "b": -1}, &many{Text: "x"},
 	}}
-	for _, c := range []cow.Codec[many]{bolt.Codec[many]{}, bolt.CBOR[many](), bolt.Codec[many]{Of: bolt.CBOR[many](), Version: 255}} {
+	for _, c := range []cow.Codec[many]{cow.Versioned[many]{}, bolt.CBOR[many](), cow.Versioned[many]{Of: bolt.CBOR[many](), Version: 255}} {
 		for _, v := range values {
 			b, err := c.Append([]byte("before"), v)
 			require.NoError(t, err)
@@ -58,14 +58,14 @@ func TestOlderValuesAreUpgraded(t *testing.T) {
 	type name struct{ First, Last string }
 	path := temp(t)
 	var old cow.DB
-	names := cow.NewTable[int](&old, "names", cow.Options[string]{Codec: bolt.Codec[string]{}})
+	names := cow.NewTable[int](&old, "names", cow.Options[string]{Codec: cow.Versioned[string]{}})
 	_, err := bolt.Open(path, &old, bolt.Options{})
 	require.NoError(t, err)
 	_, err = names.Set(1, "Ada Lovelace")
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
 
-	codec := bolt.Codec[name]{Of: bolt.CBOR[name](), Version: 2, Upgrade: func(version byte, b []byte) (n name, err error) {
+	codec := cow.Versioned[name]{Of: bolt.CBOR[name](), Version: 2, Other: func(version byte, b []byte) (n name, err error) {
 		if version != 0 {
 			return n, fmt.Errorf("version %d", version)
 		}
@@ -90,9 +90,14 @@ func TestOlderValuesAreUpgraded(t *testing.T) {
 		}
 		require.NoError(t, db.Close())
 	}
-	for want, codec := range map[string]bolt.Codec[name]{
-		"no Upgrade":    {Of: bolt.CBOR[name](), Version: 2},
-		"newer program": {Of: bolt.CBOR[name](), Version: 1, Upgrade: func(byte, []byte) (n name, err error) { return n, nil }},
+	for want, codec := range map[string]cow.Versioned[name]{
+		"no Other": {Of: bolt.CBOR[name](), Version: 2},
+		"version 2": {Of: bolt.CBOR[name](), Version: 1, Other: func(version byte, _ []byte) (n name, err error) {
+			if version > 1 {
+				return n, fmt.Errorf("version %d", version)
+			}
+			return n, nil
+		}},
 	} {
 		var db cow.DB
 		cow.NewTable[int](&db, "names", cow.Options[name]{Codec: codec})

@@ -2,7 +2,7 @@
 // survives the process and the machine. Reads stay what they are, all in memory.
 //
 //	var db cow.DB
-//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: bolt.Codec[Job]{}})
+//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
 //	db.Retain(cow.Retention{Versions: 1000})
 //	file, err := bolt.Open("jobs.db", &db, bolt.Options{})
 //	…
@@ -15,8 +15,8 @@
 // it is on disk. With [Every], an update returns earlier, and a crash loses what
 // was made within one span of the length that it says, and never part of an update.
 //
-// An update whose error wraps cow.ErrUnknownOutcome may be on disk, and so may those that
-// a failed write or a crash has cut off before they returned.
+// An update whose error wraps cow.ErrUnknownOutcome may be on disk, such as one that a failed
+// write has cut off, and so may those that a crash has cut off before they returned.
 //
 // The lineage of the DB, its versions, their times and the revisions of rows are in the
 // file. If the DB was told to Retain the past, so is that: At, AsOf, Changes and Resume

@@ -17,7 +17,21 @@ func Create(path string, db *cow.DB) error {
 	if err != nil {
 		return err
 	}
-	return create(path, line.Contents(), tables, Options{})
+	_, err = create(path, line.Contents(), tables, Options{})
+	return err
+}
+
+// CreateAt makes a file that says that it is of these versions.
+func CreateAt(path string, base, tip uint64) error {
+	b, err := newBuilder(path, 0o600, &state{lineage: "made", base: moment{base, 1}, tip: moment{tip, 1}})
+	if err != nil {
+		return err
+	}
+	defer b.abort()
+	if err := b.finish(); err != nil {
+		return err
+	}
+	return b.name(path)
 }
 
 // Pause makes what is written wait until release is called.

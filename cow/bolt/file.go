@@ -1,13 +1,16 @@
 package bolt
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -20,6 +23,39 @@ type file struct {
 	under *os.File
 	path  string
 	stuck bool // bbolt panicked, and may hold its locks
+}
+
+// resolve returns where the file is, or is to be, that path leads to: what is made beside it,
+// or takes its place, must not take that of a symbolic link, nor follow the working
+// directory. A path that leads nowhere stays as it is.
+func resolve(path string) string {
+	if path == "" {
+		return path
+	}
+	at := path
+	for range 40 { // links in a row, as Linux has it
+		full, err := filepath.EvalSymlinks(at)
+		if err == nil {
+			at = full
+			break
+		}
+		dir, no := filepath.EvalSymlinks(filepath.Dir(at))
+		if no != nil || !errors.Is(err, fs.ErrNotExist) {
+			return path
+		}
+		at = filepath.Join(dir, filepath.Base(at))
+		link, no := os.Readlink(at)
+		if no != nil {
+			break // there is no file yet
+		}
+		if at = link; !filepath.IsAbs(at) {
+			at = dir + string(filepath.Separator) + at
+		}
+	}
+	if full, err := filepath.Abs(at); err == nil {
+		return full
+	}
+	return path
 }
 
 // openFile opens a file that there is, and, unless it is only read, removes what was left
@@ -146,6 +182,16 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
+// unmake removes the file, which is locked, if it is still as it was made.
+func (f *file) unmake(made *state) {
+	if made == nil {
+		return
+	}
+	if s, err := f.scan(refuse); err == nil && bytes.Equal(s.state.encode(), made.encode()) {
+		_ = os.Remove(f.path)
+	}
+}
+
 // tempMark is in the names of files that are not finished, between that of the file they
 // are for and some digits.
 const tempMark = ".cowbolt-"
@@ -166,130 +212,6 @@ func removeTemps(path string) {
 	}
 }
 
-// A builder makes a file under a temporary name.
-type builder struct {
-	state   *state
-	temp    string
-	bolt    *bbolt.DB
-	tx      *bbolt.Tx
-	pending int // bytes in tx
-}
-
-func newBuilder(path string, mode os.FileMode, s *state) (*builder, error) {
-	temp, err := createTemp(path)
-	if err != nil {
-		return nil, err
-	}
-	b := &builder{state: s.clone(), temp: temp.Name()}
-	b.state.log = tally{}
-	for i := range b.state.tables {
-		b.state.tables[i].tally = tally{}
-	}
-	if err = errors.Join(temp.Chmod(mode), temp.Close()); err == nil {
-		b.bolt, err = bbolt.Open(b.temp, mode, &bbolt.Options{FreelistType: bbolt.FreelistArrayType, NoStatistics: true})
-	}
-	if err == nil {
-		err = b.begin()
-	}
-	if err != nil {
-		b.abort()
-		return nil, err
-	}
-	return b, nil
-}
-
-func (b *builder) begin() (err error) {
-	if b.tx, err = b.bolt.Begin(true); err != nil {
-		return err
-	}
-	return makeBuckets(b.tx, b.state)
-}
-
-// makeBuckets makes the buckets that a file with this state has.
-func makeBuckets(tx *bbolt.Tx, s *state) error {
-	for _, name := range [][]byte{metaBucket, logBucket} {
-		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
-			return err
-		}
-	}
-	for id, t := range s.tables {
-		if _, err := tx.CreateBucketIfNotExists(tableBucket(id, t.name)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// put puts a value into a bucket.
-func (b *builder) put(bucket, key, value []byte) error {
-	const atOnce = 16 << 20
-	if b.pending += len(key) + len(value); b.pending > atOnce {
-		b.pending = 0
-		if err := b.tx.Commit(); err != nil {
-			return err
-		}
-		if err := b.begin(); err != nil {
-			return err
-		}
-	}
-	to := b.tx.Bucket(bucket)
-	to.FillPercent = 0.9 // keys come in their order
-	return to.Put(key, value)
-}
-
-func (b *builder) row(table int, key []byte, r row) error {
-	t := &b.state.tables[table]
-	bucket, key := tableBucket(table, t.name), rowKey(key)
-	seal, value := sealOf(bucket), r.append(nil)
-	t.add(seal.sum(key, value), r.revision)
-	return b.put(bucket, key, seal.close(key, value))
-}
-
-func (b *builder) commit(c record) error {
-	key, value, seal := logKey(c.version), c.append(nil), sealOf(logBucket)
-	b.state.log.add(seal.sum(key, value), c.version)
-	return b.put(logBucket, key, seal.close(key, value))
-}
-
-// finish completes the file on disk, under its temporary name.
-func (b *builder) finish() error {
-	err := b.put(metaBucket, stateKey, b.state.encode())
-	if err == nil {
-		err = b.tx.Commit()
-	}
-	if err == nil {
-		err = b.bolt.Close()
-	}
-	if err == nil {
-		err = syncFile(b.temp)
-	}
-	return err
-}
-
-// name gives the finished file its name, which nothing may have.
-func (b *builder) name(path string) error {
-	if err := os.Link(b.temp, path); errors.Is(err, os.ErrExist) {
-		return err
-	} else if err != nil { // the file system has no links
-		if err := os.Rename(b.temp, path); err != nil {
-			return err
-		}
-		return syncDir(path)
-	}
-	return errors.Join(syncDir(path), os.Remove(b.temp))
-}
-
-// abort removes what there is of an unfinished file.
-func (b *builder) abort() {
-	if b.tx != nil {
-		_ = b.tx.Rollback()
-	}
-	if b.bolt != nil {
-		_ = b.bolt.Close()
-	}
-	_ = os.Remove(b.temp)
-}
-
 func syncFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -298,7 +220,7 @@ func syncFile(path string) error {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// syncDir makes the name of a file durable.
+// syncDir makes the name of a file durable, where the file system has a call for that.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil // which has no such call
@@ -307,7 +229,11 @@ func syncDir(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	err = f.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, f.Close())
 }
 
 // nanos returns t in ns since 1970; 0 for the zero time.

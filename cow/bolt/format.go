@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/wire"
@@ -36,6 +37,8 @@ const (
 	maxKey    = 32 << 10 // bbolt's limit for keys and names of buckets
 	maxCommit = 1 << 30  // bytes of one commit
 	maxName   = maxKey - 5
+
+	maxVersion = 1 << 54 // of cow, and far above what a DB gets to
 )
 
 // tableBucket returns the name of the bucket of a table.
@@ -113,6 +116,14 @@ type moment struct {
 	at      int64
 }
 
+// time returns when it was published; nanos is the reverse.
+func (m moment) time() time.Time {
+	if m.at == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, m.at)
+}
+
 // A state is what a file says of itself.
 type state struct {
 	lineage   string
@@ -173,6 +184,9 @@ func decodeState(b []byte) (*state, error) {
 	s := &state{lineage: r.Text()}
 	for _, m := range []*moment{&s.base, &s.tip} {
 		m.version, m.at = r.Uvarint(), r.Varint()
+	}
+	if r.Err() == nil && (s.base.version > s.tip.version || s.tip.version > maxVersion) {
+		return nil, fmt.Errorf("versions %d to %d cannot be", s.base.version, s.tip.version)
 	}
 	s.early = r.Uvarint() != 0
 	s.log = readTally(r)

@@ -169,7 +169,8 @@ func put(bucket *bbolt.Bucket, of seal, t *tableState, r door.Row) error {
 // which leaves both of bbolt's meta pages with the same contents: then one can get
 // damaged, and nothing is lost.
 func (w *writer) end(oldest uint64) error {
-	if !w.wrote && !w.state.early {
+	forget := w.state.log.count > 0 && oldest > w.state.base.version
+	if !w.wrote && !w.state.early && !forget {
 		return nil
 	}
 	for same := 0; same < 2; {

@@ -31,8 +31,8 @@ type shop struct {
 
 func newShop() *shop {
 	s := new(shop)
-	s.jobs = cow.NewTable[string](&s.db, "jobs", cow.Options[job]{Codec: bolt.Codec[job]{}})
-	s.total = cow.NewTable[int](&s.db, "total", cow.Options[int]{Codec: bolt.Codec[int]{Of: bolt.CBOR[int]()}})
+	s.jobs = cow.NewTable[string](&s.db, "jobs", cow.Options[job]{Codec: cow.Versioned[job]{}})
+	s.total = cow.NewTable[int](&s.db, "total", cow.Options[int]{Codec: cow.Versioned[int]{Of: bolt.CBOR[int]()}})
 	s.tags = cow.NewTable[string](&s.db, "tags", cow.Options[int]{Derive: func(tx *cow.Tx) error {
 		add := func(j job, n int) {
 			for _, tag := range j.Tags {

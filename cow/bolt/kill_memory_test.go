@@ -30,7 +30,7 @@ type agents struct {
 func newAgents() *agents {
 	a := new(agents)
 	a.m = memory.On(&a.db, memory.Options{})
-	a.turns = cow.NewTable[string](&a.db, "turns", cow.Options[int]{Codec: bolt.Codec[int]{}})
+	a.turns = cow.NewTable[string](&a.db, "turns", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	return a
 }
 

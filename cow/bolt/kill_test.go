@@ -58,7 +58,7 @@ type bank struct {
 
 func openBank(path string, sync bolt.Sync) (*bank, error) {
 	b := new(bank)
-	number := cow.Options[int]{Codec: bolt.Codec[int]{}}
+	number := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	b.from = cow.NewTable[int](&b.db, "from", number)
 	b.to = cow.NewTable[int](&b.db, "to", number)
 	b.last = cow.NewTable[string](&b.db, "last", number)

@@ -18,7 +18,7 @@ func TestAMemoryIsInTheFile(t *testing.T) {
 	open := func() (*cow.DB, *memory.Memory, *cow.Table[string, int]) {
 		db := new(cow.DB)
 		m := memory.On(db, memory.Options{})
-		turns := cow.NewTable[string](db, "turns", cow.Options[int]{Codec: bolt.Codec[int]{}})
+		turns := cow.NewTable[string](db, "turns", cow.Options[int]{Codec: cow.Versioned[int]{}})
 		_, err := bolt.Open(path, db, bolt.Options{})
 		require.NoError(t, err)
 		return db, m, turns

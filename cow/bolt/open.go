@@ -26,7 +26,7 @@ type File struct {
 
 // Open keeps db in the file at path, or, if there is none, in a new one, until db.Close.
 // What the file has is loaded into db, which must be at version 0 then; a new file gets
-// what db has. All tables of db must be made before; those of Options.Derive are not
+// what db has, which nobody may update meanwhile. All tables of db must be made before; those of Options.Derive are not
 // stored, but derived again. Call db.Retain before: the past that the file has is only
 // kept if db keeps it.
 //
@@ -43,7 +43,7 @@ type File struct {
 //
 // On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty, or
 // is one of the operating system, of a codec, or of an index of db.
-func Open(path string, db *cow.DB, o Options) (*File, error) {
+func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 	line := door.Of(db)
 	tables, err := line.Tables()
 	if err != nil {
@@ -54,23 +54,32 @@ func Open(path string, db *cow.DB, o Options) (*File, error) {
 			return nil, fmt.Errorf("bolt: table %.100q: its name is too long", t.Name)
 		}
 	}
-	f, err := openFile(path, false)
+	at := resolve(path)
+	var made *state
+	f, err := openFile(at, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = create(path, line.Contents(), tables, o)
-		if _, no := os.Stat(path); no == nil { // made here, or by somebody else meanwhile
-			f, err = openFile(path, false)
+		made, err = create(at, line.Contents(), tables, o)
+		if _, no := os.Stat(at); err == nil || made == nil && no == nil { // or somebody else made it meanwhile
+			f, err = openFile(at, false)
 		}
 	}
 	if err != nil {
 		return nil, named(path, err)
 	}
 	l := &loader{file: f, o: o, tables: tables}
-	err = l.attach(line)
-	if err != nil {
-		if errors.Is(err, door.ErrLineage) || errors.Is(err, door.ErrBehind) {
-			err = fmt.Errorf("%w: open the file with a new one: %w", ErrNotEmpty, err)
+	err = errStopped // unless attach returns
+	defer func() {
+		if err != nil {
+			f.unmake(made)
+			err = named(path, errors.Join(err, f.close()))
 		}
-		return nil, named(path, errors.Join(err, f.close()))
+	}()
+	err = l.attach(line)
+	switch {
+	case errors.Is(err, door.ErrLineage), errors.Is(err, door.ErrBehind), errors.Is(err, door.ErrAttached):
+		return nil, fmt.Errorf("%w: open the file with a new one: %w", ErrNotEmpty, err)
+	case err != nil:
+		return nil, err
 	}
 	return &File{f, l.sink, l.unknown, l.renewed}, nil
 }
@@ -92,8 +101,8 @@ func named(path string, err error) error {
 	return fmt.Errorf("bolt: %s: %w", path, err)
 }
 
-// create makes a file with the contents of a DB.
-func create(path string, c door.Contents, tables []door.Table, o Options) error {
+// create makes a file with the contents of a DB, and returns its state once it has its name.
+func create(path string, c door.Contents, tables []door.Table, o Options) (made *state, err error) {
 	now := moment{c.Version, nanos(c.Time)}
 	s := &state{lineage: c.Lineage, base: now, tip: now}
 	for _, t := range tables {
@@ -101,7 +110,7 @@ func create(path string, c door.Contents, tables []door.Table, o Options) error 
 	}
 	b, err := newBuilder(path, o.mode(), s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer b.abort()
 	for r, err := range c.Rows {
@@ -112,13 +121,16 @@ func create(path string, c door.Contents, tables []door.Table, o Options) error 
 			err = b.row(r.Table, r.Key, row{r.Revision, r.Value})
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := b.finish(); err != nil {
-		return err
+		return nil, err
 	}
-	return b.name(path)
+	if err := b.name(path); err != nil {
+		return nil, err
+	}
+	return b.state, syncDir(path)
 }
 
 // A loader loads a file into a DB.
@@ -170,13 +182,15 @@ func (l *loader) attach(line door.Line) error {
 	l.state.early = l.o.Sync != Always
 
 	l.sink = newSink(line, l)
+	attached := false
+	defer func() { l.sink.start(attached) }() // after runtime.Goexit too
 	err = line.Attach(l.sink, door.Contents{
 		Lineage: l.state.lineage,
 		Version: l.state.base.version,
-		Time:    time.Unix(0, l.state.base.at),
+		Time:    l.state.base.time(),
 		Rows:    l.rows,
 	}, l.past)
-	l.sink.start(err == nil)
+	attached = err == nil
 	return err
 }
 

@@ -184,7 +184,7 @@ func TestTablesComeAndGo(t *testing.T) {
 		db.Retain(forever)
 		var tables []*cow.Table[string, int]
 		for _, name := range names {
-			tables = append(tables, cow.NewTable[string](&db, name, cow.Options[int]{Codec: bolt.Codec[int]{}}))
+			tables = append(tables, cow.NewTable[string](&db, name, cow.Options[int]{Codec: cow.Versioned[int]{}}))
 		}
 		f, err := bolt.Open(path, &db, bolt.Options{})
 		require.NoError(t, err)
@@ -238,7 +238,7 @@ func TestKeysOfManyTypes(t *testing.T) {
 	var want map[key]string
 	for round := range 3 {
 		var db cow.DB
-		table := cow.NewTable[key](&db, "t", cow.Options[string]{Codec: bolt.Codec[string]{}})
+		table := cow.NewTable[key](&db, "t", cow.Options[string]{Codec: cow.Versioned[string]{}})
 		_, err := bolt.Open(path, &db, bolt.Options{})
 		require.NoError(t, err)
 		if round > 0 {
@@ -302,7 +302,7 @@ func TestAnErrorOfACodecLeavesTheDBAsItWas(t *testing.T) {
 	require.NoError(t, s.add("a", 1))
 	require.NoError(t, s.db.Close())
 	var db cow.DB
-	table := cow.NewTable[string](&db, "jobs", cow.Options[int]{Codec: bolt.Codec[int]{}})
+	table := cow.NewTable[string](&db, "jobs", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	_, err := bolt.Open(path, &db, bolt.Options{})
 	require.ErrorContains(t, err, `table "jobs": a: json`)
 	_, err = table.Set("mine", 1)

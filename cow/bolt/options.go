@@ -17,7 +17,9 @@ type Options struct {
 	Queue int
 
 	// Progress, if not nil, is called while Open loads, from one goroutine, with the
-	// rows and commits that are loaded so far and those that there are.
+	// rows and commits that are loaded so far and those that there are. It may read the DB,
+	// but must not update, close or open it, which waits for Open. What it panics with is an
+	// error of Open.
 	Progress func(done, total uint64)
 
 	// Mode is the mode of a file that is made; 0 means 0600.

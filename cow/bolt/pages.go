@@ -25,7 +25,8 @@ const (
 	pageHeader  = 16 // id, flags, count, overflow
 	elementSize = 16
 	metaSize    = 64
-	maxDepth    = 64 // of branches: each has two children at least
+	maxDepth    = 64      // of branches: each has two children at least
+	maxPage     = 6 << 30 // bytes: offsets have 32 bits, and a value 31
 )
 
 // bbolt writes structs as they are in memory.
@@ -140,6 +141,8 @@ func (p *pages) read(id uint64) (page, error) {
 		return page{}, fmt.Errorf("page %d: it says that it is page %d", id, is.id)
 	case overflow >= p.high-id:
 		return page{}, fmt.Errorf("page %d: it ends after the file", id)
+	case (1+overflow)*uint64(p.pageSize) > maxPage:
+		return page{}, fmt.Errorf("page %d: it is longer than a page can be", id)
 	}
 	if err := p.use(id, 1+overflow); err != nil {
 		return page{}, err
@@ -187,21 +190,32 @@ func (w walk) bucket(value []byte) error {
 	return w.leaf(is, nil)
 }
 
-// from visits the subtree at the page id, whose keys are not below least.
-func (w *walk) from(id uint64, least []byte, depth int) error {
+// from visits the subtree at the page id, which must begin with the key first, unless that
+// is nil: reading would not need that, but bbolt, when it writes, finds a page by that key
+// in the branch above, and would take it for another one.
+func (w *walk) from(id uint64, first []byte, depth int) error {
 	is, err := w.read(id)
 	switch {
 	case err != nil:
 		return w.bad(err)
 	case is.flags == leafPage:
-		return w.leaf(is, least)
+		return w.leaf(is, first)
 	case is.flags == branchPage && depth < maxDepth && is.count > 0:
-		return w.branch(is, least, depth)
+		return w.branch(is, first, depth)
 	}
 	return w.bad(fmt.Errorf("page %d: it is not of a tree", id))
 }
 
-func (w *walk) branch(is page, least []byte, depth int) error {
+// begins finds out whether a page begins as the branch above it says, which says nothing
+// of what is in the page.
+func (w *walk) begins(is page, key, first []byte) error {
+	if first == nil || bytes.Equal(key, first) {
+		return nil
+	}
+	return w.bad(fmt.Errorf("page %d: it does not begin where the page above says", is.id))
+}
+
+func (w *walk) branch(is page, first []byte, depth int) error {
 	for i := range int(is.count) {
 		at := pageHeader + i*elementSize
 		if at+elementSize > len(is.bytes) {
@@ -213,13 +227,10 @@ func (w *walk) branch(is page, least []byte, depth int) error {
 			if err := w.bad(fmt.Errorf("page %d: element %d is outside of it", is.id, i)); err != nil {
 				return err
 			}
-			continue
-		}
-		if bytes.Compare(key, least) < 0 || i > 0 && w.last != nil && bytes.Compare(key, w.last) <= 0 {
-			if err := w.bad(fmt.Errorf("page %d: element %d is out of order", is.id, i)); err != nil {
+		} else if i == 0 {
+			if err := w.begins(is, key, first); err != nil {
 				return err
 			}
-			continue
 		}
 		if err := w.from(native.Uint64(e[8:]), key, depth+1); err != nil {
 			return err
@@ -228,7 +239,10 @@ func (w *walk) branch(is page, least []byte, depth int) error {
 	return nil
 }
 
-func (w *walk) leaf(is page, least []byte) error {
+func (w *walk) leaf(is page, first []byte) error {
+	if is.count == 0 && first != nil {
+		return w.begins(is, nil, first)
+	}
 	for i := range int(is.count) {
 		at := pageHeader + i*elementSize
 		if at+elementSize > len(is.bytes) {
@@ -245,8 +259,12 @@ func (w *walk) leaf(is page, least []byte) error {
 			err = fmt.Errorf("page %d: element %d is outside of it", is.id, i)
 		case flags > 1:
 			err = fmt.Errorf("page %d: element %d is of no known kind", is.id, i)
-		case bytes.Compare(key, least) < 0 || w.last != nil && bytes.Compare(key, w.last) <= 0:
+		case w.last != nil && bytes.Compare(key, w.last) <= 0:
 			err = fmt.Errorf("page %d: element %d is out of order", is.id, i)
+		case i == 0:
+			if err := w.begins(is, key, first); err != nil {
+				return err
+			}
 		}
 		if err != nil {
 			err = w.bad(err)

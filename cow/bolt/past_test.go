@@ -195,3 +195,35 @@ func TestAFeedWhileItIsWritten(t *testing.T) {
 	}
 	require.NoError(t, <-done)
 }
+
+// What a DB forgets goes from its file when it is closed, even if nothing else was written.
+func TestThePastIsTrimmedWithoutAWrite(t *testing.T) {
+	for _, forget := range []func(t *testing.T, s *shop){
+		func(t *testing.T, s *shop) { require.NoError(t, s.db.Compact(s.db.Load().Version())) },
+		func(_ *testing.T, s *shop) { s.db.Retain(cow.Retention{}) },
+	} {
+		path := temp(t)
+		s := open(t, path, bolt.Options{}, forever)
+		for i := range 300 {
+			require.NoError(t, s.add("k", i))
+		}
+		want := s.now()
+		require.NoError(t, s.db.Close())
+		s = open(t, path, bolt.Options{}, forever)
+		require.NoError(t, s.db.Close())
+		info, err := bolt.Check(path)
+		require.NoError(t, err)
+		require.EqualValues(t, 300, info.Commits, "it is as it was")
+
+		s = open(t, path, bolt.Options{}, forever)
+		forget(t, s)
+		require.NoError(t, s.db.Close())
+		info, err = bolt.Check(path)
+		require.NoError(t, err)
+		require.Zero(t, info.Commits)
+		require.EqualValues(t, 300, info.Oldest)
+		s = open(t, path, bolt.Options{})
+		require.Equal(t, want, s.now())
+		require.NoError(t, s.db.Close())
+	}
+}

@@ -40,7 +40,7 @@ func Restore(dst, src string, version uint64) error {
 // gone from it, unless the retained past still has it, or the file was not closed, and free
 // space is given back. It takes the place of the old file in one step. No DB may have it open: ErrLocked.
 func Compact(path string) error {
-	f, err := openFile(path, false)
+	f, err := openFile(resolve(path), false)
 	if err != nil {
 		return named(path, err)
 	}
@@ -54,7 +54,7 @@ func Compact(path string) error {
 	}
 	s, err := f.scan(refuse)
 	if err == nil {
-		err = s.rewrite(f, path, s.state.lineage, math.MaxUint64, func(b *builder, path string) error {
+		err = s.rewrite(f, f.path, s.state.lineage, math.MaxUint64, func(b *builder, path string) error {
 			if runtime.GOOS == "windows" { // where an open file cannot be replaced
 				if err := closeOnce(); err != nil {
 					return err
@@ -62,10 +62,7 @@ func Compact(path string) error {
 			}
 			// Elsewhere the old file is locked until another has its name, so that
 			// nobody writes to it in between.
-			if err := os.Rename(b.temp, path); err != nil {
-				return err
-			}
-			return syncDir(path)
+			return os.Rename(b.temp, path)
 		})
 	}
 	if err = errors.Join(err, closeOnce()); err != nil {
@@ -171,6 +168,9 @@ func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *
 	}
 	if err == nil {
 		err = name(b, path)
+	}
+	if err == nil {
+		err = syncDir(path)
 	}
 	return err
 }

@@ -164,7 +164,8 @@ func (s *sink) write() {
 		}
 		begun := time.Now()
 		if s.err = s.writer.write(group, oldest); s.err != nil {
-			s.line.Fail(s.err)
+			// What was to say that the transaction is there may be on disk all the same.
+			s.line.Fail(door.Undecided{Err: s.err})
 			break
 		}
 		s.line.Ack(group[len(group)-1].Version)

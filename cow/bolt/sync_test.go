@@ -82,7 +82,7 @@ func TestAnUncleanEndBeginsANewLineage(t *testing.T) {
 			lineage, cursor, test.renewed = s.db.Lineage().ID, s.db.Cursor(0), false
 			require.NoError(t, s.db.Close())
 		}
-		s = open(t, path, bolt.Options{})
+		s = open(t, path, bolt.Options{}, forever)
 		require.False(t, s.file.Renewed(), "it was closed")
 		require.NoError(t, s.db.Close())
 	}

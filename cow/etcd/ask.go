@@ -25,12 +25,17 @@ func (r *Replica) ask(ctx context.Context, request func(ctx context.Context) err
 		if err == nil || refused(err) {
 			return err
 		}
+		if r.client.Ctx().Err() != nil {
+			return errClient
+		}
 		r.failed(err)
 		if !pause(ctx, attempt) {
 			return fmt.Errorf("%w: etcd: %w", context.Cause(ctx), err)
 		}
 	}
 }
+
+var errClient = errors.New("the client was closed: close the DB first")
 
 // once makes a request, with a timeout.
 func (r *Replica) once(ctx context.Context, attempt int, request func(ctx context.Context) error) error {
@@ -47,6 +52,9 @@ func (r *Replica) patience(attempt int) time.Duration { return r.o.Timeout << mi
 // joined returns a context that ends with ctx and with the replica.
 func (r *Replica) joined(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	if r.ctx.Err() != nil { // at once
+		cancel(context.Cause(r.ctx))
+	}
 	cut := context.AfterFunc(r.ctx, func() { cancel(context.Cause(r.ctx)) })
 	return ctx, func() { cut(); cancel(nil) }
 }

@@ -3,7 +3,7 @@
 // etcd, and every replica goes through the same versions in the same order.
 //
 //	var db cow.DB
-//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: etcd.Codec[Job]{}})
+//	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
 //	replica, err := etcd.Open(ctx, client, "apps/jobs", &db, etcd.Options{})
 //	…
 //	defer db.Close()
@@ -75,6 +75,7 @@
 //     from then on with an error that names the key, and the versions stay as they are.
 //   - Another cluster answers, or one that has forgotten what it told: likewise, with
 //     ErrRestored. Open the store with a new DB.
+//   - The client is closed before the DB: likewise.
 //
 // # What is not promised
 //

@@ -33,7 +33,7 @@ func ExampleOpen() {
 	defer client.Close()
 
 	var db cow.DB
-	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: etcd.Codec[Job]{}})
+	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
 	replica, err := etcd.Open(ctx, client, "apps/jobs", &db, etcd.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -19,6 +19,9 @@ func (r *Replica) follow() {
 	for attempt := 0; r.ctx.Err() == nil; attempt++ {
 		before := r.now().revision
 		err := r.watch(attempt)
+		if r.client.Ctx().Err() != nil {
+			err = errClient
+		}
 		if errors.Is(err, errGap) || errors.Is(err, errTorn) || code(err) == codes.OutOfRange {
 			r.o.Log.Info("the store is loaded again", "prefix", r.prefix, "because", err)
 			err = r.reload()
@@ -42,7 +45,7 @@ func (r *Replica) follow() {
 
 // isFinal reports whether an error is one that no other watch mends.
 func isFinal(err error) bool {
-	for _, final := range []error{ErrDamaged, ErrFormat, ErrRestored, errLine, cow.ErrUnknownOutcome} {
+	for _, final := range []error{ErrDamaged, ErrFormat, ErrRestored, errLine, errClient, cow.ErrUnknownOutcome} {
 		if errors.Is(err, final) {
 			return true
 		}
@@ -50,8 +53,11 @@ func isFinal(err error) bool {
 	return false
 }
 
-// fail ends the replica.
+// fail ends the replica, unless it has ended.
 func (r *Replica) fail(err error) {
+	if r.ctx.Err() != nil {
+		return
+	}
 	err = fmt.Errorf("etcd: %s: %w", r.prefix, err)
 	r.o.Log.Error("the replica has failed", "err", err)
 	r.disconnected(err)

@@ -8,27 +8,34 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
-// A page of rows is meant to have pageBytes.
+// A page of rows is meant to have pageBytes. It has no more than pageRows, since the rows
+// that come next may be much larger than those before.
 const (
 	pageBytes = 4 << 20
-	pageRows  = 10_000
+	firstPage = 16
+	pageRows  = 1000
 )
 
 // rows iterates over the rows at a position. An error of which code is OutOfRange says
 // that etcd no longer has that revision.
 func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, error] {
 	return func(yield func(door.Row, error) bool) {
-		limit, from, end := int64(256), r.prefix, r.prefix+writers
+		limit, from, end := int64(firstPage), r.prefix, r.prefix+writers
 		for more := true; more; {
 			var page *clientv3.GetResponse
 			err := r.ask(ctx, func(ctx context.Context) (err error) {
 				page, err = r.client.Get(ctx, from, clientv3.WithRange(end), clientv3.WithRev(at.revision), clientv3.WithLimit(limit))
 				return err
 			})
+			if code(err) == codes.ResourceExhausted && limit > 1 { // more than the client takes at once
+				limit /= 2
+				continue
+			}
 			size := 0
 			for i := 0; err == nil && i < len(page.Kvs); i++ {
 				kv := page.Kvs[i]
@@ -38,7 +45,7 @@ func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, err
 					continue
 				}
 				row, known, rowErr := r.decodeRow(key, kv.Value)
-				if rowErr == nil && row.Revision > at.version {
+				if rowErr == nil && (row.Revision == 0 || row.Revision > at.version) {
 					rowErr = fmt.Errorf("it is of version %d, and the store at %d", row.Revision, at.version)
 				}
 				if rowErr != nil {
@@ -54,7 +61,7 @@ func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, err
 			if more = page.More && len(page.Kvs) > 0; more {
 				n := len(page.Kvs)
 				from = string(page.Kvs[n-1].Key) + "\x00"
-				limit = int64(min(max(pageBytes/(1+size/n), 16), 2*n, pageRows))
+				limit = int64(min(max(pageBytes/(1+size/n), 1), 2*n, pageRows))
 			}
 		}
 		if err := r.nothingElse(ctx, at); err != nil {

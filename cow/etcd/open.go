@@ -19,7 +19,7 @@ import (
 
 // A Replica is a DB that is the same on many machines, by a store in etcd. It is made by
 // Open, must not be copied, and is safe for concurrent use. Closing the DB closes it, but
-// not the client.
+// not the client, which must be closed after it.
 type Replica struct {
 	client *clientv3.Client
 	prefix string // ends with a slash
@@ -99,7 +99,8 @@ func (r *Replica) open(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = r.line.Attach(r, door.Contents{
+		r.moved(at) // before the DB has a sink, which may be asked at once
+		err = r.line.Attach(sink{r}, door.Contents{
 			Lineage: at.lineage,
 			Version: at.version,
 			Time:    time.Unix(0, at.at),
@@ -113,7 +114,6 @@ func (r *Replica) open(ctx context.Context) error {
 		case err != nil:
 			return err
 		}
-		r.moved(at)
 		r.told(begun)
 		r.forgetWriters(ctx, at)
 		return nil

@@ -24,13 +24,15 @@ type Options struct {
 
 	// MaxOps and MaxBytes are what etcd takes in one transaction, its flags
 	// --max-txn-ops and --max-request-bytes; 0 means etcd's own defaults, 128 and
-	// 1.5 MiB. An update needs two operations more than it changes rows. All
-	// replicas may have other limits.
+	// 1.5 MiB. An update needs two operations more than it changes rows. For more than
+	// 2 MiB the client needs a larger MaxCallSendMsgSize, too. All replicas may have other
+	// limits.
 	MaxOps   int
 	MaxBytes int
 
 	// Timeout is how long one request to etcd may take before it is sent again, at first;
-	// 0 means 1 s. Closing waits four times as long for the updates on their way.
+	// 0 means 1 s, and an hour is the most. Closing waits four times as long for the updates
+	// on their way.
 	Timeout time.Duration
 
 	// Check is how often the replica asks etcd, by one linearizable read of one key,
@@ -75,6 +77,7 @@ const (
 	defaultBytes    = 3 << 19
 	leastOps        = 3    // the head, the receipt and a row
 	leastBytes      = 4096 // a head, a receipt and a small row
+	mostTimeout     = time.Hour
 )
 
 // withDefaults returns o with no zeros left in it. It panics on limits that are none.
@@ -94,6 +97,7 @@ func (o Options) withDefaults() Options {
 	if o.Timeout <= 0 {
 		o.Timeout = time.Second
 	}
+	o.Timeout = min(o.Timeout, mostTimeout) // which is multiplied
 	if o.Check <= 0 {
 		o.Check = 2 * time.Second
 	}

@@ -19,11 +19,17 @@ type position struct {
 	cluster  uint64
 }
 
+// maxVersion is far above what a store gets to, and far enough below what a version can be.
+const maxVersion = 1 << 54
+
 var errNoHead = errors.New("it is gone")
 
 // decodePosition returns the position that a head in etcd is.
 func (r *Replica) decodePosition(raw []byte, revision int64, cluster uint64) (position, error) {
 	h, err := decodeHead(raw)
+	if err == nil && (h.lineage == "" || h.version > maxVersion) {
+		err = fmt.Errorf("it is of version %d of lineage %q", h.version, h.lineage)
+	}
 	if err != nil {
 		return position{}, &Damage{r.prefix + headKey, err}
 	}
@@ -61,9 +67,6 @@ type known struct {
 func (r *Replica) moved(at position) {
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
-	if at.version == r.known.at.version { // a check may know more
-		at.revision = max(at.revision, r.known.at.revision)
-	}
 	r.known.at = at
 	r.known.latest = max(r.known.latest, at.version)
 }

@@ -26,6 +26,13 @@ func replica(o Options) *Replica {
 	return r
 }
 
+// ending returns such a replica that can end.
+func ending(t *testing.T) *Replica {
+	r := replica(Options{})
+	r.ctx, r.end = context.WithCancelCause(t.Context())
+	return r
+}
+
 // propose proposes commits of these rows, each the next version.
 func (r *Replica) propose(t *testing.T, commits ...[]door.Row) {
 	t.Helper()
@@ -34,7 +41,7 @@ func (r *Replica) propose(t *testing.T, commits ...[]door.Row) {
 		for j := range rows {
 			rows[j].Revision = version
 		}
-		require.NoError(t, r.Propose(&door.Commit{Lineage: "L", Version: version, Time: time.Unix(0, int64(100+i)), Rows: rows}))
+		require.NoError(t, sink{r}.Propose(&door.Commit{Lineage: "L", Version: version, Time: time.Unix(0, int64(100+i)), Rows: rows}))
 	}
 }
 

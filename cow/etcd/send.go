@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
 )
 
 // send sends groups, one at a time, until the replica ends.
@@ -85,8 +86,8 @@ func (r *Replica) commit(g *group) {
 // refuse makes the updates of a group, and those that wait behind it, fail: they run
 // again, and find why etcd did not take them.
 func (r *Replica) refuse(err error) {
-	if errors.Is(err, rpctypes.ErrTooManyOps) || errors.Is(err, rpctypes.ErrRequestTooLarge) {
-		err = fmt.Errorf("%w: Options.MaxOps or MaxBytes is more than etcd's flags say: %w", ErrTooLarge, err)
+	if isTooLarge(err) {
+		err = fmt.Errorf("%w: Options.MaxOps or MaxBytes is more than etcd's flags, or the client's MaxCallSendMsgSize, say: %w", ErrTooLarge, err)
 	}
 	r.o.Log.Warn("etcd refuses updates", "prefix", r.prefix, "err", err)
 	r.known.mu.Lock()
@@ -99,11 +100,20 @@ func (r *Replica) refuse(err error) {
 	_ = r.line.Rebase() // an error is that of Fail
 }
 
+// isTooLarge reports whether a transaction is refused because it has more operations or
+// bytes than etcd or the client takes.
+func isTooLarge(err error) bool {
+	return errors.Is(err, rpctypes.ErrTooManyOps) || errors.Is(err, rpctypes.ErrRequestTooLarge) ||
+		code(err) == codes.ResourceExhausted && !errors.Is(err, rpctypes.ErrNoSpace) // gRPC itself
+}
+
 // accepted says that etcd takes updates.
 func (r *Replica) accepted() {
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
-	r.known.refused, r.known.err = nil, nil
+	if r.known.refused = nil; r.known.connected {
+		r.known.err = nil
+	}
 }
 
 // refusal returns why etcd did not take the last group, if so.

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
@@ -73,6 +75,8 @@ func TestTheSameTransactionIsSentAgain(t *testing.T) {
 		{"lost", []error{lost, context.DeadlineExceeded, rpctypes.ErrLeaderChanged}, 4, nil},
 		{"refused", []error{rpctypes.ErrPermissionDenied}, 1, rpctypes.ErrPermissionDenied},
 		{"no space", []error{rpctypes.ErrNoSpace}, 1, rpctypes.ErrNoSpace},
+		{"too large", []error{rpctypes.ErrRequestTooLarge}, 1, ErrTooLarge},
+		{"too large for the client", []error{status.Error(codes.ResourceExhausted, "trying to send message larger than max")}, 1, ErrTooLarge},
 		{"too many requests", []error{rpctypes.ErrTooManyRequests}, 2, nil},
 		// The first may have happened, or happen yet: nobody may be told that it did not.
 		{"lost and refused", []error{lost, rpctypes.ErrNoSpace, rpctypes.ErrPermissionDenied}, 4, nil},
@@ -98,8 +102,9 @@ func TestTheSameTransactionIsSentAgain(t *testing.T) {
 				return
 			}
 			require.ErrorIs(t, r.refusal(), is.refused)
-			require.ErrorIs(t, r.Room(t.Context(), 1), is.refused)
-			require.NoError(t, r.Room(t.Context(), 0), "others may try")
+			require.Equal(t, is.refused == ErrTooLarge, errors.Is(r.refusal(), ErrTooLarge))
+			require.ErrorIs(t, sink{r}.Room(t.Context(), 1), is.refused)
+			require.NoError(t, sink{r}.Room(t.Context(), 0), "others may try")
 			require.Equal(t, 1, line.n)
 		})
 	}
@@ -109,9 +114,8 @@ func TestTheSameTransactionIsSentAgain(t *testing.T) {
 func TestAFailureWhileAGroupIsOnItsWay(t *testing.T) {
 	for _, sent := range []bool{false, true} {
 		line := new(rebased)
-		r := replica(Options{})
+		r := ending(t)
 		r.line = line
-		r.ctx, r.end = context.WithCancelCause(t.Context())
 		r.propose(t, []door.Row{set(0, "a", "1")})
 		if sent {
 			require.NotNil(t, r.next(newTurns()))

@@ -13,7 +13,8 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
-// This is a Replica as its DB sees it: a door.Sink.
+// A sink is a Replica as its DB sees it: a door.Sink.
+type sink struct{ *Replica }
 
 // A queue has the proposals whose fate is open, the oldest first: those of the group on
 // its way, and those behind it.
@@ -82,7 +83,7 @@ func (q *queue) prune(version uint64) {
 }
 
 // Room waits for room in the queue.
-func (r *Replica) Room(ctx context.Context, attempt int) error {
+func (r sink) Room(ctx context.Context, attempt int) error {
 	ctx, stop := r.joined(ctx)
 	defer stop()
 	switch {
@@ -119,7 +120,7 @@ func (r *Replica) Room(ctx context.Context, attempt int) error {
 }
 
 // Propose queues c, if it fits into a transaction.
-func (r *Replica) Propose(c *door.Commit) error {
+func (r sink) Propose(c *door.Commit) error {
 	p := proposal{c, r.size(c)}
 	if n := len(c.Rows) + groupOps; n > r.o.MaxOps {
 		return fmt.Errorf("etcd: %w: %d operations, of %d: change fewer rows in one update, or raise --max-txn-ops of etcd and Options.MaxOps",
@@ -139,10 +140,10 @@ func (r *Replica) Propose(c *door.Commit) error {
 }
 
 // Trim does nothing: etcd has no past of a DB.
-func (r *Replica) Trim(uint64) {}
+func (r sink) Trim(uint64) {}
 
 // Close waits a while for what is on its way.
-func (r *Replica) Close() error {
+func (r sink) Close() error {
 	q := &r.queue
 	q.mu.Lock()
 	q.closing = true

@@ -28,16 +28,24 @@ func (r *Replica) Fresh(ctx context.Context) (*cow.Snapshot, error) {
 		if isFinal(err) {
 			r.fail(err)
 		}
-		return nil, fmt.Errorf("etcd: %s: %w", r.prefix, err)
+		return nil, r.wrap(err)
 	}
 	s := r.db.Load()
 	for s.Version() < at.version {
 		if s, err = r.db.Wait(ctx, s.Version()); err != nil {
-			return nil, fmt.Errorf("etcd: %s: %w", r.prefix, err)
+			return nil, r.wrap(err)
 		}
 	}
 	r.told(begun)
 	return s, nil
+}
+
+// wrap names the store in an error, or returns why the replica has ended if that is it.
+func (r *Replica) wrap(err error) error {
+	if cause := context.Cause(r.ctx); cause != nil && errors.Is(err, cause) {
+		return cause
+	}
+	return fmt.Errorf("etcd: %s: %w", r.prefix, err)
 }
 
 // Load returns the published snapshot if it has everything that was acknowledged, on any
@@ -46,11 +54,15 @@ func (r *Replica) Fresh(ctx context.Context) (*cow.Snapshot, error) {
 // that. The Load of the DB has no limit.
 func (r *Replica) Load(limit time.Duration) (*cow.Snapshot, error) {
 	// Before the snapshot, which then is at least as new.
-	if age := time.Since(*r.fresh.Load()); age > limit {
+	if age := age(*r.fresh.Load(), time.Now()); age > limit {
 		return nil, fmt.Errorf("etcd: %s: %w: %v, for %v: %w", r.prefix, ErrStale, limit, age, r.Status().reason())
 	}
 	return r.db.Load(), nil
 }
+
+// age returns how long ago a time was, by the clock that says more: one that cannot be set
+// may stand still while the machine is suspended.
+func age(was, now time.Time) time.Duration { return max(now.Sub(was), now.Round(0).Sub(was)) }
 
 // told says that everything acknowledged before a time is published.
 func (r *Replica) told(before time.Time) {

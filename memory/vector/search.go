@@ -2,7 +2,9 @@ package vector
 
 import (
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/cowstore/cowstore/memory/internal/top"
 )
@@ -40,9 +42,16 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 		s.together(slices.Collect(x.segments()), x.Dim(), func() *scan { return newScan(query, norm, o, x.Len()) })
 		return s.hits(), nil
 	}
+	var some [16]*segment
+	n := 0
 	for g := range x.segments() {
-		s.segment(g)
+		if some[n] = g; n == len(some)-1 {
+			s.segments(some[:])
+			n = -1
+		}
+		n++
 	}
+	s.segments(some[:n])
 	return s.hits(), nil
 }
 
@@ -78,16 +87,13 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 	if k == 0 {
 		k = 10
 	}
-	s := &scan{
-		Best:    top.Best{K: min(k, n)},
-		bound:   newBound(o.Metric, len(query), norm),
-		query:   query,
-		min:     float32(math.Inf(-1)),
-		accept:  o.Accept,
-		certain: top.New(min(k, n)),
-	}
+	s := scans.Get().(*scan)
+	s.Reset(min(k, n))
+	s.certain.Reset(min(k, n))
+	s.bound = newBound(o.Metric, len(query), norm)
+	s.query, s.coded, s.accept = query, nil, o.Accept
+	s.min = float32(math.Inf(-1))
 	if pairsFor(len(query)) > 0 {
-		s.maybe = make([]candidate, 0, 64)
 		s.coded = newCodedQuery(query, norm)
 	}
 	if o.HasMin {
@@ -96,6 +102,24 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 		s.atLeast(float64(math.Nextafter32(s.min, float32(math.Inf(-1)))))
 	}
 	return s
+}
+
+// segments looks at all live vectors of several. What it needs first of each, one load
+// after the other, it has for all of them before it looks at one.
+func (s *scan) segments(some []*segment) {
+	touched := 0
+	for _, g := range some {
+		touched |= g.used | g.dim
+	}
+	for _, g := range some {
+		if g.used > 0 && g.pairs > 0 {
+			touched |= int(g.facts[0].code.sum) | int(g.codes[0][0])
+		}
+	}
+	runtime.KeepAlive(touched)
+	for _, g := range some {
+		s.segment(g)
+	}
 }
 
 // segment looks at all live vectors of g.
@@ -136,9 +160,24 @@ func (s *scan) segment(g *segment) {
 	}
 }
 
-// settle compares in float64 what may still be among the best.
+// settle compares in float64 what may still be among the best. Their vectors are all over
+// the heap: it loads all of them before it compares one.
 func (s *scan) settle() {
+	left := s.maybe[:0]
 	for _, c := range s.maybe {
+		if !s.misses(c.dot, c.facts[c.slot].norm) {
+			left = append(left, c)
+		}
+	}
+	touched := uint32(0)
+	for _, c := range left {
+		const line = 64 / 4 // elements of a cache line
+		for v := c.vector(c.slot); len(v) > 0; v = v[min(line, len(v)):] {
+			touched |= math.Float32bits(v[0])
+		}
+	}
+	runtime.KeepAlive(touched)
+	for _, c := range left {
 		if !s.misses(c.dot, c.facts[c.slot].norm) {
 			s.offer(c.block, c.slot)
 		}
@@ -170,7 +209,23 @@ func (s *scan) hits() []Hit {
 	for i, h := range best {
 		hits[i] = Hit{h.Key, rounded(h.Score)}
 	}
+	s.release()
 	return hits
+}
+
+// scans are those that no Search uses.
+var scans = sync.Pool{New: func() any { return &scan{maybe: make([]candidate, 0, 128)} }}
+
+// release gives s back, without what it would keep alive.
+func (s *scan) release() {
+	if cap(s.maybe) > maxMaybe {
+		return
+	}
+	clear(s.maybe[:cap(s.maybe)])
+	s.Reset(0)
+	s.certain.Reset(0)
+	s.query, s.coded, s.accept = nil, nil, nil
+	scans.Put(s)
 }
 
 // rounded returns a score as a Hit has it: one that no float32 has is the nearest that

@@ -124,6 +124,7 @@ func (s *scan) together(segments []*segment, dim int, another func() *scan) {
 					s.Push(f)
 				}
 			}
+			h.release()
 		}
 	}
 }

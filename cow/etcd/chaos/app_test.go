@@ -133,16 +133,16 @@ func TestTwoPrograms(t *testing.T) {
 	other := func(version byte, b []byte) (int, error) {
 		switch version {
 		case 0:
-			return etcd.Codec[int]{}.Decode(append([]byte{0}, b...))
+			return cow.Versioned[int]{}.Decode(append([]byte{0}, b...))
 		case 1:
 			n, err := strconv.ParseInt(string(b), 16, 64)
 			return int(n), err
 		}
 		return 0, errors.New("unknown")
 	}
-	first, err := run(etcd.Codec[int]{})
+	first, err := run(cow.Versioned[int]{})
 	require.NoError(t, err)
-	both, err := run(etcd.Codec[int]{Other: other}) // brought out next
+	both, err := run(cow.Versioned[int]{Other: other}) // brought out next
 	require.NoError(t, err)
 	_, err = first.table.Set("first", 100)
 	require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestTwoPrograms(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, first.db.Close())
 
-	second, err := run(etcd.Codec[int]{Of: hex{}, Version: 1, Other: other})
+	second, err := run(cow.Versioned[int]{Of: hex{}, Version: 1, Other: other})
 	require.NoError(t, err)
 	_, err = second.table.Set("second", 300)
 	require.NoError(t, err)
@@ -162,7 +162,7 @@ func TestTwoPrograms(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, maps.Collect(p.table.All()))
 	}
-	_, err = run(etcd.Codec[int]{}) // too old
+	_, err = run(cow.Versioned[int]{}) // too old
 	require.ErrorContains(t, err, "no Other")
 	_, err = second.table.Set("first", 101)
 	require.NoError(t, err)

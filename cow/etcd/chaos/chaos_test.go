@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/cowstore/cowstore/cow/etcd/chaos/cluster"
@@ -53,6 +55,43 @@ func compactAnyhow(m *cluster.Member, defragment bool) {
 	if defragment {
 		_, _ = direct.Defragment(ctx, direct.Endpoints()[0])
 	}
+}
+
+// quota is many times what the store and its past have between compactions.
+const quota = 48 << 20
+
+// fill writes until etcd has no space left, or something else is the matter.
+func fill(t *testing.T, c *clientv3.Client) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var err error
+	for range 2 * quota >> 20 {
+		if _, err = c.Put(ctx, "filler", strings.Repeat("x", 1<<20)); err != nil {
+			break
+		}
+	}
+	require.ErrorIs(t, err, rpctypes.ErrNoSpace)
+}
+
+// makeSpace does what etcd's manual says: it compacts, defragments each member, and disarms
+// the alarm.
+func makeSpace(t *testing.T, c *cluster.Cluster) {
+	compactAnyhow(c.Members[0], false)
+	for _, m := range c.Members {
+		compactAnyhow(m, true)
+	}
+	direct, err := c.Members[0].Direct()
+	require.NoError(t, err)
+	defer direct.Close()
+	waitFor(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := direct.AlarmDisarm(ctx, &clientv3.AlarmMember{}); err != nil {
+			return false
+		}
+		_, err := direct.Put(ctx, "filler", "")
+		return err == nil
+	})
 }
 
 var faults = []fault{
@@ -128,6 +167,14 @@ var faults = []fault{
 			ready(t, m)
 		}
 	}},
+	{"there is no space left", func(t *testing.T, c *cluster.Cluster, r *rand.Rand) {
+		direct, err := c.Members[r.IntN(len(c.Members))].Direct()
+		require.NoError(t, err)
+		defer direct.Close()
+		fill(t, direct)
+		pause(r)
+		makeSpace(t, c)
+	}},
 }
 
 // Three members, three replicas and their writers, and faults.
@@ -139,7 +186,7 @@ func TestChaos(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	c := start(t, cluster.Options{Members: 3})
+	c := start(t, cluster.Options{Members: 3, Quota: quota})
 	ledgers := []*ledger{openLedger(t, client(t, c), quick), openLedger(t, client(t, c), quick), openLedger(t, client(t, c), quick)}
 	h := &history{acked: make(map[string]bool), failed: make(map[string]error)}
 

@@ -168,37 +168,6 @@ func TestCompactionDuringACut(t *testing.T) {
 	same(t, other, b)
 }
 
-// copyStore copies what is under a prefix to another cluster.
-func copyStore(t *testing.T, from, to *clientv3.Client, prefix string) {
-	all, err := from.Get(t.Context(), prefix, clientv3.WithPrefix())
-	require.NoError(t, err)
-	for _, kv := range all.Kvs {
-		_, err := to.Put(t.Context(), string(kv.Key), string(kv.Value))
-		require.NoError(t, err)
-	}
-}
-
-func TestAnotherCluster(t *testing.T) {
-	c, d := start(t, cluster.Options{}), start(t, cluster.Options{Token: "other"})
-	b := open(t, client(t, c), "bank", quick)
-	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
-	copyStore(t, direct(t, c), direct(t, d), "bank/")
-	for range 10 {
-		_, err := direct(t, d).Put(t.Context(), "elsewhere", "x")
-		require.NoError(t, err)
-	}
-	proxy := c.Members[0].Proxy
-	proxy.Redirect(d.Members[0].Proxy)
-	proxy.Cut()
-	proxy.Mend()
-	b.mustFail(t, etcd.ErrRestored)
-	require.Equal(t, int64(1), changes(t, direct(t, d), "bank/head"))
-
-	again := open(t, client(t, c), "bank", quick) // with a new DB
-	require.Equal(t, b.at(b.db.Load()), again.at(again.db.Load()))
-	require.NoError(t, again.move(t.Context(), "w", 2, 1, 2, 3))
-}
-
 // mustFail demands that updates fail with an error, in the end, and reads go on.
 func (b *bank) mustFail(t *testing.T, with error) {
 	t.Helper()
@@ -319,6 +288,11 @@ func TestWhatIsLogged(t *testing.T) {
 	require.NoError(t, err)
 	waitFor(t, func() bool { return book.has("ERROR the replica has failed") })
 	require.ErrorIs(t, b.replica.Status().Err, etcd.ErrDamaged)
+	for range 2 {
+		_, err = b.replica.Fresh(t.Context())
+		require.Equal(t, b.replica.Status().Err, err)
+	}
+	require.False(t, book.has("ERROR the replica has failed"), "again")
 }
 
 func TestClose(t *testing.T) {

@@ -62,7 +62,7 @@ type bank struct {
 
 func newBank() *bank {
 	b := new(bank)
-	number := cow.Options[int]{Codec: etcd.Codec[int]{}}
+	number := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	b.from = cow.NewTable[int](&b.db, "from", number)
 	b.to = cow.NewTable[int](&b.db, "to", number)
 	b.last = cow.NewTable[string](&b.db, "last/writers", number)

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/etcd"
@@ -198,14 +200,40 @@ func TestOpenReadsPages(t *testing.T) {
 	require.Positive(t, <-wrote)
 }
 
+// A page has no more than the client takes at once, although the rows before were small.
+func TestOpenReadsLargeRowsAfterSmall(t *testing.T) {
+	c := start(t, cluster.Options{})
+	s := openTexts(t, direct(t, c), "texts", quick)
+	for i := range 10 {
+		require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
+			for j := range 100 {
+				s.table.Edit(tx).Set(fmt.Sprint("a", i, ".", j), "x")
+			}
+			return nil
+		}))
+	}
+	for i := range 6 {
+		_, err := s.table.Set(fmt.Sprint("b", i), strings.Repeat("y", 1<<20))
+		require.NoError(t, err)
+	}
+	narrow, err := clientv3.New(clientv3.Config{
+		Endpoints: []string{c.Members[0].Proxy.Endpoint()}, MaxCallSendMsgSize: 4 << 20, MaxCallRecvMsgSize: 4 << 20, Logger: zap.NewNop(),
+	})
+	require.NoError(t, err)
+	defer narrow.Close()
+	again := openTexts(t, narrow, "texts", quick)
+	require.Equal(t, 1006, again.table.Len())
+	require.NoError(t, again.db.Close())
+}
+
 // A replica of a program with fewer tables leaves the others alone.
 func TestUnknownTables(t *testing.T) {
 	c := start(t, cluster.Options{})
 	client := client(t, c)
 	b := open(t, client, "bank", quick)
 	var db cow.DB
-	last := cow.NewTable[string](&db, "last/writers", cow.Options[int]{Codec: etcd.Codec[int]{}})
-	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Derive: nil, Codec: etcd.Codec[int]{}})
+	last := cow.NewTable[string](&db, "last/writers", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Derive: nil, Codec: cow.Versioned[int]{}})
 	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
 	replica, err := etcd.Open(t.Context(), client, "bank", &db, quick)
 	require.NoError(t, err)

@@ -36,6 +36,16 @@ type Best struct {
 // New returns a Best of k hits that has memory for the first ones.
 func New(k int) Best { return Best{K: k, heap: make([]Hit, 0, min(k, 32))} }
 
+// Reset makes b a Best of k hits that has none yet. It uses the memory of those it had,
+// where that is little.
+func (b *Best) Reset(k int) {
+	clear(b.heap)
+	b.K, b.heap = k, b.heap[:0]
+	if cap(b.heap) > 1024 {
+		b.heap = nil
+	}
+}
+
 // Full reports whether there are K hits.
 func (b *Best) Full() bool { return len(b.heap) == b.K }
 

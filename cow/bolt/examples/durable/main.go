@@ -36,7 +36,7 @@ type ledger struct {
 
 func open(path string) (*ledger, error) {
 	l := new(ledger)
-	o := cow.Options[int]{Codec: bolt.Codec[int]{}}
+	o := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	l.accounts = cow.NewTable[int](&l.db, "accounts", o)
 	l.done = cow.NewTable[string](&l.db, "done", o)
 	l.db.Retain(cow.Retention{Versions: 100_000})

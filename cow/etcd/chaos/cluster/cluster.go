@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"go.etcd.io/etcd/client/pkg/v3/transport"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
@@ -31,6 +33,23 @@ type Options struct {
 	Quota   int64 // bytes; 0: etcd's default
 	MaxOps  uint  // in one transaction; 0: etcd's default
 	Token   string
+
+	// TLS, if not nil, is how clients connect.
+	TLS *TLS
+}
+
+// TLS are the files of members that show a certificate and demand one which the authority
+// CA has signed, and what this package connects with.
+type TLS struct {
+	Cert, Key, CA string
+	Client        *tls.Config `json:"-"`
+}
+
+func (o Options) scheme() string {
+	if o.TLS != nil {
+		return "https://"
+	}
+	return "http://"
 }
 
 // A Cluster is members that run. It is made by Start.
@@ -89,6 +108,9 @@ func (c config) run() error {
 	if c.Options.MaxOps > 0 {
 		cfg.MaxTxnOps = c.Options.MaxOps
 	}
+	if t := c.Options.TLS; t != nil {
+		cfg.ClientTLSInfo = transport.TLSInfo{CertFile: t.Cert, KeyFile: t.Key, TrustedCAFile: t.CA, ClientCertAuth: true}
+	}
 	e, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return err
@@ -122,7 +144,7 @@ func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 		}
 		m := &Member{Proxy: proxy, config: config{
 			Name: fmt.Sprint("m", i), Dir: filepath.Join(dir, fmt.Sprint("m", i)), Log: filepath.Join(dir, fmt.Sprint("m", i, ".log")),
-			Client: "http://" + client, Peer: "http://" + peer, Options: o,
+			Client: o.scheme() + client, Peer: "http://" + peer, Options: o,
 		}}
 		all = append(all, m.config.Name+"="+m.config.Peer)
 		c.Members = append(c.Members, m)
@@ -156,7 +178,7 @@ func (c *Cluster) Client() (*clientv3.Client, error) {
 	for _, m := range c.Members {
 		all = append(all, m.Proxy.Endpoint())
 	}
-	return client(all...)
+	return c.Members[0].client(all...)
 }
 
 // Leader returns the member that leads, or nil if nobody says so.
@@ -169,9 +191,14 @@ func (c *Cluster) Leader(ctx context.Context) *Member {
 	return nil
 }
 
-func client(endpoints ...string) (*clientv3.Client, error) {
+func (m *Member) client(endpoints ...string) (*clientv3.Client, error) {
+	var with *tls.Config
+	if t := m.config.Options.TLS; t != nil {
+		with = t.Client
+	}
 	return clientv3.New(clientv3.Config{
 		Endpoints:            endpoints,
+		TLS:                  with,
 		DialTimeout:          5 * time.Second,
 		DialKeepAliveTime:    5 * time.Second,
 		DialKeepAliveTimeout: 2 * time.Second,
@@ -180,7 +207,7 @@ func client(endpoints ...string) (*clientv3.Client, error) {
 }
 
 // Direct returns a client of the member alone, not by its proxy.
-func (m *Member) Direct() (*clientv3.Client, error) { return client(m.config.Client) }
+func (m *Member) Direct() (*clientv3.Client, error) { return m.client(m.config.Client) }
 
 // Start starts the member, which must not run.
 func (m *Member) Start() error {

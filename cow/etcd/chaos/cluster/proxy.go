@@ -33,8 +33,8 @@ func newProxy(to string) (*Proxy, error) {
 	return p, nil
 }
 
-// Endpoint is where clients connect.
-func (p *Proxy) Endpoint() string { return "http://" + p.listener.Addr().String() }
+// Endpoint is where clients connect, with TLS or without.
+func (p *Proxy) Endpoint() string { return p.listener.Addr().String() }
 
 // Cut ends all connections, and each new one, until Mend.
 func (p *Proxy) Cut() {

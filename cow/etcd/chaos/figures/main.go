@@ -48,7 +48,7 @@ func open(ctx context.Context, c *cluster.Cluster, prefix string) (*store, error
 		return nil, err
 	}
 	s := new(store)
-	s.table = cow.NewTable[int](&s.db, "numbers", cow.Options[int]{Codec: etcd.Codec[int]{}})
+	s.table = cow.NewTable[int](&s.db, "numbers", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	s.replica, err = etcd.Open(ctx, client, prefix, &s.db, etcd.Options{Attempts: 1 << 20})
 	return s, err
 }

@@ -45,7 +45,7 @@ func open(ctx context.Context, c *cluster.Cluster) (*ledger, error) {
 		return nil, err
 	}
 	l := new(ledger)
-	number := cow.Options[int]{Codec: etcd.Codec[int]{}}
+	number := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	l.accounts = cow.NewTable[int](&l.db, "accounts", number)
 	l.done = cow.NewTable[string](&l.db, "done", number)
 	l.replica, err = etcd.Open(ctx, client, "ledger", &l.db, etcd.Options{})

@@ -86,7 +86,7 @@ func Open(path string, o Options) (*Store, error) {
 	s := &Store{o: o, forks: make(map[forkName]*fork)}
 	db := new(cow.DB)
 	s.m = memory.On(db, memory.Options{TextOf: textOf})
-	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: bolt.Codec[receipt]{}})
+	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: cow.Versioned[receipt]{}})
 	db.Retain(o.Retain)
 	var err error
 	if s.order, err = cow.NewMultiIndex(s.receipts, "by age", receiptAge, cow.IndexOptions[string]{}); err != nil {

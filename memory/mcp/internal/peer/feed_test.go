@@ -1,6 +1,7 @@
 package peer
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -157,8 +158,7 @@ func (b *watchedBody) Read(to []byte) (int, error) {
 // An owner that says nothing at all any more is asked again.
 func TestASilentOwner(t *testing.T) {
 	path, d := place(t), newDisk()
-	peerOn(t, path, d, nil)
-	second := peerOn(t, path, d, nil)
+	first, second := peerOn(t, path, d, nil), peerOn(t, path, d, nil)
 	s, _ := second.state()
 	j := *s.seat.(*joined)
 	j.silence = time.Nanosecond
@@ -166,10 +166,16 @@ func TestASilentOwner(t *testing.T) {
 	for _, err := range j.changes(soon(t), &last) {
 		require.ErrorIs(t, err, errLost)
 	}
-	// Signs of life are enough.
+	// Signs of life are what it waits for.
+	lines := bufio.NewReader(ask(t, first, "GET", "/changes?cursor=0", version, "").Body)
+	for _, want := range []string{`{"start":"0"}`, `{}`, `{}`} {
+		got, err := lines.ReadString('\n')
+		require.NoError(t, err)
+		require.Equal(t, want+"\n", got)
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*second.o.beat)
 	defer cancel()
-	for _, err := range second.Changes(ctx, "") {
+	for _, err := range second.Changes(ctx, "0") {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	}
 }

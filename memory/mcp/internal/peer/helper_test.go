@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -176,7 +179,7 @@ type real struct {
 
 func openReal(path string) (*real, error) {
 	s := new(real)
-	o := cow.Options[int]{Codec: bolt.Codec[int]{}}
+	o := cow.Options[int]{Codec: cow.Versioned[int]{}}
 	s.counts = cow.NewTable[string](&s.db, "counts", o)
 	s.receipts = cow.NewTable[string](&s.db, "receipts", o)
 	s.db.Retain(cow.Retention{Versions: 1 << 20})
@@ -278,4 +281,19 @@ func (p *Peer) owns() bool {
 
 func write(id, key string) store.Request {
 	return store.Request{ID: id, Op: "write", Args: json.RawMessage(key)}
+}
+
+// ask sends a request by hand.
+func ask(t *testing.T, p *Peer, method, path, v, body string) *http.Response {
+	t.Helper()
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return dial(ctx, p.socket)
+	}}}
+	req, err := http.NewRequestWithContext(soon(t), method, "http://memory"+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.Header.Set(versionHeader, v)
+	resp, err := c.Do(req)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
 }

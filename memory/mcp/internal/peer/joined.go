@@ -18,7 +18,8 @@ import (
 
 // A joined one sends its requests to the owner.
 type joined struct {
-	ctx     context.Context // ends with the owner, or the Peer
+	ctx     context.Context // ends with the owner: then nothing begins
+	peer    context.Context // ends with the Peer: then nothing goes on
 	pid     int             // of the owner
 	silence time.Duration   // of a feed, after which its owner is asked again
 	client  *http.Client
@@ -39,12 +40,12 @@ func (p *Peer) join() error {
 		IdleConnTimeout:     30 * time.Second, // less than the owner's
 		DisableCompression:  true,
 	}
-	defer transport.CloseIdleConnections()
 	streams := transport.Clone()
 	streams.DisableKeepAlives = true
 	streams.MaxConnsPerHost = 0
 	j := &joined{
 		ctx:     ctx,
+		peer:    p.ctx,
 		silence: 3 * p.o.beat,
 		client:  &http.Client{Transport: transport},
 		streams: &http.Client{Transport: streams},
@@ -69,6 +70,8 @@ func (p *Peer) join() error {
 	p.log.Info("this process has joined the one that owns the memory", "file", p.path, "pid", j.pid)
 	p.set(state{seat: j})
 	_, _ = io.Copy(io.Discard, lines)
+	cancel()
+	transport.CloseIdleConnections()
 	p.set(state{wait: fmt.Errorf("process %d, which had the file, has ended", j.pid)})
 	return nil
 }
@@ -101,7 +104,17 @@ func (j *joined) do(ctx context.Context, r store.Request) (json.RawMessage, erro
 	if err != nil {
 		return nil, err
 	}
-	under, cancel := both(ctx, j.ctx)
+	if j.ctx.Err() != nil {
+		return nil, j.lost(ctx, j.ctx.Err())
+	}
+	defer func() {
+		if j.ctx.Err() != nil {
+			j.client.CloseIdleConnections() // nobody else does any more
+		}
+	}()
+	// Not until the owner ends: what it has answered before that is still to be read, and
+	// there is an end to read if it has not.
+	under, cancel := both(ctx, j.peer)
 	defer cancel()
 	req, err := http.NewRequestWithContext(under, http.MethodPost, "http://memory/do", bytes.NewReader(body))
 	if err != nil {
@@ -136,7 +149,7 @@ func (j *joined) lost(ctx context.Context, err error) error {
 
 func (j *joined) changes(ctx context.Context, last *string) iter.Seq2[store.Event, error] {
 	return func(yield func(store.Event, error) bool) {
-		under, cancel := both(ctx, j.ctx)
+		under, cancel := both(ctx, j.peer)
 		defer cancel()
 		// A timer while it waits for the owner, and not while it is the consumer who takes
 		// his time.

@@ -198,6 +198,16 @@ func (p *process) told() (owner bool, acked int) {
 // Three processes, of which one is killed at some time, the owner mostly, or ends by
 // itself, and is replaced, again and again.
 func TestKilled(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 12
+	}
+	for range times(1, 40) {
+		killSome(t, rounds)
+	}
+}
+
+func killSome(t *testing.T, rounds int) {
 	path := place(t)
 	const together = 3
 	var all, alive []*process
@@ -209,7 +219,7 @@ func TestKilled(t *testing.T) {
 		begin()
 	}
 	killed := 0
-	for round := range times(40, 2000) {
+	for round := range rounds {
 		// Once each has written something there is something to lose.
 		for _, p := range alive {
 			require.Eventually(t, func() bool { _, n := p.told(); return n > 0 }, time.Minute, time.Millisecond)

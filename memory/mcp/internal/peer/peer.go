@@ -89,7 +89,7 @@ type seat interface {
 var errLost = errors.New("the connection is lost")
 
 // Open opens the file, or joins the process that has it. It waits until one or the other
-// has succeeded, or ctx ends.
+// has succeeded, or ctx ends; but it does not leave a call of Options.Open behind.
 func Open(ctx context.Context, o Options) (*Peer, error) {
 	p := &Peer{o: o, log: o.Log, done: make(chan struct{}), changed: make(chan struct{})}
 	if p.log == nil {

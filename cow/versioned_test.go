@@ -1,4 +1,4 @@
-package etcd
+package cow_test
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
 )
 
 type number struct{ N int }
@@ -22,8 +24,8 @@ func (texts) Decode(b []byte) (number, error) {
 }
 
 // A program that reads the next version comes before one that writes it.
-func TestCodecsOfTwoPrograms(t *testing.T) {
-	first := Codec[number]{}
+func TestVersionedOfTwoPrograms(t *testing.T) {
+	first := cow.Versioned[number]{}
 	other := func(version byte, b []byte) (number, error) {
 		switch version {
 		case 0:
@@ -33,15 +35,15 @@ func TestCodecsOfTwoPrograms(t *testing.T) {
 		}
 		return number{}, errors.New("unknown")
 	}
-	both := Codec[number]{Other: other}
-	second := Codec[number]{Of: texts{}, Version: 1, Other: other}
-	encode := func(c Codec[number]) []byte {
+	both := cow.Versioned[number]{Other: other}
+	second := cow.Versioned[number]{Of: texts{}, Version: 1, Other: other}
+	encode := func(c cow.Versioned[number]) []byte {
 		b, err := c.Append([]byte("x"), number{7})
 		require.NoError(t, err)
 		return b[1:]
 	}
-	for _, writer := range []Codec[number]{first, both, second} {
-		for _, reader := range []Codec[number]{both, second} {
+	for _, writer := range []cow.Versioned[number]{first, both, second} {
+		for _, reader := range []cow.Versioned[number]{both, second} {
 			v, err := reader.Decode(encode(writer))
 			require.NoError(t, err)
 			require.Equal(t, number{7}, v)

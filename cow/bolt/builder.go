@@ -1,0 +1,135 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"go.etcd.io/bbolt"
+)
+
+// A builder makes a file under a temporary name.
+type builder struct {
+	state   *state
+	temp    string
+	bolt    *bbolt.DB
+	tx      *bbolt.Tx
+	pending int // bytes in tx
+}
+
+func newBuilder(path string, mode os.FileMode, s *state) (*builder, error) {
+	temp, err := createTemp(path)
+	if err != nil {
+		return nil, err
+	}
+	b := &builder{state: s.clone(), temp: temp.Name()}
+	b.state.log = tally{}
+	for i := range b.state.tables {
+		b.state.tables[i].tally = tally{}
+	}
+	if err = errors.Join(temp.Chmod(mode), temp.Close()); err == nil {
+		b.bolt, err = bbolt.Open(b.temp, mode, &bbolt.Options{FreelistType: bbolt.FreelistArrayType, NoStatistics: true})
+	}
+	if err == nil {
+		err = b.begin()
+	}
+	if err != nil {
+		b.abort()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *builder) begin() (err error) {
+	if b.tx, err = b.bolt.Begin(true); err != nil {
+		return err
+	}
+	return makeBuckets(b.tx, b.state)
+}
+
+// makeBuckets makes the buckets that a file with this state has.
+func makeBuckets(tx *bbolt.Tx, s *state) error {
+	for _, name := range [][]byte{metaBucket, logBucket} {
+		if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+			return err
+		}
+	}
+	for id, t := range s.tables {
+		if _, err := tx.CreateBucketIfNotExists(tableBucket(id, t.name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put puts a value into a bucket.
+func (b *builder) put(bucket, key, value []byte) error {
+	const atOnce = 16 << 20
+	if b.pending += len(key) + len(value); b.pending > atOnce {
+		b.pending = 0
+		if err := b.tx.Commit(); err != nil {
+			return err
+		}
+		if err := b.begin(); err != nil {
+			return err
+		}
+	}
+	to := b.tx.Bucket(bucket)
+	to.FillPercent = 0.9 // keys come in their order
+	return to.Put(key, value)
+}
+
+func (b *builder) row(table int, key []byte, r row) error {
+	t := &b.state.tables[table]
+	bucket, key := tableBucket(table, t.name), rowKey(key)
+	seal, value := sealOf(bucket), r.append(nil)
+	t.add(seal.sum(key, value), r.revision)
+	return b.put(bucket, key, seal.close(key, value))
+}
+
+func (b *builder) commit(c record) error {
+	key, value, seal := logKey(c.version), c.append(nil), sealOf(logBucket)
+	b.state.log.add(seal.sum(key, value), c.version)
+	return b.put(logBucket, key, seal.close(key, value))
+}
+
+// finish completes the file on disk, under its temporary name.
+func (b *builder) finish() error {
+	err := b.put(metaBucket, stateKey, b.state.encode())
+	if err == nil {
+		err = b.tx.Commit()
+	}
+	if err == nil {
+		err = b.bolt.Close()
+	}
+	if err == nil {
+		err = syncFile(b.temp)
+	}
+	return err
+}
+
+// name gives the finished file its name, which nothing may have. It is durable after
+// syncDir.
+func (b *builder) name(path string) error {
+	err := os.Link(b.temp, path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if _, is := os.Lstat(path); is == nil {
+		return fmt.Errorf("%w: %w", fs.ErrExist, err)
+	}
+	return os.Rename(b.temp, path) // the file system has no links
+}
+
+// abort removes what there is of an unfinished file, and the temporary name of a finished
+// one.
+func (b *builder) abort() {
+	if b.tx != nil {
+		_ = b.tx.Rollback()
+	}
+	if b.bolt != nil {
+		_ = b.bolt.Close()
+	}
+	_ = os.Remove(b.temp)
+}

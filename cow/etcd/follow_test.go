@@ -1,0 +1,36 @@
+package etcd
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
+)
+
+// What does not follow the published version is not told to the DB, which could only fail:
+// the contents are loaded instead.
+func TestAGapIsNotPublished(t *testing.T) {
+	other := replica(Options{})
+	other.name = "other"
+	other.propose(t, []door.Row{set(0, "x", "1")}, []door.Row{set(0, "y", "1")})
+	first := other.group(other.now(), 1).events(11)
+
+	line := new(rebased)
+	r := replica(Options{})
+	r.line = line
+	r.known.at.version = 5
+	err := r.apply(first, 5)
+	require.ErrorIs(t, err, errGap)
+	require.False(t, isFinal(err))
+	require.Zero(t, line.n)
+	require.Equal(t, uint64(5), r.now().version)
+
+	r.known.at.version = 6
+	require.NoError(t, r.apply(first, 5))
+	require.Equal(t, 1, line.n)
+	require.Equal(t, uint64(8), r.now().version)
+	require.Equal(t, int64(11), r.now().revision)
+	require.ErrorIs(t, r.apply(first, 5), ErrRestored, "twice")
+	require.Equal(t, 1, line.n)
+}

@@ -1,0 +1,59 @@
+package cow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Versioned is a Codec that puts a version before each value, so that the type can change
+// while values of another version are in a file, or are written by another program. The
+// zero Versioned is version 0 of JSON. It must not be modified once it is in use, may be
+// copied, and is safe for concurrent use if its parts are.
+//
+// Of a type that is in a file, raise Version and have Other read the older values. Where
+// programs share a store while they are replaced one by one, first bring out one that
+// reads the next version, by Other, and writes the one that all read. When it runs
+// everywhere, bring out one that writes the next.
+type Versioned[V any] struct {
+	// Of encodes the values of this version; nil means encoding/json. Like it, Of must
+	// return a value equal to the one it was given: JSON drops unexported fields, and
+	// makes an empty slice of some types a nil one.
+	Of Codec[V]
+
+	// Version is the version of the values that are written. Change it when the type, or
+	// Of, changes so that the bytes of before no longer decode to what they meant.
+	Version byte
+
+	// Other, if not nil, decodes a value of another version, older or newer, from the
+	// bytes that its codec wrote, which it must not keep. It must be pure, and return an
+	// error for a version that it does not know. What is stored stays as it is until
+	// somebody writes the row.
+	Other func(version byte, b []byte) (V, error)
+}
+
+// Append appends the version and v.
+func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
+	b = append(b, c.Version)
+	if c.Of != nil {
+		return c.Of.Append(b, v)
+	}
+	text, err := json.Marshal(v)
+	return append(b, text...), err
+}
+
+// Decode decodes a value of this version, or of one that Other knows.
+func (c Versioned[V]) Decode(b []byte) (v V, err error) {
+	switch {
+	case len(b) == 0:
+		return v, errors.New("cow: a value without its version")
+	case b[0] != c.Version && c.Other != nil:
+		return c.Other(b[0], b[1:])
+	case b[0] != c.Version:
+		return v, fmt.Errorf("cow: a value of version %d, where the codec is of version %d and has no Other to read it", b[0], c.Version)
+	case c.Of != nil:
+		return c.Of.Decode(b[1:])
+	}
+	err = json.Unmarshal(b[1:], &v)
+	return v, err
+}
