@@ -97,22 +97,30 @@ func TestChangesTellWhatNamespacesChanged(t *testing.T) {
 	require.ErrorIs(t, <-ended, store.ErrClosed)
 }
 
-// The oldest receipts go when there are too many, and their results are not kept for ever.
+// The oldest receipts go when there are too many, or their results are too large.
 func TestReceiptsAreBounded(t *testing.T) {
-	s := inMemory(t)
-	create := func(i int, size int) store.Request {
-		return store.Request{ID: fmt.Sprint("id", i), Op: "create_entities", Args: json.RawMessage(fmt.Sprintf(`{"entities":[{"name":"%d","entityType":"x","observations":[%q]}]}`, i, strings.Repeat("x", size)))}
-	}
-	const n = 4096 + 10
-	for i := range n {
-		_, err := s.Do(t.Context(), create(i, 1))
-		require.NoError(t, err)
-	}
-	for _, i := range []int{10, n - 1} {
-		before := state(t, s)
-		do(t, s, "recall", `{}`)
-		_, err := s.Do(t.Context(), create(i, 1))
-		require.NoError(t, err)
-		require.Equal(t, before, state(t, s))
+	for _, c := range []struct{ requests, observations, size, known int }{
+		{4096 + 10, 1, 1, 11},
+		{14, 13, 250 << 10, 6},
+	} {
+		s := inMemory(t)
+		create := func(i int) string {
+			observations := make([]string, c.observations)
+			for o := range observations {
+				observations[o] = strings.Repeat("x", c.size)
+			}
+			args, err := json.Marshal(map[string]any{"entities": []any{map[string]any{"name": fmt.Sprint(i), "entityType": "x", "observations": observations}}})
+			require.NoError(t, err)
+			result, err := s.Do(t.Context(), store.Request{ID: fmt.Sprint("id", i), Op: "create_entities", Args: args})
+			require.NoError(t, err)
+			return string(result)
+		}
+		for i := range c.requests {
+			create(i)
+		}
+		for _, i := range []int{c.known, c.requests - 1} {
+			require.NotEqual(t, `{"entities":[]}`, create(i), "it is answered as before")
+		}
+		require.Equal(t, `{"entities":[]}`, create(0), "it is not known any more")
 	}
 }
