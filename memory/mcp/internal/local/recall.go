@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -242,7 +243,7 @@ func (c *call) page(args *recallArgs, n int, at func(i int) hit) recallResult {
 }
 
 func newHit(from memory.Hit, space []string, limit int) hit {
-	h := hit{Kind: "entity", Key: from.Key, Score: from.Score, Revision: from.Revision, Expires: stamp(from.Expires)}
+	h := hit{Kind: "entity", Key: from.Key, Score: math.Round(from.Score*1e4) / 1e4, Revision: from.Revision, Expires: stamp(from.Expires)}
 	var created, updated int64
 	if space[1] == notes {
 		n := noteOf(from.Value)

@@ -128,7 +128,7 @@ func (w *write) deleteEntity(ns, name string) (found bool, n int) {
 // room returns an error if the memory is too full for a call that adds to it.
 func (c *call) room() error {
 	if c.used.Load()+int64(len(c.Args)) > c.o.MaxBytes {
-		return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with more", c.o.MaxBytes)
+		return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with a larger -most", c.o.MaxBytes)
 	}
 	return nil
 }
