@@ -18,7 +18,7 @@ func TestWhatIsAppendedIsRead(t *testing.T) {
 		r := NewReader(b)
 		if u, v, s, e, n := r.Uvarint(), r.Varint(), r.Text(), r.Bytes(), r.Uint64(); r.Err() == nil {
 			require.EqualValues(t, uint64(math.MaxUint64), u)
-			require.EqualValues(t, math.MinInt64, v)
+			require.EqualValues(t, int64(math.MinInt64), v)
 			require.Equal(t, "text", s)
 			require.Empty(t, e)
 			require.EqualValues(t, 7, n)
