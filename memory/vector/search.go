@@ -222,6 +222,7 @@ func (s *scan) release() {
 		return
 	}
 	clear(s.maybe[:cap(s.maybe)])
+	s.maybe = s.maybe[:0]
 	s.Reset(0)
 	s.certain.Reset(0)
 	s.query, s.coded, s.accept = nil, nil, nil
