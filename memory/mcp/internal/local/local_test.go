@@ -137,6 +137,8 @@ func TestDeletesIgnoreWhatIsMissing(t *testing.T) {
 	require.Equal(t, []string{"Alice", "Bob", "Acme Corp"}, g.names())
 	require.Equal(t, []string{"works at Acme Corp"}, g.Entities[0].Observations)
 	require.Len(t, g.Relations, 2)
+	do(t, s, "delete_entities", `{"entityNames":["Bob\u0000Alice"]}`) // the start of a relation's key
+	require.Len(t, as[graph](t, do(t, s, "read_graph", `{}`)).Relations, 2)
 	do(t, s, "delete_relations", `{"relations":[{"from":"Bob","to":"Alice","relationType":"knows"}]}`)
 	require.Equal(t, []string{"Alice works_at Acme Corp"}, as[graph](t, do(t, s, "read_graph", `{}`)).ties())
 }
@@ -260,6 +262,14 @@ func TestWhatCannotBe(t *testing.T) {
 		{store.Invalid, "search_nodes", `{"query":["a"]}`},
 		{store.Invalid, "open_nodes", `{"names":[{}]}`},
 		{store.Invalid, "no_such_tool", `{}`},
+		{store.Invalid, "create_entities", `{"entities":[],"ENTITIES":[{"name":"a"}]}`},
+		{store.Invalid, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":[],"Observation\u017f":null}]}`},
+		{store.Invalid, "recall", `{"Offset":-5}`},
+		{store.Invalid, "recall", `{"query":"a","\u212a":1000000000}`},
+		{store.Invalid, "history", `{"entity":"Alice","LIMIT":-9223372036854775808}`},
+		{store.Invalid, "changes", `{"limiT":-1}`},
+		{store.Invalid, "undo", `{"revision":1,"Revision":0}`},
+		{store.Invalid, "fork", `{"action":"list","Action":"create","name":"f"}`},
 	} {
 		message := refused(t, s, c.code, c.op, c.args)
 		require.Less(t, len(message), 700, c.op)
