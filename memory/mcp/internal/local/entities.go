@@ -119,7 +119,9 @@ func (c *call) deleteEntities() (any, error) {
 	}
 	return c.update(&c.line, func(w *write) (any, error) {
 		for _, name := range args.EntityNames {
-			w.deleteEntity(c.Namespace, name)
+			if checkName("the name", name, maxName) == nil { // else it cannot be there, and may be the start of a relation's key
+				w.deleteEntity(c.Namespace, name)
+			}
 		}
 		return success{true, "Entities deleted successfully"}, nil
 	})
