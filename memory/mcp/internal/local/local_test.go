@@ -255,6 +255,10 @@ func TestWhatCannotBe(t *testing.T) {
 		{store.TooLarge, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":["` + huge + `"]}]}`},
 		{store.Invalid, "create_entities", `{"entities":[],"x":"` + strings.Repeat("z", 5<<20) + `"}`},
 		{store.TooLarge, "delete_entities", `{"entityNames":["Alice"` + strings.Repeat(`,"a"`, 10_000) + `]}`},
+		{store.TooLarge, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":["b"` + strings.Repeat(`,"b"`, 10_000) + `]}]}`},
+		{store.TooLarge, "add_observations", `{"observations":[{"entityName":"Alice","contents":["b"` + strings.Repeat(`,"b"`, 10_000) + `]}]}`},
+		{store.TooLarge, "delete_observations", `{"deletions":[{"entityName":"Alice","observations":["b"` + strings.Repeat(`,"b"`, 10_000) + `]}]}`},
+		{store.TooLarge, "recall", `{"tags":["b"` + strings.Repeat(`,"b"`, 64) + `]}`},
 		{store.Invalid, "delete_entities", `{"entityNames":"Alice"}`},
 		{store.Invalid, "delete_relations", `{"relations":[{"from":"Alice"}]}`},
 		{store.Invalid, "delete_observations", `{"deletions":[{"entityName":"Alice","observations":"likes TypeScript"}]}`},
@@ -295,4 +299,9 @@ func TestAFullMemoryRefuses(t *testing.T) {
 	require.Len(t, as[graph](t, do(t, s, "read_graph", ``)).Entities, i, "nothing was evicted")
 	do(t, s, "delete_entities", `{"entityNames":["0","1","2","3"]}`)
 	do(t, s, "create_entities", `{"entities":[{"name":"more","entityType":"x","observations":[]}]}`)
+	var small []string // arguments, but not rows
+	for i := range 50 {
+		small = append(small, fmt.Sprintf(`{"from":"a","to":"b","relationType":"%d"}`, i))
+	}
+	refused(t, s, store.TooLarge, "create_relations", `{"relations":[`+strings.Join(small, ",")+`]}`)
 }
