@@ -49,8 +49,7 @@ func (c *call) forget() (any, error) {
 	// Results that were kept may tell it; and of a request that was cut off before this, it
 	// is done now.
 	err = l.m.DB().UpdateContext(c.ctx, func(tx *cow.Tx) error {
-		l.erase(l.receipts.Edit(tx), c.Namespace)
-		return nil
+		return l.erase(l.receipts.Edit(tx), c.Namespace)
 	})
 	if err != nil {
 		return nil, err

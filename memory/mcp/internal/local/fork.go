@@ -17,6 +17,7 @@ import (
 const (
 	maxForks     = 16
 	maxForkBytes = 64 << 20 // of arguments that one fork has taken
+	forkCall     = 1 << 10  // bytes that a call takes besides
 )
 
 type forkName struct{ namespace, name string }
@@ -37,7 +38,7 @@ func (f *fork) room(c *call) error {
 	switch {
 	case f.merged:
 		return store.Errorf(store.NotFound, "the fork was merged")
-	case c.tool.Writes() && f.took.Add(int64(len(c.Args))) > maxForkBytes:
+	case c.tool.Writes() && f.took.Add(int64(len(c.Args)+forkCall)) > maxForkBytes:
 		return store.Errorf(store.TooLarge, "the fork has taken %d bytes, which is the most: merge or drop it", maxForkBytes)
 	}
 	return nil
@@ -198,6 +199,12 @@ func (c *call) mergeFork(name string) (any, error) {
 	}
 	f.mu.Lock() // so that nothing is written to it that the merge does not have
 	defer f.mu.Unlock()
+	if f.merged { // by another call, or by the same request
+		if done, err := c.receipt(c.ID); done != nil || err != nil {
+			return done, err
+		}
+		return nil, store.Errorf(store.NotFound, "the fork was merged")
+	}
 	swaps := f.changes(c.Namespace)
 	done, err := c.update(&c.line, func(w *write) (any, error) {
 		if err := w.apply(swaps); err != nil {
