@@ -246,6 +246,7 @@ func TestUndo(t *testing.T) {
 	again, err := s.Do(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, done, again)
+	require.Contains(t, refused(t, s, store.Conflict, "undo", fmt.Sprintf(`{"revision":%d}`, first.Revision+1)), "undone already")
 	require.Equal(t, "one", as[hits](t, do(t, s, "recall", `{"key":"k"}`)).Hits[0].Text)
 }
 
