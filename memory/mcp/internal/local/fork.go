@@ -91,7 +91,7 @@ func (c *call) fork() (any, error) {
 	c.mu.Lock()
 	for name, f := range c.forks {
 		if name.namespace == c.Namespace {
-			r.Forks = append(r.Forks, item{name.name, stamp(f.made), len(f.changes(c.Namespace))})
+			r.Forks = append(r.Forks, item{name.name, stamp(f.made), count(f.changes(c.Namespace))})
 		}
 	}
 	c.mu.Unlock()
@@ -131,13 +131,18 @@ func (c *call) forkNamed(name string) (*fork, error) {
 	return f, nil
 }
 
-// forksAmong returns the names of the forks whose Memory is in the list.
+// forksAmong returns the names of the forks whose Memory is in the list, with the namespace
+// where that is another.
 func (c *call) forksAmong(list []*memory.Memory) (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, f := range c.forks {
 		if slices.Contains(list, f.m) {
-			names = append(names, fmt.Sprintf("%q", name.name))
+			text := fmt.Sprintf("%q", name.name)
+			if name.namespace != c.Namespace {
+				text += fmt.Sprintf(" of namespace %q", name.namespace)
+			}
+			names = append(names, text)
 		}
 	}
 	slices.Sort(names)
@@ -210,7 +215,7 @@ func (c *call) mergeFork(name string) (any, error) {
 		if err := w.apply(swaps); err != nil {
 			return nil, err
 		}
-		r := result{Message: fmt.Sprintf("The fork %q is merged, and gone.", name), Changed: len(swaps)}
+		r := result{Message: fmt.Sprintf("The fork %q is merged, and gone.", name), Changed: count(swaps)}
 		if w.changed > 0 {
 			r.Revision = w.batch.Version()
 		}
