@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -58,16 +59,31 @@ func (s *Server) readGraph(ctx context.Context, namespace, uri string) (*mcp.Rea
 	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: uri, MIMEType: jsonType, Text: text}}}, nil
 }
 
-// follow tells clients that have subscribed what has changed, until ctx ends.
-func (s *Server) follow(ctx context.Context) {
+// cursor returns the cursor of now.
+func (s *Server) cursor(ctx context.Context) (string, error) {
+	result, err := s.store.Do(ctx, store.Request{Op: "changes", Args: json.RawMessage(`{"limit":1}`)})
+	var now struct{ Cursor string }
+	if err == nil {
+		err = json.Unmarshal(result, &now)
+	}
+	if err != nil {
+		return "", fmt.Errorf("follow the changes: %w", err)
+	}
+	return now.Cursor, nil
+}
+
+// follow tells clients that have subscribed what has changed since a cursor, until ctx ends.
+func (s *Server) follow(ctx context.Context, cursor string) {
 	const pause = time.Second
-	cursor := ""
 	for ctx.Err() == nil {
 		for event, err := range s.store.Changes(ctx, cursor) {
 			if errors.Is(err, store.ErrCursor) {
-				s.tellAll(ctx) // something may have changed
-				cursor = ""
-				break
+				var now string
+				if now, err = s.cursor(ctx); err == nil {
+					cursor = now
+					s.tellAll(ctx) // something may have changed up to that
+					break
+				}
 			}
 			if err != nil {
 				if ctx.Err() == nil && !errors.Is(err, store.ErrClosed) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -66,7 +67,11 @@ func Open(path string, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	return serve(st, o), nil
+	s, err := serve(st, o)
+	if err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return s, nil
 }
 
 // openFor is how long Open waits for a process that has the file and does not answer.
@@ -84,11 +89,16 @@ func openStore(path string, o local.Options) (store.Store, error) {
 	return peer.Open(ctx, peer.Options{Path: path, Open: open, Log: o.Log})
 }
 
-func serve(st store.Store, o Options) *Server {
+func serve(st store.Store, o Options) (*Server, error) {
 	ctx, end := context.WithCancel(context.Background())
 	s := &Server{o: o, store: st, servers: make(map[string]*mcp.Server), end: end}
-	s.following.Go(func() { s.follow(ctx) })
-	return s
+	cursor, err := s.cursor(ctx) // now, so that who subscribes later misses nothing
+	if err != nil {
+		end()
+		return nil, err
+	}
+	s.following.Go(func() { s.follow(ctx, cursor) })
+	return s, nil
 }
 
 // Close ends the memory; what was acknowledged is on disk. Calls after it are errors.

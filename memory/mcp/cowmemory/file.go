@@ -38,7 +38,7 @@ func explain(err error) error {
 
 // with calls f with the open file.
 func (c *config) with(path string, f func(s *local.Store) error) error {
-	s, err := local.Open(path, local.Options{Log: c.log})
+	s, err := local.Open(path, local.Options{MaxBytes: c.most << 20, Log: c.log})
 	if err != nil {
 		return explain(err)
 	}

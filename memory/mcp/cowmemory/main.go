@@ -49,6 +49,7 @@ type config struct {
 	file, namespace, http, tokenFile string
 	embedURL, embedModel             string
 	memory, verbose                  bool
+	most                             int64
 
 	in       io.Reader
 	out, err io.Writer
@@ -70,12 +71,16 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 	f.StringVar(&c.tokenFile, "token-file", "", "a `file` that has the token")
 	f.StringVar(&c.embedURL, "embed-url", "", "the `URL` of an endpoint for embeddings in OpenAI's form, as http://localhost:11434/v1, without /embeddings; "+keyVariable+" has its key")
 	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there")
+	f.Int64Var(&c.most, "most", 1024, "how many `MiB` the memory may take")
 	f.BoolVar(&c.verbose, "v", false, "log more")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
 		return fmt.Errorf("%w; -h shows what there is", err)
+	}
+	if c.most < 1 || c.most > 1<<30 {
+		return fmt.Errorf("-most %d: it is from 1 to %d", c.most, 1<<30)
 	}
 	level := slog.LevelWarn
 	if c.verbose {

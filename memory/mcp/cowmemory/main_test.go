@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -103,7 +105,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	for want, args := range map[string][]string{
 		"there is no \"explode\"":       {"explode"},
 		"not defined":                   {"-explode"},
-		"no such file":                  {"-file", path, "inspect"},
+		"no such file":                  {"-file", path + ".none", "inspect"},
 		"import one file":               {"-file", path, "import"},
 		"go together":                   {"-memory", "-file", path},
 		"is for a server":               {"-memory", "export"},
@@ -126,6 +128,37 @@ func TestTheFileIsInTheUsersFolder(t *testing.T) {
 	p.call(t, "remember", map[string]any{"text": "hello", "key": "k"})
 	require.NoError(t, p.Close())
 	require.Contains(t, must(t, "", "-file", filepath.Join(home, "cowmemory", "memory.cow"), "inspect"), "1 notes")
+}
+
+// Who subscribes in one process is told what another has written, before and after the one
+// that has the file is killed.
+func TestSubscribersOfOtherProcessesAreTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.cow")
+	owner, writer := start(t, "-file", path), start(t, "-file", path)
+	told := make(chan string, 1000)
+	cmd := exec.Command(os.Args[0], "-file", path)
+	cmd.Env = append(os.Environ(), child+"=1")
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, &sdk.ClientOptions{
+		ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) { told <- r.Params.URI },
+	}).Connect(t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	const graph = "memory://knowledge-graph"
+	require.NoError(t, c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: graph}))
+	for i := range 3 {
+		if i == 1 {
+			require.NoError(t, owner.cmd.Process.Kill())
+		}
+		writer.call(t, "create_entities", map[string]any{"entities": []any{
+			map[string]any{"name": fmt.Sprint(i), "entityType": "x", "observations": []string{}},
+		}})
+		select {
+		case uri := <-told:
+			require.Equal(t, graph, uri)
+		case <-time.After(time.Minute):
+			t.Fatal("nobody was told of write ", i)
+		}
+	}
 }
 
 // Clients of two processes create at once, while the one that has the file is killed and

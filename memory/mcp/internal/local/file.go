@@ -43,14 +43,11 @@ func (s *Store) Import(ctx context.Context, namespace string, r io.Reader, progr
 	if err := checkName("the namespace", namespace, maxNamespace); err != nil {
 		return n, err
 	}
-	items, err := readLines(r)
+	items, err := readLines(r, s.o.MaxBytes-s.used.Load())
 	if err != nil {
 		return n, err
 	}
 	c := &call{Store: s, Request: store.Request{Namespace: namespace}, ctx: ctx}
-	if err := c.room(); err != nil {
-		return n, err
-	}
 	for done := 0; done < len(items); {
 		batch := items[done:min(done+importBatch, len(items))]
 		var now Imported
@@ -104,12 +101,15 @@ func (it fileItem) store(w *write, ns string, n *Imported) error {
 	}
 }
 
-// readLines reads a whole file.
-func readLines(r io.Reader) (items []fileItem, err error) {
+// readLines reads a whole file of at most so many bytes.
+func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(make([]byte, 0, 64<<10), tool.MaxArgs)
 	n := 1
 	for ; lines.Scan(); n++ {
+		if limit -= int64(len(lines.Bytes())); limit < 0 {
+			return nil, fmt.Errorf("line %d: %w", n, store.Errorf(store.TooLarge, "all before it is more than there is room for"))
+		}
 		it, ok, err := readLine(lines.Bytes())
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", n, err)

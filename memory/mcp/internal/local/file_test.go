@@ -61,6 +61,14 @@ func TestAnImportWithAnErrorDoesNothing(t *testing.T) {
 	}
 }
 
+func TestAnImportThatIsTooLargeDoesNothing(t *testing.T) {
+	s := open(t, "", local.Options{MaxBytes: 100_000})
+	before := state(t, s)
+	_, err := s.Import(t.Context(), "", bytes.NewReader(file(3000)), nil)
+	require.ErrorContains(t, err, "more than there is room for")
+	require.Equal(t, before, state(t, s))
+}
+
 func TestAnImportIsInBatches(t *testing.T) {
 	s := inMemory(t)
 	var steps []int

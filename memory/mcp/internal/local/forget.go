@@ -49,7 +49,8 @@ func (c *call) forget() (any, error) {
 	// Results that were kept may tell it; and of a request that was cut off before this, it
 	// is done now.
 	err = l.m.DB().UpdateContext(c.ctx, func(tx *cow.Tx) error {
-		return l.erase(l.receipts.Edit(tx), c.Namespace)
+		l.erase(l.receipts.Edit(tx), c.Namespace, c.ID)
+		return nil
 	})
 	if err != nil {
 		return nil, err

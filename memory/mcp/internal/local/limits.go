@@ -45,18 +45,6 @@ func checkName(what, s string, limit int) error {
 	return nil
 }
 
-func checkNames(what string, names []string) error {
-	if err := checkItems(len(names)); err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := checkName(what, name, maxName); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func checkItems(n int) error {
 	if n > maxItems {
 		return store.Errorf(store.TooLarge, "%d items in one call, and %d are allowed: make several calls", n, maxItems)

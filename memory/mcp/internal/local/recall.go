@@ -260,7 +260,7 @@ func (c *call) page(args *recallArgs, n int, at func(i int) hit) recallResult {
 }
 
 func newHit(from memory.Hit, space []string, limit int) hit {
-	h := hit{Kind: "entity", Key: from.Key, Score: from.Score, Revision: from.Revision, Expires: stamp(from.Expires)}
+	h := hit{Kind: "entity", Key: from.Key, Score: math.Round(from.Score*1e4) / 1e4, Revision: from.Revision, Expires: stamp(from.Expires)}
 	var created, updated int64
 	if len(space) > 1 && space[1] == notes {
 		n := noteOf(from.Value)

@@ -72,28 +72,23 @@ func (l *line) keep(e *cow.Editor[string, receipt], id string, r receipt) {
 	e.Set("", sum)
 }
 
-// erase removes the results of a namespace, since they may tell what is to be forgotten.
-func (l *line) erase(e *cow.Editor[string, receipt], namespace string) error {
-	var tell []string
+// erase removes the results of a namespace, since they may tell what is to be forgotten, but
+// not that of one request.
+func (l *line) erase(e *cow.Editor[string, receipt], namespace, but string) {
+	tell := make(map[string]receipt)
 	for id, r := range e.All() {
-		if r.Age != 0 && r.Namespace == namespace && !r.Erased {
-			tell = append(tell, id)
-		}
-	}
-	sum, _ := e.Get("")
-	for _, id := range tell {
-		err := e.Modify(id, func(r *receipt) error {
-			sum.Bytes -= int64(len(r.Result))
-			r.Result, r.Erased = "", true
-			return nil
-		})
-		if err != nil {
-			return err
+		if r.Age != 0 && r.Namespace == namespace && !r.Erased && id != but {
+			tell[id] = r
 		}
 	}
 	if len(tell) == 0 {
-		return nil
+		return
+	}
+	sum, _ := e.Get("")
+	for id, r := range tell {
+		sum.Bytes -= int64(len(r.Result))
+		r.Result, r.Erased = "", true
+		e.Set(id, r)
 	}
 	e.Set("", sum)
-	return nil
 }

@@ -144,7 +144,7 @@ func (s *Store) fits(n int64) error {
 	if s.used.Load()+n <= s.o.MaxBytes {
 		return nil
 	}
-	return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with more", s.o.MaxBytes)
+	return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with a larger -most", s.o.MaxBytes)
 }
 
 // unique returns the strings without those that came before.
