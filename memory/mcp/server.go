@@ -144,7 +144,7 @@ func (s *Server) server(namespace string) (*mcp.Server, error) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "cowmemory", Title: "Memory", Version: Version}, &mcp.ServerOptions{
 		Instructions:       instructions,
 		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
-		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		SubscribeHandler:   subscribe,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
 	for _, t := range tool.All {
