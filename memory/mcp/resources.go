@@ -37,14 +37,30 @@ func (s *Server) addResources(server *mcp.Server, own string) {
 		Name: "knowledge-graph-of", Title: "Knowledge Graph of a namespace", URITemplate: anyGraph, MIMEType: jsonType,
 		Description: "The full knowledge graph of one namespace",
 	}, func(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		escaped, ok := strings.CutPrefix(r.Params.URI, graphStart)
-		escaped, end := strings.CutSuffix(escaped, graphEnd)
-		namespace, err := url.PathUnescape(escaped)
-		if !ok || !end || err != nil {
+		namespace, ok := namespaceIn(r.Params.URI)
+		if !ok {
 			return nil, mcp.ResourceNotFoundError(r.Params.URI)
 		}
 		return s.readGraph(ctx, namespace, r.Params.URI)
 	})
+}
+
+// namespaceIn returns the namespace whose graph has that URI.
+func namespaceIn(uri string) (string, bool) {
+	escaped, ok := strings.CutPrefix(uri, graphStart)
+	escaped, end := strings.CutSuffix(escaped, graphEnd)
+	namespace, err := url.PathUnescape(escaped)
+	return namespace, ok && end && err == nil
+}
+
+// subscribe lets clients subscribe to what there may be alone: what they have subscribed to
+// is kept.
+func subscribe(_ context.Context, r *mcp.SubscribeRequest) error {
+	const longest = 1 << 10 // a namespace, escaped
+	if _, ok := namespaceIn(r.Params.URI); !ok && r.Params.URI != ownGraph || len(r.Params.URI) > longest {
+		return mcp.ResourceNotFoundError(fmt.Sprintf("%.100s", r.Params.URI))
+	}
+	return nil
 }
 
 func (s *Server) readGraph(ctx context.Context, namespace, uri string) (*mcp.ReadResourceResult, error) {

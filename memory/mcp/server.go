@@ -50,6 +50,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	servers map[string]*mcp.Server // by namespace
+	used    map[string]time.Time   // when a client has last asked for one of them
 
 	end       context.CancelFunc
 	following sync.WaitGroup
@@ -91,7 +92,7 @@ func openStore(path string, o local.Options) (store.Store, error) {
 
 func serve(st store.Store, o Options) (*Server, error) {
 	ctx, end := context.WithCancel(context.Background())
-	s := &Server{o: o, store: st, servers: make(map[string]*mcp.Server), end: end}
+	s := &Server{o: o, store: st, servers: make(map[string]*mcp.Server), used: make(map[string]time.Time), end: end}
 	cursor, err := s.cursor(ctx) // now, so that who subscribes later misses nothing
 	if err != nil {
 		end()
@@ -125,7 +126,8 @@ func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
 }
 
 const (
-	maxNamespaces = 1000 // that clients have named since the server was started
+	maxNamespaces = 1000        // that clients use at once
+	unusedFor     = time.Minute // after which one without a client makes room for another
 	instructions  = "This is your memory: it outlives the conversation. Recall before you answer what you may have been told before. " +
 		"Store facts about named things with create_entities, add_observations and create_relations, and anything else with remember. " +
 		"Every write has a revision and can be undone."
@@ -136,7 +138,11 @@ func (s *Server) server(namespace string) (*mcp.Server, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if server, ok := s.servers[namespace]; ok {
+		s.used[namespace] = time.Now()
 		return server, nil
+	}
+	if len(s.servers) >= maxNamespaces {
+		s.dropUnused()
 	}
 	if len(s.servers) >= maxNamespaces {
 		return nil, fmt.Errorf("more than %d namespaces are in use", maxNamespaces)
@@ -144,7 +150,7 @@ func (s *Server) server(namespace string) (*mcp.Server, error) {
 	server := mcp.NewServer(&mcp.Implementation{Name: "cowmemory", Title: "Memory", Version: Version}, &mcp.ServerOptions{
 		Instructions:       instructions,
 		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
-		SubscribeHandler:   func(context.Context, *mcp.SubscribeRequest) error { return nil },
+		SubscribeHandler:   subscribe,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
 	for _, t := range tool.All {
@@ -153,8 +159,23 @@ func (s *Server) server(namespace string) (*mcp.Server, error) {
 		})
 	}
 	s.addResources(server, namespace)
-	s.servers[namespace] = server
+	s.servers[namespace], s.used[namespace] = server, time.Now()
 	return server, nil
+}
+
+// dropUnused drops what serves namespaces without clients. Not what was asked for just now: its
+// client is still to come.
+func (s *Server) dropUnused() {
+	for namespace, server := range s.servers {
+		sessions := 0
+		for range server.Sessions() {
+			sessions++
+		}
+		if sessions == 0 && time.Since(s.used[namespace]) > unusedFor {
+			delete(s.servers, namespace)
+			delete(s.used, namespace)
+		}
+	}
 }
 
 // newID returns the id of a request.

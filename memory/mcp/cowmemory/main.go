@@ -98,6 +98,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 	if !ok {
 		return fmt.Errorf("there is no %q; -h shows what there is", command)
 	}
+	if len(rest) > 0 && command != "export" && command != "import" {
+		return fmt.Errorf("%s takes no arguments, and there is %q: flags go before it", command, rest[0])
+	}
 	return do(ctx, rest)
 }
 

@@ -112,6 +112,8 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		"line 2: ":                      {"-file", path, "import", "-"},
 		"set a token":                   {"-memory", "-http", ":0"},
 		"the token":                     {"-memory", "-token-file", path + ".token"},
+		"flags go before it":            {"inspect", "-file", path},
+		"without -embed-url":            {"-memory", "-embed-model", "m"},
 		"there is no model":             {"-memory", "-embed-url", "http://localhost:1/v1"},
 		"http to another machine would": {"-memory", "-embed-url", "http://example.com/v1", "-embed-model", "m"},
 		"send that to a file":           {"-file", path, "export", "out"},
@@ -119,6 +121,12 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		_, err := command(t, "\n{", args...)
 		require.ErrorContains(t, err, want, args)
 	}
+}
+
+func TestATokenIsNotEmpty(t *testing.T) {
+	t.Setenv("COWMEMORY_TOKEN", " \n")
+	_, err := command(t, "", "-memory", "-http", "127.0.0.1:0")
+	require.ErrorContains(t, err, "COWMEMORY_TOKEN is set, and empty")
 }
 
 func TestTheFileIsInTheUsersFolder(t *testing.T) {

@@ -29,6 +29,9 @@ func (c *config) serve(ctx context.Context, _ []string) error {
 		return err
 	}
 	o := mcp.Options{Namespace: c.namespace, MaxBytes: c.most << 20, Log: c.log, Token: token}
+	if c.embedURL == "" && c.embedModel != "" {
+		return errors.New("-embed-model is of no use without -embed-url")
+	}
 	if c.embedURL != "" {
 		client, err := embed.New(embed.Options{URL: c.embedURL, Model: c.embedModel, Key: os.Getenv(keyVariable)})
 		if err != nil {
@@ -88,7 +91,10 @@ func dataFolder() (string, error) {
 }
 
 func (c *config) token() (string, error) {
-	token := os.Getenv(tokenVariable)
+	token, set := os.LookupEnv(tokenVariable)
+	if set && c.tokenFile == "" && c.http != "" && strings.TrimSpace(token) == "" {
+		return "", fmt.Errorf("the token: %s is set, and empty", tokenVariable) // as by a file that could not be read
+	}
 	if c.tokenFile != "" {
 		b, err := os.ReadFile(c.tokenFile)
 		if err != nil {

@@ -56,6 +56,16 @@ func (w *write) swap(s swap) error {
 	return w.put(s.space, s.key, it)
 }
 
+// count returns how many things swaps are about: a relation is one.
+func count(swaps []swap) (n int) {
+	for _, s := range swaps {
+		if s.space[1] != in {
+			n++
+		}
+	}
+	return n
+}
+
 // same reports whether two entries say the same.
 func same(a, b memory.Entry) bool {
 	return memory.Equal(a.Value, b.Value) && a.Expires.Equal(b.Expires)

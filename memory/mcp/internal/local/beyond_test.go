@@ -137,6 +137,23 @@ func TestNotesExpire(t *testing.T) {
 	require.Eventually(t, func() bool { return len(as[hits](t, do(t, s, "recall", `{"query":"soon"}`)).Hits) == 0 }, waitFor, tick)
 }
 
+func TestWhatHasExpiredLeavesRoom(t *testing.T) {
+	s := open(t, "", local.Options{MaxBytes: 2000})
+	note := `{"key":"k","text":"` + strings.Repeat("a", 1000) + `","ttl_seconds":1}`
+	for range 2 {
+		do(t, s, "remember", note) // in the place of what is not swept yet
+		require.Eventually(t, func() bool { return len(as[hits](t, do(t, s, "recall", `{"key":"k"}`)).Hits) == 0 }, waitFor, tick)
+	}
+}
+
+func TestSinceIsAnyTime(t *testing.T) {
+	s := filled(t)
+	for since, n := range map[string]int{"0001-01-01T00:00:00Z": 3, "1500-01-01T00:00:00Z": 3, "2400-01-01T00:00:00Z": 0, "9999-12-31T00:00:00Z": 0} {
+		require.Len(t, as[hits](t, do(t, s, "recall", `{"since":"`+since+`"}`)).Hits, n, since)
+		require.Len(t, as[hits](t, do(t, s, "recall", `{"query":"Alice Bob Acme","since":"`+since+`"}`)).Hits, n, since)
+	}
+}
+
 func TestHistoryAndChanges(t *testing.T) {
 	type history struct {
 		History []change
@@ -224,6 +241,7 @@ func TestUndo(t *testing.T) {
 	again, err := s.Do(t.Context(), r)
 	require.NoError(t, err)
 	require.Equal(t, done, again)
+	require.Contains(t, refused(t, s, store.Conflict, "undo", fmt.Sprintf(`{"revision":%d}`, first.Revision+1)), "undone already")
 	require.Equal(t, "one", as[hits](t, do(t, s, "recall", `{"key":"k"}`)).Hits[0].Text)
 }
 

@@ -25,6 +25,7 @@ const (
 type embedder struct {
 	s     *Store
 	pause time.Duration // the first
+	most  int           // texts in the next call
 	wake  chan struct{}
 
 	mu      sync.Mutex
@@ -38,7 +39,7 @@ type place struct {
 }
 
 func newEmbedder(s *Store) *embedder {
-	return &embedder{s: s, pause: embedPause, wake: make(chan struct{}, 1), pending: make(map[string]place)}
+	return &embedder{s: s, pause: embedPause, most: embedBatch, wake: make(chan struct{}, 1), pending: make(map[string]place)}
 }
 
 // see takes note of an entry that needs a vector. A nil embedder does nothing.
@@ -69,19 +70,24 @@ func (e *embedder) run() {
 		}
 		err := e.embed(places)
 		if err == nil {
-			pause = e.pause
+			pause, e.most = e.pause, min(2*e.most, embedBatch)
 			continue
 		}
 		if e.s.ctx.Err() != nil {
 			return
 		}
+		// It may be that one of them is refused, for its length: it must not keep the others.
+		alone := len(places) == 1
+		e.most = max(1, min(e.most, len(places))/2)
 		e.s.o.Log.Warn("texts have no vectors yet", "error", err, "texts", len(places), "again in", pause)
 		e.back(places)
 		select {
 		case <-time.After(pause):
 		case <-e.s.ctx.Done():
 		}
-		pause = min(2*pause, embedMaxPause)
+		if alone {
+			pause = min(2*pause, embedMaxPause)
+		}
 	}
 }
 
@@ -90,7 +96,7 @@ func (e *embedder) take() (places []place) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for id, p := range e.pending {
-		if len(places) == embedBatch {
+		if len(places) == e.most {
 			break
 		}
 		places = append(places, p)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,27 @@ func TestEmbeddingIsTriedAgain(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 5, e.texts(), "after 1, 2, 4 and 8 seconds")
 		require.Equal(t, 1, withVectors(s))
+	})
+}
+
+func TestATextThatIsRefusedDoesNotKeepTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := new(endpoint)
+		s := open(t, "", local.Options{Embed: func(ctx context.Context, texts []string) ([][]float32, error) {
+			if slices.Contains(texts, "long") {
+				return nil, errors.New("too long")
+			}
+			return e.embed(ctx, texts)
+		}})
+		for i := range 30 {
+			do(t, s, "remember", fmt.Sprintf(`{"text":"%d"}`, i))
+			if i == 0 {
+				do(t, s, "remember", `{"text":"long"}`)
+			}
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		require.Equal(t, 30, withVectors(s))
 	})
 }
 

@@ -25,6 +25,9 @@ func (c *call) createEntities() (any, error) {
 	}
 	for _, e := range args.Entities {
 		if err == nil {
+			err = checkItems(len(e.Observations))
+		}
+		if err == nil {
 			err = e.check()
 		}
 	}
@@ -69,6 +72,9 @@ func (c *call) addObservations() (any, error) {
 		err = checkItems(len(args.Observations))
 	}
 	for _, o := range args.Observations {
+		if err == nil {
+			err = checkItems(len(o.Contents))
+		}
 		if err == nil {
 			err = checkTexts("an observation", o.Contents)
 		}
@@ -119,7 +125,9 @@ func (c *call) deleteEntities() (any, error) {
 	}
 	return c.update(&c.line, func(w *write) (any, error) {
 		for _, name := range args.EntityNames {
-			w.deleteEntity(c.Namespace, name)
+			if checkName("the name", name, maxName) == nil { // else it cannot be there, and may be the start of a relation's key
+				w.deleteEntity(c.Namespace, name)
+			}
 		}
 		return success{true, "Entities deleted successfully"}, nil
 	})
@@ -134,6 +142,11 @@ func (c *call) deleteObservations() (any, error) {
 	}](c)
 	if err == nil {
 		err = checkItems(len(args.Deletions))
+	}
+	for _, d := range args.Deletions {
+		if err == nil {
+			err = checkItems(len(d.Observations))
+		}
 	}
 	if err != nil {
 		return nil, err

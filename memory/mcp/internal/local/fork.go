@@ -17,6 +17,7 @@ import (
 const (
 	maxForks     = 16
 	maxForkBytes = 64 << 20 // of arguments that one fork has taken
+	forkCall     = 1 << 10  // bytes that a call takes besides
 )
 
 type forkName struct{ namespace, name string }
@@ -37,7 +38,7 @@ func (f *fork) room(c *call) error {
 	switch {
 	case f.merged:
 		return store.Errorf(store.NotFound, "the fork was merged")
-	case c.tool.Writes() && f.took.Add(int64(len(c.Args))) > maxForkBytes:
+	case c.tool.Writes() && f.took.Add(int64(len(c.Args)+forkCall)) > maxForkBytes:
 		return store.Errorf(store.TooLarge, "the fork has taken %d bytes, which is the most: merge or drop it", maxForkBytes)
 	}
 	return nil
@@ -90,7 +91,7 @@ func (c *call) fork() (any, error) {
 	c.mu.Lock()
 	for name, f := range c.forks {
 		if name.namespace == c.Namespace {
-			r.Forks = append(r.Forks, item{name.name, stamp(f.made), len(f.changes(c.Namespace))})
+			r.Forks = append(r.Forks, item{name.name, stamp(f.made), count(f.changes(c.Namespace))})
 		}
 	}
 	c.mu.Unlock()
@@ -130,13 +131,18 @@ func (c *call) forkNamed(name string) (*fork, error) {
 	return f, nil
 }
 
-// forksAmong returns the names of the forks whose Memory is in the list.
+// forksAmong returns the names of the forks whose Memory is in the list, with the namespace
+// where that is another.
 func (c *call) forksAmong(list []*memory.Memory) (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, f := range c.forks {
 		if slices.Contains(list, f.m) {
-			names = append(names, fmt.Sprintf("%q", name.name))
+			text := fmt.Sprintf("%q", name.name)
+			if name.namespace != c.Namespace {
+				text += fmt.Sprintf(" of namespace %q", name.namespace)
+			}
+			names = append(names, text)
 		}
 	}
 	slices.Sort(names)
@@ -198,12 +204,18 @@ func (c *call) mergeFork(name string) (any, error) {
 	}
 	f.mu.Lock() // so that nothing is written to it that the merge does not have
 	defer f.mu.Unlock()
+	if f.merged { // by another call, or by the same request
+		if done, err := c.receipt(c.ID); done != nil || err != nil {
+			return done, err
+		}
+		return nil, store.Errorf(store.NotFound, "the fork was merged")
+	}
 	swaps := f.changes(c.Namespace)
 	done, err := c.update(&c.line, func(w *write) (any, error) {
 		if err := w.apply(swaps); err != nil {
 			return nil, err
 		}
-		r := result{Message: fmt.Sprintf("The fork %q is merged, and gone.", name), Changed: len(swaps)}
+		r := result{Message: fmt.Sprintf("The fork %q is merged, and gone.", name), Changed: count(swaps)}
 		if w.changed > 0 {
 			r.Revision = w.batch.Version()
 		}

@@ -137,6 +137,8 @@ func TestDeletesIgnoreWhatIsMissing(t *testing.T) {
 	require.Equal(t, []string{"Alice", "Bob", "Acme Corp"}, g.names())
 	require.Equal(t, []string{"works at Acme Corp"}, g.Entities[0].Observations)
 	require.Len(t, g.Relations, 2)
+	do(t, s, "delete_entities", `{"entityNames":["Bob\u0000Alice"]}`) // the start of a relation's key
+	require.Len(t, as[graph](t, do(t, s, "read_graph", `{}`)).Relations, 2)
 	do(t, s, "delete_relations", `{"relations":[{"from":"Bob","to":"Alice","relationType":"knows"}]}`)
 	require.Equal(t, []string{"Alice works_at Acme Corp"}, as[graph](t, do(t, s, "read_graph", `{}`)).ties())
 }
@@ -253,6 +255,10 @@ func TestWhatCannotBe(t *testing.T) {
 		{store.TooLarge, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":["` + huge + `"]}]}`},
 		{store.Invalid, "create_entities", `{"entities":[],"x":"` + strings.Repeat("z", 5<<20) + `"}`},
 		{store.TooLarge, "delete_entities", `{"entityNames":["Alice"` + strings.Repeat(`,"a"`, 10_000) + `]}`},
+		{store.TooLarge, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":["b"` + strings.Repeat(`,"b"`, 10_000) + `]}]}`},
+		{store.TooLarge, "add_observations", `{"observations":[{"entityName":"Alice","contents":["b"` + strings.Repeat(`,"b"`, 10_000) + `]}]}`},
+		{store.TooLarge, "delete_observations", `{"deletions":[{"entityName":"Alice","observations":["b"` + strings.Repeat(`,"b"`, 10_000) + `]}]}`},
+		{store.TooLarge, "recall", `{"tags":["b"` + strings.Repeat(`,"b"`, 64) + `]}`},
 		{store.Invalid, "delete_entities", `{"entityNames":"Alice"}`},
 		{store.Invalid, "delete_relations", `{"relations":[{"from":"Alice"}]}`},
 		{store.Invalid, "delete_observations", `{"deletions":[{"entityName":"Alice","observations":"likes TypeScript"}]}`},
@@ -260,6 +266,14 @@ func TestWhatCannotBe(t *testing.T) {
 		{store.Invalid, "search_nodes", `{"query":["a"]}`},
 		{store.Invalid, "open_nodes", `{"names":[{}]}`},
 		{store.Invalid, "no_such_tool", `{}`},
+		{store.Invalid, "create_entities", `{"entities":[],"ENTITIES":[{"name":"a"}]}`},
+		{store.Invalid, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":[],"Observation\u017f":null}]}`},
+		{store.Invalid, "recall", `{"Offset":-5}`},
+		{store.Invalid, "recall", `{"query":"a","\u212a":1000000000}`},
+		{store.Invalid, "history", `{"entity":"Alice","LIMIT":-9223372036854775808}`},
+		{store.Invalid, "changes", `{"limiT":-1}`},
+		{store.Invalid, "undo", `{"revision":1,"Revision":0}`},
+		{store.Invalid, "fork", `{"action":"list","Action":"create","name":"f"}`},
 	} {
 		message := refused(t, s, c.code, c.op, c.args)
 		require.Less(t, len(message), 700, c.op)
@@ -285,4 +299,9 @@ func TestAFullMemoryRefuses(t *testing.T) {
 	require.Len(t, as[graph](t, do(t, s, "read_graph", ``)).Entities, i, "nothing was evicted")
 	do(t, s, "delete_entities", `{"entityNames":["0","1","2","3"]}`)
 	do(t, s, "create_entities", `{"entities":[{"name":"more","entityType":"x","observations":[]}]}`)
+	var small []string // arguments, but not rows
+	for i := range 50 {
+		small = append(small, fmt.Sprintf(`{"from":"a","to":"b","relationType":"%d"}`, i))
+	}
+	refused(t, s, store.TooLarge, "create_relations", `{"relations":[`+strings.Join(small, ",")+`]}`)
 }

@@ -137,6 +137,9 @@ func (a *recallArgs) check() error {
 	if err == nil {
 		err = checkVector(a.Vector)
 	}
+	if n := max(len(a.Tags), len(a.Where)); err == nil && n > maxTags {
+		err = store.Errorf(store.TooLarge, "%d tags or fields to filter by, and %d are allowed", n, maxTags)
+	}
 	if a.K == 0 {
 		a.K = 10
 	}
@@ -166,11 +169,11 @@ func (a *recallArgs) filter() (memory.Filter, error) {
 		all = append(all, memory.Val(metadataField, field).Eq(v))
 	}
 	if a.Since != "" {
-		t, err := time.Parse(time.RFC3339, a.Since)
+		since, err := nanos(a.Since)
 		if err != nil {
 			return memory.Filter{}, store.Errorf(store.Invalid, "since is not a time as 2026-01-31T00:00:00Z: %.100q", a.Since)
 		}
-		all = append(all, memory.Val(updatedField).Gte(t.UnixNano()))
+		all = append(all, memory.Val(updatedField).Gte(since))
 	}
 	f := memory.And(all...)
 	if err := f.Err(); err != nil {
@@ -218,8 +221,22 @@ func (a *recallArgs) wants(v memory.Value) bool {
 	if a.Since == "" {
 		return true
 	}
-	t, err := time.Parse(time.RFC3339, a.Since)
-	return err == nil && v.Key(updatedField).Int() >= t.UnixNano()
+	since, err := nanos(a.Since)
+	return err == nil && v.Key(updatedField).Int() >= since
+}
+
+// nanos returns a time as nanoseconds since 1970: of one that they cannot tell, the nearest.
+func nanos(text string) (int64, error) {
+	t, err := time.Parse(time.RFC3339, text)
+	switch {
+	case err != nil:
+		return 0, err
+	case t.Year() < 1700:
+		return math.MinInt64, nil
+	case t.Year() > 2200:
+		return math.MaxInt64, nil
+	}
+	return t.UnixNano(), nil
 }
 
 // page returns the first K of n hits, as far as a result may be long.
@@ -245,7 +262,7 @@ func (c *call) page(args *recallArgs, n int, at func(i int) hit) recallResult {
 func newHit(from memory.Hit, space []string, limit int) hit {
 	h := hit{Kind: "entity", Key: from.Key, Score: math.Round(from.Score*1e4) / 1e4, Revision: from.Revision, Expires: stamp(from.Expires)}
 	var created, updated int64
-	if space[1] == notes {
+	if len(space) > 1 && space[1] == notes {
 		n := noteOf(from.Value)
 		h.Kind, h.Space, h.Text, h.Tags, h.Metadata = "note", space[2:], n.text, n.tags, n.metadata
 		created, updated = n.created, n.updated

@@ -56,7 +56,8 @@ type Store struct {
 	o    Options
 	line // the memory itself
 
-	used atomic.Int64 // bytes that entries take, about
+	used    atomic.Int64 // bytes that entries take, about
+	counted atomic.Int64 // when that was counted again, for a call that did not fit
 
 	mu    sync.Mutex
 	forks map[forkName]*fork

@@ -58,6 +58,9 @@ func (c *call) undo() (any, error) {
 		if err := w.apply(swaps); err != nil {
 			return nil, err
 		}
+		if w.changed == 0 {
+			return nil, store.Errorf(store.Conflict, "revision %d is undone already: nothing was done", args.Revision)
+		}
 		r := result{Revision: w.batch.Version(), Undone: undone}
 		if n := c.fit(undone, 100); n < len(undone) {
 			r.Undone, r.More = undone[:n], "and more"

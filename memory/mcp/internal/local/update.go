@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
@@ -46,6 +47,9 @@ func (c *call) update(l *line, f func(w *write) (any, error)) (json.RawMessage, 
 			return err
 		})
 		grown = w.grown
+		if err == nil && l == &c.line && grown > 0 {
+			err = c.fits(grown)
+		}
 		if err != nil || w.changed == 0 || c.ID == "" {
 			return err
 		}
@@ -126,11 +130,21 @@ func (w *write) deleteEntity(ns, name string) (found bool, n int) {
 }
 
 // room returns an error if the memory is too full for a call that adds to it.
-func (c *call) room() error {
-	if c.used.Load()+int64(len(c.Args)) > c.o.MaxBytes {
-		return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with a larger -most", c.o.MaxBytes)
+func (c *call) room() error { return c.fits(int64(len(c.Args))) }
+
+// fits returns an error if the memory is too full for so many bytes more.
+func (s *Store) fits(n int64) error {
+	if s.used.Load()+n <= s.o.MaxBytes {
+		return nil
 	}
-	return nil
+	// What had expired and was written anew before it was swept is counted twice.
+	if at, now := s.counted.Load(), time.Now().UnixNano(); now-at >= int64(time.Minute) && s.counted.CompareAndSwap(at, now) {
+		s.survey()
+	}
+	if s.used.Load()+n <= s.o.MaxBytes {
+		return nil
+	}
+	return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with a larger -most", s.o.MaxBytes)
 }
 
 // unique returns the strings without those that came before.

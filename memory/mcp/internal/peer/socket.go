@@ -18,18 +18,33 @@ import (
 // zero at the end, and one is added while it is made.
 const maxSocket = 100
 
+const maxLinks = 32 // to a file that is not there yet
+
 // resolve returns the path of a file, which there need not be, without symbolic links.
 func resolve(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		real, err = filepath.EvalSymlinks(filepath.Dir(path))
-		real = filepath.Join(real, filepath.Base(path))
+	for range maxLinks {
+		real, err := filepath.EvalSymlinks(path)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return real, err
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // it is no link, and not there yet
+		}
+		if path = to; !filepath.IsAbs(to) {
+			path = filepath.Join(dir, to)
+		}
 	}
-	return real, err
+	return "", fmt.Errorf("%s: too many symbolic links", path)
 }
 
 // socketOf returns the path of the socket of a file, and makes its folder.

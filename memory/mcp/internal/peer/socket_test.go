@@ -82,6 +82,23 @@ func TestOtherPaths(t *testing.T) {
 }
 
 // What a killed owner has left, or who tidies up has removed.
+// A link that leads to where no file is yet is followed, so that the next one finds the same.
+func TestALinkToNothingYet(t *testing.T) {
+	path, err := resolve(place(t))
+	require.NoError(t, err)
+	link, further, loop := path+".link", path+".further", path+".loop"
+	require.NoError(t, os.Symlink(filepath.Base(path), link))
+	require.NoError(t, os.Symlink(link, further))
+	require.NoError(t, os.Symlink(loop, loop))
+	for _, p := range []string{link, further} {
+		before, err := resolve(p)
+		require.NoError(t, err)
+		require.Equal(t, path, before)
+	}
+	_, err = resolve(loop)
+	require.Error(t, err)
+}
+
 func TestTheSocketsFile(t *testing.T) {
 	path, d := place(t), newDisk()
 	l, err := listen(path + ".sock")

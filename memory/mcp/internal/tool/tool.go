@@ -68,7 +68,8 @@ func Get(name string) (*Tool, bool) {
 func (t *Tool) Writes() bool { return !t.Annotations.ReadOnlyHint }
 
 // Decode checks arguments against limits and the schema of the tool, and decodes them into
-// to. No arguments are an empty object; members that the schema does not know are ignored.
+// to. No arguments are an empty object; members that the schema does not know are ignored,
+// but one that differs from a known one in case alone is an error.
 func (t *Tool) Decode(args json.RawMessage, to any) error {
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
@@ -80,8 +81,43 @@ func (t *Tool) Decode(args json.RawMessage, to any) error {
 	if err := t.input.Validate(instance); err != nil {
 		return fmt.Errorf("the arguments do not fit: %s", short(err))
 	}
+	if err := checkCase(t.InputSchema.(*jsonschema.Schema), instance); err != nil {
+		return fmt.Errorf("the arguments do not fit: %s", short(err))
+	}
 	if err := json.Unmarshal(args, to); err != nil {
 		return fmt.Errorf("the arguments do not fit: %s", short(err))
+	}
+	return nil
+}
+
+// checkCase returns an error for a member that the schema does not know, and thus has not
+// validated, but that would be decoded in the place of one that it knows: encoding/json
+// takes names whatever their case.
+func checkCase(s *jsonschema.Schema, v any) error {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			if s.Items == nil {
+				break
+			}
+			if err := checkCase(s.Items, item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for name, member := range v {
+			if of, ok := s.Properties[name]; ok {
+				if err := checkCase(of, member); err != nil {
+					return err
+				}
+				continue
+			}
+			for known := range s.Properties {
+				if strings.EqualFold(name, known) {
+					return fmt.Errorf("%q is not known; is it %q?", name, known)
+				}
+			}
+		}
 	}
 	return nil
 }
