@@ -28,12 +28,18 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
+// maxSessions is how many clients may have a session; tests allow fewer.
+var maxSessions = 10_000
+
 // Handler returns what serves clients over streamable HTTP, at any path. It wants the
 // token, if there is one, refuses requests that a browser makes for another site, and more
 // of one address than Options.Rate says. TLS is for whoever serves it.
 func (s *Server) Handler() http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		server, err := s.server(s.namespaceOf(r))
+		if err == nil && r.Header.Get("Mcp-Session-Id") == "" && s.sessions() >= maxSessions {
+			err = fmt.Errorf("more than %d sessions", maxSessions)
+		}
 		if err != nil {
 			s.o.Log.Warn("a client is refused", "error", err)
 			return nil
@@ -89,6 +95,16 @@ func (s *Server) ListenAndServe(ctx context.Context, address string) error {
 		return fmt.Errorf("serve over HTTP: %w", err)
 	}
 	return context.Cause(ctx)
+}
+
+// sessions returns how many clients have a session.
+func (s *Server) sessions() (n int) {
+	for _, server := range s.all() {
+		for range server.Sessions() {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *Server) namespaceOf(r *http.Request) string {

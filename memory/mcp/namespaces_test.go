@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -44,4 +45,36 @@ func TestClientsSubscribeToGraphsAlone(t *testing.T) {
 		err := subscribe(t.Context(), &mcp.SubscribeRequest{Params: &mcp.SubscribeParams{URI: uri}})
 		require.Equal(t, ok, err == nil, uri)
 	}
+}
+
+// A session that has begun goes on, however many there are.
+func TestSessionsHaveALimit(t *testing.T) {
+	defer func(n int) { maxSessions = n }(maxSessions)
+	maxSessions = 4
+	s, err := Open("", Options{})
+	require.NoError(t, err)
+	web := httptest.NewServer(s.Handler())
+	connect := func() (*mcp.ClientSession, error) {
+		return mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, nil).
+			Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: web.URL}, nil)
+	}
+	var all []*mcp.ClientSession
+	for len(all) <= maxSessions {
+		c, err := connect()
+		if err != nil {
+			break
+		}
+		all = append(all, c)
+	}
+	require.NotEmpty(t, all)
+	require.LessOrEqual(t, len(all), maxSessions)
+	for _, c := range all {
+		require.NoError(t, c.Ping(t.Context(), nil))
+		require.NoError(t, c.Close())
+	}
+	c, err := connect()
+	require.NoError(t, err, "there is room again")
+	require.NoError(t, c.Close())
+	web.Close()
+	require.NoError(t, s.Close())
 }

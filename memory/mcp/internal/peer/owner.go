@@ -174,7 +174,7 @@ func (o *owner) do(ctx context.Context, r store.Request) (json.RawMessage, error
 		return nil, store.ErrClosed
 	}
 	defer end()
-	result, err := o.store.Do(under, r)
+	result, err := o.safely(func() (json.RawMessage, error) { return o.store.Do(under, r) })
 	var client *store.Error
 	if err != nil && ctx.Err() == nil && under.Err() != nil && !errors.As(err, &client) {
 		err = errors.Join(store.ErrClosed, err)
@@ -212,8 +212,8 @@ func (o *owner) cursor() string {
 	return ""
 }
 
-// safely calls f, and returns its panic as an error: one that is only told by a broken
-// connection would be sent again, and panic again.
+// safely calls f, and returns its panic as an error: a call of one client must not end the
+// others, and a panic that is only told by a broken connection would be sent again.
 func (o *owner) safely(f func() (json.RawMessage, error)) (result json.RawMessage, err error) {
 	defer func() {
 		if r := recover(); r != nil {

@@ -51,9 +51,11 @@ func TestTwoShareOne(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, got, 20_000_000)
 	}
-	_, err := second.Do(soon(t), store.Request{Op: "panic"})
-	require.ErrorContains(t, err, "panicked")
-	_, err = second.Do(soon(t), write("large", strings.Repeat("x", maxRequest-100)))
+	for _, p := range []*Peer{first, second} {
+		_, err := p.Do(soon(t), store.Request{Op: "panic"})
+		require.ErrorContains(t, err, "panicked")
+	}
+	_, err := second.Do(soon(t), write("large", strings.Repeat("x", maxRequest-100)))
 	require.NoError(t, err, "a request may be as large as it says")
 	if !testing.Short() {
 		_, err = second.Do(soon(t), store.Request{Op: "large", Args: json.RawMessage(fmt.Sprint(maxAnswer + 1))})
