@@ -260,20 +260,35 @@ func TestSubscribersAreTold(t *testing.T) {
 	for _, uri := range []string{own, other} {
 		require.NoError(t, c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}))
 	}
-	wait := func() string {
+	wait := func(d time.Duration) string {
 		select {
 		case uri := <-told:
 			return uri
-		case <-time.After(waitFor):
-			t.Fatal("nobody was told")
+		case <-time.After(d):
 			return ""
+		}
+	}
+	// The client does not wait until its subscription has begun.
+	until := func(want string, write func(i int)) {
+		t.Helper()
+		for i := 0; ; i++ {
+			require.Less(t, i, 300, "nobody was told")
+			write(i)
+			if wait(100*time.Millisecond) == want {
+				break
+			}
+		}
+		for wait(time.Second) != "" { // of the writes before
 		}
 	}
 	writer := connect(t, s, nil)
 	call(t, writer, "create_entities", `{"entities":[{"name":"A","entityType":"x","observations":[]}]}`)
-	require.Equal(t, own, wait())
-	call(t, writer, "remember", `{"namespace":"a/b","text":"hello"}`)
-	require.Equal(t, other, wait())
+	until(own, func(i int) {
+		call(t, writer, "add_observations", fmt.Sprintf(`{"observations":[{"entityName":"A","contents":["%d"]}]}`, i))
+	})
+	until(other, func(i int) {
+		call(t, writer, "remember", fmt.Sprintf(`{"namespace":"a/b","text":"hello %d"}`, i))
+	})
 	for uri, want := range map[string]string{own: `"name": "A"`, other: `"entities": []`, "memory://namespaces//knowledge-graph": `"name": "A"`} {
 		r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 		require.NoError(t, err, uri)
@@ -282,7 +297,7 @@ func TestSubscribersAreTold(t *testing.T) {
 	}
 	require.NoError(t, c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: other}))
 	call(t, writer, "delete_entities", `{"entityNames":["A"]}`)
-	require.Equal(t, own, wait())
+	require.Equal(t, own, wait(waitFor))
 	_, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "memory://other"})
 	require.Error(t, err)
 }

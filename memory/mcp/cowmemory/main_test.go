@@ -153,19 +153,32 @@ func TestSubscribersOfOtherProcessesAreTold(t *testing.T) {
 	t.Cleanup(func() { _ = c.Close() })
 	const graph = "memory://knowledge-graph"
 	require.NoError(t, c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: graph}))
-	for i := range 3 {
-		if i == 1 {
-			require.NoError(t, owner.cmd.Process.Kill())
-		}
-		writer.call(t, "create_entities", map[string]any{"entities": []any{
-			map[string]any{"name": fmt.Sprint(i), "entityType": "x", "observations": []string{}},
-		}})
+	wait := func(d time.Duration) bool {
 		select {
 		case uri := <-told:
 			require.Equal(t, graph, uri)
-		case <-time.After(time.Minute):
-			t.Fatal("nobody was told of write ", i)
+			return true
+		case <-time.After(d):
+			return false
 		}
+	}
+	n := 0
+	write := func() {
+		n++
+		writer.call(t, "create_entities", map[string]any{"entities": []any{
+			map[string]any{"name": fmt.Sprint(n), "entityType": "x", "observations": []string{}},
+		}})
+	}
+	for ok := false; !ok; ok = wait(time.Second) { // the client does not wait until its subscription has begun
+		require.Less(t, n, 60, "nobody was told")
+		write()
+	}
+	for wait(2 * time.Second) { // of the writes before
+	}
+	require.NoError(t, owner.cmd.Process.Kill())
+	for range 2 {
+		write()
+		require.True(t, wait(time.Minute), "nobody was told")
 	}
 }
 

@@ -2,10 +2,8 @@ package local
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/cowstore/cowstore/memory"
 )
@@ -25,7 +23,10 @@ func (c *call) searchNodes() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := c.m.Load()
+	s, names, err := c.folded.find(c, fold(args.Query))
+	if err != nil {
+		return nil, err
+	}
 	space := s.Space(entitySpace(c.Namespace)...)
 	var hits []memory.Hit
 	if strings.TrimSpace(args.Query) != "" && len(args.Query) <= maxName {
@@ -42,13 +43,17 @@ func (c *call) searchNodes() (any, error) {
 		rank int
 	}
 	var list []found
-	for e := range c.folded.find(space, c.Namespace, fold(args.Query)) {
-		r, ok := rank[e.Key]
+	for _, name := range names {
+		v, ok := space.Get(name)
+		if !ok {
+			continue // it has expired
+		}
+		r, ok := rank[name]
 		if !ok {
 			r = len(hits)
 		}
-		delete(rank, e.Key)
-		list = append(list, found{entityOf(e.Value), r})
+		delete(rank, name)
+		list = append(list, found{entityOf(v), r})
 	}
 	slices.SortStableFunc(list, func(a, b found) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.created, b.created))
@@ -73,66 +78,4 @@ func (c *call) searchNodes() (any, error) {
 func fold(s string) string {
 	lower := strings.ToLower(strings.ReplaceAll(s, "İ", "i\u0307"))
 	return strings.ReplaceAll(lower, "ς", "σ")
-}
-
-// folded has the folded texts of entities, as far as searches have needed them.
-type folded struct {
-	mu    sync.Mutex
-	texts map[string]map[string]foldedText // by namespace and name
-	bytes int64
-}
-
-type foldedText struct {
-	revision uint64
-	text     string // of name, type and observations
-}
-
-// clear forgets all texts.
-func (f *folded) clear() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.texts, f.bytes = nil, 0
-}
-
-// foldedBytes is how much of that is kept.
-const foldedBytes = 64 << 20
-
-// find yields the entities of a namespace that have the folded query in one of their texts.
-func (f *folded) find(space memory.SpaceSnapshot, ns, query string) iter.Seq[memory.Entry] {
-	return func(yield func(memory.Entry) bool) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.texts == nil || f.bytes > foldedBytes { // names that are gone are dropped so, too
-			f.texts, f.bytes = make(map[string]map[string]foldedText), 0
-		}
-		texts := f.texts[ns]
-		if texts == nil {
-			texts = make(map[string]foldedText)
-			f.texts[ns] = texts
-		}
-		for e := range space.List(memory.ListOptions{}) {
-			t, ok := texts[e.Key]
-			if !ok || t.revision != e.Revision {
-				f.bytes -= int64(len(t.text))
-				t = foldedText{e.Revision, foldEntity(e.Value)}
-				f.bytes += int64(len(t.text) + len(e.Key))
-				texts[e.Key] = t
-			}
-			if strings.Contains(t.text, query) && !yield(e) {
-				return
-			}
-		}
-	}
-}
-
-// between is between the texts of an entity, and in none of them, since it is not UTF-8.
-const between = "\xff"
-
-func foldEntity(v memory.Value) string {
-	e := entityOf(v)
-	parts := []string{fold(e.Name), fold(e.Type)}
-	for _, o := range e.Observations {
-		parts = append(parts, fold(o))
-	}
-	return strings.Join(parts, between)
 }
