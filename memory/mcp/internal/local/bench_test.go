@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func BenchmarkTools(b *testing.B) {
 		{"open_nodes", "open_nodes", `{"names":["person 5","person 6"]}`},
 		{"recall", "recall", `{"query":"who lives in city 42 and was born in 1950"}`},
 		{"create_entities", "create_entities", `{"entities":[{"name":"new %d","entityType":"person","observations":["Lives in City 3"]}]}`},
-		{"add_observations", "add_observations", `{"observations":[{"entityName":"person 9","contents":["said %d"]}]}`},
+		{"add_observations", "add_observations", `{"observations":[{"entityName":"PERSON","contents":["said %d"]}]}`},
 		{"remember", "remember", `{"text":"note %d of the day"}`},
 		{"read_graph", "read_graph", `{}`},
 	} {
@@ -68,7 +69,7 @@ func BenchmarkTools(b *testing.B) {
 			}()
 			var slow []time.Duration
 			for i := 0; b.Loop(); i++ {
-				args := c.args
+				args := strings.ReplaceAll(c.args, "PERSON", fmt.Sprint("person ", i*7%10_000))
 				if bytes.Contains([]byte(args), []byte("%d")) {
 					args = fmt.Sprintf(args, b.N*1_000_000+i)
 				}
