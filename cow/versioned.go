@@ -13,7 +13,7 @@ import (
 //
 // Of a type that is in a file, raise Version and have Other read the older values. Where
 // programs share a store while they are replaced one by one, first bring out one that
-// reads the next version, by Other, and writes the one that all read. When it runs
+// reads the next version, by Other and Newest, and writes the one that all read. When it runs
 // everywhere, bring out one that writes the next.
 type Versioned[V any] struct {
 	// Of encodes the values of this version; nil means encoding/json. Like it, Of must
@@ -25,11 +25,14 @@ type Versioned[V any] struct {
 	// Of, changes so that the bytes of before no longer decode to what they meant.
 	Version byte
 
-	// Other, if not nil, decodes a value of another version, older or newer, from the
-	// bytes that its codec wrote, which it must not keep. It must be pure, and return an
-	// error for a version that it does not know. What is stored stays as it is until
+	// Other, if not nil, decodes a value of another version, from the bytes that its codec
+	// wrote, which it must not keep. It must be pure. What is stored stays as it is until
 	// somebody writes the row.
 	Other func(version byte, b []byte) (V, error)
+
+	// Newest is the newest version that Other decodes, if that is newer than Version. Of
+	// any that is newer still, which a newer program has written, Decode returns an error.
+	Newest byte
 }
 
 // Append appends the version and v.
@@ -42,11 +45,13 @@ func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// Decode decodes a value of this version, or of one that Other knows.
+// Decode decodes a value of this version, or by Other one of another, up to Newest.
 func (c Versioned[V]) Decode(b []byte) (v V, err error) {
 	switch {
 	case len(b) == 0:
 		return v, errors.New("cow: a value without its version")
+	case b[0] > max(c.Version, c.Newest):
+		return v, fmt.Errorf("cow: a value of version %d was written by a newer program: the codec reads up to version %d", b[0], max(c.Version, c.Newest))
 	case b[0] != c.Version && c.Other != nil:
 		return c.Other(b[0], b[1:])
 	case b[0] != c.Version:

@@ -35,7 +35,7 @@ func TestVersionedOfTwoPrograms(t *testing.T) {
 		}
 		return number{}, errors.New("unknown")
 	}
-	both := cow.Versioned[number]{Other: other}
+	both := cow.Versioned[number]{Other: other, Newest: 1}
 	second := cow.Versioned[number]{Of: texts{}, Version: 1, Other: other}
 	encode := func(c cow.Versioned[number]) []byte {
 		b, err := c.Append([]byte("x"), number{7})
@@ -50,7 +50,16 @@ func TestVersionedOfTwoPrograms(t *testing.T) {
 		}
 	}
 	_, err := first.Decode(encode(second))
+	require.ErrorContains(t, err, "newer program")
+	_, err = cow.Versioned[number]{Of: texts{}, Version: 1}.Decode(encode(first))
 	require.ErrorContains(t, err, "no Other")
+	_, err = cow.Versioned[number]{Newest: 1}.Decode(encode(second))
+	require.ErrorContains(t, err, "no Other")
+	all := func(byte, []byte) (number, error) { return number{7}, nil }
+	for newest, ok := range map[byte]bool{0: false, 3: false, 4: true, 255: true} {
+		_, err = cow.Versioned[number]{Version: 1, Other: all, Newest: newest}.Decode([]byte{4})
+		require.Equal(t, ok, err == nil, "a newer program wrote what Other was not made for")
+	}
 	_, err = second.Decode([]byte{9})
 	require.Error(t, err)
 	_, err = first.Decode(nil)

@@ -22,12 +22,7 @@ func (m *Map[K, V]) rowsOf(keys []K, rows []Row[K, V]) {
 		some := keys[:min(atOnce, len(keys))]
 		for i, key := range some {
 			h := m.cfg.hashOf(key)
-			kid := m.root.kid[h>>(hashBits-fanBits)]
-			for x := h; kid != nil && bucketsOf(kid) == 0; {
-				x <<= fanBits
-				kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
-			}
-			hashes[i], at[i] = h, kid
+			hashes[i], at[i] = h, m.kidOf(h)
 		}
 		for i := range some {
 			kid, h := at[i], hashes[i]

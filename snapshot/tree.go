@@ -18,13 +18,9 @@ type tree[K comparable, V any] struct {
 
 // find returns the entry of key, whose hash is h, or nil.
 func (t *tree[K, V]) find(h uint64, key K) *entry[V] {
-	kid := t.root.kid[h>>(hashBits-fanBits)]
-	for x := h; bucketsOf(kid) == 0; {
-		if kid == nil {
-			return nil
-		}
-		x <<= fanBits
-		kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
+	kid := t.kidOf(h)
+	if kid == nil {
+		return nil
 	}
 	if n := bucketsOf(kid); n != bagBuckets {
 		if b, s := t.cfg.findIn(target(kid), n, h, key); b != nil {
@@ -37,6 +33,16 @@ func (t *tree[K, V]) find(h uint64, key K) *entry[V] {
 		return b.entries[i]
 	}
 	return nil
+}
+
+// kidOf returns the kid for a page or a bag where what has that hash is, nil for none.
+func (t *tree[K, V]) kidOf(h uint64) unsafe.Pointer {
+	kid := t.root.kid[h>>(hashBits-fanBits)]
+	for x := h; kid != nil && bucketsOf(kid) == 0; {
+		x <<= fanBits
+		kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
+	}
+	return kid
 }
 
 // put stores e under key, whose hash is h, and returns the entry it replaced,

@@ -42,16 +42,15 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 		s.together(slices.Collect(x.segments()), x.Dim(), func() *scan { return newScan(query, norm, o, x.Len()) })
 		return s.hits(), nil
 	}
-	var some [16]*segment
-	n := 0
+	var room [16]*segment
+	some := room[:0]
 	for g := range x.segments() {
-		if some[n] = g; n == len(some)-1 {
-			s.segments(some[:])
-			n = -1
+		if some = append(some, g); len(some) == cap(some) {
+			s.segments(some)
+			some = some[:0]
 		}
-		n++
 	}
-	s.segments(some[:n])
+	s.segments(some)
 	return s.hits(), nil
 }
 
