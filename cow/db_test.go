@@ -136,12 +136,42 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 	require.PanicsWithValue(t, `cow: table "users" edited in an update of another DB`, func() {
 		_ = db.Update(func(tx *cow.Tx) error { foreign.Edit(tx); return nil })
 	})
+	require.PanicsWithValue(t, `cow: table "users" looked for in an update of another DB`, func() {
+		_ = db.Update(func(tx *cow.Tx) error { foreign.During(tx); return nil })
+	})
 	require.Zero(t, foreign.In(nil).Len(), "no snapshot is nobody's")
 
 	// Nothing of that did any harm.
 	require.Equal(t, uint64(1), db.Load().Version())
 	require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set("b", 2); return nil }))
 	require.Equal(t, map[string]int{"a": 1, "b": 2}, maps.Collect(table.In(db.Load()).All()))
+}
+
+func TestATableDuringAnUpdate(t *testing.T) {
+	db := new(cow.DB)
+	a := cow.NewTable[string](db, "a", cow.Options[[]int]{})
+	b := cow.NewTable[string](db, "b", cow.Options[[]int]{})
+	require.NoError(t, db.Update(func(tx *cow.Tx) error { a.Edit(tx).Set("k", []int{1}); return nil }))
+	var kept *cow.Map[string, []int]
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		require.Same(t, a.In(tx.Base()), a.During(tx))
+		require.Zero(t, b.During(tx).Len(), "nothing was ever in it")
+		e := a.Edit(tx)
+		require.Same(t, a.In(tx.Base()), a.During(tx), "nothing was edited yet")
+		e.Set("k", []int{2})
+		kept = a.During(tx)
+		e.Set("k", []int{3})
+		e.Set("l", nil)
+		got, _ := kept.Get("k")
+		got[0] = 4 // which is a clone
+		require.Equal(t, map[string][]int{"k": {2}}, maps.Collect(kept.All()), "later edits are not in it")
+		require.Equal(t, map[string][]int{"k": {3}, "l": nil}, maps.Collect(a.During(tx).All()))
+		return nil
+	}))
+	require.Equal(t, map[string][]int{"k": {3}, "l": nil}, maps.Collect(a.In(db.Load()).All()))
+	require.Equal(t, map[string][]int{"k": {2}}, maps.Collect(kept.All()))
+	require.NoError(t, db.Update(func(tx *cow.Tx) error { a.During(tx); b.During(tx); return nil }))
+	require.Equal(t, uint64(2), db.Load().Version(), "to look is no edit")
 }
 
 // Tables have options of their own.

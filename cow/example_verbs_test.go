@@ -42,6 +42,26 @@ func ExampleTable() {
 	// 0 1
 }
 
+// An update looks at one table and edits another.
+func ExampleTable_During() {
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[int]{})
+	orders := cow.NewTable[int](&db, "orders", cow.Options[string]{})
+	users.Set("ada", 1)
+
+	order := func(id int, user string) error {
+		return db.Update(func(tx *cow.Tx) error {
+			if !users.During(tx).Has(user) {
+				return fmt.Errorf("no user %q", user)
+			}
+			orders.Edit(tx).Set(id, user)
+			return nil
+		})
+	}
+	fmt.Println(order(1, "ada"), order(2, "bob"), orders.Len())
+	// Output: <nil> no user "bob" 1
+}
+
 // What an error is about: errors.Is tells the reason, and errors.As the table and
 // the key.
 func ExampleKeyError() {

@@ -2,6 +2,7 @@ package cow
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -19,6 +20,7 @@ import (
 type line[P version[P]] struct {
 	published pointer[P]    // what readers see
 	writer    sync.Mutex    // held while a function runs that derives the next version
+	first     atomic.Bool   // there is a writer that looks for its place; see queue
 	number    atomic.Uint64 // of this line, once it had an update; see nested.go
 	identity  atomic.Pointer[identity]
 
@@ -166,11 +168,30 @@ func (l *line[P]) amend(what string, f func(current P) (P, error)) error {
 func (l *line[P]) lock(what string) {
 	if !l.writer.TryLock() {
 		l.panicInUpdate(what)
-		l.writer.Lock()
+		l.queue()
 	}
 	if l.number.Load() == 0 {
 		l.number.Store(numbers.Add(1))
 	}
+}
+
+// patience is how many times a writer who is first in the queue looks for its place before
+// it sleeps: about as long as it takes to be woken, which is longer than most updates.
+const patience = 400
+
+// queue takes the writer's place when it is free. Where there is a sink it sleeps at once:
+// to commit takes so long then that what matters is that nothing is in the sink's way.
+func (l *line[P]) queue() {
+	if l.outbox.Load() == nil && l.first.CompareAndSwap(false, true) {
+		defer l.first.Store(false)
+		for range patience {
+			if l.writer.TryLock() {
+				return
+			}
+			runtime.Gosched() // whoever has something to do goes first
+		}
+	}
+	l.writer.Lock()
 }
 
 // A pointer is an atomic.Pointer for a P that is a pointer itself.

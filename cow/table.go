@@ -53,6 +53,20 @@ func (t *Table[K, V]) Name() string { return t.def.name }
 // was made. It panics if s is of another DB, unless one is a fork of the other.
 func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] { return t.def.in(s) }
 
+// During returns the table's map as an update has it so far; what is edited later does
+// not change it. Of a derived table that is the map the update began with, until the
+// table is derived. It panics if the update has ended or is of another DB, unless one is
+// a fork of the other.
+func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
+	if tx.db.schema() != t.def.schema {
+		panic(fmt.Sprintf("cow: table %q looked for in an update of another DB", t.def.name))
+	}
+	if e := tx.edited(t.def.index); e != nil {
+		return e.(*tableEdit[K, V]).Map()
+	}
+	return t.In(tx.base)
+}
+
 // Edit returns the Editor of the table in an update, the same one each time.
 // It panics if the update has ended or is of another DB, unless one is a fork of
 // the other, and for a derived table outside of a function Derive.

@@ -48,9 +48,7 @@ func (tx *Tx) Base() *Snapshot { return tx.base }
 func (tx *Tx) edit(table int, begin func() edit) edit {
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
-	if tx.ended {
-		panic("cow: Tx used after its update ended: it must not be kept")
-	}
+	tx.live()
 	if tx.edits == nil && tx.base != nil {
 		tx.edits = make([]edit, 0, max(table+1, len(tx.base.maps)))
 	}
@@ -61,6 +59,24 @@ func (tx *Tx) edit(table int, begin func() edit) edit {
 		tx.edits[table] = begin()
 	}
 	return tx.edits[table]
+}
+
+// edited returns the edit of the table with that index, or nil.
+func (tx *Tx) edited(table int) edit {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.live()
+	if table < len(tx.edits) {
+		return tx.edits[table]
+	}
+	return nil
+}
+
+// live panics if the update has ended.
+func (tx *Tx) live() {
+	if tx.ended {
+		panic("cow: Tx used after its update ended: it must not be kept")
+	}
 }
 
 // seal ends all edits and returns the snapshot they make, which is the base if

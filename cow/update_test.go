@@ -172,6 +172,7 @@ func TestAKeptTxPanics(t *testing.T) {
 		t.Helper()
 		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() { a.Edit(kept) }))
 		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() { b.Edit(kept) }))
+		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() { a.During(kept) }))
 	}
 	require.NoError(t, db.Update(func(tx *cow.Tx) error { kept = tx; a.Edit(tx).Set("k", 1); return nil }))
 	requireEnded()
