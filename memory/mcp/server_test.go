@@ -54,11 +54,17 @@ func open(t testing.TB, path string, o mcp.Options) *mcp.Server {
 // connect returns a client of a server in this process.
 func connect(t testing.TB, s *mcp.Server, o *sdk.ClientOptions) *sdk.ClientSession {
 	t.Helper()
+	return connectAs(t, s, o, nil)
+}
+
+func connectAs(t testing.TB, s *mcp.Server, o *sdk.ClientOptions, as *sdk.ClientSessionOptions) *sdk.ClientSession {
+	t.Helper()
 	near, far := sdk.NewInMemoryTransports()
 	done := make(chan error, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() { done <- s.Serve(ctx, far) }()
-	c := join(t, near, o)
+	c, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, o).Connect(t.Context(), near, as)
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = c.Close()
 		cancel()
@@ -250,12 +256,16 @@ func TestHostileCallsAreToolErrors(t *testing.T) {
 	})
 }
 
+// legacy is the newest protocol whose subscribe request is answered when the subscription
+// has begun; with later ones a client's Subscribe returns before that.
+var legacy = &sdk.ClientSessionOptions{ProtocolVersion: "2025-06-18"}
+
 func TestSubscribersAreTold(t *testing.T) {
 	s := open(t, "", mcp.Options{})
 	told := make(chan string, 100)
-	c := connect(t, s, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+	c := connectAs(t, s, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
 		told <- r.Params.URI
-	}})
+	}}, legacy)
 	const own, other = "memory://knowledge-graph", "memory://namespaces/a%2Fb/knowledge-graph"
 	for _, uri := range []string{own, other} {
 		require.NoError(t, c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: uri}))
@@ -268,27 +278,16 @@ func TestSubscribersAreTold(t *testing.T) {
 			return ""
 		}
 	}
-	// The client does not wait until its subscription has begun.
-	until := func(want string, write func(i int)) {
-		t.Helper()
-		for i := 0; ; i++ {
-			require.Less(t, i, 300, "nobody was told")
-			write(i)
-			if wait(100*time.Millisecond) == want {
-				break
-			}
-		}
-		for wait(time.Second) != "" { // of the writes before
-		}
-	}
 	writer := connect(t, s, nil)
-	call(t, writer, "create_entities", `{"entities":[{"name":"A","entityType":"x","observations":[]}]}`)
-	until(own, func(i int) {
-		call(t, writer, "add_observations", fmt.Sprintf(`{"observations":[{"entityName":"A","contents":["%d"]}]}`, i))
-	})
-	until(other, func(i int) {
-		call(t, writer, "remember", fmt.Sprintf(`{"namespace":"a/b","text":"hello %d"}`, i))
-	})
+	for _, step := range []struct{ tool, args, told string }{
+		{"create_entities", `{"entities":[{"name":"A","entityType":"x","observations":[]}]}`, own},
+		{"remember", `{"namespace":"a/b","text":"hello"}`, other},
+		{"add_observations", `{"observations":[{"entityName":"A","contents":["a"]}]}`, own},
+	} {
+		call(t, writer, step.tool, step.args)
+		require.Equal(t, step.told, wait(waitFor), step.tool)
+	}
+	require.Empty(t, wait(300*time.Millisecond), "each is told once")
 	for uri, want := range map[string]string{own: `"name": "A"`, other: `"entities": []`, "memory://namespaces//knowledge-graph": `"name": "A"`} {
 		r, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: uri})
 		require.NoError(t, err, uri)
@@ -296,10 +295,33 @@ func TestSubscribersAreTold(t *testing.T) {
 		require.Contains(t, r.Contents[0].Text, want)
 	}
 	require.NoError(t, c.Unsubscribe(t.Context(), &sdk.UnsubscribeParams{URI: other}))
+	call(t, writer, "remember", `{"namespace":"a/b","text":"bye"}`)
 	call(t, writer, "delete_entities", `{"entityNames":["A"]}`)
 	require.Equal(t, own, wait(waitFor))
+	require.Empty(t, wait(300*time.Millisecond), "the other is not told of any more")
 	_, err := c.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "memory://other"})
 	require.Error(t, err)
+}
+
+// With the newest protocol a subscription begins some time after Subscribe has returned.
+func TestSubscribersOfTheNewestProtocolAreTold(t *testing.T) {
+	s := open(t, "", mcp.Options{})
+	told := make(chan string, 100)
+	c := connect(t, s, &sdk.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *sdk.ResourceUpdatedNotificationRequest) {
+		told <- r.Params.URI
+	}})
+	require.NoError(t, c.Subscribe(t.Context(), &sdk.SubscribeParams{URI: "memory://knowledge-graph"}))
+	writer := connect(t, s, nil)
+	for i := 0; ; i++ {
+		require.Less(t, i, 300, "nobody was told")
+		call(t, writer, "create_entities", fmt.Sprintf(`{"entities":[{"name":"%d","entityType":"x","observations":[]}]}`, i))
+		select {
+		case uri := <-told:
+			require.Equal(t, "memory://knowledge-graph", uri)
+			return
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // Twenty clients create at once, and nothing is lost or doubled.
