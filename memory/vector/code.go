@@ -126,12 +126,15 @@ func newCodedQuery(q []float32, norm float64) *codedQuery {
 	// The fine part reaches half a step of the coarse one.
 	t := scale{s.size / float64(2*most), s.inverse * float64(2*most), most}
 	c := &codedQuery{err: norm, fineErr: norm}
+	coarseSum, fineSum := 0, 0
 	if s.size > 0 {
 		var lacks, rests float64
 		for i, f := range q {
 			k, lack := s.round(float64(f))
 			l, rest := t.round(lack)
 			coarse[i], fine[i] = int8(k), int8(l)
+			coarseSum += k
+			fineSum += l
 			lacks += lack * lack
 			rests += rest * rest
 		}
@@ -139,13 +142,12 @@ func newCodedQuery(q []float32, norm float64) *codedQuery {
 	}
 	c.err, c.fineErr = float64(above(c.err)), float64(above(c.fineErr))
 	c.norm = norm + c.err
-	c.coarse, c.fine = newPart(coarse, s.size), newPart(fine, t.size)
+	c.coarse, c.fine = newPart(coarse, coarseSum, s.size), newPart(fine, fineSum, t.size)
 	return c
 }
 
-func newPart(elements []int8, scale float64) part {
-	q := instructions.NewQuery(elements)
-	return part{q, scale, codeZero * int64(q.Sum())}
+func newPart(elements []int8, sum int, scale float64) part {
+	return part{instructions.NewQuery(elements, int32(sum)), scale, codeZero * int64(sum)}
 }
 
 // dot returns the dot product of the part with x̂, exactly but for a few roundings

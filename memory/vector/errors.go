@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Errors of Set, Search and Check. They come wrapped where there is more to
@@ -33,11 +34,14 @@ func Check(v []float32) error {
 	if len(v) == 0 {
 		return ErrEmpty
 	}
-	for i, f := range v {
-		// The exponent of NaN and of the infinities is all ones.
-		if math.Float32bits(f)&0x7f800000 == 0x7f800000 {
-			return fmt.Errorf("%w: element %d is %v", ErrNotFinite, i, f)
-		}
+	const infinity = 0xff << 24 // its bits, without the sign; those of a NaN are greater
+	var greatest uint32
+	for _, f := range v {
+		greatest = max(greatest, math.Float32bits(f)<<1)
 	}
-	return nil
+	if greatest < infinity {
+		return nil
+	}
+	i := slices.IndexFunc(v, func(f float32) bool { return f-f != 0 })
+	return fmt.Errorf("%w: element %d is %v", ErrNotFinite, i, v[i])
 }

@@ -74,7 +74,7 @@ func brute(m map[string][]float32, q []float32, o Options) []Hit {
 	}
 	hits := []Hit{}
 	for _, f := range all[:min(k, len(all))] {
-		hits = append(hits, Hit{f.Key, rounded(f.Score)})
+		hits = append(hits, Hit{f.Key, rounded(f.Score), f.Score})
 	}
 	return hits
 }

@@ -45,10 +45,11 @@ type Options struct {
 	MinScore float32
 	HasMin   bool
 
-	// Accept, if not nil, says which keys may be hits. It is called late, for a
-	// key that would be among the K best of those accepted so far, and at most
-	// once for each key; which keys it is called for is not specified. It is
-	// called by the goroutine of Search, and may use the Index.
+	// Accept, if not nil, says which keys may be hits. It is called for a key that
+	// may be among the K best of those accepted so far, as far as its code tells,
+	// before its vector is read, and at most once for each key; which keys it is
+	// called for is not specified. It is called by the goroutine of Search, and may
+	// use the Index.
 	Accept func(key string) bool
 }
 
@@ -69,4 +70,8 @@ func (o *Options) check() error {
 type Hit struct {
 	Key   string
 	Score float32
+	Exact float64 // what Score is rounded from, to merge hits of several indexes by
 }
+
+// String returns the key and the score.
+func (h Hit) String() string { return fmt.Sprintf("{%s %v}", h.Key, h.Score) }

@@ -69,12 +69,13 @@ type scan struct {
 	dots    [maxSlots]int32
 }
 
-// A candidate is a vector that may be among the best, and what its dot product
-// with the query is at most.
+// A candidate is a vector that may be among the best, what its dot product with the
+// query is at most, and what its score is at least.
 type candidate struct {
 	*block
-	slot int
-	dot  float64
+	slot  int
+	dot   float64
+	least float64
 }
 
 // maxMaybe is how many candidates a scan keeps, apart from twice as many as it is
@@ -124,7 +125,7 @@ func (s *scan) segments(some []*segment) {
 // segment looks at all live vectors of g.
 func (s *scan) segment(g *segment) {
 	if s.coded == nil {
-		g.each(func(slot int) { s.offer(g.block, slot) })
+		g.each(func(slot int) { s.offer(g.block, slot, s.accept) })
 		return
 	}
 	c := s.coded
@@ -143,55 +144,77 @@ func (s *scan) segment(g *segment) {
 		if s.misses(dot+err, f.norm) {
 			continue
 		}
-		if s.accept != nil {
-			s.offer(g.block, slot) // late, so that few are asked about
+		if s.accept != nil && !s.accept(g.keys[slot]) {
 			continue
 		}
-		if h := (top.Hit{Score: s.bound.least(dot-err, f.norm)}); s.certain.Admits(h) {
+		h := top.Hit{Score: s.least(dot-err, f.norm)}
+		if s.certain.Admits(h) {
 			if s.certain.Push(h); s.certain.Full() {
 				s.atLeast(s.certain.Worst().Score)
 			}
 		}
-		s.maybe = append(s.maybe, candidate{g.block, slot, dot + err})
+		s.maybe = append(s.maybe, candidate{g.block, slot, dot + err, h.Score})
 	}
 	if len(s.maybe) > maxMaybe+2*s.K {
 		s.settle()
 	}
 }
 
-// settle compares in float64 what may still be among the best. Their vectors are all over
-// the heap: it loads all of them before it compares one.
+// settle compares in float64 what may still be among the best. As many as are wanted have
+// the score needed for certain: these go first, since what they have rules out most others.
 func (s *scan) settle() {
-	left := s.maybe[:0]
-	for _, c := range s.maybe {
+	first := 0
+	for i, c := range s.maybe {
+		if c.least >= s.need {
+			s.maybe[first], s.maybe[i] = c, s.maybe[first]
+			first++
+		}
+	}
+	s.compare(s.maybe[:first])
+	s.compare(s.maybe[first:])
+	s.maybe = s.maybe[:0]
+}
+
+// compare compares candidates in float64. What it needs of them is all over the heap: it
+// loads all of that before it compares one. It may modify some.
+func (s *scan) compare(some []candidate) {
+	left := some[:0]
+	for _, c := range some {
 		if !s.misses(c.dot, c.facts[c.slot].norm) {
 			left = append(left, c)
 		}
 	}
 	touched := uint32(0)
 	for _, c := range left {
-		const line = 64 / 4 // elements of a cache line
-		for v := c.vector(c.slot); len(v) > 0; v = v[min(line, len(v)):] {
-			touched |= math.Float32bits(v[0])
+		touched |= uint32(len(c.keys[c.slot]))
+	}
+	const line = 64 / 4 // elements of a cache line
+	for at := 0; at < len(s.query); at += line {
+		for _, c := range left {
+			touched |= math.Float32bits(c.vector(c.slot)[at])
+		}
+	}
+	for _, c := range left {
+		if key := c.keys[c.slot]; key != "" {
+			touched |= uint32(key[0])
 		}
 	}
 	runtime.KeepAlive(touched)
 	for _, c := range left {
 		if !s.misses(c.dot, c.facts[c.slot].norm) {
-			s.offer(c.block, c.slot)
+			s.offer(c.block, c.slot, nil)
 		}
 	}
-	s.maybe = s.maybe[:0]
 }
 
-// offer takes a vector into account.
-func (s *scan) offer(b *block, slot int) {
+// offer takes a vector into account, if accept, which may be nil, does too.
+func (s *scan) offer(b *block, slot int, accept func(string) bool) {
 	score := s.score(b.vector(slot), s.query, b.facts[slot].norm)
 	if rounded(score) < s.min {
 		return
 	}
 	h := top.Hit{Key: b.keys[slot], Score: score}
-	if !s.Admits(h) || s.accept != nil && !s.accept(h.Key) {
+	if !s.Admits(h) || accept != nil && !accept(h.Key) {
 		return
 	}
 	s.Push(h)
@@ -206,7 +229,7 @@ func (s *scan) hits() []Hit {
 	best := s.Sorted()
 	hits := make([]Hit, len(best))
 	for i, h := range best {
-		hits[i] = Hit{h.Key, rounded(h.Score)}
+		hits[i] = Hit{h.Key, rounded(h.Score), h.Score}
 	}
 	s.release()
 	return hits

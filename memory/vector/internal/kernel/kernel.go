@@ -48,15 +48,12 @@ type Query struct {
 	sum      int32   // of the elements
 }
 
-// NewQuery returns a query for codes as long as elements, which it keeps. That is
-// a multiple of Unit up to MaxLen, and no element is greater than s.Most in magnitude.
-func (s *Set) NewQuery(elements []int8) *Query {
+// NewQuery returns a query for codes as long as elements, which it keeps, and of which it
+// is told the sum. That is a multiple of Unit up to MaxLen, and no element is greater than
+// s.Most in magnitude.
+func (s *Set) NewQuery(elements []int8, sum int32) *Query {
 	if n := len(elements); n == 0 || n%Unit != 0 || n > MaxLen {
 		panic("kernel: the length of a query must be a multiple of Unit, up to MaxLen")
-	}
-	var sum int32
-	for _, e := range elements {
-		sum += int32(e)
 	}
 	q := &Query{set: s, elements: elements, sum: sum}
 	if s == portable {
@@ -67,9 +64,6 @@ func (s *Set) NewQuery(elements []int8) *Query {
 
 // Bias returns what Dots adds to each element of the query.
 func (q *Query) Bias() int32 { return q.set.bias }
-
-// Sum returns the sum of the elements.
-func (q *Query) Sum() int32 { return q.sum }
 
 // Dots sets each element of out to the dot product of a code with the query, plus
 // Bias times the sum of the code. Codes lie one behind the other in codes, as many
@@ -89,8 +83,8 @@ func (q *Query) Dots(out []int32, codes []Pair) {
 // in the same order: equal vectors have equal dot products with every Set.
 func (s *Set) Dot(x, y []float32) float64 {
 	y = y[:len(x)]
-	var sums [8]float64
-	whole := len(x) &^ 7
+	var sums [16]float64
+	whole := len(x) &^ 15
 	if s == portable {
 		portableSums(x[:whole], y[:whole], &sums)
 	} else {
@@ -99,8 +93,10 @@ func (s *Set) Dot(x, y []float32) float64 {
 	for i := whole; i < len(x); i++ {
 		sums[i-whole] += float64(x[i]) * float64(y[i])
 	}
-	for i := range 4 {
-		sums[i] += sums[i+4]
+	for n := 8; n > 0; n /= 2 {
+		for i := range n {
+			sums[i] += sums[i+n]
+		}
 	}
-	return (sums[0] + sums[2]) + (sums[1] + sums[3])
+	return sums[0]
 }

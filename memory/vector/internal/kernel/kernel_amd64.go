@@ -25,7 +25,7 @@ func callDots(dots func(codes *byte, stride, n int, query *int8, out *int32)) fu
 }
 
 // nativeSums is portableSums for machines with AVX2.
-func nativeSums(x, y []float32, sums *[8]float64) {
+func nativeSums(x, y []float32, sums *[16]float64) {
 	if len(x) > 0 {
 		sumsAVX2(&x[0], &y[0], len(x), sums)
 	}

@@ -110,7 +110,7 @@ sum:
 	VZEROUPPER
 	RET
 
-// func sumsAVX2(x *float32, y *float32, n int, sums *[8]float64)
+// func sumsAVX2(x *float32, y *float32, n int, sums *[16]float64)
 // Requires: AVX
 TEXT ·sumsAVX2(SB), NOSPLIT, $0-32
 	MOVQ   x+0(FP), AX
@@ -119,21 +119,33 @@ TEXT ·sumsAVX2(SB), NOSPLIT, $0-32
 	MOVQ   sums+24(FP), BX
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
 
 next:
-	VCVTPS2PD (AX), Y2
-	VCVTPS2PD (CX), Y3
-	VMULPD    Y3, Y2, Y2
-	VADDPD    Y2, Y0, Y0
-	VCVTPS2PD 16(AX), Y2
-	VCVTPS2PD 16(CX), Y3
-	VMULPD    Y3, Y2, Y2
-	VADDPD    Y2, Y1, Y1
-	ADDQ      $0x20, AX
-	ADDQ      $0x20, CX
-	SUBQ      $0x08, DX
+	VCVTPS2PD (AX), Y4
+	VCVTPS2PD (CX), Y5
+	VMULPD    Y5, Y4, Y4
+	VADDPD    Y4, Y0, Y0
+	VCVTPS2PD 16(AX), Y4
+	VCVTPS2PD 16(CX), Y5
+	VMULPD    Y5, Y4, Y4
+	VADDPD    Y4, Y1, Y1
+	VCVTPS2PD 32(AX), Y4
+	VCVTPS2PD 32(CX), Y5
+	VMULPD    Y5, Y4, Y4
+	VADDPD    Y4, Y2, Y2
+	VCVTPS2PD 48(AX), Y4
+	VCVTPS2PD 48(CX), Y5
+	VMULPD    Y5, Y4, Y4
+	VADDPD    Y4, Y3, Y3
+	ADDQ      $0x40, AX
+	ADDQ      $0x40, CX
+	SUBQ      $0x10, DX
 	JNZ       next
 	VMOVUPD   Y0, (BX)
 	VMOVUPD   Y1, 32(BX)
+	VMOVUPD   Y2, 64(BX)
+	VMOVUPD   Y3, 96(BX)
 	VZEROUPPER
 	RET

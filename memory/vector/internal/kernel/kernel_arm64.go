@@ -27,4 +27,4 @@ func dotsSigned(out []int32, codes []Pair, q *Query) {
 	}
 }
 
-func nativeSums(x, y []float32, sums *[8]float64) { portableSums(x, y, sums) }
+func nativeSums(x, y []float32, sums *[16]float64) { portableSums(x, y, sums) }

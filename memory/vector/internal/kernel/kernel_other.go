@@ -5,4 +5,4 @@ package kernel
 // native returns the instruction sets of this machine besides portable code.
 func native() []*Set { return nil }
 
-func nativeSums(x, y []float32, sums *[8]float64) { portableSums(x, y, sums) }
+func nativeSums(x, y []float32, sums *[16]float64) { portableSums(x, y, sums) }

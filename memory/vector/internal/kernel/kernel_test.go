@@ -40,7 +40,11 @@ func shift(room []Pair, n int) *uint64 {
 func requireDots(t *testing.T, s *Set, codes []byte, more int, elements []int8) {
 	t.Helper()
 	n := len(codes) / len(elements)
-	q := s.NewQuery(elements)
+	sum := int32(0)
+	for _, e := range elements {
+		sum += int32(e)
+	}
+	q := s.NewQuery(elements, sum)
 	out := make([]int32, n+1)
 	out[n] = 123
 	q.Dots(out[:n], pack(s, codes, more%8))
@@ -138,9 +142,9 @@ func TestDot(t *testing.T) {
 func TestMisuse(t *testing.T) {
 	for _, s := range Sets() {
 		for _, n := range []int{0, 1, Unit - 1, Unit + 8, MaxLen + Unit} {
-			require.Panics(t, func() { s.NewQuery(make([]int8, n)) })
+			require.Panics(t, func() { s.NewQuery(make([]int8, n), 0) })
 		}
-		q := s.NewQuery(make([]int8, Unit))
+		q := s.NewQuery(make([]int8, Unit), 0)
 		q.Dots(nil, nil)
 		require.Panics(t, func() { q.Dots(make([]int32, 2), make([]Pair, 6)) })
 	}
@@ -192,7 +196,7 @@ func BenchmarkDots(b *testing.B) {
 	for _, s := range Sets() {
 		for name, size := range map[string][2]int{"494×384": {494, 384}, "1k×1536": {1000, 1536}, "10k×768": {10_000, 768}, "100k×384": {100_000, 384}} {
 			b.Run(s.Name+"/"+name, func(b *testing.B) {
-				codes, q, out := make([]Pair, size[0]*size[1]/16), s.NewQuery(make([]int8, size[1])), make([]int32, 256)
+				codes, q, out := make([]Pair, size[0]*size[1]/16), s.NewQuery(make([]int8, size[1]), 0), make([]int32, 256)
 				for i := range codes {
 					codes[i] = Pair{uint64(i), uint64(i)} // or all is one page of zeros
 				}

@@ -40,20 +40,22 @@ func portableDots(out []int32, codes []Pair, q *Query) {
 	}
 }
 
-// portableSums adds products to sums, in turn. x and y are of a multiple of eight
+// portableSums adds products to sums, in turn. x and y are of a multiple of sixteen
 // elements.
-func portableSums(x, y []float32, sums *[8]float64) {
-	y = y[:len(x)]
-	s := *sums
-	for ; len(x) >= 8 && len(y) >= 8; x, y = x[8:], y[8:] {
-		s[0] += float64(x[0]) * float64(y[0])
-		s[1] += float64(x[1]) * float64(y[1])
-		s[2] += float64(x[2]) * float64(y[2])
-		s[3] += float64(x[3]) * float64(y[3])
-		s[4] += float64(x[4]) * float64(y[4])
-		s[5] += float64(x[5]) * float64(y[5])
-		s[6] += float64(x[6]) * float64(y[6])
-		s[7] += float64(x[7]) * float64(y[7])
+func portableSums(x, y []float32, sums *[16]float64) {
+	for half := 0; half < 16; half += 8 { // eight sums are what processors keep at hand
+		s := [8]float64(sums[half:])
+		for i := half; i+8 <= len(x); i += 16 {
+			a, b := (*[8]float32)(x[i:]), (*[8]float32)(y[i:])
+			s[0] += float64(a[0]) * float64(b[0])
+			s[1] += float64(a[1]) * float64(b[1])
+			s[2] += float64(a[2]) * float64(b[2])
+			s[3] += float64(a[3]) * float64(b[3])
+			s[4] += float64(a[4]) * float64(b[4])
+			s[5] += float64(a[5]) * float64(b[5])
+			s[6] += float64(a[6]) * float64(b[6])
+			s[7] += float64(a[7]) * float64(b[7])
+		}
+		copy(sums[half:], s[:])
 	}
-	*sums = s
 }

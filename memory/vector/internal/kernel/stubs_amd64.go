@@ -12,7 +12,7 @@ func dotsAVX2(codes *byte, stride int, n int, query *int8, out *int32)
 //go:noescape
 func dotsVNNI(codes *byte, stride int, n int, query *int8, out *int32)
 
-// sumsAVX2 needs AVX2, and n to be a multiple of 8 above 0.
+// sumsAVX2 needs AVX2, and n to be a multiple of 16 above 0.
 //
 //go:noescape
-func sumsAVX2(x *float32, y *float32, n int, sums *[8]float64)
+func sumsAVX2(x *float32, y *float32, n int, sums *[16]float64)

@@ -135,31 +135,34 @@ func dotsVNNI() {
 	)
 }
 
-// sumsAVX2 adds up products in eight lanes of float64. A product of two float32
-// is exact there, so that this rounds as portable code does.
+// sumsAVX2 adds up products in sixteen lanes of float64, so that no addition waits for the
+// one before. A product of two float32 is exact there, so that this rounds as portable
+// code does.
 func sumsAVX2() {
-	TEXT("sumsAVX2", NOSPLIT, "func(x, y *float32, n int, sums *[8]float64)")
+	TEXT("sumsAVX2", NOSPLIT, "func(x, y *float32, n int, sums *[16]float64)")
 	Pragma("noescape")
-	Doc("sumsAVX2 needs AVX2, and n to be a multiple of 8 above 0.")
+	Doc("sumsAVX2 needs AVX2, and n to be a multiple of 16 above 0.")
 	x, y := Load(Param("x"), GP64()), Load(Param("y"), GP64())
 	n, sums := Load(Param("n"), GP64()), Load(Param("sums"), GP64())
-	a, b := YMM(), YMM()
-	VXORPD(a, a, a)
-	VXORPD(b, b, b)
+	lanes := [4]reg.VecVirtual{YMM(), YMM(), YMM(), YMM()}
+	for _, sum := range lanes {
+		VXORPD(sum, sum, sum)
+	}
 	Label("next")
-	for i, sum := range []reg.VecVirtual{a, b} {
+	for i, sum := range lanes {
 		p, q := YMM(), YMM()
 		VCVTPS2PD(operand.Mem{Base: x, Disp: 16 * i}, p)
 		VCVTPS2PD(operand.Mem{Base: y, Disp: 16 * i}, q)
 		VMULPD(q, p, p)
 		VADDPD(p, sum, sum)
 	}
-	ADDQ(operand.Imm(32), x)
-	ADDQ(operand.Imm(32), y)
-	SUBQ(operand.Imm(8), n)
+	ADDQ(operand.Imm(64), x)
+	ADDQ(operand.Imm(64), y)
+	SUBQ(operand.Imm(16), n)
 	JNZ(operand.LabelRef("next"))
-	VMOVUPD(a, operand.Mem{Base: sums})
-	VMOVUPD(b, operand.Mem{Base: sums, Disp: 32})
+	for i, sum := range lanes {
+		VMOVUPD(sum, operand.Mem{Base: sums, Disp: 32 * i})
+	}
 	VZEROUPPER()
 	RET()
 }
