@@ -21,10 +21,6 @@ func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	if len(parts) == 1 {
-		o.Accept, o.Texts = parts[0].Accept, parts[0].Texts
-		return parts[0].Index.Search(query, o)
-	}
 	docs, tokens := 0, uint64(0)
 	for _, p := range parts {
 		if p.Index != nil {
@@ -35,16 +31,19 @@ func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 	if docs == 0 {
 		return nil, nil
 	}
-	known := map[string]int{}
-	df := func(term string) int {
-		n, ok := known[term]
-		if !ok {
-			for _, p := range parts {
-				n += p.Index.df(term)
+	df := func(_ string, t *term) int { return t.df() }
+	if len(parts) > 1 {
+		known := map[string]int{}
+		df = func(term string, _ *term) int {
+			n, ok := known[term]
+			if !ok {
+				for _, p := range parts {
+					n += p.Index.df(term)
+				}
+				known[term] = n
 			}
-			known[term] = n
+			return n
 		}
-		return n
 	}
 	s := searches.Get().(*searcher)
 	s.begin(o, docs, tokens)
@@ -53,8 +52,9 @@ func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 			continue
 		}
 		o.Texts = p.Texts
-		s.open(p.Index, parse(p.Index.how, query, o), df)
+		s.query.parse(p.Index.how, query, o)
 		s.part, s.accept, s.texts = i, p.Accept, p.Texts
+		s.open(p.Index, df)
 		s.run()
 	}
 	return s.end(), nil

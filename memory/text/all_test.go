@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -69,4 +70,26 @@ func TestSearchAllTies(t *testing.T) {
 		}
 		require.Equal(t, want, got)
 	}
+}
+
+// Parts have their own Analyzers, and each its own query.
+func TestSearchAllAnalyzers(t *testing.T) {
+	texts := func(string) iter.Seq[string] { return slices.Values([]string{"the running horses"}) }
+	en := (*Index)(nil).Set("en", Tokenize(texts("")))
+	plain := (*Index)(nil).Set("plain", Plain().Tokenize(texts("")))
+	for query, want := range map[string]string{"horse": "0en 2en ", "horses": "0en 1plain 2en ", "the": "1plain ", `"running" horse`: "0en 1plain 2en "} {
+		hits, err := SearchAll([]Part{{Index: en}, {Index: plain}, {Index: en, Texts: texts}}, query, Options{})
+		require.NoError(t, err)
+		slices.SortFunc(hits, func(g, h Hit) int { return g.Part - h.Part })
+		got := ""
+		for _, h := range hits {
+			got += fmt.Sprint(h.Part) + h.Key + " "
+		}
+		require.Equal(t, want, got, query)
+	}
+	// Quotes mean something where there are texts, and only there.
+	hits, err := SearchAll([]Part{{Index: en}, {Index: en, Texts: texts}}, `"horses running"`, Options{})
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	require.Zero(t, hits[0].Part)
 }

@@ -79,8 +79,8 @@ func Language(code string) (*Analyzer, error) {
 func Plain() *Analyzer { return plain }
 
 // Func returns an Analyzer whose tokens are those that split returns of a text.
-// Empty ones are left out. Any number of goroutines may call split at once; it must
-// always return the same for the same text.
+// Bytes in them that are not UTF-8 are left out, and so are empty ones. Any number of
+// goroutines may call split at once; it must always return the same for the same text.
 func Func(split func(text string) iter.Seq[string]) *Analyzer {
 	if split == nil {
 		panic("text: Func needs a function that is not nil")

@@ -128,6 +128,32 @@ func TestPrefix(t *testing.T) {
 	require.Equal(t, maxExpansions, len(hits))
 }
 
+func TestPrefixOfTheLastWordOfTheAnalyzer(t *testing.T) {
+	french, err := Language("fr")
+	require.NoError(t, err)
+	fields := Func(func(text string) iter.Seq[string] { return slices.Values(strings.Fields(strings.ToLower(text))) })
+	for _, c := range []struct {
+		how         *Analyzer
+		text, query string
+		want        int
+	}{
+		{nil, "go.mod", "go.mo", 1}, {nil, "go.mod", "go.mod", 1}, {nil, "go.mod", "mo", 0}, {nil, "snake_case", "snake_", 1},
+		{nil, "3.14", "3.1", 1}, {nil, "O'Shea", "o's", 1}, {nil, "horses", "the horse's", 1}, {nil, "sea", "horse's", 0},
+		{nil, "日本語", "日本語", 1}, {nil, "日本語", "日", 1}, {nil, "日本語", "本", 1}, {nil, "한국어", "한국어", 1}, {nil, "tea", "te\xff", 0}, {nil, "happiness", "happi", 1}, {nil, "happiness", "happiness", 1}, {nil, "happiness", "happine", 0},
+		{Plain(), "go.mod", "go.m", 1}, {Plain(), "日本語", "日本", 1}, {Plain(), "horse's", "horse'", 0},
+		{french, "l'homme", "l'hom", 1}, {french, "un homme", "l’hom", 1}, {french, "aimés", "aimé", 1},
+		{fields, "a-b", "A-", 0}, {fields, "a-bc", "a-b", 1}, {fields, "Tea", "Te", 1}, {fields, "\x00the", "\x00th", 1}, {fields, "\x00", "\x00th", 0},
+	} {
+		var x *Index
+		x = x.Set("a", c.how.Tokenize(slices.Values([]string{c.text})))
+		hits, err := x.Search(c.query, Options{Prefix: true})
+		require.NoError(t, err)
+		require.Len(t, hits, c.want, "%q in %q", c.query, c.text)
+		places := c.how.Places(c.query, Options{Prefix: true}, slices.Values([]string{c.text}))
+		require.Equal(t, c.want > 0, len(places) > 0, "%q in %q", c.query, c.text)
+	}
+}
+
 func TestPhrases(t *testing.T) {
 	docs := map[string][]string{
 		"a": {"The quick brown fox jumps"}, "b": {"brown and quick"}, "c": {"quick", "brown"}, "d": {"a quick, brown foxes' den", "brown quick"},

@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	gotoken "go/token"
 	"io/fs"
+	"math/rand/v2"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -100,6 +101,44 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		b.ReportMetric(float64(calls)/float64(b.N), "calls/op")
 	})
+}
+
+// BenchmarkTalk searches short texts of which half are stop words, as people talk, for
+// whole sentences.
+func BenchmarkTalk(b *testing.B) {
+	r := rand.New(rand.NewPCG(12, 12))
+	stops := strings.Fields(stopWords["en"])
+	sentence := func(n int) string {
+		var words strings.Builder
+		for i := range n {
+			if f := r.Float64(); i%2 == 0 {
+				words.WriteString(stops[int(f*f*f*float64(len(stops)))] + " ")
+			} else {
+				fmt.Fprintf(&words, "w%d ", int(f*f*f*3000))
+			}
+		}
+		return words.String()
+	}
+	for _, docs := range []int{2000, 20_000} {
+		texts, queries := make([]string, docs), make([]string, 500)
+		for i := range texts {
+			texts[i] = sentence(10 + r.IntN(30))
+		}
+		for i := range queries {
+			queries[i] = sentence(8 + r.IntN(12))
+		}
+		x := load(texts)
+		b.Run(fmt.Sprint(docs), func(b *testing.B) {
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if hits, err := x.Search(queries[i%len(queries)], Options{}); err != nil || len(hits) != 10 {
+					b.Fatal(len(hits), err)
+				}
+				i++
+			}
+		})
+	}
 }
 
 func BenchmarkSet(b *testing.B) {

@@ -1,6 +1,10 @@
 package text
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"strings"
+)
 
 // A list reads the postings of one term of a query, in order.
 type list struct {
@@ -8,6 +12,7 @@ type list struct {
 	name   string
 	stop   bool // of a stop word
 	rank   ranker
+	df     int       // in how many documents
 	factor float64   // by which parts are multiplied
 	bound  float64   // the most it counts in any document
 	best   float64   // the most it counts in any document of this span
@@ -16,12 +21,25 @@ type list struct {
 	posts  []posting // of this span, from the current one on; empty at the end
 }
 
+// compare orders the lists of stop words first, and each by bound.
+func (l *list) compare(m *list) int {
+	switch c := cmp.Compare(l.bound, m.bound); {
+	case l.stop != m.stop && l.stop:
+		return -1
+	case l.stop != m.stop:
+		return 1
+	case c != 0:
+		return c
+	}
+	return strings.Compare(l.name, m.name)
+}
+
 // ended is above the number of any document: it is what comes after the last.
 const ended = math.MaxUint32
 
 // open begins at the first posting of t.
 func (l *list) open(t *term, rank ranker) {
-	l.rank = rank
+	l.rank, l.df = rank, t.df()
 	best := lightest
 	if t.tree != nil {
 		l.limbs = t.tree.limbs

@@ -21,14 +21,11 @@ type Place struct {
 func (a *Analyzer) Places(query string, o Options, texts iter.Seq[string]) []Place {
 	a = a.or()
 	o.Texts = func(string) iter.Seq[string] { return texts } // quotes have a meaning
-	q := parse(a, query, o)
+	var q parsed
+	q.parse(a, query, o)
 	terms := map[string]bool{}
 	for _, w := range q.words.terms {
 		terms[w.term] = !w.stop
-	}
-	whole := ""
-	if q.prefix != "" {
-		whole = a.stemOf(q.prefix)
 	}
 	c := counters.Get().(*counter)
 	c.begin(a)
@@ -36,7 +33,7 @@ func (a *Analyzer) Places(query string, o Options, texts iter.Seq[string]) []Pla
 	i := 0
 	for text := range texts {
 		c.scan(text, func(t token) {
-			if terms[t.term] || q.prefix != "" && (t.term == whole || strings.HasPrefix(t.term, q.prefix)) {
+			if terms[t.term] || q.prefix != "" && (t.term == q.whole || strings.HasPrefix(t.term, q.prefix)) {
 				places = append(places, Place{i, t.from, t.to, strings.TrimPrefix(t.term, stopMark)})
 			}
 		})

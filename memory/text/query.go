@@ -6,39 +6,47 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
-// A query is what a search looks for.
-type query struct {
+// A parsed query is what a search looks for.
+type parsed struct {
+	how     *Analyzer // that made it
+	quotes  bool      // whether they have a meaning
 	words   Words
 	prefix  string     // what the last word begins with; it is not among the words
+	whole   string     // the term of the last word, as if nothing were missing; "" for a stop word
 	phrases [][]string // the terms of each
 }
 
-// parse analyzes the text of a query.
-func parse(a *Analyzer, text string, o Options) (q query) {
+// parse analyzes the text of a query, unless q is that already.
+func (q *parsed) parse(a *Analyzer, text string, o Options) {
+	if q.how == a && q.quotes == (o.Texts != nil) {
+		return
+	}
+	*q = parsed{how: a, quotes: o.Texts != nil}
 	c := counters.Get().(*counter)
 	c.begin(a)
-	end := len(text)
-	if o.Prefix {
-		end = lastWord(text)
-		q.prefix = c.prefix(text[end:])
-	}
-	parts := strings.Split(text[:end], `"`)
+	parts := strings.Split(text, `"`)
 	for i, part := range parts {
-		var terms []string
-		quoted := i%2 == 1 && i < len(parts)-1 && o.Texts != nil
+		if o.Prefix && i == len(parts)-1 {
+			q.prefix, q.whole = c.unfinished(part, c.count)
+			break
+		}
+		var phrase []string
+		quoted := q.quotes && i%2 == 1 && i < len(parts)-1
 		c.scan(part, func(t token) {
 			t.stop = t.stop && !quoted
 			c.count(t)
-			terms = append(terms, t.term)
+			if quoted {
+				phrase = append(phrase, t.term)
+			}
 		})
-		if quoted && len(terms) > 0 {
-			q.phrases = append(q.phrases, terms)
+		if phrase != nil {
+			q.phrases = append(q.phrases, phrase)
 		}
 	}
 	q.words = c.finish()
-	return q
 }
 
 // hasPhrases reports whether each phrase stands in one of texts.
@@ -68,6 +76,40 @@ func contains(terms, part []string) bool {
 	return false
 }
 
+// unfinished calls f with the tokens of text, but not with the last if that may be the
+// beginning of one, because text ends with it. Of that it returns what terms begin with
+// that such words become, and its own term, unless it is a stop word.
+func (s *scanner) unfinished(text string, f func(token)) (prefix, whole string) {
+	var tokens []token
+	s.scan(text, func(t token) { tokens = append(tokens, t) })
+	if n := len(tokens) - 1; n >= 0 && s.endsWith(text, tokens) {
+		last := tokens[n]
+		tokens = tokens[:n]
+		prefix = s.prefix(text, last)
+		if !last.stop {
+			whole = last.term
+		}
+	}
+	for _, t := range tokens {
+		f(t)
+	}
+	return prefix, whole
+}
+
+// endsWith reports whether text ends with the last of its tokens, and that may be the
+// beginning of one. Two characters of those without words are one already.
+func (s *scanner) endsWith(text string, tokens []token) bool {
+	last := tokens[len(tokens)-1]
+	if s.split == nil {
+		first, n := utf8.DecodeRuneInString(text[last.from:])
+		return last.to == len(text) && (s.plain || !isCJK(first) || last.from+n == last.to)
+	}
+	end := lastWord(text)
+	var before []token
+	s.scan(text[:end], func(t token) { before = append(before, t) })
+	return end < len(text) && !slices.Equal(before, tokens)
+}
+
 // lastWord returns where the last word of text begins: its length, if something
 // else stands behind it.
 func lastWord(text string) int {
@@ -76,25 +118,26 @@ func lastWord(text string) int {
 	}) + 1
 }
 
-// prefix returns what terms begin with that a word becomes which begins with word.
-func (s *scanner) prefix(word string) string {
-	switch low := lower(s.buf[:0:maxToken], word); {
-	case s.split != nil:
-		return word
-	case s.plain:
-		return string(low)
-	default:
-		return string(fold(low))
+// prefix returns what terms begin with that a word becomes which begins with t, the
+// last token of text.
+func (s *scanner) prefix(text string, t token) string {
+	if s.split != nil {
+		return t.term
 	}
+	low := lower(s.buf[:0:maxToken], text[t.from:])
+	if s.plain {
+		return string(low)
+	}
+	return string(fold(s.unelided(low)))
 }
 
 // maxExpansions is how many terms a prefix stands for.
 const maxExpansions = 64
 
-// expand opens the lists of the terms that begin with prefix, and of the stem of
-// what it would be as a whole word. All count as one term would that is in as many
+// expand opens the lists of the terms that begin with prefix, and whole, what
+// it would be as a whole word. All count as one term would that is in as many
 // documents as they.
-func (s *searcher) expand(prefix string, df func(term string) int) {
+func (s *searcher) expand(prefix, whole string, df func(term string, t *term) int) {
 	type expansion struct {
 		name string
 		id   uint32
@@ -102,30 +145,17 @@ func (s *searcher) expand(prefix string, df func(term string) int) {
 	}
 	var found []expansion
 	total := 0
-	whole := s.x.how.stemOf(prefix)
 	for name := range s.x.dict.Keys() {
-		if name != whole && !strings.HasPrefix(name, prefix) || slices.ContainsFunc(s.lists, func(l list) bool { return l.name == name }) {
+		if name != whole && !strings.HasPrefix(name, prefix) || slices.ContainsFunc(s.opened, func(l list) bool { return l.name == name }) {
 			continue
 		}
 		id, _ := s.x.dict.Get(name)
-		n := df(name)
+		n := df(name, s.x.terms.at(id))
 		found = append(found, expansion{strings.Clone(name), id, n})
 		total = min(total+n, s.docs)
 	}
 	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
 	for _, e := range found[:min(len(found), maxExpansions)] {
-		s.add(e.name, e.id, false, idf(s.docs, total))
+		s.add(list{id: e.id, name: e.name, factor: idf(s.docs, total)}, s.x.terms.at(e.id))
 	}
-}
-
-// stemOf returns the term of a whole word, or "".
-func (a *Analyzer) stemOf(word string) string {
-	c := counters.Get().(*counter)
-	c.words.analyzer = a
-	c.begin(a)
-	c.scan(word, c.count)
-	if w := c.finish(); len(w.terms) == 1 && !w.terms[0].stop {
-		return w.terms[0].term
-	}
-	return ""
 }

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -49,7 +50,7 @@ func (s *scanner) begin(a *Analyzer) {
 // scan calls f with each token of text, in order.
 func (s *scanner) scan(text string, f func(token)) {
 	if s.split != nil {
-		for word := range s.split(text) {
+		for _, word := range slices.Collect(s.split(text)) { // which lets f stay on the stack
 			if word = strings.ToValidUTF8(short(word, maxToken), ""); word != "" {
 				f(token{term: strings.Clone(word)})
 			}
@@ -142,9 +143,7 @@ func (s *scanner) reduce(word []byte) string {
 	if s.plain {
 		return string(word)
 	}
-	if i := bytes.IndexByte(word, '\''); i > 0 && s.elide[string(word[:i])] {
-		word = word[i+1:]
-	}
+	word = s.unelided(word)
 	if s.stop[string(word)] {
 		return stopMark + string(word)
 	}
@@ -164,6 +163,14 @@ func (s *scanner) reduce(word []byte) string {
 		word = fold(word)
 	}
 	return string(word)
+}
+
+// unelided returns a word in lower case without what is elided in front of it.
+func (s *scanner) unelided(word []byte) []byte {
+	if i := bytes.IndexByte(word, '\''); i > 0 && s.elide[string(word[:i])] {
+		return word[i+1:]
+	}
+	return word
 }
 
 // isToken reports whether word has a letter or a number.

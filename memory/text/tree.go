@@ -99,11 +99,11 @@ type span struct {
 }
 
 func newSpan(ps []posting) span {
-	best := lightest
+	most, least := weight(0), lightest // two chains of instructions, not one
 	for _, p := range ps {
-		best = best.with(p.weight)
+		most, least = max(most, p.weight), min(least, p.weight&maxLength)
 	}
-	return span{ps[len(ps)-1].doc, best, ps}
+	return span{ps[len(ps)-1].doc, most&^maxLength | least, ps}
 }
 
 func newLimb(ss []span) limb {

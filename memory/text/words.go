@@ -3,6 +3,7 @@ package text
 import (
 	"iter"
 	"math"
+	"slices"
 	"sync"
 )
 
@@ -84,7 +85,9 @@ func (c *counter) count(t token) {
 // finish returns the words and gives c back.
 func (c *counter) finish() Words {
 	w := c.words
-	c.words, c.weight = Words{}, 1
+	w.terms = slices.Concat(w.terms) // as many as there are; the next document writes to c's own
+	clear(c.words.terms)
+	c.words, c.weight = Words{terms: c.words.terms[:0]}, 1
 	// A map never shrinks: one that was made large is not worth keeping, since
 	// each clear would take as long.
 	if len(c.place) <= 1024 {

@@ -1,0 +1,96 @@
+package text
+
+import (
+	"slices"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
+)
+
+// A candidate is a document that has been found, and what the lists that were read
+// count in it.
+type candidate struct {
+	doc   uint32
+	score float64
+}
+
+// complete adds to the candidates what the lists before first count, one list after the
+// other, and drops those that are hopeless.
+func (s *searcher) complete(first int) {
+	s.raise()
+	for i := first - 1; i >= 0; i-- {
+		l, rest := *s.lists[i], s.most[i+1]
+		kept := s.candidates[:0]
+		for _, c := range s.candidates {
+			if s.hopeless(c.score + rest) {
+				continue
+			}
+			l.seek(c.doc)
+			if l.doc() == c.doc {
+				part := l.part(l.posts[0].weight)
+				if l.posts[0].weight == heavy {
+					part = s.heavyPart(&l, l.posts[0])
+				}
+				c.score += part
+			}
+			kept = append(kept, c)
+		}
+		s.candidates, *s.lists[i] = kept, l
+	}
+	if first > 0 {
+		s.raise()
+	}
+}
+
+// maxFloor is the most hits to be found for which raise does anything.
+const maxFloor = 64
+
+// raise raises what a score must reach to what K of the candidates have by now at least:
+// what is hopeless then need not be completed, nor its key be read.
+func (s *searcher) raise() {
+	k := s.best.K
+	if s.accept != nil || len(s.query.phrases) > 0 || k > maxFloor || len(s.candidates) < k {
+		return
+	}
+	floor := s.floor[:0] // the best K, from the least
+	for _, c := range s.candidates {
+		switch {
+		case c.score <= s.least:
+		case len(floor) < k:
+			if floor = append(floor, c.score); len(floor) == k {
+				slices.Sort(floor)
+			}
+		case c.score > floor[0]:
+			i := 0
+			for ; i+1 < k && floor[i+1] < c.score; i++ {
+				floor[i] = floor[i+1]
+			}
+			floor[i] = c.score
+		}
+	}
+	if s.floor = floor; len(floor) == k {
+		s.least = floor[0]
+	}
+}
+
+// offer offers the candidates, which are complete, to the top.
+func (s *searcher) offer() {
+	for _, c := range s.candidates {
+		if c.score < s.least {
+			continue
+		}
+		h := top.Hit{Key: s.x.docs.at(c.doc).key.Key(), Score: c.score, Part: s.part}
+		if !s.best.Admits(h) || !s.accepts(h.Key) {
+			continue
+		}
+		s.best.Push(h)
+		if s.best.Full() {
+			s.least = max(s.least, s.best.Worst().Score)
+		}
+	}
+	s.candidates = s.candidates[:0]
+}
+
+// accepts reports whether a document that is good enough may be a hit.
+func (s *searcher) accepts(key string) bool {
+	return (s.accept == nil || s.accept(key)) && (len(s.query.phrases) == 0 || hasPhrases(s.x.how, s.query.phrases, s.texts(key)))
+}
