@@ -76,7 +76,7 @@ func (m *Memory) begin(tx *cow.Tx) *Batch {
 		}
 	}
 	if m.clears.Load() {
-		b.cleared = clearings{m.tables.cleared.Edit(tx).Map()}
+		b.cleared = clearings{m.tables.cleared.During(tx)}
 	}
 	return b
 }
@@ -92,12 +92,8 @@ func (b *Batch) end() error {
 	if err := b.evict(); err != nil {
 		return err
 	}
-	if b.settler.settled == b.settler.base {
-		return nil
-	}
-	for range b.settler.settled.Diff(b.settler.base) {
+	if len(b.settler.changes()) > 0 {
 		b.setHead(&head{b.now, max(b.now, time.Now().UnixNano()), b.evicted, b.marks()})
-		break
 	}
 	return nil
 }

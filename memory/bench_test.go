@@ -77,17 +77,21 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
+func randomVector(r *rand.Rand, dim int) []float32 {
+	v := make([]float32, dim)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return v
+}
+
 // A note of an agent: a few words, with their vector, among those of a user.
 func BenchmarkPutANote(b *testing.B) {
 	const n, dim = 494, 384
 	r := rand.New(rand.NewPCG(1, 1))
 	items := make([]memory.Item, n+1) // one more, so that each replaces another
 	for i := range items {
-		v := make([]float32, dim)
-		for j := range v {
-			v[j] = float32(r.NormFloat64())
-		}
-		items[i] = memory.Item{Value: map[string]any{"text": fmt.Sprintf("the user prefers short answers about subject %d", i)}, Vector: v}
+		items[i] = memory.Item{Value: map[string]any{"text": fmt.Sprintf("the user prefers short answers about subject %d", i)}, Vector: randomVector(r, dim)}
 	}
 	for _, noText := range []bool{true, false} {
 		b.Run(fmt.Sprintf("text=%t", !noText), func(b *testing.B) {
@@ -214,13 +218,6 @@ func BenchmarkSlowestPut(b *testing.B) {
 func BenchmarkSearchOneOfManySpaces(b *testing.B) {
 	const users, each, dim = 1000, 494, 64
 	r := rand.New(rand.NewPCG(1, 1))
-	random := func() []float32 {
-		v := make([]float32, dim)
-		for i := range v {
-			v[i] = float32(r.NormFloat64())
-		}
-		return v
-	}
 	m := memory.New(memory.Options{NoText: true})
 	spaces := make([]memory.Space, users)
 	for u := range spaces {
@@ -228,7 +225,7 @@ func BenchmarkSearchOneOfManySpaces(b *testing.B) {
 		if err := m.Batch(func(batch *memory.Batch) error {
 			e := batch.Space(spaces[u].Path()...)
 			for i := range each {
-				if err := e.PutItem(fmt.Sprintf("note-%04d", i), memory.Item{Value: record(i), Vector: random()}); err != nil {
+				if err := e.PutItem(fmt.Sprintf("note-%04d", i), memory.Item{Value: record(i), Vector: randomVector(r, dim)}); err != nil {
 					return err
 				}
 			}
@@ -238,12 +235,37 @@ func BenchmarkSearchOneOfManySpaces(b *testing.B) {
 		}
 	}
 	runtime.GC()
-	query, i := random(), 0
+	query, i := randomVector(r, dim), 0
 	b.ReportAllocs()
 	for b.Loop() {
 		i++
 		if hits, err := spaces[i*7919%users].Search(query, memory.SearchOptions{}); err != nil || len(hits) != 10 {
 			b.Fatal(len(hits), err)
 		}
+	}
+}
+
+// What a search takes whose filter refuses most.
+func BenchmarkSearchFiltered(b *testing.B) {
+	const n, dim = 10_000, 384
+	r := rand.New(rand.NewPCG(1, 1))
+	s := memory.New(memory.Options{NoText: true}).Space("notes")
+	for i := range n {
+		if _, err := s.PutItem(fmt.Sprint(i), memory.Item{Vector: randomVector(r, dim), Metadata: map[string]any{"kind": i % 100}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	query := randomVector(r, dim)
+	for _, f := range []struct {
+		name string
+		memory.Filter
+	}{{"all", memory.Filter{}}, {"half", memory.Meta("kind").Lt(50)}, {"1%", memory.Meta("kind").Eq(3)}} {
+		b.Run(f.name, func(b *testing.B) {
+			for b.Loop() {
+				if hits, err := s.Search(query, memory.SearchOptions{Filter: f.Filter}); err != nil || len(hits) != 10 {
+					b.Fatal(len(hits), err)
+				}
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"weak"
 
@@ -17,7 +18,7 @@ import (
 func (t *tables) derive(tx *cow.Tx) error {
 	s := t.settler(tx)
 	defer t.settlers.Delete(tx)
-	t.noteOptions(t.options.Edit(tx).Map(), t.options.In(tx.Base())) // before the version is published
+	t.noteOptions(t.options.During(tx), t.options.In(tx.Base())) // before the version is published
 	if err := s.settle(); err != nil {
 		return err
 	}
@@ -36,13 +37,14 @@ type settler struct {
 
 	base    *snapshot.Map[string, *entry] // what the update began with
 	settled *snapshot.Map[string, *entry] // up to here
+	net     net                           // see changes
 	cleared clearings                     // so far
 	dropped map[string]bool               // keys of marks of this update, whose entries are not counted
 	spaces  *snapshot.Map[string, *space] // of the base; nil: none of them is good any more
-	touched map[string]*space             // not stored yet, and not shared
+	touched map[string]*spaceEdit
 
-	sums     map[string]*total // what is below paths, where that is not stored yet
-	unsummed map[string]total  // of touched spaces, what the sums have of them
+	sums     map[string]total // what is below paths, where that is not stored yet
+	unsummed []*spaceEdit     // those of touched spaces that the sums do not follow yet
 
 	words map[wordsKey]text.Words // what is known of values, ahead
 }
@@ -62,13 +64,22 @@ func (t *tables) settler(tx *cow.Tx) *settler {
 func (s *settler) restart() {
 	s.settled, s.spaces, s.touched = s.base, s.t.spaces.In(s.tx.Base()), nil
 	s.cleared = clearings{s.t.cleared.In(s.tx.Base())}
-	s.dropped, s.sums, s.unsummed = make(map[string]bool), nil, nil
+	s.dropped, s.sums, s.unsummed = nil, nil, nil
+}
+
+// A spaceEdit is a space that is not stored yet.
+type spaceEdit struct {
+	*space  // not shared
+	path    string
+	summed  total // what the sums have of it, where it is among the unsummed
+	behind  bool  // it is
+	changed bool  // there is something in it that is not in the base
 }
 
 // space returns a space as it is settled, which must not be modified.
 func (s *settler) space(path string) *space {
-	if sp := s.touched[path]; sp != nil {
-		return sp
+	if e := s.touched[path]; e != nil {
+		return e.space
 	}
 	if s.spaces != nil {
 		if row, ok := s.spaces.Row(path); ok && s.cleared.alive(path, row.Revision()) {
@@ -80,27 +91,25 @@ func (s *settler) space(path string) *space {
 
 // touch returns a space to be modified.
 func (s *settler) touch(path string) *space {
-	sp := s.touched[path]
-	if sp == nil {
+	e := s.touched[path]
+	if e == nil {
 		is := *s.space(path)
-		sp = &is
+		e = &spaceEdit{space: &is, path: path}
 		if s.touched == nil {
-			s.touched = make(map[string]*space)
+			s.touched = make(map[string]*spaceEdit)
 		}
-		s.touched[path] = sp
+		s.touched[path] = e
 	}
-	if _, ok := s.unsummed[path]; !ok {
-		if s.unsummed == nil {
-			s.unsummed = make(map[string]total)
-		}
-		s.unsummed[path] = sp.total()
+	if !e.behind {
+		e.behind, e.summed = true, e.total()
+		s.unsummed = append(s.unsummed, e)
 	}
-	return sp
+	return e.space
 }
 
 // settle makes the spaces follow what was done since the last time.
 func (s *settler) settle() error {
-	if now := s.t.cleared.Edit(s.tx).Map(); now != s.cleared.Map {
+	if now := s.t.cleared.During(s.tx); now != s.cleared.Map {
 		if err := s.clear(now); err != nil {
 			return err
 		}
@@ -109,39 +118,60 @@ func (s *settler) settle() error {
 	if now == s.settled {
 		return nil
 	}
+	var changes []snapshot.Change[string, *entry]
+	if s.settled == s.base {
+		changes = snapshot.Builder[string, *entry]{}.Net(s.entries, nil)
+	} else {
+		changes = slices.Collect(now.Diff(s.settled))
+	}
 	// What goes first, so that the last vector of a space makes room for one of
 	// another dimension.
-	var come []snapshot.Change[string, *entry]
-	for c := range now.Diff(s.settled) {
-		old, is := c.Rows()
-		path, key := split(c.Key)
-		if is != (snapshot.Row[string, *entry]{}) && s.cleared.alive(path, is.Revision()) {
-			come = append(come, c)
-		}
+	for _, c := range changes {
+		old, _ := c.Rows()
 		if old == (snapshot.Row[string, *entry]{}) {
 			continue
 		}
+		path, key := split(c.Key)
 		sp := s.touch(path) // which drops what is left of it, if it was cleared
-		if e := old.Shared(); s.cleared.alive(path, old.Revision()) {
-			s.goes(sp, key, e, c)
+		if s.cleared.alive(path, old.Revision()) {
+			s.goes(sp, key, old.Shared(), c)
 		}
 	}
-	for _, c := range come {
+	for _, c := range changes {
 		if err := s.comes(c); err != nil {
 			s.restart() // for whoever goes on
 			return err
 		}
 	}
 	s.sum()
+	s.net = net{}
+	if s.settled == s.base {
+		s.net = net{now, changes}
+	}
 	s.settled, s.words = now, nil
 	return nil
 }
 
-// goes takes an entry out of its space, and keeps of the indexes what c leaves.
+// A net is what a map has changed of the base.
+type net struct {
+	of      *snapshot.Map[string, *entry]
+	changes []snapshot.Change[string, *entry]
+}
+
+// changes returns what is settled that is not in the base.
+func (s *settler) changes() []snapshot.Change[string, *entry] {
+	if s.net.of != s.settled {
+		s.net = net{s.settled, slices.Collect(s.settled.Diff(s.base))}
+	}
+	return s.net.changes
+}
+
+// goes takes an entry out of its space, and keeps of the indexes what c leaves or what
+// comes puts something in place of.
 func (s *settler) goes(sp *space, key string, e *entry, c snapshot.Change[string, *entry]) {
 	s.count(sp, c.Key, e, -1)
 	next, _ := c.New()
-	if e.vector != nil && (next == nil || !sameVector(e.vector, next.vector)) {
+	if e.vector != nil && (next == nil || len(e.vector) != len(next.vector)) {
 		sp.vectors = sp.vectors.Delete(key)
 	}
 	if e.value.Exists() && (next == nil || !next.value.Exists()) {
@@ -152,6 +182,9 @@ func (s *settler) goes(sp *space, key string, e *entry, c snapshot.Change[string
 // comes puts an entry into its space.
 func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 	path, key := split(c.Key)
+	if _, is := c.Rows(); is == (snapshot.Row[string, *entry]{}) || !s.cleared.alive(path, is.Revision()) {
+		return nil
+	}
 	key = strings.Clone(key) // not to keep the entry alive
 	sp := s.touch(path)
 	next, _ := c.New()
@@ -245,18 +278,6 @@ func (s *settler) dropNow(key string, now clearings) {
 	s.cleared = now
 }
 
-// changed returns the paths of the spaces in which something is left of what was done.
-func (s *settler) changed() map[string]bool {
-	paths := make(map[string]bool)
-	if s.settled != s.base {
-		for c := range s.settled.Diff(s.base) {
-			path, _ := split(c.Key)
-			paths[path] = true
-		}
-	}
-	return paths
-}
-
 // store stores the spaces.
 func (s *settler) store() {
 	spaces := s.t.spaces.Edit(s.tx)
@@ -268,10 +289,15 @@ func (s *settler) store() {
 			}
 		}
 	}
-	changed := s.changed()
-	for path, sp := range s.touched {
-		switch {
-		case s.spaces != nil && !changed[path]:
+	for _, c := range s.changes() {
+		path, _ := split(c.Key)
+		if e := s.touched[path]; e != nil {
+			e.changed = true
+		}
+	}
+	for path, e := range s.touched {
+		switch sp := e.space; {
+		case s.spaces != nil && !e.changed:
 			var is total
 			if row, ok := was.Row(path); ok && s.cleared.alive(path, row.Revision()) {
 				is = row.Shared().total()

@@ -117,8 +117,8 @@ func TestSearchOptionsThatMakeNoSense(t *testing.T) {
 	require.Len(t, hits, 1)
 }
 
-// The join is by rank: what both find comes first.
-func TestSearchBothIsReciprocalRankFusion(t *testing.T) {
+// Each search gives its best 1/2 and the last, or what it does not find, nothing.
+func TestSearchBothIsAWeightedSum(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	for k, it := range map[string]memory.Item{
@@ -135,10 +135,11 @@ func TestSearchBothIsReciprocalRankFusion(t *testing.T) {
 	words, err := s.SearchText("fox", memory.SearchOptions{})
 	require.NoError(t, err)
 	want := make(map[string]float64)
-	for _, hits := range [][]memory.Hit{near, words} {
-		for rank, h := range hits {
-			want[h.Key] += 1 / float64(60+rank+1)
-		}
+	for _, h := range near {
+		want[h.Key] += (h.Score + 1) / 2 / 2 // from -1, the last, to 1
+	}
+	for _, h := range words {
+		want[h.Key] += h.Score / words[0].Score / 2 // from 0: not all that are asked for were found
 	}
 	hits, err := s.SearchBoth([]float32{1, 0}, "fox", memory.SearchOptions{})
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func validTTL(ttl time.Duration) error {
 // that is 0, as the space or the Memory says.
 func (b *Batch) expiry(space string, ttl time.Duration) int64 {
 	if ttl == 0 {
-		ttl = optionsOf(b.m.tables.options.Edit(b.tx), space).TTL
+		ttl = optionsOf(b.m.tables.options.During(b.tx), space).TTL
 	}
 	if ttl == 0 {
 		ttl = b.m.options.TTL

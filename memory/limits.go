@@ -57,7 +57,7 @@ func (b *Batch) limit(key string) {
 // expired, then those that are about the least recently used. What the batch itself wrote
 // stays.
 func (b *Batch) evict() error {
-	options := b.m.tables.options.Edit(b.tx)
+	options := b.m.tables.options.During(b.tx)
 	for path := range b.settler.touched {
 		if options.Len() > 0 {
 			b.limit(path)

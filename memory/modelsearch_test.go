@@ -123,7 +123,7 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 		o.Filter = memory.Meta("n").Eq(1 + r.IntN(3))
 	}
 	if r.IntN(3) == 0 {
-		o.MinScore = 0.02
+		o.MinScore = 0.4
 	}
 	deep := memory.SearchOptions{K: 4 * o.K, Filter: o.Filter}
 	near, err := v.Search(query, deep)
@@ -131,15 +131,22 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 	fitting, err := v.SearchText(words, deep)
 	require.NoError(t, err)
 	scores := make(map[string]float64)
-	for i, h := range near {
-		if o.Lean < 1 {
-			scores[h.Key] += (1 - o.Lean) / float64(61+i)
+	share := func(list []memory.Hit, last, weight float64) {
+		for _, h := range list {
+			if is := list[0].Score; is > last {
+				scores[h.Key] += weight * ((h.Score - last) / (is - last))
+			} else {
+				scores[h.Key] += weight
+			}
 		}
 	}
-	for i, h := range fitting {
-		if o.Lean > -1 {
-			scores[h.Key] += (1 + o.Lean) / float64(61+i)
-		}
+	if len(near) > 0 && o.Lean < 1 {
+		share(near, near[len(near)-1].Score, (1-o.Lean)/2)
+	}
+	if len(fitting) == deep.K && o.Lean > -1 {
+		share(fitting, fitting[len(fitting)-1].Score, (1+o.Lean)/2)
+	} else if o.Lean > -1 {
+		share(fitting, 0, (1+o.Lean)/2)
 	}
 	want := append([]string{}, slices.SortedFunc(maps.Keys(scores), func(a, b string) int {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))

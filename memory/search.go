@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -102,8 +103,10 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	for i, w := range spaces {
 		vo.Accept = w.accept(&o)
 		found, err := w.s.space(w.path).vectors.Search(query, vo)
-		if err != nil && errors.Is(err, vector.ErrDimension) && len(spaces) > 1 {
-			failed = err
+		if errors.Is(err, vector.ErrDimension) {
+			if failed == nil && !fits && w.hasVector() {
+				failed = err
+			}
 			continue
 		}
 		if err != nil {
@@ -111,7 +114,7 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 		}
 		fits = fits || len(found) > 0 || w.s.space(w.path).vectors.Len() > 0
 		for _, h := range found {
-			best = append(best, top.Hit{Key: h.Key, Score: float64(h.Score), Part: i})
+			best = append(best, top.Hit{Key: h.Key, Score: h.Exact, Part: i})
 		}
 		if len(spaces) == 1 {
 			break
@@ -119,13 +122,32 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 		slices.SortFunc(best, top.Hit.Compare)
 		if len(best) >= o.K { // what the next spaces have to reach
 			best = best[:o.K]
-			vo.MinScore, vo.HasMin = float32(best[o.K-1].Score), true
+			vo.MinScore, vo.HasMin = shown(best[o.K-1].Score), true
 		}
 	}
 	if failed != nil && !fits {
 		return nil, spaceError(v.path, failed)
 	}
+	for i := range best {
+		best[i].Score = float64(shown(best[i].Score))
+	}
 	return entriesOf(spaces, best, nil), nil
+}
+
+// shown returns a score of vectors as package vector rounds it.
+func shown(score float64) float32 {
+	return float32(max(-math.MaxFloat32, min(math.MaxFloat32, score)))
+}
+
+// hasVector reports whether an entry of the space has a vector: one that has expired
+// and is not swept does not.
+func (v SpaceSnapshot) hasVector() bool {
+	for e := range v.List(ListOptions{}) {
+		if e.Dim > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // SearchText returns the entries whose text fits the query best, by BM25, the best
@@ -207,28 +229,33 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, found *sought) []Hit {
 	}
 	// All are looked up together, and what that finds is read together too: these are
 	// rows all over the heap.
+	size := 0
+	for _, h := range best {
+		size += len(spaces[h.Part].path) + 1 + len(h.Key)
+	}
 	var all strings.Builder
-	ends, names := make([]int, len(best)), make([]string, len(best))
+	all.Grow(size)
+	names := make([]string, len(best))
 	for i, h := range best {
+		from := all.Len()
 		all.WriteString(spaces[h.Part].path)
 		all.WriteByte(opensKey)
 		all.WriteString(h.Key)
-		ends[i] = all.Len()
-	}
-	from := 0
-	for i, end := range ends {
-		names[i], from = all.String()[from:end], end
+		names[i] = all.String()[from:]
 	}
 	rows := make([]snapshot.Row[string, *entry], len(best))
 	snapshot.Builder[string, *entry]{}.RowsOf(s.t.entries.In(s.root), names, rows)
 	cleared := s.clearings()
+	touched := int64(0)
 	for i := range rows {
-		if rows[i] != (snapshot.Row[string, *entry]{}) && rows[i].Shared().expired(s.instant) {
-			rows[i] = snapshot.Row[string, *entry]{}
+		if rows[i] != (snapshot.Row[string, *entry]{}) {
+			touched |= rows[i].Shared().created
 		}
 	}
+	runtime.KeepAlive(touched)
 	for i, h := range best {
-		if row := rows[i]; row != (snapshot.Row[string, *entry]{}) && cleared.alive(spaces[h.Part].path, row.Revision()) {
+		row := rows[i]
+		if row != (snapshot.Row[string, *entry]{}) && !row.Shared().expired(s.instant) && cleared.alive(spaces[h.Part].path, row.Revision()) {
 			hits = append(hits, Hit{newEntry(h.Key, row.Shared(), row.Revision()), h.Score, spaces[h.Part].path, found})
 		}
 	}

@@ -5,19 +5,17 @@ import (
 	"slices"
 )
 
-const (
-	fusionConstant = 60 // of reciprocal rank fusion, as its authors have it
-	fusionDepth    = 4  // times K hits of each search are joined
-)
+// fusionDepth is how many times K hits of each search are joined.
+const fusionDepth = 4
 
-// SearchBoth joins a search for a vector with one for text, by reciprocal rank fusion
-// (G. Cormack, C. Clarke and S. Büttcher, Reciprocal Rank Fusion outperforms Condorcet
-// and individual Rank Learning Methods, SIGIR 2009): an entry scores the sum of
-// w/(60+rank) over the searches that find it among their first 4 K hits. The weight w is
-// 1 - Lean for the vector and 1 + Lean for the words. Ranks are joined, not scores, since
-// those of the two have nothing in common: what is good by both goes before what is
-// best by one. MinScore goes for that sum. Without a vector it returns ErrEmpty: that is
-// a SearchText.
+// SearchBoth joins a search for a vector with one for text, by a weighted sum of their
+// scores (S. Bruch, S. Gai and A. Ingber, An Analysis of Fusion Functions for Hybrid
+// Retrieval, ACM TOIS 42(1), 2023). Of each search the first 4 K hits count, the best 1, the
+// last 0, or, of a search for words that has fewer hits, one of score 0, and those between
+// in proportion to their scores. The score of an entry, from 0 to 1, is what it counts in the
+// search for the vector times (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore
+// is such a score. So to be far better than others by one of both counts for more than the
+// rank that gives. Without a vector it returns ErrEmpty: that is a SearchText.
 func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
@@ -36,12 +34,19 @@ func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions
 	at := make(map[name]int, len(near)+len(fitting))
 	var hits []Hit
 	for i, list := range [][]Hit{near, fitting} {
-		weight := []float64{1 - o.Lean, 1 + o.Lean}[i]
-		if weight == 0 {
+		weight := []float64{1 - o.Lean, 1 + o.Lean}[i] / 2
+		if weight == 0 || len(list) == 0 {
 			continue
 		}
-		for rank, h := range list {
-			score := weight / float64(fusionConstant+rank+1)
+		most, least := list[0].Score, list[len(list)-1].Score
+		if i == 1 && len(list) < deep.K {
+			least = 0 // of all others
+		}
+		for _, h := range list {
+			score := weight
+			if most > least {
+				score *= (h.Score - least) / (most - least)
+			}
 			if i, ok := at[name{h.space, h.Key}]; ok {
 				hits[i].Score += score
 				hits[i].found = h.found

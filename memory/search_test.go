@@ -264,3 +264,26 @@ func TestTextOfASpace(t *testing.T) {
 	require.Equal(t, []string{"en/in title", "en/in text"}, found(hits))
 	require.Equal(t, []memory.Match{{Text: "tea", From: 0, To: 3, Term: "tea"}}, hits[0].Matches())
 }
+
+func TestBelowIsExact(t *testing.T) {
+	for _, c := range []struct{ worse, better, query []float32 }{
+		{[]float32{1 << 24, 1, 0}, []float32{1 << 24, 1, 1}, []float32{1, 0, 1}}, // one float32
+		{[]float32{1e30}, []float32{3e38}, []float32{1e30}},                      // more than any
+	} {
+		m := memory.New(memory.Options{})
+		for name, v := range map[string][]float32{"a": c.worse, "b": c.better} {
+			_, err := m.Space("s", name).PutVector(name, v, nil)
+			require.NoError(t, err)
+			_, err = m.Space("one").PutVector(name, v, nil)
+			require.NoError(t, err)
+		}
+		for _, space := range []memory.Space{m.Space("one"), m.Space("s")} {
+			for k := range 2 {
+				hits, err := space.Search(c.query, memory.SearchOptions{K: k + 1, Below: true, Metric: memory.Dot})
+				require.NoError(t, err)
+				require.Len(t, hits, k+1)
+				require.Equal(t, "b", hits[0].Key)
+			}
+		}
+	}
+}

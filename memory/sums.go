@@ -46,8 +46,8 @@ func (s *settler) total(key string) total {
 
 // below returns what is below a path, as it is settled.
 func (s *settler) below(path string) total {
-	if n := s.sums[path]; n != nil {
-		return *n
+	if n, ok := s.sums[path]; ok {
+		return n
 	}
 	if s.spaces != nil {
 		if row, ok := s.t.below.In(s.tx.Base()).Row(path); ok && s.cleared.aliveBelow(path, row.Revision()) {
@@ -59,25 +59,18 @@ func (s *settler) below(path string) total {
 
 // sum brings the sums up to the spaces that were touched since the last time.
 func (s *settler) sum() {
-	for path, was := range s.unsummed {
-		s.add(path, s.space(path).total().minus(was))
+	for _, e := range s.unsummed {
+		s.add(e.path, e.total().minus(e.summed))
+		e.behind = false
 	}
-	clear(s.unsummed)
+	s.unsummed = s.unsummed[:0]
 }
 
 // add adds to what is below each path above a path. What is there already of rows that
 // were cleared is dropped.
 func (s *settler) add(path string, more total) {
 	for path := range above(path) {
-		is := s.sums[path]
-		if is == nil {
-			if s.sums == nil {
-				s.sums = make(map[string]*total)
-			}
-			n := s.below(path)
-			is = &n
-			s.sums[path] = is
-		}
+		is := s.below(path)
 		before := is.count
 		is.count += more.count
 		switch {
@@ -87,6 +80,10 @@ func (s *settler) add(path string, more total) {
 			more.bytes -= belowSize(path)
 		}
 		is.bytes += more.bytes
+		if s.sums == nil {
+			s.sums = make(map[string]total)
+		}
+		s.sums[path] = is
 	}
 }
 
@@ -116,6 +113,9 @@ func (s *settler) drop(key string) {
 		}
 	}
 	s.add(path, total{}.minus(n))
+	if s.dropped == nil {
+		s.dropped = make(map[string]bool)
+	}
 	s.dropped[key] = true
 }
 
@@ -125,7 +125,7 @@ func (s *settler) storeSums() {
 	was := s.t.below.In(s.tx.Base())
 	if s.spaces == nil { // all of them are new
 		for path := range was.Keys() {
-			if s.sums[path] == nil {
+			if _, ok := s.sums[path]; !ok {
 				below.Delete(path)
 			}
 		}
@@ -135,9 +135,9 @@ func (s *settler) storeSums() {
 		switch {
 		case n.count == 0:
 			below.Delete(path)
-		case ok && *row.Shared() == *n && s.cleared.aliveBelow(path, row.Revision()):
+		case ok && *row.Shared() == n && s.cleared.aliveBelow(path, row.Revision()):
 		default:
-			below.Set(strings.Clone(path), n) // not to keep a longer path alive
+			below.Set(strings.Clone(path), &n) // not to keep a longer path alive
 		}
 	}
 	s.sums = nil

@@ -438,3 +438,27 @@ func TestExpiredTakeNoPlaceInASearch(t *testing.T) {
 		require.Equal(t, here, hitKeys(s.SearchBoth([]float32{1, 0}, "fox", o)))
 	})
 }
+
+func TestExpiredVectorsHaveNoDimension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		for _, name := range []string{"a", "b"} {
+			_, err := m.Space("s", name).PutItem("k", memory.Item{Value: "tea", Vector: []float32{1, 2}, TTL: time.Second})
+			require.NoError(t, err)
+		}
+		o := memory.SearchOptions{Below: true}
+		_, err := m.Space("s").Search([]float32{1}, o)
+		require.ErrorIs(t, err, memory.ErrDimension)
+		_, err = m.Space("s", "a").Search([]float32{1}, memory.SearchOptions{})
+		require.ErrorIs(t, err, memory.ErrDimension)
+		time.Sleep(2 * time.Second)
+		for _, space := range []memory.Space{m.Space("s"), m.Space("s", "a")} {
+			hits, err := space.Search([]float32{1}, o)
+			require.NoError(t, err)
+			require.Empty(t, hits)
+			hits, err = space.SearchBoth([]float32{1}, "tea", o)
+			require.NoError(t, err)
+			require.Empty(t, hits)
+		}
+	})
+}
