@@ -57,7 +57,7 @@ func (b *bars) pauses(n int, each time.Duration) {
 	searches := func(p paced) float64 { return p.searches }
 	at := " beside searches of " + count(n) + " × 384"
 	b.add("noise: Gets over 1 ms of 1,000/s beside a spinning goroutine vs beside searches", "", of(none, slow), of(alone, slow), 0)
-	b.add("p99 of a Get"+at+", with 500 writes/s vs none", "ns", s[0], s[1], 3)
+	b.add("p99 of a Get"+at+", with 500 writes/s vs none", "ns", s[0], s[1], 1.5)
 	b.add("Gets over 1 ms of 1,000/s"+at+" and 500 writes/s vs chromem-go", "", of(both, slow), of(peers, slow), 0.1)
 	b.add("p99 of a Get"+at+" and 500 writes/s vs chromem-go", "ns", s[0], s[3], 0)
 	b.add("writes/s of the 500"+at+" vs chromem-go (more is better)", "", of(both, writes), of(peers, writes), 0)

@@ -107,7 +107,10 @@ func textQueries(records []stores.Record, n int) []string {
 }
 
 func spaceTexts(s memory.Space, q string) []string {
-	hits, err := s.SearchText(q, memory.SearchOptions{})
+	return keysOf(s.SearchText(q, memory.SearchOptions{}))
+}
+
+func keysOf(hits []memory.Hit, err error) []string {
 	must(err)
 	keys := make([]string, len(hits))
 	for i, h := range hits {

@@ -46,6 +46,11 @@ func (b *bars) recalls(most int) {
 		missed := func(search func(string) []string) []float64 { return []float64{100 - 100*recall.Recall(asked, search)} }
 		b.add(fmt.Sprintf("queries that miss what they want among 10 of %d %s vs bleve %s", len(c.Texts), c.Name, c.Language), "%",
 			missed(ours), missed(theirs), 1)
+		if c.Name != recall.DocumentationName {
+			vectors, both := vectorSearchesOf(c)
+			alone := []float64{min(missed(ours)[0], missed(vectors)[0])}
+			b.add(fmt.Sprintf("those that miss it by words and vectors vs the better of these alone, %s", c.Name), "%", missed(both), alone, 1)
+		}
 
 		ask := func(search func(string) []string) func() float64 {
 			return func() float64 {
@@ -64,6 +69,19 @@ func (b *bars) recalls(most int) {
 		b.add(fmt.Sprintf("a search of %d %s vs bleve %s", len(c.Texts), c.Name, c.Language), "ns", s[0], s[1], limit)
 		done()
 	}
+}
+
+// vectorSearchesOf returns searches for the ten best of c by vectors, and by words too.
+func vectorSearchesOf(c *recall.Collection) (vectors, both func(query string) []string) {
+	analyzer, err := text.Language(c.Language)
+	must(err)
+	embed := c.Embedder()
+	space := memory.New(memory.Options{Analyzer: analyzer}).Space("texts")
+	for _, t := range c.Texts {
+		must(errOf(space.PutItem(t.Key, memory.Item{Value: t.Text, Vector: embed(t.Text)})))
+	}
+	return func(q string) []string { return keysOf(space.Search(embed(q), memory.SearchOptions{})) },
+		func(q string) []string { return keysOf(space.SearchBoth(embed(q), q, memory.SearchOptions{})) }
 }
 
 // searchesOf returns searches for the ten best of c: ours, and bleve's, until done.
