@@ -1,10 +1,6 @@
 package text
 
-import (
-	"slices"
-
-	"github.com/cowstore/cowstore/memory/internal/top"
-)
+import "github.com/cowstore/cowstore/memory/internal/top"
 
 // A candidate is a document that has been found, and what the lists that were read
 // count in it.
@@ -41,34 +37,17 @@ func (s *searcher) complete(first int) {
 	}
 }
 
-// maxFloor is the most hits to be found for which raise does anything.
-const maxFloor = 64
-
 // raise raises what a score must reach to what K of the candidates have by now at least:
 // what is hopeless then need not be completed, nor its key be read.
 func (s *searcher) raise() {
-	k := s.best.K
-	if s.accept != nil || len(s.query.phrases) > 0 || k > maxFloor || len(s.candidates) < k {
+	if s.accept != nil || len(s.query.phrases) > 0 || len(s.candidates) < s.best.K {
 		return
 	}
-	floor := s.floor[:0] // the best K, from the least
+	s.floor.Reset(s.best.K)
 	for _, c := range s.candidates {
-		switch {
-		case c.score <= s.least:
-		case len(floor) < k:
-			if floor = append(floor, c.score); len(floor) == k {
-				slices.Sort(floor)
-			}
-		case c.score > floor[0]:
-			i := 0
-			for ; i+1 < k && floor[i+1] < c.score; i++ {
-				floor[i] = floor[i+1]
-			}
-			floor[i] = c.score
+		if c.score > s.least && s.floor.Add(c.score) {
+			s.least = max(s.least, s.floor.Level())
 		}
-	}
-	if s.floor = floor; len(floor) == k {
-		s.least = floor[0]
 	}
 }
 

@@ -37,7 +37,7 @@ type searcher struct {
 	score      [window]float64 // of documents from the base of the window; else 0
 	found      [window / 64]uint64
 	candidates []candidate // found, in order
-	floor      []float64   // see raise
+	floor      top.Floor   // see raise
 }
 
 // window is how many document numbers are scored at a time.

@@ -146,6 +146,12 @@ func newCodedQuery(q []float32, norm float64) *codedQuery {
 	return c
 }
 
+// errOf returns how far the approximate dot product with a vector can be from its own, for
+// a query that is off by err.
+func (c *codedQuery) errOf(f *facts, err float64) float64 {
+	return float64(f.code.err)*c.norm + f.norm*err
+}
+
 func newPart(elements []int8, sum int, scale float64) part {
 	return part{instructions.NewQuery(elements, int32(sum)), scale, codeZero * int64(sum)}
 }

@@ -42,7 +42,7 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 		s.together(slices.Collect(x.segments()), x.Dim(), func() *scan { return newScan(query, norm, o, x.Len()) })
 		return s.hits(), nil
 	}
-	var room [16]*segment
+	var room [64]*segment
 	some := room[:0]
 	for g := range x.segments() {
 		if some = append(some, g); len(some) == cap(some) {
@@ -54,23 +54,27 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 	return s.hits(), nil
 }
 
-// A scan is a Search under way. It compares codes, block by block, and keeps those
-// vectors which may be among the best; only they are compared in float64, when all
-// others are known to miss what is needed.
+// A scan is a Search under way. It looks at vectors in three steps, each of which takes
+// longer for one of them and leaves fewer to the next: codes are compared with the coarse
+// part of the query, segment by segment, then with the fine part, and vectors in float64. Each
+// step begins with those vectors that are good enough for certain, as many as are wanted at
+// least: what they have rules out most others.
 type scan struct {
 	top.Best
 	bound
-	query   []float32
-	coded   *codedQuery // nil if vectors have no codes
-	min     float32
-	accept  func(string) bool
-	certain top.Best // the greatest scores that vectors have at least
-	maybe   []candidate
-	dots    [maxSlots]int32
+	query  []float32
+	coded  *codedQuery // nil if vectors have no codes
+	min    float32
+	accept func(string) bool
+	near   []candidate // after the first step
+	maybe  []candidate // after the second
+	coarse top.Floor   // of the scores that vectors have at least, by the first step
+	fine   top.Floor   // by the second
+	dots   [maxSlots]int32
 }
 
-// A candidate is a vector that may be among the best, what its dot product with the
-// query is at most, and what its score is at least.
+// A candidate is a vector that may be among the best, what its dot product with the query
+// is about, and what its score is at least.
 type candidate struct {
 	*block
 	slot  int
@@ -78,9 +82,9 @@ type candidate struct {
 	least float64
 }
 
-// maxMaybe is how many candidates a scan keeps, apart from twice as many as it is
-// asked for, before it compares them in float64.
-const maxMaybe = 1024
+// maxWaiting is how many candidates wait for a step, apart from twice as many as the scan
+// is asked for.
+const maxWaiting = 1024
 
 func newScan(query []float32, norm float64, o Options, n int) *scan {
 	k := o.K
@@ -89,7 +93,8 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 	}
 	s := scans.Get().(*scan)
 	s.Reset(min(k, n))
-	s.certain.Reset(min(k, n))
+	s.coarse.Reset(min(k, n))
+	s.fine.Reset(min(k, n))
 	s.bound = newBound(o.Metric, len(query), norm)
 	s.query, s.coded, s.accept = query, nil, o.Accept
 	s.min = float32(math.Inf(-1))
@@ -120,6 +125,7 @@ func (s *scan) segments(some []*segment) {
 	for _, g := range some {
 		s.segment(g)
 	}
+	s.refine()
 }
 
 // segment looks at all live vectors of g.
@@ -133,45 +139,68 @@ func (s *scan) segment(g *segment) {
 	c.coarse.Dots(dots, g.codes[:g.used*g.pairs])
 	for slot := range facts {
 		f := &facts[slot]
-		dot := c.coarse.dot(dots[slot], &f.code)
-		err := float64(f.code.err) * c.norm
-		if s.misses(dot+err+f.norm*c.err, f.norm) || !g.has(slot) {
+		dot, err := c.coarse.dot(dots[slot], &f.code), c.errOf(f, c.err)
+		if s.misses(dot+err, f.norm) || !g.has(slot) {
 			continue
 		}
-		c.fine.Dots(dots[slot:slot+1], g.code(slot))
-		dot += c.fine.dot(dots[slot], &f.code)
-		err += f.norm * c.fineErr
-		if s.misses(dot+err, f.norm) {
-			continue
+		n := candidate{g.block, slot, dot, s.least(dot-err, f.norm)}
+		if s.accept == nil && s.coarse.Add(n.least) {
+			s.atLeast(s.coarse.Level())
 		}
-		if s.accept != nil && !s.accept(g.keys[slot]) {
-			continue
-		}
-		h := top.Hit{Score: s.least(dot-err, f.norm)}
-		if s.certain.Admits(h) {
-			if s.certain.Push(h); s.certain.Full() {
-				s.atLeast(s.certain.Worst().Score)
-			}
-		}
-		s.maybe = append(s.maybe, candidate{g.block, slot, dot + err, h.Score})
+		s.near = append(s.near, n)
 	}
-	if len(s.maybe) > maxMaybe+2*s.K {
+	if len(s.near) > maxWaiting+2*s.K {
+		s.refine()
+	}
+}
+
+// refine compares with the fine part of the query what may still be among the best.
+func (s *scan) refine() {
+	s.certainFirst(s.near)
+	c := s.coded
+	for _, n := range s.near {
+		f := &n.facts[n.slot]
+		if s.misses(n.dot+c.errOf(f, c.err), f.norm) {
+			continue
+		}
+		c.fine.Dots(s.dots[:1], n.code(n.slot))
+		n.dot += c.fine.dot(s.dots[0], &f.code)
+		err := c.errOf(f, c.fineErr)
+		if s.misses(n.dot+err, f.norm) || s.accept != nil && !s.accept(n.keys[n.slot]) {
+			continue
+		}
+		n.least = s.least(n.dot-err, f.norm)
+		if s.fine.Add(n.least) {
+			s.atLeast(s.fine.Level())
+		}
+		s.maybe = append(s.maybe, n)
+	}
+	clear(s.near)
+	s.near = s.near[:0]
+	if len(s.maybe) > maxWaiting+2*s.K {
 		s.settle()
 	}
 }
 
-// settle compares in float64 what may still be among the best. As many as are wanted have
-// the score needed for certain: these go first, since what they have rules out most others.
-func (s *scan) settle() {
+// certainFirst puts those in front which have the score needed for certain, and returns
+// how many they are.
+func (s *scan) certainFirst(some []candidate) int {
 	first := 0
-	for i, c := range s.maybe {
+	for i, c := range some {
 		if c.least >= s.need {
-			s.maybe[first], s.maybe[i] = c, s.maybe[first]
+			some[first], some[i] = c, some[first]
 			first++
 		}
 	}
+	return first
+}
+
+// settle compares in float64 what may still be among the best.
+func (s *scan) settle() {
+	first := s.certainFirst(s.maybe)
 	s.compare(s.maybe[:first])
 	s.compare(s.maybe[first:])
+	clear(s.maybe)
 	s.maybe = s.maybe[:0]
 }
 
@@ -180,7 +209,7 @@ func (s *scan) settle() {
 func (s *scan) compare(some []candidate) {
 	left := some[:0]
 	for _, c := range some {
-		if !s.misses(c.dot, c.facts[c.slot].norm) {
+		if !s.hopeless(c) {
 			left = append(left, c)
 		}
 	}
@@ -201,10 +230,17 @@ func (s *scan) compare(some []candidate) {
 	}
 	runtime.KeepAlive(touched)
 	for _, c := range left {
-		if !s.misses(c.dot, c.facts[c.slot].norm) {
+		if !s.hopeless(c) {
 			s.offer(c.block, c.slot, nil)
 		}
 	}
+}
+
+// hopeless reports whether a candidate is certainly not among the best, after the second
+// step.
+func (s *scan) hopeless(c candidate) bool {
+	f := &c.facts[c.slot]
+	return s.misses(c.dot+s.coded.errOf(f, s.coded.fineErr), f.norm)
 }
 
 // offer takes a vector into account, if accept, which may be nil, does too.
@@ -236,17 +272,18 @@ func (s *scan) hits() []Hit {
 }
 
 // scans are those that no Search uses.
-var scans = sync.Pool{New: func() any { return &scan{maybe: make([]candidate, 0, 128)} }}
+var scans = sync.Pool{New: func() any { return &scan{near: make([]candidate, 0, 512), maybe: make([]candidate, 0, 128)} }}
 
 // release gives s back, without what it would keep alive.
 func (s *scan) release() {
-	if cap(s.maybe) > maxMaybe {
+	if cap(s.maybe) > 4*maxWaiting || cap(s.near) > 4*maxWaiting {
 		return
 	}
-	clear(s.maybe[:cap(s.maybe)])
+	clear(s.maybe) // which were left to another
 	s.maybe = s.maybe[:0]
 	s.Reset(0)
-	s.certain.Reset(0)
+	s.coarse.Reset(0)
+	s.fine.Reset(0)
 	s.query, s.coded, s.accept = nil, nil, nil
 	scans.Put(s)
 }

@@ -47,7 +47,7 @@ func (t *team) take(s *scan, n int) bool {
 			return false
 		}
 		s.atLeast(t.share(s.need))
-		s.segment(t.segments[i])
+		s.segments(t.segments[i : i+1])
 		t.share(s.need)
 	}
 	return true

@@ -38,9 +38,7 @@ func TestTogetherFindsWhatOneFinds(t *testing.T) {
 									o := Options{K: k, Metric: metric, HasMin: least, MinScore: -0.1}
 									begin := func() *scan { return newScan(q, norm64(q), o, x.Len()) }
 									one, s := begin(), begin()
-									for g := range x.segments() {
-										one.segment(g)
-									}
+									one.segments(slices.Collect(x.segments()))
 									s.together(slices.Collect(x.segments()), dim, begin)
 									if want, is := one.hits(), s.hits(); !slices.Equal(want, is) {
 										t.Errorf("%v, %d: %d hits, not the %d of one", metric, k, len(is), len(want))
