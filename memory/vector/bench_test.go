@@ -105,7 +105,8 @@ func BenchmarkSearchDuplicates(b *testing.B) {
 
 func BenchmarkCodeQuery(b *testing.B) {
 	v := random(rand.New(rand.NewPCG(1, 1)), 1536)
+	var room []int8
 	for b.Loop() {
-		newCodedQuery(v, 40)
+		room = newCodedQuery(room, v, 40).room
 	}
 }

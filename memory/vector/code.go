@@ -2,6 +2,7 @@ package vector
 
 import (
 	"math"
+	"slices"
 
 	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
@@ -43,56 +44,68 @@ func pairsFor(dim int) int {
 
 // encode writes the code of v, whose norm is given, to dst.
 func encode(dst code, v []float32, norm float64) codeFacts {
-	s := newScale(v, codeZero)
-	if s.size == 0 {
+	step, inverse := scaleFor(v, codeZero)
+	if step == 0 {
 		clear(dst)
 		return codeFacts{0, above(norm), 0}
 	}
-	var lack float64
-	sum := 0
-	for i := range 2 * len(dst) {
-		var word uint64
-		var lacks [2]float64
-		for b, f := range v[min(8*i, len(v)):min(8*i+8, len(v))] {
-			c, l := s.round(float64(f))
-			word |= uint64(c+codeZero) << (8 * b)
-			sum += c + codeZero
-			lacks[b%2] += l * l
+	zeros := codeZero * int32(len(v))
+	r := kernel.NewRounding(step, inverse, 0, 0)
+	var is, none [256]int8 // a part of the code, and what a finer one would have
+	for len(dst) > 0 {
+		n, pairs := min(len(v), len(is)), min(len(dst), len(is)/16)
+		instructions.Round(&r, is[:n], none[:n], v[:n])
+		for i := n; i < 16*pairs; i++ {
+			is[i] = -codeZero
 		}
-		lack += lacks[0] + lacks[1]
-		dst[i/2][i%2] = word ^ instructions.Flip
+		for i := range dst[:pairs] {
+			dst[i] = pairOf((*[16]int8)(is[16*i:]))
+		}
+		dst, v = dst[pairs:], v[n:]
 	}
-	return codeFacts{float32(s.size), above(math.Sqrt(lack)), int32(sum)}
+	sum, _ := r.Sums()
+	lack, _ := r.Lacks()
+	return codeFacts{float32(step), above(lack), sum + zeros}
 }
 
-// A scale maps floats to integers of up to a magnitude.
-type scale struct {
-	size, inverse float64
-	most          int
+// pairOf returns the c of a code whose c-127 are given.
+func pairOf(is *[16]int8) (p kernel.Pair) {
+	const each = 0x0101010101010101
+	for i := range p {
+		var word uint64
+		for b, k := range is[8*i : 8*i+8] {
+			word |= uint64(uint8(k)) << (8 * b)
+		}
+		// What is added to each byte, 127, carries nothing to the next one: k is not -128.
+		p[i] = ((word ^ 0x80*each) - each) ^ instructions.Flip
+	}
+	return p
 }
 
-// newScale returns the scale that fits v. Its size, a float32, is 0 if v is of zeros,
-// or of what is too small to be divided with care: then any code will do, since it
-// counts for nothing.
-func newScale(v []float32, most int) scale {
-	var largest uint32 // the bits of floats that are not negative order as they do
+// scaleFor returns the step in which numbers up to the greatest of v are integers up to
+// most, and its inverse. It is a float32, and 0 if v is of zeros, or of what is too small
+// to be divided with care: then any code will do, since it counts for nothing.
+func scaleFor(v []float32, most int) (step, inverse float64) {
+	f := math.Float32frombits(largest(v))
+	step = float64(f / float32(most))
+	if float64(f) > step*(float64(most)+0.25) {
+		step = 0 // it is denormal, and was rounded too far
+	}
+	return step, 1 / step
+}
+
+// largest returns the bits of the greatest magnitude in v: those of floats without a sign
+// order as they do, a NaN above all.
+func largest(v []float32) uint32 {
+	var a, b, c, d uint32 // or each waited for the one before
+	for ; len(v) >= 4; v = v[4:] {
+		a, b = max(a, math.Float32bits(v[0])<<1), max(b, math.Float32bits(v[1])<<1)
+		c, d = max(c, math.Float32bits(v[2])<<1), max(d, math.Float32bits(v[3])<<1)
+	}
 	for _, f := range v {
-		largest = max(largest, math.Float32bits(f)&^(1<<31))
+		a = max(a, math.Float32bits(f)<<1)
 	}
-	f := math.Float32frombits(largest)
-	size := float64(f / float32(most))
-	if float64(f) > size*(float64(most)+0.25) {
-		size = 0 // it is denormal, and was rounded too far
-	}
-	return scale{size, 1 / size, most}
-}
-
-// round returns the integer nearest to f, and what it lacks of f. Where whole is added,
-// the last bit of a float64 counts as 1.
-func (s *scale) round(f float64) (c int, lack float64) {
-	const whole = 3 << 51
-	r := f*s.inverse + whole
-	return int(int32(math.Float64bits(r))), f - s.size*(r-whole)
+	return max(a, b, c, d) >> 1
 }
 
 // above returns a float32 that is greater than f, by more than f can have been
@@ -106,6 +119,7 @@ func above(f float64) float32 {
 // near with the fine one, too, which is of what the coarse one lacks.
 type codedQuery struct {
 	coarse, fine part
+	room         []int8  // of both
 	norm         float64 // at least |q̂|, whatever q̂ is
 	err          float64 // at least |q-q̂| for the coarse part
 	fineErr      float64 // at least |q-q̂| for both
@@ -118,31 +132,31 @@ type part struct {
 	zeros int64 // what the zeros of a code add up to
 }
 
-func newCodedQuery(q []float32, norm float64) *codedQuery {
+// newCodedQuery returns q as codes are compared with it. It keeps room, and takes other
+// room where that is too small.
+func newCodedQuery(room []int8, q []float32, norm float64) *codedQuery {
 	padded := 16 * pairsFor(len(q))
-	coarse, fine := make([]int8, padded), make([]int8, padded)
+	room = slices.Grow(room[:0], 2*padded)[:2*padded]
+	coarse, fine := room[:padded:padded], room[padded:]
+	clear(coarse[len(q):])
+	clear(fine[len(q):])
 	most := instructions.Most
-	s := newScale(q, most)
+	step, inverse := scaleFor(q, most)
 	// The fine part reaches half a step of the coarse one.
-	t := scale{s.size / float64(2*most), s.inverse * float64(2*most), most}
-	c := &codedQuery{err: norm, fineErr: norm}
-	coarseSum, fineSum := 0, 0
-	if s.size > 0 {
-		var lacks, rests float64
-		for i, f := range q {
-			k, lack := s.round(float64(f))
-			l, rest := t.round(lack)
-			coarse[i], fine[i] = int8(k), int8(l)
-			coarseSum += k
-			fineSum += l
-			lacks += lack * lack
-			rests += rest * rest
-		}
-		c.err, c.fineErr = math.Sqrt(lacks), math.Sqrt(rests)
+	fineStep := step / float64(2*most)
+	c := &codedQuery{room: room, err: norm, fineErr: norm}
+	var sum, fineSum int32
+	if step == 0 {
+		clear(room)
+	} else {
+		r := kernel.NewRounding(step, inverse, fineStep, inverse*float64(2*most))
+		instructions.Round(&r, coarse, fine, q)
+		sum, fineSum = r.Sums()
+		c.err, c.fineErr = r.Lacks()
 	}
 	c.err, c.fineErr = float64(above(c.err)), float64(above(c.fineErr))
 	c.norm = norm + c.err
-	c.coarse, c.fine = newPart(coarse, coarseSum, s.size), newPart(fine, fineSum, t.size)
+	c.coarse, c.fine = newPart(coarse, sum, step), newPart(fine, fineSum, fineStep)
 	return c
 }
 
@@ -152,8 +166,8 @@ func (c *codedQuery) errOf(f *facts, err float64) float64 {
 	return float64(f.code.err)*c.norm + f.norm*err
 }
 
-func newPart(elements []int8, sum int, scale float64) part {
-	return part{instructions.NewQuery(elements, int32(sum)), scale, codeZero * int64(sum)}
+func newPart(elements []int8, sum int32, scale float64) part {
+	return part{instructions.NewQuery(elements, sum), scale, codeZero * int64(sum)}
 }
 
 // dot returns the dot product of the part with x̂, exactly but for a few roundings

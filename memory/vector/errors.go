@@ -34,12 +34,7 @@ func Check(v []float32) error {
 	if len(v) == 0 {
 		return ErrEmpty
 	}
-	const infinity = 0xff << 24 // its bits, without the sign; those of a NaN are greater
-	var greatest uint32
-	for _, f := range v {
-		greatest = max(greatest, math.Float32bits(f)<<1)
-	}
-	if greatest < infinity {
+	if largest(v) < math.Float32bits(float32(math.Inf(1))) {
 		return nil
 	}
 	i := slices.IndexFunc(v, func(f float32) bool { return f-f != 0 })

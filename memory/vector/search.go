@@ -70,6 +70,7 @@ type scan struct {
 	maybe  []candidate // after the second
 	coarse top.Floor   // of the scores that vectors have at least, by the first step
 	fine   top.Floor   // by the second
+	room   []int8      // of coded, for another Search too
 	dots   [maxSlots]int32
 }
 
@@ -99,7 +100,8 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 	s.query, s.coded, s.accept = query, nil, o.Accept
 	s.min = float32(math.Inf(-1))
 	if pairsFor(len(query)) > 0 {
-		s.coded = newCodedQuery(query, norm)
+		s.coded = newCodedQuery(s.room, query, norm)
+		s.room = s.coded.room
 	}
 	if o.HasMin {
 		s.min = o.MinScore

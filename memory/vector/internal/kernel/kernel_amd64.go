@@ -30,3 +30,10 @@ func nativeSums(x, y []float32, sums *[16]float64) {
 		sumsAVX2(&x[0], &y[0], len(x), sums)
 	}
 }
+
+// nativeRound is portableRound for machines with AVX2, and a multiple of four elements.
+func nativeRound(r *Rounding, coarse, fine []int8, x []float32) {
+	if len(x) > 0 {
+		roundAVX2((*byte)(unsafe.Pointer(r)), &coarse[0], &fine[0], &x[0], len(x))
+	}
+}

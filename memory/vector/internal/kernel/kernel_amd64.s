@@ -149,3 +149,61 @@ next:
 	VMOVUPD   Y3, 96(BX)
 	VZEROUPPER
 	RET
+
+// func roundAVX2(r *byte, coarse *int8, fine *int8, x *float32, n int)
+// Requires: AVX, AVX2
+TEXT ·roundAVX2(SB), NOSPLIT, $0-40
+	MOVQ         r+0(FP), AX
+	MOVQ         coarse+8(FP), CX
+	MOVQ         fine+16(FP), DX
+	MOVQ         x+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVQ         $0x4338000000000000, DI
+	VMOVQ        DI, X0
+	VPBROADCASTQ X0, Y0
+	VBROADCASTSD (AX), Y1
+	VBROADCASTSD 8(AX), Y2
+	VMOVUPD      32(AX), Y3
+	VMOVDQU      96(AX), X4
+	VBROADCASTSD 16(AX), Y5
+	VBROADCASTSD 24(AX), Y6
+	VMOVUPD      64(AX), Y7
+	VMOVDQU      112(AX), X8
+
+next:
+	VCVTPS2PD  (BX), Y9
+	VMULPD     Y2, Y9, Y10
+	VADDPD     Y0, Y10, Y10
+	VSUBPD     Y0, Y10, Y10
+	VCVTPD2DQY Y10, X11
+	VPADDD     X11, X4, X4
+	VPACKSSDW  X11, X11, X11
+	VPACKSSWB  X11, X11, X11
+	VMOVD      X11, (CX)
+	VMULPD     Y1, Y10, Y10
+	VSUBPD     Y10, Y9, Y9
+	VMULPD     Y9, Y9, Y10
+	VADDPD     Y10, Y3, Y3
+	VMULPD     Y6, Y9, Y10
+	VADDPD     Y0, Y10, Y10
+	VSUBPD     Y0, Y10, Y10
+	VCVTPD2DQY Y10, X11
+	VPADDD     X11, X8, X8
+	VPACKSSDW  X11, X11, X11
+	VPACKSSWB  X11, X11, X11
+	VMOVD      X11, (DX)
+	VMULPD     Y5, Y10, Y10
+	VSUBPD     Y10, Y9, Y9
+	VMULPD     Y9, Y9, Y10
+	VADDPD     Y10, Y7, Y7
+	ADDQ       $0x10, BX
+	ADDQ       $0x04, CX
+	ADDQ       $0x04, DX
+	SUBQ       $0x04, SI
+	JNZ        next
+	VMOVUPD    Y3, 32(AX)
+	VMOVDQU    X4, 96(AX)
+	VMOVUPD    Y7, 64(AX)
+	VMOVDQU    X8, 112(AX)
+	VZEROUPPER
+	RET

@@ -28,3 +28,5 @@ func dotsSigned(out []int32, codes []Pair, q *Query) {
 }
 
 func nativeSums(x, y []float32, sums *[16]float64) { portableSums(x, y, sums) }
+
+func nativeRound(r *Rounding, coarse, fine []int8, x []float32) { portableRound(r, coarse, fine, x) }

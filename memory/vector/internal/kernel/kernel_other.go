@@ -6,3 +6,5 @@ package kernel
 func native() []*Set { return nil }
 
 func nativeSums(x, y []float32, sums *[16]float64) { portableSums(x, y, sums) }
+
+func nativeRound(r *Rounding, coarse, fine []int8, x []float32) { portableRound(r, coarse, fine, x) }

@@ -16,3 +16,8 @@ func dotsVNNI(codes *byte, stride int, n int, query *int8, out *int32)
 //
 //go:noescape
 func sumsAVX2(x *float32, y *float32, n int, sums *[16]float64)
+
+// roundAVX2 needs AVX2, and n to be a multiple of 4 above 0.
+//
+//go:noescape
+func roundAVX2(r *byte, coarse *int8, fine *int8, x *float32, n int)

@@ -2,6 +2,8 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -11,6 +13,7 @@ func main() {
 	dotsAVX2()
 	dotsVNNI()
 	sumsAVX2()
+	roundAVX2()
 	Generate()
 }
 
@@ -162,6 +165,60 @@ func sumsAVX2() {
 	JNZ(operand.LabelRef("next"))
 	for i, sum := range lanes {
 		VMOVUPD(sum, operand.Mem{Base: sums, Disp: 32 * i})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+// roundAVX2 rounds four elements at a time, as portable code does.
+func roundAVX2() {
+	TEXT("roundAVX2", NOSPLIT, "func(r *byte, coarse, fine *int8, x *float32, n int)")
+	Pragma("noescape")
+	Doc("roundAVX2 needs AVX2, and n to be a multiple of 4 above 0.")
+	r := Load(Param("r"), GP64())
+	coarse, fine := Load(Param("coarse"), GP64()), Load(Param("fine"), GP64())
+	x, n := Load(Param("x"), GP64()), Load(Param("n"), GP64())
+	const lanes, ints = 32, 96 // where they lie in a Rounding
+	whole, bits := YMM(), GP64()
+	MOVQ(operand.U64(math.Float64bits(3<<51)), bits)
+	VMOVQ(bits, whole.AsX())
+	VPBROADCASTQ(whole.AsX(), whole)
+	type part struct{ step, inverse, lack, sum reg.VecVirtual }
+	parts := [2]part{}
+	for i := range parts {
+		p := part{YMM(), YMM(), YMM(), XMM()}
+		VBROADCASTSD(operand.Mem{Base: r, Disp: 16 * i}, p.step)
+		VBROADCASTSD(operand.Mem{Base: r, Disp: 16*i + 8}, p.inverse)
+		VMOVUPD(operand.Mem{Base: r, Disp: lanes + 32*i}, p.lack)
+		VMOVDQU(operand.Mem{Base: r, Disp: ints + 16*i}, p.sum)
+		parts[i] = p
+	}
+	Label("next")
+	left := YMM()
+	VCVTPS2PD(operand.Mem{Base: x}, left)
+	for i, to := range []reg.Register{coarse, fine} {
+		p, is, k := parts[i], YMM(), XMM()
+		VMULPD(p.inverse, left, is)
+		VADDPD(whole, is, is)
+		VSUBPD(whole, is, is)
+		VCVTPD2DQY(is, k)
+		VPADDD(k, p.sum, p.sum)
+		VPACKSSDW(k, k, k)
+		VPACKSSWB(k, k, k)
+		VMOVD(k, operand.Mem{Base: to})
+		VMULPD(p.step, is, is)
+		VSUBPD(is, left, left)
+		VMULPD(left, left, is)
+		VADDPD(is, p.lack, p.lack)
+	}
+	ADDQ(operand.Imm(16), x)
+	ADDQ(operand.Imm(4), coarse)
+	ADDQ(operand.Imm(4), fine)
+	SUBQ(operand.Imm(4), n)
+	JNZ(operand.LabelRef("next"))
+	for i, p := range parts {
+		VMOVUPD(p.lack, operand.Mem{Base: r, Disp: lanes + 32*i})
+		VMOVDQU(p.sum, operand.Mem{Base: r, Disp: ints + 16*i})
 	}
 	VZEROUPPER()
 	RET()
