@@ -90,6 +90,17 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, spaceError(v.path, err)
 	}
+	spaces := v.searched(&o)
+	best, err := v.nearest(spaces, query, &o)
+	if err != nil {
+		return nil, err
+	}
+	return entriesOf(spaces, best, nil), nil
+}
+
+// nearest returns the best of spaces by their vectors. The Part of a hit is the number of
+// its space.
+func (v SpaceSnapshot) nearest(spaces []SpaceSnapshot, query []float32, o *SearchOptions) ([]top.Hit, error) {
 	vo := vector.Options{K: o.K, Metric: o.Metric}
 	if o.MinScore != 0 {
 		vo.MinScore, vo.HasMin = float32(o.MinScore), true
@@ -98,10 +109,9 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 		}
 	}
 	var best []top.Hit
-	spaces := v.searched(&o)
 	fits, failed := false, error(nil)
 	for i, w := range spaces {
-		vo.Accept = w.accept(&o)
+		vo.Accept = w.accept(o.Filter)
 		found, err := w.s.space(w.path).vectors.Search(query, vo)
 		if errors.Is(err, vector.ErrDimension) {
 			if failed == nil && !fits && w.hasVector() {
@@ -113,6 +123,7 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 			return nil, spaceError(w.path, err)
 		}
 		fits = fits || len(found) > 0 || w.s.space(w.path).vectors.Len() > 0
+		best = slices.Grow(best, len(found))
 		for _, h := range found {
 			best = append(best, top.Hit{Key: h.Key, Score: h.Exact, Part: i})
 		}
@@ -131,7 +142,7 @@ func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
 	for i := range best {
 		best[i].Score = float64(shown(best[i].Score))
 	}
-	return entriesOf(spaces, best, nil), nil
+	return best, nil
 }
 
 // shown returns a score of vectors as package vector rounds it.
@@ -162,28 +173,37 @@ func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) 
 		return nil, spaceError(v.path, err)
 	}
 	spaces := v.searched(&o)
-	to := text.Options{K: o.K, MinScore: o.MinScore, Prefix: o.Prefix}
-	var found *sought
+	best, by, err := v.fitting(spaces, query, &o)
+	if err != nil {
+		return nil, err
+	}
+	return entriesOf(spaces, best, func(int) *sought { return by }), nil
+}
+
+// fitting returns the best of spaces by their texts, and by what they were found. The Part
+// of a hit is the number of its space.
+func (v SpaceSnapshot) fitting(spaces []SpaceSnapshot, query string, o *SearchOptions) ([]top.Hit, *sought, error) {
+	by := &sought{query: query, options: text.Options{K: o.K, MinScore: o.MinScore, Prefix: o.Prefix}}
 	if v.s.t != nil {
-		found = &sought{query, to, &v.s.t.texts}
+		by.texts = &v.s.t.texts
 	}
 	quotes := strings.Contains(query, `"`)
 	parts := make([]text.Part, len(spaces))
 	for i, w := range spaces {
-		parts[i] = text.Part{Index: w.s.space(w.path).texts, Accept: w.accept(&o)}
+		parts[i] = text.Part{Index: w.s.space(w.path).texts, Accept: w.accept(o.Filter)}
 		if quotes {
 			parts[i].Texts = w.textsOf
 		}
 	}
-	hits, err := text.SearchAll(parts, query, to)
+	hits, err := text.SearchAll(parts, query, by.options)
 	if err != nil {
-		return nil, spaceError(v.path, err)
+		return nil, nil, spaceError(v.path, err)
 	}
 	best := make([]top.Hit, len(hits))
 	for i, h := range hits {
 		best[i] = top.Hit(h)
 	}
-	return entriesOf(spaces, best, found), nil
+	return best, by, nil
 }
 
 // searched returns the spaces to be searched, in order.
@@ -210,18 +230,19 @@ func (v SpaceSnapshot) searched(o *SearchOptions) []SpaceSnapshot {
 }
 
 // accept returns what a search asks about a key, or nil if everything will do.
-func (v SpaceSnapshot) accept(o *SearchOptions) func(key string) bool {
-	if o.Filter == (Filter{}) && v.s.space(v.path).expiring == 0 {
+func (v SpaceSnapshot) accept(filter Filter) func(key string) bool {
+	if filter == (Filter{}) && v.s.space(v.path).expiring == 0 {
 		return nil
 	}
 	return func(key string) bool {
 		e := v.lookup(key)
-		return e != nil && o.Filter.match(e.value, e.metadata)
+		return e != nil && filter.match(e.value, e.metadata)
 	}
 }
 
-// entriesOf returns the entries of what a search has found in spaces of one snapshot.
-func entriesOf(spaces []SpaceSnapshot, best []top.Hit, found *sought) []Hit {
+// entriesOf returns the entries of what a search has found in spaces of one snapshot. By
+// what best[i] was found says by(i), unless by is nil.
+func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) []Hit {
 	hits := make([]Hit, 0, len(best))
 	s := spaces[0].s
 	if len(best) == 0 || s.t == nil {
@@ -235,19 +256,24 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, found *sought) []Hit {
 	}
 	var all strings.Builder
 	all.Grow(size)
-	names := make([]string, len(best))
-	for i, h := range best {
+	var few [16]string // on the stack, as few rows are
+	names := few[:0]
+	for _, h := range best {
 		from := all.Len()
 		all.WriteString(spaces[h.Part].path)
 		all.WriteByte(opensKey)
 		all.WriteString(h.Key)
-		names[i] = all.String()[from:]
+		names = append(names, all.String()[from:])
 	}
-	rows := make([]snapshot.Row[string, *entry], len(best))
+	var fewRows [len(few)]snapshot.Row[string, *entry]
+	rows := fewRows[:]
+	if len(best) > len(rows) {
+		rows = make([]snapshot.Row[string, *entry], len(best))
+	}
 	snapshot.Builder[string, *entry]{}.RowsOf(s.t.entries.In(s.root), names, rows)
 	cleared := s.clearings()
 	touched := int64(0)
-	for i := range rows {
+	for i := range best {
 		if rows[i] != (snapshot.Row[string, *entry]{}) {
 			touched |= rows[i].Shared().created
 		}
@@ -256,7 +282,11 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, found *sought) []Hit {
 	for i, h := range best {
 		row := rows[i]
 		if row != (snapshot.Row[string, *entry]{}) && !row.Shared().expired(s.instant) && cleared.alive(spaces[h.Part].path, row.Revision()) {
-			hits = append(hits, Hit{newEntry(h.Key, row.Shared(), row.Revision()), h.Score, spaces[h.Part].path, found})
+			n := Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: spaces[h.Part].path}
+			if by != nil {
+				n.found = by(i)
+			}
+			hits = append(hits, n)
 		}
 	}
 	return hits

@@ -1,8 +1,9 @@
 package memory
 
 import (
-	"cmp"
 	"slices"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
 // fusionDepth is how many times K hits of each search are joined.
@@ -22,18 +23,26 @@ func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions
 	}
 	deep := o
 	deep.K, deep.MinScore = fusionDepth*min(o.K, 1<<20), 0
-	near, err := v.Search(query, deep)
+	spaces := v.searched(&o)
+	near, err := v.nearest(spaces, query, &deep)
 	if err != nil {
 		return nil, err
 	}
-	fitting, err := v.SearchText(words, deep)
+	fitting, by, err := v.fitting(spaces, words, &deep)
 	if err != nil {
 		return nil, err
 	}
-	type name struct{ space, key string }
-	at := make(map[name]int, len(near)+len(fitting))
-	var hits []Hit
-	for i, list := range [][]Hit{near, fitting} {
+	type document struct {
+		key  string
+		part int
+	}
+	type both struct {
+		top.Hit
+		fits bool
+	}
+	at := make(map[document]int, len(near)+len(fitting))
+	hits := make([]both, 0, len(near)+len(fitting))
+	for i, list := range [][]top.Hit{near, fitting} {
 		weight := []float64{1 - o.Lean, 1 + o.Lean}[i] / 2
 		if weight == 0 || len(list) == 0 {
 			continue
@@ -47,24 +56,29 @@ func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions
 			if most > least {
 				score *= (h.Score - least) / (most - least)
 			}
-			if i, ok := at[name{h.space, h.Key}]; ok {
+			d := document{h.Key, h.Part}
+			if i, ok := at[d]; ok {
 				hits[i].Score += score
-				hits[i].found = h.found
+				hits[i].fits = true
 				continue
 			}
-			at[name{h.space, h.Key}] = len(hits)
+			at[d] = len(hits)
 			h.Score = score
-			hits = append(hits, h)
+			hits = append(hits, both{h, i == 1})
 		}
 	}
-	slices.SortFunc(hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.space, b.space), cmp.Compare(a.Key, b.Key))
-	})
-	for i, h := range hits {
-		if i == o.K || h.Score < o.MinScore {
-			hits = hits[:i]
+	slices.SortFunc(hits, func(a, b both) int { return a.Compare(b.Hit) })
+	best := make([]top.Hit, 0, min(o.K, len(hits)))
+	for _, h := range hits {
+		if len(best) == o.K || h.Score < o.MinScore {
 			break
 		}
+		best = append(best, h.Hit)
 	}
-	return hits, nil
+	return entriesOf(spaces, best, func(i int) *sought {
+		if hits[i].fits {
+			return by
+		}
+		return nil
+	}), nil
 }
