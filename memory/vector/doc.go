@@ -25,7 +25,7 @@
 // Vectors lie in blocks of up to 256 slots that versions share. The newest
 // block of an index is appended to in place, in slots that no version can see
 // yet (see block). A replaced or deleted vector leaves a dead slot; each version
-// has its own bitmap of live ones, and a block that is less than half live is
-// left, its vectors appended again. A write so costs constant time, over many
+// has its own bitmap of live ones, and a block that is less than two thirds live
+// is left, its vectors appended again. A write so costs constant time, over many
 // writes, apart from a key map and a block list that grow logarithmically.
 package vector
