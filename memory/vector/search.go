@@ -159,8 +159,33 @@ func (s *scan) segment(g *segment) {
 // refine compares with the fine part of the query what may still be among the best.
 func (s *scan) refine() {
 	s.certainFirst(s.near)
+	for some := s.near; len(some) > 0; {
+		const few = 8 // whose codes are loaded at a time
+		n := min(few, len(some))
+		s.compareFine(some[:n])
+		some = some[n:]
+	}
+	clear(s.near)
+	s.near = s.near[:0]
+	if len(s.maybe) > maxWaiting+2*s.K {
+		s.settle()
+	}
+}
+
+// compareFine compares a few candidates with the fine part of the query. It loads the codes
+// of all of them before it compares one.
+func (s *scan) compareFine(some []candidate) {
 	c := s.coded
-	for _, n := range s.near {
+	touched := uint64(0)
+	for _, n := range some {
+		if f := &n.facts[n.slot]; !s.misses(n.dot+c.errOf(f, c.err), f.norm) {
+			for code := n.code(n.slot); len(code) >= 4; code = code[4:] { // a cache line
+				touched |= code[0][0]
+			}
+		}
+	}
+	runtime.KeepAlive(touched)
+	for _, n := range some {
 		f := &n.facts[n.slot]
 		if s.misses(n.dot+c.errOf(f, c.err), f.norm) {
 			continue
@@ -176,11 +201,6 @@ func (s *scan) refine() {
 			s.atLeast(s.fine.Level())
 		}
 		s.maybe = append(s.maybe, n)
-	}
-	clear(s.near)
-	s.near = s.near[:0]
-	if len(s.maybe) > maxWaiting+2*s.K {
-		s.settle()
 	}
 }
 
