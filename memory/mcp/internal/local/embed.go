@@ -30,6 +30,7 @@ type embedder struct {
 
 	mu      sync.Mutex
 	pending map[string]place // by spaceKey and key
+	refused map[string]place // alone; they are tried again when nothing is pending
 }
 
 // A place is where an entry is.
@@ -39,7 +40,7 @@ type place struct {
 }
 
 func newEmbedder(s *Store) *embedder {
-	return &embedder{s: s, pause: embedPause, most: embedBatch, wake: make(chan struct{}, 1), pending: make(map[string]place)}
+	return &embedder{s: s, pause: embedPause, most: embedBatch, wake: make(chan struct{}, 1), pending: make(map[string]place), refused: make(map[string]place)}
 }
 
 // see takes note of an entry that needs a vector. A nil embedder does nothing.
@@ -95,6 +96,9 @@ func (e *embedder) run() {
 func (e *embedder) take() (places []place) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if len(e.pending) == 0 {
+		e.pending, e.refused = e.refused, e.pending
+	}
 	for id, p := range e.pending {
 		if len(places) == e.most {
 			break
@@ -108,8 +112,12 @@ func (e *embedder) take() (places []place) {
 func (e *embedder) back(places []place) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	to := e.pending
+	if len(places) == 1 {
+		to = e.refused
+	}
 	for _, p := range places {
-		e.pending[spaceKey(p.space)+"\x00\x00"+p.key] = p
+		to[spaceKey(p.space)+"\x00\x00"+p.key] = p
 	}
 }
 
