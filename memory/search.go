@@ -133,21 +133,16 @@ func (v SpaceSnapshot) nearest(spaces []SpaceSnapshot, query []float32, o *Searc
 		slices.SortFunc(best, top.Hit.Compare)
 		if len(best) >= o.K { // what the next spaces have to reach
 			best = best[:o.K]
-			vo.MinScore, vo.HasMin = shown(best[o.K-1].Score), true
+			vo.MinScore, vo.HasMin = top.Rounded(best[o.K-1].Score), true
 		}
 	}
 	if failed != nil && !fits {
 		return nil, spaceError(v.path, failed)
 	}
 	for i := range best {
-		best[i].Score = float64(shown(best[i].Score))
+		best[i].Score = float64(top.Rounded(best[i].Score))
 	}
 	return best, nil
-}
-
-// shown returns a score of vectors as package vector rounds it.
-func shown(score float64) float32 {
-	return float32(max(-math.MaxFloat32, min(math.MaxFloat32, score)))
 }
 
 // hasVector reports whether an entry of the space has a vector: one that has expired

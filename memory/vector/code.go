@@ -2,7 +2,6 @@ package vector
 
 import (
 	"math"
-	"slices"
 
 	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
@@ -50,7 +49,7 @@ func encode(dst code, v []float32, norm float64) codeFacts {
 		return codeFacts{0, above(norm), 0}
 	}
 	zeros := codeZero * int32(len(v))
-	r := kernel.NewRounding(step, inverse, 0, 0)
+	r := kernel.Rounding{Step: step, Inverse: inverse}
 	var is, none [256]int8 // a part of the code, and what a finer one would have
 	for len(dst) > 0 {
 		n, pairs := min(len(v), len(is)), min(len(dst), len(is)/16)
@@ -119,7 +118,6 @@ func above(f float64) float32 {
 // near with the fine one, too, which is of what the coarse one lacks.
 type codedQuery struct {
 	coarse, fine part
-	room         []int8  // of both
 	norm         float64 // at least |q̂|, whatever q̂ is
 	err          float64 // at least |q-q̂| for the coarse part
 	fineErr      float64 // at least |q-q̂| for both
@@ -132,24 +130,24 @@ type part struct {
 	zeros int64 // what the zeros of a code add up to
 }
 
-// newCodedQuery returns q as codes are compared with it. It keeps room, and takes other
-// room where that is too small.
+// roomFor returns how many integers a coded query of so many dimensions has.
+func roomFor(dim int) int { return 2 * 16 * pairsFor(dim) }
+
+// newCodedQuery returns q as codes are compared with it. It keeps room, of roomFor(len(q)).
 func newCodedQuery(room []int8, q []float32, norm float64) *codedQuery {
-	padded := 16 * pairsFor(len(q))
-	room = slices.Grow(room[:0], 2*padded)[:2*padded]
-	coarse, fine := room[:padded:padded], room[padded:]
+	coarse, fine := room[:len(room)/2], room[len(room)/2:]
 	clear(coarse[len(q):])
 	clear(fine[len(q):])
 	most := instructions.Most
 	step, inverse := scaleFor(q, most)
 	// The fine part reaches half a step of the coarse one.
 	fineStep := step / float64(2*most)
-	c := &codedQuery{room: room, err: norm, fineErr: norm}
+	c := &codedQuery{err: norm, fineErr: norm}
 	var sum, fineSum int32
 	if step == 0 {
 		clear(room)
 	} else {
-		r := kernel.NewRounding(step, inverse, fineStep, inverse*float64(2*most))
+		r := kernel.Rounding{Step: step, Inverse: inverse, FineStep: fineStep, FineInverse: inverse * float64(2*most)}
 		instructions.Round(&r, coarse, fine, q)
 		sum, fineSum = r.Sums()
 		c.err, c.fineErr = r.Lacks()

@@ -15,7 +15,7 @@ import (
 func approximate(v, q []float32) (dot, err [2]float64) {
 	codes := make(code, pairsFor(len(v)))
 	f := encode(codes, v, norm64(v))
-	c := newCodedQuery(nil, q, norm64(q))
+	c := newCodedQuery(make([]int8, roomFor(len(q))), q, norm64(q))
 	var dots [2]int32
 	c.coarse.Dots(dots[:1], codes)
 	c.fine.Dots(dots[1:], codes)

@@ -63,7 +63,7 @@ func brute(m map[string][]float32, q []float32, o Options) []Hit {
 	all := []top.Hit{}
 	for k, v := range m {
 		s := b.score(v, q, norm64(v))
-		if (!o.HasMin || rounded(s) >= o.MinScore) && (o.Accept == nil || o.Accept(k)) {
+		if (!o.HasMin || top.Rounded(s) >= o.MinScore) && (o.Accept == nil || o.Accept(k)) {
 			all = append(all, top.Hit{Key: k, Score: s})
 		}
 	}
@@ -74,7 +74,7 @@ func brute(m map[string][]float32, q []float32, o Options) []Hit {
 	}
 	hits := []Hit{}
 	for _, f := range all[:min(k, len(all))] {
-		hits = append(hits, Hit{f.Key, rounded(f.Score), f.Score})
+		hits = append(hits, Hit{f.Key, top.Rounded(f.Score), f.Score})
 	}
 	return hits
 }

@@ -42,8 +42,8 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 		s.together(slices.Collect(x.segments()), x.Dim(), func() *scan { return newScan(query, norm, o, x.Len()) })
 		return s.hits(), nil
 	}
-	var room [64]*segment
-	some := room[:0]
+	var few [64]*segment
+	some := few[:0]
 	for g := range x.segments() {
 		if some = append(some, g); len(some) == cap(some) {
 			s.segments(some)
@@ -70,7 +70,7 @@ type scan struct {
 	maybe  []candidate // after the second
 	coarse top.Floor   // of the scores that vectors have at least, by the first step
 	fine   top.Floor   // by the second
-	room   []int8      // of coded, for another Search too
+	room   []int8      // of coded
 	dots   [maxSlots]int32
 }
 
@@ -99,9 +99,9 @@ func newScan(query []float32, norm float64, o Options, n int) *scan {
 	s.bound = newBound(o.Metric, len(query), norm)
 	s.query, s.coded, s.accept = query, nil, o.Accept
 	s.min = float32(math.Inf(-1))
-	if pairsFor(len(query)) > 0 {
+	if n := roomFor(len(query)); n > 0 {
+		s.room = slices.Grow(s.room[:0], n)[:n]
 		s.coded = newCodedQuery(s.room, query, norm)
-		s.room = s.coded.room
 	}
 	if o.HasMin {
 		s.min = o.MinScore
@@ -268,7 +268,7 @@ func (s *scan) hopeless(c candidate) bool {
 // offer takes a vector into account, if accept, which may be nil, does too.
 func (s *scan) offer(b *block, slot int, accept func(string) bool) {
 	score := s.score(b.vector(slot), s.query, b.facts[slot].norm)
-	if rounded(score) < s.min {
+	if top.Rounded(score) < s.min {
 		return
 	}
 	h := top.Hit{Key: b.keys[slot], Score: score}
@@ -287,7 +287,7 @@ func (s *scan) hits() []Hit {
 	best := s.Sorted()
 	hits := make([]Hit, len(best))
 	for i, h := range best {
-		hits[i] = Hit{h.Key, rounded(h.Score), h.Score}
+		hits[i] = Hit{h.Key, top.Rounded(h.Score), h.Score}
 	}
 	s.release()
 	return hits
@@ -308,10 +308,4 @@ func (s *scan) release() {
 	s.fine.Reset(0)
 	s.query, s.coded, s.accept = nil, nil, nil
 	scans.Put(s)
-}
-
-// rounded returns a score as a Hit has it: one that no float32 has is the nearest that
-// is finite.
-func rounded(score float64) float32 {
-	return float32(max(-math.MaxFloat32, min(score, math.MaxFloat32)))
 }

@@ -3,6 +3,7 @@ package top
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -24,6 +25,12 @@ func (h Hit) Compare(g Hit) int {
 		return cmp.Compare(h.Part, g.Part)
 	}
 	return strings.Compare(h.Key, g.Key)
+}
+
+// Rounded returns a score as callers see it: where it is greater than any float32, it is
+// the greatest.
+func Rounded(score float64) float32 {
+	return float32(max(-math.MaxFloat32, min(score, math.MaxFloat32)))
 }
 
 // A Best keeps the K best hits it is given. The zero Best keeps none. It must not

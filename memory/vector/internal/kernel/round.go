@@ -13,12 +13,6 @@ type Rounding struct {
 	sum, fineSum   [4]int32
 }
 
-// NewRounding returns a Rounding to multiples of step and, unless it is 0, of fineStep,
-// whose inverses are given.
-func NewRounding(step, inverse, fineStep, fineInverse float64) Rounding {
-	return Rounding{Step: step, Inverse: inverse, FineStep: fineStep, FineInverse: fineInverse}
-}
-
 // Sums returns what the integers of Round add up to.
 func (r *Rounding) Sums() (coarse, fine int32) {
 	for i := range r.sum {

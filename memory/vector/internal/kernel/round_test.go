@@ -25,7 +25,7 @@ func requireRound(t *testing.T, x []float32, most int, finer bool, n int) {
 	if finer {
 		fineStep, fineInverse = step/float64(2*most), float64(2*most)/step
 	}
-	begin := NewRounding(step, 1/step, fineStep, fineInverse)
+	begin := Rounding{Step: step, Inverse: 1 / step, FineStep: fineStep, FineInverse: fineInverse}
 	want := begin
 	coarse, fine := make([]int8, len(x)), make([]int8, len(x))
 	portable.Round(&want, coarse, fine, x)
@@ -107,7 +107,7 @@ func BenchmarkRound(b *testing.B) {
 	for _, s := range Sets() {
 		b.Run(s.Name, func(b *testing.B) {
 			for b.Loop() {
-				r := NewRounding(1, 1, 1./254, 254)
+				r := Rounding{Step: 1, Inverse: 1, FineStep: 1. / 254, FineInverse: 254}
 				s.Round(&r, coarse, fine, x)
 			}
 		})
