@@ -142,14 +142,15 @@ func check(root, version string) (wrong, steps []string, err error) {
 }
 
 // modules returns the modules below root: the root, then the others by directory.
-// Directories that the go command passes over are passed over.
+// Directories that the go command passes over are passed over, and internal ones, whose
+// modules nobody can require.
 func modules(root string) (all []*module, err error) {
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if base := d.Name(); d.IsDir() && name != root &&
-			(strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "vendor") {
+			(strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") || base == "testdata" || base == "vendor" || base == "internal") {
 			return fs.SkipDir
 		}
 		if d.IsDir() || d.Name() != "go.mod" {

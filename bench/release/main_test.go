@@ -26,6 +26,7 @@ func newRepo(t *testing.T) repo {
 	r.write("go.mod", "module example.com/m\n\ngo 1.26.0\n")
 	r.write("m.go", "package m\n")
 	r.write("testdata/go.mod", "module no.such\n")
+	r.write("tools/internal/gen/go.mod", "module gen\n") // nobody could import it
 	r.write("tools/go.mod", "module example.com/m/tools\n\ngo 1.26.0\n\nrequire example.com/m v0.1.0\n")
 	r.write("bench/go.mod", "module example.com/m/bench\n\ngo 1.26.0\n\nrequire (\n\texample.com/m v0.1.0\n\texample.com/m/tools v0.1.0\n\texample.com/other v1.2.3\n)\n")
 	r.commit()
