@@ -81,7 +81,7 @@ func TestBytes(t *testing.T) {
 			}
 			is := (heap() - before) / len(xs)
 			t.Logf("%d bytes, %d a vector, predicted %d", is, is/xs[0].Len(), xs[0].Bytes())
-			require.InEpsilon(t, is, xs[0].Bytes(), 0.1)
+			require.InEpsilon(t, is, xs[0].Bytes(), 0.12, "its map of keys is less full after deletes: 0.1, seldom more")
 			runtime.KeepAlive(xs)
 		})
 	}
