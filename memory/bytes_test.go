@@ -25,6 +25,9 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("sizes are those of 64 bits")
 	}
+	if testing.Short() {
+		t.Skip("fills spaces of 24 kinds")
+	}
 	vector := func(i, dim int) []float32 {
 		v := make([]float32, dim)
 		for j := range v {

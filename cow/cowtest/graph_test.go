@@ -54,21 +54,14 @@ func inAny(typ reflect.Type) []Place {
 	}}
 }
 
-func family[T any]() []Place {
-	return slices.Concat(
-		inStores[Node[T]](), inStores[Ring[T]](), inStores[Arena[T]](), inStores[Pair[T]](), inStores[Both[T]](),
-		inStores[Optional[T]](), inStores[Table[T]](), inStores[Heap[T]](), inStores[Bag[T]](), inStores[Deep[T]](),
-		inStores[Box[T]](), inStores[Network[T]](), inStores[Vertex[T]](), inStores[Array[T]](), inStores[Window[T]](),
-		inStores[Keyed[T]](), inStores[Trie[T]](), inStores[Linked[T]](), inStores[Single[T]](), inStores[Twin[T]](),
-	)
-}
-
 // allPlaces are those of all types in an any, and of some by type, each of which
-// makes stores to be compiled. Package snapshot has them all.
+// makes stores to be compiled.
 func allPlaces() []Place {
 	all := slices.Concat(
 		inStores[Flags](), inStores[Bytes](), inStores[Tree](), inStores[Chain](), inStores[Entity](), inStores[Buffer](),
-		inStores[Matrix](), inStores[Queue](), inStores[Doc](), inStores[Std](), inStores[Own](), family[any](),
+		inStores[Matrix](), inStores[Queue](), inStores[Doc](), inStores[Std](), inStores[Own](),
+		inStores[Ring[any]](), inStores[Arena[any]](), inStores[Both[any]](), inStores[Table[any]](), inStores[Network[any]](),
+		inStores[Window[any]](),
 	)
 	for _, typ := range Types() {
 		all = append(all, inAny(typ)...)

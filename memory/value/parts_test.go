@@ -53,7 +53,7 @@ func TestAFewPartsAgainAndAgain(t *testing.T) {
 	}
 	// Many parts may have one in common.
 	shared := map[string]any{"n": 1}
-	all := make([]any, 100_000)
+	all := make([]any, 30_000)
 	for i := range all {
 		all[i] = []any{i, shared}
 	}

@@ -121,7 +121,11 @@ type version struct {
 }
 
 func TestTreesAgainstAModel(t *testing.T) {
-	for seed := range uint64(40) {
+	seeds := uint64(40)
+	if testing.Short() {
+		seeds = 8
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			keys, rows := 1+rng.IntN(300), 1+rng.IntN(20)
