@@ -35,13 +35,14 @@ func thisHost() result.Host {
 	return h
 }
 
-// revision asks git, since the go command need not have.
+// revision asks git, since the go command need not have. A report is no change of what
+// is measured.
 func revision() (commit string, modified bool) {
 	out, err := exec.Command("git", "rev-parse", "HEAD").Output()
 	if err != nil {
 		return "", false
 	}
-	changes, err := exec.Command("git", "status", "--porcelain").Output()
+	changes, err := exec.Command("git", "status", "--porcelain", ":/", ":(top,exclude)bench/results").Output()
 	return strings.TrimSpace(string(out)), err != nil || len(changes) > 0
 }
 

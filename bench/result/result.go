@@ -54,7 +54,7 @@ type Workload struct {
 	Axis    string   `json:"axis,omitempty"` // what X of the cases is: "keys", "goroutines", "cores"; empty: the cases are no curve
 	Columns []Column `json:"columns"`        // the first is what the workload is about
 	Cases   []Case   `json:"cases"`
-	Commit  string   `json:"commit,omitempty"` // where it is not that of the report
+	Commit  string   `json:"commit,omitempty"` // and the processor, where they are not those of the report
 	Unable  []string `json:"unable,omitempty"` // IDs of stores that cannot do it
 }
 
@@ -110,7 +110,7 @@ type Bar struct {
 	Bar   float64 `json:"bar"`   // the most it may be; 0: for information
 	Pass  bool    `json:"pass"`
 
-	Commit string `json:"commit,omitempty"` // where it is not that of the report
+	Commit string `json:"commit,omitempty"` // and the processor, where they are not those of the report
 }
 
 // CommitText returns the commit, and says if the code was not that of it.
@@ -140,7 +140,9 @@ func Read(from io.Reader) (*Report, error) {
 // same, or beside them. What was measured of others stays.
 func (r *Report) Update(newer *Report) {
 	commit := newer.Host.CommitText()
-	if commit == r.Host.CommitText() {
+	if newer.Host.CPU != r.Host.CPU {
+		commit += " on " + newer.Host.CPU
+	} else if commit == r.Host.CommitText() {
 		commit = ""
 	}
 	for _, w := range newer.Workloads {

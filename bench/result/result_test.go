@@ -217,6 +217,12 @@ func TestUpdate(t *testing.T) {
 	require.Equal(t, sample().Host.Commit+" with changes", r.Workloads[0].Commit)
 
 	r, newer = sample(), sample()
+	newer.Host.CPU = "Babbage 1"
+	r.Update(newer)
+	require.Equal(t, sample().Host.Commit+" on Babbage 1", r.Workloads[0].Commit)
+	require.Contains(t, r.hostMarkdown(), " on Babbage 1.\n")
+
+	r, newer = sample(), sample()
 	newer.Bars = nil
 	r.Update(newer)
 	require.Equal(t, sample(), r, "the same commit, and no bars")
