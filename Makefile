@@ -76,7 +76,7 @@ bench:
 bench-full:
 	cd bench && $(GO) run . -matrix full -bars -out $(OUT)
 
-# Every figure that the project promises, beside its peers: about eight minutes.
+# Every figure that the project promises, beside its peers: about eleven minutes.
 bars:
 	cd bench && $(GO) run . -bars
 
