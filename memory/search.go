@@ -34,8 +34,9 @@ type SearchOptions struct {
 	Metric   Metric  // of vectors
 
 	// Below says that the spaces below are searched too, as if all were one: all of a
-	// user's, or all users'. That takes time proportional to their number, besides what
-	// the search of one such space takes.
+	// user's, or all users'. With Prefix, the last word stands for what begins with it in
+	// each space by itself. Below takes time proportional to the number of spaces, besides
+	// what the search of one such space takes.
 	Below bool
 
 	// Prefix says that the last word may be the beginning of one, as somebody is still
@@ -82,7 +83,7 @@ type Hit struct {
 func (h Hit) Space() []string { return decodePath(h.space) }
 
 // Search returns the entries whose vectors are most like v, the best first, those
-// of equal scores by space and key. It is exact. The errors are those of vectors, and
+// of scores that are equal before they are rounded by space and key. It is exact. The errors are those of vectors, and
 // ErrOptions. It takes time proportional to the number of vectors in the space. With
 // Below, spaces whose vectors have another dimension are passed over, unless all have:
 // that is ErrDimension.

@@ -199,10 +199,54 @@ func TestPlaces(t *testing.T) {
 	require.Equal(t, []string{"Caroline’s=carolin", "a=a"}, got, "of a word that is being typed, and of a stop word in quotes")
 }
 
+// A word of UAX 29 may be of two scripts.
+func TestWordsOfTwoScripts(t *testing.T) {
+	const text = "GPU서버를 샀다. K팝스타 2024년 USB_포트 서버GPU iPhoneを買う ＡＢＣ々 서버’s"
+	var x *Index
+	x = x.Set("a", Tokenize(slices.Values([]string{text})))
+	for query, want := range map[string]int{
+		"서버": 1, "GPU서버": 1, "gpu": 1, "팝스타": 1, "2024": 1, "년": 1, "usb": 1, "포트": 1, "iphone": 1, "買う": 1, "abc々": 1, "pu서": 0, "버를샀": 1, "를샀": 0,
+	} {
+		for _, prefix := range []bool{false, true} {
+			hits, err := x.Search(query, Options{Prefix: prefix})
+			require.NoError(t, err)
+			if prefix && query == "pu서" {
+				want = 1 // 서 begins 서버
+			}
+			require.Len(t, hits, want, "%s, %v", query, prefix)
+		}
+	}
+	var got []string
+	for _, p := range (*Analyzer)(nil).Places("서버’s 々ＡＢＣ USB", Options{}, slices.Values([]string{text})) {
+		got = append(got, text[p.From:p.To])
+	}
+	require.Equal(t, []string{"서버", "USB", "서버", "ＡＢＣ", "々", "서버"}, got)
+}
+
+func TestQuotesInWords(t *testing.T) {
+	const doc = `חיילי צה"ל באו`
+	texts := func(string) iter.Seq[string] { return slices.Values([]string{doc}) }
+	var x *Index
+	x = x.Set("a", Tokenize(texts("")))
+	for _, o := range []Options{{}, {Texts: texts}} {
+		for query, want := range map[string]int{`צה"ל`: 1, `"צה"ל"`: 1, `ל`: 0} {
+			hits, err := x.Search(query, o)
+			require.NoError(t, err)
+			require.Len(t, hits, want, query)
+		}
+	}
+	inches := Func(func(text string) iter.Seq[string] { return slices.Values(strings.Split(text, ",")) })
+	x = (*Index)(nil).Set("a", inches.Tokenize(slices.Values([]string{`5" pipe,board`})))
+	hits, err := x.Search(`5" pipe`, Options{})
+	require.NoError(t, err)
+	require.Len(t, hits, 1, "without Texts, quotes mean nothing")
+}
+
 // Whatever the text, tokens stand in it in order, are UTF-8 of a length, and come
 // out the same again.
 func FuzzAnalyze(f *testing.F) {
 	f.Add("The quick\nbrown fox's e\u0301 日本go語 ｶﾀ \xff l'avion ß s' 's '")
+	f.Add("GPU서버’s USB_포트 々ＡＢＣ צה\"ל")
 	f.Add("''' \ufffd\xe2\x82 ἀἁ ẗ \u0301\u0301 ﾞ ﷺ İ ŉ")
 	f.Fuzz(func(t *testing.T, text string) {
 		for code, a := range languages {
@@ -212,6 +256,9 @@ func FuzzAnalyze(f *testing.F) {
 			c.scan(text, func(tok token) {
 				if tok.term == "" || len(tok.term) > 2*maxToken || !utf8.ValidString(tok.term) || tok.from >= tok.to || tok.to > len(text) || tok.from < last {
 					t.Fatalf("%s: %+v after %d in %q", code, tok, last, text)
+				}
+				if utf8.ValidString(text) && !utf8.ValidString(text[tok.from:tok.to]) {
+					t.Fatalf("%s: %+v cuts a rune of %q", code, tok, text)
 				}
 				last = tok.from
 			})

@@ -27,7 +27,10 @@ func (q *parsed) parse(a *Analyzer, text string, o Options) {
 	*q = parsed{how: a, quotes: o.Texts != nil}
 	c := counters.Get().(*counter)
 	c.begin(a)
-	parts := strings.Split(text, `"`)
+	parts := []string{text}
+	if q.quotes {
+		parts = splitQuotes(text)
+	}
 	for i, part := range parts {
 		if o.Prefix && i == len(parts)-1 {
 			q.prefix, q.whole = c.unfinished(part, c.count)
@@ -47,6 +50,24 @@ func (q *parsed) parse(a *Analyzer, text string, o Options) {
 		}
 	}
 	q.words = c.finish()
+}
+
+// splitQuotes returns the parts of text between quotes. One between Hebrew letters is none:
+// it is how abbreviations are written.
+func splitQuotes(text string) (parts []string) {
+	from := 0
+	for i, r := range text {
+		if r != '"' {
+			continue
+		}
+		before, _ := utf8.DecodeLastRuneInString(text[:i])
+		behind, _ := utf8.DecodeRuneInString(text[i+1:])
+		if !unicode.Is(unicode.Hebrew, before) || !unicode.Is(unicode.Hebrew, behind) {
+			parts = append(parts, text[from:i])
+			from = i + 1
+		}
+	}
+	return append(parts, text[from:])
 }
 
 // hasPhrases reports whether each phrase stands in one of texts.

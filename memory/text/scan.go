@@ -68,25 +68,15 @@ func (s *scanner) scan(text string, f func(token)) {
 		}
 		run, alone = token{}, false
 	}
-	for it := words.FromString(text); it.Next(); {
-		word, from := it.Value(), it.Start()
-		if !isToken(word) {
-			flush()
-			continue
+	single := func(word string, from int) {
+		flush()
+		if term := s.term(word); term != "" {
+			f(token{term, strings.HasPrefix(term, stopMark), from, from + len(word)})
 		}
-		if r, _ := utf8.DecodeRuneInString(word); s.plain || !isCJK(r) {
-			flush()
-			if term := s.term(word); term != "" {
-				f(token{term, strings.HasPrefix(term, stopMark), from, from + len(word)})
-			}
-			continue
-		}
+	}
+	pairs := func(word string, from int) {
 		for i, r := range word {
-			r = widen(r)
-			next := token{string(r), false, from + i, from + i + utf8.RuneLen(r)}
-			if next.to > from+len(word) {
-				next.to = from + len(word)
-			}
+			next := token{string(widen(r)), false, from + i, from + i + utf8.RuneLen(r)}
 			if run.term != "" && run.to == next.from {
 				f(token{run.term + next.term, false, run.from, next.to})
 				run, alone = next, false
@@ -96,7 +86,46 @@ func (s *scanner) scan(text string, f func(token)) {
 			run, alone = next, true
 		}
 	}
+	for it := words.FromString(text); it.Next(); {
+		word, from := it.Value(), it.Start()
+		switch {
+		case !isToken(word):
+			flush()
+		case s.plain || !hasCJK(word):
+			single(word, from)
+		default: // Korean goes on in the word that Latin letters or numbers begin
+			for word != "" {
+				n, cjk := ofOneKind(word)
+				if cjk {
+					pairs(word[:n], from)
+				} else {
+					part := strings.TrimLeftFunc(word[:n], isJoint)
+					single(strings.TrimRightFunc(part, isJoint), from+n-len(part))
+				}
+				word, from = word[n:], from+n
+			}
+		}
+	}
 	flush()
+}
+
+// ofOneKind returns how many bytes at the begin of word are of scripts without words, or,
+// as cjk says, are not. Marks belong to what they are on.
+func ofOneKind(word string) (n int, cjk bool) {
+	for i, r := range word {
+		if is := isCJK(r); i == 0 {
+			cjk = is
+		} else if is != cjk && !unicode.IsMark(r) {
+			return i, cjk
+		}
+	}
+	return len(word), cjk
+}
+
+// isJoint reports whether r is what joins parts of a word, as "_" does. An apostrophe is a
+// part of what is behind it.
+func isJoint(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && !strings.ContainsRune("'’＇", r)
 }
 
 // spaced returns text with spaces for bytes that are not UTF-8: they part words,
@@ -177,6 +206,16 @@ func (s *scanner) unelided(word []byte) []byte {
 func isToken(word string) bool {
 	for _, r := range word {
 		if unicode.IsLetter(r) || unicode.IsNumber(r) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasCJK reports whether a rune of word is of such a script.
+func hasCJK(word string) bool {
+	for _, r := range word {
+		if isCJK(r) {
 			return true
 		}
 	}

@@ -42,7 +42,8 @@ func (a *Analyzer) Tokenize(texts iter.Seq[string]) Words {
 }
 
 // TokenizeWeighted is Tokenize of texts of which each token counts as many times as the
-// number beside its text says: a title 3 times, say. A text of 0 or less does not count.
+// number beside its text says: a title 3 times, say. A text of 0 or less does not count,
+// and more than 100 is 100.
 func (a *Analyzer) TokenizeWeighted(texts iter.Seq2[string, int]) Words {
 	c := counters.Get().(*counter)
 	c.words.analyzer = a.or()
