@@ -83,8 +83,8 @@ type Hit struct {
 func (h Hit) Space() []string { return decodePath(h.space) }
 
 // Search returns the entries whose vectors are most like v, the best first, those
-// of scores that are equal before they are rounded by space and key. It is exact. The errors are those of vectors, and
-// ErrOptions. It takes time proportional to the number of vectors in the space. With
+// of equal scores by space and key. It is exact: scores are compared before they are
+// rounded. The errors are those of vectors, and ErrOptions. It takes time proportional to the number of vectors in the space. With
 // Below, spaces whose vectors have another dimension are passed over, unless all have:
 // that is ErrDimension.
 func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {

@@ -53,7 +53,11 @@ func TestAFewPartsAgainAndAgain(t *testing.T) {
 	}
 	// Many parts may have one in common.
 	shared := map[string]any{"n": 1}
-	all := make([]any, 30_000)
+	n := 100_000
+	if testing.Short() {
+		n = 30_000
+	}
+	all := make([]any, n)
 	for i := range all {
 		all[i] = []any{i, shared}
 	}

@@ -81,7 +81,11 @@ func TestBytes(t *testing.T) {
 			}
 			is := (heap() - before) / len(xs)
 			t.Logf("%d bytes, %d a vector, predicted %d", is, is/xs[0].Len(), xs[0].Bytes())
-			require.InEpsilon(t, is, xs[0].Bytes(), 0.12, "its map of keys is less full after deletes: 0.1, seldom more")
+			limit := 0.1
+			if c.dim == 4 && c.write == "delete" {
+				limit = 0.12 // 0.09 to 0.11: after deletes its map of keys is less full than Bytes says
+			}
+			require.InEpsilon(t, is, xs[0].Bytes(), limit)
 			runtime.KeepAlive(xs)
 		})
 	}

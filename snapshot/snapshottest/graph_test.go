@@ -11,8 +11,6 @@ import (
 	. "github.com/cowstore/cowstore/snapshot/snapshottest"
 )
 
-// inMap is a map of pointers, and one of anything, with pointers or the values
-// themselves in it.
 // inMap is a Map of pointers. Each is one to compile.
 func inMap[V any]() Place {
 	return place(snapshot.New[string](snapshot.Options[*V]{}), Place{Type: reflect.TypeFor[V]()},
