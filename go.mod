@@ -9,6 +9,7 @@ require (
 	github.com/stretchr/testify v1.12.1
 	github.com/tphakala/simd v1.8.0
 	golang.org/x/sys v0.45.0
+	golang.org/x/text v0.37.0
 )
 
 require (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"unicode"
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/blevesearch/snowballstem/arabic"
@@ -39,8 +40,8 @@ import (
 // emoji are left out. So "3.14", "go.mod" and "snake_case" are one word each.
 // Upper case, full width, diacritics and the like do not count: "Café" is "cafe". In
 // languages other than English diacritics are a part of endings, though: there "aimées" is
-// "aimés", and "aimees" is neither. Texts and queries should be in NFC, the Unicode
-// form of composed characters: bring what is not to it before.
+// "aimés", and "aimees" is neither. Nor does it matter how characters are composed, as
+// words are brought to the Unicode form NFKC.
 // Possessives lose their 's, and, in French, Italian and Irish, words lose
 // what is elided in front of them. Stop words, such as "the", count for less, where
 // there is a list: in English, French, German, Spanish, Italian, Portuguese and
@@ -55,6 +56,7 @@ type Analyzer struct {
 	name  string
 	split func(text string) iter.Seq[string] // own tokens, or nil
 	plain bool                               // words in lower case, and that is it
+	cases unicode.SpecialCase                // beside those of all languages
 	stop  map[string]bool
 	stem  func(*snowballstem.Env) bool
 	elide map[string]bool // what is cut off in front of an apostrophe
@@ -77,7 +79,7 @@ func Language(code string) (*Analyzer, error) {
 	return nil, fmt.Errorf("%w: %q", ErrLanguage, code)
 }
 
-// Plain returns the Analyzer whose tokens are words in lower case, and nothing
+// Plain returns the Analyzer whose tokens are words in lower case and in NFC, and nothing
 // else: with stop words, diacritics and endings, and each Chinese character by
 // itself.
 func Plain() *Analyzer { return plain }
@@ -115,7 +117,7 @@ func newLanguages() map[string]*Analyzer {
 		"fi": {stem: finnish.Stem}, "fr": {stem: french.Stem}, "de": {stem: german.Stem}, "hu": {stem: hungarian.Stem},
 		"ga": {stem: irish.Stem}, "it": {stem: italian.Stem}, "no": {stem: norwegian.Stem}, "pt": {stem: portuguese.Stem},
 		"ro": {stem: romanian.Stem}, "ru": {stem: russian.Stem}, "es": {stem: spanish.Stem}, "sv": {stem: swedish.Stem},
-		"ta": {stem: tamil.Stem}, "tr": {stem: turkish.Stem},
+		"ta": {stem: tamil.Stem}, "tr": {stem: turkish.Stem, cases: unicode.TurkishCase},
 	}
 	for code, a := range as {
 		a.name, a.stop, a.elide = code, set(stopWords[code]), set(elisions[code])

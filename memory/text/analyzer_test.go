@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/text/unicode/norm"
 )
 
 // terms returns the tokens of text, in order.
@@ -43,6 +45,11 @@ func TestLanguages(t *testing.T) {
 		{"en", "世界 東京都 カタカナ 안녕 中", "世界 東京 京都 カタ タカ カナ 안녕 中"},
 		{"en", "日本go語", "日本 go 語"},
 		{"EN", "Universities", "univers"},
+		{"en", "co\u00adoperate wi\u200dth ﬁne Ⅷ", "cooper fine viii"},
+		{"en", "Ἀθῆναι ΑΘΗΝΑΙ Ἀχιλλεύς Й Ǿ ĳ", "αθηναι αθηναι αχιλλευσ и o ij"},
+		{"en", "コーヒー ｺｰﾋｰ ｶﾞｷﾞ カ\u3099 \u1112\u1161\u11ab\u1100\u1173\u11af 葛\U000e0100城", "コー ーヒ ヒー コー ーヒ ヒー ガギ ガ 한글 葛城"},
+		{"fr", "aime\u0301es aimées e\u0301taient", "aim aim"},
+		{"tr", "KIZLAR kızlar İSTANBUL istanbul", "kiz kiz istanbul istanbul"},
 		{"fr", "L'avion d’Hélène n'est pas aux chevaux qu'elles aiment", "avion helen cheval aiment"},
 		{"de", "Die Häuser und der Fußball der Kinder", "haus fussball kind"},
 		{"es", "Los niños están corriendo", "nin corr"},
@@ -248,6 +255,7 @@ func FuzzAnalyze(f *testing.F) {
 	f.Add("The quick\nbrown fox's e\u0301 日本go語 ｶﾀ \xff l'avion ß s' 's '")
 	f.Add("GPU서버’s USB_포트 々ＡＢＣ צה\"ל")
 	f.Add("''' \ufffd\xe2\x82 ἀἁ ẗ \u0301\u0301 ﾞ ﷺ İ ŉ")
+	f.Add("Hélène ḗ Ǖ ΰ Йод がパー 한국어 ấy ẞ Ω Å क़लम שּׁלום آب")
 	f.Fuzz(func(t *testing.T, text string) {
 		for code, a := range languages {
 			var c counter
@@ -263,6 +271,9 @@ func FuzzAnalyze(f *testing.F) {
 				last = tok.from
 			})
 			require.Equal(t, terms(a, text), terms(a, text))
+			if !strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Cf, r) }) { // of which UAX 29 makes exceptions
+				require.Equal(t, terms(a, norm.NFC.String(text)), terms(a, norm.NFD.String(text)), "%s: %+q", code, text)
+			}
 		}
 		for _, p := range (*Analyzer)(nil).Places(text, Options{Prefix: true}, slices.Values([]string{text})) {
 			_ = text[p.From:p.To]

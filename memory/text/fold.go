@@ -1,104 +1,104 @@
 package text
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
-// letters are what letters with diacritics are folded to: the first of each
-// string.
-var letters = []string{
-	"aàáâãäåāăąǎǟǡǻȁȃȧḁẚạảấầẩẫậắằẳẵặ", "bḃḅḇ", "cçćĉċčḉ", "dďđḋḍḏḑḓð", "eèéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ", "fḟ", "gĝğġģǧǵḡ",
-	"hĥħȟḣḥḧḩḫẖ", "iìíîïĩīĭįıǐȉȋḭḯỉị", "jĵǰ", "kķǩḱḳḵ", "lĺļľŀłḷḹḻḽ", "mḿṁṃ", "nñńņňǹṅṇṉṋ", "oòóôõöøōŏőơǒǫǭǿȍȏȫȭȯȱṍṏṑṓọỏốồổỗộớờởỡợ",
-	"pṕṗ", "rŕŗřȑȓṙṛṝṟ", "sśŝşšșṡṣṥṧṩſ", "tţťŧțṫṭṯṱẗ", "uùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự", "vṽṿ", "wŵẁẃẅẇẉẘ", "xẋẍ", "yýÿŷȳẏẙỳỵỷỹ", "zźżžẑẓẕ",
-	"αάἀἁὰᾶ", "εέἐἑὲ", "ηήἠἡὴῆ", "ιίϊΐἰἱὶῖ", "οόὀὁὸ", "υύϋΰὐὑὺῦ", "ωώὠὡὼῶ", "σς", "её", "یي", "کك",
+// lower returns the first maxToken bytes, or fewer so as not to cut a rune, of word in
+// lower case and in its usual form: in NFKC, or in NFC for the plain words, with one kind of
+// apostrophe, and without what cannot be seen, such as a soft hyphen. They are in the
+// scanner's buffer.
+func (s *scanner) lower(word string) []byte {
+	if low, ok := s.lowerASCII(word); ok {
+		return low
+	}
+	return s.lowerRunes(word)
 }
 
-// pairs are letters that are folded to two.
-var pairs = map[rune]string{'ß': "ss", 'æ': "ae", 'ǽ': "ae", 'œ': "oe", 'þ': "th", 'ĳ': "ij"}
-
-// narrow are the katakana of half width, from U+FF66 on, in full width.
-const narrow = "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
-
-var folds = newFolds()
-
-func newFolds() map[rune]rune {
-	m := map[rune]rune{}
-	for _, s := range letters {
-		base, n := utf8.DecodeRuneInString(s)
-		for _, r := range s[n:] {
-			m[r] = base
-		}
-	}
-	r := rune(0xff66)
-	for _, k := range narrow {
-		m[r] = k
-		r++
-	}
-	return m
-}
-
-// widen returns r as it is in its usual width.
-func widen(r rune) rune {
-	switch {
-	case r >= 0xff01 && r <= 0xff5e:
-		return r - 0xff01 + '!'
-	case r >= 0xff66 && r <= 0xff9d:
-		return folds[r]
-	case r == '’':
-		return '\''
-	}
-	return r
-}
-
-// lower appends word in lower case and usual width to buf, up to its capacity.
-func lower(buf []byte, word string) []byte {
-	for i := 0; i < len(word) && len(buf) < cap(buf); {
+// lowerASCII is lower where that is as simple as it is for English, and false elsewhere.
+func (s *scanner) lowerASCII(word string) (low []byte, ok bool) {
+	low = s.buf[:0]
+	for i := 0; i < len(word) && len(low) < maxToken; i++ {
 		c := word[i]
-		if c < utf8.RuneSelf {
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
+		if c >= utf8.RuneSelf || c == 'I' && s.cases != nil {
+			return nil, false
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		low = append(low, c)
+	}
+	return low, true
+}
+
+// lowerRunes is lower of any word.
+func (s *scanner) lowerRunes(word string) []byte {
+	buf := s.buf[:0]
+	for s.form.InitString(s.normal(), word); !s.form.Done(); {
+		for part := s.form.Next(); len(part) > 0; {
+			r, n := utf8.DecodeRune(part)
+			part = part[n:]
+			switch {
+			case r == '’':
+				r = '\''
+			case unicode.In(r, unicode.Cf, unicode.Variation_Selector):
+				continue
 			}
-			buf = append(buf, c)
-			i++
-			continue
+			r = s.cases.ToLower(r)
+			if len(buf)+utf8.RuneLen(r) > maxToken {
+				return buf
+			}
+			buf = utf8.AppendRune(buf, r)
 		}
-		r, n := utf8.DecodeRuneInString(word[i:])
-		r = unicode.ToLower(widen(r))
-		if len(buf)+utf8.RuneLen(r) > cap(buf) {
-			break
-		}
-		buf = utf8.AppendRune(buf, r)
-		i += n
 	}
 	return buf
 }
 
-// fold returns word, in lower case, without diacritics. It writes to word: what
-// comes out is never longer, but for the few letters that become two and are as
-// long.
-func fold(word []byte) []byte {
-	i := 0
-	for i < len(word) && word[i] < utf8.RuneSelf {
-		i++
+// normal returns the form that words are brought to.
+func (a *Analyzer) normal() norm.Form {
+	if a.plain {
+		return norm.NFC
 	}
-	out := word[:i]
-	for i < len(word) {
-		r, n := utf8.DecodeRune(word[i:])
-		i += n
+	return norm.NFKC
+}
+
+// simple are letters that Unicode does not take apart, though a reader may.
+var simple = map[rune]string{
+	'ð': "d", 'đ': "d", 'ħ': "h", 'ı': "i", 'ł': "l", 'ø': "o", 'ŧ': "t", 'ς': "σ", 'ي': "ی", 'ك': "ک",
+	'ß': "ss", 'æ': "ae", 'œ': "oe", 'þ': "th",
+}
+
+// fold returns word, in lower case, without diacritics.
+func fold(word []byte) []byte {
+	if isASCII(word) {
+		return word
+	}
+	var b strings.Builder
+	for _, r := range norm.NFD.String(string(word)) {
 		if isMark(r) {
 			continue
 		}
-		if p, ok := pairs[r]; ok {
-			out = append(out, p...)
+		if s, ok := simple[r]; ok {
+			b.WriteString(s)
 			continue
 		}
-		if f, ok := folds[r]; ok {
-			r = f
-		}
-		out = utf8.AppendRune(out, r)
+		b.WriteRune(r)
 	}
-	return out
+	return norm.NFC.Bytes([]byte(b.String()))
+}
+
+// isASCII reports whether all bytes of word are.
+func isASCII(word []byte) bool {
+	for _, c := range word {
+		if c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // isMark reports whether r is a mark on a letter that a reader may leave out:

@@ -145,7 +145,7 @@ func (s *scanner) prefix(text string, t token) string {
 	if s.split != nil {
 		return t.term
 	}
-	low := lower(s.buf[:0:maxToken], text[t.from:])
+	low := s.lower(text[t.from:])
 	if s.plain {
 		return string(low)
 	}

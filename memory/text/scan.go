@@ -9,6 +9,7 @@ import (
 
 	"github.com/blevesearch/snowballstem"
 	"github.com/clipperhouse/uax29/v2/words"
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxToken is the most bytes of a token that count.
@@ -32,19 +33,24 @@ const stopMark = "\x00"
 // take far longer to make than to look up and most words come again.
 type scanner struct {
 	*Analyzer
-	terms map[string]string // of words in lower case
+	terms map[string]string // of words: in lower case if they are ASCII, as they are otherwise
+	chars map[string]string // of characters without words
 	env   *snowballstem.Env
-	buf   [2 * maxToken]byte
+	form  norm.Iter
+	buf   [maxToken]byte
 }
 
-// maxTerms is how many words a scanner remembers.
-const maxTerms = 4096
+// maxTerms is how many words a scanner remembers, of up to maxRemembered bytes.
+const (
+	maxTerms      = 4096
+	maxRemembered = 4 * maxToken
+)
 
 func (s *scanner) begin(a *Analyzer) {
-	if s.Analyzer == a && len(s.terms) < maxTerms {
+	if s.Analyzer == a && len(s.terms) < maxTerms && len(s.chars) < maxTerms {
 		return
 	}
-	*s = scanner{Analyzer: a, terms: map[string]string{}, env: snowballstem.NewEnv("")}
+	*s = scanner{Analyzer: a, terms: map[string]string{}, chars: map[string]string{}, env: snowballstem.NewEnv("")}
 }
 
 // scan calls f with each token of text, in order.
@@ -75,15 +81,20 @@ func (s *scanner) scan(text string, f func(token)) {
 		}
 	}
 	pairs := func(word string, from int) {
-		for i, r := range word {
-			next := token{string(widen(r)), false, from + i, from + i + utf8.RuneLen(r)}
-			if run.term != "" && run.to == next.from {
+		for word != "" {
+			n := charLen(word)
+			next := token{s.char(word[:n]), false, from, from + n}
+			word, from = word[n:], from+n
+			switch {
+			case next.term == "": // what is not seen is a part of what is before it
+				run.to = next.to
+			case run.term != "" && run.to == next.from:
 				f(token{run.term + next.term, false, run.from, next.to})
 				run, alone = next, false
-				continue
+			default:
+				flush()
+				run, alone = next, true
 			}
-			flush()
-			run, alone = next, true
 		}
 	}
 	for it := words.FromString(text); it.Next(); {
@@ -110,12 +121,12 @@ func (s *scanner) scan(text string, f func(token)) {
 }
 
 // ofOneKind returns how many bytes at the begin of word are of scripts without words, or,
-// as cjk says, are not. Marks belong to what they are on.
+// as cjk says, are not. Marks, and letters such as "ー", belong to what they are behind.
 func ofOneKind(word string) (n int, cjk bool) {
 	for i, r := range word {
 		if is := isCJK(r); i == 0 {
 			cjk = is
-		} else if is != cjk && !unicode.IsMark(r) {
+		} else if is != cjk && (is || !unicode.In(r, unicode.M, unicode.Lm, unicode.Cf)) {
 			return i, cjk
 		}
 	}
@@ -155,16 +166,44 @@ func short(s string, n int) string {
 
 // term returns the term of a word, or "" if nothing is left of it.
 func (s *scanner) term(word string) string {
-	low := lower(s.buf[:0:maxToken], word)
-	if t, ok := s.terms[string(low)]; ok {
+	if low, ok := s.lowerASCII(word); ok {
+		if t, ok := s.terms[string(low)]; ok {
+			return t
+		}
+		word = string(low)
+		return remember(s.terms, word, s.reduce(low))
+	}
+	if t, ok := s.terms[word]; ok {
 		return t
 	}
-	raw := string(low)
-	t := s.reduce(low)
-	if len(s.terms) < maxTerms {
-		s.terms[raw] = t
+	return remember(s.terms, word, s.reduce(s.lowerRunes(word)))
+}
+
+// char returns the term of a character.
+func (s *scanner) char(c string) string {
+	if t, ok := s.chars[c]; ok {
+		return t
 	}
-	return t
+	return remember(s.chars, c, string(s.lowerRunes(c)))
+}
+
+// charLen returns how many bytes at the begin of word are one character.
+func charLen(word string) int {
+	_, n := utf8.DecodeRuneInString(word)
+	next, _ := utf8.DecodeRuneInString(word[n:])
+	switch {
+	case n == len(word), 0x4e00 <= next && next <= 0x9fff, 0xac00 <= next && next <= 0xd7a3: // ideographs, syllables
+		return n
+	}
+	return norm.NFKC.NextBoundaryInString(word, true)
+}
+
+// remember remembers what becomes of a word, or of a character, and returns it.
+func remember(terms map[string]string, word, term string) string {
+	if len(terms) < maxTerms && len(word) <= maxRemembered {
+		terms[strings.Clone(word)] = term
+	}
+	return term
 }
 
 // reduce returns the term of a word in lower case.
@@ -223,7 +262,7 @@ func hasCJK(word string) bool {
 }
 
 // isCJK reports whether r is of a script in which words are not told apart, or
-// are told apart where endings hide them.
+// are told apart where endings hide them. Tone marks are not.
 func isCJK(r rune) bool {
-	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x1100 && (r < 0x302a || r > 0x302f) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

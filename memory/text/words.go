@@ -25,6 +25,9 @@ type wordCount struct {
 	stop  bool   // a stop word, and never in quotes
 }
 
+// Analyzer returns what made w, nil for the zero Words.
+func (w Words) Analyzer() *Analyzer { return w.analyzer }
+
 // Tokenize returns the tokens of one document in English, as those of the nil
 // *Analyzer.
 func Tokenize(texts iter.Seq[string]) Words { return (*Analyzer)(nil).Tokenize(texts) }
