@@ -199,7 +199,7 @@ func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 		}
 	}
 	if next.value != was.value && next.value.Exists() && !s.t.texts.none {
-		sp.texts = sp.texts.Set(key, s.wordsOf(path, next.value))
+		sp.texts = sp.texts.Set(key, s.wordsOf(sp, path, next.value))
 	}
 	return nil
 }
@@ -220,12 +220,17 @@ type wordsKey struct {
 	value Value
 }
 
-// wordsOf returns the words of a value in a space.
-func (s *settler) wordsOf(path string, v Value) text.Words {
-	if w, ok := s.words[wordsKey{path, v}]; ok {
+// wordsOf returns the words of a value in a space, by the Analyzer that its index has.
+func (s *settler) wordsOf(sp *space, path string, v Value) text.Words {
+	w, ok := s.words[wordsKey{path, v}]
+	switch how := sp.texts.Analyzer(); {
+	case how == nil && ok, how != nil && w.Analyzer() == how:
 		return w
+	case how == nil:
+		return s.t.texts.wordsAhead(path, v)
+	default:
+		return s.t.texts.wordsOf(how, path, v)
 	}
-	return s.t.wordsOf(path, v)
 }
 
 // know says what the words of a value are, to be used for the next settle.

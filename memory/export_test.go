@@ -63,7 +63,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 			}
 		}
 		if !noText && e.value.Exists() {
-			sp.texts = sp.texts.Set(key, text.Tokenize(e.value.Texts()))
+			sp.texts = sp.texts.Set(key, s.space(path).texts.Analyzer().Tokenize(e.value.Texts()))
 			for t := range e.value.Texts() {
 				words[t] = true
 			}
@@ -176,6 +176,14 @@ func ClearInSmallSteps() (restore func()) {
 	clear, purge := clearAtOnce, purgeAtOnce
 	clearAtOnce, purgeAtOnce = 1, 3
 	return func() { clearAtOnce, purgeAtOnce = clear, purge }
+}
+
+// ReindexInSteps makes Reindex try again for more than so many entries, so often, until its
+// result is called.
+func ReindexInSteps(behind, tries int) (restore func()) {
+	b, r := behindAtMost, reindexTries
+	behindAtMost, reindexTries = behind, tries
+	return func() { behindAtMost, reindexTries = b, r }
 }
 
 // Cleared returns how many marks of what was cleared there are.

@@ -198,7 +198,7 @@ func (m *Memory) parse(line []byte) (imported, error) {
 	case !met["value"] && i.vector == nil:
 		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
 	}
-	i.words = m.wordsOf(i.space, i.value)
+	i.words = m.texts.wordsAhead(i.space, i.value)
 	return i, nil
 }
 

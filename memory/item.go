@@ -80,7 +80,7 @@ func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 	if !frozen.Exists() {
 		frozen, _ = Freeze(nil) // what is Absent would be no value
 	}
-	return &draft{value: frozen, words: m.wordsOf(space, frozen)}, nil
+	return &draft{value: frozen, words: m.texts.wordsAhead(space, frozen)}, nil
 }
 
 // embed makes a draft of a vector and its metadata.

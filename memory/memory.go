@@ -43,13 +43,14 @@ type Options struct {
 
 	// AnalyzerOf says it for the space of that path; nil, or where it returns nil:
 	// Analyzer. Like TextOf it is called whenever the index is derived, on replicas and
-	// when a DB is opened too: it must always return the same for the same, without
-	// using the Memory, from any number of goroutines at once.
+	// when a DB is opened too, from any number of goroutines at once, and must not use the
+	// Memory. A space with text keeps the Analyzer it has, until Space.Reindex.
 	AnalyzerOf func(space []string) *text.Analyzer
 
 	// TextOf says what the text of a value is, in the space of that path: strings, each
 	// with how many times its words count; of 0 or less, not at all. nil: every string
-	// in the value, once.
+	// in the value, once. It must always return the same for the same, or else what it
+	// returned before be replaced by Space.Reindex.
 	TextOf func(space []string, v Value) iter.Seq2[string, int]
 
 	// Name is what the names of the tables begin with; "": "memory". It tells several

@@ -674,6 +674,8 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 			x.sweepAll()
 		case 5:
 			x.imports()
+		case 6:
+			x.reindex()
 		default:
 			x.write()
 		}
@@ -720,6 +722,17 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 		x.check(k.s, k.want, true)
 	}
 	x.checkExport()
+}
+
+// reindex indexes the text of a space anew, which nobody sees but by the version.
+func (x *modelTest) reindex() {
+	time.Sleep(time.Nanosecond)
+	rev, err := x.m.Space(modelPaths[modelSpaces[x.r.IntN(len(modelSpaces))]]...).Reindex()
+	require.NoError(x.t, err)
+	if rev > 0 {
+		require.Equal(x.t, rev, x.m.Load().Version())
+	}
+	x.published()
 }
 
 // forkAndMerge forks a snapshot of now or before, writes to both sides, and merges

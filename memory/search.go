@@ -185,8 +185,14 @@ func (v SpaceSnapshot) fitting(spaces []SpaceSnapshot, query string, o *SearchOp
 	}
 	quotes := strings.Contains(query, `"`)
 	parts := make([]text.Part, len(spaces))
+	if by.texts != nil && by.texts.analyzerOf != nil {
+		by.how = make(map[string]*text.Analyzer, len(spaces))
+	}
 	for i, w := range spaces {
 		parts[i] = text.Part{Index: w.s.space(w.path).texts, Accept: w.accept(o.Filter)}
+		if by.how != nil {
+			by.how[w.path] = parts[i].Index.Analyzer()
+		}
 		if quotes {
 			parts[i].Texts = w.textsOf
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"log"
+	"sync/atomic"
 
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/text"
@@ -57,6 +58,35 @@ func ExampleSearchOptions_prefix() {
 	}
 	fmt.Println(hits[0].Key, len(hits[0].Matches()))
 	// Output: trip 2
+}
+
+func ExampleSpace_Reindex() {
+	french, err := text.Language("fr")
+	if err != nil {
+		log.Fatal(err)
+	}
+	var language atomic.Pointer[text.Analyzer] // of all users; nil: English
+	m := memory.New(memory.Options{AnalyzerOf: func([]string) *text.Analyzer { return language.Load() }})
+	s := m.Space("user", "ada")
+	if _, err := s.Put("k", "Les chevaux"); err != nil {
+		log.Fatal(err)
+	}
+	language.Store(french)
+	for _, reindex := range []bool{false, true} {
+		if reindex {
+			if _, err := s.Reindex(); err != nil {
+				log.Fatal(err)
+			}
+		}
+		hits, err := s.SearchText("cheval", memory.SearchOptions{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(len(hits))
+	}
+	// Output:
+	// 0
+	// 1
 }
 
 func ExampleOptions_textOf() {

@@ -20,11 +20,20 @@ type sought struct {
 	query   string
 	options text.Options
 	texts   *texts
+	how     map[string]*text.Analyzer // by space, where it is not that of all
+}
+
+// in returns what the texts of a space were analyzed by.
+func (s *sought) in(path string) *text.Analyzer {
+	if s.how != nil {
+		return s.how[path]
+	}
+	return s.texts.analyzer
 }
 
 // Matches returns where the text of the entry fits the query that found it, in order:
 // why it is a hit, to be shown to a person. It is empty for a search for a vector, and
-// says nothing of places where Options.Analyzer is a text.Func. It reads the text anew,
+// says nothing of places where the Analyzer is a text.Func. It reads the text anew,
 // which takes time proportional to it.
 func (h Hit) Matches() []Match {
 	if h.found == nil {
@@ -35,7 +44,7 @@ func (h Hit) Matches() []Match {
 		texts = append(texts, t)
 	}
 	var matches []Match
-	for _, p := range h.found.texts.analyzerFor(h.space).Places(h.found.query, h.found.options, slices.Values(texts)) {
+	for _, p := range h.found.in(h.space).Places(h.found.query, h.found.options, slices.Values(texts)) {
 		matches = append(matches, Match{texts[p.Text], p.From, p.To, p.Term})
 	}
 	return matches

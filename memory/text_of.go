@@ -15,7 +15,7 @@ type texts struct {
 	textOf     func(space []string, v Value) iter.Seq2[string, int]
 }
 
-// analyzerFor returns the Analyzer of a space.
+// analyzerFor returns the Analyzer that the index of a space begins with: it keeps it.
 func (t *texts) analyzerFor(path string) *text.Analyzer {
 	if t.analyzerOf != nil {
 		if a := t.analyzerOf(decodePath(path)); a != nil {
@@ -48,12 +48,20 @@ func (t *texts) weighted(path string, v Value) iter.Seq2[string, int] {
 }
 
 // wordsOf returns the words of a value in a space, which the text index is made of.
-func (t *tables) wordsOf(path string, v Value) text.Words {
+func (t *texts) wordsOf(how *text.Analyzer, path string, v Value) text.Words {
 	switch {
-	case t.texts.none, !v.Exists():
+	case t.none, !v.Exists():
 		return text.Words{}
-	case t.texts.textOf != nil:
-		return t.texts.analyzerFor(path).TokenizeWeighted(t.texts.weighted(path, v))
+	case t.textOf != nil:
+		return how.TokenizeWeighted(t.weighted(path, v))
 	}
-	return t.texts.analyzerFor(path).Tokenize(v.Texts())
+	return how.Tokenize(v.Texts())
+}
+
+// wordsAhead is wordsOf for a space that has no index yet, or has it as analyzerFor says.
+func (t *texts) wordsAhead(path string, v Value) text.Words {
+	if t.none {
+		return text.Words{}
+	}
+	return t.wordsOf(t.analyzerFor(path), path, v)
 }

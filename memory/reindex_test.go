@@ -1,0 +1,236 @@
+package memory_test
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow/cowtest"
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/text"
+)
+
+// languages says what the language of all spaces is.
+type languages struct{ is atomic.Pointer[text.Analyzer] }
+
+func (l *languages) of([]string) *text.Analyzer { return l.is.Load() }
+
+func (l *languages) set(t *testing.T, code string) {
+	a, err := text.Language(code)
+	require.NoError(t, err)
+	l.is.Store(a)
+}
+
+// The Analyzer of a space changes when it is indexed anew, as one version, and not before.
+func TestReindex(t *testing.T) {
+	var l languages
+	m := memory.New(memory.Options{AnalyzerOf: l.of})
+	replica := memory.New(memory.Options{})
+	cowtest.Follow(t, replica.DB(), m.DB())
+	s := m.Space("s")
+	rev, err := s.Reindex()
+	require.NoError(t, err)
+	require.Zero(t, rev, "nothing to index")
+	_, err = s.Put("a", "Les chevaux mangeaient")
+	require.NoError(t, err)
+	_, err = s.PutVector("v", []float32{1}, nil)
+	require.NoError(t, err)
+	_, err = m.Space("t").Put("a", "Les chevaux mangeaient")
+	require.NoError(t, err)
+
+	l.set(t, "fr")
+	_, err = s.Put("b", "Un cheval") // in an index that is English yet
+	require.NoError(t, err)
+	before := m.Load()
+	found := func(s memory.SpaceSnapshot, query string, keys ...string) {
+		t.Helper()
+		hits, err := s.SearchText(query, memory.SearchOptions{})
+		require.NoError(t, err)
+		var is []string
+		for _, h := range hits {
+			is = append(is, h.Key)
+			require.NotEmpty(t, h.Matches())
+		}
+		slices.Sort(is)
+		require.Equal(t, keys, is, query)
+	}
+	found(s.Load(), "cheval", "b")
+	found(s.Load(), "chevaux", "a")
+
+	rev, err = s.Reindex()
+	require.NoError(t, err)
+	require.Equal(t, before.Version()+1, rev)
+	require.Equal(t, rev, m.Load().Version())
+	found(s.Load(), "cheval", "a", "b")
+	found(s.Load(), "manger", "a")
+	found(s.In(before), "cheval", "b")
+	found(s.In(before), "chevaux", "a")
+	found(m.Load().Space("t"), "cheval")
+	hits, err := m.Space().SearchText("cheval", memory.SearchOptions{Below: true})
+	require.NoError(t, err)
+	require.Len(t, hits, 2)
+	require.NoError(t, m.CheckDerived())
+	require.Equal(t, 4, m.Load().Len())
+	require.Equal(t, rev, replica.Load().Version())
+	found(replica.Load().Space("s"), "cheval", "b")
+	for c := range m.Load().Space("s").List(memory.ListOptions{}) {
+		require.Less(t, c.Revision, rev, "no entry was written")
+	}
+
+	_, err = s.Put("c", "des chevaux")
+	require.NoError(t, err)
+	found(s.Load(), "cheval", "a", "b", "c")
+	require.NoError(t, m.CheckDerived())
+
+	none := memory.New(memory.Options{NoText: true}).Space("s")
+	_, err = none.Put("a", "text")
+	require.NoError(t, err)
+	rev, err = none.Reindex()
+	require.NoError(t, err)
+	require.Zero(t, rev)
+}
+
+// Places are those of the index that was searched.
+func TestReindexAndMatches(t *testing.T) {
+	var l languages
+	m := memory.New(memory.Options{AnalyzerOf: l.of})
+	s := m.Space("s")
+	_, err := s.Put("a", "un cheval, des chevaux")
+	require.NoError(t, err)
+	l.set(t, "fr")
+	for _, want := range []int{1, 2} {
+		hits, err := s.SearchText("cheval", memory.SearchOptions{})
+		require.NoError(t, err)
+		require.Len(t, hits[0].Matches(), want)
+		_, err = s.Reindex()
+		require.NoError(t, err)
+	}
+}
+
+// What TextOf leaves out by now goes, to the last text too.
+func TestReindexByOtherTexts(t *testing.T) {
+	var off atomic.Bool
+	m := memory.New(memory.Options{TextOf: func(_ []string, v memory.Value) iter.Seq2[string, int] {
+		return func(yield func(string, int) bool) {
+			if !off.Load() {
+				yield(v.String(), 1)
+			}
+		}
+	}})
+	s := m.Space("s")
+	_, err := s.Put("a", "alpha")
+	require.NoError(t, err)
+	off.Store(true)
+	for want := m.Load().Version() + 1; ; want = 0 {
+		rev, err := s.Reindex()
+		require.NoError(t, err)
+		require.Equal(t, want, rev)
+		require.Empty(t, hitKeys(s.SearchText("alpha", memory.SearchOptions{})))
+		if want == 0 {
+			break
+		}
+	}
+}
+
+// What is written while the index is made is in it, and what is cleared is not.
+func TestReindexFollowsWrites(t *testing.T) {
+	t.Cleanup(memory.ClearInSmallSteps())
+	write := func(s memory.Space) {
+		_, err := s.Put("b", "beta")
+		require.NoError(t, err)
+		require.True(t, removed(s.Delete("c")))
+	}
+	clearIt := func(s memory.Space) {
+		require.Equal(t, 10, count(s.Clear()))
+		_, err := s.Put("b", "beta")
+		require.NoError(t, err)
+	}
+	for _, c := range []struct {
+		name  string
+		write func(memory.Space)
+		left  []string
+		tries int
+	}{{"writes", write, strings.Split("abdefghij", ""), 1}, {"writes in steps", write, strings.Split("abdefghij", ""), 3}, {"clear", clearIt, []string{"b"}, 1}} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Cleanup(memory.ReindexInSteps(0, c.tries))
+			var s memory.Space
+			indexing := false
+			m := memory.New(memory.Options{TextOf: func(_ []string, v memory.Value) iter.Seq2[string, int] {
+				if indexing { // no lock is held
+					indexing = false
+					c.write(s)
+				}
+				return func(yield func(string, int) bool) { yield(v.String(), 1) }
+			}})
+			s = m.Space("s")
+			for key := range strings.SplitSeq("abcdefghij", "") {
+				_, err := s.Put(key, "alpha")
+				require.NoError(t, err)
+			}
+			indexing = true
+			_, err := s.Reindex()
+			require.NoError(t, err)
+			require.NoError(t, m.CheckDerived())
+			require.ElementsMatch(t, c.left, hitKeys(s.SearchText("alpha beta", memory.SearchOptions{})))
+			_, err = m.Sweep()
+			require.NoError(t, err)
+			require.NoError(t, m.CheckDerived())
+		})
+	}
+}
+
+// An index that is made beside writes, in steps or at once, is as one that is made of
+// what is there after them.
+func TestReindexBesideWrites(t *testing.T) {
+	for _, c := range []struct{ behind, tries int }{{0, 1}, {0, 3}, {2, 1000}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			t.Cleanup(memory.ReindexInSteps(c.behind, c.tries))
+			t.Cleanup(memory.ClearInSmallSteps())
+			var l languages
+			m := memory.New(memory.Options{AnalyzerOf: l.of})
+			s := m.Space("s")
+			const writers = 3
+			n := quicker(400)
+			var wg sync.WaitGroup
+			for w := range writers {
+				wg.Go(func() {
+					for i := range n {
+						key := fmt.Sprint(i % 20)
+						var err error
+						switch i % 10 {
+						case 3:
+							_, err = s.Delete(key)
+						case 7:
+							if i%50 == 7 {
+								_, err = s.Clear()
+							}
+						default:
+							_, err = s.Put(key, fmt.Sprintf("chevaux %d %d", w, i))
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			for i := range n / 10 {
+				l.set(t, []string{"fr", "en"}[i%2])
+				_, err := s.Reindex()
+				require.NoError(t, err)
+			}
+			wg.Wait()
+			l.set(t, "fr")
+			_, err := s.Reindex()
+			require.NoError(t, err)
+			require.NoError(t, m.CheckDerived())
+			require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100})), s.Len())
+		})
+	}
+}
