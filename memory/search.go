@@ -123,7 +123,7 @@ func (v SpaceSnapshot) nearest(spaces []SpaceSnapshot, query []float32, o *Searc
 		if err != nil {
 			return nil, spaceError(w.path, err)
 		}
-		fits = fits || len(found) > 0 || w.s.space(w.path).vectors.Len() > 0
+		fits = fits || len(found) > 0 || w.hasVector()
 		best = slices.Grow(best, len(found))
 		for _, h := range found {
 			best = append(best, top.Hit{Key: h.Key, Score: h.Exact, Part: i})
@@ -149,6 +149,9 @@ func (v SpaceSnapshot) nearest(spaces []SpaceSnapshot, query []float32, o *Searc
 // hasVector reports whether an entry of the space has a vector: one that has expired
 // and is not swept does not.
 func (v SpaceSnapshot) hasVector() bool {
+	if sp := v.s.space(v.path); sp.expiring == 0 || sp.vectors.Len() == 0 {
+		return sp.vectors.Len() > 0
+	}
 	for e := range v.List(ListOptions{}) {
 		if e.Dim > 0 {
 			return true

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -210,6 +212,24 @@ func TestPhrasesAndPrefixes(t *testing.T) {
 		require.NoError(t, err)
 		require.ElementsMatch(t, c.want, found(hits), c.query)
 	}
+}
+
+// Whether a search has the dimension of anything, what has expired does not say.
+func TestAnExpiredVectorHasNoDimension(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		_, err := m.Space("s", "a").PutItem("k", memory.Item{Vector: []float32{1, 0}, TTL: time.Second})
+		require.NoError(t, err)
+		_, err = m.Space("s", "b").PutVector("k", []float32{1, 0, 0}, nil)
+		require.NoError(t, err)
+		search := func() ([]memory.Hit, error) {
+			return m.Space("s").Search([]float32{1, 0}, memory.SearchOptions{Below: true})
+		}
+		require.Equal(t, []string{"k"}, hitKeys(search()))
+		time.Sleep(2 * time.Second)
+		_, err = search()
+		require.ErrorIs(t, err, memory.ErrDimension)
+	})
 }
 
 // What is text, how much of it counts, and its language are up to the space.
