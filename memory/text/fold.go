@@ -21,39 +21,45 @@ func (s *scanner) lower(word string) []byte {
 
 // lowerASCII is lower where that is as simple as it is for English, and false elsewhere.
 func (s *scanner) lowerASCII(word string) (low []byte, ok bool) {
-	low = s.buf[:0]
-	for i := 0; i < len(word) && len(low) < maxToken; i++ {
+	low = s.buf[:min(len(word), maxToken)]
+	for i := range low {
 		c := word[i]
-		if c >= utf8.RuneSelf || c == 'I' && s.cases != nil {
+		if c >= utf8.RuneSelf {
 			return nil, false
 		}
 		if 'A' <= c && c <= 'Z' {
+			if c == 'I' && s.cases != nil {
+				return nil, false
+			}
 			c += 'a' - 'A'
 		}
-		low = append(low, c)
+		low[i] = c
 	}
 	return low, true
 }
 
+// maxWord is how many bytes of a word are looked at: composed, they are more than those of
+// a token.
+const maxWord = 4 * maxToken
+
 // lowerRunes is lower of any word.
 func (s *scanner) lowerRunes(word string) []byte {
+	s.form = s.normal().AppendString(s.form[:0], short(word, maxWord))
 	buf := s.buf[:0]
-	for s.form.InitString(s.normal(), word); !s.form.Done(); {
-		for part := s.form.Next(); len(part) > 0; {
-			r, n := utf8.DecodeRune(part)
-			part = part[n:]
-			switch {
-			case r == '’':
-				r = '\''
-			case unicode.In(r, unicode.Cf, unicode.Variation_Selector):
-				continue
-			}
-			r = s.cases.ToLower(r)
-			if len(buf)+utf8.RuneLen(r) > maxToken {
-				return buf
-			}
-			buf = utf8.AppendRune(buf, r)
+	for form := s.form; len(form) > 0; {
+		r, n := utf8.DecodeRune(form)
+		form = form[n:]
+		switch {
+		case r == '’':
+			r = '\''
+		case unicode.In(r, unicode.Cf, unicode.Variation_Selector):
+			continue
 		}
+		r = s.cases.ToLower(r)
+		if len(buf)+utf8.RuneLen(r) > maxToken {
+			break
+		}
+		buf = utf8.AppendRune(buf, r)
 	}
 	return buf
 }

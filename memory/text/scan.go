@@ -36,15 +36,12 @@ type scanner struct {
 	terms map[string]string // of words: in lower case if they are ASCII, as they are otherwise
 	chars map[string]string // of characters without words
 	env   *snowballstem.Env
-	form  norm.Iter
 	buf   [maxToken]byte
+	form  []byte // of a word
 }
 
-// maxTerms is how many words a scanner remembers, of up to maxRemembered bytes.
-const (
-	maxTerms      = 4096
-	maxRemembered = 4 * maxToken
-)
+// maxTerms is how many words a scanner remembers.
+const maxTerms = 4096
 
 func (s *scanner) begin(a *Analyzer) {
 	if s.Analyzer == a && len(s.terms) < maxTerms && len(s.chars) < maxTerms {
@@ -200,7 +197,7 @@ func charLen(word string) int {
 
 // remember remembers what becomes of a word, or of a character, and returns it.
 func remember(terms map[string]string, word, term string) string {
-	if len(terms) < maxTerms && len(word) <= maxRemembered {
+	if len(terms) < maxTerms && len(word) <= maxWord {
 		terms[strings.Clone(word)] = term
 	}
 	return term
