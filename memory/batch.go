@@ -93,7 +93,7 @@ func (b *Batch) end() error {
 		return err
 	}
 	if len(b.settler.changes()) > 0 {
-		b.setHead(&head{b.now, max(b.now, time.Now().UnixNano()), b.evicted, b.marks()})
+		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano()), Evicted: b.evicted, Cleared: b.marks()})
 	}
 	return nil
 }

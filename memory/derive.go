@@ -16,11 +16,15 @@ import (
 
 // derive brings the derived tables up to the others. It is the Derive of the spaces.
 func (t *tables) derive(tx *cow.Tx) error {
+	_, here := t.settlers.Load(tx)
 	s := t.settler(tx)
 	defer t.settlers.Delete(tx)
 	t.noteOptions(t.options.During(tx), t.options.In(tx.Base())) // before the version is published
 	if err := s.settle(); err != nil {
 		return err
+	}
+	if !here {
+		s.reindex()
 	}
 	s.store()
 	return nil
@@ -199,7 +203,10 @@ func (s *settler) comes(c snapshot.Change[string, *entry]) (err error) {
 		}
 	}
 	if next.value != was.value && next.value.Exists() && !s.t.texts.none {
-		sp.texts = sp.texts.Set(key, s.wordsOf(sp, path, next.value))
+		before := sp.texts
+		if sp.texts = before.Set(key, s.wordsOf(sp, path, next.value)); before == nil && sp.texts != nil {
+			sp.since = s.tx.Version()
+		}
 	}
 	return nil
 }

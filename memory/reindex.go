@@ -22,100 +22,103 @@ var errBehind = errors.New("memory: the index is behind")
 // Reindex makes the text index of the space anew, with what Options.AnalyzerOf and
 // Options.TextOf say by now: after the language of a user was changed, say. It returns the
 // version that has the new index, or 0 if there is no text. Until that version, and in
-// those before it, what is searched is the old one, by its own Analyzer.
+// those before it, what is searched is the old one, by its own Analyzer. No entry differs
+// because of it.
 //
 // It takes time proportional to the text in the space. Nobody waits meanwhile: the index is
 // made of a snapshot, then of what was written since, and again, until a few entries
-// are left, which it indexes in the writer's place. An index that is larger than limits
-// allow makes later writes evict.
+// are left, which it indexes in the writer's place. If the space is written to so fast that
+// this does not come to an end, writers do wait. An index that is larger than limits allow
+// makes later writes evict.
 //
-// On replicas, each has its own index, and is told to Reindex by itself.
+// A replica makes its index anew when that version arrives, before it publishes it, with
+// what AnalyzerOf and TextOf say there: let them change there first.
 func (s Space) Reindex() (rev uint64, err error) {
 	if s.m.texts.none {
 		return 0, nil
 	}
 	var r reindexed
 	for try := 1; ; try++ {
-		s.catchUp(&r)
+		if r, err = s.follow(r, s.m.Load(), noLimit); err != nil {
+			return 0, err
+		}
 		limit := behindAtMost
 		if try >= reindexTries {
-			limit = -1
+			limit = noLimit
 		}
-		rev, err = s.putIndex(r, limit)
-		if err != errBehind {
+		if rev, err = s.putIndex(r, limit); err != errBehind {
 			return rev, err
 		}
 	}
 }
 
+// noLimit is no limit on what follow indexes.
+const noLimit = -1
+
 // A reindexed is an index of what a space has in a version.
 type reindexed struct {
-	at      *cow.Snapshot // nil: not begun
-	cleared mark          // the latest of the space
-	how     *text.Analyzer
-	texts   *text.Index
+	at    *cow.Snapshot // nil: not begun
+	since uint64        // when the index began in whose place it is to be
+	how   *text.Analyzer
+	texts *text.Index
 }
 
-// catchUp brings r up to the current version. It begins anew where the space was cleared.
-func (s Space) catchUp(r *reindexed) {
-	v := s.m.Load()
-	if r.at == nil || v.clearings().latest(s.path) != r.cleared {
-		*r = reindexed{how: s.m.texts.analyzerFor(s.path), cleared: v.clearings().latest(s.path)}
-		for name, row := range s.m.order.In(s.m.entries.In(v.root)).Prefix(nameOf(s.path, "")).All() {
-			if row.Revision() > r.cleared.At {
-				r.set(s, name, row.Shared().value)
-			}
+// follow brings r up to a snapshot, or returns errBehind if more entries than limit were
+// written since. It begins anew where the index of the space did: what AnalyzerOf says may
+// be another thing by now.
+func (s Space) follow(r reindexed, v Snapshot, limit int) (reindexed, error) {
+	since := v.space(s.path).since
+	if r.at == nil || r.since != since {
+		if limit != noLimit {
+			return r, errBehind
 		}
-	} else {
-		for c := range s.m.entries.In(v.root).Diff(s.m.entries.In(r.at)) {
-			r.change(s, c)
+		how := s.m.texts.analyzerFor(s.path)
+		return reindexed{v.root, since, how, s.m.index(s.path, s.m.order.In(s.m.entries.In(v.root)), v.clearings(), how)}, nil
+	}
+	behind, cleared := 0, v.clearings()
+	for c := range s.m.entries.In(v.root).Diff(s.m.entries.In(r.at)) {
+		if path, _ := split(c.Key); path != s.path {
+			continue
 		}
+		if behind++; limit != noLimit && behind > limit {
+			return r, errBehind
+		}
+		value := Value{}
+		if _, row := c.Rows(); row != (snapshot.Row[string, *entry]{}) && cleared.alive(s.path, row.Revision()) {
+			value = row.Shared().value
+		}
+		r.texts = s.m.texts.indexed(r.texts, r.how, c.Key, value)
 	}
 	r.at = v.root
+	return r, nil
 }
 
-// change makes the index follow what became of an entry, if it is of the space.
-func (r *reindexed) change(s Space, c snapshot.Change[string, *entry]) {
-	if path, _ := split(c.Key); path != s.path {
-		return
+// index returns an index of what a space has in a version.
+func (t *tables) index(path string, entries cow.Range[string, *entry, string], cleared clearings, how *text.Analyzer) (x *text.Index) {
+	for name, row := range entries.Prefix(nameOf(path, "")).All() {
+		if cleared.alive(path, row.Revision()) {
+			x = t.texts.indexed(x, how, name, row.Shared().value)
+		}
 	}
-	now := Value{}
-	if _, row := c.Rows(); row != (snapshot.Row[string, *entry]{}) && row.Revision() > r.cleared.At {
-		now = row.Shared().value
-	}
-	r.set(s, c.Key, now)
+	return x
 }
 
-func (r *reindexed) set(s Space, name string, v Value) {
-	_, key := split(name)
+// indexed returns x with a value, or without it if that does not exist.
+func (t *texts) indexed(x *text.Index, how *text.Analyzer, name string, v Value) *text.Index {
+	path, key := split(name)
 	if !v.Exists() {
-		r.texts = r.texts.Delete(key)
-		return
+		return x.Delete(key)
 	}
-	r.texts = r.texts.Set(key, s.m.texts.wordsOf(r.how, s.path, v))
+	return x.Set(key, t.wordsOf(how, path, v))
 }
 
-// putIndex publishes the index, or returns errBehind if more entries than limit have been
-// written since; -1: any number.
+// putIndex publishes the index, brought up to the version before, or returns errBehind.
 func (s Space) putIndex(r reindexed, limit int) (rev uint64, err error) {
 	err = s.m.db.Update(func(tx *cow.Tx) error {
 		rev = 0
-		r := r // the update may be tried again
-		base := tx.Base()
-		if (clearings{s.m.cleared.In(base)}).latest(s.path) != r.cleared {
-			return errBehind
-		}
-		var behind []snapshot.Change[string, *entry]
-		for c := range s.m.entries.In(base).Diff(s.m.entries.In(r.at)) {
-			if path, _ := split(c.Key); path == s.path {
-				behind = append(behind, c)
-			}
-			if limit >= 0 && len(behind) > limit {
-				return errBehind
-			}
-		}
-		for _, c := range behind {
-			r.change(s, c)
+		r, err := s.follow(r, Snapshot{s.m.tables, tx.Base(), 0}, limit) // the update may be tried again
+		if err != nil {
+			return err
 		}
 		b := s.m.begin(tx)
 		if r.texts == nil && b.settler.space(s.path).texts == nil {
@@ -123,7 +126,7 @@ func (s Space) putIndex(r reindexed, limit int) (rev uint64, err error) {
 			return nil
 		}
 		b.settler.putIndex(s.path, r.texts)
-		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano())}) // the index alone is no version
+		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano()), Reindexed: []nameText{nameText(s.path)}})
 		rev = tx.Version()
 		return nil
 	})
@@ -133,10 +136,44 @@ func (s Space) putIndex(r reindexed, limit int) (rev uint64, err error) {
 	return rev, nil
 }
 
-// putIndex puts an index of the same texts in place of that of a space. Nothing else is to
-// be done in the update.
+// putIndex puts an index of the same texts in place of that of a space.
 func (s *settler) putIndex(path string, texts *text.Index) {
-	s.touch(path).texts = texts
+	sp := s.touch(path)
+	sp.texts, sp.since = texts, s.tx.Version()
 	s.touched[path].changed = true
 	s.sum()
+}
+
+// reindex makes the indexes anew that were made anew elsewhere, as a commit says that comes
+// from there.
+func (s *settler) reindex() {
+	base := s.tx.Base()
+	for c := range s.t.heads.During(s.tx).Diff(s.t.heads.In(base)) {
+		h, ok := c.New()
+		if !ok {
+			continue
+		}
+		for _, path := range h.Reindexed {
+			if s.t.spaces.In(base).Has(string(path)) { // or it is new here
+				how := s.t.texts.analyzerFor(string(path))
+				s.putIndex(string(path), s.t.index(string(path), s.t.order.During(s.entries), s.cleared, how))
+			}
+		}
+	}
+}
+
+// reindexedOnly reports whether a space has the same entries in two snapshots, though its
+// row is another: its index was made anew.
+func (t *tables) reindexedOnly(path string, newer, older *cow.Snapshot) bool {
+	is, ok := t.spaces.In(newer).Get(path)
+	was, had := t.spaces.In(older).Get(path)
+	if !ok || !had || is.since == was.since {
+		return false
+	}
+	for c := range t.entries.In(newer).Diff(t.entries.In(older)) {
+		if of, _ := split(c.Key); of == path {
+			return false
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -8,7 +9,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow/cowtest"
@@ -94,6 +97,119 @@ func TestReindex(t *testing.T) {
 	rev, err = none.Reindex()
 	require.NoError(t, err)
 	require.Zero(t, rev)
+}
+
+// Of two at once the one that began later counts, whichever ends first.
+func TestTwoReindexes(t *testing.T) {
+	for _, refill := range []bool{false, true} {
+		var l languages
+		var block atomic.Bool
+		inside, goOn := make(chan bool), make(chan bool)
+		m := memory.New(memory.Options{AnalyzerOf: l.of, TextOf: func(_ []string, v memory.Value) iter.Seq2[string, int] {
+			if block.CompareAndSwap(true, false) {
+				inside <- true
+				<-goOn
+			}
+			return func(yield func(string, int) bool) { yield(v.String(), 1) }
+		}})
+		s := m.Space("s")
+		_, err := s.Put("a", "les chevaux")
+		require.NoError(t, err)
+		block.Store(true)
+		var first sync.WaitGroup
+		first.Go(func() {
+			_, err := s.Reindex() // in English
+			assert.NoError(t, err)
+		})
+		<-inside
+		l.set(t, "fr")
+		if refill {
+			require.True(t, removed(s.Delete("a")))
+			_, err = s.Put("a", "les chevaux")
+		} else {
+			_, err = s.Reindex()
+		}
+		require.NoError(t, err)
+		goOn <- true
+		first.Wait()
+		require.Equal(t, []string{"a"}, hitKeys(s.SearchText("cheval", memory.SearchOptions{})))
+	}
+}
+
+// A replica that only follows makes its index anew with the version that says so.
+func TestReindexOfAReplica(t *testing.T) {
+	var l languages
+	o := memory.Options{AnalyzerOf: l.of}
+	m, replica := memory.New(o), memory.New(o)
+	cowtest.Follow(t, replica.DB(), m.DB())
+	for _, space := range []string{"s", "t"} {
+		_, err := m.Space(space).Put("a", "les chevaux")
+		require.NoError(t, err)
+	}
+	l.set(t, "fr")
+	rev, err := m.Space("s").Reindex()
+	require.NoError(t, err)
+	require.Equal(t, rev, replica.Load().Version())
+	for _, m := range []*memory.Memory{m, replica} {
+		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		require.Empty(t, hitKeys(m.Space("t").SearchText("cheval", memory.SearchOptions{})))
+		require.NoError(t, m.CheckDerived())
+	}
+}
+
+// Who waits for other entries is not woken.
+func TestReindexWakesNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		s := m.Space("s")
+		_, err := s.Put("a", "text")
+		require.NoError(t, err)
+		since := m.Load()
+		var woken memory.Snapshot
+		go func() { woken, _ = s.Watch(t.Context(), since) }()
+		for range 2 {
+			_, err = s.Reindex()
+			require.NoError(t, err)
+			synctest.Wait()
+			require.Zero(t, woken)
+		}
+		rev, err := s.Put("b", "text")
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Equal(t, rev, woken.Version())
+	})
+}
+
+// However often all of a space is replaced, it ends.
+func TestReindexEnds(t *testing.T) {
+	t.Cleanup(memory.ReindexInSteps(0, 3))
+	t.Cleanup(memory.ClearInSmallSteps())
+	var m *memory.Memory
+	replaced, armed := 0, false
+	replace := func() error {
+		return m.Batch(func(b *memory.Batch) error {
+			e := b.Space("s")
+			e.Clear()
+			return errors.Join(e.Put("a", fmt.Sprint("try ", replaced)), e.Put("b", "more"))
+		})
+	}
+	m = memory.New(memory.Options{AnalyzerOf: func([]string) *text.Analyzer {
+		if armed && replaced < 3 { // no lock is held
+			replaced++
+			armed = false
+			require.NoError(t, replace())
+			armed = true
+		}
+		return nil
+	}})
+	require.NoError(t, replace())
+	armed = true
+	rev, err := m.Space("s").Reindex()
+	require.NoError(t, err)
+	require.Equal(t, uint64(5), rev)
+	require.Equal(t, 3, replaced)
+	require.NoError(t, m.CheckDerived())
+	require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("try 3", memory.SearchOptions{})))
 }
 
 // Places are those of the index that was searched.

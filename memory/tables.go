@@ -66,6 +66,8 @@ type head struct {
 	At      int64      // the time of the commit, ns since 1970
 	Evicted []nameText `json:",omitempty"` // names of the entries that this commit evicted
 	Cleared []mark     `json:",omitempty"` // of what it removed, what was gone before
+
+	Reindexed []nameText `json:",omitempty"` // paths of spaces whose text was indexed anew
 }
 
 // A space is what follows from the entries of a space. It is immutable, once it is
@@ -76,6 +78,7 @@ type space struct {
 	bytes    int64 // of the entries
 	vectors  *vector.Index
 	texts    *text.Index
+	since    uint64 // the version in which texts began, or were indexed anew
 }
 
 // spaceSize is about what a space takes besides its entries and indexes: its row, and its

@@ -27,7 +27,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 		}
 		var err error
 		if len(keys) == 0 {
-			if differ(s.m.spaces, root, since.root, s.path) {
+			if differ(s.m.spaces, root, since.root, s.path) && !s.m.reindexedOnly(s.path, root, since.root) {
 				break
 			}
 			err = watch(ctx, s.m, root, s.m.spaces, s.path)
