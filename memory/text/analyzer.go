@@ -43,7 +43,7 @@ import (
 // "aimés", and "aimees" is neither. Nor does it matter how characters are composed, as
 // words are brought to the Unicode form NFKC.
 // Possessives lose their 's, and, in French, Italian and Irish, words lose
-// what is elided in front of them. Stop words, such as "the", count for less, where
+// what is elided in front of them, in Turkish and Finnish what stands behind an apostrophe. Stop words, such as "the", count for less, where
 // there is a list: in English, French, German, Spanish, Italian, Portuguese and
 // Dutch. Others are reduced to their stems, so that "horses" is "horse". Chinese,
 // Japanese and Korean are taken as pairs of characters that follow one another,
@@ -60,6 +60,9 @@ type Analyzer struct {
 	stop  map[string]bool
 	stem  func(*snowballstem.Env) bool
 	elide map[string]bool // what is cut off in front of an apostrophe
+
+	// suffixes says that what is behind an apostrophe is an ending.
+	suffixes bool
 
 	// foldFirst says that stems know no diacritics. In other languages they are a
 	// part of the words that the stemmer knows, and are folded after it.
@@ -111,13 +114,19 @@ var (
 	defaultAnalyzer = languages["en"]
 )
 
+// russianCase writes ё as most do, before the stemmer, which does not know it.
+var russianCase = unicode.SpecialCase{
+	{Lo: 'Ё', Hi: 'Ё', Delta: [unicode.MaxCase]rune{unicode.LowerCase: 'е' - 'Ё'}},
+	{Lo: 'ё', Hi: 'ё', Delta: [unicode.MaxCase]rune{unicode.LowerCase: 'е' - 'ё'}},
+}
+
 func newLanguages() map[string]*Analyzer {
 	as := map[string]*Analyzer{
 		"ar": {stem: arabic.Stem}, "da": {stem: danish.Stem}, "nl": {stem: dutch.Stem}, "en": {stem: english.Stem, foldFirst: true},
-		"fi": {stem: finnish.Stem}, "fr": {stem: french.Stem}, "de": {stem: german.Stem}, "hu": {stem: hungarian.Stem},
+		"fi": {stem: finnish.Stem, suffixes: true}, "fr": {stem: french.Stem}, "de": {stem: german.Stem}, "hu": {stem: hungarian.Stem},
 		"ga": {stem: irish.Stem}, "it": {stem: italian.Stem}, "no": {stem: norwegian.Stem}, "pt": {stem: portuguese.Stem},
-		"ro": {stem: romanian.Stem}, "ru": {stem: russian.Stem}, "es": {stem: spanish.Stem}, "sv": {stem: swedish.Stem},
-		"ta": {stem: tamil.Stem}, "tr": {stem: turkish.Stem, cases: unicode.TurkishCase},
+		"ro": {stem: romanian.Stem}, "ru": {stem: russian.Stem, cases: russianCase}, "es": {stem: spanish.Stem}, "sv": {stem: swedish.Stem},
+		"ta": {stem: tamil.Stem}, "tr": {stem: turkish.Stem, cases: unicode.TurkishCase, suffixes: true},
 	}
 	for code, a := range as {
 		a.name, a.stop, a.elide = code, set(stopWords[code]), set(elisions[code])

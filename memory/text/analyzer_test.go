@@ -53,10 +53,13 @@ func TestLanguages(t *testing.T) {
 		{"fr", "L'avion d’Hélène n'est pas aux chevaux qu'elles aiment", "avion helen cheval aiment"},
 		{"de", "Die Häuser und der Fußball der Kinder", "haus fussball kind"},
 		{"es", "Los niños están corriendo", "nin corr"},
-		{"it", "L'amica dell'uomo", "amic uom"},
+		{"it", "L'amica dell'uomo; quell'uomo t'amo degl’italiani s'è", "amic uom uom amo italian"},
 		{"nl", "De katten lopen", "kat lop"},
 		{"pt", "As meninas estavam correndo", "menin corr"},
-		{"ru", "Книги и ещё книга", "книг и еще книг"},
+		{"ru", "Книги и ещё еще книга, чёрная ЧЁРНЫЙ черный ёлки Ёлка", "книг и ещ ещ книг черн черн черн елк елк"},
+		{"tr", "İstanbul'da Mehmet'in İSTANBUL’A Türkiye'nin Türkiye", "istanbul mehmet istanbul turki turki"},
+		{"fi", "Nokia’n Nokia", "nok nok"},
+		{"en", "らーめん すーぱー 東葛\U000e0100", "らー ーめ めん すー ーぱ ぱー 東葛"},
 		{"sv", "Flickorna", "flick"},
 	} {
 		require.Equal(t, c.want, strings.Join(terms(language(t, c.code), c.text), " "), "%s: %s", c.code, c.text)
@@ -71,6 +74,7 @@ func TestFunc(t *testing.T) {
 	a := Func(func(text string) iter.Seq[string] { return strings.SplitSeq(text, ",") })
 	require.Equal(t, []string{"The One", "two", strings.Repeat("é", 32)}, terms(a, "The One,,two,\xff,"+strings.Repeat("é", 40)))
 	require.Panics(t, func() { Func(nil) })
+	require.Equal(t, []string{"abcdef"}, terms(a, "abc"+strings.Repeat("\x80", 70)+"def"))
 	x := (*Index)(nil).Set("k", a.Tokenize(slices.Values([]string{"The One,two"})))
 	hits, err := x.Search("two", Options{})
 	require.NoError(t, err)
@@ -149,6 +153,8 @@ func TestPrefixOfTheLastWordOfTheAnalyzer(t *testing.T) {
 		{nil, "日本語", "日本語", 1}, {nil, "日本語", "日", 1}, {nil, "日本語", "本", 1}, {nil, "한국어", "한국어", 1}, {nil, "tea", "te\xff", 0}, {nil, "happiness", "happi", 1}, {nil, "happiness", "happiness", 1}, {nil, "happiness", "happine", 0},
 		{Plain(), "go.mod", "go.m", 1}, {Plain(), "日本語", "日本", 1}, {Plain(), "horse's", "horse'", 0},
 		{french, "l'homme", "l'hom", 1}, {french, "un homme", "l’hom", 1}, {french, "aimés", "aimé", 1},
+		{nil, "ガラス", "カ\u3099", 1}, {nil, "ガラス", "ｶﾞ", 1}, {nil, "한국", norm.NFD.String("한"), 1}, {nil, "葛城", "葛\U000e0100", 1}, {nil, "ガラス", "ガラ", 1}, {nil, "ガ", "ガラ", 0},
+		{language(t, "tr"), "Ankara", "Ankara'd", 1}, {language(t, "tr"), "Ankara'dan", "Ank", 1},
 		{fields, "a-b", "A-", 0}, {fields, "a-bc", "a-b", 1}, {fields, "Tea", "Te", 1}, {fields, "\x00the", "\x00th", 1}, {fields, "\x00", "\x00th", 0},
 	} {
 		var x *Index
@@ -247,6 +253,17 @@ func TestQuotesInWords(t *testing.T) {
 	hits, err := x.Search(`5" pipe`, Options{})
 	require.NoError(t, err)
 	require.Len(t, hits, 1, "without Texts, quotes mean nothing")
+}
+
+// A letter is the same however it is composed, or was before it was in lower case.
+func TestPlainIsComposed(t *testing.T) {
+	long := strings.Repeat("b", 63)
+	for _, c := range [][2]string{
+		{"J\u030Cabc", "ǰabc"}, {"ΠΑ\u0342Σ", "πᾶσ"}, {"Ϊ\u0301", "ΐ"}, {"H\u0331", "ẖ"}, {"e\u00ad\u0301", "é"}, {long + "\u00e9", long + "e\u0301"},
+	} {
+		require.Equal(t, terms(Plain(), c[1]), terms(Plain(), c[0]), "%+q", c)
+		require.Equal(t, terms(nil, c[1]), terms(nil, c[0]), "%+q", c)
+	}
 }
 
 // Whatever the text, tokens stand in it in order, are UTF-8 of a length, and come

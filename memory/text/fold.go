@@ -21,7 +21,10 @@ func (s *scanner) lower(word string) []byte {
 
 // lowerASCII is lower where that is as simple as it is for English, and false elsewhere.
 func (s *scanner) lowerASCII(word string) (low []byte, ok bool) {
-	low = s.buf[:min(len(word), maxToken)]
+	if len(word) > maxToken {
+		return nil, false
+	}
+	low = s.buf[:len(word)]
 	for i := range low {
 		c := word[i]
 		if c >= utf8.RuneSelf {
@@ -44,25 +47,21 @@ const maxWord = 4 * maxToken
 
 // lowerRunes is lower of any word.
 func (s *scanner) lowerRunes(word string) []byte {
-	s.form = s.normal().AppendString(s.form[:0], short(word, maxWord))
-	buf := s.buf[:0]
-	for form := s.form; len(form) > 0; {
-		r, n := utf8.DecodeRune(form)
-		form = form[n:]
+	form := s.normal()
+	low := strings.Map(func(r rune) rune {
 		switch {
 		case r == '’':
-			r = '\''
-		case unicode.In(r, unicode.Cf, unicode.Variation_Selector):
-			continue
+			return '\''
+		case isHidden(r):
+			return -1
 		}
-		r = s.cases.ToLower(r)
-		if len(buf)+utf8.RuneLen(r) > maxToken {
-			break
-		}
-		buf = utf8.AppendRune(buf, r)
-	}
-	return buf
+		return s.cases.ToLower(r)
+	}, form.String(short(word, maxWord)))
+	return append(s.buf[:0], short(form.String(low), maxToken)...)
 }
+
+// isHidden reports whether r cannot be seen.
+func isHidden(r rune) bool { return unicode.In(r, unicode.Cf, unicode.Variation_Selector) }
 
 // normal returns the form that words are brought to.
 func (a *Analyzer) normal() norm.Form {

@@ -122,8 +122,8 @@ func (s *scanner) unfinished(text string, f func(token)) (prefix, whole string) 
 func (s *scanner) endsWith(text string, tokens []token) bool {
 	last := tokens[len(tokens)-1]
 	if s.split == nil {
-		first, n := utf8.DecodeRuneInString(text[last.from:])
-		return last.to == len(text) && (s.plain || !isCJK(first) || last.from+n == last.to)
+		first, _ := utf8.DecodeRuneInString(text[last.from:])
+		return last.to == len(text) && (s.plain || !isCJK(first) || charLen(text[last.from:]) == last.to-last.from)
 	}
 	end := lastWord(text)
 	var before []token
@@ -149,7 +149,7 @@ func (s *scanner) prefix(text string, t token) string {
 	if s.plain {
 		return string(low)
 	}
-	return string(fold(s.unelided(low)))
+	return string(fold(s.bare(low)))
 }
 
 // maxExpansions is how many terms a prefix stands for.

@@ -37,7 +37,6 @@ type scanner struct {
 	chars map[string]string // of characters without words
 	env   *snowballstem.Env
 	buf   [maxToken]byte
-	form  []byte // of a word
 }
 
 // maxTerms is how many words a scanner remembers.
@@ -54,7 +53,7 @@ func (s *scanner) begin(a *Analyzer) {
 func (s *scanner) scan(text string, f func(token)) {
 	if s.split != nil {
 		for _, word := range slices.Collect(s.split(text)) { // which lets f stay on the stack
-			if word = strings.ToValidUTF8(short(word, maxToken), ""); word != "" {
+			if word = short(strings.ToValidUTF8(word, ""), maxToken); word != "" {
 				f(token{term: strings.Clone(word)})
 			}
 		}
@@ -83,8 +82,7 @@ func (s *scanner) scan(text string, f func(token)) {
 			next := token{s.char(word[:n]), false, from, from + n}
 			word, from = word[n:], from+n
 			switch {
-			case next.term == "": // what is not seen is a part of what is before it
-				run.to = next.to
+			case next.term == "":
 			case run.term != "" && run.to == next.from:
 				f(token{run.term + next.term, false, run.from, next.to})
 				run, alone = next, false
@@ -118,7 +116,7 @@ func (s *scanner) scan(text string, f func(token)) {
 }
 
 // ofOneKind returns how many bytes at the begin of word are of scripts without words, or,
-// as cjk says, are not. Marks, and letters such as "ー", belong to what they are behind.
+// as cjk says, are not. Marks, and letters such as "ﾞ", belong to what they are behind.
 func ofOneKind(word string) (n int, cjk bool) {
 	for i, r := range word {
 		if is := isCJK(r); i == 0 {
@@ -184,7 +182,8 @@ func (s *scanner) char(c string) string {
 	return remember(s.chars, c, string(s.lowerRunes(c)))
 }
 
-// charLen returns how many bytes at the begin of word are one character.
+// charLen returns how many bytes at the begin of word are one character, with what cannot be
+// seen behind it.
 func charLen(word string) int {
 	_, n := utf8.DecodeRuneInString(word)
 	next, _ := utf8.DecodeRuneInString(word[n:])
@@ -192,7 +191,15 @@ func charLen(word string) int {
 	case n == len(word), 0x4e00 <= next && next <= 0x9fff, 0xac00 <= next && next <= 0xd7a3: // ideographs, syllables
 		return n
 	}
-	return norm.NFKC.NextBoundaryInString(word, true)
+	n = norm.NFKC.NextBoundaryInString(word, true)
+	for n < len(word) {
+		r, size := utf8.DecodeRuneInString(word[n:])
+		if !isHidden(r) {
+			break
+		}
+		n += size
+	}
+	return n
 }
 
 // remember remembers what becomes of a word, or of a character, and returns it.
@@ -208,7 +215,7 @@ func (s *scanner) reduce(word []byte) string {
 	if s.plain {
 		return string(word)
 	}
-	word = s.unelided(word)
+	word = s.bare(word)
 	if s.stop[string(word)] {
 		return stopMark + string(word)
 	}
@@ -230,10 +237,14 @@ func (s *scanner) reduce(word []byte) string {
 	return string(word)
 }
 
-// unelided returns a word in lower case without what is elided in front of it.
-func (s *scanner) unelided(word []byte) []byte {
-	if i := bytes.IndexByte(word, '\''); i > 0 && s.elide[string(word[:i])] {
+// bare returns a word in lower case without what is elided in front of it, and without the
+// ending that an apostrophe parts from it.
+func (s *scanner) bare(word []byte) []byte {
+	switch i := bytes.IndexByte(word, '\''); {
+	case i > 0 && s.elide[string(word[:i])]:
 		return word[i+1:]
+	case i > 0 && s.suffixes:
+		return word[:i]
 	}
 	return word
 }
@@ -259,7 +270,8 @@ func hasCJK(word string) bool {
 }
 
 // isCJK reports whether r is of a script in which words are not told apart, or
-// are told apart where endings hide them. Tone marks are not.
+// are told apart where endings hide them. Tone marks are not, and "ー" is, beside Hiragana too.
 func isCJK(r rune) bool {
-	return r >= 0x1100 && (r < 0x302a || r > 0x302f) && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
+	return r >= 0x1100 && (r < 0x302a || r > 0x302f) &&
+		(r == 'ー' || r == 'ｰ' || unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul))
 }

@@ -43,6 +43,6 @@ var stopWords = map[string]string{
 // behind it, by language.
 var elisions = map[string]string{
 	"fr": "c d j jusqu l lorsqu m n puisqu qu quoiqu s t",
-	"it": "all c d dall dell l nell quest sull un",
+	"it": "agl all bell c ch com d dagl dall degl dell dev gl l m negl nell quell quest s sant sugl sull t un v",
 	"ga": "b d m",
 }
