@@ -157,6 +157,28 @@ func TestReindexOfAReplica(t *testing.T) {
 	}
 }
 
+// A fork is indexed anew by itself, and what it is merged into as a replica is.
+func TestReindexOfAFork(t *testing.T) {
+	var l languages
+	m := memory.New(memory.Options{AnalyzerOf: l.of})
+	_, err := m.Space("s").Put("a", "les chevaux")
+	require.NoError(t, err)
+	base := m.DB().Load()
+	fork := m.Of(m.DB().Fork(base))
+	l.set(t, "fr")
+	_, err = fork.Space("s").Reindex()
+	require.NoError(t, err)
+	require.Equal(t, []string{"a"}, hitKeys(fork.Space("s").SearchText("cheval", memory.SearchOptions{})))
+	require.Empty(t, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+	_, err = m.Space("s").Put("b", "un cheval")
+	require.NoError(t, err)
+	_, err = m.DB().Merge(base, fork.DB().Load())
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"a", "b"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+	require.NoError(t, m.CheckDerived())
+	require.NoError(t, fork.CheckDerived())
+}
+
 // Who waits for other entries is not woken.
 func TestReindexWakesNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
