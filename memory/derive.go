@@ -23,7 +23,7 @@ func (t *tables) derive(tx *cow.Tx) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	if !here {
+	if !here { // it comes from elsewhere: a Reindex here has put its index already
 		s.reindex()
 	}
 	s.store()
