@@ -9,7 +9,7 @@ import (
 // native returns the instruction sets of this machine, the best first.
 func native() (sets []*Set) {
 	if cpu.X86.HasAVX2 && cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512VNNI {
-		sets = append(sets, &Set{Name: "avx512vnni", Most: 127, dots: callDots(dotsVNNI)})
+		sets = append(sets, &Set{Name: "avx512vnni", Most: 127, dots: callDots(dotsVNNI), both: callBothVNNI})
 	}
 	if cpu.X86.HasAVX2 {
 		// Two products add up to an int16: at most 2·254·64 = 32,512.
@@ -22,6 +22,10 @@ func callDots(dots func(codes *byte, stride, n int, query *int8, out *int32)) fu
 	return func(out []int32, codes []Pair, q *Query) {
 		dots((*byte)(unsafe.Pointer(&codes[0])), len(q.elements), len(out), &q.elements[0], &out[0])
 	}
+}
+
+func callBothVNNI(out, fineOut []int32, codes []Pair, q, fine *Query) {
+	bothVNNI((*byte)(unsafe.Pointer(&codes[0])), len(q.elements), len(out), &q.elements[0], &fine.elements[0], &out[0], &fineOut[0])
 }
 
 // nativeSums is portableSums for machines with AVX2.

@@ -8,8 +8,8 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
 	MOVQ     codes+0(FP), AX
 	MOVQ     stride+8(FP), CX
 	MOVQ     n+16(FP), DX
-	MOVQ     query+24(FP), BX
-	MOVQ     out+32(FP), SI
+	MOVQ     query+24(FP), SI
+	MOVQ     out+32(FP), DI
 	VPCMPEQW Y0, Y0, Y0
 	VPSRLW   $0x0f, Y0, Y0
 	MOVQ     CX, R8
@@ -18,29 +18,29 @@ TEXT ·dotsAVX2(SB), NOSPLIT, $0-40
 row:
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
-	XORQ  DI, DI
+	XORQ  BX, BX
 	TESTQ R8, R8
 	JZ    rest
 
 column:
-	PREFETCHT0 2048(AX)(DI*1)
-	VMOVDQU    (AX)(DI*1), Y3
-	VPMADDUBSW (BX)(DI*1), Y3, Y3
+	PREFETCHT0 2048(AX)(BX*1)
+	VMOVDQU    (AX)(BX*1), Y3
+	VPMADDUBSW (SI)(BX*1), Y3, Y3
 	VPMADDWD   Y0, Y3, Y3
 	VPADDD     Y3, Y1, Y1
-	VMOVDQU    32(AX)(DI*1), Y3
-	VPMADDUBSW 32(BX)(DI*1), Y3, Y3
+	VMOVDQU    32(AX)(BX*1), Y3
+	VPMADDUBSW 32(SI)(BX*1), Y3, Y3
 	VPMADDWD   Y0, Y3, Y3
 	VPADDD     Y3, Y2, Y2
-	ADDQ       $0x40, DI
-	CMPQ       DI, R8
+	ADDQ       $0x40, BX
+	CMPQ       BX, R8
 	JLT        column
 
 rest:
-	CMPQ       DI, CX
+	CMPQ       BX, CX
 	JGE        sum
-	VMOVDQU    (AX)(DI*1), Y3
-	VPMADDUBSW (BX)(DI*1), Y3, Y3
+	VMOVDQU    (AX)(BX*1), Y3
+	VPMADDUBSW (SI)(BX*1), Y3, Y3
 	VPMADDWD   Y0, Y3, Y3
 	VPADDD     Y3, Y1, Y1
 
@@ -52,8 +52,8 @@ sum:
 	VPADDD       X2, X1, X1
 	VPSHUFD      $0xb1, X1, X2
 	VPADDD       X2, X1, X1
-	VMOVD        X1, (SI)
-	ADDQ         $0x04, SI
+	VMOVD        X1, (DI)
+	ADDQ         $0x04, DI
 	ADDQ         CX, AX
 	DECQ         DX
 	JNZ          row
@@ -66,31 +66,31 @@ TEXT ·dotsVNNI(SB), NOSPLIT, $0-40
 	MOVQ codes+0(FP), AX
 	MOVQ stride+8(FP), CX
 	MOVQ n+16(FP), DX
-	MOVQ query+24(FP), BX
-	MOVQ out+32(FP), SI
+	MOVQ query+24(FP), SI
+	MOVQ out+32(FP), DI
 	MOVQ CX, R8
 	ANDQ $-64, R8
 
 row:
 	VPXORD Z0, Z0, Z0
 	VPXORD Y1, Y1, Y1
-	XORQ   DI, DI
+	XORQ   BX, BX
 	TESTQ  R8, R8
 	JZ     rest
 
 column:
-	PREFETCHT0 2048(AX)(DI*1)
-	VMOVDQU64  (AX)(DI*1), Z2
-	VPDPBUSD   (BX)(DI*1), Z2, Z0
-	ADDQ       $0x40, DI
-	CMPQ       DI, R8
+	PREFETCHT0 2048(AX)(BX*1)
+	VMOVDQU64  (AX)(BX*1), Z2
+	VPDPBUSD   (SI)(BX*1), Z2, Z0
+	ADDQ       $0x40, BX
+	CMPQ       BX, R8
 	JLT        column
 
 rest:
-	CMPQ      DI, CX
+	CMPQ      BX, CX
 	JGE       sum
-	VMOVDQU32 (AX)(DI*1), Y2
-	VPDPBUSD  (BX)(DI*1), Y2, Y1
+	VMOVDQU32 (AX)(BX*1), Y2
+	VPDPBUSD  (SI)(BX*1), Y2, Y1
 
 sum:
 	VEXTRACTI64X4 $0x01, Z0, Y2
@@ -102,8 +102,75 @@ sum:
 	VPADDD        X2, X1, X1
 	VPSHUFD       $0xb1, X1, X2
 	VPADDD        X2, X1, X1
-	VMOVD         X1, (SI)
-	ADDQ          $0x04, SI
+	VMOVD         X1, (DI)
+	ADDQ          $0x04, DI
+	ADDQ          CX, AX
+	DECQ          DX
+	JNZ           row
+	VZEROUPPER
+	RET
+
+// func bothVNNI(codes *byte, stride int, n int, query *int8, fine *int8, out *int32, fineOut *int32)
+// Requires: AVX, AVX2, AVX512F, AVX512VL, AVX512VNNI, MMX+
+TEXT ·bothVNNI(SB), NOSPLIT, $0-56
+	MOVQ codes+0(FP), AX
+	MOVQ stride+8(FP), CX
+	MOVQ n+16(FP), DX
+	MOVQ query+24(FP), SI
+	MOVQ out+40(FP), DI
+	MOVQ fine+32(FP), R8
+	MOVQ fineOut+48(FP), R9
+	MOVQ CX, R10
+	ANDQ $-64, R10
+
+row:
+	VPXORD Z0, Z0, Z0
+	VPXORD Y1, Y1, Y1
+	VPXORD Z2, Z2, Z2
+	VPXORD Y3, Y3, Y3
+	XORQ   BX, BX
+	TESTQ  R10, R10
+	JZ     rest
+
+column:
+	PREFETCHT0 2048(AX)(BX*1)
+	VMOVDQU64  (AX)(BX*1), Z4
+	VPDPBUSD   (SI)(BX*1), Z4, Z0
+	VPDPBUSD   (R8)(BX*1), Z4, Z2
+	ADDQ       $0x40, BX
+	CMPQ       BX, R10
+	JLT        column
+
+rest:
+	CMPQ      BX, CX
+	JGE       sum
+	VMOVDQU32 (AX)(BX*1), Y4
+	VPDPBUSD  (SI)(BX*1), Y4, Y1
+	VPDPBUSD  (R8)(BX*1), Y4, Y3
+
+sum:
+	VEXTRACTI64X4 $0x01, Z0, Y4
+	VPADDD        Y4, Y1, Y1
+	VPADDD        Y0, Y1, Y1
+	VEXTRACTI128  $0x01, Y1, X4
+	VPADDD        X4, X1, X1
+	VPSHUFD       $0x4e, X1, X4
+	VPADDD        X4, X1, X1
+	VPSHUFD       $0xb1, X1, X4
+	VPADDD        X4, X1, X1
+	VMOVD         X1, (DI)
+	ADDQ          $0x04, DI
+	VEXTRACTI64X4 $0x01, Z2, Y4
+	VPADDD        Y4, Y3, Y3
+	VPADDD        Y2, Y3, Y3
+	VEXTRACTI128  $0x01, Y3, X4
+	VPADDD        X4, X3, X3
+	VPSHUFD       $0x4e, X3, X4
+	VPADDD        X4, X3, X3
+	VPSHUFD       $0xb1, X3, X4
+	VPADDD        X4, X3, X3
+	VMOVD         X3, (R9)
+	ADDQ          $0x04, R9
 	ADDQ          CX, AX
 	DECQ          DX
 	JNZ           row

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -58,6 +59,18 @@ func requireDots(t *testing.T, s *Set, codes []byte, more int, elements []int8) 
 		}
 	}
 	require.EqualValues(t, 123, out[n])
+
+	// Of two queries at once: this one, and it in reverse.
+	reversed := slices.Clone(elements)
+	slices.Reverse(reversed)
+	fine := s.NewQuery(reversed, sum)
+	want, fineWant := slices.Clone(out), make([]int32, n+1)
+	fine.Dots(fineWant[:n], pack(s, codes, more%8))
+	fineOut := make([]int32, n+1)
+	clear(out[:n])
+	q.DotsBoth(fine, out[:n], fineOut[:n], pack(s, codes, more%8))
+	require.Equal(t, want, out)
+	require.Equal(t, fineWant, fineOut)
 }
 
 // Every length, at every alignment, of random and of extreme values.
@@ -147,6 +160,12 @@ func TestMisuse(t *testing.T) {
 		q := s.NewQuery(make([]int8, Unit), 0)
 		q.Dots(nil, nil)
 		require.Panics(t, func() { q.Dots(make([]int32, 2), make([]Pair, 6)) })
+		q.DotsBoth(q, nil, nil, nil)
+		require.Panics(t, func() { q.DotsBoth(q, make([]int32, 2), make([]int32, 2), make([]Pair, 6)) })
+		require.Panics(t, func() { q.DotsBoth(q, make([]int32, 3), make([]int32, 2), make([]Pair, 6)) })
+		require.Panics(t, func() {
+			q.DotsBoth(s.NewQuery(make([]int8, 2*Unit), 0), make([]int32, 3), make([]int32, 3), make([]Pair, 6))
+		})
 	}
 }
 

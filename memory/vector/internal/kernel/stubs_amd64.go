@@ -12,6 +12,11 @@ func dotsAVX2(codes *byte, stride int, n int, query *int8, out *int32)
 //go:noescape
 func dotsVNNI(codes *byte, stride int, n int, query *int8, out *int32)
 
+// bothVNNI needs AVX-512 F, VL and VNNI.
+//
+//go:noescape
+func bothVNNI(codes *byte, stride int, n int, query *int8, fine *int8, out *int32, fineOut *int32)
+
 // sumsAVX2 needs AVX2, and n to be a multiple of 16 above 0.
 //
 //go:noescape

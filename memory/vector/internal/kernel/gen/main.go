@@ -12,42 +12,50 @@ import (
 func main() {
 	dotsAVX2()
 	dotsVNNI()
+	bothVNNI()
 	sumsAVX2()
 	roundAVX2()
 	Generate()
 }
 
-// A scan is the loop over codes that both kernels of dots have: bytes for one
-// chunk of 64 and at most one of 32 bytes of each code, then their sum.
+// A scan is the loop over codes that all kernels of dots have: bytes for one
+// chunk of 64 and at most one of 32 bytes of each code, then their sums, one for each query.
 type scan struct {
-	code, stride, n, query, out reg.GPVirtual
-	at                          reg.GPVirtual // the offset in a code
+	code, stride, n reg.GPVirtual
+	queries, outs   []reg.GPVirtual
+	at              reg.GPVirtual // the offset in a code
 }
 
 // ahead is how many bytes before their use codes are fetched.
 const ahead = 2048
 
-const dotsSignature = "func(codes *byte, stride, n int, query *int8, out *int32)"
+const (
+	dotsSignature = "func(codes *byte, stride, n int, query *int8, out *int32)"
+	bothSignature = "func(codes *byte, stride, n int, query, fine *int8, out, fineOut *int32)"
+)
 
-func newScan() scan {
-	return scan{
-		Load(Param("codes"), GP64()).(reg.GPVirtual), Load(Param("stride"), GP64()).(reg.GPVirtual),
-		Load(Param("n"), GP64()).(reg.GPVirtual), Load(Param("query"), GP64()).(reg.GPVirtual),
-		Load(Param("out"), GP64()).(reg.GPVirtual), GP64(),
+// newScan begins a scan for queries, and where their sums go.
+func newScan(queries, outs []string) scan {
+	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+	s := scan{code: load("codes"), stride: load("stride"), n: load("n"), at: GP64()}
+	for i := range queries {
+		s.queries = append(s.queries, load(queries[i]))
+		s.outs = append(s.outs, load(outs[i]))
 	}
+	return s
 }
 
 func (s scan) codeAt(disp int) operand.Mem {
 	return operand.Mem{Base: s.code, Index: s.at, Scale: 1, Disp: disp}
 }
 
-func (s scan) queryAt(disp int) operand.Mem {
-	return operand.Mem{Base: s.query, Index: s.at, Scale: 1, Disp: disp}
+func (s scan) queryAt(i, disp int) operand.Mem {
+	return operand.Mem{Base: s.queries[i], Index: s.at, Scale: 1, Disp: disp}
 }
 
-// rows emits the loop. The sum of what begin, wide and narrow emit is what sum
-// puts into the low half of a vector of 32 bytes.
-func (s scan) rows(begin, wide, narrow func(), sum func() reg.VecVirtual) {
+// rows emits the loop. The sum for each query, of what begin, wide and narrow emit, is that of
+// the elements of the vector of 32 bytes that sum returns.
+func (s scan) rows(begin, wide, narrow func(), sum func(i int) reg.VecVirtual) {
 	whole := GP64()
 	MOVQ(s.stride, whole)
 	ANDQ(operand.I8(-64), whole)
@@ -69,17 +77,19 @@ func (s scan) rows(begin, wide, narrow func(), sum func() reg.VecVirtual) {
 	narrow()
 
 	Label("sum")
-	all := sum()
-	half := XMM()
-	VEXTRACTI128(operand.Imm(1), all, half)
-	low := all.AsX()
-	VPADDD(half, low, low)
-	VPSHUFD(operand.Imm(0x4e), low, half)
-	VPADDD(half, low, low)
-	VPSHUFD(operand.Imm(0xb1), low, half)
-	VPADDD(half, low, low)
-	VMOVD(low, operand.Mem{Base: s.out})
-	ADDQ(operand.Imm(4), s.out)
+	for i, out := range s.outs {
+		all := sum(i)
+		half := XMM()
+		VEXTRACTI128(operand.Imm(1), all, half)
+		low := all.AsX()
+		VPADDD(half, low, low)
+		VPSHUFD(operand.Imm(0x4e), low, half)
+		VPADDD(half, low, low)
+		VPSHUFD(operand.Imm(0xb1), low, half)
+		VPADDD(half, low, low)
+		VMOVD(low, operand.Mem{Base: out})
+		ADDQ(operand.Imm(4), out)
+	}
 	ADDQ(s.stride, s.code)
 	DECQ(s.n)
 	JNZ(operand.LabelRef("row"))
@@ -91,14 +101,14 @@ func dotsAVX2() {
 	TEXT("dotsAVX2", NOSPLIT, dotsSignature)
 	Pragma("noescape")
 	Doc("dotsAVX2 needs AVX2.")
-	s := newScan()
+	s := newScan([]string{"query"}, []string{"out"})
 	ones, a, b := YMM(), YMM(), YMM()
 	VPCMPEQW(ones, ones, ones)
 	VPSRLW(operand.Imm(15), ones, ones)
 	part := func(disp int, sum reg.VecVirtual) {
 		c := YMM()
 		VMOVDQU(s.codeAt(disp), c)
-		VPMADDUBSW(s.queryAt(disp), c, c) // unsigned by signed
+		VPMADDUBSW(s.queryAt(0, disp), c, c) // unsigned by signed
 		VPMADDWD(ones, c, c)
 		VPADDD(c, sum, sum)
 	}
@@ -106,7 +116,7 @@ func dotsAVX2() {
 		func() { VPXOR(a, a, a); VPXOR(b, b, b) },
 		func() { part(0, a); part(32, b) },
 		func() { part(0, a) },
-		func() reg.VecVirtual { VPADDD(b, a, a); return a },
+		func(int) reg.VecVirtual { VPADDD(b, a, a); return a },
 	)
 }
 
@@ -114,26 +124,49 @@ func dotsVNNI() {
 	TEXT("dotsVNNI", NOSPLIT, dotsSignature)
 	Pragma("noescape")
 	Doc("dotsVNNI needs AVX-512 F, VL and VNNI.")
-	s := newScan()
-	a, b := ZMM(), YMM()
+	newScan([]string{"query"}, []string{"out"}).vnni()
+}
+
+func bothVNNI() {
+	TEXT("bothVNNI", NOSPLIT, bothSignature)
+	Pragma("noescape")
+	Doc("bothVNNI needs AVX-512 F, VL and VNNI.")
+	newScan([]string{"query", "fine"}, []string{"out", "fineOut"}).vnni()
+}
+
+// vnni emits the loop for any number of queries: a code is loaded once for all of them.
+func (s scan) vnni() {
+	wide, narrow := make([]reg.VecVirtual, len(s.queries)), make([]reg.VecVirtual, len(s.queries))
+	for i := range s.queries {
+		wide[i], narrow[i] = ZMM(), YMM()
+	}
 	s.rows(
-		func() { VPXORD(a, a, a); VPXORD(b, b, b) },
+		func() {
+			for i := range s.queries {
+				VPXORD(wide[i], wide[i], wide[i])
+				VPXORD(narrow[i], narrow[i], narrow[i])
+			}
+		},
 		func() {
 			c := ZMM()
 			VMOVDQU64(s.codeAt(0), c)
-			VPDPBUSD(s.queryAt(0), c, a)
+			for i := range s.queries {
+				VPDPBUSD(s.queryAt(i, 0), c, wide[i])
+			}
 		},
 		func() {
 			c := YMM()
 			VMOVDQU32(s.codeAt(0), c)
-			VPDPBUSD(s.queryAt(0), c, b)
+			for i := range s.queries {
+				VPDPBUSD(s.queryAt(i, 0), c, narrow[i])
+			}
 		},
-		func() reg.VecVirtual {
+		func(i int) reg.VecVirtual {
 			half := YMM()
-			VEXTRACTI64X4(operand.Imm(1), a, half)
-			VPADDD(half, b, b)
-			VPADDD(a.AsY(), b, b)
-			return b
+			VEXTRACTI64X4(operand.Imm(1), wide[i], half)
+			VPADDD(half, narrow[i], narrow[i])
+			VPADDD(wide[i].AsY(), narrow[i], narrow[i])
+			return narrow[i]
 		},
 	)
 }
