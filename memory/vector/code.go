@@ -121,6 +121,7 @@ type codedQuery struct {
 	norm         float64 // at least |q̂|, whatever q̂ is
 	err          float64 // at least |q-q̂| for the coarse part
 	fineErr      float64 // at least |q-q̂| for both
+	finer        int64   // how many steps of the fine part one of the coarse is
 }
 
 // A part of a query is scale·k for integers k.
@@ -142,7 +143,7 @@ func newCodedQuery(room []int8, q []float32, norm float64) *codedQuery {
 	step, inverse := scaleFor(q, most)
 	// The fine part reaches half a step of the coarse one.
 	fineStep := step / float64(2*most)
-	c := &codedQuery{err: norm, fineErr: norm}
+	c := &codedQuery{err: norm, fineErr: norm, finer: int64(2 * most)}
 	var sum, fineSum int32
 	if step == 0 {
 		clear(room)
@@ -173,4 +174,11 @@ func newPart(elements []int8, sum int32, scale float64) part {
 func (p *part) dot(dots int32, f *codeFacts) float64 {
 	// Σ(c-127)k = Σc(k+bias) - biasΣc - 127Σk
 	return float64(int64(dots)-int64(p.Bias())*int64(f.sum)-p.zeros) * float64(f.scale) * p.scale
+}
+
+// dot is part.dot of both parts. A step of the coarse one is finer of the fine one's.
+func (c *codedQuery) dot(dots, fine int32, f *codeFacts) float64 {
+	bias := int64(c.fine.Bias()) * int64(f.sum)
+	k := (int64(dots)-bias-c.coarse.zeros)*c.finer + int64(fine) - bias - c.fine.zeros
+	return float64(k) * float64(f.scale) * c.fine.scale
 }

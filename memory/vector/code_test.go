@@ -20,7 +20,7 @@ func approximate(v, q []float32) (dot, err [2]float64) {
 	c.coarse.Dots(dots[:1], codes)
 	c.fine.Dots(dots[1:], codes)
 	dot[0] = c.coarse.dot(dots[0], &f)
-	dot[1] = dot[0] + c.fine.dot(dots[1], &f)
+	dot[1] = c.dot(dots[0], dots[1], &f)
 	e := float64(f.err) * c.norm
 	return dot, [2]float64{e + norm64(v)*c.err, e + norm64(v)*c.fineErr}
 }

@@ -13,6 +13,13 @@ import (
 	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
 
+// useAtOnce has both parts of a query compared at once, or one after the other.
+func useAtOnce(t testing.TB, is bool) {
+	old := atOnce
+	t.Cleanup(func() { atOnce = old })
+	atOnce = func() bool { return is }
+}
+
 // use has codes compared with an instruction set.
 func use(t testing.TB, s *kernel.Set) {
 	old := instructions

@@ -56,8 +56,8 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 
 // A scan is a Search under way. It looks at vectors in three steps, each of which takes
 // longer for one of them and leaves fewer to the next: codes are compared with the coarse
-// part of the query, segment by segment, then with the fine part, and vectors in float64. Each
-// step begins with those vectors that are good enough for certain, as many as are wanted at
+// part of the query, segment by segment, then with the fine part, unless both take the time of
+// one, and vectors in float64. Each step begins with those vectors that are good enough for certain, as many as are wanted at
 // least: what they have rules out most others.
 type scan struct {
 	top.Best
@@ -72,6 +72,8 @@ type scan struct {
 	fine   top.Floor   // by the second
 	room   []int8      // of coded
 	dots   [maxSlots]int32
+
+	fineDots [maxSlots]int32 // of the fine part
 }
 
 // A candidate is a vector that may be among the best, what its dot product with the query
@@ -136,6 +138,10 @@ func (s *scan) segment(g *segment) {
 		g.each(func(slot int) { s.offer(g.block, slot, s.accept) })
 		return
 	}
+	if atOnce() {
+		s.segmentAtOnce(g)
+		return
+	}
 	c := s.coded
 	facts, dots := g.facts[:g.used], s.dots[:g.used]
 	c.coarse.Dots(dots, g.codes[:g.used*g.pairs])
@@ -154,6 +160,38 @@ func (s *scan) segment(g *segment) {
 	if len(s.near) > maxWaiting+2*s.K {
 		s.refine()
 	}
+}
+
+// atOnce reports whether the first two steps are one. Tests change it.
+var atOnce = func() bool { return instructions.Both() }
+
+// segmentAtOnce is segment where both parts of the query are compared in the time of one: the
+// first step is the second.
+func (s *scan) segmentAtOnce(g *segment) {
+	c := s.coded
+	facts, dots, fine := g.facts[:g.used], s.dots[:g.used], s.fineDots[:g.used]
+	c.coarse.DotsBoth(c.fine.Query, dots, fine, g.codes[:g.used*g.pairs])
+	for slot := range facts {
+		f := &facts[slot]
+		dot, err := c.dot(dots[slot], fine[slot], &f.code), c.errOf(f, c.fineErr)
+		if !s.misses(dot+err, f.norm) && g.has(slot) {
+			s.mayBe(candidate{g.block, slot, dot, s.least(dot-err, f.norm)})
+		}
+	}
+	if len(s.maybe) > maxWaiting+2*s.K {
+		s.settle()
+	}
+}
+
+// mayBe takes a candidate into account that does not miss by both parts of the query.
+func (s *scan) mayBe(n candidate) {
+	if s.accept != nil && !s.accept(n.keys[n.slot]) {
+		return
+	}
+	if s.fine.Add(n.least) {
+		s.atLeast(s.fine.Level())
+	}
+	s.maybe = append(s.maybe, n)
 }
 
 // refine compares with the fine part of the query what may still be among the best.
@@ -193,14 +231,10 @@ func (s *scan) compareFine(some []candidate) {
 		c.fine.Dots(s.dots[:1], n.code(n.slot))
 		n.dot += c.fine.dot(s.dots[0], &f.code)
 		err := c.errOf(f, c.fineErr)
-		if s.misses(n.dot+err, f.norm) || s.accept != nil && !s.accept(n.keys[n.slot]) {
-			continue
+		if !s.misses(n.dot+err, f.norm) {
+			n.least = s.least(n.dot-err, f.norm)
+			s.mayBe(n)
 		}
-		n.least = s.least(n.dot-err, f.norm)
-		if s.fine.Add(n.least) {
-			s.atLeast(s.fine.Level())
-		}
-		s.maybe = append(s.maybe, n)
 	}
 }
 

@@ -64,6 +64,7 @@ func TestSearchIsExact(t *testing.T) {
 					m := map[string][]float32{}
 					for n := range 700 {
 						if n < 6 || n == 50 || n == 699 {
+							useAtOnce(t, n%2 == 1)
 							searches(t, r, x, m, next)
 						}
 						k := key(r.IntN(1000))
