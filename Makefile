@@ -15,9 +15,6 @@ KERNEL = memory/vector/internal/kernel
 TEST = $(GO) test -vet=off
 STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# Nobody debugs these: without what a debugger needs, compilers take a fifth less time.
-check test race crash chaos: export GOFLAGS := $(shell $(GO) env GOFLAGS) -gcflags=-dwarf=false
-
 .PHONY: run durable replicas test race crash chaos check bench bench-full bars compare mutants cover release-check
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.

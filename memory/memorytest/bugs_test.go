@@ -580,6 +580,7 @@ func named(t *testing.T, name string) check {
 }
 
 func TestEveryBugIsFoundEveryTime(t *testing.T) {
+	t.Parallel() // it waits
 	times := 20
 	if testing.Short() {
 		times = 3
@@ -603,10 +604,12 @@ func TestEveryBugIsFoundEveryTime(t *testing.T) {
 }
 
 func TestABackendOfJSONPassesIfThatIsSaid(t *testing.T) {
+	t.Parallel() // it waits
 	TestWith(t, Options{JSON: true}, func(testing.TB) Backend { return with(jsonCopy, jsonCopy, nil)() })
 }
 
 func TestWhatABackendRefusesIsSkipped(t *testing.T) {
+	t.Parallel() // it waits
 	skipped, failed := 0, 0
 	for _, c := range checks() {
 		r := record(c, Options{}, refuses{newModel()}, patience)

@@ -278,6 +278,7 @@ func deepCopyOf(v reflect.Value) reflect.Value {
 }
 
 func TestABackendThatIsRightPasses(t *testing.T) {
+	t.Parallel() // it waits
 	Test(t, func(testing.TB) Backend { return newModel() })
 }
 
