@@ -80,7 +80,8 @@ func New(o Options) *Memory { return On(new(cow.DB), o) }
 //
 // What is stored, or sent to a replica, is the entries, with their vectors, and how spaces
 // are configured. Counts and indexes follow from these on each side, so that all searches
-// have the same hits and scores there. Values come back as equal ones, with the Go types
+// have the same hits and scores there, unless AnalyzerOf or TextOf says another thing by
+// then: see [Space.Reindex]. Values come back as equal ones, with the Go types
 // of JSON: see [value.Append]. One with a Handle in it is refused. When an entry was last
 // read is not stored: of those not used since a restart, those that were written first are
 // evicted first.

@@ -32,7 +32,9 @@ var errBehind = errors.New("memory: the index is behind")
 // makes later writes evict.
 //
 // A replica makes its index anew when that version arrives, before it publishes it, with
-// what AnalyzerOf and TextOf say there: let them change there first.
+// what AnalyzerOf and TextOf say there: let them change there first. So does what a fork is
+// merged into by cow.DB.Merge; Memory.Merge is for entries only. A DB that is opened has
+// all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
 func (s Space) Reindex() (rev uint64, err error) {
 	if s.m.texts.none {
 		return 0, nil
@@ -126,7 +128,7 @@ func (s Space) putIndex(r reindexed, limit int) (rev uint64, err error) {
 			return nil
 		}
 		b.settler.putIndex(s.path, r.texts)
-		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano()), Reindexed: []nameText{nameText(s.path)}})
+		b.setReindexed(s.path)
 		rev = tx.Version()
 		return nil
 	})
@@ -144,21 +146,43 @@ func (s *settler) putIndex(path string, texts *text.Index) {
 	s.sum()
 }
 
-// reindex makes the indexes anew that were made anew elsewhere, as a commit says that comes
-// from there.
+// A reindexing says that the text of a space was indexed anew, to who derives the index by
+// itself: a replica, which may see none of the versions between two, and what a fork is
+// merged into. Its key is the name that an entry of the space would have whose key is that
+// of the head: it is another each time, so that two are no conflict.
+type reindexing struct{}
+
+// setReindexed says that a space was indexed anew, in place of what said so before.
+func (b *Batch) setReindexed(path string) {
+	h := &head{Began: b.now, At: max(b.now, time.Now().UnixNano())}
+	b.setHead(h)
+	b.unsetReindexed(path)
+	b.m.reindex.Edit(b.tx).Set(nameOf(path, headKey(h.At, b.tick)), &reindexing{})
+}
+
+// unsetReindexed forgets that a space was indexed anew.
+func (b *Batch) unsetReindexed(path string) {
+	e := b.m.reindex.Edit(b.tx)
+	if e.Len() == 0 {
+		return
+	}
+	for key := range b.m.reindexed.During(e).Prefix(nameOf(path, "")).All() {
+		e.Delete(key)
+	}
+}
+
+// reindex makes the indexes anew that were made anew elsewhere since the base.
 func (s *settler) reindex() {
 	base := s.tx.Base()
-	for c := range s.t.heads.During(s.tx).Diff(s.t.heads.In(base)) {
-		h, ok := c.New()
-		if !ok {
+	done := make(map[string]bool)
+	for c := range s.t.reindex.During(s.tx).Diff(s.t.reindex.In(base)) {
+		path, _ := split(c.Key)
+		if c.Kind != snapshot.Added || done[path] || !s.t.spaces.In(base).Has(path) { // of a new one it is new
 			continue
 		}
-		for _, path := range h.Reindexed {
-			if s.t.spaces.In(base).Has(string(path)) { // or it is new here
-				how := s.t.texts.analyzerFor(string(path))
-				s.putIndex(string(path), s.t.index(string(path), s.t.order.During(s.entries), s.cleared, how))
-			}
-		}
+		done[path] = true
+		how := s.t.texts.analyzerFor(path)
+		s.putIndex(path, s.t.index(path, s.t.order.During(s.entries), s.cleared, how))
 	}
 }
 

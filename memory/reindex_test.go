@@ -157,26 +157,105 @@ func TestReindexOfAReplica(t *testing.T) {
 	}
 }
 
-// A fork is indexed anew by itself, and what it is merged into as a replica is.
+// A replica that gets contents instead of the versions it has missed finds there what was
+// reindexed, whatever was written since, and does that once.
+func TestReindexThatAReplicaMissed(t *testing.T) {
+	for _, missed := range []string{"nothing", "a put", "two", "all was cleared"} {
+		t.Run(missed, func(t *testing.T) {
+			var l languages
+			o := memory.Options{AnalyzerOf: l.of}
+			m, replica := memory.New(o), memory.New(o)
+			sink := cowtest.Attach(t, m.DB(), cowtest.SinkOptions{})
+			write := func(f func() error) {
+				t.Helper()
+				done := make(chan error, 1)
+				go func() { done <- f() }()
+				_, err := sink.Await(t.Context(), 1)
+				require.NoError(t, err)
+				sink.Ack(1)
+				require.NoError(t, <-done)
+			}
+			s := m.Space("s")
+			reindex := func() error { return errOf(s.Reindex()) }
+			write(func() error { return errOf(s.Put("a", "les chevaux mangeaient")) })
+			follower := cowtest.Attach(t, replica.DB(), cowtest.SinkOptions{Of: sink})
+			l.set(t, "fr")
+			write(reindex)
+			switch missed {
+			case "two":
+				write(reindex)
+			case "all was cleared":
+				write(func() error { _, err := s.Clear(); return err })
+				require.Zero(t, m.Reindexed(), "it is forgotten with the space")
+				write(func() error { return errOf(s.Put("a", "deux chevaux")) })
+				write(reindex)
+			}
+			if missed != "nothing" {
+				write(func() error { return errOf(s.Put("b", "un cheval")) })
+			}
+			require.Equal(t, 1, m.Reindexed())
+			want := hitKeys(s.SearchText("cheval", memory.SearchOptions{}))
+			require.Len(t, want, s.Len())
+			require.NoError(t, follower.Reset(sink.Contents()))
+			require.Equal(t, want, hitKeys(replica.Space("s").SearchText("cheval", memory.SearchOptions{})))
+			require.NoError(t, replica.CheckDerived())
+
+			l.set(t, "en") // nobody has called Reindex
+			write(func() error { return errOf(s.Put("c", "des chevaux")) })
+			require.NoError(t, follower.Reset(sink.Contents()))
+			for _, s := range []memory.Space{s, replica.Space("s")} {
+				require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{})), len(want)+1)
+			}
+		})
+	}
+}
+
+// A fork is indexed anew by itself, and what it is merged into as a replica is, whatever
+// else the fork did, and if both did; but not by a merge that brings no Reindex.
 func TestReindexOfAFork(t *testing.T) {
-	var l languages
-	m := memory.New(memory.Options{AnalyzerOf: l.of})
-	_, err := m.Space("s").Put("a", "les chevaux")
-	require.NoError(t, err)
-	base := m.DB().Load()
-	fork := m.Of(m.DB().Fork(base))
-	l.set(t, "fr")
-	_, err = fork.Space("s").Reindex()
-	require.NoError(t, err)
-	require.Equal(t, []string{"a"}, hitKeys(fork.Space("s").SearchText("cheval", memory.SearchOptions{})))
-	require.Empty(t, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
-	_, err = m.Space("s").Put("b", "un cheval")
-	require.NoError(t, err)
-	_, err = m.DB().Merge(base, fork.DB().Load())
-	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"a", "b"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
-	require.NoError(t, m.CheckDerived())
-	require.NoError(t, fork.CheckDerived())
+	for _, both := range []bool{false, true} {
+		var l languages
+		m := memory.New(memory.Options{AnalyzerOf: l.of})
+		_, err := m.Space("s").Put("a", "les chevaux")
+		require.NoError(t, err)
+		base := m.DB().Load()
+		fork := m.Of(m.DB().Fork(base))
+		if both {
+			_, err = m.Space("s").Reindex() // in English
+			require.NoError(t, err)
+		}
+		l.set(t, "fr")
+		_, err = fork.Space("s").Reindex()
+		require.NoError(t, err)
+		_, err = fork.Space("s").Put("c", "deux chevaux")
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "c"}, hitKeys(fork.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		require.Empty(t, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		_, err = m.Space("s").Put("b", "un cheval")
+		require.NoError(t, err)
+		_, err = m.DB().Merge(base, fork.DB().Load())
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		require.NoError(t, m.CheckDerived())
+		require.NoError(t, fork.CheckDerived())
+
+		merged := m.DB().Load()
+		_, err = m.Space("s").Put("d", "trois chevaux")
+		require.NoError(t, err)
+		l.set(t, "en")
+		_, err = m.DB().Merge(m.DB().Load(), merged)
+		require.NoError(t, err)
+		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		_, err = m.Space("s").Reindex()
+		require.NoError(t, err)
+		require.Equal(t, 1, m.Reindexed())
+		l.set(t, "fr")
+		_, err = m.DB().Merge(m.DB().Load(), base)
+		require.NoError(t, err)
+		require.Zero(t, m.Reindexed())
+		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("chevaux", memory.SearchOptions{})))
+		require.Empty(t, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})), "there is no way back to another index")
+	}
 }
 
 // Who waits for other entries is not woken.

@@ -10,8 +10,8 @@ type Hit struct {
 
 // Search returns the best documents for the tokens of query, which is analyzed as
 // the documents are, at most K, by score from the highest, and those of equal score by
-// key. A document need not have all tokens, but one that is not a stop word: a query
-// without any has no hits.
+// key. A document need not have all tokens, but one that is not a stop word, or that is in
+// quotes: a query without any has no hits.
 //
 // It returns an error that is ErrOptions if K is negative or MinScore is not a
 // number.
