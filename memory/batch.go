@@ -94,7 +94,7 @@ func (b *Batch) end() error {
 	}
 	for path, e := range b.settler.touched {
 		if e.count == 0 {
-			b.unsetReindexed(path)
+			b.forgetReindex(path)
 		}
 	}
 	if len(b.settler.changes()) > 0 {

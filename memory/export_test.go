@@ -16,7 +16,7 @@ import (
 func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.NoText) }
 
 // Reindexed returns how often the current version says that a space was indexed anew.
-func (m *Memory) Reindexed() int { return m.reindex.In(m.db.Load()).Len() }
+func (m *Memory) Reindexed() int { return m.reindexes.In(m.db.Load()).Len() }
 
 func (s Snapshot) checkDerived(noText bool) error {
 	want := make(map[string]*space)

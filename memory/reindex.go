@@ -39,7 +39,7 @@ func (s Space) Reindex() (rev uint64, err error) {
 	if s.m.texts.none {
 		return 0, nil
 	}
-	var r reindexed
+	var r freshIndex
 	for try := 1; ; try++ {
 		if r, err = s.follow(r, s.m.Load(), noLimit); err != nil {
 			return 0, err
@@ -57,8 +57,8 @@ func (s Space) Reindex() (rev uint64, err error) {
 // noLimit is no limit on what follow indexes.
 const noLimit = -1
 
-// A reindexed is an index of what a space has in a version.
-type reindexed struct {
+// A freshIndex is an index of what a space has in a version.
+type freshIndex struct {
 	at    *cow.Snapshot // nil: not begun
 	since uint64        // when the index began in whose place it is to be
 	how   *text.Analyzer
@@ -68,14 +68,14 @@ type reindexed struct {
 // follow brings r up to a snapshot, or returns errBehind if more entries than limit were
 // written since. It begins anew where the index of the space did: what AnalyzerOf says may
 // be another thing by now.
-func (s Space) follow(r reindexed, v Snapshot, limit int) (reindexed, error) {
+func (s Space) follow(r freshIndex, v Snapshot, limit int) (freshIndex, error) {
 	since := v.space(s.path).since
 	if r.at == nil || r.since != since {
 		if limit != noLimit {
 			return r, errBehind
 		}
 		how := s.m.texts.analyzerFor(s.path)
-		return reindexed{v.root, since, how, s.m.index(s.path, s.m.order.In(s.m.entries.In(v.root)), v.clearings(), how)}, nil
+		return freshIndex{v.root, since, how, s.m.index(s.path, s.m.order.In(s.m.entries.In(v.root)), v.clearings(), how)}, nil
 	}
 	behind, cleared := 0, v.clearings()
 	for c := range s.m.entries.In(v.root).Diff(s.m.entries.In(r.at)) {
@@ -115,7 +115,7 @@ func (t *texts) indexed(x *text.Index, how *text.Analyzer, name string, v Value)
 }
 
 // putIndex publishes the index, brought up to the version before, or returns errBehind.
-func (s Space) putIndex(r reindexed, limit int) (rev uint64, err error) {
+func (s Space) putIndex(r freshIndex, limit int) (rev uint64, err error) {
 	err = s.m.db.Update(func(tx *cow.Tx) error {
 		rev = 0
 		r, err := s.follow(r, Snapshot{s.m.tables, tx.Base(), 0}, limit) // the update may be tried again
@@ -128,7 +128,7 @@ func (s Space) putIndex(r reindexed, limit int) (rev uint64, err error) {
 			return nil
 		}
 		b.settler.putIndex(s.path, r.texts)
-		b.setReindexed(s.path)
+		b.reindexed(s.path)
 		rev = tx.Version()
 		return nil
 	})
@@ -152,21 +152,21 @@ func (s *settler) putIndex(path string, texts *text.Index) {
 // of the head: it is another each time, so that two are no conflict.
 type reindexing struct{}
 
-// setReindexed says that a space was indexed anew, in place of what said so before.
-func (b *Batch) setReindexed(path string) {
+// reindexed says that a space was indexed anew, in place of what said so before.
+func (b *Batch) reindexed(path string) {
 	h := &head{Began: b.now, At: max(b.now, time.Now().UnixNano())}
 	b.setHead(h)
-	b.unsetReindexed(path)
-	b.m.reindex.Edit(b.tx).Set(nameOf(path, headKey(h.At, b.tick)), &reindexing{})
+	b.forgetReindex(path)
+	b.m.reindexes.Edit(b.tx).Set(nameOf(path, headKey(h.At, b.tick)), &reindexing{})
 }
 
-// unsetReindexed forgets that a space was indexed anew.
-func (b *Batch) unsetReindexed(path string) {
-	e := b.m.reindex.Edit(b.tx)
+// forgetReindex forgets that a space was indexed anew.
+func (b *Batch) forgetReindex(path string) {
+	e := b.m.reindexes.Edit(b.tx)
 	if e.Len() == 0 {
 		return
 	}
-	for key := range b.m.reindexed.During(e).Prefix(nameOf(path, "")).All() {
+	for key := range b.m.reindexOrder.During(e).Prefix(nameOf(path, "")).All() {
 		e.Delete(key)
 	}
 }
@@ -175,7 +175,7 @@ func (b *Batch) unsetReindexed(path string) {
 func (s *settler) reindex() {
 	base := s.tx.Base()
 	done := make(map[string]bool)
-	for c := range s.t.reindex.During(s.tx).Diff(s.t.reindex.In(base)) {
+	for c := range s.t.reindexes.During(s.tx).Diff(s.t.reindexes.In(base)) {
 		path, _ := split(c.Key)
 		if c.Kind != snapshot.Added || done[path] || !s.t.spaces.In(base).Has(path) { // of a new one it is new
 			continue

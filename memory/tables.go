@@ -14,19 +14,19 @@ import (
 // themselves. The first five are the truth, and stored where the DB is; the others
 // follow from them, see derive.go.
 type tables struct {
-	entries *cow.Table[string, *entry]        // by the name of the entry, see path.go
-	options *cow.Table[string, *SpaceOptions] // by the encoded path; where configured
-	cleared *cow.Table[string, *clearing]     // by the encoded path; see clear.go
-	heads   *cow.Table[string, *head]         // what the last batch decided
-	reindex *cow.Table[string, *reindexing]   // by the encoded path and when; see reindex.go
-	spaces  *cow.Table[string, *space]        // by the encoded path; those that have entries
-	below   *cow.Table[string, *total]        // by the encoded path; those that have entries below, see sums.go
+	entries   *cow.Table[string, *entry]        // by the name of the entry, see path.go
+	options   *cow.Table[string, *SpaceOptions] // by the encoded path; where configured
+	cleared   *cow.Table[string, *clearing]     // by the encoded path; see clear.go
+	heads     *cow.Table[string, *head]         // what the last batch decided
+	reindexes *cow.Table[string, *reindexing]   // by the encoded path and when; see reindex.go
+	spaces    *cow.Table[string, *space]        // by the encoded path; those that have entries
+	below     *cow.Table[string, *total]        // by the encoded path; those that have entries below, see sums.go
 
-	order     *cow.Index[string, *entry, string]
-	byPath    *cow.Index[string, *space, string]
-	byExpiry  *cow.Index[string, *entry, int64]       // those that expire
-	reindexed *cow.Index[string, *reindexing, string] // in order
-	empty     *cow.Snapshot                           // of a DB of its own: version 0, with the indexes
+	order        *cow.Index[string, *entry, string]
+	byPath       *cow.Index[string, *space, string]
+	byExpiry     *cow.Index[string, *entry, int64] // those that expire
+	reindexOrder *cow.Index[string, *reindexing, string]
+	empty        *cow.Snapshot // of a DB of its own: version 0, with the indexes
 
 	limits   Limits // of all spaces
 	texts    texts
@@ -100,12 +100,12 @@ func newTables(db *cow.DB, name string, o Options) *tables {
 	t.options = cow.NewTable[string](db, name+".options", cow.Options[*SpaceOptions]{Immutable: true, Codec: jsonCodec[SpaceOptions]{}})
 	t.cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*clearing]{Immutable: true, Codec: jsonCodec[clearing]{}})
 	t.heads = cow.NewTable[string](db, name+".heads", cow.Options[*head]{Immutable: true, Codec: jsonCodec[head]{}})
-	t.reindex = cow.NewTable[string](db, name+".reindex", cow.Options[*reindexing]{Immutable: true, Codec: jsonCodec[reindexing]{}})
+	t.reindexes = cow.NewTable[string](db, name+".reindexes", cow.Options[*reindexing]{Immutable: true, Codec: jsonCodec[reindexing]{}})
 	t.spaces = cow.NewTable[string](db, name+".spaces", cow.Options[*space]{Immutable: true, Derive: t.derive})
 	t.below = cow.NewTable[string](db, name+".below", cow.Options[*total]{Immutable: true, Derive: func(*cow.Tx) error { return nil }}) // with the spaces
 	t.order = cow.NewOrder(t.entries, "order")
 	t.byPath = cow.NewOrder(t.spaces, "path")
-	t.reindexed = cow.NewOrder(t.reindex, "order")
+	t.reindexOrder = cow.NewOrder(t.reindexes, "order")
 	t.byExpiry, _ = cow.NewMultiIndex(t.entries, "expiry", func(e *entry, add func(int64)) {
 		if e.expires != 0 {
 			add(e.expires)
