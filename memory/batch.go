@@ -92,11 +92,7 @@ func (b *Batch) end() error {
 	if err := b.evict(); err != nil {
 		return err
 	}
-	for path, e := range b.settler.touched {
-		if e.count == 0 {
-			b.forgetReindex(path)
-		}
-	}
+	b.keepEpochs()
 	if len(b.settler.changes()) > 0 {
 		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano()), Evicted: b.evicted, Cleared: b.marks()})
 	}

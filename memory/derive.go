@@ -23,8 +23,8 @@ func (t *tables) derive(tx *cow.Tx) error {
 	if err := s.settle(); err != nil {
 		return err
 	}
-	if !here { // it comes from elsewhere: a Reindex here has put its index already
-		s.reindex()
+	if !here { // it comes from elsewhere: here the index is the one of its epoch already
+		s.followEpochs()
 	}
 	s.store()
 	return nil

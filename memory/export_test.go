@@ -15,8 +15,8 @@ import (
 // from nothing, and returns how it differs from what is stored.
 func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.NoText) }
 
-// Reindexed returns how often the current version says that a space was indexed anew.
-func (m *Memory) Reindexed() int { return m.reindexes.In(m.db.Load()).Len() }
+// Epochs returns how many epochs of text indexes the current version has.
+func (m *Memory) Epochs() int { return m.epochs.In(m.db.Load()).Len() }
 
 func (s Snapshot) checkDerived(noText bool) error {
 	want := make(map[string]*space)

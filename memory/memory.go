@@ -48,8 +48,8 @@ type Options struct {
 	AnalyzerOf func(space []string) *text.Analyzer
 
 	// TextOf says what the text of a value is, in the space of that path: strings, each
-	// with how many times its words count; of 0 or less, not at all. nil: every string
-	// in the value, once. It must always return the same for the same, or else what it
+	// with how many times its words count, 100 at most; of 0 or less, not at all. nil: every
+	// string in the value, once. It must always return the same for the same, or else what it
 	// returned before be replaced by Space.Reindex.
 	TextOf func(space []string, v Value) iter.Seq2[string, int]
 

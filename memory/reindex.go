@@ -33,7 +33,8 @@ var errBehind = errors.New("memory: the index is behind")
 //
 // A replica makes its index anew when that version arrives, before it publishes it, with
 // what AnalyzerOf and TextOf say there: let them change there first. So does what a fork is
-// merged into by cow.DB.Merge; Memory.Merge is for entries only. A DB that is opened has
+// merged into by cow.DB.Merge; Memory.Merge is for entries only. So do both where a space
+// was emptied, and has text again by an Analyzer that AnalyzerOf says only since. A DB that is opened has
 // all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
 func (s Space) Reindex() (rev uint64, err error) {
 	if s.m.texts.none {
@@ -60,7 +61,7 @@ const noLimit = -1
 // A freshIndex is an index of what a space has in a version.
 type freshIndex struct {
 	at    *cow.Snapshot // nil: not begun
-	since uint64        // when the index began in whose place it is to be
+	since uint64        // of the space, when it was begun
 	how   *text.Analyzer
 	texts *text.Index
 }
@@ -128,7 +129,8 @@ func (s Space) putIndex(r freshIndex, limit int) (rev uint64, err error) {
 			return nil
 		}
 		b.settler.putIndex(s.path, r.texts)
-		b.reindexed(s.path)
+		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano())})
+		b.beginEpoch(s.path)
 		rev = tx.Version()
 		return nil
 	})
@@ -144,46 +146,6 @@ func (s *settler) putIndex(path string, texts *text.Index) {
 	sp.texts, sp.since = texts, s.tx.Version()
 	s.touched[path].changed = true
 	s.sum()
-}
-
-// A reindexing says that the text of a space was indexed anew, to who derives the index by
-// itself: a replica, which may see none of the versions between two, and what a fork is
-// merged into. Its key is the name that an entry of the space would have whose key is that
-// of the head: it is another each time, so that two are no conflict.
-type reindexing struct{}
-
-// reindexed says that a space was indexed anew, in place of what said so before.
-func (b *Batch) reindexed(path string) {
-	h := &head{Began: b.now, At: max(b.now, time.Now().UnixNano())}
-	b.setHead(h)
-	b.forgetReindex(path)
-	b.m.reindexes.Edit(b.tx).Set(nameOf(path, headKey(h.At, b.tick)), &reindexing{})
-}
-
-// forgetReindex forgets that a space was indexed anew.
-func (b *Batch) forgetReindex(path string) {
-	e := b.m.reindexes.Edit(b.tx)
-	if e.Len() == 0 {
-		return
-	}
-	for key := range b.m.reindexOrder.During(e).Prefix(nameOf(path, "")).All() {
-		e.Delete(key)
-	}
-}
-
-// reindex makes the indexes anew that were made anew elsewhere since the base.
-func (s *settler) reindex() {
-	base := s.tx.Base()
-	done := make(map[string]bool)
-	for c := range s.t.reindexes.During(s.tx).Diff(s.t.reindexes.In(base)) {
-		path, _ := split(c.Key)
-		if c.Kind != snapshot.Added || done[path] || !s.t.spaces.In(base).Has(path) { // of a new one it is new
-			continue
-		}
-		done[path] = true
-		how := s.t.texts.analyzerFor(path)
-		s.putIndex(path, s.t.index(path, s.t.order.During(s.entries), s.cleared, how))
-	}
 }
 
 // reindexedOnly reports whether a space has the same entries in two snapshots, though its

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/text"
@@ -157,11 +160,53 @@ func TestReindexOfAReplica(t *testing.T) {
 	}
 }
 
-// A replica that gets contents instead of the versions it has missed finds there what was
-// reindexed, whatever was written since, and does that once.
+// A replica that gets contents instead of the versions it has missed finds there whose index
+// began since, or was made anew, whatever else was written, and follows once.
 func TestReindexThatAReplicaMissed(t *testing.T) {
-	for _, missed := range []string{"nothing", "a put", "two", "all was cleared"} {
-		t.Run(missed, func(t *testing.T) {
+	t.Cleanup(memory.ClearInSmallSteps())
+	type writes struct {
+		s       memory.Space
+		put     func(key string, v any)
+		reindex func()
+	}
+	for name, missed := range map[string]func(w writes, write func(func() error)){
+		"a Reindex": func(w writes, _ func(func() error)) { w.reindex() },
+		"and a put": func(w writes, _ func(func() error)) { w.reindex(); w.put("b", "un cheval") },
+		"two":       func(w writes, _ func(func() error)) { w.reindex(); w.put("b", "un cheval"); w.reindex() },
+		"all was cleared": func(w writes, write func(func() error)) {
+			w.reindex()
+			write(func() error { _, err := w.s.Clear(); return err })
+			w.put("a", "les chevaux")
+		},
+		"in steps": func(w writes, write func(func() error)) {
+			for i := range 30 {
+				w.put(fmt.Sprint(i), "un cheval")
+			}
+			w.reindex()
+			write(func() error { _, err := w.s.Clear(); return err })
+			for i := range 30 {
+				w.put("a", fmt.Sprint("les chevaux ", i))
+			}
+		},
+		"the only entry": func(w writes, write func(func() error)) {
+			w.reindex()
+			write(func() error { return errOf(w.s.Delete("a")) })
+			w.put("a", "les chevaux")
+		},
+		"of nothing": func(w writes, write func(func() error)) {
+			write(func() error { return errOf(w.s.Delete("a")) })
+			_, err := w.s.Reindex()
+			assert.NoError(t, err)
+			w.put("a", "les chevaux")
+		},
+		"of no text": func(w writes, _ func(func() error)) {
+			w.put("a", 17)
+			_, err := w.s.Reindex()
+			assert.NoError(t, err)
+			w.put("a", "les chevaux")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
 			var l languages
 			o := memory.Options{AnalyzerOf: l.of}
 			m, replica := memory.New(o), memory.New(o)
@@ -176,37 +221,158 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 				require.NoError(t, <-done)
 			}
 			s := m.Space("s")
-			reindex := func() error { return errOf(s.Reindex()) }
-			write(func() error { return errOf(s.Put("a", "les chevaux mangeaient")) })
+			put := func(key string, v any) { t.Helper(); write(func() error { return errOf(s.Put(key, v)) }) }
+			put("a", "les chevaux mangeaient")
 			follower := cowtest.Attach(t, replica.DB(), cowtest.SinkOptions{Of: sink})
 			l.set(t, "fr")
-			write(reindex)
-			switch missed {
-			case "two":
-				write(reindex)
-			case "all was cleared":
-				write(func() error { _, err := s.Clear(); return err })
-				require.Zero(t, m.Reindexed(), "it is forgotten with the space")
-				write(func() error { return errOf(s.Put("a", "deux chevaux")) })
-				write(reindex)
-			}
-			if missed != "nothing" {
-				write(func() error { return errOf(s.Put("b", "un cheval")) })
-			}
-			require.Equal(t, 1, m.Reindexed())
-			want := hitKeys(s.SearchText("cheval", memory.SearchOptions{}))
+			missed(writes{s, put, func() { write(func() error { return errOf(s.Reindex()) }) }}, write)
+			require.Equal(t, 1, m.Epochs())
+			want := hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100}))
 			require.Len(t, want, s.Len())
 			require.NoError(t, follower.Reset(sink.Contents()))
-			require.Equal(t, want, hitKeys(replica.Space("s").SearchText("cheval", memory.SearchOptions{})))
+			require.Equal(t, want, hitKeys(replica.Space("s").SearchText("cheval", memory.SearchOptions{K: 100})))
 			require.NoError(t, replica.CheckDerived())
 
 			l.set(t, "en") // nobody has called Reindex
-			write(func() error { return errOf(s.Put("c", "des chevaux")) })
+			put("z", "des chevaux")
 			require.NoError(t, follower.Reset(sink.Contents()))
 			for _, s := range []memory.Space{s, replica.Space("s")} {
-				require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{})), len(want)+1)
+				require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100})), len(want)+1)
+			}
+			write(func() error { _, err := s.Clear(); return err })
+			for m.Cleared() > 0 {
+				write(func() error { _, err := m.Sweep(); return err })
+			}
+			require.Zero(t, m.Epochs(), "nothing is left of the space")
+		})
+	}
+}
+
+// Where an index ends and begins within one version a replica, which sees neither, follows.
+func TestReplicaOfAnIndexThatBeginsAnew(t *testing.T) {
+	for name, replace := range map[string]func(m *memory.Memory) error{
+		"two batches": func(m *memory.Memory) error {
+			return m.DB().Update(func(tx *cow.Tx) error {
+				return errors.Join(
+					m.BatchIn(tx, func(b *memory.Batch) error { b.Space("s").Delete("a"); return nil }),
+					m.BatchIn(tx, func(b *memory.Batch) error { return b.Space("s").Put("a", "deux chevaux") }))
+			})
+		},
+		"a clear elsewhere": func(m *memory.Memory) error {
+			return m.Batch(func(b *memory.Batch) error {
+				b.Space("s").Delete("a")
+				b.Space("t").Clear()
+				return b.Space("s").Put("a", "deux chevaux")
+			})
+		},
+		"one batch": func(m *memory.Memory) error {
+			return m.Batch(func(b *memory.Batch) error {
+				b.Space("s").Delete("a")
+				return b.Space("s").Put("a", "deux chevaux")
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var l languages
+			o := memory.Options{AnalyzerOf: l.of}
+			m, replica := memory.New(o), memory.New(o)
+			cowtest.Follow(t, replica.DB(), m.DB())
+			require.NoError(t, errOf(m.Space("s").Put("a", "les chevaux")))
+			require.NoError(t, errOf(m.Space("t").Put("a", "les chevaux")))
+			l.set(t, "fr")
+			require.NoError(t, replace(m))
+			require.Equal(t, m.Load().Version(), replica.Load().Version())
+			for _, query := range []string{"cheval", "chevaux"} {
+				require.Equal(t, hitKeys(m.Space("s").SearchText(query, memory.SearchOptions{})),
+					hitKeys(replica.Space("s").SearchText(query, memory.SearchOptions{})), query)
 			}
 		})
+	}
+}
+
+// Whatever is done to spaces, and however a replica gets it, both have the same hits, as long
+// as all is reindexed when AnalyzerOf says another thing.
+func TestReplicaRandomly(t *testing.T) {
+	t.Cleanup(memory.ClearInSmallSteps())
+	for seed := range uint64(quicker(60)) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var l languages
+		o := memory.Options{AnalyzerOf: l.of}
+		if seed%3 == 0 {
+			o.MaxEntries = 5
+		}
+		m, replica := memory.New(o), memory.New(o)
+		sink := cowtest.Attach(t, m.DB(), cowtest.SinkOptions{})
+		follower := cowtest.Attach(t, replica.DB(), cowtest.SinkOptions{Of: sink})
+		missed := sink.Ack(0)
+		write := func(f func() error) {
+			done := make(chan error, 1)
+			go func() { done <- f() }()
+			for {
+				select {
+				case err := <-done:
+					require.NoError(t, err)
+					return
+				default:
+					missed = append(missed, sink.Ack(1)...)
+					runtime.Gosched()
+				}
+			}
+		}
+		spaces := [][]string{{"s"}, {"s", "t"}, {"u"}}
+		for range 80 {
+			space, key := spaces[r.IntN(3)], fmt.Sprint(r.IntN(4))
+			write(func() error {
+				return m.Batch(func(b *memory.Batch) (err error) {
+					for range 1 + r.IntN(3) {
+						e := b.Space(space...)
+						switch r.IntN(8) {
+						case 0, 1:
+							e.Delete(key)
+						case 2:
+							e.Clear()
+						case 3:
+							b.Space("s").ClearAll()
+						case 4:
+							err = errors.Join(err, e.Put(key, 17))
+						default:
+							err = errors.Join(err, e.Put(key, fmt.Sprint("les chevaux ", r.IntN(3))))
+						}
+					}
+					return err
+				})
+			})
+			if r.IntN(4) == 0 {
+				l.set(t, []string{"fr", "en"}[r.IntN(2)])
+				for _, space := range spaces {
+					write(func() error { return errOf(m.Space(space...).Reindex()) })
+				}
+			}
+			switch r.IntN(6) {
+			case 0:
+				require.NoError(t, follower.Reset(sink.Contents()))
+			case 1:
+				require.NoError(t, follower.Rebase(missed...))
+			default:
+				continue
+			}
+			missed = missed[:0]
+			require.Equal(t, m.Load().Version(), replica.Load().Version())
+			for _, query := range []string{"cheval", "chevaux", "les 1"} {
+				find := func(m *memory.Memory) (found []string) {
+					hits, err := m.Space().SearchText(query, memory.SearchOptions{Below: true, K: 100})
+					require.NoError(t, err)
+					for _, h := range hits {
+						found = append(found, fmt.Sprintf("%q %s %.9f", h.Space(), h.Key, h.Score))
+					}
+					slices.Sort(found)
+					return found
+				}
+				require.Equal(t, find(m), find(replica), "seed %d: %s", seed, query)
+			}
+		}
+		require.NoError(t, m.CheckDerived())
+		require.NoError(t, replica.CheckDerived())
 	}
 }
 
@@ -248,14 +414,29 @@ func TestReindexOfAFork(t *testing.T) {
 		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
 		_, err = m.Space("s").Reindex()
 		require.NoError(t, err)
-		require.Equal(t, 1, m.Reindexed())
+		require.Equal(t, 1, m.Epochs())
 		l.set(t, "fr")
 		_, err = m.DB().Merge(m.DB().Load(), base)
 		require.NoError(t, err)
-		require.Zero(t, m.Reindexed())
-		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("chevaux", memory.SearchOptions{})))
-		require.Empty(t, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})), "there is no way back to another index")
+		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})), "that Reindex is undone too")
 	}
+}
+
+// That a space was emptied in a fork changes nothing in the index of what it is merged into.
+func TestMergeOfAnEmptiedSpace(t *testing.T) {
+	var l languages
+	m := memory.New(memory.Options{AnalyzerOf: l.of})
+	s := m.Space("s")
+	require.NoError(t, errOf(s.Put("a", "les chevaux")))
+	fork := m.Fork(m.Load())
+	base := m.DB().Load()
+	require.NoError(t, errOf(fork.Space("s").Delete("a")))
+	require.NoError(t, errOf(s.Put("b", "les chevaux")))
+	l.set(t, "fr")
+	_, err := m.DB().Merge(base, fork.DB().Load())
+	require.NoError(t, err)
+	require.Equal(t, []string{"b"}, hitKeys(s.SearchText("chevaux", memory.SearchOptions{})))
+	require.Empty(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{})))
 }
 
 // Who waits for other entries is not woken.

@@ -14,19 +14,19 @@ import (
 // themselves. The first five are the truth, and stored where the DB is; the others
 // follow from them, see derive.go.
 type tables struct {
-	entries   *cow.Table[string, *entry]        // by the name of the entry, see path.go
-	options   *cow.Table[string, *SpaceOptions] // by the encoded path; where configured
-	cleared   *cow.Table[string, *clearing]     // by the encoded path; see clear.go
-	heads     *cow.Table[string, *head]         // what the last batch decided
-	reindexes *cow.Table[string, *reindexing]   // by the encoded path and when; see reindex.go
-	spaces    *cow.Table[string, *space]        // by the encoded path; those that have entries
-	below     *cow.Table[string, *total]        // by the encoded path; those that have entries below, see sums.go
+	entries *cow.Table[string, *entry]        // by the name of the entry, see path.go
+	options *cow.Table[string, *SpaceOptions] // by the encoded path; where configured
+	cleared *cow.Table[string, *clearing]     // by the encoded path; see clear.go
+	heads   *cow.Table[string, *head]         // what the last batch decided
+	epochs  *cow.Table[string, *epoch]        // of text indexes, by the encoded path and when; see epoch.go
+	spaces  *cow.Table[string, *space]        // by the encoded path; those that have entries
+	below   *cow.Table[string, *total]        // by the encoded path; those that have entries below, see sums.go
 
-	order        *cow.Index[string, *entry, string]
-	byPath       *cow.Index[string, *space, string]
-	byExpiry     *cow.Index[string, *entry, int64] // those that expire
-	reindexOrder *cow.Index[string, *reindexing, string]
-	empty        *cow.Snapshot // of a DB of its own: version 0, with the indexes
+	order      *cow.Index[string, *entry, string]
+	byPath     *cow.Index[string, *space, string]
+	byExpiry   *cow.Index[string, *entry, int64] // those that expire
+	epochOrder *cow.Index[string, *epoch, string]
+	empty      *cow.Snapshot // of a DB of its own: version 0, with the indexes
 
 	limits   Limits // of all spaces
 	texts    texts
@@ -78,7 +78,7 @@ type space struct {
 	bytes    int64 // of the entries
 	vectors  *vector.Index
 	texts    *text.Index
-	since    uint64 // the version in which texts began, or were indexed anew
+	since    uint64 // the version with which the epoch of texts began
 }
 
 // spaceSize is about what a space takes besides its entries and indexes: its row, and its
@@ -100,12 +100,12 @@ func newTables(db *cow.DB, name string, o Options) *tables {
 	t.options = cow.NewTable[string](db, name+".options", cow.Options[*SpaceOptions]{Immutable: true, Codec: jsonCodec[SpaceOptions]{}})
 	t.cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*clearing]{Immutable: true, Codec: jsonCodec[clearing]{}})
 	t.heads = cow.NewTable[string](db, name+".heads", cow.Options[*head]{Immutable: true, Codec: jsonCodec[head]{}})
-	t.reindexes = cow.NewTable[string](db, name+".reindexes", cow.Options[*reindexing]{Immutable: true, Codec: jsonCodec[reindexing]{}})
+	t.epochs = cow.NewTable[string](db, name+".epochs", cow.Options[*epoch]{Immutable: true, Codec: jsonCodec[epoch]{}})
 	t.spaces = cow.NewTable[string](db, name+".spaces", cow.Options[*space]{Immutable: true, Derive: t.derive})
 	t.below = cow.NewTable[string](db, name+".below", cow.Options[*total]{Immutable: true, Derive: func(*cow.Tx) error { return nil }}) // with the spaces
 	t.order = cow.NewOrder(t.entries, "order")
 	t.byPath = cow.NewOrder(t.spaces, "path")
-	t.reindexOrder = cow.NewOrder(t.reindexes, "order")
+	t.epochOrder = cow.NewOrder(t.epochs, "order")
 	t.byExpiry, _ = cow.NewMultiIndex(t.entries, "expiry", func(e *entry, add func(int64)) {
 		if e.expires != 0 {
 			add(e.expires)
