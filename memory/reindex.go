@@ -33,9 +33,9 @@ var errBehind = errors.New("memory: the index is behind")
 //
 // A replica makes its index anew when that version arrives, before it publishes it, with
 // what AnalyzerOf and TextOf say there: let them change there first. So does what a fork is
-// merged into by cow.DB.Merge; Memory.Merge is for entries only. So do both where a space
-// was emptied, and has text again by an Analyzer that AnalyzerOf says only since. A DB that is opened has
-// all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
+// merged into by cow.DB.Merge; Memory.Merge is for entries only. Both follow as well where a
+// space that was emptied has text again, by what AnalyzerOf says since. A DB that is opened
+// has all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
 func (s Space) Reindex() (rev uint64, err error) {
 	if s.m.texts.none {
 		return 0, nil
