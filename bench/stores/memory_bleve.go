@@ -73,7 +73,7 @@ type bleveSpace struct {
 	writing sync.Mutex
 }
 
-// bleveText is a document.
+// bleveText is a document: all strings of a value, which memory makes its index of too.
 type bleveText struct{ Text string }
 
 // idPrefix begins the ID of each document, which must not be empty, as a key may.
@@ -82,7 +82,7 @@ const idPrefix = "/"
 func (s *bleveSpace) Put(notes ...Note) {
 	batch := s.index.NewBatch()
 	for i := range notes {
-		stored(batch.Index(idPrefix+notes[i].Key, bleveText{foundIn(notes[i].Value).Text}))
+		stored(batch.Index(idPrefix+notes[i].Key, bleveText{string(appendStrings(nil, notes[i].Value))}))
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -123,6 +123,26 @@ func TestMatchingFindsWords(t *testing.T) {
 	})
 }
 
+// What is found are the strings of a value, wherever they stand in it, and not its keys.
+func TestMatchingFindsAllStrings(t *testing.T) {
+	eachMemory(t, func(t *testing.T, k memoryKind) {
+		s, ok := k.NewMemory().Space("user", "42").(TextSpace)
+		if !ok {
+			return
+		}
+		s.Put(
+			Note{Key: "string", Value: "likes green tea"},
+			Note{Key: "content", Value: map[string]any{"content": "likes coffee", "n": 1.5}},
+			Note{Key: "nested", Value: []any{map[string]any{"role": []any{"water", nil, true}}}},
+			Note{Key: "number", Value: 17.0},
+		)
+		for query, want := range map[string]string{"tea": "string", "coffee": "content", "water": "nested"} {
+			require.Equal(t, []string{want}, s.Matching(query, 10))
+		}
+		require.Empty(t, s.Matching("content role", 10))
+	})
+}
+
 // One bleve knows English, as ours does, the other only words.
 func TestAnalyzersOfBleve(t *testing.T) {
 	found := map[string][]string{}

@@ -30,6 +30,23 @@ func CopyOf(value any) any {
 	return value
 }
 
+// appendStrings appends each string in a value, and a line break behind it.
+func appendStrings(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case string:
+		return append(append(b, v...), '\n')
+	case map[string]any:
+		for _, e := range v {
+			b = appendStrings(b, e)
+		}
+	case []any:
+		for _, e := range v {
+			b = appendStrings(b, e)
+		}
+	}
+	return b
+}
+
 // pathName returns a string that no other path has, nor the beginning of what
 // another has.
 func pathName(path []string) string { return fmt.Sprintf("%q", path) }
