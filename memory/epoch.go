@@ -2,14 +2,14 @@ package memory
 
 import "github.com/cowstore/cowstore/snapshot"
 
-// An epoch is a stored row which says that the text index of a space began, or was made anew:
-// for who derives the index by itself, and cannot see it. Of a space that was emptied, and has
-// the same keys again, a replica that missed what was between finds entries that have changed;
-// so does one that is given, as one version, what was done in two steps here. Their Analyzer
-// would stay what it was. Where an Analyzer is for all spaces there is one for Reindex only.
+// An epoch is a stored row. It says that the text index of a space began, or was made anew, to
+// replicas, which derive their own index from the entries and cannot see that: if a space was
+// emptied and has the same keys again, a replica that missed the versions between, or got both
+// steps in one, finds entries that have changed, and would keep the Analyzer it had. Without
+// Options.AnalyzerOf only Reindex begins an epoch.
 //
-// Its key is the name of an entry of the space, with when it began for a key: it is another
-// each time, so that two are no conflict where a fork is merged.
+// Its key is the name that an entry of the space would have whose key is when it began. That
+// is another each time: two are no conflict where a fork is merged.
 type epoch struct{}
 
 // beginEpoch stores an epoch in place of that which a space has.

@@ -167,39 +167,41 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 	type writes struct {
 		s       memory.Space
 		put     func(key string, v any)
+		remove  func(key string)
+		clear   func()
 		reindex func()
 	}
-	for name, missed := range map[string]func(w writes, write func(func() error)){
-		"a Reindex": func(w writes, _ func(func() error)) { w.reindex() },
-		"and a put": func(w writes, _ func(func() error)) { w.reindex(); w.put("b", "un cheval") },
-		"two":       func(w writes, _ func(func() error)) { w.reindex(); w.put("b", "un cheval"); w.reindex() },
-		"all was cleared": func(w writes, write func(func() error)) {
+	for name, missed := range map[string]func(w writes){
+		"a Reindex": func(w writes) { w.reindex() },
+		"and a put": func(w writes) { w.reindex(); w.put("b", "un cheval") },
+		"two":       func(w writes) { w.reindex(); w.put("b", "un cheval"); w.reindex() },
+		"all was cleared": func(w writes) {
 			w.reindex()
-			write(func() error { _, err := w.s.Clear(); return err })
+			w.clear()
 			w.put("a", "les chevaux")
 		},
-		"in steps": func(w writes, write func(func() error)) {
+		"in steps": func(w writes) {
 			for i := range 30 {
 				w.put(fmt.Sprint(i), "un cheval")
 			}
 			w.reindex()
-			write(func() error { _, err := w.s.Clear(); return err })
+			w.clear()
 			for i := range 30 {
 				w.put("a", fmt.Sprint("les chevaux ", i))
 			}
 		},
-		"the only entry": func(w writes, write func(func() error)) {
+		"the only entry": func(w writes) {
 			w.reindex()
-			write(func() error { return errOf(w.s.Delete("a")) })
+			w.remove("a")
 			w.put("a", "les chevaux")
 		},
-		"of nothing": func(w writes, write func(func() error)) {
-			write(func() error { return errOf(w.s.Delete("a")) })
+		"of nothing": func(w writes) {
+			w.remove("a")
 			_, err := w.s.Reindex()
 			assert.NoError(t, err)
 			w.put("a", "les chevaux")
 		},
-		"of no text": func(w writes, _ func(func() error)) {
+		"of no text": func(w writes) {
 			w.put("a", 17)
 			_, err := w.s.Reindex()
 			assert.NoError(t, err)
@@ -221,11 +223,17 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 				require.NoError(t, <-done)
 			}
 			s := m.Space("s")
-			put := func(key string, v any) { t.Helper(); write(func() error { return errOf(s.Put(key, v)) }) }
-			put("a", "les chevaux mangeaient")
+			w := writes{
+				s:       s,
+				put:     func(key string, v any) { write(func() error { return errOf(s.Put(key, v)) }) },
+				remove:  func(key string) { write(func() error { return errOf(s.Delete(key)) }) },
+				clear:   func() { write(func() error { _, err := s.Clear(); return err }) },
+				reindex: func() { write(func() error { return errOf(s.Reindex()) }) },
+			}
+			w.put("a", "les chevaux mangeaient")
 			follower := cowtest.Attach(t, replica.DB(), cowtest.SinkOptions{Of: sink})
 			l.set(t, "fr")
-			missed(writes{s, put, func() { write(func() error { return errOf(s.Reindex()) }) }}, write)
+			missed(w)
 			require.Equal(t, 1, m.Epochs())
 			want := hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100}))
 			require.Len(t, want, s.Len())
@@ -234,12 +242,12 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 			require.NoError(t, replica.CheckDerived())
 
 			l.set(t, "en") // nobody has called Reindex
-			put("z", "des chevaux")
+			w.put("z", "des chevaux")
 			require.NoError(t, follower.Reset(sink.Contents()))
 			for _, s := range []memory.Space{s, replica.Space("s")} {
 				require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100})), len(want)+1)
 			}
-			write(func() error { _, err := s.Clear(); return err })
+			w.clear()
 			for m.Cleared() > 0 {
 				write(func() error { _, err := m.Sweep(); return err })
 			}

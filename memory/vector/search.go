@@ -56,9 +56,9 @@ func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 
 // A scan is a Search under way. It looks at vectors in three steps, each of which takes
 // longer for one of them and leaves fewer to the next: codes are compared with the coarse
-// part of the query, segment by segment, then with the fine part, unless both take the time of
-// one, and vectors in float64. Each step begins with those vectors that are good enough for certain, as many as are wanted at
-// least: what they have rules out most others.
+// part of the query, segment by segment, then with the fine part, unless both take the time
+// of one, and vectors in float64. Each step begins with those vectors that are good enough
+// for certain, as many as are wanted at least: what they have rules out most others.
 type scan struct {
 	top.Best
 	bound
