@@ -44,8 +44,8 @@ import (
 // words are brought to the Unicode form NFKC.
 // Possessives lose their 's, and, in French, Italian and Irish, words lose
 // what is elided in front of them, in Turkish and Finnish what stands behind an
-// apostrophe. Stop words, such as "the", count for less, where there is a list: in English, French, German, Spanish, Italian, Portuguese and
-// Dutch. Others are reduced to their stems, so that "horses" is "horse". Chinese,
+// apostrophe. Stop words, such as "the", count for less, where there is a list: in English,
+// French, German, Spanish, Italian, Portuguese and Dutch. Others are reduced to their stems, so that "horses" is "horse". Chinese,
 // Japanese and Korean are taken as pairs of characters that follow one another,
 // since words are not told apart there, and a lone character as itself; Latin letters and
 // numbers beside them are words of their own.
