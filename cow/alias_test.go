@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // These tests hold that no memory of a stored value is anybody else's: neither
@@ -544,7 +545,7 @@ func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 		var ke *snapshot.KeyError[string]
 		require.ErrorAs(t, err, &ke)
 		require.Equal(t, key, ke.Key)
-		var ce *snapshot.CloneError
+		var ce *clone.Error
 		require.ErrorAs(t, err, &ce)
 		require.Equal(t, path, ce.Path)
 		require.Equal(t, reflect.TypeFor[sync.Mutex](), ce.Type)
@@ -625,7 +626,7 @@ func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 					s.Replace(maps.All(map[string]any{"b": bad})),
 					s.Sync(maps.All(map[string]any{"b": bad}), func(a, b any) bool { return true }),
 				} {
-					var ce *snapshot.CloneError
+					var ce *clone.Error
 					if !errors.As(err, &ce) {
 						t.Errorf("no CloneError but %v", err)
 					}
@@ -641,7 +642,7 @@ func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
 	noDeadlock(t)
 	requireRefused := func(f func()) {
 		t.Helper()
-		err, ok := panicOf(f).(*snapshot.CloneError)
+		err, ok := panicOf(f).(*clone.Error)
 		require.True(t, ok)
 		require.Equal(t, "conn.mu", err.Path)
 	}

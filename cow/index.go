@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // An Index keeps the rows of a Store or Table in the order of index keys, which
@@ -113,7 +114,7 @@ func NewMultiIndexFunc[K comparable, V, I any](of Indexed[K, V], name string, ke
 		panic(fmt.Sprintf("cow: index %q needs a function that compares index keys", name))
 	}
 	x := newIndexDef(name, valueKeys[K](keys), o, slices.Clone(compare)...)
-	x.cloneKey = snapshot.Cloner(snapshot.Options[I]{})
+	x.cloneKey = clone.Of[I]()
 	return attach(of, x)
 }
 

@@ -1,6 +1,9 @@
 package cow
 
-import "github.com/cowstore/cowstore/snapshot"
+import (
+	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
+)
 
 // What a user of a Store or Table meets of package snapshot has a name here too, so
 // that one import is enough.
@@ -47,7 +50,7 @@ type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 type KeyError[K comparable] = snapshot.KeyError[K]
 
 // A CloneError says where a value holds what must not be copied, such as a lock.
-type CloneError = snapshot.CloneError
+type CloneError = clone.Error
 
 // The errors of verbs, to be tested with errors.Is.
 var (

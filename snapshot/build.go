@@ -1,6 +1,9 @@
 package snapshot
 
 import (
+	"cmp"
+	"iter"
+	"slices"
 	"unsafe"
 )
 
@@ -29,7 +32,7 @@ func (e *Editor[K, V]) batch(n int) *Batch[K, V] {
 
 // Add adds a clone of v under key, as it was written at a revision: 0, or a later one
 // than the edit derives, is that of the edit. It returns a *KeyError with ErrKey or a
-// *CloneError for a row that cannot be stored, and does not add it.
+// *[clone.Error] for a row that cannot be stored, and does not add it.
 func (b *Batch[K, V]) Add(key K, v V, revision uint64) error {
 	c := b.base.config()
 	if key != key {
@@ -227,4 +230,103 @@ func sortHashed[V any](rows, spare []hashed[V], n uint) {
 		sortHashed(rows[from:to], spare[from:to], shift)
 		from = to
 	}
+}
+
+// putAll is Builder.PutAll.
+func (e *Editor[K, V]) putAll(seq iter.Seq2[K, Isolated[V]]) {
+	b := bulk[K, V]{editor: e}
+	for k, v := range seq {
+		b.add(k, v)
+	}
+	b.flush()
+}
+
+// A bulk stores pairs sorted by their hashes: page after page instead of all
+// over the tree. The entries are allocated in that order too, so that a scan
+// of what was loaded at once runs through memory.
+type bulk[K comparable, V any] struct {
+	editor *Editor[K, V]
+	pairs  []bulkPair[K, V]
+	order  []bulkIndex
+}
+
+type bulkPair[K comparable, V any] struct {
+	key   K
+	value Isolated[V]
+}
+
+type bulkIndex struct {
+	hash uint64
+	i    int
+}
+
+// maxBulk is how many pairs wait before they are stored.
+const maxBulk = 1 << 20
+
+func (b *bulk[K, V]) add(key K, v Isolated[V]) {
+	c := b.editor.current().config()
+	c.check(v)
+	if key != key {
+		b.editor.fail(c.keyError(key, ErrKey))
+		return
+	}
+	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})
+	b.pairs = append(b.pairs, bulkPair[K, V]{key, v})
+	if len(b.pairs) == maxBulk {
+		b.flush()
+	}
+}
+
+func (b *bulk[K, V]) flush() {
+	if len(b.pairs) == 0 {
+		return
+	}
+	slices.SortFunc(b.order, func(x, y bulkIndex) int {
+		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.i, y.i)) // of equal keys the last stays last
+	})
+	b.editor.enter()
+	defer b.editor.leave()
+	if b.editor.empty() {
+		rows := make([]hashed[V], len(b.order))
+		for i, o := range b.order {
+			p := &b.pairs[o.i]
+			rows[i] = hashed[V]{o.hash, b.editor.newEntry(p.key, p.value)}
+		}
+		b.editor.build(b.editor.cur.config().last(rows), inTurn)
+	} else {
+		for _, o := range b.order {
+			p := &b.pairs[o.i]
+			b.editor.store(o.hash, p.key, b.editor.newEntry(p.key, p.value))
+		}
+	}
+	clear(b.pairs)
+	b.pairs, b.order = b.pairs[:0], b.order[:0]
+}
+
+// SetAll stores clones of all pairs of seq; of equal keys the last wins. It is
+// faster than as many calls of Set, and lays the pairs out in the order of All.
+// It takes a million pairs at a time before it stores them, so seq must not
+// depend on what this Editor holds.
+func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
+	e.putAll(func(yield func(K, Isolated[V]) bool) {
+		for k, v := range seq {
+			i, err := e.isolate(k, v)
+			if err != nil {
+				e.fail(err)
+				return
+			}
+			if !yield(k, i) {
+				return
+			}
+		}
+	})
+}
+
+// Collect returns a map of the pairs of seq, isolated as o says, at version 1.
+// Of equal keys the last wins. A pair that cannot be stored is an error; see
+// [Editor.Err].
+func Collect[K comparable, V any](o Options[V], seq iter.Seq2[K, V]) (*Map[K, V], error) {
+	e := New[K](o).Edit()
+	e.SetAll(seq)
+	return e.Seal(), e.Err()
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cowstore/cowstore/snapshot/clone"
 	"github.com/stretchr/testify/require"
 )
 
@@ -133,7 +134,7 @@ func TestABatchRefusesWhatAnEditorDoes(t *testing.T) {
 	e := New[float64](Options[any]{}).Edit()
 	b := e.batch(1)
 	require.ErrorIs(t, b.Add(math.NaN(), 1, 0), ErrKey)
-	require.ErrorAs(t, b.Add(1, new(sync.Mutex), 0), new(*CloneError))
+	require.ErrorAs(t, b.Add(1, new(sync.Mutex), 0), new(*clone.Error))
 	require.NoError(t, b.Add(2, "x", 0))
 	e.putBatches([]*Batch[float64, any]{b}, inTurn)
 	require.Equal(t, 1, e.Seal().Len())

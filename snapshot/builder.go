@@ -1,6 +1,12 @@
 package snapshot
 
-import "iter"
+import (
+	"iter"
+	"reflect"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
+)
 
 // A Builder does with maps, editors and rows what builders of stores need, such as
 // package cow, and their users do not. It has no state: its zero value is ready, and
@@ -21,7 +27,7 @@ func (Builder[K, V]) Empty(m *Map[K, V]) *Map[K, V] { return m.empty() }
 // Isolate returns v cloned as the map's Options say: the value as an Editor of
 // this map, of one it was derived from or of one derived from it would store
 // it under key. It is for cloning ahead, outside an update. It returns a *KeyError with
-// a *CloneError if v holds what must not be copied.
+// a *[clone.Error] if v holds what must not be copied.
 func (Builder[K, V]) Isolate(m *Map[K, V], key K, v V) (Isolated[V], error) { return m.isolate(key, v) }
 
 // At returns the value as one that was written at a revision, to be stored as it
@@ -156,3 +162,83 @@ func (Builder[K, V]) Size(r Row[K, V]) int { return r.size() }
 // and directories they lie in, at their usual fill, and what is attached to it and
 // says so by a method Structure() int.
 func (Builder[K, V]) Structure(m *Map[K, V]) int { return m.structure() }
+
+// attach is Builder.Attach.
+func (m *Map[K, V]) attach(x any) *Map[K, V] {
+	n := new(Map[K, V])
+	if m != nil {
+		n.len, n.version, n.root.kid = m.len, m.version, m.root.kid
+	}
+	c := *m.config().plain
+	c.attached, c.to = x, n
+	n.cfg = &c
+	return n
+}
+
+// attached is Builder.Attached.
+func (m *Map[K, V]) attached() (x any, to *Map[K, V]) {
+	if m == nil || m.cfg == nil {
+		return nil, nil
+	}
+	return m.cfg.attached, m.cfg.to
+}
+
+// Map returns the map as it is now, at Version(), or the one the edit began
+// with if nothing was changed yet. The edit may go on; it does not change what
+// Map returned.
+func (e *Editor[K, V]) Map() *Map[K, V] {
+	e.enter()
+	defer e.leave()
+	e.owned = false
+	return e.cur
+}
+
+// attach is Builder.AttachDuring.
+func (e *Editor[K, V]) attach(x any) *Map[K, V] {
+	m := e.Map().attach(x)
+	e.enter()
+	defer e.leave()
+	e.cur = m
+	return m
+}
+
+// size is Builder.Size.
+func (r Row[K, V]) size() int {
+	n := int(unsafe.Sizeof(*r.e))
+	key := r.Key()
+	n += int(unsafe.Sizeof(key))
+	if r.cfg.inline {
+		n += len(*(*string)(unsafe.Pointer(&key)))
+	}
+	if !r.cfg.noscan {
+		n += clone.Size(reflect.ValueOf(&r.e.value).Elem(), r.cfg.handle)
+	}
+	return n
+}
+
+// Exclusive returns how many rows m has that other does not share, and about how
+// many bytes they keep alive. The time is proportional to them, as for Diff.
+func (m *Map[K, V]) Exclusive(other *Map[K, V]) (rows, bytes int) {
+	for c := range other.Diff(m) {
+		if c.old != nil {
+			rows++
+			bytes += c.cfg.row(c.old).size()
+		}
+	}
+	return rows, bytes
+}
+
+// structure is Builder.Structure.
+func (m *Map[K, V]) structure() int {
+	n := m.Len() * structurePerRow
+	if x, to := m.attached(); to == m {
+		if x, ok := x.(interface{ Structure() int }); ok {
+			n += x.Structure()
+		}
+	}
+	return n
+}
+
+// structurePerRow is how many bytes of pages and directories a row takes: 64 a
+// bucket of seven, of which about two thirds are in use.
+const structurePerRow = 16

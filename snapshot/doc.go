@@ -25,16 +25,16 @@
 //	stays itself           functions, channels, weak pointers; time zones, reflect
 //	                       types, compiled regular expressions and such constants;
 //	                       errors that only their own package can write to, as
-//	                       io.EOF; see Nature
+//	                       io.EOF; see clone.Nature
 //	its own method         a type with a method Clone that returns the type: trusted;
 //	                       one that cowview generated, for whole values only
 //	is an error            of an Editor's verbs, and of Err for Set: a *KeyError with one
-//	                       of the package's errors, or with a *CloneError: behind an
+//	                       of the package's errors, or with a *clone.Error: behind an
 //	                       interface there is a lock, an atomic or an unsafe.Pointer, or
 //	                       references take memory for different things, by package
 //	                       unsafe. Nothing was changed.
 //	panics                 misuse: a type that holds a lock and the like, with a
-//	                       *CloneError when the map is made; contradictory Options; an
+//	                       *clone.Error when the map is made; contradictory Options; an
 //	                       Editor used late or by two goroutines; a merge, rewind or Put
 //	                       of what belongs to a map with other Options; keys that cannot
 //	                       be compared. The message says the way out. A panic of the
@@ -48,9 +48,8 @@
 //
 // # Reading the source
 //
-// map.go and editor.go are what a user sees. Below them tree.go is the
-// persistent hash table, of directories (directory.go) and pages (page.go) of
-// entries (entry.go), found by their hashes (hash.go) and compared by diff.go.
-// policy.go decides how values are kept apart, types.go knows types that are
-// special, and clone.go and its neighbours are the deep clone.
+// From the ground up: errors.go; policy.go, how values are kept apart, by package
+// clone; entry.go, page.go and table.go, the persistent hash table; map.go, what
+// reads it; diff.go; editor.go, build.go and merge.go, what derives the next map;
+// builder.go, for stores that build on this package; print.go.
 package snapshot

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"slices"
 	"sync/atomic"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // An Editor derives the next version of a Map. It reads its own writes; the
@@ -90,7 +92,7 @@ func (e *Editor[K, V]) Seal() *Map[K, V] {
 }
 
 // Err returns the error of the first Set, SetAll, Put or PutAll that could not store
-// a row, for these cannot return it: a *KeyError with ErrKey or a *CloneError. The
+// a row, for these cannot return it: a *KeyError with ErrKey or a *[clone.Error]. The
 // edit is to be given up then.
 func (e *Editor[K, V]) Err() error {
 	if e.err == nil {
@@ -207,25 +209,6 @@ func (e *Editor[K, V]) net(changes []Change[K, V]) []Change[K, V] {
 	e.enter()
 	defer e.leave()
 	return slices.AppendSeq(changes, e.cur.Diff(e.base))
-}
-
-// SetAll stores clones of all pairs of seq; of equal keys the last wins. It is
-// faster than as many calls of Set, and lays the pairs out in the order of All.
-// It takes a million pairs at a time before it stores them, so seq must not
-// depend on what this Editor holds.
-func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
-	e.putAll(func(yield func(K, Isolated[V]) bool) {
-		for k, v := range seq {
-			i, err := e.isolate(k, v)
-			if err != nil {
-				e.fail(err)
-				return
-			}
-			if !yield(k, i) {
-				return
-			}
-		}
-	})
 }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is
@@ -416,4 +399,43 @@ func (e *Editor[K, V]) writable() *Map[K, V] {
 		e.cur, e.owned, e.changed = m, true, true
 	}
 	return e.cur
+}
+
+// isolate is Builder.Isolate.
+func (m *Map[K, V]) isolate(key K, v V) (i Isolated[V], err error) {
+	c := m.config()
+	if c.clone != nil {
+		defer func() {
+			switch r := recover().(type) {
+			case nil:
+			case *clone.Error:
+				i, err = Isolated[V]{}, c.keyError(key, r)
+			default:
+				panic(r)
+			}
+		}()
+	}
+	return Isolated[V]{value: c.isolate(v), by: c.plain}, nil
+}
+
+// An Isolated is a value that was cloned ahead for [Builder.Put]. Only maps that
+// share the Options of the one that isolated it take it. It is immutable and
+// may be copied and used any number of times, from any goroutine.
+type Isolated[V any] struct {
+	value    V
+	by       any
+	revision uint64 // 0: that of the edit
+}
+
+// at is Builder.At.
+func (v Isolated[V]) at(revision uint64) Isolated[V] {
+	v.revision = revision
+	return v
+}
+
+// check panics unless v was isolated as c says.
+func (c *config[K, V]) check(v Isolated[V]) {
+	if by, ok := v.by.(*config[K, V]); !ok || by != c.plain {
+		panic("snapshot: Put of a value that a map with other Options isolated: isolate it for this map")
+	}
 }

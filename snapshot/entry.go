@@ -1,6 +1,117 @@
 package snapshot
 
-import "unsafe"
+import (
+	"hash/maphash"
+	"reflect"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
+)
+
+// seed is random and one a process: nobody outside can prepare keys that
+// collide, and every map of one type agrees on where a key belongs, so that
+// any two can be compared page by page.
+var seed = maphash.MakeSeed()
+
+// The bits of a hash, from the highest: the path through the directories,
+// fanBits a level; then the tag a bucket keeps of each entry; the low 32 choose
+// the bucket within a page. A path reads into the tag only beyond 25 bits, in
+// a map of a billion entries.
+const (
+	hashBits = 64
+	pathBits = 10 * fanBits // the longest path; keys still together there share a bag
+	tagShift = 32
+)
+
+// A config is what all versions and forks of one map have in common. It is
+// never modified.
+type config[K comparable, V any] struct {
+	hash   func(K) uint64 // nil: K is a string and maphash.String serves
+	clone  func(V) V      // nil: values need no clone
+	inline bool           // K is a string: short keys lie in their entries
+	noscan bool           // V holds no pointers
+	handle bool           // what V leads to may change: Options.Immutable or Options.Clone
+
+	name string // for errors
+
+	// pending is a copy of this config for rows whose revision does not count
+	// yet; nil in the copy itself. See Row.Pending.
+	pending *config[K, V]
+
+	// What Map.Attach added, in a copy of plain. It is not part of what maps
+	// must have in common.
+	plain    *config[K, V]
+	attached any
+	to       *Map[K, V]
+}
+
+func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
+	c := &config[K, V]{
+		clone:  newCloner(o),
+		inline: reflect.TypeFor[K]().Kind() == reflect.String,
+		noscan: !clone.HasPointers(reflect.TypeFor[V]()),
+		handle: o.Immutable || o.Clone != nil,
+		name:   o.Name,
+	}
+	if !c.inline {
+		c.hash = hasher[K]()
+	}
+	c.plain = c
+	p := *c
+	c.pending = &p
+	return c
+}
+
+// hashOf returns the hash of key. It panics for a key whose dynamic type is
+// not comparable, as a Go map does.
+func (c *config[K, V]) hashOf(key K) uint64 {
+	if c.hash != nil {
+		return c.hash(key)
+	}
+	return maphash.String(seed, *(*string)(unsafe.Pointer(&key)))
+}
+
+// hasher returns the hash function for a K that is not a string. Integers are
+// hashed as what they are in memory, by code that knows the type: from generic
+// code maphash.Comparable costs several times as much.
+func hasher[K comparable]() func(K) uint64 {
+	switch reflect.TypeFor[K]().Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		switch unsafe.Sizeof(*new(K)) {
+		case 8:
+			return func(key K) uint64 { return maphash.Comparable(seed, *(*uint64)(unsafe.Pointer(&key))) }
+		case 4:
+			return func(key K) uint64 { return maphash.Comparable(seed, *(*uint32)(unsafe.Pointer(&key))) }
+		}
+	}
+	return func(key K) uint64 { return maphash.Comparable(seed, key) }
+}
+
+func (c *config[K, V]) keyError(key K, err error) error { return &KeyError[K]{c.name, key, err} }
+
+// A Map is an immutable map from K to V.
+//
+// The nil *Map and the zero Map are empty and usable. A Map must not be
+// copied; copy the pointer. All methods may be called from any number of
+// goroutines at once, and never wait.
+//
+// A Map owns its values. What Get, All, Diff and an Editor hand out is isolated:
+// cloned as [Options] say, so that the caller may do anything to it. [Map.Shared]
+// gives the same reads without cloning. Keys are not cloned: where K holds
+// pointers they are compared as pointers. A key that is not equal to itself, such as
+// a NaN, cannot be stored: ErrKey.
+type Map[K comparable, V any] struct {
+	noCopy noCopy
+	tree[K, V]
+	version uint64
+}
+
+// noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
 
 // An entry is one key, its value and the version that wrote them. No entry is
 // modified once it is in a map: versions, forks and diffs share it, and tell
@@ -161,3 +272,37 @@ type roomy[V, B any] struct {
 	entry[V]
 	_ B
 }
+
+// A tree is a persistent hash table: a root directory, more directories, and
+// small pages of entries. Versions share all that no edit between them
+// touched; one edit copies one page and the directories above it, a number
+// that grows with the logarithm of the size and stops at pathBits/fanBits.
+// There is never a rehash, a fold or any other work that waits.
+//
+// The design owes to hash array mapped tries (Bagwell 2001), to extendible
+// hashing and to Swiss tables.
+type tree[K comparable, V any] struct {
+	cfg  *config[K, V]
+	len  int
+	root directory[V]
+}
+
+// A directory maps the next fanBits of a hash to its kids. The page of a part
+// of the key space that needs fewer bits fills the aligned run of slots those
+// bits leave open, as in extendible hashing (Fagin et al. 1979), so a full page
+// splits in two and nothing else moves.
+//
+// owned has a bit for each slot whose kid belongs to the Editor at work and
+// may be edited in place. It means something only in a directory that itself
+// belongs to that Editor, as the root does that an Editor begins with: a copy of
+// the map's, owning nothing. Ownership flows down from there, and is gone when
+// the Editor lets go of its root.
+type directory[V any] struct {
+	owned uint64
+	kid   [fan]unsafe.Pointer
+}
+
+const (
+	fanBits = 4
+	fan     = 1 << fanBits
+)

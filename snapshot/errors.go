@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
 )
 
 // The errors of an Editor's verbs, to be tested with errors.Is. What is
@@ -33,4 +36,45 @@ func (e *KeyError[K]) Error() string {
 
 func (e *KeyError[K]) Unwrap() error { return e.Err }
 
-func (c *config[K, V]) keyError(key K, err error) error { return &KeyError[K]{c.name, key, err} }
+// format formats text, for any verb: what has it instead of a method String is not
+// looked into by %d or %#v either.
+func format(f fmt.State, verb rune, text string) { fmt.Fprintf(f, fmt.FormatString(f, verb), text) }
+
+// most is how many bytes of a text are shown.
+const most = 100
+
+// cut returns s, or as much of it as is shown.
+func cut(s string) string {
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}
+
+// text returns a key as text. The methods that a key has for that are called; they
+// may panic, which fmt writes down. A pointer without is an address, or what it leads
+// to might lead back to it.
+func text(key any) string {
+	switch key.(type) {
+	case fmt.Formatter, fmt.Stringer, error:
+		return cut(fmt.Sprint(key))
+	}
+	switch v := reflect.ValueOf(key); {
+	case v.Kind() == reflect.String:
+		return cut(v.String())
+	case v.Kind() == reflect.Pointer:
+		return fmt.Sprintf("%p", key)
+	case v.IsValid() && !v.Comparable():
+		return cut(v.Type().String()) // never in a map
+	}
+	return cut(fmt.Sprint(key))
+}
+
+// quoted returns text, in quotes if key is a string.
+func quoted(key any) string {
+	t := text(key)
+	if reflect.ValueOf(key).Kind() == reflect.String {
+		t = cut(strconv.Quote(t))
+	}
+	return t
+}

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"testing"
 
+	"github.com/cowstore/cowstore/snapshot/clone"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -13,7 +15,7 @@ type leaflet struct {
 }
 
 func (l leaflet) Clone() leaflet {
-	l = Cloner(Options[leaflet]{})(l)
+	l = clone.Of[leaflet]()(l)
 	l.calls++
 	return l
 }

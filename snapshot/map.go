@@ -3,25 +3,10 @@ package snapshot
 import (
 	"iter"
 	"reflect"
+	"runtime"
 	"sync"
+	"unsafe"
 )
-
-// A Map is an immutable map from K to V.
-//
-// The nil *Map and the zero Map are empty and usable. A Map must not be
-// copied; copy the pointer. All methods may be called from any number of
-// goroutines at once, and never wait.
-//
-// A Map owns its values. What Get, All, Diff and an Editor hand out is isolated:
-// cloned as [Options] say, so that the caller may do anything to it. [Map.Shared]
-// gives the same reads without cloning. Keys are not cloned: where K holds
-// pointers they are compared as pointers. A key that is not equal to itself, such as
-// a NaN, cannot be stored: ErrKey.
-type Map[K comparable, V any] struct {
-	noCopy noCopy
-	tree[K, V]
-	version uint64
-}
 
 // New returns an empty map whose values are kept apart from its callers' as o
 // says. It panics when o or V does not allow that; see [Options].
@@ -29,15 +14,6 @@ func New[K comparable, V any](o Options[V]) *Map[K, V] {
 	m := new(Map[K, V])
 	m.cfg = newConfig[K](o)
 	return m
-}
-
-// Collect returns a map of the pairs of seq, isolated as o says, at version 1.
-// Of equal keys the last wins. A pair that cannot be stored is an error; see
-// [Editor.Err].
-func Collect[K comparable, V any](o Options[V], seq iter.Seq2[K, V]) (*Map[K, V], error) {
-	e := New[K](o).Edit()
-	e.SetAll(seq)
-	return e.Seal(), e.Err()
 }
 
 // Get returns the value of key, isolated, and whether key is present. It takes
@@ -109,45 +85,6 @@ func (m *Map[K, V]) Values() iter.Seq[V] {
 // Shared returns the same map for reads that clone nothing.
 func (m *Map[K, V]) Shared() Shared[K, V] { return Shared[K, V]{m} }
 
-// isolate is Builder.Isolate.
-func (m *Map[K, V]) isolate(key K, v V) (i Isolated[V], err error) {
-	c := m.config()
-	if c.clone != nil {
-		defer func() {
-			switch r := recover().(type) {
-			case nil:
-			case *CloneError:
-				i, err = Isolated[V]{}, c.keyError(key, r)
-			default:
-				panic(r)
-			}
-		}()
-	}
-	return Isolated[V]{value: c.isolate(v), by: c.plain}, nil
-}
-
-// An Isolated is a value that was cloned ahead for [Builder.Put]. Only maps that
-// share the Options of the one that isolated it take it. It is immutable and
-// may be copied and used any number of times, from any goroutine.
-type Isolated[V any] struct {
-	value    V
-	by       any
-	revision uint64 // 0: that of the edit
-}
-
-// at is Builder.At.
-func (v Isolated[V]) at(revision uint64) Isolated[V] {
-	v.revision = revision
-	return v
-}
-
-// check panics unless v was isolated as c says.
-func (c *config[K, V]) check(v Isolated[V]) {
-	if by, ok := v.by.(*config[K, V]); !ok || by != c.plain {
-		panic("snapshot: Put of a value that a map with other Options isolated: isolate it for this map")
-	}
-}
-
 // config returns the map's config. The nil and the zero Map of a type all have
 // the same one.
 func (m *Map[K, V]) config() *config[K, V] {
@@ -178,8 +115,184 @@ func (m *Map[K, V]) walk(f func(*entry[V]) bool) {
 	}
 }
 
-// noCopy makes go vet report copies.
-type noCopy struct{}
+// A Shared reads a Map without cloning. What it hands out belongs to the map
+// and must not be modified, nor anything reached through it: other versions,
+// other readers and the past hold the same memory. Package cowtest finds
+// those that do it all the same.
+//
+// The zero Shared is empty. It is a value, to be copied freely, safe for
+// concurrent use, and as immutable as its Map.
+type Shared[K comparable, V any] struct{ m *Map[K, V] }
 
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
+// Get returns the stored value of key and whether key is present.
+func (s Shared[K, V]) Get(key K) (V, bool) {
+	if e := s.m.lookup(key); e != nil {
+		return e.value, true
+	}
+	var zero V
+	return zero, false
+}
+
+// Len returns the number of keys.
+func (s Shared[K, V]) Len() int { return s.m.Len() }
+
+// All returns an iterator over keys and stored values, in the order of Map.All.
+func (s Shared[K, V]) All() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) {
+		s.m.walk(func(e *entry[V]) bool { return yield(s.m.cfg.key(e), e.value) })
+	}
+}
+
+// A Row is a key, its value and the version that wrote them, as they stand in
+// a map and in all later ones until the key is written again. Two Rows are equal
+// (==) if they are the same write. It is an immutable value, to be copied
+// freely, safe for concurrent use, and keeps alive that one write and not the
+// map. Only Rows that a map handed out may be asked for anything.
+type Row[K comparable, V any] struct {
+	e   *entry[V]
+	cfg *config[K, V]
+}
+
+// Key returns the key.
+func (r Row[K, V]) Key() K { return r.cfg.key(r.e) }
+
+// Value returns the value, isolated.
+func (r Row[K, V]) Value() V { return r.cfg.isolate(r.e.value) }
+
+// Shared returns the value without cloning it. It must not be modified; see
+// [Shared].
+func (r Row[K, V]) Shared() V { return r.e.value }
+
+// Revision returns the version that wrote the row, or [Pending] for a row that the
+// update wrote which is still running.
+func (r Row[K, V]) Revision() uint64 {
+	if r.cfg.pending == nil {
+		return Pending
+	}
+	return r.e.revision()
+}
+
+// Pending is the revision, inside an update, of what that update itself wrote. It
+// matches nothing, so that a revision that is never published cannot be mistaken
+// for that of a later write. The revision that the write gets is the version of
+// the update, once that is published.
+const Pending = 1 << 63
+
+// asPending is Builder.Pending.
+func (r Row[K, V]) asPending(version uint64) Row[K, V] {
+	if r.e.revision() == version && r.cfg.pending != nil {
+		r.cfg = r.cfg.pending
+	}
+	return r
+}
+
+// Row returns the row of key and whether key is present.
+func (m *Map[K, V]) Row(key K) (Row[K, V], bool) {
+	if e := m.lookup(key); e != nil {
+		return m.cfg.row(e), true
+	}
+	return Row[K, V]{}, false
+}
+
+// Rows returns an iterator over the rows, in the order of All.
+func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
+	return func(yield func(Row[K, V]) bool) {
+		m.walk(func(e *entry[V]) bool { return yield(m.cfg.row(e)) })
+	}
+}
+
+// ref is Builder.Ref.
+func (r Row[K, V]) ref() RowRef[K, V] { return RowRef[K, V]{r.e} }
+
+// A RowRef is a Row for those who keep many: half as large, it becomes a Row again
+// with the help of a map. Two are equal (==) if they are the same write. The zero
+// RowRef is of no row, and must not be asked for anything.
+type RowRef[K comparable, V any] struct{ e *entry[V] }
+
+// Key returns the key.
+func (r RowRef[K, V]) Key() K {
+	if r.e.inlineLen() > 0 {
+		s := r.e.inline() // which only a string has
+		return *(*K)(unsafe.Pointer(&s))
+	}
+	return (*keyed[K, V])(unsafe.Pointer(r.e)).key
+}
+
+// deref is Builder.Deref.
+func (m *Map[K, V]) deref(r RowRef[K, V]) Row[K, V] { return m.config().row(r.e) }
+
+// probe is Builder.Probe.
+func (m *Map[K, V]) probe(key K) Row[K, V] {
+	c := m.config()
+	return c.row(c.newEntry(key, *new(V), 0))
+}
+
+// empty is Builder.Empty.
+func (m *Map[K, V]) empty() *Map[K, V] {
+	n := new(Map[K, V])
+	n.cfg = m.config().plain
+	return n
+}
+
+// prefetch is Builder.Prefetch.
+func prefetch[K comparable, V any](rows []RowRef[K, V]) {
+	touched := uint64(0)
+	for _, r := range rows {
+		touched |= r.e.touch()
+	}
+	runtime.KeepAlive(touched)
+}
+
+// row returns the Row of e, the zero Row for nil.
+func (c *config[K, V]) row(e *entry[V]) Row[K, V] {
+	if e == nil {
+		return Row[K, V]{}
+	}
+	return Row[K, V]{e, c.plain}
+}
+
+// atOnce is how many lookups go on at the same time: more than a processor has loads
+// under way.
+const atOnce = 32
+
+// rowsOf is Builder.RowsOf. Each step of a lookup needs what the one before has loaded,
+// but nothing of another lookup: so all take one step, and then all the next.
+func (m *Map[K, V]) rowsOf(keys []K, rows []Row[K, V]) {
+	clear(rows[:len(keys)])
+	if m == nil || m.cfg == nil {
+		return
+	}
+	var hashes [atOnce]uint64
+	var at [atOnce]unsafe.Pointer // a kid, and then an entry; nil if there is none
+	for ; len(keys) > 0; keys, rows = keys[min(atOnce, len(keys)):], rows[min(atOnce, len(keys)):] {
+		some := keys[:min(atOnce, len(keys))]
+		for i, key := range some {
+			h := m.cfg.hashOf(key)
+			hashes[i], at[i] = h, m.kidOf(h)
+		}
+		for i := range some {
+			kid, h := at[i], hashes[i]
+			at[i] = nil
+			if n := bucketsOf(kid); kid != nil && n != bagBuckets {
+				b := bucketAt[V](target(kid), bucketOf(h, n))
+				if hits := match(b.meta, tagOf(h)); hits != 0 {
+					at[i] = unsafe.Pointer(b.entry[slotOf(hits)])
+				}
+			}
+		}
+		touched := uint64(0)
+		for i := range some {
+			if e := (*entry[V])(at[i]); e != nil {
+				touched |= e.touch()
+			}
+		}
+		runtime.KeepAlive(touched)
+		for i, key := range some {
+			e := (*entry[V])(at[i])
+			if e == nil || !m.cfg.is(e, key) {
+				e = m.find(hashes[i], key)
+			}
+			rows[i] = m.cfg.row(e)
+		}
+	}
+}

@@ -1,9 +1,6 @@
 package snapshot
 
-import (
-	"reflect"
-	"unsafe"
-)
+import "github.com/cowstore/cowstore/snapshot/clone"
 
 // Options says how a Map keeps its values apart from those of its callers.
 // The zero value is right: values are cloned on the way in and on the way out,
@@ -43,85 +40,18 @@ type Options[V any] struct {
 	Name string
 }
 
-// Cloner returns the function that clones values of V as o says, or nil where values
-// need no clone. It panics where New would. It never calls a method Clone that cowview
-// generated: such a method may call it.
-func Cloner[V any](o Options[V]) func(V) V {
-	if o.Clone == nil && !o.Immutable {
-		if c, ok := planOf(reflect.TypeFor[V]()).cloner.Load().(func(V) V); ok {
-			return c
-		}
-	}
-	c, pl := cloner(o)
-	if c != nil && pl != nil {
-		pl.cloner.Store(c)
-	}
-	return c
-}
-
 // newCloner returns the function that isolates values of V under o in a map, or nil
 // where values need none. The function is safe for concurrent use and never writes to
 // its argument. newCloner panics where V holds what must not be copied, and where
 // o contradicts itself.
 func newCloner[V any](o Options[V]) func(V) V {
-	c, pl := cloner(o)
-	if c != nil && pl != nil && isGenerated(pl.typ) {
-		return methodCloner[V](pl.typ)
-	}
-	return c
-}
-
-// cloner returns Cloner's function, and the plan that it follows, if any.
-func cloner[V any](o Options[V]) (func(V) V, *plan) {
 	switch {
 	case o.Clone != nil && o.Immutable:
 		panic("snapshot: Options.Clone and Options.Immutable exclude each other")
 	case o.Immutable:
-		return nil, nil
+		return nil
 	case o.Clone != nil:
-		return o.Clone, nil
+		return o.Clone
 	}
-	t := reflect.TypeFor[V]()
-	pl := planOf(t)
-	if pl.fix == nil {
-		return nil, nil
-	}
-	if pl.class == classMethod {
-		return methodCloner[V](t), pl
-	}
-	if err := findStatic(t); err != nil {
-		panic(err)
-	}
-	return compiledCloner[V](pl), pl
-}
-
-// methodCloner returns the cloner that calls V's own method Clone. Like the
-// compiled clone it passes nil over.
-func methodCloner[V any](t reflect.Type) func(V) V {
-	if t.Kind() == reflect.Interface {
-		type cloner interface{ Clone() V }
-		return func(v V) V {
-			// The data word is nil in a nil interface and in one that holds a nil
-			// pointer.
-			i := any(v)
-			if (*eface)(unsafe.Pointer(&i)).data == nil {
-				return v
-			}
-			return i.(cloner).Clone()
-		}
-	}
-	// The method itself: to call it through an interface would allocate a V.
-	m, _ := t.MethodByName("Clone")
-	clone := m.Func.Interface().(func(V) V)
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Map, reflect.Slice, reflect.Chan, reflect.Func:
-		// The first word of each is nil when the value is.
-		return func(v V) V {
-			if *(*unsafe.Pointer)(unsafe.Pointer(&v)) == nil {
-				return v
-			}
-			return clone(v)
-		}
-	}
-	return clone
+	return clone.OfWhole[V]()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/cowstore/cowstore/snapshot/clone"
 	"github.com/stretchr/testify/require"
 )
 
@@ -186,10 +187,10 @@ func TestCloneMethodInside(t *testing.T) {
 }
 
 // cloneError returns the CloneError that f panics with, or nil.
-func cloneError(f func()) (err *CloneError) {
+func cloneError(f func()) (err *clone.Error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = r.(*CloneError)
+			err = r.(*clone.Error)
 		}
 	}()
 	f()
@@ -222,7 +223,7 @@ type Self struct {
 	once sync.Once
 }
 
-func staticError[V any]() *CloneError {
+func staticError[V any]() *clone.Error {
 	return cloneError(func() { newCloner(Options[V]{}) })
 }
 
@@ -241,7 +242,7 @@ func TestLocksOfTheTypePanicWhenTheMapIsMade(t *testing.T) {
 	type timers struct{ t *time.Timer }
 	type namedTimer time.Timer
 	for _, c := range []struct {
-		err  *CloneError
+		err  *clone.Error
 		path string
 		lock reflect.Type
 	}{
@@ -268,7 +269,7 @@ func TestLocksOfTheTypePanicWhenTheMapIsMade(t *testing.T) {
 		require.Equal(t, c.path, c.err.Path)
 		require.Equal(t, c.lock, c.err.Type)
 	}
-	for _, err := range []*CloneError{
+	for _, err := range []*clone.Error{
 		staticError[sync.WaitGroup](), staticError[sync.Pool](), staticError[sync.Cond](), staticError[sync.Map](),
 		staticError[atomic.Value](), staticError[os.File](), staticError[*net.TCPConn](), staticError[*time.Ticker](), staticError[namedTimer](),
 	} {
@@ -359,4 +360,12 @@ func TestTheMethodCloneOfAValueCostsNoBox(t *testing.T) {
 	var got wide
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { got, _ = m.Get("k") }), "that of the tags")
 	require.Equal(t, []string{"a"}, got.tags)
+}
+
+func cloneOf[V any](v V) V {
+	c := clone.OfWhole[V]()
+	if c == nil {
+		return v
+	}
+	return c(v)
 }

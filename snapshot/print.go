@@ -1,12 +1,14 @@
 package snapshot
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"log/slog"
 	"reflect"
 	"strconv"
-	"strings"
 )
 
 // How things look in a log: short and at once, however much there is in them. A
@@ -117,45 +119,130 @@ func (v Isolated[V]) Format(f fmt.State, verb rune) { format(f, verb, v.String()
 // LogValue returns String.
 func (v Isolated[V]) LogValue() slog.Value { return slog.StringValue(v.String()) }
 
-// format formats text, for any verb: what has it instead of a method String is not
-// looked into by %d or %#v either.
-func format(f fmt.State, verb rune, text string) { fmt.Fprintf(f, fmt.FormatString(f, verb), text) }
+// MarshalJSON returns the map as encoding/json has a map[K]V of the same rows: an
+// object with its keys in the order of texts, where K is a string, an integer or an
+// encoding.TextMarshaler, and an error of that package where it is something
+// else, or where a value has no JSON. Values are isolated, one after the other, so
+// that their methods may do anything. A nil *Map is null.
+//
+// There is no UnmarshalJSON, since a Map never changes: decode into a map[K]V, and
+// give maps.All of it to Collect, or to Replace or Sync of package cow.
+func (m *Map[K, V]) MarshalJSON() ([]byte, error) { return rowsJSON(m, m.All()) }
 
-// most is how many bytes of a text are shown.
-const most = 100
+// MarshalJSON returns the map as Map.MarshalJSON does, without cloning: methods of
+// values, such as their own MarshalJSON, must not modify them.
+func (s Shared[K, V]) MarshalJSON() ([]byte, error) { return rowsJSON(s.m, s.All()) }
 
-// cut returns s, or as much of it as is shown.
-func cut(s string) string {
-	if len(s) <= most {
-		return s
+func rowsJSON[K comparable, V any](m *Map[K, V], rows iter.Seq2[K, V]) ([]byte, error) {
+	// A type that JSON does not have is known before any row is looked at.
+	if _, err := json.Marshal(map[K]V(nil)); err != nil {
+		return nil, fmt.Errorf("%s: %w", m.title(), err)
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	texts := make(map[K]json.RawMessage, m.Len())
+	for key, v := range rows {
+		text, err := toJSON(v)
+		if err != nil {
+			return nil, &KeyError[K]{m.title(), key, err}
+		}
+		texts[key] = text
+	}
+	text, err := toJSON(texts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.title(), err)
+	}
+	return text, nil
 }
 
-// text returns a key as text. The methods that a key has for that are called; they
-// may panic, which fmt writes down. A pointer without is an address, or what it leads
-// to might lead back to it.
-func text(key any) string {
-	switch key.(type) {
-	case fmt.Formatter, fmt.Stringer, error:
-		return cut(fmt.Sprint(key))
+// MarshalJSON returns {"key":…,"revision":…,"value":…}, without the revision if that
+// is Pending, and null for the zero Row.
+func (r Row[K, V]) MarshalJSON() ([]byte, error) {
+	if r.e == nil {
+		return []byte("null"), nil
 	}
-	switch v := reflect.ValueOf(key); {
-	case v.Kind() == reflect.String:
-		return cut(v.String())
-	case v.Kind() == reflect.Pointer:
-		return fmt.Sprintf("%p", key)
-	case v.IsValid() && !v.Comparable():
-		return cut(v.Type().String()) // never in a map
+	value, err := toJSON(r.Value())
+	if err != nil {
+		return nil, r.cfg.keyError(r.Key(), err)
 	}
-	return cut(fmt.Sprint(key))
+	return toJSON(struct {
+		Key      K               `json:"key"`
+		Revision uint64          `json:"revision,omitempty"`
+		Value    json.RawMessage `json:"value"`
+	}{r.Key(), r.Revision() &^ Pending, value})
 }
 
-// quoted returns text, in quotes if key is a string.
-func quoted(key any) string {
-	t := text(key)
-	if reflect.ValueOf(key).Kind() == reflect.String {
-		t = cut(strconv.Quote(t))
+// MarshalJSON returns {"key":…,"kind":"changed","old":…,"new":…}, without the value
+// that there is not.
+func (c Change[K, V]) MarshalJSON() ([]byte, error) {
+	old, err := valueJSON(c.was, c.old)
+	new, err2 := valueJSON(c.cfg, c.new)
+	if err := cmp.Or(err, err2); err != nil {
+		return nil, err
 	}
-	return t
+	return toJSON(struct {
+		Key  K               `json:"key"`
+		Kind Kind            `json:"kind"`
+		Old  json.RawMessage `json:"old,omitempty"`
+		New  json.RawMessage `json:"new,omitempty"`
+	}{c.Key, c.Kind, old, new})
+}
+
+// MarshalJSON returns {"key":…,"base":…,"ours":…,"theirs":…}, without the values that
+// there are not.
+func (c Conflict[K, V]) MarshalJSON() ([]byte, error) {
+	base, err := valueJSON(c.cfg, c.base)
+	ours, err2 := valueJSON(c.cfg, c.ours)
+	theirs, err3 := valueJSON(c.cfg, c.theirs)
+	if err := cmp.Or(err, err2, err3); err != nil {
+		return nil, err
+	}
+	return toJSON(struct {
+		Key    K               `json:"key"`
+		Base   json.RawMessage `json:"base,omitempty"`
+		Ours   json.RawMessage `json:"ours,omitempty"`
+		Theirs json.RawMessage `json:"theirs,omitempty"`
+	}{c.Key, base, ours, theirs})
+}
+
+// valueJSON returns the value of e, isolated, as JSON, and nothing if there is no e.
+func valueJSON[K comparable, V any](c *config[K, V], e *entry[V]) (json.RawMessage, error) {
+	v, ok := isolated(c, e)
+	if !ok {
+		return nil, nil
+	}
+	text, err := toJSON(v)
+	if err != nil {
+		return nil, c.keyError(c.key(e), err)
+	}
+	return text, nil
+}
+
+// toJSON returns v as JSON. It does not escape <, > and &: whoever called
+// MarshalJSON does, or was told not to.
+func toJSON(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// MarshalText returns String of one of the three kinds.
+func (k Kind) MarshalText() ([]byte, error) {
+	if k < Added || k > Removed {
+		return nil, fmt.Errorf("snapshot: no kind of change: %d", uint8(k))
+	}
+	return []byte(k.String()), nil
+}
+
+// UnmarshalText sets k to the kind that text is String of.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for kind := Added; kind <= Removed; kind++ {
+		if string(text) == kind.String() {
+			*k = kind
+			return nil
+		}
+	}
+	return fmt.Errorf("snapshot: no kind of change: %.100q", text)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/cowstore/cowstore/cow/cowview/testdata/other"
 	"github.com/cowstore/cowstore/cow/cowview/testdata/shapes"
 	"github.com/cowstore/cowstore/cow/cowview/testdata/uses"
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 	"github.com/cowstore/cowstore/snapshot/snapshottest"
 	"github.com/cowstore/cowstore/snapshot/view"
 	"github.com/stretchr/testify/require"
@@ -48,7 +48,7 @@ func (m *memory) add(v reflect.Value, p unsafe.Pointer, size uintptr) bool {
 func (m *memory) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
-		if snapshot.IsConstant(v) {
+		if clone.IsConstant(v) {
 			return
 		}
 		if m.add(v, v.UnsafePointer(), v.Type().Elem().Size()) {

@@ -6,8 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
-
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // Some values are more than their nodes tell: fields that JSON does not show, text
@@ -15,21 +14,21 @@ import (
 // private clone is kept, the original, and the nodes of all that is in it point to
 // their place there: it is made once, at the outermost value that needs one.
 
-// cloneAny is the deep clone of package snapshot.
-var cloneAny = snapshot.Cloner(snapshot.Options[any]{})
+// cloneAny is the deep clone of package snapshot/clone.
+var cloneAny = clone.Of[any]()
 
 // original freezes a clone of v, which n and the nodes below point to.
 func (f *freezer) original(n *node, v reflect.Value) error {
-	clone, err := cloneOf(v)
+	copied, err := cloneOf(v)
 	if err != nil {
 		return err
 	}
 	shared := f.survey(v)
 	f.kept = true
-	err = f.value(n, clone)
+	err = f.value(n, copied)
 	f.kept = false
 	if err == nil && shared != nil {
-		n.from = n.from.withOwn(ownSize(clone, shared))
+		n.from = n.from.withOwn(ownSize(copied, shared))
 	}
 	return err
 }
@@ -48,7 +47,7 @@ func (f *freezer) keep(n *node, v reflect.Value) error {
 
 // cloneOf returns a deep clone of v, addressable. What must not be copied is an
 // error.
-func cloneOf(v reflect.Value) (clone reflect.Value, err error) {
+func cloneOf(v reflect.Value) (copied reflect.Value, err error) {
 	t := v.Type()
 	if !v.CanInterface() {
 		return reflect.Value{}, &Error{Type: t.String(), Err: ErrUnsupported}
@@ -56,7 +55,7 @@ func cloneOf(v reflect.Value) (clone reflect.Value, err error) {
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
-		case *snapshot.CloneError:
+		case *clone.Error:
 			err = &Error{Type: t.String(), Err: &copyError{e}}
 		default:
 			panic(e)
@@ -118,19 +117,19 @@ func (v Value) thaw() reflect.Value {
 	return reflect.ValueOf(cloneAny(at.Elem().Interface()))
 }
 
-// A copyError says in the words of this package what package snapshot refuses to
+// A copyError says in the words of this package what package clone refuses to
 // clone: there are no options here.
-type copyError struct{ *snapshot.CloneError }
+type copyError struct{ at *clone.Error }
 
 func (e *copyError) Error() string {
-	at := ""
-	if e.Path != "" {
-		at = e.Path + ": "
+	where := ""
+	if e.at.Path != "" {
+		where = e.at.Path + ": "
 	}
-	return fmt.Sprintf("%v: %s%v must not be copied: give the type that holds it a method Clone that returns that type, or a pointer to it", ErrUnsupported, at, e.Type)
+	return fmt.Sprintf("%v: %s%v must not be copied: give the type that holds it a method Clone that returns that type, or a pointer to it", ErrUnsupported, where, e.at.Type)
 }
 
-func (e *copyError) Unwrap() []error { return []error{ErrUnsupported, e.CloneError} }
+func (e *copyError) Unwrap() []error { return []error{ErrUnsupported, e.at} }
 
 // unsupported returns an error about a t.
 func unsupported(t reflect.Type, err error) error {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // A span is memory that a reference leads to.
@@ -184,14 +184,14 @@ func (s *survey) look(v reflect.Value) {
 		s.bytes += int64(t.Size())
 	}
 	tr := traitsOf(t)
-	if tr.leaf || tr.sentinel && snapshot.IsConstant(v) || tr.opaque && !s.enters(v, tr) {
+	if tr.leaf || tr.sentinel && clone.IsConstant(v) || tr.opaque && !s.enters(v, tr) {
 		return
 	}
 	switch t.Kind() {
 	case reflect.String:
 		s.bytes += int64(v.Len())
 	case reflect.Pointer:
-		if s.first(v, 0, t.Elem().Size()) && (tr.opaque || !s.own || snapshot.NatureOf(t.Elem()) != snapshot.Uncopyable) {
+		if s.first(v, 0, t.Elem().Size()) && (tr.opaque || !s.own || clone.NatureOf(t.Elem()) != clone.Uncopyable) {
 			s.later(v.Elem())
 		}
 	case reflect.Slice:
@@ -246,7 +246,7 @@ func (s *survey) enters(v reflect.Value, tr *traits) bool {
 func (s *survey) outside(v reflect.Value) bool {
 	t := v.Type()
 	locked := func(f reflect.StructField) bool {
-		return f.Type.Kind() == reflect.Pointer && !traitsOf(f.Type).opaque && snapshot.NatureOf(f.Type.Elem()) == snapshot.Uncopyable
+		return f.Type.Kind() == reflect.Pointer && !traitsOf(f.Type).opaque && clone.NatureOf(f.Type.Elem()) == clone.Uncopyable
 	}
 	if !s.own || !slices.ContainsFunc(reflect.VisibleFields(t), locked) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 var (
@@ -25,7 +25,7 @@ type traits struct {
 	constant       bool // a value stays itself
 	composite      bool // it has parts
 	original       bool // the nodes do not tell all of a value: a clone is kept
-	sentinel       bool // see snapshot.IsConstant
+	sentinel       bool // see clone.IsConstant
 	leaf           bool // a value refers to nothing, strings included
 }
 
@@ -60,10 +60,10 @@ func newTraits(t reflect.Type) *traits {
 		tr.byJSON, tr.byText = marshals(t)
 		tr.byPointer = !hasClone(t) && hasClone(reflect.PointerTo(t))
 	}
-	nature := snapshot.NatureOf(t)
-	tr.constant = nature == snapshot.Constant
+	nature := clone.NatureOf(t)
+	tr.constant = nature == clone.Constant
 	tr.opaque = tr.constant || hasClone(t) && !tr.leaf || tr.byPointer
-	tr.sentinel = nature == snapshot.Sentinel
+	tr.sentinel = nature == clone.Sentinel
 	tr.original = tr.original || tr.opaque || tr.sentinel || tr.byJSON || tr.byText
 	return tr
 }

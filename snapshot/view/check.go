@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // Check returns an error if views of the type W, or those that they lead to, hand out as
@@ -29,7 +29,7 @@ func (PointerViews[T, W]) check() error   { return Check[W]() }
 
 // immutable returns an error if a T can be modified.
 func immutable[T any](where string) error {
-	if snapshot.Cloner(snapshot.Options[T]{}) == nil {
+	if clone.Of[T]() == nil {
 		return nil
 	}
 	return fmt.Errorf("a view.%s hands out a %v as it is, which can be modified: use a view of views, or of pointers",

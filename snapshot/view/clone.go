@@ -1,6 +1,6 @@
 package view
 
-import "github.com/cowstore/cowstore/snapshot"
+import "github.com/cowstore/cowstore/snapshot/clone"
 
 // Cloned stands for a value that cannot be shown, such as an interface: it hands out
 // clones of it.
@@ -23,13 +23,13 @@ func (v Cloned[T]) String() string { return typeName[T]() }
 // MarshalJSON returns the JSON of the value.
 func (v Cloned[T]) MarshalJSON() ([]byte, error) { return marshal(v.of) }
 
-// CloneOf returns a deep copy of v, as [snapshot.Cloner] makes it. It is for generated
+// CloneOf returns a deep copy of v, as [clone.Of] makes it. It is for generated
 // code.
-func CloneOf[T any](v T) T { return clone(v) }
+func CloneOf[T any](v T) T { return cloned(v) }
 
-// clone returns a deep copy of v.
-func clone[T any](v T) T {
-	if c := snapshot.Cloner(snapshot.Options[T]{}); c != nil {
+// cloned returns a deep copy of v.
+func cloned[T any](v T) T {
+	if c := clone.Of[T](); c != nil {
 		return c(v)
 	}
 	return v

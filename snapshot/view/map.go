@@ -21,7 +21,7 @@ func (e entries[K, V]) Has(key K) bool { _, ok := e.m[key]; return ok }
 func (e entries[K, V]) Keys() iter.Seq[K] { return maps.Keys(e.m) }
 
 // Clone returns a deep copy of the map that belongs to the caller.
-func (e entries[K, V]) Clone() map[K]V { return clone(e.m) }
+func (e entries[K, V]) Clone() map[K]V { return cloned(e.m) }
 
 // String returns how many keys there are.
 func (e entries[K, V]) String() string { return count(len(e.m), "key") }

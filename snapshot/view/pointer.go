@@ -64,7 +64,7 @@ func (v PointerViews[T, W]) Get() (w W, ok bool) {
 }
 
 // Clone returns a deep copy that belongs to the caller, or nil.
-func (v PointerViews[T, W]) Clone() *T { return clone(v.p) }
+func (v PointerViews[T, W]) Clone() *T { return cloned(v.p) }
 
 // String returns the type of the pointer, and "<nil>" for nil.
 func (v PointerViews[T, W]) String() string {

@@ -15,7 +15,7 @@ func (e elements[T]) Len() int { return len(e.s) }
 func (e elements[T]) IsNil() bool { return e.s == nil }
 
 // Clone returns a deep copy of the slice that belongs to the caller.
-func (e elements[T]) Clone() []T { return clone(e.s) }
+func (e elements[T]) Clone() []T { return cloned(e.s) }
 
 // String returns how many elements there are.
 func (e elements[T]) String() string { return count(len(e.s), "element") }

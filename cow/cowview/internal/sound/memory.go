@@ -7,7 +7,7 @@ import (
 	"sort"
 	"unsafe"
 
-	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // memory is what a value consists of: the variables it leads to, and its maps. What is
@@ -195,9 +195,9 @@ func isConstant(v reflect.Value) bool {
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
-		return snapshot.IsConstant(v)
+		return clone.IsConstant(v)
 	case reflect.Struct:
-		return snapshot.NatureOf(v.Type()) == snapshot.Constant
+		return clone.NatureOf(v.Type()) == clone.Constant
 	}
 	return false
 }

@@ -1,4 +1,4 @@
-package snapshot
+package clone
 
 import (
 	"cmp"
@@ -9,11 +9,11 @@ import (
 	"unsafe"
 )
 
-// CloneError says that a value holds something that must not be copied. For what V
+// Error says that a value holds something that must not be copied. For what V
 // holds by its type, making the map panics with it, and so does Cloner. For what is
 // found behind an interface, storing the value is an error, with nothing changed, and
 // the function that Cloner returned panics. It is immutable.
-type CloneError struct {
+type Error struct {
 	// Path leads from the value to what must not be copied, the way an expression
 	// would: ["conn"].(*pool.Conn).mu. For what a type holds it starts with the
 	// type's name, and an index stands for all: Session.conns[].mu. A long path
@@ -26,7 +26,7 @@ type CloneError struct {
 	why   string       // if not that it must not be copied
 }
 
-func (e *CloneError) Error() string {
+func (e *Error) Error() string {
 	path := e.Path
 	if path == "" {
 		path = "value"
@@ -70,7 +70,7 @@ func (c *crumb) String() string {
 
 // findStatic returns an error for the nearest thing in t that must not be copied
 // and is there by type, or nil.
-func findStatic(t reflect.Type) *CloneError {
+func findStatic(t reflect.Type) *Error {
 	type node struct {
 		t    reflect.Type
 		path *crumb
@@ -97,7 +97,7 @@ func findStatic(t reflect.Type) *CloneError {
 		}
 		switch classify(n.t) {
 		case classLock:
-			return &CloneError{Path: n.path.String(), Type: n.t, owner: t}
+			return &Error{Path: n.path.String(), Type: n.t, owner: t}
 		case classPointer, classSentinel:
 			add(n.t.Elem(), "")
 		case classSlice:
@@ -128,22 +128,10 @@ func fixLock(s *state, pl *plan, p unsafe.Pointer) {
 	panic(findDynamic(reflect.NewAt(s.rootType, s.root).Elem(), pl.typ))
 }
 
-// misfit returns the error for references that do not agree about what is in the
-// memory they lead to.
-func (s *state) misfit(b *block) *CloneError {
-	x := &b.extents[0]
-	for i := range b.extents {
-		if y := &b.extents[i]; !alike(x.elem.typ, y.elem.typ) {
-			return &CloneError{Type: y.elem.typ, owner: s.rootType, why: "is pointed to in memory that is also of type " + x.elem.typ.String()}
-		}
-	}
-	return &CloneError{Type: x.elem.typ, owner: s.rootType, why: "is pointed to in two ways that do not agree"}
-}
-
 // findDynamic returns the error for the nearest thing in root that must not be
 // copied; of type lock, if the path to one cannot be found again. A clone keeps no
 // path, so that it costs nothing where none is needed.
-func findDynamic(root reflect.Value, lock reflect.Type) *CloneError {
+func findDynamic(root reflect.Value, lock reflect.Type) *Error {
 	type node struct {
 		v    reflect.Value
 		path *crumb
@@ -178,7 +166,7 @@ func findDynamic(root reflect.Value, lock reflect.Type) *CloneError {
 		switch pl.class {
 		case classLock:
 			if v.Kind() != reflect.UnsafePointer || !v.IsNil() {
-				return &CloneError{Path: n.path.String(), Type: v.Type(), owner: root.Type()}
+				return &Error{Path: n.path.String(), Type: v.Type(), owner: root.Type()}
 			}
 		case classPointer, classSentinel:
 			if first(0) {
@@ -211,7 +199,7 @@ func findDynamic(root reflect.Value, lock reflect.Type) *CloneError {
 			}
 		}
 	}
-	return &CloneError{Type: lock, owner: root.Type()}
+	return &Error{Type: lock, owner: root.Type()}
 }
 
 // entryValue is an entry of a map and how its key is written in a path.

@@ -1,4 +1,4 @@
-package snapshot
+package clone
 
 import (
 	"cmp"
@@ -452,4 +452,16 @@ func (l *layout) capacity(h header, size uintptr) int {
 		return h.len
 	}
 	return min(h.cap, int((uintptr(b.n)*b.elem.size-(uintptr(h.ptr)-b.lo))/size))
+}
+
+// misfit returns the error for references that do not agree about what is in the
+// memory they lead to.
+func (s *state) misfit(b *block) *Error {
+	x := &b.extents[0]
+	for i := range b.extents {
+		if y := &b.extents[i]; !alike(x.elem.typ, y.elem.typ) {
+			return &Error{Type: y.elem.typ, owner: s.rootType, why: "is pointed to in memory that is also of type " + x.elem.typ.String()}
+		}
+	}
+	return &Error{Type: x.elem.typ, owner: s.rootType, why: "is pointed to in two ways that do not agree"}
 }

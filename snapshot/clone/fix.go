@@ -1,4 +1,4 @@
-package snapshot
+package clone
 
 import (
 	"reflect"
@@ -45,12 +45,6 @@ func refSentinel(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	return refPointer(s, pl, w)
 }
 
-func fillMany(s *state, pl *plan, dst, _ unsafe.Pointer, n int) {
-	for i := range n {
-		pl.fix(s, pl, unsafe.Add(dst, uintptr(i)*pl.size))
-	}
-}
-
 func fixStruct(s *state, pl *plan, p unsafe.Pointer) {
 	for i := range pl.steps {
 		st := &pl.steps[i]
@@ -66,15 +60,6 @@ func fixStruct(s *state, pl *plan, p unsafe.Pointer) {
 func fixArray(s *state, pl *plan, p unsafe.Pointer) {
 	fillMany(s, pl.elem, p, nil, pl.typ.Len())
 }
-
-// header is the memory of a slice.
-type header struct {
-	ptr      unsafe.Pointer
-	len, cap int
-}
-
-// zeroSized is where empty slices point.
-var zeroSized struct{}
 
 // sliceFixer returns the fixer of slices of elem. For the common layouts of an
 // element it allocates and copies as a slice of another type that has pointers at

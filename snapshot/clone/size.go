@@ -1,36 +1,14 @@
-package snapshot
+package clone
 
-import (
-	"reflect"
-	"unsafe"
-)
+import "reflect"
 
-// size is Builder.Size.
-func (r Row[K, V]) size() int {
-	n := int(unsafe.Sizeof(*r.e))
-	key := r.Key()
-	n += int(unsafe.Sizeof(key))
-	if r.cfg.inline {
-		n += len(*(*string)(unsafe.Pointer(&key)))
-	}
-	if !r.cfg.noscan {
-		s := sizer{left: 1000, handle: r.cfg.handle}
-		s.value(reflect.ValueOf(&r.e.value).Elem())
-		n += s.bytes
-	}
-	return n
-}
-
-// Exclusive returns how many rows m has that other does not share, and about how
-// many bytes they keep alive. The time is proportional to them, as for Diff.
-func (m *Map[K, V]) Exclusive(other *Map[K, V]) (rows, bytes int) {
-	for c := range other.Diff(m) {
-		if c.old != nil {
-			rows++
-			bytes += c.cfg.row(c.old).size()
-		}
-	}
-	return rows, bytes
+// Size returns about how many bytes v refers to, apart from itself, looking at the first
+// thousand objects. Where handle says that others may write to what v refers to, that is
+// not read.
+func Size(v reflect.Value, handle bool) int {
+	s := sizer{left: 1000, handle: handle}
+	s.value(v)
+	return s.bytes
 }
 
 // A sizer adds up what values refer to. It takes what is referred to twice for
@@ -107,18 +85,3 @@ func (s *sizer) elements(v reflect.Value) {
 		s.value(v.Index(i))
 	}
 }
-
-// structure is Builder.Structure.
-func (m *Map[K, V]) structure() int {
-	n := m.Len() * structurePerRow
-	if x, to := m.attached(); to == m {
-		if x, ok := x.(interface{ Structure() int }); ok {
-			n += x.Structure()
-		}
-	}
-	return n
-}
-
-// structurePerRow is how many bytes of pages and directories a row takes: 64 a
-// bucket of seven, of which about two thirds are in use.
-const structurePerRow = 16

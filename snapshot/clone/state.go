@@ -1,4 +1,4 @@
-package snapshot
+package clone
 
 import (
 	"reflect"
@@ -162,35 +162,6 @@ func sliceKind(id uint64, n int) uint64 {
 	return id | uint64(n)
 }
 
-// clone replaces the value of pl at p, a copy of the original, by its clone. The
-// care is that which the last one took, and becomes that which this one took.
-func (s *state) clone(pl *plan, p unsafe.Pointer, last *atomic.Uint32) {
-	began := care(last.Load())
-	for s.care = began; ; s.care++ {
-		overlap := false
-		if s.care == asWhole {
-			s.layout = new(layout)
-			s.layout.find(pl, s.root)
-			overlap = s.layout.divide()
-			s.layout.clone(s)
-		}
-		pl.fix(s, pl, p)
-		if s.finish() {
-			s.met = s.met && s.care == asGraph || overlap
-			break
-		}
-		pl.at(p).Set(pl.at(s.root))
-	}
-	took := s.care
-	if !s.met && took > asTree {
-		took--
-	}
-	if took != began {
-		last.Store(uint32(took))
-	}
-	s.met, s.layout = false, nil
-}
-
 // task is a filling put off.
 type task struct {
 	fill     filler
@@ -250,86 +221,212 @@ func (s *state) finish() bool {
 	return done
 }
 
-// frame is a state with room for the value it works on. The room is on the heap
-// because fixers are called through pointers, and pooled because it need not be
-// allocated each time.
-type frame[V any] struct {
-	state
-	slot V // becomes the clone
-	root V // stays the original
+// plan says how values of one type are cloned. There is one plan a type in the
+// process; it does not change once planOf has returned it.
+type plan struct {
+	typ    reflect.Type
+	class  class
+	id     uint64 // one for the types whose references may be the same, in the bits above lenBits
+	size   uintptr
+	noscan bool // no pointers in the memory of a value
+	inline bool // an interface holds the value itself, which is one pointer
+	slices bool // slices are among the parts of a value
+
+	word    unsafe.Pointer // the type word of an interface that holds a typ
+	ptrWord unsafe.Pointer // the same for *typ
+
+	fix fixer    // nil: nothing to clone
+	ref refFixer // set for types that are one pointer to what is cloned
+
+	key, elem *plan
+	steps     []step        // struct: the fields that need a fixer
+	method    reflect.Value // classMethod: the method Clone
+	scratch   sync.Pool     // map: *mapScratch, slice: *sliceScratch
+	direct    any           // func(T) T where T needs no state at all, or nil
+	cloner    atomic.Value  // func(T) T, once Cloner has returned it
 }
 
-// compiledCloner returns the cloner that follows pl, the plan of V.
-func compiledCloner[V any](pl *plan) func(V) V {
-	if direct, ok := pl.direct.(func(V) V); ok {
-		return direct
-	}
-	if !shares(pl) {
-		return plainCloner[V](pl)
-	}
-	last := new(atomic.Uint32)
-	pool := &sync.Pool{New: func() any {
-		f := new(frame[V])
-		f.state.rootType = pl.typ
-		f.state.root = unsafe.Pointer(&f.root)
-		return f
-	}}
-	return func(v V) V {
-		f := pool.Get().(*frame[V])
-		f.slot, f.root = v, v
-		f.clone(pl, unsafe.Pointer(&f.slot), last)
-		v = f.slot
-		// After a panic the frame is not put back: it may hold anything.
-		var zero V
-		f.slot, f.root = zero, zero
-		pool.Put(f)
-		return v
-	}
+type step struct {
+	off uintptr
+	pl  *plan
 }
 
-// plainCloner is compiledCloner for a V that needs no state.
-func plainCloner[V any](pl *plan) func(V) V {
-	switch direct := pl.direct.(type) {
-	case func([]byte) []byte:
-		return under[V](direct)
-	case func([]string) []string:
-		return under[V](direct)
-	case func(map[string]string) map[string]string:
-		return under[V](direct)
+var plans sync.Map // reflect.Type → *plan
+
+// compile makes a plan. It is set by compile.go: plans have fixers, which look for plans.
+var compile func(t reflect.Type) *plan
+
+// planOf returns the plan of t, compiled at its first use.
+func planOf(t reflect.Type) *plan {
+	if pl, ok := plans.Load(t); ok {
+		return pl.(*plan)
 	}
-	if ref := pl.ref; ref != nil {
-		return func(v V) V {
-			w := *(*unsafe.Pointer)(unsafe.Pointer(&v))
-			if w == nil {
-				return v
+	return compile(t)
+}
+
+// IsConstant reports whether v stays itself when it is copied, as its type says
+// or, for a Sentinel, as the errors in it do. A nil pointer is Constant; the zero
+// Value is not.
+func IsConstant(v reflect.Value) bool {
+	if !v.IsValid() {
+		return false
+	}
+	switch NatureOf(v.Type()) {
+	case Constant:
+		return true
+	case Sentinel:
+		return v.IsNil() || isKept(v.Elem(), new(int))
+	}
+	return false
+}
+
+// maxWrapped is how many errors a Sentinel may wrap in all.
+const maxWrapped = 64
+
+// isKept reports whether all that v, the struct behind a Sentinel or a part of it,
+// refers to stays itself. It gives up, and says no, when errors are many.
+func isKept(v reflect.Value, met *int) bool {
+	switch v.Kind() {
+	case reflect.Struct:
+		if isConstant(v.Type()) {
+			return true
+		}
+		for i := range v.NumField() {
+			if !isKept(v.Field(i), met) {
+				return false
 			}
-			w = ref(nil, pl, w)
-			return *(*V)(unsafe.Pointer(&w))
 		}
-	}
-	if pl.isSimple() {
-		return func(v V) V {
-			pl.fix(nil, pl, onStack(unsafe.Pointer(&v)))
-			return v
+	case reflect.Slice:
+		for i := range v.Len() {
+			if !isKept(v.Index(i), met) {
+				return false
+			}
 		}
+	case reflect.Interface:
+		if v.IsNil() {
+			return true
+		}
+		if *met++; *met > maxWrapped {
+			return false
+		}
+		e := v.Elem()
+		pl := planOf(e.Type())
+		if pl.class != classSentinel {
+			return pl.fix == nil
+		}
+		return e.IsNil() || isKept(e.Elem(), met)
 	}
-	pool := &sync.Pool{New: func() any { return new(V) }}
-	return func(v V) V {
-		slot := pool.Get().(*V)
-		*slot = v
-		pl.fix(nil, pl, unsafe.Pointer(slot))
-		v = *slot
-		var zero V
-		*slot = zero
-		pool.Put(slot)
-		return v
+	return true
+}
+
+func fillMany(s *state, pl *plan, dst, _ unsafe.Pointer, n int) {
+	for i := range n {
+		pl.fix(s, pl, unsafe.Add(dst, uintptr(i)*pl.size))
 	}
 }
 
-// under makes of a cloner for U one for a V whose underlying type is U.
-func under[V, U any](clone func(U) U) func(V) V {
-	return func(v V) V {
-		u := clone(*(*U)(unsafe.Pointer(&v)))
-		return *(*V)(unsafe.Pointer(&u))
+// header is the memory of a slice.
+type header struct {
+	ptr      unsafe.Pointer
+	len, cap int
+}
+
+// zeroSized is where empty slices point.
+var zeroSized struct{}
+
+// eface is the memory of an interface value without methods. That of one with
+// methods has another first word and the same second.
+type eface struct {
+	word, data unsafe.Pointer
+}
+
+// iface is an interface with methods. To read another one as this and convert it
+// to any is what package reflect does: the conversion looks at no method.
+type iface interface{ m() }
+
+func typeWord(t reflect.Type) unsafe.Pointer {
+	zero := reflect.Zero(t).Interface()
+	return (*eface)(unsafe.Pointer(&zero)).word
+}
+
+// box returns the interface with that type word and that data word.
+func box(word, data unsafe.Pointer) any {
+	e := eface{word, data}
+	return *(*any)(unsafe.Pointer(&e))
+}
+
+// at returns the value at p, settable and without the mark of an unexported field.
+func (pl *plan) at(p unsafe.Pointer) reflect.Value {
+	return reflect.ValueOf(box(pl.ptrWord, p)).Elem()
+}
+
+// copyOf returns a new object with a shallow copy of the one at src.
+func (pl *plan) copyOf(s *state, src unsafe.Pointer) unsafe.Pointer {
+	if pl.noscan {
+		dst := s.bytes(pl.size, pl.typ)
+		copy(unsafe.Slice((*byte)(dst), pl.size), unsafe.Slice((*byte)(src), pl.size))
+		return dst
 	}
+	if pl.inline || pl.typ.Kind() == reflect.Interface {
+		v := reflect.New(pl.typ)
+		v.Elem().Set(pl.at(src))
+		return v.UnsafePointer()
+	}
+	// To put a value into an interface allocates a copy of it, in one step.
+	v := pl.at(src).Interface()
+	return (*eface)(unsafe.Pointer(&v)).data
+}
+
+// bytes returns room for an object of n bytes without pointers. The small ones of
+// a value that has many share allocations: they keep nothing else alive.
+func (s *state) bytes(n uintptr, t reflect.Type) unsafe.Pointer {
+	if s == nil || n > maxPiece {
+		return reflect.New(t).UnsafePointer()
+	}
+	if p := s.piece(n); p != nil {
+		return p
+	}
+	return reflect.New(t).UnsafePointer()
+}
+
+const (
+	maxPiece   = 64
+	chunkWords = 64 // of eight bytes
+	fewPieces  = 4  // which are allocated one by one
+)
+
+// piece returns zeroed room for n bytes in a chunk, nil for the first few of a
+// value.
+func (s *state) piece(n uintptr) unsafe.Pointer {
+	words := int(n+7) / 8
+	if len(s.chunk) < words {
+		if s.pieces++; s.pieces <= fewPieces {
+			return nil
+		}
+		s.chunk = make([]uint64, min(chunkWords, 8<<min(s.pieces-fewPieces, 3)))
+	}
+	p := unsafe.Pointer(unsafe.SliceData(s.chunk))
+	s.chunk = s.chunk[words:]
+	return p
+}
+
+// onStack returns p, hiding from the compiler where it leads: a variable whose
+// address goes to a function that is called through a pointer would be put on the
+// heap. The function must keep it nowhere.
+func onStack(p unsafe.Pointer) unsafe.Pointer {
+	x := uintptr(p)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
+}
+
+// array returns the memory of n zeroes.
+func (pl *plan) array(n int) unsafe.Pointer {
+	if n == 1 {
+		return reflect.New(pl.typ).UnsafePointer()
+	}
+	return reflect.MakeSlice(reflect.SliceOf(pl.typ), n, n).UnsafePointer()
+}
+
+// copyArray copies n values.
+func (pl *plan) copyArray(dst, src unsafe.Pointer, n int) {
+	reflect.Copy(reflect.SliceAt(pl.typ, dst, n), reflect.SliceAt(pl.typ, src, n))
 }

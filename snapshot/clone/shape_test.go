@@ -1,6 +1,6 @@
 //lint:file-ignore U1000 Fields are there to be found by reflection.
 
-package snapshot
+package clone
 
 import (
 	"container/list"
@@ -451,7 +451,7 @@ func TestPointersToInterfacesOfOtherNames(t *testing.T) {
 		c *interface{ Error() string }
 	}
 	var err error = io.ErrUnexpectedEOF
-	c := Cloner(Options[refs]{})(refs{&err, (*namedError)(&err), (*interface{ Error() string })(&err)})
+	c := Of[refs]()(refs{&err, (*namedError)(&err), (*interface{ Error() string })(&err)})
 	require.NotSame(t, &err, c.a)
 	require.True(t, unsafe.Pointer(c.a) == unsafe.Pointer(c.b) && unsafe.Pointer(c.a) == unsafe.Pointer(c.c))
 	require.Equal(t, err, *c.a)
@@ -469,7 +469,7 @@ func (c clonedValue) Clone() cloning { x := *c.x; return clonedValue{&x} }
 
 // What clones itself by an interface is cloned once.
 func TestAnInterfaceWithACloneKeepsItsSharing(t *testing.T) {
-	clone := Cloner(Options[[]cloning]{})
+	clone := Of[[]cloning]()
 	for range 3 { // with whatever care the last one took
 		a, b := &selfCloned{[]int{1}}, &selfCloned{[]int{2}}
 		n := 5
@@ -499,7 +499,7 @@ type knotted struct {
 func TestATypeInWhatItLeadsToIsCloned(t *testing.T) {
 	v := tied{&knotted{n: 1}}
 	v.to.back, v.to.all[0].to = v, &knotted{n: 2}
-	c := Cloner[tied](Options[tied]{})(v)
+	c := Of[tied]()(v)
 	require.NotSame(t, v.to, c.to)
 	require.Same(t, c.to, c.to.back.to)
 	require.NotSame(t, v.to.all[0].to, c.to.all[0].to)

@@ -1,6 +1,6 @@
 //lint:file-ignore U1000 Fields are there to be found by reflection.
 
-package snapshot
+package clone
 
 import (
 	"container/list"
@@ -31,6 +31,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Before the variables below, which clone.
+var _ = func() bool { compile = compilePlan; return true }()
+
 // kind is a sort of mutable value that a map may hold.
 type kind struct {
 	name  string
@@ -40,7 +43,7 @@ type kind struct {
 }
 
 func kindOf[V any](name string, fresh func() V, spoil func(V)) kind {
-	clone := newCloner(Options[V]{})
+	clone := OfWhole[V]()
 	return kind{
 		name:  name,
 		make:  func() any { return fresh() },
@@ -179,7 +182,7 @@ var kinds = []kind{
 }
 
 func TestCloneIsApartFromItsOriginal(t *testing.T) {
-	dynamic := newCloner(Options[any]{})
+	dynamic := OfWhole[any]()
 	ways := []struct {
 		name string
 		of   func(k kind) (wrap, clone func(any) any, spoil func(any))
@@ -227,7 +230,7 @@ func TestCloneIsApartFromItsOriginal(t *testing.T) {
 }
 
 func cloneOf[V any](v V) V {
-	c := newCloner(Options[V]{})
+	c := OfWhole[V]()
 	if c == nil {
 		return v
 	}
@@ -694,20 +697,20 @@ func TestCloneAllocatesNoMoreThanByHand(t *testing.T) {
 	}
 	allocs := func(f func()) float64 { return testing.AllocsPerRun(100, f) }
 	doc := document(1)
-	cloneDoc := newCloner(Options[map[string]any]{})
+	cloneDoc := OfWhole[map[string]any]()
 	require.LessOrEqual(t, allocs(func() { cloneDoc(doc) }), allocs(func() { byHand(doc) })+0.5)
 	rec := newRecord()
-	cloneRec := newCloner(Options[record]{})
+	cloneRec := OfWhole[record]()
 	require.LessOrEqual(t, allocs(func() { cloneRec(rec) }), allocs(func() { rec.byHand() })+0.5)
-	cloneBytes := newCloner(Options[[]byte]{})
+	cloneBytes := OfWhole[[]byte]()
 	b := make([]byte, 100)
 	require.LessOrEqual(t, allocs(func() { cloneBytes(b) }), 1.0)
-	cloneAny := newCloner(Options[any]{})
+	cloneAny := OfWhole[any]()
 	require.Zero(t, allocs(func() { cloneAny("scalar") }))
 }
 
 func TestPoolHoldsNoValue(t *testing.T) {
-	clone := newCloner(Options[any]{})
+	clone := OfWhole[any]()
 	var freed, cloned weak.Pointer[inner]
 	func() {
 		p := &inner{1, []string{"a"}}
@@ -736,7 +739,7 @@ func TestPoolHoldsNoValue(t *testing.T) {
 func TestCloneByManyReaders(t *testing.T) {
 	src := map[string]any{"d": document(3), "o": newOuter(), "l": newList(300), "m": map[int]any{1: link{link{[]int{1}}}}}
 	want := cloneOf(src)
-	clone := newCloner(Options[map[string]any]{})
+	clone := OfWhole[map[string]any]()
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -1027,3 +1030,16 @@ func FuzzCloneKeepsTheShape(f *testing.F) {
 		requireIsomorphic(t, v, cloneOf(c))
 	})
 }
+
+// cloneError returns the Error that f panics with, or nil.
+func cloneError(f func()) (err *Error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = r.(*Error)
+		}
+	}()
+	f()
+	return nil
+}
+
+func needsClone[V any]() bool { return OfWhole[V]() != nil }

@@ -1,11 +1,10 @@
-package snapshot
+package clone
 
 import (
 	"reflect"
 	"regexp"
 	"strings"
 	"time"
-	"unsafe"
 )
 
 // This file is all that the package knows about particular types: which values
@@ -47,22 +46,6 @@ func NatureOf(t reflect.Type) Nature {
 		return Sentinel
 	}
 	return Ordinary
-}
-
-// IsConstant reports whether v stays itself when it is copied, as its type says
-// or, for a Sentinel, as the errors in it do. A nil pointer is Constant; the zero
-// Value is not.
-func IsConstant(v reflect.Value) bool {
-	if !v.IsValid() {
-		return false
-	}
-	switch NatureOf(v.Type()) {
-	case Constant:
-		return true
-	case Sentinel:
-		return v.IsNil() || isKept(v.Elem(), new(int))
-	}
-	return false
 }
 
 // constants are the types whose values are immutable by their own contract, so
@@ -168,45 +151,6 @@ func isNumberOrString(t reflect.Type) bool {
 	return reflect.Bool <= k && k <= reflect.Complex128 || k == reflect.String
 }
 
-// maxWrapped is how many errors a Sentinel may wrap in all.
-const maxWrapped = 64
-
-// isKept reports whether all that v, the struct behind a Sentinel or a part of it,
-// refers to stays itself. It gives up, and says no, when errors are many.
-func isKept(v reflect.Value, met *int) bool {
-	switch v.Kind() {
-	case reflect.Struct:
-		if isConstant(v.Type()) {
-			return true
-		}
-		for i := range v.NumField() {
-			if !isKept(v.Field(i), met) {
-				return false
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if !isKept(v.Index(i), met) {
-				return false
-			}
-		}
-	case reflect.Interface:
-		if v.IsNil() {
-			return true
-		}
-		if *met++; *met > maxWrapped {
-			return false
-		}
-		e := v.Elem()
-		pl := planOf(e.Type())
-		if pl.class != classSentinel {
-			return pl.fix == nil
-		}
-		return e.IsNil() || isKept(e.Elem(), met)
-	}
-	return true
-}
-
 var timerType, tickerType = reflect.TypeFor[time.Timer](), reflect.TypeFor[time.Ticker]()
 
 // isLock reports whether a value of t must not be copied because of what t itself
@@ -302,21 +246,66 @@ func isGenerated(t reflect.Type) bool {
 	return ok && m.Type.NumIn() == 2 && m.Type.In(1) == t
 }
 
-// A strings.Builder holds its own address once it was written to, and panics when
-// that is another. A clone gets none, which it will set at its first write.
+// class is what has to be done about a type, in general.
+type class uint8
 
-var builderType = reflect.TypeFor[strings.Builder]()
+const (
+	classFlat      class = iota // nothing: all of it is in the copy, or may be shared
+	classPointer                // follow
+	classSentinel               // follow, unless all in it stays itself
+	classSlice                  //
+	classMap                    //
+	classInterface              // find out
+	classStruct                 // look into
+	classArray                  //
+	classMethod                 // call its method Clone
+	classLock                   // refuse
+)
 
-var forget = &plan{fix: func(_ *state, _ *plan, p unsafe.Pointer) { *(*unsafe.Pointer)(p) = nil }}
-
-func (c compiler) addBuilderSteps(pl *plan, off uintptr) {
-	for i := range builderType.NumField() {
-		f := builderType.Field(i)
-		switch sub := c.plan(f.Type); {
-		case f.Type == reflect.PointerTo(builderType):
-			pl.steps = append(pl.steps, step{off + f.Offset, forget})
-		case sub.fix != nil:
-			pl.steps = append(pl.steps, step{off + f.Offset, sub})
-		}
+// classify returns the class of t by what t itself is. The class of a struct or an
+// array may turn out to be classFlat when its parts are known.
+func classify(t reflect.Type) class {
+	switch {
+	case isConstant(t):
+		return classFlat
+	case hasClone(t):
+		return classMethod
+	case isLock(t):
+		return classLock
+	case isSentinel(t):
+		return classSentinel
 	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return classPointer
+	case reflect.Slice:
+		return classSlice
+	case reflect.Map:
+		return classMap
+	case reflect.Interface:
+		return classInterface
+	case reflect.Struct:
+		return classStruct
+	case reflect.Array:
+		return classArray
+	}
+	return classFlat
+}
+
+func hasPointers(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if hasPointers(t.Field(i).Type) {
+				return true
+			}
+		}
+		return false
+	case reflect.Array:
+		return t.Len() > 0 && hasPointers(t.Elem())
+	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice,
+		reflect.String, reflect.UnsafePointer:
+		return true
+	}
+	return false
 }

@@ -1,6 +1,6 @@
 //lint:file-ignore U1000 Fields are there to be found by reflection.
 
-package snapshot
+package clone
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package snapshot
+package clone
 
 import (
 	"bytes"
@@ -109,7 +109,7 @@ func benchmarkPair[V any](b *testing.B, name string, v V, hand func(V) V) {
 		_ = sink
 	})
 	b.Run(name+"/clone", func(b *testing.B) {
-		clone := newCloner(Options[V]{})
+		clone := OfWhole[V]()
 		b.ReportAllocs()
 		var sink V
 		for b.Loop() {

@@ -1,69 +1,21 @@
-package snapshot
+package clone
 
 import (
 	"reflect"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 )
 
-// plan says how values of one type are cloned. There is one plan a type in the
-// process; it does not change once planOf has returned it.
-type plan struct {
-	typ    reflect.Type
-	class  class
-	id     uint64 // one for the types whose references may be the same, in the bits above lenBits
-	size   uintptr
-	noscan bool // no pointers in the memory of a value
-	inline bool // an interface holds the value itself, which is one pointer
-	slices bool // slices are among the parts of a value
-
-	word    unsafe.Pointer // the type word of an interface that holds a typ
-	ptrWord unsafe.Pointer // the same for *typ
-
-	fix fixer    // nil: nothing to clone
-	ref refFixer // set for types that are one pointer to what is cloned
-
-	key, elem *plan
-	steps     []step        // struct: the fields that need a fixer
-	method    reflect.Value // classMethod: the method Clone
-	scratch   sync.Pool     // map: *mapScratch, slice: *sliceScratch
-	direct    any           // func(T) T where T needs no state at all, or nil
-	cloner    atomic.Value  // func(T) T, once Cloner has returned it
-}
-
-type step struct {
-	off uintptr
-	pl  *plan
-}
-
-// class is what has to be done about a type, in general.
-type class uint8
-
-const (
-	classFlat      class = iota // nothing: all of it is in the copy, or may be shared
-	classPointer                // follow
-	classSentinel               // follow, unless all in it stays itself
-	classSlice                  //
-	classMap                    //
-	classInterface              // find out
-	classStruct                 // look into
-	classArray                  //
-	classMethod                 // call its method Clone
-	classLock                   // refuse
-)
-
 var (
-	plans     sync.Map   // reflect.Type → *plan
 	compiling sync.Mutex // one at a time: there is one plan a type
 	lastID    = uint64(firstFreeID)
 )
 
-// planOf returns the plan of t, compiled at its first use.
-func planOf(t reflect.Type) *plan {
-	if pl, ok := plans.Load(t); ok {
-		return pl.(*plan)
-	}
+func init() { compile = compilePlan }
+
+// compilePlan is planOf for a type that has no plan yet.
+func compilePlan(t reflect.Type) *plan {
 	compiling.Lock()
 	defer compiling.Unlock()
 	if known == nil {
@@ -216,36 +168,6 @@ func (c compiler) addSteps(pl *plan, t reflect.Type, off uintptr) {
 	}
 }
 
-// classify returns the class of t by what t itself is. The class of a struct or an
-// array may turn out to be classFlat when its parts are known.
-func classify(t reflect.Type) class {
-	switch {
-	case isConstant(t):
-		return classFlat
-	case hasClone(t):
-		return classMethod
-	case isLock(t):
-		return classLock
-	case isSentinel(t):
-		return classSentinel
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return classPointer
-	case reflect.Slice:
-		return classSlice
-	case reflect.Map:
-		return classMap
-	case reflect.Interface:
-		return classInterface
-	case reflect.Struct:
-		return classStruct
-	case reflect.Array:
-		return classArray
-	}
-	return classFlat
-}
-
 // isValue reports whether t holds nothing but numbers, bools and strings, so that
 // its method Clone has nothing to do.
 func isValue(t reflect.Type) bool {
@@ -266,20 +188,21 @@ func isValue(t reflect.Type) bool {
 	return true
 }
 
-func hasPointers(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if hasPointers(t.Field(i).Type) {
-				return true
-			}
+// A strings.Builder holds its own address once it was written to, and panics when
+// that is another. A clone gets none, which it will set at its first write.
+
+var builderType = reflect.TypeFor[strings.Builder]()
+
+var forget = &plan{fix: func(_ *state, _ *plan, p unsafe.Pointer) { *(*unsafe.Pointer)(p) = nil }}
+
+func (c compiler) addBuilderSteps(pl *plan, off uintptr) {
+	for i := range builderType.NumField() {
+		f := builderType.Field(i)
+		switch sub := c.plan(f.Type); {
+		case f.Type == reflect.PointerTo(builderType):
+			pl.steps = append(pl.steps, step{off + f.Offset, forget})
+		case sub.fix != nil:
+			pl.steps = append(pl.steps, step{off + f.Offset, sub})
 		}
-		return false
-	case reflect.Array:
-		return t.Len() > 0 && hasPointers(t.Elem())
-	case reflect.Chan, reflect.Func, reflect.Interface, reflect.Map, reflect.Pointer, reflect.Slice,
-		reflect.String, reflect.UnsafePointer:
-		return true
 	}
-	return false
 }
