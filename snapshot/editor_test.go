@@ -640,10 +640,10 @@ func TestSetAllOfMoreThanOneLot(t *testing.T) {
 		t.Skip("takes long")
 	}
 	const n = maxBulk + 1000
-	e := New[int32](Options[int]{}).Edit()
-	e.SetAll(func(yield func(int32, int) bool) {
+	e := New[int](Options[int]{}).Edit()
+	e.SetAll(func(yield func(int, int) bool) {
 		for i := range n {
-			if !yield(int32(i%(maxBulk/2+7)), i) {
+			if !yield(i%(maxBulk/2+7), i) {
 				return
 			}
 			if i == maxBulk-1 {

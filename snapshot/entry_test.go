@@ -215,18 +215,14 @@ func TestKeysOutliveTheirMap(t *testing.T) {
 }
 
 func TestEqualKeysHaveEqualHashes(t *testing.T) {
-	type mixed struct {
-		a uint8
-		b any
-		f float64
-	}
+	type mixed [2]any
 	zero := 0.0
 	m := must(Collect(Options[int]{}, func(yield func(float64, int) bool) { yield(zero, 1) }))
 	require.True(t, m.Has(math.Copysign(0, -1)), "-0 is 0")
 
-	x := must(Collect(Options[int]{}, func(yield func(mixed, int) bool) { yield(mixed{1, "x", zero}, 1) }))
-	require.True(t, x.Has(mixed{1, strings.ToLower("X"), math.Copysign(0, -1)}))
-	require.False(t, x.Has(mixed{1, label("x"), zero}))
+	x := must(Collect(Options[int]{}, func(yield func(mixed, int) bool) { yield(mixed{"x", zero}, 1) }))
+	require.True(t, x.Has(mixed{strings.ToLower("X"), math.Copysign(0, -1)}))
+	require.False(t, x.Has(mixed{label("x"), zero}))
 
 	y := must(Collect(Options[int]{}, func(yield func(any, int) bool) { yield(1, 1) }))
 	require.True(t, y.Has(1))

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"math"
 	"math/big"
-	"net/netip"
 	"slices"
 	"testing"
 	"time"
@@ -71,20 +70,18 @@ func TestAMapMarshalsAsJSONLikeAPlainOne(t *testing.T) {
 	sameJSON(t, map[string]int{})
 	sameJSON(t, map[string]int{"b": 1, "a": 2, "": 3, "é": 4, "\"": 5, "#": 6, "<a&b>\u2028": 7, "!": 8, "\x01": 9, "\xff": 10})
 	// One key: a release of Go asks it for its text, of which all have the same, and another does not.
-	sameJSON(t, map[jsonLabel]string{"y": "<b>\xff\u2028"})
-	sameJSON(t, map[int]string{10: "ten", 9: "nine", -1: "-"})
-	sameJSON(t, map[uint8]bool{200: true, 3: false})
-	sameJSON(t, map[uint64]float64{1<<64 - 1: 1e21, 1: 0.1})
+	sameJSON(t, map[jsonLabel]any{"y": "<b>\xff\u2028"})
+	sameJSON(t, map[int]any{10: "ten", 9: "nine", -1: "-"})
+	sameJSON(t, map[uint64]any{1<<64 - 1: 1e21, 1: 0.1, 200: true})
 	sameJSON(t, map[jsonPair]int{{1, 2}: 3, {0, 9}: 4})
-	sameJSON(t, map[netip.Addr]int{netip.MustParseAddr("::1"): 1, netip.MustParseAddr("10.0.0.1"): 2})
-	sameJSON(t, map[string][]byte{"nil": nil, "empty": {}, "some": []byte("hello")})
+	sameJSON(t, map[string]any{"nil": []byte(nil), "empty": []byte{}, "some": []byte("hello")})
 	sameJSON(t, map[string]any{"nil": nil, "deep": map[string]any{"b": []any{1.5, nil, "x"}}, "err": json.Number("1e5")})
-	sameJSON(t, map[string]map[int]*jsonPair{"nil": nil, "some": {2: {1, 1}, 10: nil}})
-	sameJSON(t, map[string]json.RawMessage{"nil": nil, "some": json.RawMessage(` [ 1 , "<" ] `)})
+	sameJSON(t, map[string]any{"nil": map[int]*jsonPair(nil), "some": map[int]*jsonPair{2: {1, 1}, 10: nil}})
+	sameJSON(t, map[string]any{"nil": json.RawMessage(nil), "some": json.RawMessage(` [ 1 , "<" ] `)})
 	sameJSON(t, map[string]*jsonByPointer{"a": {1}, "nil": nil})
-	sameJSON(t, map[string]jsonByPointer{"a": {1}})
+	sameJSON(t, map[string]any{"a": jsonByPointer{1}})
 	sameJSON(t, map[string]*big.Int{"a": big.NewInt(17)})
-	sameJSON(t, map[string]time.Time{"a": time.Unix(1, 0).UTC()})
+	sameJSON(t, map[string]any{"a": time.Unix(1, 0).UTC()})
 
 	many := make(map[int]int)
 	for i := range 3000 {
@@ -94,18 +91,18 @@ func TestAMapMarshalsAsJSONLikeAPlainOne(t *testing.T) {
 }
 
 func TestWhatJSONDoesNotHaveIsAnError(t *testing.T) {
-	sameJSON(t, map[struct{ A int }]int{{1}: 1})
-	sameJSON(t, map[bool]int{true: 1})
+	sameJSON(t, map[struct{ A, B int }]int{{1, 2}: 1})
+	sameJSON(t, map[float64]int{1: 1})
 	sameJSON(t, map[jsonPair]int{{-1, 0}: 1})
-	sameJSON(t, map[string]chan int{"a": make(chan int)})
-	sameJSON(t, map[string]float64{"inf": math.Inf(1)})
+	sameJSON(t, map[string]any{"a": make(chan int)})
+	sameJSON(t, map[string]any{"inf": math.Inf(1)})
 
 	cycle := map[string]any{}
 	cycle["self"] = cycle
 	sameJSON(t, map[string]any{"a": cycle})
 
 	var unsupported *json.UnsupportedTypeError
-	keys := must(snapshot.Collect(snapshot.Options[int]{Name: "users"}, maps.All(map[bool]int{true: 1})))
+	keys := must(snapshot.Collect(snapshot.Options[int]{Name: "users"}, maps.All(map[float64]int{1: 1})))
 	_, err := json.Marshal(keys)
 	require.ErrorContains(t, err, "users: json: unsupported ") // type or value: that depends on the release of Go
 
@@ -123,7 +120,7 @@ func TestWhatJSONDoesNotHaveIsAnError(t *testing.T) {
 }
 
 func TestMarshalingAMapGivesItsValuesAway(t *testing.T) {
-	m := must(snapshot.Collect(snapshot.Options[jsonNote]{}, maps.All(map[int]jsonNote{1: {[]string{"fine"}}})))
+	m := must(snapshot.Collect(snapshot.Options[any]{}, maps.All(map[int]any{1: jsonNote{[]string{"fine"}}})))
 	row, _ := m.Row(1)
 	for _, v := range []any{m, row, slices.Collect(m.Diff(nil))} {
 		text, err := json.Marshal(v)
@@ -131,12 +128,12 @@ func TestMarshalingAMapGivesItsValuesAway(t *testing.T) {
 		require.Contains(t, string(text), `{"words":["\u003c3"]}`)
 	}
 	v, _ := m.Get(1)
-	require.Equal(t, []string{"fine"}, v.Words)
+	require.Equal(t, jsonNote{[]string{"fine"}}, v)
 
 	_, err := json.Marshal(m.Shared()) // clones nothing: here the method is to blame
 	require.NoError(t, err)
 	v, _ = m.Get(1)
-	require.Equal(t, []string{"spoilt"}, v.Words)
+	require.Equal(t, jsonNote{[]string{"spoilt"}}, v)
 }
 
 func jsonOf(t *testing.T, v any) string {

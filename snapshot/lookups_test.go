@@ -22,11 +22,11 @@ func TestRowsOf(t *testing.T) {
 	checkRowsOf(t, new(Map[string, int]), []string{"a"})
 
 	// Of keys that no string is inside the row.
-	e := New[[2]int](Options[int]{}).Edit()
-	var keys [][2]int
+	e := New[composite](Options[int]{}).Edit()
+	var keys []composite
 	for i := range 3000 {
-		e.Set([2]int{i, -i}, i)
-		keys = append(keys, [2]int{i, -i}, [2]int{i, i + 1})
+		e.Set(composite{n: int32(i)}, i)
+		keys = append(keys, composite{n: int32(i)}, composite{n: int32(i), half: true})
 	}
 	checkRowsOf(t, e.Seal(), keys)
 }

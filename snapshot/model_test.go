@@ -658,7 +658,7 @@ func models(n int) []model {
 		modelOf("string/pointer", stringKeys[string](n), pointerValues),
 		modelOf("label/struct", stringKeys[label](n), structValues),
 		modelOf("int/string", keysOf(n, func(i int) int { return i }), stringValues),
-		modelOf("int32/pointer", keysOf(n, func(i int) int32 { return int32(i) << 16 }), pointerValues),
+		modelOf("int/pointer", keysOf(n, func(i int) int { return i << 16 }), pointerValues),
 		modelOf("struct/int", keysOf(n, func(i int) composite { return composite{int32(i / 2), "s", i%2 == 0} }), intValues),
 		modelOf("interface/struct", keysOf(n, anyKey), structValues),
 		modelOf("array/bytes", keysOf(n, func(i int) [3]int32 { return [3]int32{0, int32(i), 1} }), byteValues),

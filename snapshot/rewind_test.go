@@ -117,7 +117,7 @@ func TestRewindGivesTheOlderMap(t *testing.T) {
 	for seed := range uint64(3) {
 		testRewind(t, New[string](Options[int]{}), stringKeys[string](300), intValues.of, seed, edits, samples)
 		testRewind(t, New[int](Options[*parcel]{}), keysOf(300, func(i int) int { return i }), newParcel, seed, edits, samples)
-		testRewind(t, new(Map[composite, string]), keysOf(30, func(i int) composite { return composite{n: int32(i)} }), stringValues.of, seed, edits, samples)
+		testRewind(t, new(Map[composite, int]), keysOf(30, func(i int) composite { return composite{n: int32(i)} }), intValues.of, seed, edits, samples)
 		testRewind(t, New[any](Options[int]{}), keysOf(300, anyKey), intValues.of, seed, edits, samples)
 		testRewind(t, nil, stringKeys[string](10), intValues.of, seed, edits, samples)
 	}
@@ -185,7 +185,7 @@ func TestRewindOfAMapThatCarriesSomething(t *testing.T) {
 	require.Same(t, newer, to)
 }
 
-func sizeOf[K comparable, V any](key K, v V, o Options[V]) int {
+func sizeOf[K comparable, V any](key K, v V, o Options[V]) int { // most with V any: each type is much to compile
 	e := New[K](o).Edit()
 	e.Set(key, v)
 	row, _ := e.Seal().Row(key)
@@ -210,20 +210,20 @@ func TestSizeGrowsWithTheRow(t *testing.T) {
 		text := strings.Repeat("x", n)
 		requireSize(t, n, sizeOf(text, 1, Options[int]{}))
 		requireSize(t, n, sizeOf(1, text, Options[string]{}))
-		requireSize(t, n, sizeOf(1, []byte(text), Options[[]byte]{}))
-		requireSize(t, 8*n, sizeOf(1, make([]int64, n), Options[[]int64]{}))
+		requireSize(t, n, sizeOf[int, any](1, []byte(text), Options[any]{}))
+		requireSize(t, 8*n, sizeOf[int, any](1, make([]int64, n), Options[any]{}))
 		requireSize(t, n, sizeOf[int, any](1, text, Options[any]{}))
-		requireSize(t, 2*n, sizeOf(1, []string{text, text}, Options[[]string]{}))
-		requireSize(t, 2*n, sizeOf(1, [2]string{text, text}, Options[[2]string]{}))
-		requireSize(t, 2*n, sizeOf(1, map[string]string{text: text}, Options[map[string]string]{}))
-		requireSize(t, 4*n, sizeOf(1, node{text, &node{text: text}, &node{text: text}, map[string][]byte{"a": []byte(text)}}, Options[node]{}))
+		requireSize(t, 2*n, sizeOf[int, any](1, []string{text, text}, Options[any]{}))
+		requireSize(t, 2*n, sizeOf[int, any](1, [2]string{text, text}, Options[any]{}))
+		requireSize(t, 2*n, sizeOf[int, any](1, map[string]string{text: text}, Options[any]{}))
+		requireSize(t, 4*n, sizeOf[int, any](1, node{text, &node{text: text}, &node{text: text}, map[string][]byte{"a": []byte(text)}}, Options[any]{}))
 	}
-	requireSize(t, 8000, sizeOf(1, [1000]int64{}, Options[[1000]int64]{}))
+	requireSize(t, 8000, sizeOf[int, any](1, [1000]int64{}, Options[any]{}))
 	ints := map[int64]int64{}
 	for i := range int64(1000) {
 		ints[i] = i
 	}
-	require.GreaterOrEqual(t, sizeOf(1, ints, Options[map[int64]int64]{}), 16_000)
+	require.GreaterOrEqual(t, sizeOf[int, any](1, ints, Options[any]{}), 16_000)
 	var nothing struct {
 		p *int
 		m map[string]int
@@ -232,14 +232,7 @@ func TestSizeGrowsWithTheRow(t *testing.T) {
 		f func()
 		c chan int
 	}
-	requireSize(t, int(unsafe.Sizeof(nothing)), sizeOf(1, nothing, Options[struct {
-		p *int
-		m map[string]int
-		s []string
-		e error
-		f func()
-		c chan int
-	}]{Immutable: true}))
+	requireSize(t, int(unsafe.Sizeof(nothing)), sizeOf[int, any](1, nothing, Options[any]{Immutable: true}))
 }
 
 // A ring has no end, but Size has.
@@ -265,7 +258,7 @@ func TestSizeOfValuesWithoutEndIsBounded(t *testing.T) {
 	for i := range many {
 		many[i] = &ring{}
 	}
-	size = sizeOf(1, many, Options[[]*ring]{})
+	size = sizeOf[int, any](1, many, Options[any]{})
 	const word = int(unsafe.Sizeof(many[0]))
 	require.GreaterOrEqual(t, size, word*len(many))
 	require.Less(t, size, word*len(many)+1001*200)
@@ -295,7 +288,7 @@ func TestSizeLooksIntoNoHandle(t *testing.T) {
 // What all values share none of them keeps alive.
 func TestSizeCountsNoTimeZone(t *testing.T) {
 	zone := time.FixedZone(strings.Repeat("x", 5000), 1)
-	requireSize(t, 24, sizeOf(1, time.Now().In(zone), Options[time.Time]{}))
+	requireSize(t, 24, sizeOf[int, any](1, time.Now().In(zone), Options[any]{}))
 	requireSize(t, 24, sizeOf(1, &[]time.Time{time.Now().In(zone)}[0], Options[*time.Time]{}))
 }
 
