@@ -167,6 +167,9 @@ func (c *mirror) read(stream io.Reader, done func() bool) {
 			return
 		}
 	}
+	if err := lines.Err(); err != nil {
+		c.t.Log("the stream was cut: ", err) // the next one goes on from there
+	}
 }
 
 func (c *mirror) take(event, id, data string) {
