@@ -5,17 +5,16 @@ GO ?= go
 
 # The other supported Go release; the go command fetches it by itself.
 OTHER_GO ?= go1.27.0
-# What cannot be tested here is compiled: nothing in the root module is for one system, and
-# some kernels are for arm64.
-OTHERS ?= windows/arm64
 
 MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos memory/mcp bench
 KERNEL = memory/vector/internal/kernel
-# Tests of what check has vetted already.
-TEST = $(GO) test -vet=off
-STATICCHECK ?= honnef.co/go/tools/cmd/staticcheck@v0.8.2
+LINT = $(CURDIR)/.ci/lint/lint
 
-.PHONY: run durable replicas test race crash chaos check bench bench-full bars compare mutants cover release-check
+# lint and test share one configuration, so that each package is compiled once.
+TEST = $(GO) test -vet=off -race -short -timeout 20m
+LONG = $(GO) test -vet=off -timeout 2h
+
+.PHONY: run durable replicas test check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bench-full bars compare mutants cover release-check
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -29,24 +28,61 @@ durable:
 replicas:
 	cd cow/etcd/chaos && $(GO) run ./replicas
 
+# All tests in their short forms, with the race detector.
 test:
 	for m in $(MODULES); do (cd $$m && $(TEST) ./...) || exit 1; done
-	$(TEST) -race -short ./...
-	cd cow/cowview && $(TEST) -race -short ./internal/...
-	cd cow/bolt && $(TEST) -race -short ./...
-	cd cow/etcd && $(TEST) -race -short .
-	cd memory/mcp && $(TEST) -race -short ./...
-	cd bench && $(TEST) -race -short ./check ./stores
 
-# What takes longer: the long forms of all tests with the race detector, all tests with
-# 32 bits, generated code under the other release, and tests and benchmarks compiled for
-# another system.
+# What else has to hold before a change is proposed.
+check: format kernels lint other 386 arm64
+
+format:
+	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
+
+# The kernels are what their generator writes.
+kernels:
+	cd $(KERNEL) && d=$$(mktemp -d) && cp -R gen $$d && $(GO) -C $$d/gen run . -out ../kernel_amd64.s -stubs ../stubs_amd64.go -pkg kernel && \
+		cmp kernel_amd64.s $$d/kernel_amd64.s && cmp stubs_amd64.go $$d/stubs_amd64.go && rm -r $$d
+
+# The analyzers of go vet and staticcheck.
+lint:
+	cd .ci/lint && $(GO) build -o $(LINT) .
+	for m in $(MODULES); do (cd $$m && $(GO) vet -race -vettool=$(LINT) ./...) || exit 1; done
+
+# The core under the other release of Go, and without the race detector.
+other:
+	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -vet=off -short ./snapshot/... ./cow
+
+# What depends on the size of a word, where this machine runs programs of 32 bits.
+P386 = ./snapshot ./snapshot/clone ./memory/value ./memory/text ./memory/vector
+386:
+	GOARCH=386 $(GO) vet $(P386)
+	@if GOARCH=386 $(GO) run .ci/hello.go 2>/dev/null; then GOARCH=386 $(GO) test -vet=off -short $(P386); \
+		else echo "386: compiled and vetted, not run: this machine runs no programs of 32 bits"; fi
+
+# Some kernels are for arm64: they are compiled.
+arm64:
+	GOARCH=arm64 $(GO) vet ./$(KERNEL)
+
+# What takes hours: before a release. The parts go by themselves too.
+full: check test long race 386-all systems crash chaos mutants
+
+# The long forms of all tests.
+long:
+	for m in $(MODULES); do (cd $$m && $(LONG) ./...) || exit 1; done
+
 race:
-	for m in $(MODULES); do (cd $$m && $(TEST) -race ./...) || exit 1; done
-	GOARCH=386 $(GO) vet ./... && GOARCH=386 $(TEST) ./...
-	cd cow/cowview && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) vet ./... && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) run $(STATICCHECK) ./...
-	for t in $(OTHERS); do GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
-	cd bench && GOOS=windows $(GO) vet ./...
+	for m in $(MODULES); do (cd $$m && $(LONG) -race ./...) || exit 1; done
+
+386-all:
+	GOARCH=386 $(GO) vet ./...
+	@if GOARCH=386 $(GO) run .ci/hello.go 2>/dev/null; then GOARCH=386 $(LONG) ./...; \
+		else echo "386: compiled and vetted, not run: this machine runs no programs of 32 bits"; fi
+
+# Everything under the other release, and what other systems have of their own.
+systems:
+	for m in . cow/cowview cow/bolt memory/mcp; do (cd $$m && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...) || exit 1; done
+	for t in windows/arm64 darwin/arm64; do for m in . cow/bolt memory/mcp bench; do \
+		(cd $$m && GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./...) || exit 1; done; done
 
 # The long forms of what kills programs, tears files and flips bits: half an hour.
 crash:
@@ -56,16 +92,6 @@ crash:
 # thousand commits: a few minutes.
 chaos:
 	cd cow/etcd/chaos && $(GO) test -run Chaos -long -timeout 1h -v .
-
-check:
-	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
-	for m in $(MODULES); do (cd $$m && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./...) || exit 1; done
-	GOARCH=386 $(GO) build ./... && GOARCH=386 $(TEST) -short ./snapshot/... ./memory/...
-	GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short ./...
-	cd cow/cowview && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) test -short .
-	cd $(KERNEL) && d=$$(mktemp -d) && cp -R gen $$d && $(GO) -C $$d/gen run . -out ../kernel_amd64.s -stubs ../stubs_amd64.go -pkg kernel && \
-		cmp kernel_amd64.s $$d/kernel_amd64.s && cmp stubs_amd64.go $$d/stubs_amd64.go && rm -r $$d
-	for t in $(OTHERS); do echo "compile for $$t"; GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) build ./... || exit 1; done
 
 # The stores and workloads that matter most, in less than five minutes; all of them,
 # at every size and with every bar. The report is in bench/$(OUT).

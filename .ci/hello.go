@@ -1,0 +1,4 @@
+// Command hello tells by running whether this machine runs programs of its kind.
+package main
+
+func main() {}
