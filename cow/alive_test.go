@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
-	"time"
 	"weak"
 
 	"github.com/stretchr/testify/require"
@@ -26,14 +25,7 @@ func heap() int {
 // requireGone requires that what p points to is collected.
 func requireGone[T any](t *testing.T, p weak.Pointer[T], what string) {
 	t.Helper()
-	for range 100 {
-		runtime.GC()
-		if p.Value() == nil {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	require.Fail(t, what+" is kept alive")
+	until(t, func() bool { runtime.GC(); return p.Value() == nil }, what+" is let go")
 }
 
 // A snapshot keeps its rows alive, and not the DB, its other versions, its history

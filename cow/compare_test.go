@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -124,13 +125,20 @@ func TestOnlyReadersCompareVersions(t *testing.T) {
 func TestAsOfAfterTheClockSteppedBack(t *testing.T) {
 	s := New[int](Options[int]{})
 	s.Retain(Retention{Versions: 100})
+	now := func() time.Time { // which is later than all that was, however coarse the clock is
+		at := time.Now()
+		for !time.Now().After(at) {
+			runtime.Gosched()
+		}
+		return at
+	}
 	s.Set(1, 1)
-	before := time.Now()
+	before := now()
 	s.last = time.Now().Add(time.Hour).UnixNano() // the clock was an hour ahead
 	s.Set(1, 2)
-	between := time.Now()
+	between := now()
 	s.Set(1, 3)
-	for version, at := range map[uint64]time.Time{1: before, 2: between, 3: time.Now()} {
+	for version, at := range map[uint64]time.Time{1: before, 2: between, 3: now()} {
 		m, err := s.AsOf(at)
 		require.NoError(t, err)
 		require.Equal(t, version, m.Version())

@@ -114,14 +114,11 @@ func (s subject[V]) requireContent(t *testing.T, version uint64, want map[string
 	require.Equal(t, len(want), s.load().Len())
 }
 
-// noDeadlock ends the process, with the stacks of all goroutines, if the test,
-// which takes no time to speak of, runs for too long. A test that waits forever
-// would say less, and later.
-func noDeadlock(t *testing.T) { endsWithin(t, 10*time.Second) }
-
-// endsWithin is noDeadlock for tests that have something to do.
-func endsWithin(t *testing.T, limit time.Duration) {
-	timer := time.AfterFunc(limit, func() {
+// noDeadlock ends the process, with the stacks of all goroutines, if the test
+// waits forever. The test says which one that is, and the limit nothing else: a
+// machine may be as slow as it likes.
+func noDeadlock(t *testing.T) {
+	timer := time.AfterFunc(eventually, func() {
 		buf := make([]byte, 1<<20)
 		panic("deadlock in " + t.Name() + "\n\n" + string(buf[:runtime.Stack(buf, true)]))
 	})
@@ -170,14 +167,22 @@ func requireNested(t *testing.T, what string, f func()) {
 	require.True(t, strings.HasPrefix(r.(string), "cow: "+what+" inside an update of the same store would wait for itself"), r)
 }
 
-// soon is how long a test waits to see that something does not happen, and
-// eventually how long for something that does.
+// soon is how long a test waits to see that something does not happen: a slow
+// machine may miss that it does. Eventually is how long a test waits for what does.
 const (
 	soon       = 20 * time.Millisecond
-	eventually = 5 * time.Second
+	eventually = 5 * time.Minute
 )
 
-// requireClosed requires that c is closed before long.
+// until waits until done reports true.
+func until(t *testing.T, done func() bool, what string) {
+	t.Helper()
+	for end := time.Now().Add(eventually); !done(); time.Sleep(100 * time.Microsecond) {
+		require.False(t, time.Now().After(end), "never came true: %s", what)
+	}
+}
+
+// requireClosed requires that c is closed some time.
 func requireClosed(t *testing.T, c <-chan struct{}, what string) {
 	t.Helper()
 	select {

@@ -265,7 +265,7 @@ func TestRecipeReloadSeesChanges(t *testing.T) {
 		require.NoError(t, os.Chtimes(c.path, at, at))
 	}
 	c.write(`{"default":{"zone":"a"}}`)
-	touch(0)
+	touch(-time.Hour) // by the clock of another machine: it does not settle before that
 	c.poll()
 	require.False(t, c.settled)
 	at := c.seen.ModTime()
@@ -308,7 +308,8 @@ func TestRecipeReloadWakesWhomItConcerns(t *testing.T) {
 			seen = now
 		}
 	})
-	require.Eventually(t, func() bool { return c.store.Stats().Waiting == 1 }, eventually, time.Millisecond)
+	watching := func() bool { return c.store.Stats().Waiting == 1 }
+	until(t, watching, "the watcher watches")
 
 	ticks := make(chan time.Time)
 	loop.Go(func() { c.run(ctx, ticks) })
@@ -328,7 +329,7 @@ func TestRecipeReloadWakesWhomItConcerns(t *testing.T) {
 	require.Equal(t, uint64(4), c.store.Load().Version())
 	require.Len(t, c.reports, 1)
 	require.Equal(t, uint64(4), <-woken)
-	time.Sleep(soon)
+	until(t, watching, "it has seen all")
 	cancel()
 	watcher.Wait()
 	require.Empty(t, woken)

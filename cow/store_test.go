@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -67,7 +66,7 @@ func TestTheZeroStoreIsUsable(t *testing.T) {
 }
 
 func TestFirstWritesOfTheZeroStoreAtOnce(t *testing.T) {
-	endsWithin(t, time.Minute)
+	noDeadlock(t)
 	for range 200 {
 		var s cow.Store[int, []int]
 		together(4, func(i int) { s.Set(i, []int{i}) })
@@ -212,7 +211,7 @@ func TestReplaceIsOneVersion(t *testing.T) {
 
 // A store that is reloaded while others read is never seen half loaded.
 func TestReplaceIsSeenWhole(t *testing.T) {
-	endsWithin(t, time.Minute)
+	noDeadlock(t)
 	const keys = 500
 	load := func(generation int) map[string]int {
 		m := map[string]int{}

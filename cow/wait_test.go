@@ -184,7 +184,7 @@ func TestWaitStartsNoGoroutine(t *testing.T) {
 // Each version is published when the last waiter has just seen the one before,
 // while others are about to wait. A wake-up that is lost is a deadlock.
 func TestNoWakeUpIsLost(t *testing.T) {
-	endsWithin(t, time.Minute)
+	noDeadlock(t)
 	rounds := uint64(20_000)
 	if raceEnabled {
 		rounds = 3000
@@ -211,10 +211,8 @@ func TestNoWakeUpIsLost(t *testing.T) {
 				})
 			}
 			for v := range rounds + 1 {
-				for begin := time.Now(); seen.Load() < v*uint64(waiters); runtime.Gosched() {
-					if time.Since(begin) > eventually {
-						require.Fail(t, "a wake-up was lost")
-					}
+				for seen.Load() < v*uint64(waiters) { // for ever if a wake-up was lost
+					runtime.Gosched()
 				}
 				if v < rounds {
 					s.set(t, "a", 1)
@@ -225,7 +223,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 }
 
 func TestWaitersComeAndGo(t *testing.T) {
-	endsWithin(t, time.Minute)
+	noDeadlock(t)
 	forBoth(t, cow.Options[int]{}, func(t *testing.T, s subject[int]) {
 		rounds := 300
 		together(8, func(i int) {
@@ -251,12 +249,14 @@ func TestWaitersComeAndGo(t *testing.T) {
 
 // It panics as well when another goroutine begins to wait at the same moment.
 func TestAWaitInsideAnUpdatePanicsAmongOthers(t *testing.T) {
+	noDeadlock(t)
 	for range 4000 {
 		var s cow.Store[string, int]
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
 		var ready atomic.Int32
 		together := func() {
 			for ready.Add(1); ready.Load() < 2; {
+				runtime.Gosched()
 			}
 		}
 		done := make(chan struct{})
