@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,29 +180,48 @@ func TestPaceIsAnOpenLoop(t *testing.T) {
 	require.Equal(t, 3, n)
 }
 
-// stuck is a store whose Gets all take until the last is due.
-type stuck struct{ until time.Time }
+// stuck is a store whose Gets all take until the last is due, and until others have
+// done something twice, so that one is counted.
+type stuck struct {
+	takes             time.Duration
+	first             sync.Once
+	until             time.Time
+	others            sync.WaitGroup
+	written, searched atomic.Int32
+}
 
-func (s stuck) get(context.Context, string) int {
+func (s *stuck) get(context.Context, string) int {
+	s.first.Do(func() { s.until = time.Now().Add(s.takes); s.others.Wait() })
 	time.Sleep(time.Until(s.until))
 	return 1
 }
-func (stuck) write(context.Context, string, []float32) {}
-func (stuck) search(ctx context.Context, _ []float32) (hits int) {
+
+func (s *stuck) write(context.Context, string, []float32) { s.did(&s.written) }
+
+func (s *stuck) search(ctx context.Context, _ []float32) (hits int) {
 	time.Sleep(time.Millisecond)
+	s.did(&s.searched)
 	return 0
+}
+
+func (s *stuck) did(n *atomic.Int32) {
+	if n.Add(1) == 2 {
+		s.others.Done()
+	}
 }
 
 func TestPausesCountFromWhenAGetIsDue(t *testing.T) {
 	const n = 100
 	l := &pacedLoad{ctx: context.Background(), each: n * pacedGets, keys: []string{"k"}, queries: [][]float32{nil}, vectors: [][]float32{nil}}
-	p := l.run(stuck{time.Now().Add(n * pacedGets)}, true, true)
+	s := &stuck{takes: n * pacedGets}
+	s.others.Add(2)
+	p := l.run(s, true, true)
 	require.GreaterOrEqual(t, p.slow, 0.5*n)
 	require.GreaterOrEqual(t, p.p99, 0.5*n*float64(pacedGets))
 	require.Positive(t, p.writes)
 	require.Positive(t, p.searches)
 
-	p = l.run(stuck{}, false, false)
+	p = l.run(&stuck{}, false, false)
 	require.Zero(t, p.writes)
 	require.Zero(t, p.searches)
 }

@@ -138,8 +138,8 @@ func TestTornRecordsAreFound(t *testing.T) {
 	for _, id := range []string{"ycsb-b", "stream"} {
 		var w result.Workload
 		var all []result.Store
-		for range 100 { // soon, unless the machine is busy
-			w, all = measure(t, context.Background(), id, []stores.Kind{kind}, func(s *settings) { s.n = 3; s.duration = 300 * time.Millisecond })
+		for range 1000 { // soon, unless the machine is busy
+			w, all = measure(t, context.Background(), id, []stores.Kind{kind}, func(s *settings) { s.n = 3; s.duration = 30 * time.Millisecond })
 			if w.Cases[0].Rows[0].Torn > 0 {
 				break
 			}

@@ -42,7 +42,7 @@ func ExampleDB_AsOf() {
 	prices := cow.NewTable[string](&db, "prices", cow.Options[int]{})
 	prices.Set("tea", 3)
 	ordered := time.Now()
-	time.Sleep(time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // clocks may be coarse
 	prices.Set("tea", 4)
 
 	then, err := db.AsOf(ordered)

@@ -93,10 +93,14 @@ func follow(ctx context.Context, l timeline, from state) *follower {
 
 // From any version on, the commits lead through every later one to the current.
 func TestAFeedLeadsFromAnyVersionToAllLaterOnes(t *testing.T) {
+	commits := 60
+	if testing.Short() {
+		commits = 35
+	}
 	forTimelines(t, func(t *testing.T, l timeline) {
 		l.retain(cow.Retention{Versions: 100})
 		c := newChronicle(t, l, 7)
-		for i := range 60 {
+		for i := range commits {
 			n := 1 + i%7
 			if i%20 == 10 {
 				n = 1500

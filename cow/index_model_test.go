@@ -595,7 +595,11 @@ func (w *model) runAlone(steps int) {
 }
 
 func TestIndexesAgreeWithTheirRows(t *testing.T) {
-	for seed := range uint64(2) {
+	seeds := uint64(2)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint("Store", seed), func(t *testing.T) {
 			testIndexModel(t, seed, func(t *testing.T) *model {
 				s := cow.New[string](cow.Options[good]{})

@@ -135,7 +135,7 @@ func TestCommitsMarshalAsJSONAndPrint(t *testing.T) {
 }
 
 func TestStoresPrintAsFigures(t *testing.T) {
-	const rows = 100_000
+	const rows = 10_000
 	clones := 0
 	clone := func(v string) string { clones++; return v }
 	var db cow.DB
@@ -155,22 +155,22 @@ func TestStoresPrintAsFigures(t *testing.T) {
 	whole := index.In(store.Load())
 	clones = 0
 
-	require.Equal(t, "cow@1 (2 tables, 100000 rows)", prints(t, &db)[0])
-	require.Equal(t, "cow@1 (2 tables, 100000 rows)", prints(t, db.Load())[0])
-	require.Contains(t, prints(t, &db)[7], "a.version=1 a.tables=2 a.rows=100000")
-	require.Contains(t, prints(t, db.Load())[8], `"a":{"version":1,"tables":2,"rows":100000}`)
-	require.Equal(t, `cow: table "users"@1 (100000 rows)`, prints(t, users)[0])
-	require.Contains(t, prints(t, users)[8], `"a":{"name":"cow: table \"users\"","version":1,"rows":100000}`)
-	require.Equal(t, `cow@1 (100000 rows)`, prints(t, store)[0])
-	require.Contains(t, prints(t, store)[8], `"a":{"name":"cow","version":1,"rows":100000}`)
+	require.Equal(t, "cow@1 (2 tables, 10000 rows)", prints(t, &db)[0])
+	require.Equal(t, "cow@1 (2 tables, 10000 rows)", prints(t, db.Load())[0])
+	require.Contains(t, prints(t, &db)[7], "a.version=1 a.tables=2 a.rows=10000")
+	require.Contains(t, prints(t, db.Load())[8], `"a":{"version":1,"tables":2,"rows":10000}`)
+	require.Equal(t, `cow: table "users"@1 (10000 rows)`, prints(t, users)[0])
+	require.Contains(t, prints(t, users)[8], `"a":{"name":"cow: table \"users\"","version":1,"rows":10000}`)
+	require.Equal(t, `cow@1 (10000 rows)`, prints(t, store)[0])
+	require.Contains(t, prints(t, store)[8], `"a":{"name":"cow","version":1,"rows":10000}`)
 	require.Equal(t, `index "by text"`, prints(t, index)[0])
-	require.Equal(t, `index "by text" (100000 entries)`, prints(t, whole)[0])
-	require.Equal(t, `part of index "by text" (100000 entries)`, prints(t, new(whole.From("a")))[0])
-	require.Equal(t, `part of index "by text" (100000 entries)`, prints(t, whole.To("a"))[0])
+	require.Equal(t, `index "by text" (10000 entries)`, prints(t, whole)[0])
+	require.Equal(t, `part of index "by text" (10000 entries)`, prints(t, new(whole.From("a")))[0])
+	require.Equal(t, `part of index "by text" (10000 entries)`, prints(t, whole.To("a"))[0])
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
-		require.Equal(t, "update of cow@1 (2 tables, 100000 rows)", prints(t, tx)[0])
-		require.Equal(t, "cow@1 (2 tables, 100000 rows)", prints(t, &db)[0])
-		require.Equal(t, `edit of cow: table "users"@1 (100000 rows)`, prints(t, users.Edit(tx))[0])
+		require.Equal(t, "update of cow@1 (2 tables, 10000 rows)", prints(t, tx)[0])
+		require.Equal(t, "cow@1 (2 tables, 10000 rows)", prints(t, &db)[0])
+		require.Equal(t, `edit of cow: table "users"@1 (10000 rows)`, prints(t, users.Edit(tx))[0])
 		return nil
 	}))
 	require.Zero(t, clones)

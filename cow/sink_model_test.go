@@ -469,7 +469,7 @@ func (r *reach) count(op *operation, happened bool) {
 func TestTheLineWithASinkAgainstAModel(t *testing.T) {
 	runs, writers, each := 60, 5, 60
 	if testing.Short() {
-		runs = 12
+		runs = 6
 	}
 	var reached reach
 	for seed := range runs {

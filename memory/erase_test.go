@@ -52,7 +52,7 @@ func TestErasedIsGone(t *testing.T) {
 	require.Eventually(t, func() bool {
 		runtime.GC()
 		return rows[0].Value() == nil && rows[1].Value() == nil
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 
 	// What is written from now on is kept as before.
 	require.NoError(t, errOf(s.Put("other", 5)))
@@ -124,7 +124,7 @@ func TestFamilyLetsGo(t *testing.T) {
 			n++
 		}
 		return n == 1
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	f := m.Fork(m.Load())
 	for range 1000 {
 		m.Fork(m.Load())

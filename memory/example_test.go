@@ -151,6 +151,7 @@ func ExampleMemory_AsOf() {
 	plans := m.Space("plans")
 	plans.Put("today", "work")
 	before, then := m.Load(), time.Now()
+	time.Sleep(20 * time.Millisecond) // clocks may be coarse
 	plans.Put("today", "walk")
 
 	was, _ := before.Space("plans").Get("today")
@@ -203,7 +204,7 @@ func ExampleItem_ttl() {
 	cache.Configure(memory.SpaceOptions{TTL: time.Hour, MaxEntries: 1000})
 	cache.Put("long", 2)
 	cache.PutItem("short", memory.Item{Value: 1, TTL: time.Nanosecond})
-	time.Sleep(time.Millisecond)
+	time.Sleep(20 * time.Millisecond)
 	_, ok := cache.Get("short")
 	n, err := m.Sweep()
 	fmt.Println(ok, cache.Len(), n, err)

@@ -18,14 +18,14 @@ import (
 
 // A few large entries make room for themselves, however many small ones there are.
 func TestALimitByBytesHoldsBesideSmallEntries(t *testing.T) {
-	const limit = 4 << 20
+	const limit = 1 << 20
 	m := memory.New(memory.Options{NoText: true, MaxBytes: limit})
 	s := m.Space("s")
-	for i := range 20_000 {
+	for i := range 5_000 {
 		require.NoError(t, errOf(s.Put(fmt.Sprintf("a%05d", i), i)))
 	}
 	for i := range 20 {
-		require.NoError(t, errOf(s.Put(fmt.Sprintf("b%05d", i), strings.Repeat("x", 1<<20))))
+		require.NoError(t, errOf(s.Put(fmt.Sprintf("b%05d", i), strings.Repeat("x", limit/4))))
 		require.LessOrEqual(t, m.Bytes(), int64(limit))
 	}
 	require.Equal(t, 3, s.Len())
@@ -35,18 +35,18 @@ func TestALimitByBytesHoldsBesideSmallEntries(t *testing.T) {
 func TestFullIsFullBesideOthersToo(t *testing.T) {
 	unique := func() any {
 		var b strings.Builder
-		for i := range 60_000 {
+		for i := range 15_000 {
 			fmt.Fprintf(&b, "word%d ", i)
 		}
 		return b.String()
 	}
 	for _, others := range []int{0, 1000} {
-		m := memory.New(memory.Options{MaxBytes: 1 << 20})
+		m := memory.New(memory.Options{MaxBytes: 1 << 18})
 		s := m.Space("s")
 		for i := range others {
 			require.NoError(t, errOf(s.Put(fmt.Sprint(i), i)))
 		}
-		require.ErrorIs(t, errOf(s.Put(strings.Repeat("k", 2<<20), 1)), memory.ErrFull)
+		require.ErrorIs(t, errOf(s.Put(strings.Repeat("k", 1<<19), 1)), memory.ErrFull)
 		require.ErrorIs(t, errOf(s.Put("words", unique())), memory.ErrFull)
 		require.Equal(t, others, s.Len())
 	}

@@ -59,7 +59,7 @@ func (i *itself) Clone() *itself { return i }
 
 // What a type's own Clone makes counts as anything else.
 func TestWhatAnOwnCloneMakesCounts(t *testing.T) {
-	const size = 4 << 20
+	const size = 1 << 19
 	type hidden struct{ c *cloner }
 	type inside struct{ C cloner }
 	type ofValue struct{ v Value }
@@ -83,7 +83,7 @@ func TestWhatAnOwnCloneMakesCounts(t *testing.T) {
 		again, err := Freeze([]any{f, 1})
 		require.NoError(t, err, name)
 		require.Greater(t, again.Size(), int64(size), name)
-		m := New(Options{MaxBytes: 1 << 20})
+		m := New(Options{MaxBytes: size / 4})
 		for range 30 {
 			require.ErrorIs(t, errOf(m.Space().Put("k", v())), ErrFull, name)
 		}

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 	"weak"
@@ -20,20 +21,9 @@ func TestVersionsAreLetGo(t *testing.T) {
 		require.NoError(t, errOf(s.Put(string(rune('a'+i)), i))) // evicts another
 		versions = append(versions, weak.Make(s.Load().lookup("k")))
 	}
-	left := 0
-	for range 100 {
+	require.Eventually(t, func() bool {
 		runtime.GC()
-		left = 0
-		for _, v := range versions[:len(versions)-1] {
-			if v.Value() != nil {
-				left++
-			}
-		}
-		if left == 0 {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
-	require.Zero(t, left, "old entries that are still there")
+		return !slices.ContainsFunc(versions[:len(versions)-1], func(v weak.Pointer[entry]) bool { return v.Value() != nil })
+	}, time.Minute, time.Millisecond, "old entries are still there")
 	require.Equal(t, 3, m.Load().Len()) // m itself is there all the time
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +19,7 @@ import (
 
 // Whatever is printed or logged is short, and has nothing of what lies inside.
 func TestWhatIsPrintedIsShort(t *testing.T) {
-	large := strings.Repeat("wörter ", 150_000)
+	large := strings.Repeat("wörter ", 50_000)
 	m := memory.New(memory.Options{NoText: true})
 	path := []string{"user", large, "notes", "more", "and", "more", "of", "it", "and", "so", "on"}
 	s := m.Space(path...)
@@ -26,7 +27,7 @@ func TestWhatIsPrintedIsShort(t *testing.T) {
 	_, err := s.PutItem(large, it)
 	require.NoError(t, err)
 	require.NoError(t, m.Batch(func(b *memory.Batch) error {
-		for i := range 100_000 {
+		for i := range 10_000 {
 			if err := b.Space("many").Put(fmt.Sprint(i), i); err != nil {
 				return err
 			}
@@ -37,7 +38,7 @@ func TestWhatIsPrintedIsShort(t *testing.T) {
 	snapshot := m.Load()
 	for name, v := range map[string]any{
 		"string": freeze(t, large), "list": freeze(t, []any{large}), "map": e.Value, "bytes": freeze(t, []byte(large)),
-		"number": freeze(t, json.Number("1."+strings.Repeat("1", 1<<20))), "absent": memory.Value{},
+		"number": freeze(t, json.Number("1."+strings.Repeat("1", 1<<18))), "absent": memory.Value{},
 		"entry": e, "no entry": memory.Entry{}, "hit": memory.Hit{Entry: e, Score: 0.5}, "item": it,
 		"change":   memory.Change{Version: math.MaxUint64, Space: path, Key: large, Kind: memory.Changed, Old: e, New: e},
 		"conflict": memory.Conflict{Space: path, Key: large, Base: e, Ours: e, Theirs: e},
@@ -56,7 +57,7 @@ func TestWhatIsPrintedIsShort(t *testing.T) {
 		a := testing.AllocsPerRun(10, func() { _ = fmt.Sprint(v) })
 		require.Less(t, a, 100.0, name)
 	}
-	require.Equal(t, "[version=2 entries=100001 spaces=2]", snapshot.String())
+	require.Equal(t, "[version=2 entries=10001 spaces=2]", snapshot.String())
 	require.Equal(t, "[version=0 entries=0 spaces=0]", memory.Snapshot{}.String())
 }
 
@@ -158,15 +159,17 @@ func TestAWriteReturnsWhatItBecame(t *testing.T) {
 
 // A delete of what is absent returns 0, though its version sweeps what has expired.
 func TestADeleteOfNothingThatSweepsReturnsZero(t *testing.T) {
-	m := memory.New(memory.Options{TTL: time.Nanosecond})
-	s := m.Space("s")
-	_, err := s.Put("a", 1)
-	require.NoError(t, err)
-	time.Sleep(time.Millisecond)
-	rev, err := s.Delete("a")
-	require.NoError(t, err)
-	require.Zero(t, rev)
-	require.Equal(t, uint64(2), m.Load().Version())
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{TTL: time.Nanosecond})
+		s := m.Space("s")
+		_, err := s.Put("a", 1)
+		require.NoError(t, err)
+		time.Sleep(time.Nanosecond)
+		rev, err := s.Delete("a")
+		require.NoError(t, err)
+		require.Zero(t, rev)
+		require.Equal(t, uint64(2), m.Load().Version())
+	})
 }
 
 // Errors have the name of this package once, in front, and name the space and the key.

@@ -77,7 +77,7 @@ func as[T any]() Place {
 func TestValuesKeepTheirShape(t *testing.T) {
 	n := 40_000
 	if testing.Short() || raceEnabled {
-		n = 4_000
+		n = 1_500
 	}
 	var places []Place
 	for _, typ := range Types() {

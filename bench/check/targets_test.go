@@ -32,7 +32,7 @@ func readMap(m *snapshot.Map[string, int64], c int) cell {
 // soon returns a context for reading a feed that has come to its end: one that is
 // broken must not be waited for.
 func soon() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), 10*time.Second)
+	return context.WithTimeout(context.Background(), time.Minute)
 }
 
 // A storeTarget has all cells in a Store.

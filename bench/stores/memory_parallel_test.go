@@ -135,7 +135,7 @@ func TestWordsOfBleveAgreeWithValues(t *testing.T) {
 	s.WholeSpace = slowTea{s.WholeSpace}
 	var writing sync.WaitGroup
 	writing.Go(func() { s.Put(aNote("k", "likes tea", "")) })
-	require.Eventually(t, func() bool { return len(s.Matching("tea", 1)) == 1 }, 10*time.Second, time.Microsecond)
+	require.Eventually(t, func() bool { return len(s.Matching("tea", 1)) == 1 }, time.Minute, time.Microsecond)
 	s.Put(aNote("k", "likes coffee", ""))
 	writing.Wait()
 	f, _ := s.Get("k")

@@ -72,7 +72,7 @@ func allPlaces() []Place {
 func TestGraphsKeepTheirShape(t *testing.T) {
 	n := 40_000
 	if testing.Short() || raceEnabled {
-		n = 5_000
+		n = 2_000
 	}
 	Run(t, allPlaces(), n)
 }
@@ -84,7 +84,7 @@ func TestGraphsKeepTheirShapeWhileOthersWrite(t *testing.T) {
 	types := Types()
 	rounds := 2 * len(types)
 	if testing.Short() {
-		rounds = len(types)
+		rounds = len(types) / 2
 	}
 	var wg sync.WaitGroup
 	for g := range 4 {

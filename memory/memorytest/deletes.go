@@ -36,7 +36,7 @@ var deleteChecks = []check{
 		var deleted atomic.Bool
 		err := m.Modify(space, "n", func(v any) (any, error) {
 			once.Do(func() {
-				j, _ = during(func() error {
+				j, _ = p.during(func() error {
 					done, err := c.DeleteIf(space, "n", revision)
 					deleted.Store(done)
 					return err
@@ -61,7 +61,7 @@ var deleteChecks = []check{
 		// also fail.
 		_ = b.Batch(func(tx Backend) error {
 			v, found, err := tx.Get(space, "n")
-			once.Do(func() { j, _ = during(func() error { return d.Delete(space, "n") }) })
+			once.Do(func() { j, _ = p.during(func() error { return d.Delete(space, "n") }) })
 			if err != nil || !found {
 				return err
 			}
@@ -148,7 +148,7 @@ var deleteChecks = []check{
 	{"take/of many that take a value that takes time to copy one wins", func(p *probe) {
 		t := need[Taker](p)
 		// All copy before one removes, if they can.
-		meet := meeting(workers)
+		meet := meeting(workers, p.grace)
 		number, stop := hook(func(int) {})
 		defer stop()
 		p.accepted("a struct with methods", false, p.b.Put(space, "k", hooked{ID: 1, Hook: number}))
@@ -196,7 +196,7 @@ func (p *probe) removeDuringModify(m Modifier, remove func() (bool, error)) (mod
 	var removed bool // before Modify could go on
 	err := m.Modify(space, "n", func(v any) (any, error) {
 		once.Do(func() {
-			j, removed = during(func() error {
+			j, removed = p.during(func() error {
 				found, err := remove()
 				if err == nil && !found {
 					err = errNotFound

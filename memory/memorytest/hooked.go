@@ -46,7 +46,7 @@ func (h hooked) MarshalJSON() ([]byte, error) {
 
 // meeting returns a function that returns when it was called with n different ids,
 // or a grace after the first: from then on at once.
-func meeting(n int) func(id int) {
+func meeting(n int, grace time.Duration) func(id int) {
 	var mu sync.Mutex
 	ids := map[int]bool{}
 	over := make(chan struct{})

@@ -26,7 +26,7 @@ var searchChecks = []check{
 		number, stop := hook(func(int) {
 			if armed.Load() {
 				once.Do(func() {
-					writer, _ := during(func() error {
+					writer, _ := p.during(func() error {
 						return errors.Join(putRow(v, 0, 1), putRow(v, 1, 1), putRow(v, 2, 1))
 					})
 					j.Store(writer)
@@ -57,7 +57,7 @@ var searchChecks = []check{
 			if err := putRow(in, 0, 1); err != nil {
 				return err
 			}
-			once.Do(func() { j, _ = during(func() error { return rowsAgree(v, true) }) })
+			once.Do(func() { j, _ = p.during(func() error { return rowsAgree(v, true) }) })
 			return putRow(in, 1, 1)
 		})
 		p.succeed(j)

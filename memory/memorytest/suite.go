@@ -33,7 +33,7 @@ func TestWith(t *testing.T, o Options, open func(t testing.TB) Backend) {
 					t.Errorf("panic: %v\n%s", r, debug.Stack())
 				}
 			}()
-			c.run(&probe{tb: t, b: open(t), o: o, patience: patience})
+			c.run(&probe{tb: t, b: open(t), o: o, grace: grace, patience: patience})
 		})
 	}
 }
@@ -72,6 +72,7 @@ type probe struct {
 	tb
 	b        Backend
 	o        Options
+	grace    time.Duration
 	patience time.Duration
 }
 

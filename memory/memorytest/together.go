@@ -17,7 +17,7 @@ const (
 	grace = 100 * time.Millisecond
 
 	// patience is how long something may take that must not be blocked.
-	patience = 20 * time.Second
+	patience = time.Minute
 )
 
 func nameOf[C any]() string {
@@ -65,9 +65,9 @@ func (j *job) within(d time.Duration) bool {
 
 // during does f in another goroutine, in the middle of what the caller does, and
 // reports whether it was done before the caller's operation could go on.
-func during(f func() error) (j *job, done bool) {
+func (p *probe) during(f func() error) (j *job, done bool) {
 	j = start(f)
-	return j, j.within(grace)
+	return j, j.within(p.grace)
 }
 
 // finish waits for a job and returns its error.
@@ -117,7 +117,7 @@ func (p *probe) queued(n int, f func(i int) error) {
 			jobs[i] = start(func() error { return f(i) })
 		}
 		for _, j := range jobs {
-			if !j.within(grace) {
+			if !j.within(p.grace) {
 				return
 			}
 		}

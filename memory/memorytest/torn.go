@@ -19,7 +19,7 @@ var tornChecks = []check{
 			top := v.(map[string]any)
 			in := top["in"].(map[string]any)
 			top["a"], in["a"] = 1, 1
-			once.Do(func() { j, _ = during(func() error { return p.agree(space, "k") }) })
+			once.Do(func() { j, _ = p.during(func() error { return p.agree(space, "k") }) })
 			top["b"], in["b"] = 1, 1
 			return top, nil
 		})
@@ -56,7 +56,7 @@ var tornChecks = []check{
 					}
 					return p.equal(v.Get)
 				})
-				_ = gets.within(grace) && lists.within(grace) && snapshots.within(grace)
+				_ = gets.within(p.grace) && lists.within(p.grace) && snapshots.within(p.grace)
 			})
 			for _, key := range []string{"n", "new"} {
 				if err := tx.Put(two, key, 1); err != nil {

@@ -48,7 +48,7 @@ var insertChecks = []check{
 	}},
 	{"check then insert/of many Batch one wins", func(p *probe) {
 		b := need[Batcher](p)
-		meet := meeting(workers)
+		meet := meeting(workers, p.grace)
 		p.oneWins(p.together, workers, "k", func(key string, i int) (won bool, err error) {
 			err = b.Batch(func(tx Backend) error {
 				_, found, err := tx.Get(space, key)
@@ -84,7 +84,7 @@ func (p *probe) oneWins(atOnce func(n int, f func(i int) error), n int, key stri
 // what the backend does.
 func (p *probe) oneWinsOfHooked(store func(key string, v hooked) (bool, error)) {
 	p.Helper()
-	meet := meeting(workers)
+	meet := meeting(workers, p.grace)
 	number, stop := hook(meet)
 	defer stop()
 	p.accepted("a struct with methods", false, p.b.Put(space, "other", hooked{}))
@@ -147,7 +147,7 @@ var updateChecks = []check{
 		var once sync.Once
 		var j *job
 		must.NoError(p, b.Batch(incrementIn("n", func() {
-			once.Do(func() { j, _ = during(func() error { return b.Batch(incrementIn("n", nil)) }) })
+			once.Do(func() { j, _ = p.during(func() error { return b.Batch(incrementIn("n", nil)) }) })
 		})))
 		p.succeed(j)
 		p.holds(space, "n", 2, "two increments")
@@ -161,7 +161,7 @@ func (p *probe) doDuringModify(m Modifier, key string, f func() error) {
 	var once sync.Once
 	var j *job
 	must.NoError(p, m.Modify(space, key, func(v any) (any, error) {
-		once.Do(func() { j, _ = during(f) })
+		once.Do(func() { j, _ = p.during(f) })
 		return increment(v)
 	}))
 	p.succeed(j)

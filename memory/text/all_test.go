@@ -13,10 +13,14 @@ import (
 // Several indexes are searched as one that has the documents of all.
 func TestSearchAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
+	docs := 3000
+	if testing.Short() {
+		docs = 700
+	}
 	for _, parts := range []int{1, 2, 7, 40} {
 		all := make([]Part, parts+1) // the last is empty
 		var one *Index
-		for i := range 3000 {
+		for i := range docs {
 			w := Tokenize(slices.Values([]string{randomText(r, 300, 1+r.IntN(15)) + []string{"the", "her", ""}[i%3]}))
 			p := r.IntN(parts)
 			key := fmt.Sprintf("%04d", i)

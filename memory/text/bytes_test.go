@@ -25,6 +25,10 @@ func TestBytes(t *testing.T) {
 	if bits.UintSize != 64 {
 		t.Skip("pointers are smaller here")
 	}
+	words := 50_000 // of all indexes, about
+	if testing.Short() {
+		words = 8_000
+	}
 	for _, c := range []struct {
 		docs, vocabulary, words int
 		write                   string
@@ -34,22 +38,25 @@ func TestBytes(t *testing.T) {
 		{1, 100, 8, "replace"}, {10, 200, 12, "replace"}, {2000, 1000, 20, "replace"},
 		{10, 200, 12, "delete"}, {100, 2000, 40, "delete"}, {3000, 500, 10, "delete"},
 	} {
+		if testing.Short() && c.docs*c.words > words {
+			continue
+		}
 		name := strings.TrimSpace(fmt.Sprintf("%d of %d words of %d %s", c.docs, c.words, c.vocabulary, c.write))
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1))
-			words := func() Words { return tokenize(randomText(r, c.vocabulary, c.words)) }
+			text := func() Words { return tokenize(randomText(r, c.vocabulary, c.words)) }
 			name := func(i int) string { return fmt.Sprintf("document-%d", i) }
-			xs := make([]*Index, 50_000/(c.docs*(c.words+5))+1)
+			xs := make([]*Index, words/(c.docs*(c.words+5))+1)
 			tokenize("") // and the memory that it keeps
 			before := heap()
 			for i := range xs {
 				for j := range c.docs {
-					xs[i] = xs[i].Set(name(j), words())
+					xs[i] = xs[i].Set(name(j), text())
 				}
 				for j := range c.docs {
 					switch k := r.IntN(c.docs); {
 					case c.write == "replace":
-						xs[i] = xs[i].Set(name(k), words())
+						xs[i] = xs[i].Set(name(k), text())
 					case c.write == "delete" && j < c.docs*3/4:
 						xs[i] = xs[i].Delete(name(j * 7 % c.docs))
 					}

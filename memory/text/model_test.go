@@ -271,7 +271,7 @@ func TestModel(t *testing.T) {
 func TestTrees(t *testing.T) {
 	n := 6000
 	if testing.Short() {
-		n = 2000
+		n = 1500
 	}
 	r := rand.New(rand.NewPCG(2, 2))
 	v := version{m: model{}}

@@ -50,14 +50,18 @@ func TestStopWordsModel(t *testing.T) {
 		}
 		return b.String()
 	}
+	docs, searches := 4000, 100
+	if testing.Short() {
+		docs, searches = 1000, 30
+	}
 	v := version{m: model{}}
-	for i := range 4000 {
+	for i := range docs {
 		w := Tokenize(slices.Values([]string{random(1 + r.IntN(20))}))
 		v.m[fmt.Sprint(i)] = w
 		v.x = v.x.Set(fmt.Sprint(i), w)
 	}
 	requireSound(t, v.m, v.x)
-	for range 100 {
+	for range searches {
 		requireSearch(t, v.m, v.x, random(1+r.IntN(8)), Options{K: 1 + r.IntN(20), MinScore: float64(r.IntN(2)) * r.Float64()})
 	}
 }

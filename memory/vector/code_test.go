@@ -28,10 +28,14 @@ func approximate(v, q []float32) (dot, err [2]float64) {
 // The bounds hold, whatever the vectors, in every dimension that is padded in
 // another way.
 func TestBoundsHold(t *testing.T) {
+	fine := 97
+	if testing.Short() {
+		fine = 20
+	}
 	for _, set := range kernel.Sets() {
 		use(t, set)
 		for name, shape := range data {
-			for dim := kernel.Unit; dim <= 2100; dim += 1 + dim/97 {
+			for dim := kernel.Unit; dim <= 2100; dim += 1 + dim/fine {
 				r := rand.New(rand.NewPCG(uint64(dim), 3))
 				next := shape(r, dim)
 				for range 6 {

@@ -50,6 +50,10 @@ func TestBytes(t *testing.T) {
 	if bits.UintSize != 64 {
 		t.Skip("pointers are smaller here")
 	}
+	elements := 2_000_000 // of all indexes, about
+	if testing.Short() {
+		elements = 300_000
+	}
 	for _, c := range []struct {
 		n, dim, key int
 		write       string
@@ -58,12 +62,15 @@ func TestBytes(t *testing.T) {
 		{100, 4, 6, ""}, {100, 4, 200, ""}, {494, 384, 12, ""}, {1000, 64, 6, ""}, {1000, 1536, 6, ""}, {20_000, 4, 10, ""}, {10_000, 100, 10, ""},
 		{1, 384, 6, "replace"}, {100, 384, 6, "replace"}, {5000, 8, 20, "replace"}, {100, 384, 6, "delete"}, {5000, 32, 20, "delete"}, {3000, 4, 6, "delete"},
 	} {
+		if testing.Short() && c.n*(c.dim+100) > 2*elements {
+			continue
+		}
 		name := strings.TrimSpace(fmt.Sprintf("%d×%d, keys of %d %s", c.n, c.dim, c.key, c.write))
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 1))
 			v := random(r, c.dim)
 			name := func(i int) string { return strings.Repeat("k", c.key-len(fmt.Sprint(i))) + fmt.Sprint(i) }
-			xs := make([]*Index, 2_000_000/(c.n*(c.dim+100))+1)
+			xs := make([]*Index, elements/(c.n*(c.dim+100))+1)
 			before := heap()
 			for i := range xs {
 				for j := range c.n {

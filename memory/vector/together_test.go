@@ -16,13 +16,17 @@ import (
 // all shapes and with any number of searches at once.
 func TestTogetherFindsWhatOneFinds(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	vectors, dims := 5000, []int{10, 100}
+	if testing.Short() {
+		vectors, dims = 2000, []int{40}
+	}
 	for name, shape := range data {
-		for _, dim := range []int{10, 100} {
+		for _, dim := range dims {
 			t.Run(fmt.Sprint(name, dim), func(t *testing.T) {
 				r := rand.New(rand.NewPCG(7, 7))
 				next := shape(r, dim)
 				var x *Index
-				for i := range 5000 {
+				for i := range vectors {
 					x = set(t, x, key(i), next())
 				}
 				var all sync.WaitGroup

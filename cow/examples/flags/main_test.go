@@ -18,9 +18,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// patience is how long something may take that must happen.
+const patience = time.Minute
+
+// write puts a file in the place of another, with another time, as an editor does
+// that a person works with.
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	at := time.Now()
+	if old, err := os.Stat(file); err == nil {
+		at = old.ModTime().Add(time.Minute)
+	}
+	next := file + ".next"
+	require.NoError(t, os.WriteFile(next, []byte(text), 0o600))
+	require.NoError(t, os.Chtimes(next, at, at))
+	require.NoError(t, os.Rename(next, file))
 }
 
 func start(t *testing.T) (s *Service, url, file string) {
@@ -76,12 +88,12 @@ func TestReloadWakesOnlyWhoFollowsWhatChanged(t *testing.T) {
 			require.ErrorIs(t, s.Follow(ctx, name, func(Flag, bool) { n.Add(1) }), context.Canceled)
 		})
 	}
-	require.Eventually(t, func() bool { return s.flags.Stats().Waiting == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.flags.Stats().Waiting == 2 }, patience, time.Millisecond)
 
 	rev := s.flags.Load().Revision("a")
-	go s.ReloadEvery(ctx, time.Millisecond, file)
+	followers.Go(func() { s.ReloadEvery(ctx, time.Millisecond, file) })
 	write(t, file, `{"a":{"on":true,"users":["ada"]},"b":{"on":false}}`)
-	require.Eventually(t, func() bool { return calls["b"].Load() == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return calls["b"].Load() == 2 }, patience, time.Millisecond)
 	require.False(t, s.Enabled("b", "bob"))
 	cancel()
 	followers.Wait()

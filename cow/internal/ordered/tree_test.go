@@ -123,7 +123,7 @@ type version struct {
 func TestTreesAgainstAModel(t *testing.T) {
 	seeds := uint64(40)
 	if testing.Short() {
-		seeds = 8
+		seeds = 3
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -28,10 +28,14 @@ func TestMap(t *testing.T) {
 	if bits.UintSize != 64 {
 		t.Skip("pointers are smaller here")
 	}
+	rows, sizes := 30_000, []int{1, 6, 7, 12, 13, 30, 31, 60, 100, 500, 2000, 10_000}
+	if testing.Short() {
+		rows, sizes = 6_000, []int{1, 6, 7, 12, 30, 100, 2000}
+	}
 	empty := snapshot.New[string](snapshot.Options[uint64]{Immutable: true})
 	for _, long := range []int{0, 20, 200} {
-		for _, n := range []int{1, 6, 7, 12, 13, 30, 31, 60, 100, 500, 2000, 10_000} {
-			maps := make([]*snapshot.Map[string, uint64], 30_000/n+1)
+		for _, n := range sizes {
+			maps := make([]*snapshot.Map[string, uint64], rows/n+1)
 			before := heap()
 			want := 0
 			for i := range maps {
