@@ -41,7 +41,7 @@ func (l *line[P]) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, 
 // wherever it was kept meanwhile. It ends with ErrCursor for any other text, and
 // with ErrLineage for a cursor of another Store or DB, a fork included.
 func (l *line[P]) Resume(ctx context.Context, cursor string) iter.Seq2[*Commit, error] {
-	since, err := l.version(cursor)
+	since, err := l.ParseCursor(cursor)
 	if err != nil {
 		return func(yield func(*Commit, error) bool) { yield(nil, err) }
 	}

@@ -1,12 +1,13 @@
 package cow
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"sync/atomic"
+
+	"github.com/cowstore/cowstore/cow/internal/door"
 )
 
 // A Lineage identifies a line of versions: two snapshots of one version are the
@@ -14,7 +15,7 @@ import (
 // each fork. What a sink makes durable or replicates is one lineage, wherever and
 // however often it is opened.
 type Lineage struct {
-	ID     string // 26 letters and digits, random
+	ID     string // 26 letters from A to Z and digits from 2 to 7, random
 	Parent string // the ID of what it was forked from; "" if it was not
 	Forked uint64 // the version of the parent that it began with, if that was published
 }
@@ -24,7 +25,7 @@ var (
 	// ErrLineage says that a cursor is of another line of versions.
 	ErrLineage = errors.New("cursor of another lineage")
 
-	// ErrCursor says that a text is not a cursor.
+	// ErrCursor says that a text is not one that Cursor returns.
 	ErrCursor = errors.New("not a cursor")
 )
 
@@ -51,7 +52,7 @@ func (n *name) String() string {
 	if text := n.text.Load(); text != nil {
 		return *text
 	}
-	text := rand.Text()
+	text := door.NewLineage()
 	n.text.CompareAndSwap(nil, &text)
 	return *n.text.Load()
 }
@@ -71,18 +72,19 @@ func (l *line[P]) Lineage() Lineage {
 	return Lineage{ID: is.id.String(), Parent: is.parent.String(), Forked: is.forked}
 }
 
-// Cursor returns a text for a version of this line, from which Resume goes on. It
-// has letters, digits and one full stop, and says which lineage it is of, so that it
-// serves as an id of an event and as an entity tag: it is that of no other process. See
-// also [Commit.Cursor].
+// Cursor returns a text for a version of this line, from which Resume goes on: the ID of
+// the lineage, a full stop, and the version in decimal digits. It serves as an id of an event
+// and as an entity tag: it is that of no other process. See also [Commit.Cursor].
 func (l *line[P]) Cursor(version uint64) string { return cursor(l.identify().id, version) }
 
 func cursor(lineage *name, version uint64) string {
 	return lineage.String() + "." + strconv.FormatUint(version, 10)
 }
 
-// version returns the version that a cursor of this line is at.
-func (l *line[P]) version(cursor string) (uint64, error) {
+// ParseCursor returns the version that a cursor of this line is at, published or not. It
+// returns ErrCursor for a text that is not a cursor, to the letter, and ErrLineage for one of
+// another line, a fork included.
+func (l *line[P]) ParseCursor(cursor string) (version uint64, err error) {
 	id, version, err := parseCursor(cursor)
 	if err != nil {
 		return 0, fmt.Errorf("cow: %.100q: %w", cursor, err)
@@ -98,11 +100,11 @@ func (l *line[P]) fork(f *line[P], version uint64) {
 	f.identity.Store(&identity{new(name), l.identify().id, version})
 }
 
-// parseCursor returns what a cursor says.
+// parseCursor returns what a cursor says: it takes what cursor returns and nothing else.
 func parseCursor(cursor string) (lineage string, version uint64, err error) {
 	lineage, text, ok := strings.Cut(cursor, ".")
 	version, err = strconv.ParseUint(text, 10, 64)
-	if !ok || lineage == "" || err != nil || text != strconv.FormatUint(version, 10) {
+	if !ok || !door.IsLineage(lineage) || err != nil || text != strconv.FormatUint(version, 10) {
 		return "", 0, ErrCursor
 	}
 	return lineage, version, nil

@@ -3,9 +3,11 @@ package cow_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -81,13 +83,60 @@ func TestAFeedResumesFromACursor(t *testing.T) {
 	_, err = next(s.Cursor(5))
 	require.ErrorIs(t, err, cow.ErrUnpublished, "of a past that was lost")
 
-	id := s.Lineage().ID
-	for _, bad := range []string{"", ".", "4", id, id + ".", ".4", id + ".x", id + ".-1", id + ".04", id + ".+4", id + ". 4", id + ".4.4",
-		id + ".18446744073709551616", strings.Repeat("x", 1<<20)} {
+	for _, bad := range notCursors(s.Lineage().ID) {
 		_, err = next(bad)
 		require.ErrorIs(t, err, cow.ErrCursor, "%.50q", bad)
 		require.Less(t, len(err.Error()), 300)
+		_, err = s.ParseCursor(bad)
+		require.ErrorIs(t, err, cow.ErrCursor, "%.50q", bad)
 	}
+}
+
+// notCursors returns texts that are almost cursors of a lineage.
+func notCursors(id string) []string {
+	bad := []string{"", ".", "4", id, id + ".", ".4", strings.Repeat("x", 1<<20)}
+	for _, version := range []string{"x", "-1", "04", "00", "+4", " 4", "4 ", "4\n", "4\x00", "4.4", "4.", "0x4", "4e0", "4_0", "٤", "18446744073709551616"} {
+		bad = append(bad, id+"."+version)
+	}
+	for _, other := range []string{"x", "ü", "a\n", " " + id, id + " ", id + "\n", "\t" + id, id[1:], id + "A", id + id, strings.ToLower(id), id[1:] + "a",
+		id[1:] + "0", id[1:] + "1", id[1:] + "8", id[1:] + "9", id[1:] + "=", id[1:] + "-", id[1:] + "@", id[1:] + "[", id[1:] + "\x00", id[2:] + "Ä", id[2:] + "\xff\xff"} {
+		bad = append(bad, other+".4")
+	}
+	return bad
+}
+
+// What Cursor returns is taken, and comes back the same; and nothing else is taken.
+func FuzzCursor(f *testing.F) {
+	var db cow.DB
+	id := db.Lineage().ID
+	for _, seed := range append(notCursors(id), db.Cursor(0), db.Cursor(7), db.Cursor(math.MaxUint64), restored+".5") {
+		f.Add(seed, uint64(len(seed)))
+	}
+	f.Fuzz(func(t *testing.T, text string, version uint64) {
+		is, err := db.ParseCursor(db.Cursor(version))
+		require.NoError(t, err)
+		require.Equal(t, version, is)
+
+		is, err = db.ParseCursor(text)
+		switch {
+		case err == nil:
+			require.Equal(t, text, db.Cursor(is))
+		case errors.Is(err, cow.ErrLineage):
+			require.Regexp(t, `^[A-Z2-7]{26}\.(0|[1-9][0-9]*)$`, text)
+		default:
+			require.ErrorIs(t, err, cow.ErrCursor)
+		}
+
+		var again cow.DB
+		restore := again.Restore(text, time.Now(), func(*cow.Tx) error { return nil })
+		if restore != nil {
+			require.ErrorIs(t, restore, cow.ErrCursor)
+			require.Zero(t, again.Load().Version())
+			return
+		}
+		require.False(t, errors.Is(err, cow.ErrCursor), "Resume takes what Restore does")
+		require.Equal(t, text, again.Cursor(again.Load().Version()))
+	})
 }
 
 // A version to come may be one of another past: nobody waits for it.

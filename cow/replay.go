@@ -209,6 +209,8 @@ func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*doo
 		id := db.identify().id.String()
 		lineage = cmp.Or(c.Lineage, id)
 		switch {
+		case !door.IsLineage(lineage):
+			return nil, fmt.Errorf("cow: %.100q is not a lineage", lineage)
 		case base.Version() > 0 && lineage != id:
 			return nil, fmt.Errorf("cow: %w: %s and not %s", door.ErrLineage, id, lineage)
 		case base.Version() > c.Version:

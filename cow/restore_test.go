@@ -91,6 +91,9 @@ func collectKeys(r cow.Range[string, int, int]) (keys []string) {
 	return keys
 }
 
+// restored is a lineage as another process has made it.
+const restored = "PPX4P3PXMKBNN6MVAUCR5Z6X3D"
+
 func TestRestoreRefuses(t *testing.T) {
 	newDB := func() (*cow.DB, *cow.Table[string, int]) {
 		db := new(cow.DB)
@@ -99,40 +102,40 @@ func TestRestoreRefuses(t *testing.T) {
 	nothing := func(*cow.Tx) error { return nil }
 
 	db, numbers := newDB()
-	for _, bad := range []string{"", "x", "x.", ".3", "x.03", "x.-1", "x.0"} {
-		require.ErrorIs(t, db.Restore(bad, time.Now(), nothing), cow.ErrCursor, bad)
+	for _, bad := range append(notCursors(restored), restored+".0", restored+".18014398509481985", restored+".18446744073709551615") {
+		require.ErrorIs(t, db.Restore(bad, time.Now(), nothing), cow.ErrCursor, "%.50q", bad)
 	}
-	require.Same(t, errTest, db.Restore("x.3", time.Now(), func(tx *cow.Tx) error {
+	require.Same(t, errTest, db.Restore(restored+".3", time.Now(), func(tx *cow.Tx) error {
 		numbers.Edit(tx).Set("a", 1)
 		return errTest
 	}))
 	for _, revision := range []uint64{0, 4, math.MaxUint64} {
-		err := db.Restore("x.3", time.Now(), func(tx *cow.Tx) error { return numbers.Restore(tx, "a", 1, revision) })
+		err := db.Restore(restored+".3", time.Now(), func(tx *cow.Tx) error { return numbers.Restore(tx, "a", 1, revision) })
 		require.ErrorContains(t, err, fmt.Sprintf(`table "numbers": a: revision %d of version 3`, revision))
 	}
-	require.Panics(t, func() { _ = db.Restore("x.3", time.Now(), func(*cow.Tx) error { panic("f") }) })
+	require.Panics(t, func() { _ = db.Restore(restored+".3", time.Now(), func(*cow.Tx) error { panic("f") }) })
 	require.PanicsWithValue(t, "cow: Table.Restore outside of DB.Restore: use Edit", func() {
 		_ = db.Update(func(tx *cow.Tx) error { return numbers.Restore(tx, "a", 1, 1) })
 	})
 	require.Zero(t, db.Load().Version())
-	require.NotEqual(t, "x", db.Lineage().ID)
+	require.NotEqual(t, restored, db.Lineage().ID)
 
 	// Somebody else is first: before, and meanwhile.
 	set := func() error {
 		return db.Update(func(tx *cow.Tx) error { numbers.Edit(tx).Set("b", 2); return nil })
 	}
-	require.ErrorIs(t, db.Restore("x.3", time.Now(), func(tx *cow.Tx) error {
+	require.ErrorIs(t, db.Restore(restored+".3", time.Now(), func(tx *cow.Tx) error {
 		require.NoError(t, set())
 		return numbers.Restore(tx, "a", 1, 1)
 	}), cow.ErrNotEmpty)
-	require.ErrorIs(t, db.Restore("x.3", time.Now(), func(*cow.Tx) error { panic("not called") }), cow.ErrNotEmpty)
+	require.ErrorIs(t, db.Restore(restored+".3", time.Now(), func(*cow.Tx) error { panic("not called") }), cow.ErrNotEmpty)
 	require.Equal(t, map[string]int{"b": 2}, collect(numbers.In(db.Load())))
 
 	// Nothing is a version too.
 	db, numbers = newDB()
-	require.NoError(t, db.Restore("x.3", time.Now(), nothing))
+	require.NoError(t, db.Restore(restored+".3", time.Now(), nothing))
 	require.EqualValues(t, 3, db.Load().Version())
-	require.Equal(t, "x", db.Lineage().ID)
+	require.Equal(t, restored, db.Lineage().ID)
 	require.NoError(t, set())
 	require.EqualValues(t, 4, db.Load().Version())
 }
@@ -140,12 +143,12 @@ func TestRestoreRefuses(t *testing.T) {
 // A DB with a sink is not restored, and one that was is attached as it is.
 func TestRestoreAndSinks(t *testing.T) {
 	c := newCounts()
-	require.NoError(t, c.db.Restore("x.3", time.Unix(7, 0), func(tx *cow.Tx) error { return c.t.Restore(tx, "a", 1, 2) }))
+	require.NoError(t, c.db.Restore(restored+".3", time.Unix(7, 0), func(tx *cow.Tx) error { return c.t.Restore(tx, "a", 1, 2) }))
 	c.attach(t, cowtest.SinkOptions{})
-	require.ErrorIs(t, c.db.Restore("x.4", time.Now(), nil), cow.ErrNotEmpty)
+	require.ErrorIs(t, c.db.Restore(restored+".4", time.Now(), nil), cow.ErrNotEmpty)
 	_ = c.begin(t, "b", 2)
 	require.EqualValues(t, 4, c.sink.Pending()[0].Version)
-	require.Equal(t, "x", c.sink.Pending()[0].Lineage)
+	require.Equal(t, restored, c.sink.Pending()[0].Lineage)
 	c.sink.Ack(1)
 	require.Equal(t, map[string]int{"a": 1, "b": 2}, collect(c.t.In(c.db.Load())))
 	require.EqualValues(t, 2, c.t.In(c.db.Load()).Revision("a"))

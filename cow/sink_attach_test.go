@@ -3,10 +3,12 @@ package cow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -633,4 +635,15 @@ func TestACommitWithoutRowsIsAVersion(t *testing.T) {
 	require.EqualValues(t, 4, c.sink.Pending()[0].Version)
 	c.sink.Ack(1)
 	require.NoError(t, <-second)
+}
+
+// A sink cannot make a DB go on in a lineage that it could give no cursor of.
+func TestASinkBringsALineage(t *testing.T) {
+	for _, bad := range []string{"x", " " + restored, strings.ToLower(restored)} {
+		c := newCounts()
+		err := door.Of(&c.db).Attach(aSink{}, door.Contents{Lineage: bad}, nil)
+		require.ErrorContains(t, err, fmt.Sprintf("%q is not a lineage", bad))
+		require.NotEqual(t, bad, c.db.Lineage().ID)
+		c.attach(t, cowtest.SinkOptions{})
+	}
 }

@@ -196,7 +196,7 @@ func (l *toyLog) join(ctx context.Context, t *testing.T, gate func(), running *s
 
 func TestTwoLinesAndOneLog(t *testing.T) {
 	noDeadlock(t)
-	log := &toyLog{lineage: "A", grown: make(chan struct{})}
+	log := &toyLog{lineage: restored, grown: make(chan struct{})}
 	var running sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
 	defer running.Wait()

@@ -41,7 +41,7 @@ func (toySink) Close() error                    { return nil }
 func TestRowsAreDecodedTogether(t *testing.T) {
 	const rows = 100_000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	contents := door.Contents{Lineage: "A", Version: 7, Rows: func(yield func(door.Row, error) bool) {
+	contents := door.Contents{Lineage: restored, Version: 7, Rows: func(yield func(door.Row, error) bool) {
 		for i := range rows {
 			if !yield(door.Row{Key: fmt.Append(nil, i), Value: fmt.Append(nil, i), Revision: uint64(1 + i%7)}, nil) {
 				return

@@ -111,13 +111,15 @@ func TestABackupIsAnExport(t *testing.T) {
 }
 
 func TestRestoreRefuses(t *testing.T) {
-	const cursor = `{"cursor":"ABC.12","time":"2027-01-01T10:00:00Z"}` + "\n"
+	const cursor = `{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D.12","time":"2027-01-01T10:00:00Z"}` + "\n"
 	const good = `{"space":["s"],"key":"k","value":1,"revision":3}` + "\n"
 	for _, bad := range []string{
 		``, good, cursor + cursor, good + cursor,
-		`{"cursor":"ABC.12"}`, `{"time":"2027-01-01T10:00:00Z"}`, `{"cursor":"","time":"2027-01-01T10:00:00Z"}`, `{"cursor":"ABC","time":"2027-01-01T10:00:00Z"}`,
-		`{"cursor":"ABC.0","time":"2027-01-01T10:00:00Z"}`, `{"cursor":3,"time":"2027-01-01T10:00:00Z"}`, `{"cursor":"ABC.12","time":3}`,
-		`{"cursor":"ABC.12","time":"2027-01-01T10:00:00Z","space":[]}`,
+		`{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D.12"}`, `{"time":"2027-01-01T10:00:00Z"}`, `{"cursor":"","time":"2027-01-01T10:00:00Z"}`, `{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D","time":"2027-01-01T10:00:00Z"}`,
+		`{"cursor":" PPX4P3PXMKBNN6MVAUCR5Z6X3D.12","time":"2027-01-01T10:00:00Z"}`, `{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D.12\n","time":"2027-01-01T10:00:00Z"}`,
+		`{"cursor":"ABC.12","time":"2027-01-01T10:00:00Z"}`, `{"cursor":"ppx4p3pxmkbnn6mvaucr5z6x3d.12","time":"2027-01-01T10:00:00Z"}`,
+		`{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D.0","time":"2027-01-01T10:00:00Z"}`, `{"cursor":3,"time":"2027-01-01T10:00:00Z"}`, `{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D.12","time":3}`,
+		`{"cursor":"PPX4P3PXMKBNN6MVAUCR5Z6X3D.12","time":"2027-01-01T10:00:00Z","space":[]}`,
 		cursor + `{"space":["s"],"key":"k","value":1,"revision":-1}`, cursor + `{"space":["s"],"key":"k","value":1,"revision":"x"}`,
 	} {
 		m := memory.New(memory.Options{})

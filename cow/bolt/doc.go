@@ -23,7 +23,7 @@
 // with a cursor from before a restart go on where they were, or say ErrCompacted.
 // The lineage changes, and then cursors say cow.ErrLineage, exactly when versions that
 // somebody saw may be gone: after an unclean end with Every, in a backup, and in what
-// [Restore] and [Salvage] make. If Retain is called after Open, the file keeps the past from
+// [Restore] and [Salvage] make; and where the file has a text for it that no DB has made. If Retain is called after Open, the file keeps the past from
 // the next write on.
 //
 // # What is not

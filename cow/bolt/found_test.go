@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -62,9 +63,31 @@ func TestAKeyOfABranchIsFound(t *testing.T) {
 func TestVersionsThatCannotBe(t *testing.T) {
 	for _, of := range [][2]uint64{{1 << 63, 1 << 63}, {1<<64 - 1, 1<<64 - 1}, {1<<64 - 1, 0}, {7, 6}} {
 		path := temp(t)
-		require.NoError(t, bolt.CreateAt(path, of[0], of[1]))
+		require.NoError(t, bolt.CreateAt(path, new(cow.DB).Lineage().ID, of[0], of[1]))
 		require.ErrorIs(t, newShop().open(path, bolt.Options{}), bolt.ErrDamaged)
 		_, err := bolt.Check(path)
 		require.ErrorIs(t, err, bolt.ErrDamaged)
+	}
+}
+
+// A file may have a text for a lineage that no cursor has, which DB.Restore once took. It opens,
+// with all that it has, and gets a lineage.
+func TestALineageThatNoDBHasMade(t *testing.T) {
+	for _, lineage := range []string{"", "x", " PPX4P3PXMKBNN6MVAUCR5Z6X3D", "ppx4", "a\n", "ü", strings.Repeat("A", 1000)} {
+		path := temp(t)
+		require.NoError(t, bolt.CreateAt(path, lineage, 5, 5))
+		s := open(t, path, bolt.Options{})
+		require.True(t, s.file.Renewed())
+		require.EqualValues(t, 5, s.db.Load().Version())
+		require.NoError(t, s.add("a", 1))
+		id := s.db.Lineage().ID
+		version, err := s.db.ParseCursor(s.db.Cursor(6))
+		require.NoError(t, err)
+		require.EqualValues(t, 6, version)
+		require.NoError(t, s.db.Close())
+		again := open(t, path, bolt.Options{})
+		require.False(t, again.file.Renewed())
+		require.Equal(t, id, again.db.Lineage().ID)
+		require.NoError(t, again.db.Close())
 	}
 }

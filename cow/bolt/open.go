@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -90,7 +89,7 @@ func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
 
 // Renewed reports whether Open has begun a new lineage, because the file was a backup, or
 // was not closed by a DB that used Every: versions after those that it has may have been
-// seen.
+// seen. It also has where the lineage in the file is a text that no DB has made.
 func (f *File) Renewed() bool { return f.renewed }
 
 // named says which file an error is about.
@@ -176,8 +175,8 @@ func (l *loader) attach(line door.Line) error {
 			l.state.tables = append(l.state.tables, tableState{name: t.Name})
 		}
 	}
-	if l.renewed = l.state.early; l.renewed {
-		l.state.lineage = rand.Text()
+	if l.renewed = l.state.early || !door.IsLineage(l.state.lineage); l.renewed {
+		l.state.lineage = door.NewLineage()
 	}
 	l.state.early = l.o.Sync != Always
 

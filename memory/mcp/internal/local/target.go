@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"strconv"
-	"strings"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
@@ -75,17 +73,11 @@ func (c *call) made() string {
 	return "note-" + hex.EncodeToString(sum[:8])
 }
 
-// versionOf returns the version of a cursor of a Memory.
+// versionOf returns the published version of a cursor of a Memory.
 func versionOf(m *memory.Memory, cursor string) (uint64, error) {
-	_, text, _ := strings.Cut(cursor, ".")
-	version, err := strconv.ParseUint(text, 10, 64)
-	switch {
-	case err != nil:
-		return 0, cow.ErrCursor
-	case m.Cursor(version) != cursor:
-		return 0, cow.ErrLineage
-	case version > m.DB().Load().Version():
-		return 0, cow.ErrUnpublished
+	version, err := m.DB().ParseCursor(cursor)
+	if err == nil && version > m.DB().Load().Version() {
+		err = cow.ErrUnpublished
 	}
-	return version, nil
+	return version, err
 }
