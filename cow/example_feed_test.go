@@ -41,6 +41,30 @@ func ExampleStore_Changes() {
 	// that is all
 }
 
+// What has happened so far: the iteration ends where there is no more.
+func ExampleStore_Commits() {
+	stock := cow.New[string](cow.Options[int]{})
+	stock.Retain(cow.Retention{Versions: 1000}) // or there is no past to show
+	stock.Set("tea", 3)
+	stock.Set("tea", 2)
+	stock.Delete("tea")
+
+	for commit, err := range stock.Commits(1) {
+		if err != nil {
+			fmt.Println(err) // cow.ErrCompacted: it is too long ago
+			break
+		}
+		for c := range stock.Rows(commit) {
+			fmt.Println(commit.Version(), c.Kind, c.Key)
+		}
+	}
+	fmt.Println("that is all")
+	// Output:
+	// 2 changed tea
+	// 3 removed tea
+	// that is all
+}
+
 // A consumer keeps the cursor of the last commit that it has dealt with, here in a
 // variable, in earnest beside its results, and goes on after it when it is started
 // again.

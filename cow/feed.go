@@ -37,6 +37,32 @@ func (l *line[P]) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, 
 	}
 }
 
+// Commits returns an iterator over the commits above version since, in order and without
+// gaps, up to the version that is published when the iteration begins, where it ends: what
+// has happened so far. It never blocks and needs no context. It ends early with an error
+// and no Commit: ErrCompacted when the next commit is not retained, or no longer, or
+// ErrUnpublished when since is a version to come. To go on later, begin with the version of
+// the last Commit.
+//
+// What there is to see is what Retain keeps, or, while there are iterations over Changes,
+// what is kept for them; Commits itself sees to nothing. An iteration holds nothing back
+// but the Commit that it is at. An update function may use it.
+func (l *line[P]) Commits(since uint64) iter.Seq2[*Commit, error] {
+	return func(yield func(*Commit, error) bool) {
+		until := l.published.Load().Version()
+		if since > until {
+			yield(nil, unpublished(since))
+			return
+		}
+		for version := since; version < until; version++ {
+			c, err := l.commit(version + 1)
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Resume is Changes from a cursor, the text that Commit.Cursor or Cursor gave:
 // wherever it was kept meanwhile. It ends with ErrCursor for any other text, and
 // with ErrLineage for a cursor of another Store or DB, a fork included.

@@ -68,6 +68,19 @@ func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, er
 	return m.changes(m.db.Changes(ctx, since), "", all)
 }
 
+// History returns an iterator over what commits above version since did to the entries of
+// the space, as Changes has it, up to the current version, where it ends: what has happened
+// so far. It never blocks and needs no context. ErrCompacted is its error where no past is
+// retained, as without Retain; see cow.DB.Commits.
+func (s Space) History(since uint64) iter.Seq2[Change, error] {
+	return s.m.changes(s.m.db.Commits(since), nameOf(s.path, ""), func(key string) bool { return covers(key, s.path) })
+}
+
+// History is Space.History for all spaces.
+func (m *Memory) History(since uint64) iter.Seq2[Change, error] {
+	return m.changes(m.db.Commits(since), "", all)
+}
+
 // Cursor returns a text for a version of this Memory, such as that of a Change,
 // from which Resume goes on; see cow.DB.
 func (m *Memory) Cursor(version uint64) string { return m.db.Cursor(version) }

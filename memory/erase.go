@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"iter"
 	"slices"
 	"sync"
@@ -65,14 +64,10 @@ func (m *Memory) knows(name string) bool {
 	for oldest = range m.db.Versions() {
 		break
 	}
-	current := m.db.Load() // after that, so that there is nothing to wait for
-	if m.entries.In(current).Has(name) {
+	if m.entries.In(m.db.Load()).Has(name) {
 		return true
 	}
-	if oldest >= current.Version() {
-		return false
-	}
-	for c, err := range m.db.Changes(context.Background(), oldest) {
+	for c, err := range m.db.Commits(oldest) {
 		if err != nil {
 			return true // it may: somebody trims the past just now
 		}
@@ -80,9 +75,6 @@ func (m *Memory) knows(name string) bool {
 			if old, _ := change.Rows(); change.Key == name && old != (snapshot.Row[string, *entry]{}) {
 				return true
 			}
-		}
-		if c.Version() >= current.Version() {
-			break
 		}
 	}
 	return false

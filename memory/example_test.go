@@ -170,6 +170,27 @@ func ExampleMemory_AsOf() {
 	// work <nil>
 }
 
+// What has happened so far in a space: the iteration ends where there is no more.
+func ExampleSpace_History() {
+	m := memory.New(memory.Options{})
+	m.Retain(cow.Retention{Versions: 100}) // or there is no past to show
+	ada := m.Space("ada")
+	_, _ = ada.Put("drinks", "coffee")
+	_, _ = ada.Put("drinks", "tea")
+	_, _ = m.Space("bob").Put("drinks", "milk")
+
+	for c, err := range ada.History(0) {
+		if err != nil {
+			fmt.Println(err) // memory.ErrCompacted: it is too long ago
+			break
+		}
+		fmt.Println(c.Version, c.Kind, c.Key, c.New.Value)
+	}
+	// Output:
+	// 1 added drinks coffee
+	// 2 changed drinks tea
+}
+
 // Something is tried out in a fork, and brought back.
 func ExampleMemory_Merge() {
 	m := memory.New(memory.Options{})

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -78,8 +79,14 @@ func (c *call) commits(since, to uint64) iter.Seq2[*cow.Commit, error] {
 		if since >= to {
 			return
 		}
-		for commit, err := range c.m.DB().Changes(c.ctx, since) {
-			if !yield(commit, err) || err != nil || commit.Version() >= to {
+		for commit, err := range c.m.DB().Commits(since) {
+			if err == nil && commit.Version() > to {
+				return
+			}
+			if err == nil {
+				err = context.Cause(c.ctx)
+			}
+			if !yield(commit, err) || err != nil {
 				return
 			}
 		}
