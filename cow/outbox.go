@@ -48,6 +48,7 @@ type proposal[P version[P]] struct {
 	draft[P]
 	decided chan struct{} // closed when the rest is known
 	again   bool          // superseded
+	refused error         // what its update returns instead of running again
 	err     error
 }
 
@@ -93,6 +94,8 @@ func (l *line[P]) updateThrough(ctx context.Context, o *outbox[P], f func(base P
 			}
 		}
 		switch {
+		case r.mine && r.of.refused != nil:
+			return 0, r.of.refused
 		case r.of.again:
 			attempt++
 		case r.of.err != nil:
@@ -253,6 +256,18 @@ func (l *line[P]) drop(o *outbox[P], again bool, err error) {
 	}
 	o.outstanding = nil
 	finish(&o.drained)
+}
+
+// refuse is door.Line.Refuse.
+func (l *line[P]) refuse(o *outbox[P], version uint64, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range o.outstanding {
+		if p.next.Version() <= version {
+			p.refused = err
+		}
+	}
+	l.drop(o, true, nil)
 }
 
 // fail is door.Line.Fail. The caller holds mu.

@@ -163,6 +163,8 @@ func (l dbLine) Attach(s door.Sink, c door.Contents, past iter.Seq2[*door.Commit
 
 func (l dbLine) Ack(version uint64) { l.db.ack(l.outbox(), version) }
 
+func (l dbLine) Refuse(version uint64, err error) { l.db.refuse(l.outbox(), version, err) }
+
 func (l dbLine) Fail(err error) {
 	o := l.outbox()
 	l.db.mu.Lock()

@@ -148,6 +148,7 @@ var (
 	errNoRoom  = errors.New("no room")
 	errDone    = errors.New("it was cancelled")
 	errLost    = errors.New("the log is lost")
+	errTaken   = errors.New("the log did not take it")
 )
 
 // The opKinds of operations, in the order of a random choice: the first is the most
@@ -266,6 +267,9 @@ func (op *operation) want(t *testing.T, failed bool) (must, may bool) {
 		require.Contains(t, []string{"is cancelled when proposed", "is cancelled at some time"}, op.kind)
 		require.ErrorIs(t, op.err, errDone)
 		return false, true
+	case errors.Is(op.err, errTaken):
+		require.Contains(t, []string{"commits", "is cancelled when proposed", "is cancelled at some time"}, op.kind)
+		return false, false
 	}
 	switch op.kind {
 	case "commits":
@@ -310,8 +314,10 @@ func (m *sinkModel) drive(t *testing.T, rng *rand.Rand, steps int) {
 			return commits
 		}
 		switch choice := rng.IntN(20); {
-		case choice < 6:
+		case choice < 5:
 			runtime.Gosched()
+		case choice < 6:
+			m.sink.Refuse(1+rng.IntN(4), errTaken)
 		case choice < 14:
 			m.ack(t, 1+rng.IntN(4))
 		case choice < 16:

@@ -403,6 +403,53 @@ func TestAnAnswerSharesTheFateOfTheTipItSaw(t *testing.T) {
 	}
 }
 
+// What the log did not take is the error of its updates; whatever was derived from them runs again.
+func TestRefuse(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	add := func() error {
+		return c.db.Update(func(tx *cow.Tx) error {
+			return c.t.Edit(tx).Upsert("a", func(v *int, _ bool) error { *v++; return nil })
+		})
+	}
+	var updates []<-chan error
+	for n := range 3 {
+		updates = append(updates, outcome(add))
+		_, waited := c.sink.Await(t.Context(), n+1)
+		require.NoError(t, waited)
+	}
+	saw := make(chan int, 2)
+	look := outcome(func() error {
+		return c.db.Update(func(tx *cow.Tx) error {
+			n, _ := c.t.Edit(tx).Get("a")
+			saw <- n
+			return nil
+		})
+	})
+	require.Equal(t, 3, <-saw)
+	proposed := c.sink.Pending()
+	c.sink.Refuse(2, errTest)
+	for _, p := range proposed {
+		require.True(t, p.Void())
+	}
+	require.Equal(t, errTest, <-updates[0])
+	require.Equal(t, errTest, <-updates[1])
+	_, waited := c.sink.Await(t.Context(), 1)
+	require.NoError(t, waited)
+	<-saw
+	c.sink.Ack(1)
+	require.NoError(t, <-updates[2])
+	require.NoError(t, <-look)
+	require.Equal(t, 1, c.get("a"))
+	require.Equal(t, uint64(1), c.db.Load().Version())
+	c.sink.Refuse(1, errTest) // of nothing
+	again := outcome(add)
+	_, waited = c.sink.Await(t.Context(), 1)
+	require.NoError(t, waited)
+	c.sink.Ack(1)
+	require.NoError(t, <-again)
+}
+
 func TestAttemptsCountWhatWasSuperseded(t *testing.T) {
 	noDeadlock(t)
 	var attempts []int

@@ -158,6 +158,16 @@ func (s *Sink) Rebase(foreign ...*door.Commit) error {
 	return s.line.Rebase(foreign...)
 }
 
+// Refuse makes the updates of the first n pending proposals, or of all if there are fewer,
+// return err. Those that wait behind them run again.
+func (s *Sink) Refuse(n int, err error) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	if pending := s.Pending(); len(pending) > 0 && n > 0 {
+		s.line.Refuse(pending[min(n, len(pending))-1].Version, err)
+	}
+}
+
 // Reset supersedes what is pending by contents and the commits after them. An error
 // is one that the DB has failed with.
 func (s *Sink) Reset(c door.Contents, past ...*door.Commit) error {

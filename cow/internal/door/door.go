@@ -85,6 +85,11 @@ type Line interface {
 	// ErrBehind and ErrLineage. An error is that of Fail, as in Rebase.
 	Reset(c Contents, past iter.Seq2[*Commit, error]) error
 
+	// Refuse drops what is outstanding. The updates of the proposals up to version return err,
+	// which says whether they happened; those after them run again, as does whatever saw
+	// them and proposed nothing. The line goes on.
+	Refuse(version uint64, err error)
+
 	// Fail drops what is outstanding. These updates and all later ones return an
 	// error that wraps err; reads go on. For later ones only the first counts, and
 	// that the DB is closed is one: what Close leaves outstanding can have another.
