@@ -59,11 +59,15 @@ func (r *Replica) joined(ctx context.Context) (_ context.Context, stop func()) {
 	return ctx, func() { cut(); cancel(nil) }
 }
 
+// Between two attempts are about leastPause at first, and mostPause later. Tests wait less.
+var leastPause = 20 * time.Millisecond
+
+const mostPause = time.Second
+
 // pause waits before the next attempt, longer after each, and returns false if ctx has
 // ended.
 func pause(ctx context.Context, attempt int) bool {
-	const least, most = 20 * time.Millisecond, time.Second
-	return sleep(ctx, jitter(min(least<<min(attempt, 10), most)))
+	return sleep(ctx, jitter(min(leastPause<<min(attempt, 10), mostPause)))
 }
 
 // sleep returns false if ctx has ended.
@@ -93,8 +97,8 @@ func code(err error) codes.Code {
 	return codes.Unknown
 }
 
-// refused reports whether an error says that the request did not happen, and would not
-// if it were made again.
+// refused reports whether an error says that the request is not taken, and would not be
+// if it were made again soon. It does not say that it did not happen: see proof.go.
 func refused(err error) bool {
 	if errors.Is(err, rpctypes.ErrTooManyRequests) {
 		return false

@@ -61,11 +61,10 @@ func (r *Replica) fail(err error) {
 	err = fmt.Errorf("etcd: %s: %w", r.prefix, err)
 	r.o.Log.Error("the replica has failed", "err", err)
 	r.disconnected(err)
-	r.end(err) // before looking at the queue: no group is made from now on
-	r.queue.mu.Lock()
-	sent := r.queue.open != nil
-	r.queue.mu.Unlock()
-	if sent { // it may have happened
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	r.end(err)               // before looking at the queue: no group is made from now on
+	if r.onItsWay() != nil { // it may have happened
 		r.line.Fail(door.Undecided{Err: err})
 	} else {
 		r.line.Fail(err)
@@ -129,26 +128,36 @@ func (r *Replica) apply(events []*clientv3.Event, cluster uint64) error {
 		case is.commits[0].Version != at.version+1:
 			return fmt.Errorf("%w: %d, after %d", errGap, is.commits[0].Version, at.version)
 		}
-		if g := r.mine(is.writer, is.group); g != nil {
-			r.line.Ack(is.version)
-		} else if err := r.line.Rebase(is.commits...); err != nil {
-			return fmt.Errorf("%w: %w", errLine, err)
+		if is.writer == r.name {
+			r.holds(is.revision)
+		}
+		if !r.ack(is.writer, is.group) {
+			if err := r.line.Rebase(is.commits...); err != nil {
+				return fmt.Errorf("%w: %w", errLine, err)
+			}
 		}
 		r.settle(is.position)
 	}
 	return nil
 }
 
-// mine returns the group that is on its way, if it is the group of that number of that
-// writer.
-func (r *Replica) mine(writer string, number uint64) *group {
-	q := &r.queue
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if g := q.open; g != nil && writer == r.name && number == g.number && !g.commits[0].Void() {
-		return g
+// ack acknowledges the group that is on its way, if it is the group of that number of that writer.
+func (r *Replica) ack(writer string, number uint64) bool {
+	r.telling.Lock() // or it may be refused before it is acknowledged
+	defer r.telling.Unlock()
+	g := r.onItsWay()
+	if g == nil || writer != r.name || number != g.number || g.commits[0].Void() {
+		return false
 	}
-	return nil
+	r.line.Ack(g.last().Version)
+	return true
+}
+
+// onItsWay returns the group that is on its way, or nil.
+func (r *Replica) onItsWay() *group {
+	r.queue.mu.Lock()
+	defer r.queue.mu.Unlock()
+	return r.queue.open
 }
 
 // settle says that at is published. That decides the group on its way: the head that it

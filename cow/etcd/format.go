@@ -8,6 +8,7 @@ import (
 	"math"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/wire"
 )
@@ -19,7 +20,8 @@ import (
 //	writers/REPLICA   a receipt: what the last group of that replica was
 //
 // A group of commits is one transaction, which writes its rows, the head and its
-// receipt. Each value ends with a CRC32C of its key, without the prefix, and itself.
+// receipt. It happens if both the head and the receipt are the ones that its replica knows, so that
+// removing the receipt calls it off; the first finds one that was written before, with no rows. Each value ends with a CRC32C of its key, without the prefix, and itself.
 // Numbers are varints.
 
 // format is the version of all this.
@@ -162,6 +164,12 @@ func decodeReceipt(writer string, b []byte) (r receipt, err error) {
 		return r, errors.New("it has no commits")
 	}
 	return r, from.End()
+}
+
+// firstReceipt returns what a replica writes before its first group, on top of a head: a receipt
+// of no group, which others forget as they do any. It has a time, as they look at that.
+func firstReceipt(at head) receipt {
+	return receipt{version: max(at.version, 1), commits: []receiptCommit{{at: max(at.at, time.Now().UnixNano())}}}
 }
 
 // last returns the version of the last commit.

@@ -25,7 +25,7 @@ func (g *group) last() *door.Commit { return g.commits[len(g.commits)-1] }
 const groupOps = 2
 
 // groupSize returns at most how many bytes a transaction takes without its commits.
-func (r *Replica) groupSize() int { return 4*len(r.prefix) + 512 }
+func (r *Replica) groupSize() int { return 6*len(r.prefix) + 640 }
 
 // size returns at most how many bytes a commit takes in a transaction.
 func (r *Replica) size(c *door.Commit) int {
@@ -71,7 +71,7 @@ func (r *Replica) group(at position, number uint64) *group {
 	to := head{lineage: at.lineage, version: of.last(), at: g.last().Time.UnixNano(), writer: r.name, group: number}
 	g.put = append(g.put,
 		clientv3.OpPut(r.prefix+headKey, string(to.encode())),
-		clientv3.OpPut(r.prefix+writers+r.name, string(of.encode(r.name))))
+		clientv3.OpPut(r.receiptKey(), string(of.encode(r.name))))
 	return g
 }
 

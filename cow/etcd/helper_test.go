@@ -1,6 +1,8 @@
 package etcd
 
 import (
+	"math"
+
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -14,7 +16,14 @@ func newKV(key string, value []byte, revision int64) *mvccpb.KeyValue {
 // encodedSize returns how many bytes the request of a group has.
 func encodedSize(g *group, r *Replica) int {
 	guard := clientv3.Compare(clientv3.Value(r.prefix+headKey), "=", g.guard.raw)
-	is := &pb.TxnRequest{Compare: []*pb.Compare{guard.GetCompare()}}
+	receipt := clientv3.Compare(clientv3.ModRevision(r.receiptKey()), "=", math.MaxInt64)
+	get := func(key string) *pb.RequestOp {
+		return &pb.RequestOp{Request: &pb.RequestOp_RequestRange{RequestRange: &pb.RangeRequest{Key: []byte(key), KeysOnly: true}}}
+	}
+	is := &pb.TxnRequest{
+		Compare: []*pb.Compare{guard.GetCompare(), receipt.GetCompare()},
+		Failure: []*pb.RequestOp{get(r.prefix + headKey), get(r.receiptKey())},
+	}
 	for _, op := range g.put {
 		var of *pb.RequestOp
 		if op.IsDelete() {

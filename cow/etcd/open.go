@@ -34,10 +34,11 @@ type Replica struct {
 	end     context.CancelCauseFunc
 	running sync.WaitGroup
 
-	sent  uint64 // groups; used by send alone
-	known known
-	queue queue
-	fresh atomic.Pointer[time.Time] // everything acknowledged before is published
+	sent    uint64 // groups; used by send alone
+	known   known
+	queue   queue
+	telling sync.Mutex                // held while the line is told what became of a group
+	fresh   atomic.Pointer[time.Time] // everything acknowledged before is published
 }
 
 // Open makes db a replica of the store under prefix, until db.Close, and loads what that

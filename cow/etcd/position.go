@@ -56,6 +56,7 @@ type known struct {
 	mu        sync.Mutex
 	at        position // what is published, and the latest revision known to have it
 	latest    uint64   // the latest version known of
+	receipt   int64    // the revision of this replica's receipt; 0: it is not known to have one
 	connected bool
 	since     time.Time               // of connected
 	err       error                   // why it is not connected, or the last request failed

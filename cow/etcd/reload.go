@@ -70,20 +70,17 @@ func (r *Replica) collect(at position) (iter.Seq2[door.Row, error], error) {
 func (r *Replica) settleByReceipt(at position) error {
 	var is *clientv3.GetResponse
 	err := r.ask(r.ctx, func(ctx context.Context) (err error) {
-		is, err = r.client.Get(ctx, r.prefix+writers+r.name, clientv3.WithRev(at.revision))
+		is, err = r.client.Get(ctx, r.receiptKey(), clientv3.WithRev(at.revision))
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	q := &r.queue
-	q.mu.Lock()
-	g := q.open
-	q.mu.Unlock()
+	g := r.onItsWay()
 	if g == nil {
 		return nil
 	}
-	if len(is.Kvs) == 0 {
+	if len(is.Kvs) == 0 { // nor does it happen later: the head has moved
 		if isOld(g.last().Time.UnixNano(), at) {
 			return fmt.Errorf("%w: its receipt may have been removed", cow.ErrUnknownOutcome)
 		}
@@ -93,8 +90,6 @@ func (r *Replica) settleByReceipt(at position) error {
 	if err != nil {
 		return &Damage{string(is.Kvs[0].Key), err}
 	}
-	if r.mine(r.name, last.group) == g {
-		r.line.Ack(g.last().Version)
-	}
+	r.ack(r.name, last.group)
 	return nil
 }

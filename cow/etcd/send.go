@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
-	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
+
+	"github.com/cowstore/cowstore/cow"
 )
 
 // send sends groups, one at a time, until the replica ends.
@@ -57,47 +58,51 @@ func (r *Replica) next(t *turns) *group {
 	return nil
 }
 
-// commit sends the transaction of a group, and again, until its fate is known. That is
-// for follow to find: an answer says only whether to send it again.
+// commit sends the transaction of a group until its fate is known. No error tells it, see
+// proof.go: it is for follow to find, or, where etcd does not take the group, for calling it off.
 func (r *Replica) commit(g *group) {
 	defer g.done()
-	unknown := false // a request may happen yet
-	for attempt := 0; g.ctx.Err() == nil; attempt++ {
-		err := r.once(g.ctx, attempt, func(ctx context.Context) error {
-			_, err := r.client.Txn(ctx).If(clientv3.Compare(clientv3.Value(r.prefix+headKey), "=", g.guard.raw)).Then(g.put...).Commit()
-			return err
-		})
-		switch {
-		case err == nil: // it happened, now or before, or never will
-			r.accepted()
-			<-g.ctx.Done()
-		case g.ctx.Err() != nil:
-		case refused(err) && !unknown:
-			r.refuse(err)
-			return
-		default:
-			unknown = true
-			r.failed(err)
-			pause(g.ctx, attempt)
+	sent, err := r.offer(g)
+	if err == nil || errors.Is(err, errMoved) {
+		r.accepted()
+	}
+	if sent && refused(err) {
+		r.failed(err)
+		switch why := r.callOff(g); {
+		case refused(why): // it may happen, and nobody knows when that is known
+			err = fmt.Errorf("%w: %w; nor can it be called off: %w", cow.ErrUnknownOutcome, err, why)
+		case why != nil:
+			err = why
 		}
 	}
+	if refused(err) && g.ctx.Err() == nil {
+		r.refuse(g, err)
+		return
+	}
+	<-g.ctx.Done()
 }
 
-// refuse makes the updates of a group, and those that wait behind it, fail: they run
-// again, and find why etcd did not take them.
-func (r *Replica) refuse(err error) {
+// refuse makes the updates of a group return why etcd does not take it. Those that wait behind
+// it run again, and find out themselves.
+func (r *Replica) refuse(g *group, err error) {
 	if isTooLarge(err) {
 		err = fmt.Errorf("%w: Options.MaxOps or MaxBytes is more than etcd's flags, or the client's MaxCallSendMsgSize, say: %w", ErrTooLarge, err)
 	}
 	r.o.Log.Warn("etcd refuses updates", "prefix", r.prefix, "err", err)
+	err = fmt.Errorf("etcd: %s: an update is refused: %w", r.prefix, err)
 	r.known.mu.Lock()
-	r.known.refused = fmt.Errorf("etcd: %s: an update is refused: %w", r.prefix, err)
-	r.known.err = r.known.refused
+	r.known.refused, r.known.err = err, err
 	r.known.mu.Unlock()
+
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	if g.ctx.Err() != nil { // it is told already
+		return
+	}
 	r.queue.mu.Lock()
 	r.queue.open = nil
 	r.queue.mu.Unlock()
-	_ = r.line.Rebase() // an error is that of Fail
+	r.line.Refuse(g.last().Version, err)
 }
 
 // isTooLarge reports whether a transaction is refused because it has more operations or
@@ -114,13 +119,6 @@ func (r *Replica) accepted() {
 	if r.known.refused = nil; r.known.connected {
 		r.known.err = nil
 	}
-}
-
-// refusal returns why etcd did not take the last group, if so.
-func (r *Replica) refusal() error {
-	r.known.mu.Lock()
-	defer r.known.mu.Unlock()
-	return r.known.refused
 }
 
 // failed says that a request did not succeed.

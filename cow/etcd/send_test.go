@@ -1,56 +1,22 @@
 package etcd
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
 )
-
-// A script is an etcd that takes down transactions and answers them as it is told.
-type script struct {
-	clientv3.KV
-	answers []error
-	guards  [][]clientv3.Cmp
-	puts    [][]clientv3.Op
-	ended   func() // called when there are no answers left
-}
-
-func (s *script) Txn(context.Context) clientv3.Txn {
-	s.guards, s.puts = append(s.guards, nil), append(s.puts, nil)
-	return scriptTxn{s}
-}
-
-type scriptTxn struct{ s *script }
-
-func (x scriptTxn) If(c ...clientv3.Cmp) clientv3.Txn {
-	x.s.guards[len(x.s.guards)-1] = c
-	return x
-}
-
-func (x scriptTxn) Then(ops ...clientv3.Op) clientv3.Txn {
-	x.s.puts[len(x.s.puts)-1] = ops
-	return x
-}
-
-func (x scriptTxn) Else(...clientv3.Op) clientv3.Txn { return x }
-
-func (x scriptTxn) Commit() (*clientv3.TxnResponse, error) {
-	if len(x.s.answers) == 0 {
-		x.s.ended()
-		return new(clientv3.TxnResponse), nil
-	}
-	err := x.s.answers[0]
-	x.s.answers = x.s.answers[1:]
-	return nil, err
-}
 
 // A rebased is a line that takes down what it is told.
 type rebased struct {
@@ -63,50 +29,107 @@ func (l *rebased) Fail(err error) { l.failed = err }
 
 func (l *rebased) Rebase(...*door.Commit) error { l.n++; return nil }
 
+// A request that is not answered is made again, as it is, and happens once.
 func TestTheSameTransactionIsSentAgain(t *testing.T) {
-	lost := errors.New("no answer")
-	for _, is := range []struct {
-		name    string
-		answers []error
-		sent    int
-		refused error
-	}{
-		{"answered", nil, 1, nil},
-		{"lost", []error{lost, context.DeadlineExceeded, rpctypes.ErrLeaderChanged}, 4, nil},
-		{"refused", []error{rpctypes.ErrPermissionDenied}, 1, rpctypes.ErrPermissionDenied},
-		{"no space", []error{rpctypes.ErrNoSpace}, 1, rpctypes.ErrNoSpace},
-		{"too large", []error{rpctypes.ErrRequestTooLarge}, 1, ErrTooLarge},
-		{"too large for the client", []error{status.Error(codes.ResourceExhausted, "trying to send message larger than max")}, 1, ErrTooLarge},
-		{"too many requests", []error{rpctypes.ErrTooManyRequests}, 2, nil},
-		// The first may have happened, or happen yet: nobody may be told that it did not.
-		{"lost and refused", []error{lost, rpctypes.ErrNoSpace, rpctypes.ErrPermissionDenied}, 4, nil},
+	f, client := newFake(t)
+	a := openAccount(t, client, Options{})
+	lost := []error{
+		status.Error(codes.Unavailable, "no answer"), rpctypes.ErrGRPCTimeout, rpctypes.ErrGRPCLeaderChanged, rpctypes.ErrGRPCRequestTooManyRequests,
+	}
+	var sent []*pb.TxnRequest
+	f.answer(func(of *pb.TxnRequest) (*pb.TxnResponse, error) {
+		if len(of.Success) == 1 { // it writes the first receipt
+			return nil, nil
+		}
+		if sent = append(sent, of); len(sent) <= len(lost) {
+			return nil, lost[len(sent)-1]
+		}
+		return nil, nil
+	})
+	require.NoError(t, a.deposit(t.Context()))
+	require.Len(t, sent, len(lost)+1)
+	for _, of := range sent {
+		require.True(t, proto.Equal(sent[0], of))
+	}
+}
+
+// What etcd does not take is the error of the updates that were sent, and no other's.
+func TestARefusal(t *testing.T) {
+	for answer, want := range map[error]error{
+		rpctypes.ErrGRPCPermissionDenied: rpctypes.ErrPermissionDenied,
+		rpctypes.ErrGRPCNoSpace:          rpctypes.ErrNoSpace,
+		rpctypes.ErrGRPCRequestTooLarge:  ErrTooLarge,
+		rpctypes.ErrGRPCTooManyOps:       ErrTooLarge,
+		status.Error(codes.ResourceExhausted, "trying to send message larger than max"): ErrTooLarge,
 	} {
-		t.Run(is.name, func(t *testing.T) {
-			line, s := new(rebased), &script{answers: is.answers}
-			r := replica(Options{})
-			r.line, r.client = line, &clientv3.Client{KV: s}
-			r.propose(t, []door.Row{set(0, "a", "1")})
-			g := r.group(r.now(), 1)
-			s.ended = g.done
-			r.commit(g)
-			require.Len(t, s.guards, is.sent)
-			for i := range s.guards {
-				require.Len(t, s.guards[i], 1)
-				require.Equal(t, "p/head", string(s.guards[i][0].KeyBytes()))
-				require.Equal(t, "raw", string(s.guards[i][0].ValueBytes()))
-				require.Equal(t, g.put, s.puts[i])
+		f, client := newFake(t)
+		a := openAccount(t, client, Options{})
+		require.NoError(t, a.deposit(t.Context()))
+		arrived, behind := make(chan struct{}), make(chan struct{})
+		n := 0
+		f.answer(func(*pb.TxnRequest) (*pb.TxnResponse, error) {
+			if n++; n == 1 {
+				close(arrived)
+				<-behind
+				return nil, answer
 			}
-			if is.refused == nil {
-				require.NoError(t, r.refusal())
-				require.Zero(t, line.n)
-				return
-			}
-			require.ErrorIs(t, r.refusal(), is.refused)
-			require.Equal(t, is.refused == ErrTooLarge, errors.Is(r.refusal(), ErrTooLarge))
-			require.ErrorIs(t, sink{r}.Room(t.Context(), 1), is.refused)
-			require.NoError(t, sink{r}.Room(t.Context(), 0), "others may try")
-			require.Equal(t, 1, line.n)
+			return nil, nil
 		})
+		first, second := make(chan error, 1), make(chan error, 1)
+		go func() { first <- a.deposit(t.Context()) }()
+		<-arrived
+		go func() { second <- a.deposit(t.Context()) }()
+		require.Eventually(t, func() bool {
+			a.replica.queue.mu.Lock()
+			defer a.replica.queue.mu.Unlock()
+			return len(a.replica.queue.waiting) == 2
+		}, time.Minute, time.Millisecond)
+		close(behind)
+		err := <-first
+		require.ErrorIs(t, err, want)
+		require.ErrorIs(t, err, rpctypes.Error(answer))
+		require.Equal(t, want == ErrTooLarge, errors.Is(err, ErrTooLarge))
+		require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+		require.NoError(t, <-second, "others may try")
+		require.Equal(t, 2, balance(t, client))
+	}
+}
+
+// While there is no space each update fails at once, and when there is they go on.
+func TestThereIsNoSpaceForLong(t *testing.T) {
+	f, client := newFake(t)
+	a := openAccount(t, client, Options{})
+	require.NoError(t, a.deposit(t.Context()))
+	full := func(of *pb.TxnRequest) (*pb.TxnResponse, error) { // as the alarm has it: what only removes is taken
+		if slices.ContainsFunc(of.Success, func(op *pb.RequestOp) bool { return op.GetRequestPut() != nil }) {
+			return nil, rpctypes.ErrGRPCNoSpace
+		}
+		return nil, nil
+	}
+	f.answer(full)
+	for range 10 {
+		err := a.deposit(t.Context())
+		require.ErrorIs(t, err, rpctypes.ErrNoSpace)
+		require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+	}
+	require.ErrorIs(t, a.replica.Status().Err, rpctypes.ErrNoSpace)
+	require.True(t, a.replica.Status().Connected)
+	_, err := a.replica.Fresh(t.Context())
+	require.NoError(t, err, "reads go on")
+	f.answer(nil)
+	require.NoError(t, a.deposit(t.Context()))
+	require.Equal(t, 2, balance(t, client))
+}
+
+// A receipt that others have removed, since this replica was idle for long, is no failure.
+func TestTheReceiptIsGone(t *testing.T) {
+	_, client := newFake(t)
+	a := openAccount(t, client, Options{})
+	for n := range 3 {
+		require.NoError(t, a.deposit(t.Context()))
+		require.Equal(t, n+1, balance(t, client))
+		_, err := client.Txn(t.Context()).Then(clientv3.OpDelete(a.replica.receiptKey())).Commit()
+		require.NoError(t, err)
 	}
 }
 

@@ -90,9 +90,6 @@ func (r sink) Room(ctx context.Context, attempt int) error {
 	case attempt >= r.o.Attempts:
 		return fmt.Errorf("etcd: %w: %d times; spread the writes over fewer replicas, or raise Options.Attempts", ErrContended, attempt)
 	case attempt > 0:
-		if err := r.refusal(); err != nil {
-			return err
-		}
 		// Replicas take turns, see turns.go; whoever is very unlucky leaves it to others.
 		const lucky, most = 16, 32
 		if n := min(attempt-lucky, most); n > 0 && !sleep(ctx, rand.N(time.Duration(n)*time.Millisecond)) {
@@ -171,7 +168,7 @@ func (r sink) Close() error {
 	case r.sent > 0:
 		ctx, cancel := context.WithTimeout(context.Background(), min(r.o.Timeout, forgetTimeout))
 		defer cancel()
-		_, _ = r.client.Delete(ctx, r.prefix+writers+r.name) // or another replica does, later
+		_, _ = r.client.Delete(ctx, r.receiptKey()) // or another replica does, later
 	}
 	if cause := context.Cause(r.ctx); failed && !errors.Is(cause, cow.ErrClosed) {
 		err = cause
