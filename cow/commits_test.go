@@ -12,8 +12,8 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// A past is a Store or a DB, as far as Commits goes, and how to write to it.
-type past struct {
+// A written is a Store or a DB, as far as Commits goes, and how to write to it.
+type written struct {
 	line interface {
 		Commits(since uint64) iter.Seq2[*cow.Commit, error]
 		Retain(r cow.Retention)
@@ -23,17 +23,17 @@ type past struct {
 	inside func(f func()) // calls f in an update
 }
 
-func forPasts(t *testing.T, f func(t *testing.T, p past)) {
+func forPasts(t *testing.T, f func(t *testing.T, p written)) {
 	t.Run("store", func(t *testing.T) {
 		s := cow.New[string](cow.Options[*int]{})
-		f(t, past{s, func() { s.Set("a", new(int)) }, func(f func()) {
+		f(t, written{s, func() { s.Set("a", new(int)) }, func(f func()) {
 			require.NoError(t, s.Update(func(e *cow.Editor[string, *int]) error { f(); return nil }))
 		}})
 	})
 	t.Run("DB", func(t *testing.T) {
 		db := new(cow.DB)
 		s := cow.NewTable[string](db, "t", cow.Options[*int]{})
-		f(t, past{db, func() { s.Set("a", new(int)) }, func(f func()) {
+		f(t, written{db, func() { s.Set("a", new(int)) }, func(f func()) {
 			require.NoError(t, db.Update(func(*cow.Tx) error { f(); return nil }))
 		}})
 	})
@@ -56,7 +56,7 @@ func seen(commits iter.Seq2[*cow.Commit, error]) (versions []uint64, err error) 
 
 // Commits shows what has happened so far and ends, wherever it begins.
 func TestCommitsEnd(t *testing.T) {
-	forPasts(t, func(t *testing.T, p past) {
+	forPasts(t, func(t *testing.T, p written) {
 		all := p.line.Commits(0)
 		versions, err := seen(all)
 		require.NoError(t, err, "nothing has happened")
@@ -104,7 +104,7 @@ func TestCommitsEnd(t *testing.T) {
 // It ends at the version that was published when it began, however many come meanwhile, and
 // each iteration over it begins anew.
 func TestCommitsEndWhereTheyBegan(t *testing.T) {
-	forPasts(t, func(t *testing.T, p past) {
+	forPasts(t, func(t *testing.T, p written) {
 		p.line.Retain(cow.Retention{Versions: 1000})
 		p.write()
 		p.write()
@@ -146,7 +146,7 @@ func TestCommitsEndWhereTheyBegan(t *testing.T) {
 
 // What is forgotten while an iteration is under way ends it, and nothing is kept for it.
 func TestCommitsHoldNothing(t *testing.T) {
-	forPasts(t, func(t *testing.T, p past) {
+	forPasts(t, func(t *testing.T, p written) {
 		p.line.Retain(cow.Retention{Versions: 1000})
 		for range 10 {
 			p.write()
