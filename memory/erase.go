@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"iter"
 	"slices"
 	"sync"
@@ -17,11 +18,14 @@ type Erasure struct {
 	Forks []*Memory // of the same family: in a current version, a pin, or the retained past
 }
 
-// Erase removes the entry of key, and forgets the whole retained past of the Memory, and of
-// the DB it is in, so that the entry is not found there: At, AsOf and Undo return
-// ErrCompacted for all earlier versions, and so do iterations over Changes that have not
-// come to the current version yet. It is for what must be gone, in memory that keeps a past;
-// else Delete does the same for less.
+// Erase removes the entry of key from the current version and from the past: it forgets the
+// retained past of the Memory, and of the DB it is in, as far back as that has the entry, and
+// all before. At, AsOf and Undo return ErrCompacted for these versions, and so do iterations
+// over Changes that have not come further yet. It is for what must be gone, in memory that
+// keeps a past; else Delete does the same for less.
+//
+// If neither the current version nor the retained past has an entry of that key, Erase changes
+// nothing, publishes nothing, and returns ErrNotFound. The Erasure says who has it even then.
 //
 // Erase does not reach what others hold: pins and forks, which it reports, and snapshots
 // and values in variables. Once these are gone too, the garbage collector frees the entry;
@@ -30,14 +34,28 @@ type Erasure struct {
 // pages until it is closed, without a crash, and compacted. To erase what a fork has, call
 // Erase of its Space.
 //
-// It takes time proportional to the past that goes, and to that of forks.
+// It takes time proportional to the past that goes, or, if the current version has no such
+// entry, to all of the past, and to that of forks.
 func (s Space) Erase(key string) (Erasure, error) {
 	name := nameOf(s.path, key)
-	if _, err := s.edit(func(e *Editor) error { e.b.remove(name); return nil }); err != nil {
-		return Erasure{}, err
+	absent := keyError(s.path, key, ErrNotFound)
+	gone, err := s.edit(func(e *Editor) error { // gone: the first version without it
+		if !e.b.entries.Has(name) {
+			return absent // so that the update publishes nothing, not even what it would sweep
+		}
+		e.b.remove(name)
+		return nil
+	})
+	if err == absent {
+		if gone, err = s.m.gonePast(name); err == nil && gone == 0 {
+			err = absent
+		}
 	}
-	if err := s.m.db.Compact(s.m.db.Load().Version()); err != nil {
-		return Erasure{}, bare.Named(err)
+	if err == nil {
+		err = bare.Named(s.m.db.Compact(gone))
+	}
+	if err != nil && err != absent {
+		return Erasure{}, err
 	}
 	var e Erasure
 	for pin, root := range s.m.db.Pins() {
@@ -50,7 +68,7 @@ func (s Space) Erase(key string) (Erasure, error) {
 			e.Forks = append(e.Forks, f)
 		}
 	}
-	return e, nil
+	return e, err
 }
 
 // knows reports whether the Memory has a row of that name in any version that it keeps.
@@ -60,24 +78,41 @@ func (m *Memory) knows(name string) bool {
 			return true
 		}
 	}
-	var oldest uint64
-	for oldest = range m.db.Versions() {
-		break
-	}
 	if m.entries.In(m.db.Load()).Has(name) {
 		return true
 	}
-	for c, err := range m.db.Commits(oldest) {
-		if err != nil {
-			return true // it may: somebody trims the past just now
+	gone, err := m.gonePast(name)
+	return err != nil || gone > 0 // after an error it may
+}
+
+// gonePast returns the version with which the last row of that name went from the retained
+// past, 0 if no retained version but the current one has any.
+func (m *Memory) gonePast(name string) (gone uint64, err error) {
+	for last := uint64(0); ; {
+		var oldest uint64
+		for oldest = range m.db.Versions() {
+			break
 		}
-		for change := range m.entries.Rows(c) {
-			if old, _ := change.Rows(); change.Key == name && old != (snapshot.Row[string, *entry]{}) {
-				return true
+		if err != nil && oldest == last {
+			return gone, bare.Named(err)
+		}
+		gone, last, err = 0, oldest, nil
+		for c, failed := range m.db.Commits(oldest) {
+			if err = failed; err != nil {
+				break
+			}
+			for change := range m.entries.Rows(c) {
+				if old, _ := change.Rows(); change.Key == name && old != (snapshot.Row[string, *entry]{}) {
+					gone = c.Version()
+				}
 			}
 		}
+		if !errors.Is(err, ErrCompacted) {
+			return gone, bare.Named(err)
+		}
+		// Somebody trims the past just now: what went has the row no more. The rest is
+		// looked through again.
 	}
-	return false
 }
 
 // A family is the memories that share tables: one and its forks, and theirs, as long as

@@ -2,9 +2,13 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"weak"
 
@@ -90,22 +94,145 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	require.Equal(t, []string{"with"}, report.Pins)
 	require.Equal(t, []*Memory{has, pinned, past}, report.Forks)
 
-	for _, f := range report.Forks {
-		f.Unpin("p")
-		_, err := f.Space("s").Erase("k")
-		require.NoError(t, err)
-	}
-	require.True(t, m.Unpin("with"))
-	report, err = s.Erase("k") // which is not there any more
+	_, err = has.Space("s").Erase("k")
 	require.NoError(t, err)
+	_, err = past.Space("s").Erase("k") // it is in the past alone
+	require.NoError(t, err)
+	report, err = pinned.Space("s").Erase("k") // and here in a pin, which stays
+	require.ErrorIs(t, err, ErrNotFound)
+	require.Equal(t, Erasure{[]string{"p"}, []*Memory{m}}, report, "m has it in a pin, too")
+	require.True(t, pinned.Unpin("p"))
+	require.True(t, m.Unpin("with"))
+	report, err = s.Erase("k") // which is nowhere any more
+	require.ErrorIs(t, err, ErrNotFound)
 	require.Zero(t, report)
 	runtime.KeepAlive([]*Memory{never, deleted})
 
 	// A fork that brings it back is found from the other side.
 	require.NoError(t, errOf(s.Put("k", 2)))
 	report, err = has.Space("s").Erase("k")
-	require.NoError(t, err)
+	require.ErrorIs(t, err, ErrNotFound)
 	require.Equal(t, []*Memory{m}, report.Forks)
+}
+
+// Erase of what is nowhere changes nothing: not the entries, no version, no past of anybody.
+func TestEraseOfWhatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := New(Options{})
+		m.Retain(cow.Retention{Versions: 1000})
+		s := m.Space("user")
+		require.NoError(t, errOf(s.PutItem("k", Item{Value: "right", Vector: []float32{1}})))
+		rev, err := s.Put("k", "wrong")
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.PutItem("old", Item{Value: 1, TTL: time.Second})))
+		require.NoError(t, m.Pin("p", rev))
+		require.NoError(t, m.Batch(func(b *Batch) error {
+			for i := range 2 * clearAtOnce {
+				require.NoError(t, b.Space("cleared").Put(fmt.Sprint(i), i))
+			}
+			return nil
+		}))
+		_, err = m.Space("cleared").Clear()
+		require.NoError(t, err)
+		time.Sleep(2 * time.Second) // "old" is there to be swept, and rows of "cleared" to be purged
+		fork := m.Fork(m.Load())
+		fork.Retain(cow.Retention{Versions: 10})
+
+		before := versions(m)
+		for _, of := range []Space{s, m.Space(), m.Space("use", "r"), m.Space("user", "k"), m.Space("cleared"), m.Space("nowhere"), m.Space(make([]string, 200)...)} {
+			for _, key := range []string{"", "typo", "K", "k\x00", "rk"} {
+				e, err := of.Erase(key)
+				require.ErrorIs(t, err, ErrNotFound)
+				var where *KeyError
+				require.ErrorAs(t, err, &where)
+				require.Equal(t, key, where.Key)
+				require.Zero(t, e)
+			}
+		}
+		require.Equal(t, before, versions(m))
+		require.NoError(t, m.Undo(rev), "everybody's past is there")
+		v, _ := s.Get("k")
+		require.Equal(t, "right", v.String())
+	})
+}
+
+// versions returns the versions that are kept.
+func versions(m *Memory) []uint64 {
+	var all []uint64
+	for v := range m.Versions() {
+		all = append(all, v)
+	}
+	return all
+}
+
+// What was deleted before is erased from the past, which stays from there on.
+func TestEraseOfWhatThePastHas(t *testing.T) {
+	m := New(Options{})
+	m.Retain(cow.Retention{Versions: 100})
+	s := m.Space("s")
+	require.NoError(t, errOf(s.Put("k", "a secret")))
+	require.NoError(t, errOf(s.Delete("k")))
+	require.NoError(t, errOf(s.PutVector("k", []float32{1}, nil)))
+	deleted, err := s.Delete("k")
+	require.NoError(t, err)
+	rev, err := s.Put("other", 1)
+	require.NoError(t, err)
+
+	report, err := s.Erase("k")
+	require.NoError(t, err)
+	require.Zero(t, report)
+	require.Equal(t, []uint64{deleted, rev}, versions(m))
+	require.NoError(t, m.Undo(rev))
+	require.ErrorIs(t, m.Undo(deleted), ErrCompacted)
+	for c, err := range m.Changes(t.Context(), deleted) {
+		require.NoError(t, err)
+		require.Equal(t, "other", c.Key)
+		break
+	}
+	_, err = s.Erase("k")
+	require.ErrorIs(t, err, ErrNotFound)
+}
+
+// Beside writers that trim the past, and others that erase the same, Erase of what is there
+// does it once, and of what is not takes nothing.
+func TestEraseBesideWriters(t *testing.T) {
+	m := New(Options{})
+	m.Retain(cow.Retention{Versions: 3})
+	stop := make(chan struct{})
+	var writers, erasers sync.WaitGroup
+	writers.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				_, _ = m.Space("x").Put("k", i)
+			}
+		}
+	})
+	for i := range 100 {
+		key := fmt.Sprint(i)
+		require.NoError(t, errOf(m.Space("s").Put(key, i)))
+		var done atomic.Int64
+		for range 2 {
+			erasers.Go(func() {
+				_, err := m.Space("s").Erase(key)
+				if err == nil {
+					done.Add(1)
+				} else if !errors.Is(err, ErrNotFound) {
+					t.Errorf("erase: %v", err)
+				}
+				if _, err := m.Space("s").Erase("typo"); !errors.Is(err, ErrNotFound) {
+					t.Errorf("erase of nothing: %v", err)
+				}
+			})
+		}
+		erasers.Wait()
+		require.Positive(t, done.Load())
+		require.False(t, m.knows(nameOf(m.Space("s").path, key)))
+	}
+	close(stop)
+	writers.Wait()
 }
 
 // The family does not keep its members alive, nor grow by those that are gone.

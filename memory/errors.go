@@ -24,7 +24,7 @@ var ErrAbsent = value.ErrAbsent
 // The errors of verbs. What is returned is a *KeyError that wraps one of them.
 var (
 	ErrExists   = cow.ErrExists
-	ErrNotFound = cow.ErrNotFound
+	ErrNotFound = cow.ErrNotFound // Modify: there is no value; Erase: there is no entry, and was none
 	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
 	ErrModified = cow.ErrModified
 )
@@ -45,6 +45,10 @@ var (
 	ErrLineage     = cow.ErrLineage
 	ErrNotEmpty    = cow.ErrNotEmpty // Restore: the Memory is not at version 0
 )
+
+// ErrNothingToUndo says that Undo would change nothing: the version is undone already, or it
+// changed no entry.
+var ErrNothingToUndo = errors.New("nothing to undo")
 
 // The other errors.
 var (
