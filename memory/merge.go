@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Conflict is an entry that both sides of a merge have changed. Where there is
@@ -48,13 +49,19 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 //
 // An entry that was changed on both sides is a conflict, unless both removed it.
 // For each, resolve returns the Entry to keep: Ours, Theirs or Base, one of these
-// with another Value, or the zero Entry to remove it; or an error, which ends the
-// merge. If resolve is nil the conflicts are returned in a *MergeError. On an error
-// nothing is published; ErrFull and ErrDimension are possible too. Resolve runs
-// within the update and must not write to m; it may be shown entries that have
-// expired and are not swept yet. What spaces are configured to stays. What was cleared,
-// anywhere, and is not removed yet, a Merge removes before, in versions of their own.
+// with another Value, whose vector goes as after Put, or the zero Entry to remove it; or
+// an error, which ends the merge. If resolve is nil the conflicts are returned in a
+// *MergeError. On an error nothing is published; ErrFull and ErrDimension are possible
+// too. Resolve runs within the update and must not write to m; it may be shown entries
+// that have expired and are not swept yet. What spaces are configured to stays. What was
+// cleared, anywhere, and is not removed yet, a Merge removes before, in versions of their own.
 func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
+	return m.merge(base, theirs, resolve, nil)
+}
+
+// merge is Merge that returns unchanged, and does nothing, if that is not nil and the merge
+// would change no entry that anybody sees.
+func (m *Memory) merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error), unchanged error) (next Snapshot, err error) {
 	var conflicts []Conflict
 	if resolve == nil {
 		resolve = func(c Conflict) (Entry, error) {
@@ -72,8 +79,15 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 	if err != nil {
 		return Snapshot{}, err
 	}
-	err = m.Batch(func(b *Batch) error {
-		for b.purge(1 << 20) { // what was cleared since
+	var batch *Batch
+	var before *snapshot.Map[string, *entry]
+	apply := func(b *Batch) error {
+		conflicts = nil // those of an earlier run
+		for b.purge(1 << 20) {
+			// what was cleared since
+		}
+		if unchanged != nil {
+			batch, before = b, b.entries.Map()
 		}
 		err := b.entries.Merge(m.entries.In(base.root), m.entries.In(theirs.root), func(c cow.Conflict[string, *entry]) (*entry, bool, error) {
 			path, key := split(c.Key)
@@ -97,11 +111,31 @@ func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 			err = &MergeError{conflicts}
 		}
 		return err
+	}
+	err = m.db.Update(func(tx *cow.Tx) error {
+		err := m.BatchIn(tx, apply)
+		if err == nil && unchanged != nil && !batch.differs(before) { // with what the Batch has evicted
+			err = unchanged
+		}
+		return err
 	})
 	if err != nil {
 		return Snapshot{}, err
 	}
 	return kept, nil
+}
+
+// differs reports whether the Batch shows other entries than what it had before: what has
+// expired, nobody sees.
+func (b *Batch) differs(before *snapshot.Map[string, *entry]) bool {
+	for c := range b.entries.Map().Diff(before) {
+		old, _ := c.Old()
+		next, _ := c.New()
+		if old != nil && !old.expired(b.now) || next != nil && !next.expired(b.now) {
+			return true
+		}
+	}
+	return false
 }
 
 // merged returns the row of an Entry that resolve has returned.
@@ -110,16 +144,20 @@ func (b *Batch) merged(name string, e Entry) *entry {
 		return e.row
 	}
 	next := e.row.next()
-	next.value = e.Value
+	next.set(e.Value)
 	b.complete(next)
 	return next
 }
 
 // Undo makes undone what the update did that published a version, as one more version:
-// with the revision that a write returned, that write. What was written since to the same
-// entries is a conflict: a *MergeError, and nothing happens. What was swept by the way, since it
-// had expired, stays away, and what spaces are configured to stays. It needs both that version and the one
-// before it, which Retain keeps; otherwise it returns ErrCompacted.
+// with the revision that a write returned, that write, and with the version of an Undo, that
+// Undo. What was written since to the same entries is a conflict: a *MergeError, and nothing
+// happens. Where nothing is left to do it returns ErrNothingToUndo, and nothing happens: of a
+// version that is undone already, also if two do it at once, and of one that changed no entry.
+// What was swept by the way, since it had expired, stays away, and what spaces are configured to
+// stays. It needs both that version and the one before it, which Retain keeps; otherwise it
+// returns ErrCompacted. No update made version 0, and none yet one to come: these are
+// ErrUnpublished.
 func (m *Memory) Undo(version uint64) error {
 	if version == 0 {
 		return fmt.Errorf("memory: version 0: %w: no update made it", ErrUnpublished)
@@ -145,7 +183,7 @@ func (m *Memory) Undo(version uint64) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.Merge(after, before, nil)
+	_, err = m.merge(after, before, nil, fmt.Errorf("memory: version %d: %w: it changed no entry, or that is undone already", version, ErrNothingToUndo))
 	return err
 }
 

@@ -73,7 +73,6 @@ func TestUndoOfOneWrite(t *testing.T) {
 	v, _ := s.Get("k")
 	require.EqualValues(t, 1, v.Int())
 	require.Equal(t, []string{"k", "other"}, keys(s.Load()))
-	require.NoError(t, m.Undo(rev), "it is as it was before")
 	require.NoError(t, errOf(s.Put("k", 5)))
 	require.ErrorIs(t, m.Undo(rev), memory.ErrConflict)
 	require.ErrorIs(t, m.Undo(99), memory.ErrUnpublished)

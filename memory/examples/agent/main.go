@@ -111,16 +111,7 @@ func (a *Agent) Undo(version uint64) error {
 	if version == 0 {
 		return nil
 	}
-	after, err := a.memory.At(version)
-	if err != nil {
-		return err
-	}
-	before, err := a.memory.At(version - 1)
-	if err != nil {
-		return err
-	}
-	_, err = a.memory.Merge(after, before, nil)
-	return err
+	return a.memory.Undo(version)
 }
 
 // Recall returns the facts that fit a question best, by words and by vector, of those
