@@ -73,6 +73,28 @@
 //   - run code of its own in a reader, but for its method Clone in [Value.Any] and
 //     [As]. A Clone must not write to its receiver, and be safe for concurrent use.
 //
+// # What each verb keeps
+//
+// A vector says something about the value that it was put beside. So it stays beside an equal
+// value, and goes with another one: a search by it does not find what it does not describe. A
+// vector that was put before there was a value stays beside the first.
+//
+//	                    value         vector        metadata      expiry
+//	Put, Insert, SetIf  set           if the same   kept          set, as the space says
+//	Modify, Upsert      set           if the same   kept          kept; set where there was no value
+//	PutItem             set           set or gone   set or gone   set, by the TTL or as the space says
+//	PutVector           kept          set           set or gone   kept; set where there was no entry
+//	DeleteVector        kept          gone          gone          kept
+//	Import, Restore     set or gone   set or gone   set or gone   set or gone
+//	Merge, Undo         the whole entry becomes that of one side
+//
+// "If the same" is: kept if the value is equal, or the first; gone if it is another.
+//
+// The text that SearchText searches is always that of the value. When an entry was created
+// stays, but for Import; when it was updated is now. An entry that a resolver of Merge gives
+// another value is as after Modify. In a Batch the verbs follow one another in the same way: put
+// a value and its vector by PutItem, or the vector after the value.
+//
 // # How it is made
 //
 // A Memory is tables of a [cow.DB]: its own, by [New], or that of an application, by [On].

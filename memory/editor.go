@@ -38,8 +38,10 @@ func (e *Editor) Entry(key string) (Entry, bool) {
 	return newEntry(key, row, rev), row != nil
 }
 
-// Put stores v, frozen, as the value of key. A vector and metadata stay as they
-// are. It expires as its space says, from now on.
+// Put stores v, frozen, as the value of key. Metadata stays as it is. A vector stays beside an
+// equal value, and beside the first; with another value it goes, since it is one of what was
+// there before: put the new one after the value, or both by PutItem. The entry expires as its
+// space says, from now on.
 func (e *Editor) Put(key string, v any) error {
 	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
@@ -56,11 +58,12 @@ func (e *Editor) Put(key string, v any) error {
 
 // value makes the value of d that of an entry.
 func (e *Editor) value(next *entry, d *draft) {
-	next.value = d.value
+	next.set(d.value)
 	e.b.settler.know(e.space, d.value, d.words)
 }
 
-// PutItem stores a whole entry under key, in place of what is there.
+// PutItem stores a whole entry under key, in place of what is there: what the Item does not
+// have, the entry has no more. When it was created stays.
 func (e *Editor) PutItem(key string, it Item) error {
 	d, err := e.b.m.prepare(e.space, key, it)
 	if err != nil {
@@ -94,7 +97,7 @@ func (e *Editor) Insert(key string, v any) error {
 
 // Modify calls f with the value of key and stores what it returns, or returns
 // its error as it is. It returns ErrNotFound if key has no value, and ErrModified if f
-// itself writes key. When it expires stays as it is.
+// itself writes key. When it expires stays as it is; vector and metadata are as after Put.
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	return e.Upsert(key, func(v Value) (any, error) {
 		if !v.Exists() {

@@ -34,6 +34,14 @@ type modelEntry struct {
 
 func (e *modelEntry) expired(now time.Time) bool { return !e.expires.IsZero() && !e.expires.After(now) }
 
+// set sets the value, and drops the vector of another one.
+func (e *modelEntry) set(v memory.Value) {
+	if e.value.Exists() && !memory.Equal(e.value, v) {
+		e.vector = nil
+	}
+	e.value = v
+}
+
 // A slot is where an entry is stored. A merge copies the id; all else makes
 // another.
 type slot struct {
@@ -226,7 +234,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		}
 	}
 	value, frozen, words := x.randomValue()
-	set := func() { next.value, next.words = frozen, words }
+	set := func() { next.set(frozen); next.words = words }
 	put := func() { expire(); set(); store() }
 
 	switch op := x.r.IntN(35); op {
@@ -823,7 +831,8 @@ func (x *modelTest) forkAndMerge() {
 					if e != nil {
 						next = *e
 					}
-					next.value, next.words, next.updated = value, []string{"gamma", "resolved"}, now
+					next.set(value)
+					next.words, next.updated = []string{"gamma", "resolved"}, now
 					return slot{&next, new(byte), rev, when[path+key]}
 				}
 				again := func(s slot) slot { return slot{s.modelEntry, new(byte), rev, s.used} }

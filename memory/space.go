@@ -151,12 +151,14 @@ func (s Space) count(f func(e *Editor) int) (n int, err error) {
 }
 
 // Put stores v, frozen, as the value of key, and returns the revision of that: the
-// version that it published. A vector and metadata stay as they are.
+// version that it published. Metadata stays as it is; a vector stays unless it was put beside
+// another value, see Editor.Put.
 func (s Space) Put(key string, v any) (rev uint64, err error) {
 	return s.ahead(key, v, func(e *Editor, v any) error { return e.Put(key, v) })
 }
 
-// PutItem stores a whole entry under key, in place of what is there.
+// PutItem stores a whole entry under key, in place of what is there: what the Item does not
+// have, the entry has no more.
 func (s Space) PutItem(key string, it Item) (rev uint64, err error) {
 	d, err := s.m.prepare(s.path, key, it)
 	if err != nil {

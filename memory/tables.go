@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
@@ -127,4 +128,13 @@ func (e *entry) next() *entry {
 		return &entry{created: unset, updated: unset}
 	}
 	return &entry{value: e.value, metadata: e.metadata, vector: e.vector, created: e.created, updated: unset, expires: e.expires}
+}
+
+// set sets the value of an entry that is not stored yet. A vector that another value had goes:
+// by it nobody must find v.
+func (e *entry) set(v Value) {
+	if e.vector != nil && e.value.Exists() && v.Exists() && !value.Equal(e.value, v) {
+		e.vector = nil
+	}
+	e.value = v
 }
