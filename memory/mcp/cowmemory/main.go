@@ -25,7 +25,7 @@ const usage = `Cowmemory serves a memory to agents over the Model Context Protoc
 	cowmemory [flags] export [-all]       write the graph as JSON Lines, or with -all everything
 	cowmemory [flags] import [-all] FILE  take the file of the reference memory server, or what export -all wrote
 	cowmemory [flags] check               read and verify the whole file
-	cowmemory [flags] compact             write the file anew: what was forgotten is gone from it
+	cowmemory [flags] compact             write the file anew, without what neither the memory nor its past has
 	cowmemory version
 
 Flags:

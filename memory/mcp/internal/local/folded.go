@@ -32,13 +32,6 @@ type foldedText struct {
 	name, text string // the text is that of name, type and observations
 }
 
-// clear forgets all texts.
-func (f *folded) clear() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.texts, f.bytes = nil, 0
-}
-
 // find returns the current snapshot, and the names of all entities in it, of the namespace
 // of a call, that have the folded query in one of their texts. They are in no order, and
 // some may have expired.

@@ -1,64 +1,138 @@
 package local_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/cow/bolt"
 	"github.com/cowstore/cowstore/memory/mcp/internal/local"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 )
 
-// What is forgotten is in no version, no result that is kept and, once the file was compacted,
-// nowhere in it.
-func TestForgetLeavesNoTrace(t *testing.T) {
-	const secret = "Xylophonium"
-	path := filepath.Join(t.TempDir(), "m.cow")
-	s, err := local.Open(path, local.Options{})
-	require.NoError(t, err)
-	create := store.Request{ID: "create", Op: "create_entities", Args: json.RawMessage(`{"entities":[{"name":"` + secret + `","entityType":"person","observations":["knows ` + secret + `"]},{"name":"Bob","entityType":"person","observations":[]}]}`)}
-	_, err = s.Do(t.Context(), create)
-	require.NoError(t, err)
-	do(t, s, "create_relations", `{"relations":[{"from":"Bob","to":"`+secret+`","relationType":"knows"}]}`)
-	old := as[remembered](t, do(t, s, "remember", `{"key":"k","text":"the word is `+secret+`"}`))
-	do(t, s, "remember", `{"key":"k","text":"the word was changed"}`)
-	do(t, s, "search_nodes", `{"query":"`+secret+`"}`)
-	do(t, s, "fork", `{"action":"create","name":"what if"}`)
+type forgotten struct {
+	Forgotten bool
+	Relations int
+	Revision  uint64
+	Message   string
+}
 
-	result := do(t, s, "forget", `{"entity":"`+secret+`"}`)
-	require.Contains(t, result, `"relations":1`)
-	require.Contains(t, result, `\"what if\"`)
-	do(t, s, "fork", `{"action":"drop","name":"what if"}`)
-	r := store.Request{ID: "forget", Op: "forget", Args: json.RawMessage(`{"key":"k"}`)}
-	for range 2 {
-		result, err := s.Do(t.Context(), r)
+// shown is all that clients see of a store: what recall has of notes and entities, and the
+// graph, in some namespaces.
+func shown(t *testing.T, s *local.Store) (all string) {
+	t.Helper()
+	for _, ns := range []string{"", "other"} {
+		all += do(t, s, "recall", fmt.Sprintf(`{"k":100,"namespace":%q}`, ns))
+		g, err := s.Do(t.Context(), store.Request{Namespace: ns, Op: "read_graph"})
 		require.NoError(t, err)
-		require.Contains(t, string(result), `"forgotten":true`, "sent again it has the same answer")
+		all += string(g)
 	}
-	require.Contains(t, do(t, s, "forget", `{"key":"k"}`), `"forgotten":false`)
-	refused(t, s, store.Gone, "undo", fmt.Sprintf(`{"revision":%d}`, old.Revision))
-	var e *store.Error
-	_, err = s.Do(t.Context(), create)
-	require.ErrorAs(t, err, &e, "it is not done again")
-	require.Equal(t, store.Gone, e.Code)
-	require.NotContains(t, state(t, s), secret)
-	require.Contains(t, state(t, s), "Bob")
-	require.NoError(t, s.Close())
+	return regexp.MustCompile(`"revision":\d+`).ReplaceAllString(all, "") // those of undone writes are new
+}
 
-	require.NoError(t, bolt.Compact(path))
-	raw, err := os.ReadFile(path)
+// Forget removes one thing. It is a write, with a revision by which it is undone; the past of
+// all else stays.
+func TestForgetIsUndone(t *testing.T) {
+	for args, want := range map[string]forgotten{
+		`{"key":"k"}`:                                  {Forgotten: true},
+		`{"key":"k","space":["a","b"]}`:                {Forgotten: true},
+		`{"key":"k","namespace":"other"}`:              {Forgotten: true},
+		`{"entity":"Alice"}`:                           {Forgotten: true, Relations: 3},
+		`{"entity":"Bob"}`:                             {Forgotten: true, Relations: 1},
+		`{"entity":"Carol"}`:                           {Forgotten: true},
+		`{"entity":"only in relations"}`:               {Forgotten: true, Relations: 1},
+		`{"entity":"Alice","namespace":"other"}`:       {Forgotten: true},
+		`{"key":"vector"}`:                             {Forgotten: true},
+		`{"key":"expires"}`:                            {Forgotten: true},
+		`{"key":"expires","space":[],"fork":""}`:       {Forgotten: true},
+		`{"key":"k","space":["a","b"],"namespace":""}`: {Forgotten: true},
+	} {
+		s := filled(t)
+		do(t, s, "create_entities", `{"entities":[{"name":"Carol","entityType":"x","observations":[]}]}`)
+		do(t, s, "create_relations", `{"relations":[{"from":"Alice","to":"Alice","relationType":"is"},{"from":"Acme Corp","to":"only in relations","relationType":"r"}]}`)
+		_, err := s.Do(t.Context(), store.Request{Namespace: "other", Op: "create_entities", Args: json.RawMessage(family)})
+		require.NoError(t, err)
+		for _, where := range []string{``, `"space":["a"],`, `"space":["a","b"],`, `"namespace":"other",`} {
+			do(t, s, "remember", `{`+where+`"key":"k","text":"one","tags":["t"],"metadata":{"m":1}}`)
+			do(t, s, "remember", `{`+where+`"key":"k","text":"two"}`)
+		}
+		do(t, s, "remember", `{"key":"vector","text":"v","vector":[1,2],"space":[]}`)
+		do(t, s, "remember", `{"key":"expires","text":"soon","ttl_seconds":100000}`)
+		mine := as[remembered](t, do(t, s, "remember", `{"key":"mine","text":"written before","namespace":"other"}`))
+		before := shown(t, s)
+		_, _, stats := s.Inspect()
+
+		r := store.Request{ID: "forget", Op: "forget", Args: json.RawMessage(args)}
+		done, err := s.Do(t.Context(), r)
+		require.NoError(t, err)
+		f := as[forgotten](t, string(done))
+		require.NotEmpty(t, f.Message)
+		require.Equal(t, stats.Commits+1, f.Revision)
+		f.Message, f.Revision = "", 0
+		require.Equal(t, want, f, args)
+		require.NotEqual(t, before, shown(t, s), args)
+		again, err := s.Do(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, string(done), string(again), "sent again it has the same answer")
+		require.Contains(t, do(t, s, "forget", args), `"forgotten":false`)
+
+		var in struct{ Namespace string }
+		require.NoError(t, json.Unmarshal([]byte(args), &in))
+		undo := func(rev uint64, ns string) string {
+			return do(t, s, "undo", fmt.Sprintf(`{"revision":%d,"namespace":%q}`, rev, ns))
+		}
+		undone := as[remembered](t, undo(stats.Commits+1, in.Namespace))
+		require.Equal(t, before, shown(t, s), args)
+		undo(undone.Revision, in.Namespace)
+		require.Contains(t, do(t, s, "forget", args), `"forgotten":false`, "the undo was undone")
+		undo(mine.Revision, "other") // and the past of others is there
+	}
+}
+
+// What is not there cannot be forgotten: nothing changes, and the past stays.
+func TestForgetOfWhatIsNotThere(t *testing.T) {
+	s := filled(t)
+	create := store.Request{ID: "create", Op: "create_entities", Args: json.RawMessage(`{"entities":[{"name":"Eve","entityType":"x","observations":[]}]}`)}
+	made, err := s.Do(t.Context(), create)
 	require.NoError(t, err)
-	require.False(t, bytes.Contains(raw, []byte(secret)))
-	s = open(t, path, local.Options{})
-	require.Equal(t, []string{"Bob"}, as[graph](t, do(t, s, "read_graph", ``)).names())
+	do(t, s, "remember", `{"key":"k","text":"right","namespace":"alice"}`)
+	wrong := as[remembered](t, do(t, s, "remember", `{"key":"k","text":"wrong","namespace":"alice"}`))
+	before := state(t, s)
+	for _, args := range []string{
+		`{"key":"typo"}`, `{"key":""}`, `{"key":"k"}`, `{"key":"k","namespace":"bob"}`, `{"key":"k","namespace":"alice","space":["a"]}`,
+		`{"key":"Alice"}`, `{"entity":"k","namespace":"alice"}`, `{"entity":"alice"}`, `{"entity":""}`, `{"entity":"Alice","namespace":"bob"}`,
+	} {
+		require.Contains(t, do(t, s, "forget", args), `"forgotten":false`, args)
+		require.NotContains(t, do(t, s, "forget", args), `"revision"`, args)
+	}
+	refused(t, s, store.Invalid, "forget", `{}`)
+	refused(t, s, store.Invalid, "forget", `{"key":"k","entity":"Alice"}`)
+	require.Equal(t, before, state(t, s))
+	again, err := s.Do(t.Context(), create)
+	require.NoError(t, err)
+	require.Equal(t, string(made), string(again), "results are kept")
+	do(t, s, "undo", fmt.Sprintf(`{"revision":%d,"namespace":"alice"}`, wrong.Revision))
+	require.Equal(t, "right", as[hits](t, do(t, s, "recall", `{"key":"k","namespace":"alice"}`)).Hits[0].Text)
+}
+
+// In a fork there is no revision to undo, only the fork to drop.
+func TestForgetInAFork(t *testing.T) {
+	s := filled(t)
+	do(t, s, "fork", `{"action":"create","name":"f"}`)
+	before := do(t, s, "read_graph", ``)
+	f := as[forgotten](t, do(t, s, "forget", `{"entity":"Alice","fork":"f"}`))
+	require.True(t, f.Forgotten)
+	require.Zero(t, f.Revision)
+	require.Contains(t, f.Message, "drop the fork")
+	require.Equal(t, before, do(t, s, "read_graph", ``))
+	do(t, s, "fork", `{"action":"merge","name":"f"}`)
+	require.Equal(t, []string{"Bob", "Acme Corp"}, as[graph](t, do(t, s, "read_graph", ``)).names())
+	_, _, stats := s.Inspect()
+	do(t, s, "undo", fmt.Sprintf(`{"revision":%d}`, stats.Commits))
+	require.Equal(t, before, do(t, s, "read_graph", ``))
 }
 
 func TestChangesTellWhatNamespacesChanged(t *testing.T) {
@@ -92,8 +166,7 @@ func TestChangesTellWhatNamespacesChanged(t *testing.T) {
 			ended <- err
 		}
 	}()
-	time.Sleep(tick)
-	require.NoError(t, s.Close())
+	require.NoError(t, s.Close()) // before the iteration has begun, or while it waits
 	require.ErrorIs(t, <-ended, store.ErrClosed)
 }
 

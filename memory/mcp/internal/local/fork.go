@@ -131,24 +131,6 @@ func (c *call) forkNamed(name string) (*fork, error) {
 	return f, nil
 }
 
-// forksAmong returns the names of the forks whose Memory is in the list, with the namespace
-// where that is another.
-func (c *call) forksAmong(list []*memory.Memory) (names []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for name, f := range c.forks {
-		if slices.Contains(list, f.m) {
-			text := fmt.Sprintf("%q", name.name)
-			if name.namespace != c.Namespace {
-				text += fmt.Sprintf(" of namespace %q", name.namespace)
-			}
-			names = append(names, text)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // changes returns what a fork has changed in a namespace.
 func (f *fork) changes(ns string) (swaps []swap) {
 	now := f.m.Load()

@@ -14,7 +14,7 @@ type receipt struct {
 	Age       uint64 // the version that did it, which no other receipt has
 	Namespace string
 	Result    string
-	Erased    bool // the result is gone, since something was forgotten
+	Erased    bool // the result is gone; files of earlier versions have such, whose forget erased results
 
 	Bytes int64 // of all results: in the row "" alone
 }
@@ -34,7 +34,7 @@ func receiptAge(r receipt, add func(uint64)) {
 // result returns what came of a request.
 func (r receipt) result() (json.RawMessage, error) {
 	if r.Erased {
-		return nil, store.Errorf(store.Gone, "this was done; its result is gone, since something was forgotten since")
+		return nil, store.Errorf(store.Gone, "this was done; its result is no longer kept")
 	}
 	return json.RawMessage(r.Result), nil
 }
@@ -68,27 +68,6 @@ func (l *line) keep(e *cow.Editor[string, receipt], id string, r receipt) {
 	}
 	for _, id := range old {
 		e.Delete(id)
-	}
-	e.Set("", sum)
-}
-
-// erase removes the results of a namespace, since they may tell what is to be forgotten, but
-// not that of one request.
-func (l *line) erase(e *cow.Editor[string, receipt], namespace, but string) {
-	tell := make(map[string]receipt)
-	for id, r := range e.All() {
-		if r.Age != 0 && r.Namespace == namespace && !r.Erased && id != but {
-			tell[id] = r
-		}
-	}
-	if len(tell) == 0 {
-		return
-	}
-	sum, _ := e.Get("")
-	for id, r := range tell {
-		sum.Bytes -= int64(len(r.Result))
-		r.Result, r.Erased = "", true
-		e.Set(id, r)
 	}
 	e.Set("", sum)
 }
