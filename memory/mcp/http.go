@@ -32,8 +32,8 @@ const (
 var maxSessions = 10_000
 
 // Handler returns what serves clients over streamable HTTP, at any path. It wants the
-// token, if there is one, refuses requests that a browser makes for another site, and more
-// of one address than Options.Rate says. TLS is for whoever serves it.
+// token, if there is one, refuses requests that a browser makes for another site, those with
+// a header Cowmemory-… that it does not know, and more of one address than Options.Rate says. TLS is for whoever serves it.
 func (s *Server) Handler() http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		server, err := s.server(s.namespaceOf(r))
@@ -58,6 +58,8 @@ func (s *Server) Handler() http.Handler {
 		case s.o.Token != "" && !bears(r, want):
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			http.Error(w, "a token is needed", http.StatusUnauthorized)
+		case unknownHeader(r) != "":
+			http.Error(w, fmt.Sprintf("there is no header %.100q: there is %s", unknownHeader(r), NamespaceHeader), http.StatusBadRequest)
 		default:
 			if r.Method == http.MethodPost {
 				r.Body = newTimely(w, r.Body)
@@ -105,6 +107,17 @@ func (s *Server) sessions() (n int) {
 		}
 	}
 	return n
+}
+
+// unknownHeader returns a header that looks like one of this server and is not, or "": a
+// misspelled one would mean another namespace.
+func unknownHeader(r *http.Request) string {
+	for name := range r.Header {
+		if strings.HasPrefix(name, "Cowmemory-") && name != NamespaceHeader {
+			return name
+		}
+	}
+	return ""
 }
 
 func (s *Server) namespaceOf(r *http.Request) string {

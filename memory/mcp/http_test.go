@@ -79,18 +79,27 @@ func TestHTTPIsNotForOtherSites(t *testing.T) {
 }
 
 func TestHTTPHasLimits(t *testing.T) {
-	s := open(t, "", mcp.Options{Rate: 1})
-	web := httptest.NewServer(s.Handler())
+	web := httptest.NewServer(open(t, "", mcp.Options{}).Handler())
 	t.Cleanup(web.Close)
 	require.Equal(t, http.StatusRequestEntityTooLarge, post(t, client(), web.URL, "", `{"x":"`+strings.Repeat("x", 10<<20)+`"}`))
 	require.Equal(t, http.StatusBadRequest, post(t, client(), web.URL, "", "nonsense"))
-	refused := 0
-	for range 50 {
-		if post(t, client(), web.URL, "", initialize) == http.StatusTooManyRequests {
-			refused++
-		}
+
+	slow := httptest.NewServer(open(t, "", mcp.Options{Rate: 1e-6}).Handler()) // one, and the next days later
+	t.Cleanup(slow.Close)
+	require.Equal(t, http.StatusOK, post(t, client(), slow.URL, "", initialize))
+	require.Equal(t, http.StatusTooManyRequests, post(t, client(), slow.URL, "", initialize))
+}
+
+// A misspelled header would mean another namespace.
+func TestHTTPKnowsItsHeaders(t *testing.T) {
+	web := httptest.NewServer(open(t, "", mcp.Options{}).Handler())
+	t.Cleanup(web.Close)
+	for _, header := range []string{"Cowmemory-Namespaces", "cowmemory-name-space", "Cowmemory-", "Cowmemory-Token"} {
+		require.Equal(t, http.StatusBadRequest, post(t, client(header, "ada"), web.URL, "", initialize), header)
 	}
-	require.Positive(t, refused)
+	for _, header := range []string{"cowmemory-namespace", "COWMEMORY-NAMESPACE", "X-Cowmemory-Other"} {
+		require.Equal(t, http.StatusOK, post(t, client(header, "ada"), web.URL, "", initialize), header)
+	}
 }
 
 func TestHTTPClientsHaveNamespaces(t *testing.T) {

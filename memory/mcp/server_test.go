@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -191,6 +192,12 @@ func TestToolsAreDescribed(t *testing.T) {
 		require.NotEmpty(t, tool.Description)
 		require.NotNil(t, tool.OutputSchema)
 		require.False(t, *tool.Annotations.OpenWorldHint)
+		others, ok := tool.InputSchema.(map[string]any)["additionalProperties"]
+		if slices.Contains([]string{"remember", "recall", "forget", "history", "changes", "undo", "fork"}, tool.Name) {
+			require.Equal(t, false, others, tool.Name)
+		} else {
+			require.False(t, ok, "%s is as the reference has it", tool.Name)
+		}
 	}
 	for name, required := range map[string][]any{
 		"create_entities": {"entities"}, "create_relations": {"relations"}, "add_observations": {"observations"},

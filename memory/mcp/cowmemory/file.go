@@ -11,7 +11,9 @@ import (
 	"strconv"
 
 	"github.com/cowstore/cowstore/cow/bolt"
+	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/mcp/internal/local"
+	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 )
 
 // The commands that have a file to themselves: no server may have it.
@@ -90,14 +92,7 @@ func (c *config) imports(ctx context.Context, args []string) error {
 		return err
 	}
 	if len(rest) != 1 {
-		return errors.New("import one file, or - for the standard input")
-	}
-	path, err := c.path()
-	if err == nil && path == "" {
-		err = errors.New("-memory is for a server")
-	}
-	if err != nil {
-		return err
+		return errors.New("import one file, or - for the standard input; -all goes before it")
 	}
 	from := c.in
 	if rest[0] != "-" {
@@ -107,19 +102,55 @@ func (c *config) imports(ctx context.Context, args []string) error {
 		}
 		defer f.Close()
 		from = f
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a directory: name the file in it", rest[0])
+		}
+	}
+	// The form goes first: what is of another one makes no file and no folder.
+	in := bufio.NewReaderSize(from, 64<<10)
+	head, err := in.Peek(64 << 10)
+	if err == nil || err == io.EOF {
+		err = local.CheckForm(head, all)
+	}
+	if err != nil {
+		return wrongForm(rest[0], err)
+	}
+	path, err := c.path()
+	if err == nil && path == "" {
+		err = errors.New("-memory is for a server")
+	}
+	if err != nil {
+		return err
 	}
 	return c.with(path, func(s *local.Store) error {
 		if all {
-			n, err := s.ImportAll(bufio.NewReader(from))
+			n, err := s.ImportAll(in)
+			if err != nil && n > 0 {
+				return fmt.Errorf("import %s: after %d lines, which are imported: %w", rest[0], n, err)
+			}
+			if err != nil {
+				return wrongForm(rest[0], err)
+			}
 			fmt.Fprintf(c.out, "%d lines\n", n)
-			return err
+			return nil
 		}
-		n, err := s.Import(ctx, c.namespace, from, func(lines int) { c.log.Info("importing", "lines", lines) })
-		if err == nil {
-			fmt.Fprintf(c.out, "%d entities and %d relations are new; %d were there already\n", n.Entities, n.Relations, n.Known)
+		n, err := s.Import(ctx, c.namespace, in, func(lines int) { c.log.Info("importing", "lines", lines) })
+		if err != nil {
+			return wrongForm(rest[0], err)
 		}
-		return err
+		fmt.Fprintf(c.out, "%d entities and %d relations are new; %d were there already\n", n.Entities, n.Relations, n.Known)
+		return nil
 	})
+}
+
+// wrongForm returns the error of an import with what an import takes, where it may be that the
+// file is not of that.
+func wrongForm(name string, err error) error {
+	var known *store.Error
+	if errors.As(err, &known) && known.Code == store.Invalid || errors.Is(err, memory.ErrMalformed) {
+		return fmt.Errorf("import %s: %w; import takes a file of the reference server or of `export`, and with -all one of `export -all`", name, err)
+	}
+	return fmt.Errorf("import %s: %w", name, err)
 }
 
 func (c *config) check(context.Context, []string) error {
@@ -159,6 +190,8 @@ func allFlag(command string, stderr io.Writer, args []string) (all bool, rest []
 	f := flag.NewFlagSet(command, flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.BoolVar(&all, "all", false, "everything, of all namespaces, in the Memory's own format")
-	err = f.Parse(args)
-	return all, f.Args(), err
+	if err := f.Parse(args); err != nil {
+		return false, nil, fmt.Errorf("%s: %w; it has the flag -all, and all others go before it", command, err)
+	}
+	return all, f.Args(), nil
 }

@@ -12,6 +12,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime"
+	"strings"
 	"syscall"
 
 	mcp "github.com/cowstore/cowstore/memory/mcp"
@@ -79,6 +81,9 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 		}
 		return fmt.Errorf("%w; -h shows what there is", err)
 	}
+	if err := checkEnvironment(os.Environ()); err != nil {
+		return err
+	}
 	if c.most < 1 || c.most > 1<<30 {
 		return fmt.Errorf("-most %d: it is from 1 to %d", c.most, 1<<30)
 	}
@@ -102,6 +107,19 @@ func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer
 		return fmt.Errorf("%s takes no arguments, and there is %q: flags go before it", command, rest[0])
 	}
 	return do(ctx, rest)
+}
+
+// checkEnvironment returns an error for a variable that looks like one of cowmemory, and is not:
+// a misspelled token would be none.
+func checkEnvironment(variables []string) error {
+	for _, v := range variables {
+		name, _, _ := strings.Cut(v, "=")
+		known := func(k string) bool { return name == k || runtime.GOOS == "windows" && strings.EqualFold(name, k) }
+		if strings.HasPrefix(strings.ToUpper(name), "COWMEMORY_") && !known(tokenVariable) && !known(keyVariable) {
+			return fmt.Errorf("there is no variable %s; there are %s and %s", name, tokenVariable, keyVariable)
+		}
+	}
+	return nil
 }
 
 func (c *config) version(context.Context, []string) error {

@@ -20,7 +20,7 @@ import (
 )
 
 // The tests are the command, too.
-const child = "COWMEMORY_TEST_CHILD"
+const child = "TEST_CHILD_OF_COWMEMORY"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {

@@ -299,3 +299,25 @@ func TestForks(t *testing.T) {
 	refused(t, s, store.Invalid, "fork", `{"action":"create"}`)
 	refused(t, s, store.Invalid, "fork", `{"action":"explode"}`)
 }
+
+// An argument that is not known is no smaller mistake for being left out of account: nothing is
+// done, and the error says what there is.
+func TestUnknownArgumentsDoNothing(t *testing.T) {
+	s := filled(t)
+	do(t, s, "remember", `{"key":"k","text":"x"}`)
+	do(t, s, "fork", `{"action":"create","name":"f"}`)
+	for op, args := range map[string]string{
+		"remember": `{"key":"k","text":"secret","ttl":"1s"}`,
+		"recall":   `{"query":"x","metadata":{"a":1}}`,
+		"forget":   `{"key":"k","folder":["a"]}`,
+		"history":  `{"key":"k","fork":"f"}`,
+		"changes":  `{"since":"x"}`,
+		"undo":     `{"revision":1,"version":1}`,
+		"fork":     `{"action":"drop","name":"f","fork":"g"}`,
+	} {
+		message := refused(t, s, store.Invalid, op, args)
+		require.Contains(t, message, op+": there is no argument ")
+		require.Contains(t, message, `"namespace"`)
+	}
+	do(t, s, "remember", `{"key":"k","text":"draft","fork":"f"}`) // which is still there
+}

@@ -35,7 +35,8 @@ type Imported struct {
 const importBatch = 2000 // lines in one update
 
 // Import takes the file of the reference server, JSON Lines of entities and relations, into
-// a namespace. A file with an error is not imported at all: the error says which line. What
+// a namespace. A file with an error, or without any, is not imported at all: the error says
+// which line. What
 // is there already is skipped and counted. It writes in batches, and calls progress after
 // each, if that is not nil, with the number of lines that are done; after an error in
 // between, those are imported.
@@ -124,6 +125,9 @@ func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 		}
 		return nil, fmt.Errorf("line %d: %w", n, err)
 	}
+	if len(items) == 0 {
+		return nil, errNothing
+	}
 	return items, nil
 }
 
@@ -151,6 +155,9 @@ func readLine(text []byte) (it fileItem, ok bool, err error) {
 		it.relation = relation{From: *l.From, To: *l.To, Type: *l.RelationType}
 		return it, true, it.relation.check()
 	}
+	if is, _ := formOf(text); is == memoryForm {
+		return it, false, errMemoryForm
+	}
 	return it, false, nil
 }
 
@@ -177,9 +184,13 @@ func (s *Store) Export(namespace string, w io.Writer) error {
 func (s *Store) ExportAll(w io.Writer) error { return s.m.Load().Export(w) }
 
 // ImportAll takes what ExportAll has written, in place of what is there under the same keys,
-// and returns how many lines there were.
+// and returns how many lines there were. A file with a malformed line, or without any, is not
+// imported at all.
 func (s *Store) ImportAll(r io.Reader) (int, error) {
 	n, err := s.m.Import(r)
+	if n == 0 && err == nil {
+		err = errNothing
+	}
 	s.survey()
 	return n, err
 }

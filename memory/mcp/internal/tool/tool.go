@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -68,8 +70,9 @@ func Get(name string) (*Tool, bool) {
 func (t *Tool) Writes() bool { return !t.Annotations.ReadOnlyHint }
 
 // Decode checks arguments against limits and the schema of the tool, and decodes them into
-// to. No arguments are an empty object; members that the schema does not know are ignored,
-// but one that differs from a known one in case alone is an error.
+// to. No arguments are an empty object. Members that the schema does not know are an error,
+// which names them and those that there are; where it allows others, as those of the reference
+// server's tools do, they are ignored, but for one that differs from a known one in case alone.
 func (t *Tool) Decode(args json.RawMessage, to any) error {
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
 		args = json.RawMessage("{}")
@@ -78,10 +81,11 @@ func (t *Tool) Decode(args json.RawMessage, to any) error {
 	if err := Unmarshal(args, &instance); err != nil {
 		return err
 	}
-	if err := t.input.Validate(instance); err != nil {
-		return fmt.Errorf("the arguments do not fit: %s", short(err))
+	// What is unknown goes first: the name of a required one may be misspelled.
+	if err := checkMembers("", t.InputSchema.(*jsonschema.Schema), instance); err != nil {
+		return err
 	}
-	if err := checkCase(t.InputSchema.(*jsonschema.Schema), instance); err != nil {
+	if err := t.input.Validate(instance); err != nil {
 		return fmt.Errorf("the arguments do not fit: %s", short(err))
 	}
 	if err := json.Unmarshal(args, to); err != nil {
@@ -90,36 +94,57 @@ func (t *Tool) Decode(args json.RawMessage, to any) error {
 	return nil
 }
 
-// checkCase returns an error for a member that the schema does not know, and thus has not
-// validated, but that would be decoded in the place of one that it knows: encoding/json
-// takes names whatever their case.
-func checkCase(s *jsonschema.Schema, v any) error {
+// checkMembers returns an error for members of a value at a place that the schema does not
+// know, where it allows no others, and for those that encoding/json would take for one that it
+// knows: that takes names whatever their case.
+func checkMembers(place string, s *jsonschema.Schema, v any) error {
 	switch v := v.(type) {
 	case []any:
-		for _, item := range v {
+		for i, item := range v {
 			if s.Items == nil {
 				break
 			}
-			if err := checkCase(s.Items, item); err != nil {
+			if err := checkMembers(fmt.Sprintf("%s[%d]", place, i), s.Items, item); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		for name, member := range v {
-			if of, ok := s.Properties[name]; ok {
-				if err := checkCase(of, member); err != nil {
-					return err
+		known := slices.Sorted(maps.Keys(s.Properties))
+		var unknown []string
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			of, ok := s.Properties[name]
+			if !ok {
+				if s.AdditionalProperties != nil || slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
+					unknown = append(unknown, name)
 				}
 				continue
 			}
-			for known := range s.Properties {
-				if strings.EqualFold(name, known) {
-					return fmt.Errorf("%q is not known; is it %q?", name, known)
-				}
+			if err := checkMembers(strings.TrimPrefix(place+"."+name, "."), of, v[name]); err != nil {
+				return err
 			}
+		}
+		if len(unknown) > 0 {
+			if place != "" {
+				place = " in " + place
+			}
+			return fmt.Errorf("there is no argument %s%s; there are %s", list(unknown), place, list(known))
 		}
 	}
 	return nil
+}
+
+// list returns names as a list for people.
+func list(names []string) string {
+	const most, length = 20, 100
+	var quoted []string
+	for i, name := range names {
+		if i == most {
+			quoted = append(quoted, fmt.Sprintf("%d more", len(names)-most))
+			break
+		}
+		quoted = append(quoted, fmt.Sprintf("%.*q", length, name))
+	}
+	return strings.Join(quoted, ", ")
 }
 
 // Unmarshal decodes a text that is not trusted.
