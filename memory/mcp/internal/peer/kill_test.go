@@ -12,6 +12,7 @@ import (
 	mrand "math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -227,11 +228,10 @@ func killSome(t *testing.T, rounds int) {
 		time.Sleep(mrand.N(60 * time.Millisecond))
 		victim := mrand.IntN(together)
 		if round%4 != 0 {
-			for i, p := range alive {
-				if owner, _ := p.told(); owner {
-					victim = i
-				}
-			}
+			require.Eventually(t, func() bool { // it tells so some time after it is
+				victim = slices.IndexFunc(alive, func(p *process) bool { owner, _ := p.told(); return owner })
+				return victim >= 0
+			}, time.Minute, time.Millisecond)
 		}
 		p := alive[victim]
 		if owner, _ := p.told(); owner {
