@@ -13,7 +13,7 @@ import (
 // The errors of a Store or DB with a sink, to be tested with errors.Is.
 var (
 	// ErrUnknownOutcome says that a context ended before it was known whether an
-	// update happened. It may still.
+	// update happened, or that the sink cannot find out. It may still.
 	ErrUnknownOutcome = errors.New("whether the update happened is not known yet")
 
 	// ErrClosed says that a DB was closed.

@@ -21,7 +21,8 @@
 // older than one asks for.
 //
 // An update whose error wraps cow.ErrUnknownOutcome may still happen: its context, or the DB,
-// ended before etcd had answered. Any other error says that it did not happen and will not.
+// ended before it was known, or etcd refused both to take it and to call it off. Any other
+// error says that it did not happen and will not: it can be made again.
 //
 // History, feeds, watches, indexes and forks work on each replica as in one process, and
 // a cursor of one is good on all. The past is not in etcd: a replica knows what it has seen
@@ -36,14 +37,17 @@
 //  2. The first proposals that wait make a group: as many as fit into one transaction
 //     of etcd. It ends before a row that it has already, since etcd takes a key once
 //     (send.go).
-//  3. The transaction writes the rows, the head and a receipt, if the head in etcd is still
-//     the one that the group was made from. Otherwise it does nothing. One is on its
-//     way at a time.
+//  3. The transaction writes the rows, the head and the replica's receipt, if the head in etcd
+//     is still the one that the group was made from, and the receipt the one before. Otherwise
+//     it does nothing. One is on its way at a time.
 //  4. The watch tells what happened in etcd, revision by revision. One that has this
 //     replica's group acknowledges it: the updates are published and return. Any other is
 //     published as it is; what was proposed is superseded, and the functions
 //     run again on the newer version (follow.go).
-//  5. If no answer comes, the same transaction is sent again, until the watch has told.
+//  5. If no answer comes, the same transaction is sent again, until the watch has told. If
+//     etcd refuses it, it is called off: the receipt is removed, if the head is still the same.
+//     Either that is answered, and it did not happen and never will, or the head has moved, and
+//     the watch tells (proof.go).
 //
 // A replica that has just replaced the head leaves the next turn to others, if there are any
 // (turns.go).
@@ -55,18 +59,35 @@
 // before them, and no other's are between. A head names its version, its replica and the
 // number of the group, so that no two are equal, not even after a backup was restored: of
 // a transaction that is sent many times at most one takes place, and when any other
-// head is there, none will.
+// head is there, or the receipt is not the one before, none will.
 //
-// The answer to a transaction decides nothing, because it may be missing; the order of the
-// watch does. A revision counts only as a whole: the receipt says how many rows each commit
+// The answer to a transaction decides nothing; the order of the watch does. A revision counts only as a whole: the receipt says how many rows each commit
 // has and which it removed, and what does not add up is loaded anew.
+//
+// # What an answer of etcd proves
+//
+//	succeeded                        it happened
+//	its guard did not hold           it did not, or an earlier request of the same did: the line tells
+//	no space                         nothing: etcd applies the transaction that crosses the quota, and
+//	                                 answers so; the next ones it does not apply
+//	timeouts, cancelled, stopped,    nothing: it may have happened, or happen later
+//	unavailable, any gRPC code
+//	too large, too many operations,  that this request did not happen; but the client, or a proxy, may
+//	too many requests, no permission have sent it before, and that one did
+//
+// So no error is taken for an answer. The comment in proof.go has the whole table, and where the
+// source of etcd says so.
 //
 // # Failures
 //
 //   - No answer, no leader, no connection: requests are repeated and reads go on. Updates wait,
 //     until their contexts end.
-//   - etcd refuses a transaction, for lack of space or of permission: its updates
-//     return that error. They did not happen.
+//   - etcd refuses a transaction, for lack of space or of permission: it is called off, and its
+//     updates return that error. They did not happen. As long as there is no space, or no permission,
+//     each update fails so, after one request and without waiting; reads go on. When there is space
+//     again, and the alarm is disarmed, the next update happens.
+//   - A user loses the permission to write while an update is on its way, so that it cannot be called
+//     off either: that update alone returns cow.ErrUnknownOutcome.
 //   - The watch ends: another begins after the last revision that is known. One that is silent
 //     while there is something new is given up: see Options.Check.
 //   - etcd has compacted what was missed: the contents are loaded and compared. The

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,19 @@ import (
 type fault struct {
 	name string
 	do   func(t *testing.T, c *cluster.Cluster, r *rand.Rand)
+}
+
+// lying is the fault that needs the liars of the clients.
+func lying(liars []*liar) fault {
+	return fault{"answers say anything", func(_ *testing.T, _ *cluster.Cluster, r *rand.Rand) {
+		for _, l := range liars {
+			l.lies.Store(true)
+		}
+		time.Sleep(time.Duration(500+r.IntN(1500)) * time.Millisecond)
+		for _, l := range liars {
+			l.lies.Store(false)
+		}
+	}}
 }
 
 func pause(r *rand.Rand) { time.Sleep(time.Duration(100+r.IntN(700)) * time.Millisecond) }
@@ -179,15 +193,22 @@ var faults = []fault{
 
 // Three members, three replicas and their writers, and faults.
 func TestChaos(t *testing.T) {
-	enough := func(faults int, version uint64) bool { return faults >= 10 }
+	enough := func(n int, version uint64) bool { return n >= len(faults)+1 }
 	if *long {
-		enough = func(faults int, version uint64) bool { return faults >= 120 && version >= 20_000 }
+		enough = func(n int, version uint64) bool { return n >= 120 && version >= 20_000 }
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	c := start(t, cluster.Options{Members: 3, Quota: quota})
-	ledgers := []*ledger{openLedger(t, client(t, c), quick), openLedger(t, client(t, c), quick), openLedger(t, client(t, c), quick)}
+	var liars []*liar
+	var ledgers []*ledger
+	for range 3 {
+		l := new(liar)
+		liars = append(liars, l)
+		ledgers = append(ledgers, openLedger(t, client(t, c, l.option()), quick))
+	}
+	faults := append(slices.Clone(faults), lying(liars))
 	h := &history{acked: make(map[string]bool), failed: make(map[string]error)}
 
 	stop := make(chan struct{})
@@ -220,8 +241,14 @@ func TestChaos(t *testing.T) {
 	}
 	close(stop)
 	writing.Wait()
-	t.Logf("%d faults", n)
-	h.verify(t, ledgers...)
+	lies := int64(0)
+	for _, l := range liars {
+		l.later.Wait()
+		lies += l.told.Load()
+	}
+	t.Logf("%d faults, %d lies", n, lies)
+	require.Positive(t, lies)
+	h.verify(t, openLedger(t, direct(t, c), quick), ledgers...)
 	end()
 	following.Wait()
 }

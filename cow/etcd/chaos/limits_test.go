@@ -256,10 +256,16 @@ func TestNoSpace(t *testing.T) {
 		_, err = s.table.Set("k", strings.Repeat(fmt.Sprint(n%10), 1<<20))
 	}
 	require.ErrorIs(t, err, rpctypes.ErrNoSpace)
+	require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
 	v, _ := s.table.Get("k")
 	require.Equal(t, fmt.Sprint((n-2)%10), v[:1], "what was refused did not happen")
 	require.True(t, s.replica.Status().Connected, "and the replica follows")
 	require.ErrorIs(t, s.replica.Status().Err, rpctypes.ErrNoSpace)
+	for range 10 { // with the alarm on, etcd takes what only removes: an update is called off at once
+		_, err = s.table.Set("k", "small")
+		require.ErrorIs(t, err, rpctypes.ErrNoSpace)
+		require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+	}
 
 	etcd := direct(t, c)
 	compact(t, etcd)
@@ -324,4 +330,17 @@ func TestUsers(t *testing.T) {
 	require.NoError(t, err)
 	v, _ := reader.table.Get("k")
 	require.Equal(t, "x", v)
+
+	// Who may no longer write cannot call off what it has sent, and sends nothing more.
+	admin = as("root")
+	_, err = admin.RoleRevokePermission(ctx, "writer", "texts/", clientv3.GetPrefixRangeEnd("texts/"))
+	require.NoError(t, err)
+	_, err = admin.RoleGrantPermission(ctx, "writer", "texts/", clientv3.GetPrefixRangeEnd("texts/"), clientv3.PermissionType(clientv3.PermRead))
+	require.NoError(t, err)
+	_, err = writer.table.Set("k", "y")
+	require.ErrorIs(t, err, rpctypes.ErrPermissionDenied)
+	require.ErrorIs(t, err, cow.ErrUnknownOutcome)
+	_, err = writer.table.Set("k", "y")
+	require.ErrorIs(t, err, rpctypes.ErrPermissionDenied)
+	require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/etcd"
@@ -35,9 +36,9 @@ func start(t testing.TB, o cluster.Options) *cluster.Cluster {
 }
 
 // client returns a client of all members, by their proxies.
-func client(t testing.TB, c *cluster.Cluster) *clientv3.Client {
+func client(t testing.TB, c *cluster.Cluster, o ...grpc.DialOption) *clientv3.Client {
 	t.Helper()
-	is, err := c.Client()
+	is, err := c.Client(o...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = is.Close() })
 	return is

@@ -23,6 +23,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 )
 
 // Options say what the members are like. The zero value is etcd's defaults, in one
@@ -173,12 +174,12 @@ func (c *Cluster) Close() error {
 }
 
 // Client returns a client of all members, by their proxies.
-func (c *Cluster) Client() (*clientv3.Client, error) {
+func (c *Cluster) Client(o ...grpc.DialOption) (*clientv3.Client, error) {
 	var all []string
 	for _, m := range c.Members {
 		all = append(all, m.Proxy.Endpoint())
 	}
-	return c.Members[0].client(all...)
+	return c.Members[0].client(all, o...)
 }
 
 // Leader returns the member that leads, or nil if nobody says so.
@@ -191,7 +192,7 @@ func (c *Cluster) Leader(ctx context.Context) *Member {
 	return nil
 }
 
-func (m *Member) client(endpoints ...string) (*clientv3.Client, error) {
+func (m *Member) client(endpoints []string, o ...grpc.DialOption) (*clientv3.Client, error) {
 	var with *tls.Config
 	if t := m.config.Options.TLS; t != nil {
 		with = t.Client
@@ -202,12 +203,13 @@ func (m *Member) client(endpoints ...string) (*clientv3.Client, error) {
 		DialTimeout:          5 * time.Second,
 		DialKeepAliveTime:    5 * time.Second,
 		DialKeepAliveTimeout: 2 * time.Second,
+		DialOptions:          o,
 		Logger:               zap.NewNop(),
 	})
 }
 
 // Direct returns a client of the member alone, not by its proxy.
-func (m *Member) Direct() (*clientv3.Client, error) { return m.client(m.config.Client) }
+func (m *Member) Direct() (*clientv3.Client, error) { return m.client([]string{m.config.Client}) }
 
 // Start starts the member, which must not run.
 func (m *Member) Start() error {
