@@ -115,7 +115,7 @@ func TestCrashStatesOfANewFile(t *testing.T) {
 			total.between(t, made, opened, 0)
 		}
 		require.NoError(t, s.add("k", 1, "first"))
-		require.Eventually(t, func() bool { return bolt.Queued(s.file) == 0 }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return bolt.Queued(s.file) == 0 }, time.Minute, time.Millisecond)
 		total.between(t, opened, read(), 1)
 		require.NoError(t, s.db.Close())
 	}

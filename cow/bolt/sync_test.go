@@ -148,7 +148,7 @@ func TestClose(t *testing.T) {
 // requireGoroutines requires that no more than n goroutines are left.
 func requireGoroutines(t *testing.T, n int) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > n; {
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > n; {
 		if time.Now().After(end) {
 			b := make([]byte, 1<<16)
 			t.Fatalf("goroutines are left:\n%s", b[:runtime.Stack(b, true)])
