@@ -135,8 +135,8 @@ func (db *DB) run(ctx context.Context, f func(tx *Tx) error) (uint64, error) {
 
 // Close ends what makes the DB durable or replicates it: updates that are under way
 // are acknowledged or fail, and later ones return an error that wraps ErrClosed.
-// Reads go on. Without a sink Close does nothing. Only the first call returns an
-// error of the sink. An update that closes its DB fails.
+// Reads go on. Without a sink Close does nothing. The sink is closed once: every call
+// returns when that is done, with the same result. An update that closes its DB fails.
 func (db *DB) Close() error {
 	if o := db.outbox.Load(); o != nil {
 		return db.close(o)

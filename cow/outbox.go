@@ -37,6 +37,9 @@ type outbox[P version[P]] struct {
 	closed      bool   // the sink is, and must not be called
 	attaching   bool   // an error of replace is one of Attach, and no failure
 
+	ended  chan struct{} // made when closed is set; closed when the sink has let go of everything
+	result error         // of Close, for whoever finds ended closed
+
 	// While holds is above 0 no update begins.
 	holds    int
 	released chan struct{} // closed when holds is 0 again; nil: nobody waits
@@ -282,25 +285,33 @@ func (l *line[P]) fail(o *outbox[P], err error) {
 	l.drop(o, false, failed)
 }
 
-// close makes later updates fail, and closes the sink.
+// close makes later updates fail, and closes the sink, or waits for the call that does.
 func (l *line[P]) close(o *outbox[P]) error {
 	l.mu.Lock()
 	first := !o.closed
-	o.closed = true
+	if first {
+		o.closed, o.ended, o.result = true, make(chan struct{}), errCloseEnded // unless the sink returns
+	}
 	if o.failed == nil {
 		o.failed = fmt.Errorf("cow: %w", ErrClosed)
 	}
+	ended := o.ended
 	l.mu.Unlock()
 	if !first {
-		return nil
+		<-ended
+		return o.result
 	}
 	defer func() { // after a panic too
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.drop(o, false, o.failed)
+		close(ended)
 	}()
-	return o.sink.Close() // which acknowledges what is outstanding, if it can
+	o.result = o.sink.Close() // which acknowledges what is outstanding, if it can
+	return o.result
 }
+
+var errCloseEnded = errors.New("cow: the sink panicked, or called runtime.Goexit, when it was closed")
 
 // hold keeps updates from beginning until release. The caller holds mu.
 func (o *outbox[P]) hold() { o.holds++ }

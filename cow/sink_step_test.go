@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -651,7 +652,7 @@ func TestClose(t *testing.T) {
 		first := c.begin(t, "a", 1)
 		require.ErrorIs(t, c.db.Close(), errTest)
 		require.ErrorIs(t, <-first, cow.ErrClosed)
-		require.NoError(t, c.db.Close())
+		require.ErrorIs(t, c.db.Close(), errTest)
 		require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
 		require.Equal(t, 1, closed)
 		require.Nil(t, c.db.Load())
@@ -686,6 +687,26 @@ func TestClose(t *testing.T) {
 		err = c.set("a", 1)
 		require.ErrorIs(t, err, errTest)
 		require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+	})
+	t.Run("every call returns when the sink has let go, with its result", func(t *testing.T) {
+		for _, result := range []error{nil, errTest} {
+			synctest.Test(t, func(t *testing.T) {
+				let, closed := make(chan struct{}), 0
+				c := newCounts().attach(t, cowtest.SinkOptions{Close: func() error { closed++; <-let; return result }})
+				results := make(chan error, 3)
+				for range cap(results) {
+					go func() { results <- c.db.Close() }()
+				}
+				synctest.Wait()
+				require.Empty(t, results, "it has returned before the sink")
+				close(let)
+				for range cap(results) {
+					require.Equal(t, result, <-results)
+				}
+				require.Equal(t, result, c.db.Close())
+				require.Equal(t, 1, closed)
+			})
+		}
 	})
 	t.Run("a DB that has failed is closed once", func(t *testing.T) {
 		for _, with := range []error{errTest, cow.ErrClosed} { // the latter of something else
@@ -735,7 +756,7 @@ func TestASinkThatPanicsWhenClosed(t *testing.T) {
 	first := c.begin(t, "a", 1)
 	require.Equal(t, "boom", panicOf(func() { _ = c.db.Close() }))
 	require.ErrorIs(t, <-first, cow.ErrClosed)
-	require.NoError(t, c.db.Close())
+	require.ErrorContains(t, c.db.Close(), "panicked", "it did not end as it should")
 }
 
 // A sink that sends what is not void sends nothing whose ground has gone.

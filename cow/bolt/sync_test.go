@@ -145,6 +145,23 @@ func TestClose(t *testing.T) {
 	requireGoroutines(t, before+2) // those of the shops that are open
 }
 
+// Whoever closes a DB may use its file when Close has returned, whoever else closes it.
+func TestCloseIsDoneWhenItReturns(t *testing.T) {
+	for range times(30, 300) {
+		path := temp(t)
+		s := open(t, path, bolt.Options{})
+		require.NoError(t, s.add("a", 1))
+		together(3, func(int) {
+			if err := s.db.Close(); err != nil {
+				t.Error(err)
+			}
+			if _, err := bolt.Check(path); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // requireGoroutines requires that no more than n goroutines are left.
 func requireGoroutines(t *testing.T, n int) {
 	t.Helper()
