@@ -3,8 +3,11 @@ package bolt
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/maphash"
 	"os"
+
+	"go.etcd.io/bbolt"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
@@ -34,6 +37,15 @@ func CreateAt(path, lineage string, base, tip uint64) error {
 	return b.name(path)
 }
 
+// Lock locks a file without a look at what bbolt reads when it opens.
+func Lock(path string) error {
+	f, err := lockFile(path, false)
+	if err != nil {
+		return err
+	}
+	return f.close()
+}
+
 // Pause makes what is written wait until release is called.
 func Pause(f *File) (release func()) {
 	tx, err := f.file.bolt.Begin(true)
@@ -42,6 +54,18 @@ func Pause(f *File) (release func()) {
 	}
 	return func() { _ = tx.Rollback() }
 }
+
+// Transact runs a transaction of a file that nothing else is written to meanwhile, as
+// it writes its own: it is looked at before and after if that is asked for.
+func Transact(f *File, looks bool, do func(tx *bbolt.Tx) error) error {
+	if looks {
+		return f.file.update(do)
+	}
+	return f.file.transact(do)
+}
+
+// Unwritten reports whether an error says that nothing was written.
+func Unwritten(err error) bool { return errors.As(err, new(unwritten)) }
 
 // Queued returns how many updates wait to be on disk.
 func Queued(f *File) int {

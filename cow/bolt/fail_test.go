@@ -68,24 +68,3 @@ func TestAWriteThatFails(t *testing.T) {
 		require.NoError(t, again.db.Close())
 	}
 }
-
-// A fault in the mapped file is an error.
-func TestAFileThatIsCutOffWhileItIsOpen(t *testing.T) {
-	for _, size := range []int64{0, 2 * 4096, 5 * 4096} {
-		before := runtime.NumGoroutine()
-		path := temp(t)
-		s := open(t, path, bolt.Options{})
-		for i := range 200 {
-			require.NoError(t, s.add(fmt.Sprint(i), i, "x", "y"))
-		}
-		want := s.now()
-		require.NoError(t, os.Truncate(path, size))
-		err := s.add("a", 1)
-		require.ErrorIs(t, err, bolt.ErrDamaged)
-		require.ErrorIs(t, s.add("a", 1), bolt.ErrDamaged)
-		require.Equal(t, want, s.now())
-		require.ErrorIs(t, s.db.Close(), bolt.ErrDamaged)
-		requireGoroutines(t, before)
-		require.Error(t, newShop().open(path, bolt.Options{}))
-	}
-}

@@ -7,9 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,12 +20,18 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// A file is a file that this process has locked, for itself unless it is only read.
+// A file is a file that this process has locked, for itself unless it is only read. But
+// for there, one goroutine uses it at a time.
 type file struct {
 	bolt  *bbolt.DB
 	under *os.File
 	path  string
-	stuck bool // bbolt panicked, and may hold its locks
+
+	is       os.FileInfo // which file it is
+	pageSize int
+	left     trace
+	size     atomic.Int64 // as it was left
+	stuck    bool         // bbolt panicked, and may hold its locks
 }
 
 // resolve returns where the file is, or is to be, that path leads to: what is made beside it,
@@ -92,7 +101,7 @@ func lockFile(path string, readOnly bool) (*file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() == 0 {
+	if info.Size() == 0 { // or no file, which opening may wait for
 		return nil, fmt.Errorf("%w: it is empty", ErrFormat)
 	}
 	f := &file{path: path}
@@ -103,40 +112,56 @@ func lockFile(path string, readOnly bool) (*file, error) {
 			FreelistType: bbolt.FreelistArrayType,
 			NoStatistics: true,
 			OpenFile: func(name string, flag int, mode os.FileMode) (_ *os.File, err error) {
-				f.under, err = os.OpenFile(name, flag&^os.O_CREATE, mode)
+				if f.under, err = os.OpenFile(name, flag&^os.O_CREATE, mode); err != nil {
+					return nil, err
+				}
+				// Or bbolt would make an empty file its own, and fault in one that is too short.
+				_, err = f.pages()
 				return f.under, err
 			},
 		})
 		return err
 	})
+	if f.bolt == nil && f.under != nil {
+		// bbolt lets go of the file, but not if it panicked. Then the mapping of a file that
+		// somebody cut off in this very moment stays, but not the lock.
+		unlock(f.under)
+		_ = f.under.Close()
+	}
 	switch {
 	case errors.Is(err, bbolterrors.ErrTimeout):
 		return nil, ErrLocked
-	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch):
-		if f, err := os.Open(path); err == nil {
-			defer f.Close()
-			if _, err := openPages(f, info.Size()); err != nil {
-				return nil, err
-			}
-		}
+	case errors.Is(err, bbolterrors.ErrInvalid), errors.Is(err, bbolterrors.ErrVersionMismatch), errors.Is(err, bbolterrors.ErrChecksum):
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	case err != nil:
 		return nil, err
 	}
-	// Compact may have put another file in its place before the lock was ours.
-	if is, err := os.Stat(path); err != nil || !os.SameFile(is, info) {
-		return nil, errors.Join(ErrLocked, f.close())
+	f.pageSize = f.bolt.Info().PageSize
+	if f.is, err = f.under.Stat(); err == nil {
+		err = f.look()
+	}
+	if errors.Is(err, ErrChanged) { // Compact has put another in its place before the lock was ours
+		err = ErrLocked
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-// pages returns the pages of the file as they are.
+// pages returns the pages of the file as they are, which another DB may be writing.
 func (f *file) pages() (*pages, error) {
-	info, err := f.under.Stat()
-	if err != nil {
-		return nil, err
+	for size := int64(-1); ; {
+		info, err := f.under.Stat()
+		if err != nil {
+			return nil, err
+		}
+		p, err := openPages(f.under, info.Size())
+		if err == nil || info.Size() <= size {
+			return p, err
+		}
+		size = info.Size() // it may have grown meanwhile
 	}
-	return openPages(f.under, info.Size())
 }
 
 // scan begins a scan.
@@ -148,8 +173,8 @@ func (f *file) scan(bad func(error) error) (*scan, error) {
 	return scanFile(f.under, info.Size(), bad)
 }
 
-// update runs a transaction.
-func (f *file) update(do func(tx *bbolt.Tx) error) error {
+// transact runs a transaction.
+func (f *file) transact(do func(tx *bbolt.Tx) error) error {
 	f.stuck = true // unless it returns
 	return guard(func() error {
 		err := f.bolt.Update(do)
@@ -158,10 +183,16 @@ func (f *file) update(do func(tx *bbolt.Tx) error) error {
 	})
 }
 
-// close unlocks the file.
+// close unlocks the file and lets go of its mapping, whatever has happened to bbolt.
 func (f *file) close() error {
 	if f.stuck {
-		return f.under.Close() // all but the mapping, which nothing reads any more
+		// Where bbolt panics it keeps the lock of the one that writes, for which its Close
+		// would wait. That is this goroutine, and there is no other way to get at the mapping.
+		if lock := reflect.ValueOf(f.bolt).Elem().FieldByName("rwlock"); lock.IsValid() && lock.Type() == reflect.TypeFor[sync.Mutex]() {
+			mu := (*sync.Mutex)(lock.Addr().UnsafePointer())
+			_ = mu.TryLock()
+			mu.Unlock()
+		}
 	}
 	return guard(f.bolt.Close)
 }

@@ -38,6 +38,9 @@ func TestMain(m *testing.M) {
 		agentsChild(args[1])
 	case "create":
 		createChild(args[1])
+	case "check":
+		_, err := bolt.Check(args[1])
+		fmt.Println(err)
 	default:
 		os.Exit(m.Run())
 	}
@@ -171,6 +174,13 @@ func runChild(t *testing.T, args string, kill time.Duration) (lines [][]string) 
 		require.NotEqual(t, "error", line[0], "%v", line)
 	}
 	return lines
+}
+
+func init() {
+	requireFree = func(t *testing.T, path string) {
+		t.Helper()
+		require.Equal(t, [][]string{{"<nil>"}}, runChild(t, "check "+path, 0), "in another process")
+	}
 }
 
 func number(t *testing.T, text string) int {

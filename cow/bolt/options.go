@@ -56,6 +56,11 @@ var (
 	// ErrFormat says that a file is not of this package, or of a newer version of it.
 	ErrFormat = errors.New("not a file that this version of cow/bolt can read")
 
+	// ErrChanged says that something else has replaced, removed, cut off or written to
+	// a file while a DB had it open, or that its path leads to it no more. The DB writes
+	// no more; see Open.
+	ErrChanged = errors.New("the file was changed by something else")
+
 	// ErrNotEmpty says that a DB has rows already and can take none from a file.
 	ErrNotEmpty = errors.New("the DB is not empty")
 )

@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type sink struct {
 	queue   []proposal // what is not on disk, the oldest first
 	bytes   int        // in queue
 	acked   int        // so many of queue are acknowledged: with Every
+	hurry   bool       // nothing is acknowledged before it is on disk: with Every
 	wanted  int        // so many in queue are a change; 0: any
 	oldest  uint64     // see Trim
 	closing bool
@@ -164,6 +166,10 @@ func (s *sink) write() {
 		}
 		begun := time.Now()
 		if s.err = s.writer.write(group, oldest); s.err != nil {
+			if errors.As(s.err, new(unwritten)) {
+				s.line.Fail(s.err)
+				break
+			}
 			// What was to say that the transaction is there may be on disk all the same.
 			s.line.Fail(door.Undecided{Err: s.err})
 			break
@@ -228,7 +234,7 @@ func (s *sink) next(last *gathering) ([]proposal, uint64) {
 			s.gather(last)
 			n = len(s.queue)
 		}
-		if s.closing || n > 0 && (s.sync == Always || n >= s.limit || s.bytes >= queueBytes || !time.Now().Before(now)) {
+		if s.closing || n > 0 && (s.sync == Always || s.hurry || n >= s.limit || s.bytes >= queueBytes || !time.Now().Before(now)) {
 			return s.queue[:n:n], s.oldest
 		}
 		s.await(context.Background(), now)
@@ -259,26 +265,34 @@ func (s *sink) drop(n int) int {
 		s.bytes -= p.bytes
 	}
 	s.queue = append([]proposal(nil), s.queue[n:]...)
-	s.acked = max(0, s.acked-n)
+	s.acked, s.hurry = max(0, s.acked-n), false
 	s.change()
 	return len(s.queue)
 }
 
 // acknowledge acknowledges proposals before they are on disk, unless others wait for
-// that for too long.
+// that for too long, or the file is not where it was: then the next transaction finds
+// out, at once.
 func (s *sink) acknowledge() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.ended {
 		n := len(s.queue)
-		if n == s.acked || time.Since(s.queue[0].at) >= time.Duration(s.sync) {
+		if n == s.acked || s.hurry || time.Since(s.queue[0].at) >= time.Duration(s.sync) {
 			s.await(context.Background(), time.Time{})
 			continue
 		}
 		s.acked = n
 		version := s.queue[n-1].Version
 		s.mu.Unlock()
-		s.line.Ack(version)
+		_, err := s.writer.file.there()
+		if err == nil {
+			s.line.Ack(version)
+		}
 		s.mu.Lock()
+		if err != nil {
+			s.acked, s.hurry = 0, true
+			s.change()
+		}
 	}
 }
