@@ -77,6 +77,16 @@ func (d *tableDef[K, V]) rows(table int, s *Snapshot) iter.Seq2[door.Row, error]
 	}
 }
 
+func (d *tableDef[K, V]) lost(table int, s, later *Snapshot) iter.Seq2[door.Row, error] {
+	return func(yield func(door.Row, error) bool) {
+		for c := range d.in(later).Diff(d.in(s)) {
+			if was, _ := c.Rows(); was != (Row[K, V]{}) && !yield(d.encodeRow(table, was, was.Revision())) {
+				return
+			}
+		}
+	}
+}
+
 // decode returns the key of a row, and its value unless it is removed.
 func (d *tableDef[K, V]) decode(row door.Row) (key K, v V, err error) {
 	if key, err = d.keys.Decode(row.Key); err != nil {
@@ -109,7 +119,8 @@ type tableRestorer[K comparable, V any] struct {
 	def   *tableDef[K, V]
 	e     *Editor[K, V]
 	base  *Map[K, V]
-	seen  map[K]struct{} // nil: the table was empty
+	seen  map[K]struct{} // nil: the table was empty, or what it has stays
+	more  bool           // what it has stays, unless it is removed
 	next  []door.Row     // of the next part
 	parts []*restoredPart[K, V]
 
@@ -123,10 +134,10 @@ type restoredPart[K comparable, V any] struct {
 	err  error
 }
 
-func (d *tableDef[K, V]) restore(tx *Tx) restorer {
-	r := &tableRestorer[K, V]{def: d, e: d.edit(tx), base: d.in(tx.base)}
+func (d *tableDef[K, V]) restore(tx *Tx, more bool) restorer {
+	r := &tableRestorer[K, V]{def: d, e: d.edit(tx), base: d.in(tx.base), more: more}
 	r.turns = make(chan struct{}, runtime.GOMAXPROCS(0))
-	if r.base.Len() > 0 {
+	if !more && r.base.Len() > 0 {
 		r.seen = make(map[K]struct{}, r.base.Len())
 	}
 	return r
@@ -134,6 +145,13 @@ func (d *tableDef[K, V]) restore(tx *Tx) restorer {
 
 func (r *tableRestorer[K, V]) row(row door.Row) error {
 	const inPart = 1 << 12
+	if r.more && row.Removed {
+		key, _, err := r.def.decode(row)
+		if err == nil {
+			r.e.Delete(key)
+		}
+		return err
+	}
 	if r.seen != nil {
 		key, err := r.def.keys.Decode(row.Key)
 		if err == nil {

@@ -17,6 +17,7 @@ import (
 type DB struct {
 	line[*Snapshot]
 	from    atomic.Pointer[origin]
+	pinning sync.Mutex            // held while one pin is made durable, or let go of
 	hubs    sync.Map              // index of table → its *hub, where there was a Watch
 	indexes atomic.Pointer[[]any] // by index of table: an indexList; set in the writer's place
 }

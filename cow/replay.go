@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
@@ -31,8 +32,12 @@ type stored interface {
 	// replay does to the table in tx what a row of a commit says.
 	replay(tx *Tx, row door.Row) error
 
-	// restore makes the table in tx one of exactly the rows it is given.
-	restore(tx *Tx) restorer
+	// lost iterates over the rows that a snapshot has and a later one has not.
+	lost(table int, s, later *Snapshot) iter.Seq2[door.Row, error]
+
+	// restore makes the table in tx one of exactly the rows it is given, or, if more is
+	// to stay, one that has them too, but for those that are Removed.
+	restore(tx *Tx, more bool) restorer
 }
 
 // A restorer takes the rows of a table, and is told when there are no more. A row
@@ -91,24 +96,48 @@ func (l dbLine) Tables() ([]door.Table, error) {
 func (l dbLine) Contents() door.Contents {
 	all, err := l.db.stored()
 	s, at := l.current()
-	return door.Contents{
-		Lineage: l.db.Lineage().ID,
-		Version: s.Version(),
-		Time:    at,
-		Rows: func(yield func(door.Row, error) bool) {
+	each := func(rows func(i int, t table) iter.Seq2[door.Row, error]) iter.Seq2[door.Row, error] {
+		return func(yield func(door.Row, error) bool) {
 			if err != nil {
 				yield(door.Row{}, err)
 				return
 			}
 			for i, t := range all {
-				for row, err := range t.rows(i, s) {
+				for row, err := range rows(i, t) {
 					if !yield(row, err) || err != nil {
 						return
 					}
 				}
 			}
-		},
+		}
 	}
+	pins, snapshots := l.pins()
+	for i := range pins {
+		later := s
+		if i+1 < len(pins) && pins[i+1].Version < s.Version() {
+			later = snapshots[i+1]
+		}
+		pins[i].Rows = each(func(n int, t table) iter.Seq2[door.Row, error] { return t.lost(n, snapshots[i], later) })
+	}
+	return door.Contents{
+		Lineage: l.db.Lineage().ID,
+		Version: s.Version(),
+		Time:    at,
+		Rows:    each(func(i int, t table) iter.Seq2[door.Row, error] { return t.rows(i, s) }),
+		Pins:    pins,
+	}
+}
+
+// pins returns the pins, the oldest first, and what they keep.
+func (l dbLine) pins() (pins []door.Pin, snapshots []*Snapshot) {
+	for name, s := range l.db.Pins() {
+		i, ok := slices.BinarySearchFunc(pins, s.Version(), func(p door.Pin, v uint64) int { return cmp.Compare(p.Version, v) })
+		if !ok {
+			pins, snapshots = slices.Insert(pins, i, door.Pin{Version: s.Version()}), slices.Insert(snapshots, i, s)
+		}
+		pins[i].Names = append(pins[i].Names, name)
+	}
+	return pins, snapshots
 }
 
 // current returns the published version, and when it was published, or, if that is
@@ -205,8 +234,13 @@ func (l dbLine) Reset(c door.Contents, past iter.Seq2[*door.Commit, error]) erro
 func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*door.Commit, error]) error {
 	db := l.db
 	var first draft[*Snapshot]
-	var at int64 // the time of first
+	var pinned map[uint64]*Snapshot // those before first
+	var at int64                    // the time of first
 	var lineage string
+	pinner, _ := o.sink.(door.Pinner)
+	if pinner == nil {
+		c.Pins = nil
+	}
 	return db.replace(o, func(base *Snapshot) (drafts []draft[*Snapshot], err error) {
 		id := db.identify().id.String()
 		lineage = cmp.Or(c.Lineage, id)
@@ -218,7 +252,13 @@ func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*doo
 		case base.Version() > c.Version:
 			return nil, fmt.Errorf("cow: %w: %d and not %d", door.ErrBehind, base.Version(), c.Version)
 		}
-		if first, err = l.restore(base, c); err != nil {
+		from := base
+		if base.Version() == 0 {
+			if pinned, from, c.Rows, err = l.restorePins(base, c); err != nil {
+				return nil, err
+			}
+		}
+		if first, err = l.restore(from, c); err != nil {
 			return nil, err
 		}
 		// Nobody stamps while updates are held.
@@ -254,7 +294,103 @@ func (l dbLine) reset(o *outbox[*Snapshot], c door.Contents, past iter.Seq2[*doo
 		db.take(lineage)
 		db.last, o.at = at, at
 		l.publish(drafts)
+		if pinner != nil {
+			l.repin(c, pinned, first.next, drafts)
+		}
 	})
+}
+
+// repin makes the pins those of contents. A DB that is past version 0 keeps those from before
+// the contents: it is what they were made from. The caller holds mu.
+func (l dbLine) repin(c door.Contents, before map[uint64]*Snapshot, first *Snapshot, after []draft[*Snapshot]) {
+	byName := make(map[string]*Snapshot)
+	for _, p := range c.Pins {
+		s, ok := before[p.Version]
+		switch {
+		case p.Version < c.Version && !ok:
+			if s, ok = l.db.pins.at(p.Version); !ok {
+				continue
+			}
+		case p.Version == c.Version:
+			s = first
+		case p.Version > c.Version && p.Version-c.Version <= uint64(len(after)):
+			s = after[p.Version-c.Version-1].next
+		}
+		for _, name := range p.Names {
+			byName[name] = s
+		}
+	}
+	l.db.pins.mu.Lock()
+	defer l.db.pins.mu.Unlock()
+	l.db.pins.byName = byName
+}
+
+// restorePins derives the pinned versions before contents, one from the other, and returns
+// them, the one to derive the contents from, and the rows of these, which it has read.
+func (l dbLine) restorePins(base *Snapshot, c door.Contents) (pinned map[uint64]*Snapshot, last *Snapshot, rows iter.Seq2[door.Row, error], err error) {
+	pins := c.Pins
+	if i := slices.IndexFunc(pins, func(p door.Pin) bool { return p.Version >= c.Version }); i >= 0 {
+		pins = pins[:i]
+	}
+	if len(pins) == 0 {
+		return nil, base, c.Rows, nil
+	}
+	var all []door.Row
+	came := make([][]door.Row, len(pins)+1) // by pin: what it is the first to have, and in the end the others
+	gone := make([][]door.Row, len(pins)+1) // and what the one before was the last to have
+	first := func(r door.Row) int {
+		i, _ := slices.BinarySearchFunc(pins, r.Revision, func(p door.Pin, v uint64) int { return cmp.Compare(p.Version, v) })
+		return i
+	}
+	if c.Rows != nil {
+		for r, err := range c.Rows {
+			if err != nil {
+				return nil, nil, nil, err
+			}
+			all = append(all, r)
+			came[first(r)] = append(came[first(r)], r)
+		}
+	}
+	for i, p := range pins {
+		for r, err := range p.Rows {
+			switch n := first(r); {
+			case err != nil:
+				return nil, nil, nil, err
+			case n > i:
+				return nil, nil, nil, fmt.Errorf("cow: the pin of version %d has a row of version %d", p.Version, r.Revision)
+			default:
+				came[n] = append(came[n], r)
+			}
+			gone[i+1] = append(gone[i+1], door.Row{Table: r.Table, Key: r.Key, Removed: true})
+		}
+	}
+	pinned = make(map[uint64]*Snapshot)
+	last = base
+	for i, p := range pins {
+		if p.Version > 0 {
+			d, err := l.edit(last, p.Version, true, func(yield func(door.Row, error) bool) {
+				for _, rows := range [][]door.Row{gone[i], came[i]} {
+					for _, r := range rows {
+						if !yield(r, nil) {
+							return
+						}
+					}
+				}
+			})
+			if err != nil {
+				return nil, nil, nil, fmt.Errorf("cow: the pinned version %d: %w", p.Version, err)
+			}
+			last = d.next
+		}
+		pinned[p.Version] = last
+	}
+	return pinned, last, func(yield func(door.Row, error) bool) {
+		for _, r := range all {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}, nil
 }
 
 // publish publishes what was replayed. The caller holds mu.
@@ -304,20 +440,26 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 	if c.Version == base.Version() {
 		return draft[*Snapshot]{next: base}, nil
 	}
+	return l.edit(base, c.Version, false, c.Rows)
+}
+
+// edit derives a version from base that has exactly these rows, or, if more is to stay, these
+// too, but for those that are Removed, which come before others of their key.
+func (l dbLine) edit(base *Snapshot, version uint64, more bool, rows iter.Seq2[door.Row, error]) (d draft[*Snapshot], err error) {
 	all, err := l.db.stored()
 	if err != nil {
 		return d, err
 	}
-	tx := &Tx{db: l.db, base: base, version: c.Version}
+	tx := &Tx{db: l.db, base: base, version: version}
 	defer tx.end()
 	var tables []restorer
 	for _, t := range all {
-		t := t.restore(tx)
+		t := t.restore(tx, more)
 		defer t.wait()
 		tables = append(tables, t)
 	}
-	if c.Rows != nil {
-		for row, err := range c.Rows {
+	if rows != nil {
+		for row, err := range rows {
 			if err != nil {
 				return d, err
 			}
@@ -338,7 +480,7 @@ func (l dbLine) restore(base *Snapshot, c door.Contents) (d draft[*Snapshot], er
 		return d, err
 	}
 	if d.next == base {
-		d.next = l.db.same(base, c.Version)
+		d.next = l.db.same(base, version)
 	}
 	return d, nil
 }

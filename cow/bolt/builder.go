@@ -24,7 +24,7 @@ func newBuilder(path string, mode os.FileMode, s *state) (*builder, error) {
 		return nil, err
 	}
 	b := &builder{state: s.clone(), temp: temp.Name()}
-	b.state.log = tally{}
+	b.state.log, b.state.pins, b.state.ofPins = tally{}, nil, tally{}
 	for i := range b.state.tables {
 		b.state.tables[i].tally = tally{}
 	}
@@ -88,6 +88,17 @@ func (b *builder) row(table int, key []byte, r row) error {
 	return b.put(bucket, key, seal.close(key, value))
 }
 
+// pinned adds a row that is kept for a pin, which must be there.
+func (b *builder) pinned(version uint64, table int, key []byte, r row) error {
+	bucket, key := pinBucket(version, table), rowKey(key)
+	if _, err := b.tx.CreateBucketIfNotExists(bucket); err != nil {
+		return err
+	}
+	seal, value := sealOf(bucket), r.append(nil)
+	b.state.tallyOf(version, table).add(seal.sum(key, value), r.revision)
+	return b.put(bucket, key, seal.close(key, value))
+}
+
 func (b *builder) commit(c record) error {
 	key, value, seal := logKey(c.version), c.append(nil), sealOf(logBucket)
 	b.state.log.add(seal.sum(key, value), c.version)
@@ -97,6 +108,9 @@ func (b *builder) commit(c record) error {
 // finish completes the file on disk, under its temporary name.
 func (b *builder) finish() error {
 	err := b.put(metaBucket, stateKey, b.state.encode())
+	if err == nil {
+		err = b.state.writePins(b.tx, new(state))
+	}
 	if err == nil {
 		err = b.tx.Commit()
 	}

@@ -14,6 +14,10 @@ type Info struct {
 	Tables  []TableInfo
 	Commits uint64 // retained, after Oldest
 
+	// Pins are the pinned versions by name. What of them is no longer in the tables or the
+	// commits takes room of its own.
+	Pins map[string]uint64
+
 	// Free is how many bytes of the file are for writes to come. The list of them is
 	// written with each transaction, 8 bytes for 4096; Compact gives them back.
 	Free uint64
@@ -45,6 +49,14 @@ func infoOf(s *scan) *Info {
 		Torn:    s.torn,
 		Renews:  s.state.early,
 	}
+	for _, p := range s.state.pins {
+		for _, name := range p.names {
+			if i.Pins == nil {
+				i.Pins = make(map[string]uint64)
+			}
+			i.Pins[name] = p.version
+		}
+	}
 	for _, t := range s.state.tables {
 		i.Tables = append(i.Tables, TableInfo{t.name, t.count})
 	}
@@ -70,7 +82,7 @@ func Check(path string) (*Info, error) {
 		return nil
 	})
 	if err == nil && s.state != nil {
-		err = s.all(func(int, []byte, row) error { return nil }, func(record) error { return nil })
+		err = s.all(func(int, []byte, row) error { return nil }, func(uint64, int, []byte, row) error { return nil }, func(record) error { return nil })
 	}
 	if err == errStopped {
 		err = nil

@@ -74,6 +74,20 @@ func Queued(f *File) int {
 	return len(f.sink.queue)
 }
 
+// Writing reports whether there are updates that are being written, and none that wait.
+func Writing(f *File) bool {
+	f.sink.mu.Lock()
+	defer f.sink.mu.Unlock()
+	return len(f.sink.queue) > 0 && f.sink.taken == len(f.sink.queue)
+}
+
+// Pinning reports whether a pin waits to be written.
+func Pinning(f *File) bool {
+	f.sink.mu.Lock()
+	defer f.sink.mu.Unlock()
+	return len(f.sink.pins) > 0
+}
+
 // Under returns the file that bbolt writes to.
 func Under(f *File) *os.File { return f.file.under }
 
@@ -104,6 +118,11 @@ func Scan(file []byte) (version, digest uint64, err error) {
 		text(key)
 		text(r.value)
 		return nil
+	}, func(version uint64, table int, key []byte, r row) error {
+		numbers(2, version, uint64(table), r.revision)
+		text(key)
+		text(r.value)
+		return nil
 	}, func(c record) error {
 		numbers(1, c.version, uint64(c.at), uint64(len(c.rows)))
 		for _, r := range c.rows {
@@ -117,5 +136,14 @@ func Scan(file []byte) (version, digest uint64, err error) {
 		}
 		return nil
 	})
-	return s.state.tip.version, h.Sum64(), err
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, p := range s.state.pins {
+		numbers(3, p.version, uint64(len(p.names)))
+		for _, name := range p.names {
+			text([]byte(name))
+		}
+	}
+	return s.state.tip.version, h.Sum64(), nil
 }

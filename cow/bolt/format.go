@@ -22,7 +22,8 @@ import (
 // Each value ends with a CRC32C of the bucket's name, its key and itself. The state has
 // a count and a hash of the rows of each bucket, so that a part that is missing, or as it
 // was earlier, is found too. Numbers within values are varints; those in keys have
-// their highest byte first. One transaction writes all that belongs to a commit.
+// their highest byte first. One transaction writes all that belongs to a commit. For pins
+// see pin.go.
 
 // format is the version of all this.
 const format = 1
@@ -131,6 +132,9 @@ type state struct {
 	early     bool   // versions above tip may have been seen
 	log       tally
 	tables    []tableState // by id
+
+	pins   []*pin // by version; not part of what is encoded
+	ofPins tally
 }
 
 type tableState struct {
@@ -141,6 +145,7 @@ type tableState struct {
 func (s *state) clone() *state {
 	c := *s
 	c.tables = slices.Clone(s.tables)
+	c.pins = slices.Clone(s.pins)
 	return &c
 }
 

@@ -25,6 +25,7 @@ type writer struct {
 	state *state // what the file has
 	ids   []int  // by table of the DB
 	wrote bool
+	last  *replaced // by the last transaction that changed tables; nil: nobody asks
 }
 
 func newWriter(l *loader) writer {
@@ -39,13 +40,22 @@ func newWriter(l *loader) writer {
 
 // write writes a group. The tables in the file are those of its base, and the commits
 // after that are in the log: as long as the DB keeps no past, the log is empty and commits
-// go straight to the tables.
-func (w *writer) write(group []proposal, oldest uint64) error {
+// go straight to the tables. Pins come first, for what comes after them to be kept.
+func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 	next := w.state.clone()
-	last := group[len(group)-1]
+	last := moment{next.tip.version, next.tip.at}
+	if n := len(group); n > 0 {
+		last = moment{group[n-1].Version, nanos(group[n-1].Time)}
+	}
+	did := w.last
 	err := w.file.update(func(tx *bbolt.Tx) error {
 		var rows []door.Row
 		var err error
+		for i := range pins {
+			if err := w.pin(tx, next, &pins[i]); err != nil {
+				return err
+			}
+		}
 		if oldest == door.NoPast || oldest >= next.base.version+foldAt {
 			// At least twice as many as come, so that the log gets shorter where less is kept.
 			if rows, err = w.fold(tx, next, oldest, max(foldAt, 2*len(group))); err != nil {
@@ -59,18 +69,24 @@ func (w *writer) write(group []proposal, oldest uint64) error {
 					rows = append(rows, r)
 				}
 			}
-			next.base = moment{last.Version, nanos(last.Time)}
+			next.base = last
 		} else if err := w.append(tx, next, group); err != nil {
 			return err
 		}
-		if err := apply(tx, next, rows); err != nil {
+		if len(rows) > 0 {
+			did = &replaced{from: w.state.base.version}
+		}
+		if err := apply(tx, next, rows, did); err != nil {
 			return err
 		}
-		next.tip = moment{last.Version, nanos(last.Time)}
+		next.tip = last
+		if err := next.writePins(tx, w.state); err != nil {
+			return err
+		}
 		return tx.Bucket(metaBucket).Put(stateKey, next.encode())
 	})
 	if err == nil {
-		w.state, w.wrote = next, true
+		w.state, w.wrote, w.last = next, true, did
 	}
 	return err
 }
@@ -125,44 +141,73 @@ func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []d
 	return rows, nil
 }
 
-// apply brings tables, which are given by id, up to rows, of which later ones count.
-func apply(tx *bbolt.Tx, next *state, rows []door.Row) error {
+// apply brings tables, which are given by id, up to rows, of which later ones count, and
+// keeps for the pins what they have of the others. What it did is added to did, unless that is
+// nil.
+func apply(tx *bbolt.Tx, next *state, rows []door.Row, did *replaced) error {
 	slices.SortStableFunc(rows, func(a, b door.Row) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Key, b.Key))
 	})
 	var bucket *bbolt.Bucket
 	var of seal
+	var olds []row
+	if did != nil && len(rows) > 0 {
+		olds = make([]row, len(rows))
+		did.rows, did.olds = rows, olds
+	}
+	first := 0 // of the rows of this key
 	for i, r := range rows {
 		if i == 0 || r.Table != rows[i-1].Table {
 			name := tableBucket(r.Table, next.tables[r.Table].name)
 			bucket, of = tx.Bucket(name), sealOf(name)
 		}
+		if i > 0 && (rows[i-1].Table != r.Table || !bytes.Equal(rows[i-1].Key, r.Key)) {
+			first = i
+		}
 		if i+1 < len(rows) && rows[i+1].Table == r.Table && bytes.Equal(rows[i+1].Key, r.Key) {
+			if !r.Removed && len(next.pins) > 0 {
+				if err := next.keep(tx, r.Table, r.Key, row{r.Revision, r.Value}, rows[i+1].Revision); err != nil {
+					return err
+				}
+			}
 			continue
 		}
-		if err := put(bucket, of, &next.tables[r.Table], r); err != nil {
+		was, err := put(bucket, of, &next.tables[r.Table], r)
+		if err != nil {
 			return err
+		}
+		if was.revision == 0 {
+			continue
+		}
+		if olds != nil {
+			olds[first] = row{was.revision, bytes.Clone(was.value)}
+		}
+		if len(next.pins) > 0 {
+			if err := next.keep(tx, r.Table, r.Key, was, rows[first].Revision); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// put puts a row into its bucket, or removes it.
-func put(bucket *bbolt.Bucket, of seal, t *tableState, r door.Row) error {
+// put puts a row into its bucket, or removes it, and returns what was there: it is valid until
+// the transaction ends.
+func put(bucket *bbolt.Bucket, of seal, t *tableState, r door.Row) (was row, err error) {
 	key := rowKey(r.Key)
 	if old := bucket.Get(key); old != nil {
-		was, sum, err := decodeRow(of, key, old)
-		if err != nil {
-			return damage(t.name, r.Key, err)
+		var sum uint32
+		if was, sum, err = decodeRow(of, key, old); err != nil {
+			return was, damage(t.name, r.Key, err)
 		}
 		t.remove(sum, was.revision)
 	}
 	if r.Removed {
-		return bucket.Delete(key)
+		return was, bucket.Delete(key)
 	}
 	value := row{r.Revision, r.Value}.append(make([]byte, 0, len(r.Value)+16))
 	t.add(of.sum(key, value), r.Revision)
-	return bucket.Put(key, of.close(key, value))
+	return was, bucket.Put(key, of.close(key, value))
 }
 
 // end says that the file ends cleanly, and folds what need not be kept. It says so twice,
@@ -181,7 +226,10 @@ func (w *writer) end(oldest uint64) error {
 			if err != nil {
 				return err
 			}
-			if err := apply(tx, next, rows); err != nil {
+			if err := apply(tx, next, rows, nil); err != nil {
+				return err
+			}
+			if err := next.writePins(tx, w.state); err != nil {
 				return err
 			}
 			return tx.Bucket(metaBucket).Put(stateKey, next.encode())

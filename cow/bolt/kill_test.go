@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 		child(args[1], bolt.Sync(every), uint64(limit))
 	case "agents":
 		agentsChild(args[1])
+	case "pins":
+		pinsChild(args[1])
 	case "create":
 		createChild(args[1])
 	case "check":

@@ -123,6 +123,20 @@ func create(path string, c door.Contents, tables []door.Table, o Options) (made 
 			return nil, err
 		}
 	}
+	for _, p := range c.Pins {
+		b.state.pin(p.Version).names = p.Names
+		for r, err := range p.Rows {
+			if err == nil {
+				err = fits(r)
+			}
+			if err == nil {
+				err = b.pinned(p.Version, r.Table, r.Key, row{r.Revision, r.Value})
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
 	if err := b.finish(); err != nil {
 		return nil, err
 	}
@@ -143,7 +157,8 @@ type loader struct {
 	renewed bool
 	sink    *sink
 
-	scan        *scan // after its tables
+	scan        *scan // after its tables and what is kept for its pins
+	pinned      map[uint64][]door.Row
 	done, total uint64
 	ready       bool // the file is as state says
 }
@@ -180,6 +195,16 @@ func (l *loader) attach(line door.Line) error {
 	}
 	l.state.early = l.o.Sync != Always
 
+	var pins []door.Pin
+	for _, p := range l.state.pins {
+		pins = append(pins, door.Pin{Version: p.version, Names: p.names, Rows: func(yield func(door.Row, error) bool) {
+			for _, r := range l.pinned[p.version] {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}})
+	}
 	l.sink = newSink(line, l)
 	attached := false
 	defer func() { l.sink.start(attached) }() // after runtime.Goexit too
@@ -188,6 +213,7 @@ func (l *loader) attach(line door.Line) error {
 		Version: l.state.base.version,
 		Time:    l.state.base.time(),
 		Rows:    l.rows,
+		Pins:    pins,
 	}, l.past)
 	attached = err == nil
 	return err
@@ -205,6 +231,15 @@ func (l *loader) rows(yield func(door.Row, error) bool) {
 			l.progress()
 			if table >= 0 && !yield(door.Row{Table: table, Key: key, Value: r.value, Revision: r.revision}, nil) {
 				return errStopped
+			}
+			return nil
+		})
+	}
+	l.pinned = make(map[uint64][]door.Row)
+	if err == nil {
+		err = s.pinned(func(version uint64, id int, key []byte, r row) error {
+			if table := l.known[id]; table >= 0 {
+				l.pinned[version] = append(l.pinned[version], door.Row{Table: table, Key: key, Value: r.value, Revision: r.revision})
 			}
 			return nil
 		})

@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
@@ -156,13 +157,20 @@ func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *
 		return err
 	}
 	defer b.abort()
-	err = s.all(b.row, func(c record) error {
+	for _, p := range s.state.pins {
+		if p.version <= upto {
+			b.state.pin(p.version).names = p.names
+		}
+	}
+	err = s.all(b.row, b.pinned, func(c record) error {
 		if c.version > upto {
 			return nil
 		}
 		b.state.tip = c.moment
 		return b.commit(c)
 	})
+	// Of a damaged file some may be above what is left.
+	b.state.pins = slices.DeleteFunc(b.state.pins, func(p *pin) bool { return p.version > b.state.tip.version })
 	if err == nil {
 		err = b.finish()
 	}

@@ -32,7 +32,7 @@ func damage(table string, key []byte, err error) error {
 }
 
 // A scan reads a file and verifies everything that it reads. It must be read in order:
-// tables, commits, end.
+// tables, pinned, commits, end.
 type scan struct {
 	*pages
 	state   *state
@@ -78,7 +78,14 @@ func (s *scan) meta() error {
 	if !ok {
 		return s.bad(damage("", nil, missing))
 	}
+	var ofPins tally
 	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) (err error) {
+		if bytes.Equal(e.key, pinsKey) {
+			if ofPins, err = decodePins(e.value); err != nil {
+				return s.bad(damage("", nil, fmt.Errorf("what it says of its pins: %w", err)))
+			}
+			return nil
+		}
 		if !bytes.Equal(e.key, stateKey) {
 			return nil
 		}
@@ -91,12 +98,19 @@ func (s *scan) meta() error {
 	if err == nil && s.state == nil {
 		err = s.bad(damage("", nil, missing))
 	}
+	if err == nil && s.state != nil && ofPins.count > 0 {
+		err = s.readPins(ofPins)
+	}
 	return err
 }
 
 // table visits the rows of a table, and compares them with the tally of it.
 func (s *scan) table(id int, t tableState, visit func(key []byte, r row) error) error {
-	name := tableBucket(id, t.name)
+	return s.rows(tableBucket(id, t.name), t, visit)
+}
+
+// rows visits the rows of a bucket for a table, and compares them with the tally of it.
+func (s *scan) rows(name []byte, t tableState, visit func(key []byte, r row) error) error {
 	bucket, ok := s.buckets[string(name)]
 	if !ok {
 		return s.bad(damage(t.name, nil, errors.New("it is missing")))
@@ -118,6 +132,51 @@ func (s *scan) table(id int, t tableState, visit func(key []byte, r row) error) 
 		err = s.bad(damage(t.name, nil, fmt.Errorf("of %d rows %d are there, or others than were written", t.count, is.count)))
 	}
 	return err
+}
+
+// readPins reads which versions are pinned.
+func (s *scan) readPins(want tally) error {
+	bucket, ok := s.buckets[string(pinsBucket)]
+	if !ok {
+		return s.bad(damage("", nil, errors.New("the pins are missing")))
+	}
+	var is tally
+	seal := sealOf(pinsBucket)
+	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
+		p, sum, err := decodePin(seal, e.key, e.value)
+		if err == nil && (e.bucket || p.version > s.state.tip.version || len(p.rows) > len(s.state.tables)) {
+			err = fmt.Errorf("a pin of version %d cannot be", p.version)
+		}
+		if err != nil {
+			return s.bad(damage("", nil, fmt.Errorf("the pins: %w", err)))
+		}
+		is.add(sum, p.version)
+		s.state.pins = append(s.state.pins, p)
+		return nil
+	}}.bucket(bucket)
+	if err == nil && is != want {
+		err = s.bad(damage("", nil, fmt.Errorf("of %d pins %d are there, or others than were written", want.count, is.count)))
+	}
+	s.state.ofPins = is
+	return err
+}
+
+// pinned visits what is kept for the pins, the oldest first.
+func (s *scan) pinned(visit func(version uint64, table int, key []byte, r row) error) error {
+	for _, p := range s.state.pins {
+		for id, t := range p.rows {
+			if t.count == 0 {
+				continue
+			}
+			of := tableState{s.state.tables[id].name, t}
+			if err := s.rows(pinBucket(p.version, id), of, func(key []byte, r row) error {
+				return visit(p.version, id, key, r)
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // commits visits the commits of the log, and compares them with the tally of it.
@@ -159,6 +218,14 @@ func (s *scan) end() error {
 	for id, t := range s.state.tables {
 		known[string(tableBucket(id, t.name))] = true
 	}
+	for _, p := range s.state.pins {
+		known[string(pinsBucket)] = true
+		for id, t := range p.rows {
+			if t.count > 0 {
+				known[string(pinBucket(p.version, id))] = true
+			}
+		}
+	}
 	for name := range s.buckets {
 		if !known[name] {
 			if err := s.bad(damage("", nil, fmt.Errorf("a bucket %q that it does not know", name))); err != nil {
@@ -173,11 +240,14 @@ func (s *scan) end() error {
 }
 
 // all scans everything.
-func (s *scan) all(visit func(table int, key []byte, r row) error, visitCommit func(c record) error) error {
+func (s *scan) all(visit func(table int, key []byte, r row) error, visitPinned func(version uint64, table int, key []byte, r row) error, visitCommit func(c record) error) error {
 	for id, t := range s.state.tables {
 		if err := s.table(id, t, func(key []byte, r row) error { return visit(id, key, r) }); err != nil {
 			return err
 		}
+	}
+	if err := s.pinned(visitPinned); err != nil {
+		return err
 	}
 	if err := s.commits(visitCommit); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,8 +23,10 @@ type sink struct {
 	mu      sync.Mutex
 	queue   []proposal // what is not on disk, the oldest first
 	bytes   int        // in queue
+	taken   int        // so many of queue are being written
 	acked   int        // so many of queue are acknowledged: with Every
 	hurry   bool       // nothing is acknowledged before it is on disk: with Every
+	pins    []pinning  // that are not on disk
 	wanted  int        // so many in queue are a change; 0: any
 	oldest  uint64     // see Trim
 	closing bool
@@ -161,21 +164,35 @@ func (s *sink) write() {
 	var last gathering
 	for {
 		var group []proposal
-		if group, oldest = s.next(&last); len(group) == 0 {
+		var pins []pinning
+		if group, pins, oldest = s.next(&last); len(group) == 0 && len(pins) == 0 {
 			break
 		}
 		begun := time.Now()
-		if s.err = s.writer.write(group, oldest); s.err != nil {
+		if s.err = s.writer.write(group, pins, oldest); s.err != nil {
+			err := s.err
 			if errors.As(s.err, new(unwritten)) {
 				s.line.Fail(s.err)
-				break
+			} else {
+				// What was to say that the transaction is there may be on disk all the same.
+				s.line.Fail(door.Undecided{Err: s.err})
+				err = fmt.Errorf("bolt: %w: %w", cow.ErrUnknownOutcome, s.err)
 			}
-			// What was to say that the transaction is there may be on disk all the same.
-			s.line.Fail(door.Undecided{Err: s.err})
+			for _, p := range pins {
+				p.done <- err
+			}
 			break
 		}
-		s.line.Ack(group[len(group)-1].Version)
-		last.wrote(len(group)+s.drop(len(group)), time.Since(begun))
+		for _, p := range pins {
+			p.done <- p.err
+		}
+		if len(group) > 0 {
+			s.line.Ack(group[len(group)-1].Version)
+			last.wrote(len(group)+s.drop(len(group)), time.Since(begun))
+		}
+		if !s.late() {
+			s.writer.last = nil
+		}
 	}
 	if s.err == nil {
 		s.err = s.writer.end(oldest)
@@ -186,6 +203,10 @@ func (s *sink) write() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ended = true
+	for _, p := range s.pins {
+		p.done <- fmt.Errorf("bolt: %w", cmp.Or(s.err, cow.ErrClosed))
+	}
+	s.pins = nil
 	s.change()
 }
 
@@ -222,7 +243,7 @@ func (g *gathering) met(all bool) {
 
 // next waits until it is time to write and returns what waits, or nothing if the sink
 // is closed, and the oldest version that the file has to keep.
-func (s *sink) next(last *gathering) ([]proposal, uint64) {
+func (s *sink) next(last *gathering) (group []proposal, pins []pinning, oldest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -234,8 +255,9 @@ func (s *sink) next(last *gathering) ([]proposal, uint64) {
 			s.gather(last)
 			n = len(s.queue)
 		}
-		if s.closing || n > 0 && (s.sync == Always || s.hurry || n >= s.limit || s.bytes >= queueBytes || !time.Now().Before(now)) {
-			return s.queue[:n:n], s.oldest
+		if s.closing || len(s.pins) > 0 || n > 0 && (s.sync == Always || s.hurry || n >= s.limit || s.bytes >= queueBytes || !time.Now().Before(now)) {
+			pins, s.pins, s.taken = s.pins, nil, n
+			return s.queue[:n:n], pins, s.oldest
 		}
 		s.await(context.Background(), now)
 	}
@@ -265,7 +287,7 @@ func (s *sink) drop(n int) int {
 		s.bytes -= p.bytes
 	}
 	s.queue = append([]proposal(nil), s.queue[n:]...)
-	s.acked, s.hurry = max(0, s.acked-n), false
+	s.taken, s.acked, s.hurry = 0, max(0, s.acked-n), false
 	s.change()
 	return len(s.queue)
 }

@@ -44,6 +44,20 @@ type Sink interface {
 	Close() error
 }
 
+// A Pinner is a Sink that keeps pins. Pin and Unpin are called like Propose, one after the
+// other, and the last has been waited for before the next is called. Wait returns when what
+// was asked for is durable, or why it is not.
+type Pinner interface {
+	Sink
+
+	// Pin keeps a version, until Unpin of the name, or until the name is that of another.
+	// The version is published, not below what Trim said, or pinned.
+	Pin(name string, version uint64) (wait func() error)
+
+	// Unpin lets go of the version that is kept by a name.
+	Unpin(name string) (wait func() error)
+}
+
 // NoPast says that no past version is kept.
 const NoPast = math.MaxUint64
 
@@ -126,6 +140,19 @@ type Contents struct {
 	Version uint64
 	Time    time.Time             // when the version was published
 	Rows    iter.Seq2[Row, error] // of all tables, in any order, none Removed; nil: there are none
+
+	// Pins are the pinned versions, the oldest first. Of a Pinner they take the place of
+	// those that the DB has; others have none.
+	Pins []Pin
+}
+
+// A Pin is a pinned version. Of one below that of Contents, Rows are those that it has and
+// the next one, or Contents, has not, none Removed; others have none. They are asked for
+// after the rows of Contents.
+type Pin struct {
+	Version uint64
+	Names   []string
+	Rows    iter.Seq2[Row, error]
 }
 
 // A Row is one row of a table, or that it is gone. Whoever gets one must not
