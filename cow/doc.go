@@ -26,7 +26,9 @@
 // Versions are dense: each published update of a Store or DB has the version
 // of the one before it plus one. An operation that starts after another has
 // returned, in any goroutine, sees at least the version that the other saw or
-// published.
+// published. It may see a later one: a Get, or any other read, of a Store or Table is of the
+// version that is current then, so that two in a row may be of two versions. What must agree
+// is read from one snapshot, that of one Load.
 //
 // # The past
 //
@@ -34,7 +36,8 @@
 // At and AsOf, within limits, and Pin keeps one by name. What is kept of a version
 // is what its commit changed. Fork begins a new line from any of them, and Merge
 // brings its changes back. Merge also undoes a commit: base is the snapshot after
-// it, and theirs the one before. Changes iterates over commits as they come, Watch
+// it, and theirs the one before. Changes iterates over commits as they come, Commits over
+// those so far, Watch
 // waits until keys, index keys or a whole map differ from a snapshot, and an
 // [Index] keeps rows in order, in the past and inside an update too. All of it is
 // off until it is used.

@@ -16,8 +16,8 @@
 //	v, ok := notes.Get("style")
 //
 // A [Space] is a namespace, known by a path of strings. [SpaceSnapshot] is a space
-// in a snapshot and has all reads; Space has them too, each on the current snapshot,
-// and all writes, each a [Batch] of one.
+// in a snapshot and has all reads; Space has them too, each on the snapshot that is current
+// then, so that two in a row may see two versions; and all writes, each a [Batch] of one.
 //
 // There is no embedding model here: whoever wants to search by vectors brings them.
 //

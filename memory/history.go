@@ -64,10 +64,11 @@ func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 func (m *Memory) Versions() iter.Seq2[uint64, time.Time] { return m.db.Versions() }
 
 // Pin keeps the snapshot of a version under a name until Unpin: At finds it
-// however long ago it was. The errors are those of At.
+// however long ago it was. It is the Pin of the DB, and survives a restart where the DB keeps
+// pins, as in cow/bolt. The errors are those of cow.DB.Pin.
 func (m *Memory) Pin(name string, version uint64) error { return bare.Named(m.db.Pin(name, version)) }
 
-// Unpin lets go of the pin of that name and reports whether there was one.
+// Unpin lets go of the pin of that name and reports whether it did; see cow.DB.
 func (m *Memory) Unpin(name string) bool { return m.db.Unpin(name) }
 
 // Pins returns an iterator over the pins, by name, and what they keep.

@@ -12,7 +12,7 @@
 //
 // An update that has returned nil is on disk, with [Always]. It is there whole or not at
 // all, over all tables, and so is every version before it. Readers see no version before
-// it is on disk. With [Every], an update returns earlier, and a crash loses what
+// it is on disk, but for [Every]: with that, an update returns earlier, and a crash loses what
 // was made within one span of the length that it says, and never part of an update.
 //
 // An update whose error wraps cow.ErrUnknownOutcome may be on disk, such as one that a failed
@@ -25,6 +25,28 @@
 // somebody saw may be gone: after an unclean end with Every, in a backup, and in what
 // [Restore] and [Salvage] make; and where the file has a text for it that no DB has made. If Retain is called after Open, the file keeps the past from
 // the next write on.
+//
+// # Pins
+//
+// What db.Pin and db.Unpin have done is on disk when they return, with Every too: after
+// Open, Pins and At have the pinned versions as they were, whatever of the past around them
+// was trimmed, compacted or never kept. A pin that a crash cuts off is there or not. Of a version
+// that the DB has and the file does not, such as one from before the file was made, Pin returns
+// cow.ErrCompacted. Open replaces what pins db had by those of the file; a new file gets
+// those of db.
+//
+// A pin takes no room for what is current, or in the retained past. A row that is then
+// written over or deleted is kept once, for all the pins that have it: a pinned version
+// takes at most the room of its rows, and of what it shares with others nothing. Unpin, in one
+// transaction, frees what no other pin has; like all that is freed, it is in old pages until
+// writes use them, or until Compact. Open reads all of that, and derives one pinned version from
+// the other, with the derived tables and indexes that db has now; where there are pins it holds
+// the encoded rows of the whole file in memory meanwhile.
+//
+// A backup has the pins, and so has what [Compact] and [Salvage] make; what [Restore] makes has
+// those up to its version. Of a damaged row that is kept for a pin, Salvage reports it and
+// takes the rest of the pinned version. It leaves all pins out if it cannot read what the file
+// says of itself.
 //
 // # What is not
 //

@@ -18,7 +18,7 @@ type Options struct {
 
 	// Progress, if not nil, is called while Open loads, from one goroutine, with the
 	// rows and commits that are loaded so far and those that there are. It may read the DB,
-	// but must not update, close or open it, which waits for Open. What it panics with is an
+	// but must not update, pin, close or open it, which waits for Open. What it panics with is an
 	// error of Open.
 	Progress func(done, total uint64)
 

@@ -1,6 +1,7 @@
 // Package etcd makes a cow.DB a replica: the same store on many machines, by etcd. Reads
-// stay what they are, all in memory, without a lock and of one version; writes go through
-// etcd, and every replica goes through the same versions in the same order.
+// stay what they are, all in memory and without a lock, and a snapshot is of one version;
+// writes go through etcd, and every replica goes through the same versions in the same order,
+// though one that was cut off for long may leave some out.
 //
 //	var db cow.DB
 //	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
@@ -11,7 +12,8 @@
 // # What is promised
 //
 // An update that has returned nil is in etcd, whole, over all tables, and will be published
-// by every replica as that version; the one that made it has published it. Updates that
+// by every replica as that version, or by one that was cut off together with later ones; the
+// replica that made it has published it. Updates that
 // publish are strictly serializable: each ran on the version right before its own.
 //
 // An update that fails, or changes nothing, was judged on what its replica had, which may
@@ -28,7 +30,9 @@
 // a cursor of one is good on all. The past is not in etcd: a replica knows what it has seen
 // since Open, as far as it retains that. If it was cut off for so long that etcd has
 // compacted what it missed, it goes on from what is there now: watches wake for what is
-// different, and feeds return cow.ErrCompacted.
+// different, and feeds return cow.ErrCompacted. Pins are not in etcd either: a pin is of the
+// DB whose Pin was called, and other replicas do not have it. It stays when the contents are
+// loaded anew, and is gone when the process ends.
 //
 // # The way of a commit
 //
