@@ -184,7 +184,7 @@ func (s *survey) look(v reflect.Value) {
 		s.bytes += int64(t.Size())
 	}
 	tr := traitsOf(t)
-	if tr.leaf || tr.sentinel && clone.IsConstant(v) || tr.opaque && !s.enters(v, tr) {
+	if tr.leaf || tr.varying && clone.IsConstant(v) || tr.opaque && !s.enters(v, tr) {
 		return
 	}
 	switch t.Kind() {
@@ -204,8 +204,8 @@ func (s *survey) look(v reflect.Value) {
 		if s.outside(v) {
 			return
 		}
-		for i := range t.NumField() {
-			s.later(v.Field(i))
+		for part := range clone.Parts(v) {
+			s.later(part)
 		}
 	case reflect.Map:
 		if s.below || !s.first(v, 0, 1) {

@@ -25,7 +25,7 @@ type traits struct {
 	constant       bool // a value stays itself
 	composite      bool // it has parts
 	original       bool // the nodes do not tell all of a value: a clone is kept
-	sentinel       bool // see clone.IsConstant
+	varying        bool // some values stay themselves; see clone.IsConstant
 	leaf           bool // a value refers to nothing, strings included
 }
 
@@ -63,8 +63,8 @@ func newTraits(t reflect.Type) *traits {
 	nature := clone.NatureOf(t)
 	tr.constant = nature == clone.Constant
 	tr.opaque = tr.constant || hasClone(t) && !tr.leaf || tr.byPointer
-	tr.sentinel = nature == clone.Sentinel
-	tr.original = tr.original || tr.opaque || tr.sentinel || tr.byJSON || tr.byText
+	tr.varying = nature == clone.Varying
+	tr.original = tr.original || tr.opaque || tr.varying || tr.byJSON || tr.byText
 	return tr
 }
 

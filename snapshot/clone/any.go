@@ -148,10 +148,16 @@ func fixInterface(s *state, _ *plan, p unsafe.Pointer) {
 }
 
 // fixInterfaceMethod is the fixer of interface types that have Clone among their
-// methods.
+// methods. What it leads to may be met by another reference, which knows nothing of that
+// method: then a layout has made the clone, by the method only if that reference leads to
+// a part of the object.
 func fixInterfaceMethod(s *state, pl *plan, p unsafe.Pointer) {
 	word, data := (*eface)(p).word, (*eface)(p).data
 	if data == nil {
+		return
+	}
+	dyn := planOf(reflect.TypeOf(any(*(*iface)(p))))
+	if dyn.stays(data) {
 		return
 	}
 	v := pl.at(p)
@@ -160,14 +166,56 @@ func fixInterfaceMethod(s *state, pl *plan, p unsafe.Pointer) {
 		v.Set(before.clone)
 		return
 	}
-	if !s.enter(data, 1) {
+	src, n := dyn.referent(data)
+	if !s.enter(src, n) {
 		return
+	}
+	if s.care == asWhole {
+		if dyn.typ.Kind() == reflect.Map && s.layout.isMet(dyn, data) {
+			(*eface)(p).data = dyn.ref(s, dyn, data)
+			return
+		}
+		if n := s.memo.find(pl.through(dyn, data)); n != nil {
+			if dyn.typ.Kind() == reflect.Slice {
+				h := *(*header)(data)
+				n = unsafe.Pointer(&header{n, h.len, h.len})
+			}
+			(*eface)(p).data = n
+			return
+		}
 	}
 	clone := v.MethodByName("Clone").Call(nil)[0]
 	if before == nil { // else a value of another type lies there, such as a zero
 		s.note(pl.id, data, unsafe.Pointer(&clonedInterface{word, clone}))
 	}
 	v.Set(clone)
+}
+
+// referent returns the memory that others may refer to too, of a value of pl's type whose
+// word in an interface is w: what a pointer, map or slice leads to. Of others that is a
+// byte of the box.
+func (pl *plan) referent(w unsafe.Pointer) (unsafe.Pointer, uintptr) {
+	switch pl.typ.Kind() {
+	case reflect.Pointer:
+		return w, max(pl.typ.Elem().Size(), 1)
+	case reflect.Map:
+		return w, mapSize
+	case reflect.Slice:
+		if h := *(*header)(w); h.cap > 0 && pl.typ.Elem().Size() > 0 {
+			return h.ptr, uintptr(h.cap) * pl.typ.Elem().Size()
+		}
+	}
+	return w, 1
+}
+
+// through returns the key of what a value of the type of dyn refers to, whose word is w in
+// an interface of pl's type.
+func (pl *plan) through(dyn *plan, w unsafe.Pointer) memoKey {
+	if dyn.typ.Kind() == reflect.Slice {
+		h := *(*header)(w)
+		return memoKey{sliceKind(pl.id, h.len), uintptr(h.ptr)}
+	}
+	return memoKey{pl.id | 1<<(lenBits-1), uintptr(w)} // not that of a clonedInterface, nor of a slice
 }
 
 // A clonedInterface is what the memo knows of one: its first word, and the clone.

@@ -2,6 +2,7 @@ package clone
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -44,6 +45,7 @@ func (c compiler) plan(t reflect.Type) *plan {
 	pl := &plan{
 		typ:     t,
 		class:   classify(t),
+		why:     keptType(t),
 		id:      lastID << lenBits,
 		size:    t.Size(),
 		noscan:  !hasPointers(t),
@@ -63,11 +65,12 @@ func (c compiler) plan(t reflect.Type) *plan {
 	case classPointer:
 		pl.fix, pl.ref = fixRef, refPointer
 		pl.elem = c.plan(t.Elem())
-	case classSentinel:
-		pl.fix, pl.ref = fixRef, refSentinel
-		if pl.elem = c.plan(t.Elem()); pl.elem.fix == nil {
-			pl.class, pl.fix, pl.ref = classFlat, nil, nil
-		}
+	case classWrap:
+		pl.fix, pl.ref = fixRef, refWrap
+		pl.elem = c.plan(t.Elem())
+	case classGroup:
+		pl.fix, pl.slices = fixGroup, true
+		c.addGroup(pl, t)
 	case classSlice:
 		pl.fix, pl.slices = fixRef, true // something, for now
 		pl.elem = c.plan(t.Elem())
@@ -83,7 +86,7 @@ func (c compiler) plan(t reflect.Type) *plan {
 			pl.fix = fixAny
 		}
 	case classStruct:
-		pl.fix = fixStruct
+		pl.fix, pl.share = fixStruct, shared[nameOf(t)]
 		c.addSteps(pl, t, 0)
 		for _, st := range pl.steps {
 			pl.slices = pl.slices || st.pl.slices
@@ -120,6 +123,12 @@ func (c compiler) plan(t reflect.Type) *plan {
 		}
 	case classLock:
 		pl.fix = fixLock
+		if isGroupPointer(t) {
+			c.addAttrs(pl, t)
+		}
+	}
+	if pl.named = sentinels[t]; pl.named != nil {
+		pl.follow, pl.ref = pl.ref, refNamed
 	}
 	return pl
 }
@@ -157,6 +166,9 @@ func (c compiler) addSteps(pl *plan, t reflect.Type, off uintptr) {
 	}
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if slices.Contains(shared[nameOf(t)], f.Name) {
+			continue
+		}
 		sub := c.plan(f.Type)
 		switch {
 		case sub.fix == nil:

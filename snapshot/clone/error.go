@@ -40,6 +40,17 @@ func (e *Error) Error() string {
 		" or share it with Options.Immutable"
 }
 
+// whyNot returns why a t must not be copied, if that is not what everybody knows, or "".
+func whyNot(t reflect.Type) string {
+	switch t.PkgPath() {
+	case "crypto/elliptic":
+		return "must not be copied, since it is known by its address, nor shared, since it gives out numbers that anybody can write to: name it with clone.Sentinel"
+	case "unique":
+		return "must not be copied, nor shared, since it gives out what can be modified"
+	}
+	return ""
+}
+
 // crumb is a step of a path, linked to the one before.
 type crumb struct {
 	before *crumb
@@ -97,8 +108,8 @@ func findStatic(t reflect.Type) *Error {
 		}
 		switch classify(n.t) {
 		case classLock:
-			return &Error{Path: n.path.String(), Type: n.t, owner: t}
-		case classPointer, classSentinel:
+			return &Error{Path: n.path.String(), Type: n.t, owner: t, why: whyNot(n.t)}
+		case classPointer, classWrap:
 			add(n.t.Elem(), "")
 		case classSlice:
 			add(n.t.Elem(), "[]")
@@ -166,15 +177,21 @@ func findDynamic(root reflect.Value, lock reflect.Type) *Error {
 		switch pl.class {
 		case classLock:
 			if v.Kind() != reflect.UnsafePointer || !v.IsNil() {
-				return &Error{Path: n.path.String(), Type: v.Type(), owner: root.Type()}
+				return &Error{Path: n.path.String(), Type: v.Type(), owner: root.Type(), why: whyNot(v.Type())}
 			}
-		case classPointer, classSentinel:
-			if first(0) {
+		case classPointer, classWrap:
+			if first(0) && !pl.stays(v.UnsafePointer()) {
 				add(v.Elem(), "")
 			}
 		case classInterface:
 			if !v.IsNil() {
 				add(v.Elem(), ".("+v.Elem().Type().String()+")")
+			}
+		case classGroup:
+			if attrs, ok := attrsOf(v); ok {
+				add(attrs, ".Group()")
+			} else if e := v.Field(pl.typ.NumField() - 1); !e.IsNil() {
+				add(e, ".Any()")
 			}
 		case classStruct:
 			for i := range v.NumField() {

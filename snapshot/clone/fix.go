@@ -37,9 +37,18 @@ func refPointer(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
 	return n
 }
 
-// refSentinel is refPointer for a Sentinel.
-func refSentinel(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
-	if isKept(pl.elem.at(w), new(int)) {
+// refNamed is the refFixer of types of which some values are named.
+func refNamed(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	if _, ok := pl.named[w]; ok {
+		return w
+	}
+	return pl.follow(s, pl, w)
+}
+
+// refWrap is the refFixer of an error that wraps one error and gives it out: it stays
+// itself if what it wraps does.
+func refWrap(s *state, pl *plan, w unsafe.Pointer) unsafe.Pointer {
+	if pl.stays(w) {
 		return w
 	}
 	return refPointer(s, pl, w)

@@ -31,6 +31,7 @@ type extent struct {
 	src    unsafe.Pointer
 	elem   *plan // what it holds several of, arrays taken apart
 	opaque *plan // of a type whose method Clone makes the clone
+	boxed  bool  // which an interface knows, and not the type
 	end    uintptr
 	limit  uintptr // that of the capacity
 	slice  bool
@@ -93,7 +94,7 @@ func (l *layout) find(pl *plan, p unsafe.Pointer) {
 // types nest.
 func (l *layout) value(pl *plan, p unsafe.Pointer) {
 	switch pl.class {
-	case classPointer, classSentinel, classMap:
+	case classPointer, classWrap, classMap:
 		l.reference(pl, *(*unsafe.Pointer)(p))
 	case classSlice:
 		l.slice(pl, *(*header)(p))
@@ -103,12 +104,20 @@ func (l *layout) value(pl *plan, p unsafe.Pointer) {
 			l.reference(pl, *(*unsafe.Pointer)(p))
 		case reflect.Slice:
 			l.slice(pl, *(*header)(p))
+		case reflect.Interface:
+			l.through(pl, p)
 		}
 	case classInterface:
 		if pl.typ.NumMethod() == 0 {
 			l.boxed(*(*any)(p))
 		} else {
 			l.boxed(any(*(*iface)(p)))
+		}
+	case classGroup:
+		if h, attrs := pl.group(p); attrs != nil {
+			l.slice(attrs, h)
+		} else {
+			l.value(pl.steps[0].pl, unsafe.Add(p, pl.steps[0].off))
 		}
 	case classStruct:
 		for _, st := range pl.steps {
@@ -145,9 +154,14 @@ func (l *layout) times(kind uint64, p unsafe.Pointer) int {
 	return l.index[k]
 }
 
+// isMet reports whether the map w of pl was met.
+func (l *layout) isMet(pl *plan, w unsafe.Pointer) bool {
+	return l.index[extentKey{memoKey{pl.id, uintptr(w)}, -1}] > 0
+}
+
 func (l *layout) reference(pl *plan, w unsafe.Pointer) {
 	switch {
-	case w == nil:
+	case w == nil || pl.stays(w):
 	case pl.class == classMap:
 		if l.times(pl.id, w) == 1 {
 			l.todo = append(l.todo, visit{pl: pl, p: w})
@@ -156,9 +170,32 @@ func (l *layout) reference(pl *plan, w unsafe.Pointer) {
 		if pl.typ.Kind() == reflect.Pointer {
 			l.add(extent{extentKey: extentKey{memoKey{pl.id, uintptr(w)}, 1}, src: w, elem: pl.elem, opaque: pl}, 1, 1)
 		}
-	case pl.class == classSentinel && isKept(pl.elem.at(w), new(int)):
+
 	default:
 		l.add(extent{extentKey: extentKey{memoKey{pl.elem.id, uintptr(w)}, 1}, src: w, elem: pl.elem}, 1, 1)
+	}
+}
+
+// through looks at what the interface of pl at p leads to, which its method clones unless
+// something else leads to the same: then it is cloned as that asks for.
+func (l *layout) through(pl *plan, p unsafe.Pointer) {
+	w := (*eface)(p).data
+	if w == nil {
+		return
+	}
+	dyn := planOf(reflect.TypeOf(any(*(*iface)(p))))
+	if dyn.stays(w) {
+		return
+	}
+	k := pl.through(dyn, w)
+	switch dyn.typ.Kind() {
+	case reflect.Pointer:
+		l.add(extent{extentKey: extentKey{k, 1}, src: w, elem: planOf(dyn.typ.Elem()), opaque: dyn, boxed: true}, 1, 1)
+	case reflect.Slice:
+		if h := *(*header)(w); h.cap > 0 && dyn.typ.Elem().Size() > 0 {
+			x := extent{extentKey: extentKey{k, h.cap}, src: h.ptr, elem: planOf(dyn.typ.Elem()), slice: true, opaque: dyn, boxed: true}
+			l.add(x, h.len, h.cap)
+		}
 	}
 }
 
@@ -275,6 +312,7 @@ func (l *layout) divide() (overlap bool) {
 			overlap = true
 		}
 		b.extents = l.extents[i:j]
+		b.order()
 		for k := range b.extents {
 			b.extents[k].block = len(l.blocks)
 			overlap = overlap || b.extents[k].again && b.extents[k].limit > b.extents[k].end
@@ -283,6 +321,18 @@ func (l *layout) divide() (overlap bool) {
 		i = j
 	}
 	return overlap
+}
+
+// order moves what a method clones to the front if it spans as much as the first extent,
+// and is no part of that: the first is a part of it, then.
+func (b *block) order() {
+	first := &b.extents[0]
+	for i := range b.extents {
+		x := &b.extents[i]
+		if x.opaque != nil && first.opaque == nil && x.lo() == first.lo() && x.limit == first.limit && !fits(first.elem.typ, 0, x.elem.typ, 1) {
+			*x, *first = *first, *x
+		}
+	}
 }
 
 // reach returns the end of what is kept of the block: what is in the length of an
@@ -351,7 +401,7 @@ func (b *block) holds(end uintptr) bool {
 func (l *layout) clone(s *state) {
 	for i := range l.blocks {
 		b := &l.blocks[i]
-		if first := &b.extents[0]; first.opaque != nil && (len(b.extents) > 1 || first.again) {
+		if first := &b.extents[0]; first.opaque != nil && (len(b.extents) > 1 || first.again && !first.boxed) {
 			b.dst, b.opaque = l.byMethod(s, b), true
 		} else if first.opaque != nil {
 			continue // as its method makes it
@@ -406,11 +456,22 @@ func (l *layout) byMethod(s *state, b *block) unsafe.Pointer {
 	} else {
 		*(*unsafe.Pointer)(slot.UnsafePointer()) = x.src
 	}
-	out := x.opaque.method.Call([]reflect.Value{slot.Elem()})[0]
-	if out.IsNil() || x.slice && out.Len() != n {
+	out, ok := x.opaque.cloneByMethod(slot.Elem())
+	if !ok || x.slice && out.Len() != n {
 		panic(s.misfit(b))
 	}
 	return out.UnsafePointer()
+}
+
+// cloneByMethod returns what the method Clone of v, of pl's type, returns, unless that is
+// nil or, in an interface, something of another type.
+func (pl *plan) cloneByMethod(v reflect.Value) (reflect.Value, bool) {
+	out := v.MethodByName("Clone").Call(nil)[0]
+	if out.Kind() == reflect.Interface {
+		out = out.Elem()
+	}
+	ok := out.IsValid() && out.Type() == pl.typ && !out.IsNil()
+	return out, ok
 }
 
 // at returns where the clone of what is at that address is.
@@ -454,6 +515,8 @@ func (l *layout) capacity(h header, size uintptr) int {
 	return min(h.cap, int((uintptr(b.n)*b.elem.size-(uintptr(h.ptr)-b.lo))/size))
 }
 
+const whyTwoWays = "is pointed to in two ways that do not agree"
+
 // misfit returns the error for references that do not agree about what is in the
 // memory they lead to.
 func (s *state) misfit(b *block) *Error {
@@ -463,5 +526,5 @@ func (s *state) misfit(b *block) *Error {
 			return &Error{Type: y.elem.typ, owner: s.rootType, why: "is pointed to in memory that is also of type " + x.elem.typ.String()}
 		}
 	}
-	return &Error{Type: x.elem.typ, owner: s.rootType, why: "is pointed to in two ways that do not agree"}
+	return &Error{Type: x.elem.typ, owner: s.rootType, why: whyTwoWays}
 }

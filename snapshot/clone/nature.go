@@ -2,13 +2,11 @@ package clone
 
 import (
 	"reflect"
-	"regexp"
 	"strings"
 	"time"
 )
 
-// This file is all that the package knows about particular types: which values
-// stay themselves in a clone, and which must not be copied at all.
+// This file says what has to be done about a type, and what must not be copied at all.
 
 // A Nature says what a copy of a value, deep or shallow, is worth by the type of
 // the value. It is what the clone goes by, for other packages that copy values
@@ -18,138 +16,18 @@ type Nature uint8
 const (
 	// Ordinary: a copy is as good as the value, if what it refers to is copied too.
 	Ordinary Nature = iota
-	// Constant: the value is immutable by the contract of its type, and may be
-	// known by its address. It stays itself: reflect types, time zones, regular
-	// expressions, elliptic curves, handles of package unique, pointers to what has
-	// no size.
+	// Constant: the value stays itself, as nobody outside of its own package can
+	// change what it shows: reflect types, time zones, errors made by errors.New,
+	// handles of package unique, pointers to what has no size.
 	Constant
-	// Sentinel: a pointer to an error that only its own package can write to, all
-	// of whose fields are unexported and hold no more than numbers, strings and
-	// other errors. Errors are told apart by such pointers. The value stays itself
-	// if all errors in it do; see IsConstant.
-	Sentinel
+	// Varying: some values stay themselves, as IsConstant says: those that the program
+	// named by Sentinel, and errors that wrap what stays itself.
+	Varying
 	// Uncopyable: the memory of the value holds a lock, an atomic, a timer, a
 	// reflect.Value or an unsafe.Pointer, which a copy breaks. That a pointer
 	// leads to such memory does not make the pointer Uncopyable.
 	Uncopyable
 )
-
-// NatureOf returns the nature of the values of t. A type with a method Clone that
-// returns the type itself is Ordinary: that method copies it.
-func NatureOf(t reflect.Type) Nature {
-	switch {
-	case isConstant(t):
-		return Constant
-	case holdsLock(t):
-		return Uncopyable
-	case !hasClone(t) && isSentinel(t):
-		return Sentinel
-	}
-	return Ordinary
-}
-
-// constants are the types whose values are immutable by their own contract, so
-// that a copy of the value is a clone. Handles to interned and weakly held objects
-// (packages unique and weak) belong to them; netip's types follow from unique's.
-// Big numbers do not: they are mutable, and ordinary structs to a deep clone.
-var constants = map[reflect.Type]bool{
-	reflect.TypeFor[time.Time]():      true,
-	reflect.TypeFor[time.Location]():  true,
-	reflect.TypeFor[*time.Location](): true,
-	reflect.TypeFor[regexp.Regexp]():  true,
-	reflect.TypeFor[*regexp.Regexp](): true,
-}
-
-// constantPointers are the types, by their names, of objects that are reached
-// through pointers, never modified, and known by their addresses. They are named
-// so that nobody has to link their packages.
-var constantPointers = map[string]bool{
-	"crypto/ecdh.nistCurve":    true,
-	"crypto/ecdh.x25519Curve":  true,
-	"encoding/base32.Encoding": true,
-	"encoding/base64.Encoding": true,
-	"go/types.Basic":           true,
-	"hash/crc32.Table":         true,
-	"hash/crc64.Table":         true,
-	"image/color.modelFunc":    true,
-	"net/http.ProtocolError":   true, // the sentinels of net/http
-	"net/http.contextKey":      true,
-	"reflect.rtype":            true,
-	"strings.Replacer":         true,
-	"unicode.RangeTable":       true,
-}
-
-// isConstant reports whether values of t are immutable by their own contract.
-func isConstant(t reflect.Type) bool {
-	if constants[t] {
-		return true
-	}
-	if t.Kind() == reflect.Pointer && t.Name() == "" {
-		e := t.Elem()
-		if e.Size() == 0 && !holdsLock(e) && !hasClone(t) {
-			return true // it leads to nothing
-		}
-		switch path := e.PkgPath(); path {
-		case "":
-		case "internal/abi":
-			return true // what the compiler says about types and functions
-		case "runtime":
-			return !isExported(e.Name()) // what it knows about the program
-		case "crypto/elliptic":
-			return strings.HasPrefix(e.Name(), "nistCurve[") // the standard curves
-		default:
-			return constantPointers[path+"."+e.Name()]
-		}
-	}
-	switch t.PkgPath() {
-	case "unique":
-		return strings.HasPrefix(t.Name(), "Handle[")
-	case "weak":
-		return strings.HasPrefix(t.Name(), "Pointer[")
-	case "log/slog":
-		// The strings and the groups of a slog.Value, immutable by its contract: each
-		// a pointer to the first of several.
-		return t.Name() == "stringptr" || t.Name() == "groupptr"
-	}
-	return false
-}
-
-func isExported(name string) bool { return name != "" && 'A' <= name[0] && name[0] <= 'Z' }
-
-var errorType = reflect.TypeFor[error]()
-
-// isSentinel reports whether t is a pointer to an error that only its own package
-// can write to.
-func isSentinel(t reflect.Type) bool {
-	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct || !t.Implements(errorType) {
-		return false
-	}
-	return !isLock(t.Elem()) && onlyTold(t.Elem())
-}
-
-// onlyTold reports whether all fields of the struct t are unexported and hold
-// numbers, strings, what is Constant, interfaces and structs of those, or, in the
-// errors of packages errors and fmt, other errors.
-func onlyTold(t reflect.Type) bool {
-	for i := range t.NumField() {
-		f := t.Field(i)
-		switch {
-		case f.IsExported():
-			return false
-		case isConstant(f.Type) || isNumberOrString(f.Type) || f.Type.Kind() == reflect.Interface:
-		case f.Type.Kind() == reflect.Struct && !isLock(f.Type) && onlyTold(f.Type):
-		case f.Type == reflect.SliceOf(errorType) && (t.PkgPath() == "errors" || t.PkgPath() == "fmt"):
-		default:
-			return false
-		}
-	}
-	return true
-}
-
-func isNumberOrString(t reflect.Type) bool {
-	k := t.Kind()
-	return reflect.Bool <= k && k <= reflect.Complex128 || k == reflect.String
-}
 
 var timerType, tickerType = reflect.TypeFor[time.Timer](), reflect.TypeFor[time.Ticker]()
 
@@ -161,7 +39,9 @@ func isLock(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.UnsafePointer:
 		return true
-	case reflect.Pointer, reflect.Interface:
+	case reflect.Pointer:
+		return isGroupPointer(t) // of which only a slog.Value knows the length
+	case reflect.Interface:
 		return false
 	case reflect.Array:
 		// A marker of no size. Others are found in their elements.
@@ -176,6 +56,12 @@ func isLock(t reflect.Type) bool {
 			return t.Name() == "Value"
 		case "internal/runtime/sys", "runtime/internal/sys":
 			return t.Name() == "NotInHeap"
+		case "crypto/elliptic":
+			// The standard curves are known by their addresses, and give out numbers
+			// that anybody can write to.
+			return strings.HasPrefix(t.Name(), "nistCurve[")
+		case "unique":
+			return strings.HasPrefix(t.Name(), "Handle[") && !isUnique(t)
 		}
 		if t.ConvertibleTo(timerType) || t.ConvertibleTo(tickerType) {
 			return true
@@ -225,8 +111,8 @@ func hasClone(t reflect.Type) bool {
 	// By a constant name, for which the linker keeps methods of that name and can
 	// still drop others.
 	m, ok := t.MethodByName("Clone")
-	if !ok {
-		return false
+	if !ok || t.PkgPath() == "log/slog" && t.Name() == "Record" {
+		return false // a Record's is no deep copy
 	}
 	in := 1
 	if t.Kind() == reflect.Interface {
@@ -252,7 +138,8 @@ type class uint8
 const (
 	classFlat      class = iota // nothing: all of it is in the copy, or may be shared
 	classPointer                // follow
-	classSentinel               // follow, unless all in it stays itself
+	classWrap                   // an error: follow, unless what it wraps stays itself
+	classGroup                  // a slog.Value: its attributes, or find out
 	classSlice                  //
 	classMap                    //
 	classInterface              // find out
@@ -266,14 +153,16 @@ const (
 // array may turn out to be classFlat when its parts are known.
 func classify(t reflect.Type) class {
 	switch {
-	case isConstant(t):
+	case keptType(t) != "":
 		return classFlat
 	case hasClone(t):
 		return classMethod
 	case isLock(t):
 		return classLock
-	case isSentinel(t):
-		return classSentinel
+	case isWrap(t):
+		return classWrap
+	case isGroup(t):
+		return classGroup
 	}
 	switch t.Kind() {
 	case reflect.Pointer:

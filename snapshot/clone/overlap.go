@@ -44,7 +44,7 @@ func (c *sharing) visit(pl *plan, times int) bool {
 		return false
 	}
 	switch pl.class {
-	case classInterface:
+	case classInterface, classGroup:
 		return true
 	case classStruct:
 		for _, s := range pl.steps {
@@ -55,7 +55,7 @@ func (c *sharing) visit(pl *plan, times int) bool {
 		return false
 	case classArray:
 		return c.visit(pl.elem, min(times*pl.typ.Len(), 2))
-	case classPointer, classSentinel:
+	case classPointer, classWrap:
 		return c.add(&c.memory, pl.elem.typ, times) || c.visit(pl.elem, 1)
 	case classSlice:
 		return c.add(&c.memory, pl.elem.typ, times) || c.visit(pl.elem, 2)
@@ -98,7 +98,7 @@ func holds(a, b reflect.Type) bool {
 	if a, _ = flatten(a); alike(a, b) {
 		return true
 	}
-	if a.Kind() == reflect.Struct && !isConstant(a) {
+	if a.Kind() == reflect.Struct && !isClosed(a) {
 		for i := range a.NumField() {
 			if holds(a.Field(i).Type, b) {
 				return true
@@ -107,6 +107,9 @@ func holds(a, b reflect.Type) bool {
 	}
 	return false
 }
+
+// isClosed reports whether nobody can point into the struct t.
+func isClosed(t reflect.Type) bool { return keptType(t) != "" || shared[nameOf(t)] != nil }
 
 // alike reports whether memory of the type a may be used as of the type b, by a
 // conversion of the pointer to it.
@@ -134,7 +137,7 @@ func fits(in reflect.Type, off uintptr, t reflect.Type, n int) bool {
 			return off%elem.Size() == 0 && off/elem.Size()+uintptr(n) <= uintptr(count)
 		}
 		off %= elem.Size()
-		if elem.Kind() != reflect.Struct || isConstant(elem) {
+		if elem.Kind() != reflect.Struct || isClosed(elem) {
 			return false
 		}
 		in = nil

@@ -6,8 +6,10 @@ import (
 	"container/list"
 	"container/ring"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -485,6 +487,135 @@ func TestAnInterfaceWithACloneKeepsItsSharing(t *testing.T) {
 		one := clone([]cloning{b})
 		require.Equal(t, []cloning{b}, one)
 	}
+}
+
+type clonedMap map[string]int
+
+func (m clonedMap) Clone() cloning { return maps.Clone(m) }
+
+type clonedSlice []int
+
+func (s clonedSlice) Clone() cloning { return slices.Clone(s) }
+
+// A guardedClone cannot be copied but by its method.
+type guardedClone struct {
+	mu sync.Mutex
+	x  []int
+}
+
+func (c *guardedClone) Clone() cloning { return &guardedClone{x: slices.Clone(c.x)} }
+
+// What is reached through an interface with a Clone and in another way is one object,
+// in whatever order and from wherever.
+func TestWhatIsBehindAnInterfaceWithACloneStaysOne(t *testing.T) {
+	type both struct {
+		Top cloning
+		All []*selfCloned
+	}
+	type turned struct {
+		All []*selfCloned
+		Top cloning
+	}
+	type more struct {
+		Tops []cloning
+		By   map[string]cloning
+		Any  any
+		Ptr  **selfCloned
+		X    *[]int
+		Self *more
+	}
+	clones := func(v any) []any { // with whatever care the last one took
+		return []any{cloneOf([]any{v})[0], cloneOf(map[int]any{1: v})[1], cloneOf(v), cloneOf(v)}
+	}
+	a, b := &selfCloned{[]int{1}}, &selfCloned{[]int{2}}
+	for _, c := range clones(both{a, []*selfCloned{b, a, a}}) {
+		c := c.(both)
+		require.True(t, c.Top == cloning(c.All[1]) && c.All[1] == c.All[2] && c.All[0] != c.All[1])
+		require.True(t, c.Top != cloning(a) && c.All[0] != b)
+		require.Equal(t, both{a, []*selfCloned{b, a, a}}, c)
+	}
+	for _, c := range clones(turned{[]*selfCloned{b, a, a}, a}) {
+		c := c.(turned)
+		require.True(t, c.Top == cloning(c.All[1]) && c.Top != cloning(a))
+		require.Equal(t, []int{1}, c.All[2].x)
+	}
+	v := &more{Tops: []cloning{a, b, a}, By: map[string]cloning{"a": a, "b": b}, Any: a, Ptr: &b, X: &a.x}
+	v.Self = v
+	for _, c := range clones(v) {
+		c := c.(*more)
+		require.True(t, c.Tops[0] == c.Tops[2] && c.Tops[0] == c.By["a"] && c.Tops[0] == c.Any)
+		require.True(t, c.Tops[1] == c.By["b"] && c.Tops[1] == cloning(*c.Ptr))
+		require.Same(t, &c.Any.(*selfCloned).x, c.X, "into what the method has made")
+		require.Same(t, c, c.Self)
+		require.NotSame(t, a, c.Any)
+		require.NotSame(t, b, *c.Ptr)
+	}
+	for _, kind := range []struct{ direct, behind any }{{clonedMap{"a": 1}, nil}, {clonedSlice{1, 2}, nil}} {
+		behind := kind.direct.(cloning)
+		for _, v := range [][]any{
+			{kind.direct, struct{ c cloning }{behind}, []cloning{behind}},
+			{struct{ c cloning }{behind}, []cloning{behind}, kind.direct},
+		} {
+			for _, c := range clones(v) {
+				var words []uintptr
+				for _, e := range c.([]any) {
+					switch e := e.(type) {
+					case struct{ c cloning }:
+						words = append(words, reflect.ValueOf(e.c).Pointer())
+					case []cloning:
+						words = append(words, reflect.ValueOf(e[0]).Pointer())
+					default:
+						words = append(words, reflect.ValueOf(e).Pointer())
+					}
+				}
+				require.Equal(t, words[0], words[1])
+				require.Equal(t, words[0], words[2])
+				require.NotEqual(t, reflect.ValueOf(kind.direct).Pointer(), words[0])
+				require.Equal(t, v, c)
+			}
+		}
+	}
+	// An element of a slice, which is cloned with it.
+	all := []selfCloned{{[]int{1}}, {[]int{2}}}
+	for _, c := range clones([]any{all, []cloning{&all[0], &all[1]}}) {
+		c := c.([]any)
+		require.Same(t, &c[0].([]selfCloned)[0], c[1].([]cloning)[0])
+		require.Same(t, &c[0].([]selfCloned)[1], c[1].([]cloning)[1])
+		require.NotSame(t, &all[1], c[1].([]cloning)[1])
+	}
+	// Its only field, which lies where it does.
+	for _, c := range clones([]any{[]cloning{a}, &a.x, []cloning{a}}) {
+		c := c.([]any)
+		require.Same(t, c[0].([]cloning)[0], c[2].([]cloning)[0])
+		require.Same(t, &c[0].([]cloning)[0].(*selfCloned).x, c[1])
+		require.NotSame(t, &a.x, c[1])
+	}
+	// What only its method may copy.
+	g := &guardedClone{x: []int{1}}
+	for _, c := range clones([]any{[]cloning{g}, &g.x, []cloning{g}}) {
+		c := c.([]any)
+		require.Same(t, c[0].([]cloning)[0], c[2].([]cloning)[0])
+		require.Same(t, &c[0].([]cloning)[0].(*guardedClone).x, c[1])
+		require.NotSame(t, &g.x, c[1])
+	}
+}
+
+// turncoat has a method that returns something else.
+type turncoat struct{ x int }
+
+func (c *turncoat) Clone() cloning { return &selfCloned{[]int{c.x}} }
+
+func TestAnInterfaceWhoseCloneIsAnother(t *testing.T) {
+	v := &turncoat{1}
+	c := cloneOf([]cloning{v, v})
+	require.Equal(t, &selfCloned{[]int{1}}, c[0])
+	require.Same(t, c[0], c[1])
+	both := cloneOf([]any{[]cloning{v}, v})
+	require.Equal(t, v, both[1])
+	require.NotSame(t, v, both[1])
+	require.Same(t, both[1], both[0].([]cloning)[0], "one object, which cannot be of both types")
+	err := cloneError(func() { cloneOf([]any{[]cloning{v}, &v.x}) })
+	require.ErrorContains(t, err, "is pointed to in memory that is also of type")
 }
 
 // A tied is in what it leads to, by value.

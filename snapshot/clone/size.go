@@ -26,7 +26,9 @@ func (s *sizer) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct, reflect.Pointer, reflect.Map, reflect.Slice, reflect.Array, reflect.Interface:
 		switch pl := planOf(v.Type()); {
-		case pl.class == classSentinel || pl.class == classFlat && (v.Kind() == reflect.Pointer || isConstant(pl.typ)):
+		case pl.why != "" || pl.class == classFlat && v.Kind() == reflect.Pointer:
+			return
+		case v.Kind() == reflect.Pointer && pl.stays(v.UnsafePointer()):
 			return
 		case pl.class == classMethod && !s.handle:
 			// It may share what it holds, locks and all.
@@ -46,8 +48,8 @@ func (s *sizer) value(v reflect.Value) {
 	case reflect.Array:
 		s.elements(v)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			s.value(v.Field(i))
+		for part := range Parts(v) {
+			s.value(part)
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {

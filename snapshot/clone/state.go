@@ -238,8 +238,15 @@ type plan struct {
 	fix fixer    // nil: nothing to clone
 	ref refFixer // set for types that are one pointer to what is cloned
 
+	why    string                      // kept by its type: the reason
+	named  map[unsafe.Pointer]struct{} // values that stay themselves, if any
+	follow refFixer                    // the ref of those that are not named
+
 	key, elem *plan
 	steps     []step        // struct: the fields that need a fixer
+	share     []string      // struct: the fields that clones have in common
+	num       uintptr       // classGroup: where the length of the group is
+	attrs     *plan         // of the pointer of a group: the plan of its slice
 	method    reflect.Value // classMethod: the method Clone
 	scratch   sync.Pool     // map: *mapScratch, slice: *sliceScratch
 	direct    any           // func(T) T where T needs no state at all, or nil
@@ -264,59 +271,59 @@ func planOf(t reflect.Type) *plan {
 	return compile(t)
 }
 
-// IsConstant reports whether v stays itself when it is copied, as its type says
-// or, for a Sentinel, as the errors in it do. A nil pointer is Constant; the zero
-// Value is not.
+// NatureOf returns the nature of the values of t. A type with a method Clone that
+// returns the type itself is Ordinary: that method copies it. Values of t must not be
+// named by Sentinel any more.
+func NatureOf(t reflect.Type) Nature {
+	switch pl := planOf(t); {
+	case pl.why != "":
+		return Constant
+	case holdsLock(t):
+		return Uncopyable
+	case pl.named != nil || pl.class == classWrap:
+		return Varying
+	}
+	return Ordinary
+}
+
+// IsConstant reports whether v stays itself when it is copied: because its type says so,
+// because the program named it, or because the error that it wraps stays itself. The zero
+// Value does not.
 func IsConstant(v reflect.Value) bool {
 	if !v.IsValid() {
 		return false
 	}
-	switch NatureOf(v.Type()) {
-	case Constant:
-		return true
-	case Sentinel:
-		return v.IsNil() || isKept(v.Elem(), new(int))
-	}
-	return false
+	pl := planOf(v.Type())
+	return pl.why != "" || v.Kind() == reflect.Pointer && pl.stays(v.UnsafePointer())
 }
 
-// maxWrapped is how many errors a Sentinel may wrap in all.
+// maxWrapped is how many errors that wrap one error each may be in a row, to stay
+// themselves.
 const maxWrapped = 64
 
-// isKept reports whether all that v, the struct behind a Sentinel or a part of it,
-// refers to stays itself. It gives up, and says no, when errors are many.
-func isKept(v reflect.Value, met *int) bool {
-	switch v.Kind() {
-	case reflect.Struct:
-		if isConstant(v.Type()) {
+// stays reports whether the pointer w of pl's type stays itself in a clone, where that
+// depends on the value.
+func (pl *plan) stays(w unsafe.Pointer) bool {
+	for range maxWrapped {
+		if w == nil {
+			return pl.class == classWrap
+		}
+		if _, ok := pl.named[w]; ok || pl.class != classWrap {
+			return ok
+		}
+		v := any(*(*iface)(unsafe.Add(w, pl.elem.steps[0].off)))
+		if v == nil {
 			return true
 		}
-		for i := range v.NumField() {
-			if !isKept(v.Field(i), met) {
-				return false
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			if !isKept(v.Index(i), met) {
-				return false
-			}
-		}
-	case reflect.Interface:
-		if v.IsNil() {
+		if pl = planOf(reflect.TypeOf(v)); pl.fix == nil {
 			return true
 		}
-		if *met++; *met > maxWrapped {
+		if pl.typ.Kind() != reflect.Pointer {
 			return false
 		}
-		e := v.Elem()
-		pl := planOf(e.Type())
-		if pl.class != classSentinel {
-			return pl.fix == nil
-		}
-		return e.IsNil() || isKept(e.Elem(), met)
+		w = (*eface)(unsafe.Pointer(&v)).data
 	}
-	return true
+	return false
 }
 
 func fillMany(s *state, pl *plan, dst, _ unsafe.Pointer, n int) {

@@ -13,6 +13,8 @@ import (
 	"reflect"
 	"strconv"
 	"time"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // Types of all sorts. Those with a parameter are there for each of the arguments
@@ -142,12 +144,12 @@ type Failure struct {
 
 func (f *Failure) Error() string { return "failure" }
 
-// A Sentinel is one that cannot.
+// A Sentinel is one that is compared by its pointer; one is named.
 type Sentinel struct{ text string }
 
 func (s *Sentinel) Error() string { return s.text }
 
-var sentinels = []error{io.EOF, errors.New("sentinel"), &Sentinel{"mine"}, fmt.Errorf("more: %w", io.EOF)}
+var sentinels = []error{io.EOF, errors.New("sentinel"), clone.Sentinel(&Sentinel{"mine"}), fmt.Errorf("more: %w", io.EOF)}
 
 // An Own clones itself.
 type Own struct {
