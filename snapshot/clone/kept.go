@@ -78,29 +78,34 @@ func nameOf(t reflect.Type) string {
 
 // isUnique reports whether t, of package unique, is a handle of a type whose values need
 // no clone: Value gives out what is interned.
-func isUnique(t reflect.Type) bool {
-	return t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Type.Kind() == reflect.Pointer &&
-		needsNone(t.Field(0).Type.Elem())
-}
+func isUnique(t reflect.Type) bool { return isFlat(t, map[reflect.Type]bool{}) }
 
-// needsNone reports whether values of t need no clone, by type.
-func needsNone(t reflect.Type) bool {
-	switch classify(t) {
-	case classFlat:
-		return true
-	case classMethod:
-		return isValue(t)
-	case classStruct:
+// isFlat reports whether values of t lead to nothing that can be modified, as far as that
+// shows by its parts. Handles that were met may be in what they are handles of.
+func isFlat(t reflect.Type, met map[reflect.Type]bool) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		switch {
+		case t.PkgPath() == "unique" && !met[t]:
+			met[t] = true
+			return t.NumField() == 1 && t.Field(0).Type.Kind() == reflect.Pointer && isFlat(t.Field(0).Type.Elem(), met)
+		case kept[nameOf(t)] != "":
+			return true
+		}
 		for i := range t.NumField() {
-			if !needsNone(t.Field(i).Type) {
+			if !isFlat(t.Field(i).Type, met) {
 				return false
 			}
 		}
 		return true
-	case classArray:
-		return t.Len() == 0 || needsNone(t.Elem())
+	case reflect.Array:
+		return t.Len() == 0 || isFlat(t.Elem(), met)
+	case reflect.Pointer:
+		return kept["*"+nameOf(t.Elem())] != ""
+	case reflect.Interface, reflect.Map, reflect.Slice, reflect.UnsafePointer:
+		return false
 	}
-	return false
+	return true
 }
 
 // shared are the fields of structs that nobody gets at, and that no method writes to, so

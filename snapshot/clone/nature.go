@@ -90,6 +90,9 @@ func locks(t reflect.Type) bool {
 
 // holdsLock reports whether a lock is in the memory of a t.
 func holdsLock(t reflect.Type) bool {
+	if t.Kind() == reflect.Pointer {
+		return isLock(t) // not looking at what it leads to, perhaps to a marker for it
+	}
 	switch classify(t) {
 	case classLock:
 		return true

@@ -357,6 +357,23 @@ func TestCurvesAndHandlesOfWhatCanBeModified(t *testing.T) {
 	require.Error(t, cloneError(func() { cloneOf([]any{unique.Make(any("text"))}) }))
 }
 
+// Types that are in their own markers and handles.
+type (
+	marked      struct{ _ [0]*marked }
+	interned    struct{ h unique.Handle[interned] }
+	internedToo struct {
+		h unique.Handle[internedToo]
+		p *int
+	}
+)
+
+func TestTypesInTheirOwnMarkers(t *testing.T) {
+	require.Equal(t, Constant, NatureOf(reflect.TypeFor[*marked]()))
+	require.False(t, needsClone[marked]())
+	require.False(t, needsClone[interned]())
+	require.Equal(t, Uncopyable, NatureOf(reflect.TypeFor[internedToo]()))
+}
+
 func TestSentinel(t *testing.T) {
 	type late struct{ error }
 	type value struct{ error }
