@@ -1,0 +1,359 @@
+// Package depth tells whether a value is nested too deeply for functions that call
+// themselves for each level, as those of packages json and fmt do.
+//
+// A stack has a limit, 1 GB by default, and a goroutine that exceeds it ends the
+// process: no recover helps. Values that the compiled clone takes without trouble may be
+// millions of levels deep. So whoever hands a value to such a function asks a [Rule]
+// first. A type whose values cannot be deep, as it holds no interface and not itself, is
+// known once and costs no walk.
+package depth
+
+import (
+	"encoding"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Limit is how many levels a value may have: as many as encoding/json reads. A level is a
+// slice, array, map or struct, or a pointer to a pointer or an interface; a struct that is
+// embedded is on the level of the one that it is embedded in.
+const Limit = 10_000
+
+// ErrTooDeep says that a value has too many levels. One that contains itself has no end of
+// them.
+var ErrTooDeep = errors.New("value is nested too deeply")
+
+var (
+	errDeep  = fmt.Errorf("%w: more than %d levels", ErrTooDeep, Limit)
+	errCycle = fmt.Errorf("%w: it contains itself in a cycle", ErrTooDeep)
+)
+
+// A Rule says which parts of a value a function goes into. It must not be modified or
+// copied once it is used, and is safe for concurrent use.
+type Rule struct {
+	// Own are interfaces, as json.Marshaler: what is in a value whose type, or the pointer to
+	// it, has such a method, only that method knows.
+	Own []reflect.Type
+
+	// Tags are the names of the tags, the first that a field has counting, whose value "-"
+	// leaves the field out. Unexported fields are left out in any case.
+	Tags []string
+
+	addressed bool // a method of the pointer is called only where there is one
+	text      bool // as fmt: unexported fields too, and pointers are not followed
+	plans     sync.Map
+}
+
+// JSON is the Rule of encoding/json.
+var JSON = &Rule{
+	Own:       []reflect.Type{reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()},
+	Tags:      []string{"json"},
+	addressed: true,
+}
+
+// Text is the Rule of package fmt, for the methods of which it holds too that only they
+// know what they do.
+var Text = &Rule{
+	Own: []reflect.Type{reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[error](), reflect.TypeFor[fmt.Stringer]()},
+
+	addressed: true,
+	text:      true,
+}
+
+// Check returns an error that wraps ErrTooDeep if v, as far as the Rule says, has more than
+// Limit levels or contains itself. It reads v only, takes time proportional to what there
+// is in it, however often that is referred to, and no more stack than Limit levels ask for.
+func (r *Rule) Check(v any) error {
+	x := reflect.ValueOf(v)
+	if r.text && x.Kind() == reflect.Pointer && !r.planOf(x.Type()).own {
+		// As fmt does, with the one that it is given.
+		switch x = x.Elem(); x.Kind() {
+		case reflect.Array, reflect.Slice, reflect.Struct, reflect.Map:
+		default:
+			return nil
+		}
+	}
+	if !x.IsValid() || r.Shallow(x.Type()) {
+		return nil
+	}
+	// Most values are small trees: nothing needs to be remembered of them.
+	w := walker{rule: r, visits: few}
+	if _, err := w.value(x, flat); err == nil {
+		return nil
+	}
+	w = walker{rule: r, visits: many, heights: make(map[object]int)}
+	_, err := w.value(x, Limit)
+	return err
+}
+
+// Shallow reports whether no value of t needs a Check, by its type alone.
+func (r *Rule) Shallow(t reflect.Type) bool { return r.planOf(t).shallow }
+
+// A plan is what a Rule knows about a type.
+type plan struct {
+	own       bool // the type has a method of the Rule
+	byPointer bool // the pointer to it has, which counts where there is one
+	shallow   bool // no value has more levels than this:
+	levels    int
+	fields    [][]int // of a struct: those to go into, through what is embedded
+}
+
+func (r *Rule) planOf(t reflect.Type) *plan {
+	if pl, ok := r.plans.Load(t); ok {
+		return pl.(*plan)
+	}
+	return r.plan(t, make(map[reflect.Type]bool))
+}
+
+// plan makes the plan of t, a part of the types that are open.
+func (r *Rule) plan(t reflect.Type, open map[reflect.Type]bool) *plan {
+	if pl, ok := r.plans.Load(t); ok {
+		return pl.(*plan)
+	}
+	if open[t] {
+		return new(plan) // a type within itself
+	}
+	open[t] = true
+	pl := &plan{own: implements(t, r.Own), shallow: true}
+	switch {
+	case r.text:
+	case r.addressed:
+		pl.byPointer = implements(reflect.PointerTo(t), r.Own)
+	default:
+		pl.own = pl.own || implements(reflect.PointerTo(t), r.Own)
+	}
+	if !pl.own || r.text { // which calls no method of what is in unexported fields
+		for _, part := range r.parts(t, pl) {
+			p := r.plan(part, open)
+			pl.levels, pl.shallow = max(pl.levels, p.levels), pl.shallow && p.shallow
+		}
+		pl.levels += level(t)
+		pl.shallow = pl.shallow && t.Kind() != reflect.Interface
+	}
+	delete(open, t)
+	r.plans.Store(t, pl)
+	return pl
+}
+
+// parts returns the types of what the Rule goes into in a t.
+func (r *Rule) parts(t reflect.Type, pl *plan) (parts []reflect.Type) {
+	switch t.Kind() {
+	case reflect.Pointer:
+		if !r.text {
+			return []reflect.Type{t.Elem()}
+		}
+	case reflect.Slice, reflect.Array:
+		return []reflect.Type{t.Elem()}
+	case reflect.Map:
+		if r.text {
+			return []reflect.Type{t.Key(), t.Elem()}
+		}
+		return []reflect.Type{t.Elem()}
+	case reflect.Struct:
+		pl.fields = r.fields(t, nil, map[reflect.Type]bool{})
+		for _, index := range pl.fields {
+			parts = append(parts, t.FieldByIndex(index).Type)
+		}
+	}
+	return parts
+}
+
+// level returns how many levels a t is itself. A pointer to a struct is none, or lists of
+// which encoding/json reads 10,000 nodes could not be written again.
+func level(t reflect.Type) int {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array, reflect.Map, reflect.Struct:
+		return 1
+	case reflect.Pointer:
+		if k := t.Elem().Kind(); k == reflect.Pointer || k == reflect.Interface {
+			return 1
+		}
+	}
+	return 0
+}
+
+func implements(t reflect.Type, any []reflect.Type) bool {
+	for _, i := range any {
+		if t.Implements(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// fields returns the fields of the struct t, at index of another, that the Rule goes into.
+func (r *Rule) fields(t reflect.Type, index []int, seen map[reflect.Type]bool) (all [][]int) {
+	seen[t] = true
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(index[:len(index):len(index)], i)
+		if r.text {
+			all = append(all, at)
+			continue
+		}
+		tag, tagged := r.tag(f)
+		embedded := f.Type
+		if embedded.Kind() == reflect.Pointer {
+			embedded = embedded.Elem()
+		}
+		switch {
+		case tagged && tag == "-":
+		case f.Anonymous && embedded.Kind() == reflect.Struct && name(tag) == "":
+			if !seen[embedded] {
+				all = append(all, r.fields(embedded, at, seen)...)
+			}
+		case f.IsExported():
+			all = append(all, at)
+		}
+	}
+	return all
+}
+
+func (r *Rule) tag(f reflect.StructField) (string, bool) {
+	for _, name := range r.Tags {
+		if tag, ok := f.Tag.Lookup(name); ok {
+			return tag, true
+		}
+	}
+	return "", false
+}
+
+func name(tag string) string {
+	name, _, _ := strings.Cut(tag, ",")
+	return name
+}
+
+// How many levels and visits there are before it is worth remembering what was seen, and
+// how many visits if it cannot be.
+const (
+	flat = 100
+	few  = 1 << 14
+	many = 1 << 20
+)
+
+// A walker finds out how many levels a value has. It recurses as deep as that, and no
+// deeper than it may.
+type walker struct {
+	rule    *Rule
+	visits  int            // to go, of what is not remembered
+	heights map[object]int // of what references have led to, if not nil; open: it is being looked at
+}
+
+// An object is what a reference leads to.
+type object struct {
+	t reflect.Type
+	p unsafe.Pointer
+	n int
+}
+
+const open = -1
+
+// value returns how many levels v has, if that is at most left.
+func (w *walker) value(v reflect.Value, left int) (int, error) {
+	var box unsafe.Pointer
+	boxed := v.Kind() == reflect.Interface
+	if boxed {
+		if v.CanInterface() {
+			x := v.Interface()
+			box = (*[2]unsafe.Pointer)(unsafe.Pointer(&x))[1]
+		}
+		v = v.Elem()
+	}
+	if k := v.Kind(); k <= reflect.Complex128 || k == reflect.String {
+		return 0, nil
+	}
+	t := v.Type()
+	pl := w.rule.planOf(t)
+	if pl.own && v.CanInterface() || pl.byPointer && v.CanAddr() {
+		return 0, nil
+	}
+	if pl.shallow {
+		return within(pl.levels, left)
+	}
+	o := object{t: t}
+	switch t.Kind() {
+	case reflect.Struct, reflect.Array:
+		if !boxed {
+			return w.parts(v, pl, left)
+		}
+		o.p = box
+	case reflect.Pointer:
+		if w.rule.text {
+			return 0, nil
+		}
+		o.p = v.UnsafePointer()
+	case reflect.Slice:
+		o.p, o.n = v.UnsafePointer(), v.Len()
+	case reflect.Map:
+		o.p = v.UnsafePointer()
+	default:
+		return 0, nil
+	}
+	switch {
+	case o.p == nil && !boxed:
+		return 0, nil
+	case o.p == nil || w.heights == nil:
+		// What is in an interface in an unexported field has no address to be known by.
+		if w.visits--; w.visits < 0 {
+			return 0, errDeep
+		}
+		return w.parts(v, pl, left)
+	}
+	switch h, ok := w.heights[o]; {
+	case ok && h == open:
+		return 0, errCycle
+	case ok:
+		return within(h, left)
+	}
+	w.heights[o] = open
+	h, err := w.parts(v, pl, left)
+	w.heights[o] = h
+	return h, err
+}
+
+func within(levels, left int) (int, error) {
+	if levels > left {
+		return 0, errDeep
+	}
+	return levels, nil
+}
+
+// parts is value for one that has parts.
+func (w *walker) parts(v reflect.Value, pl *plan, left int) (height int, err error) {
+	level := level(v.Type())
+	if left -= level; left < 0 {
+		return 0, errDeep
+	}
+	part := func(v reflect.Value) bool {
+		h := 0
+		h, err = w.value(v, left)
+		height = max(height, h)
+		return err == nil
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		part(v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := 0; i < v.Len() && part(v.Index(i)); i++ {
+		}
+	case reflect.Map:
+		for it := v.MapRange(); it.Next(); {
+			if w.rule.text && !part(it.Key()) || !part(it.Value()) {
+				break
+			}
+		}
+	case reflect.Struct:
+		for _, index := range pl.fields {
+			f, missing := v.FieldByIndexErr(index)
+			if missing == nil && !part(f) {
+				break
+			}
+		}
+	}
+	return height + level, err
+}
