@@ -35,8 +35,8 @@ func (e *Editor[K, V]) batch(n int) *Batch[K, V] {
 // *[clone.Error] for a row that cannot be stored, and does not add it.
 func (b *Batch[K, V]) Add(key K, v V, revision uint64) error {
 	c := b.base.config()
-	if key != key {
-		return c.keyError(key, ErrKey)
+	if err := c.checkKey(key); err != nil {
+		return err
 	}
 	i, err := b.base.isolate(key, v)
 	if err != nil {
@@ -266,8 +266,8 @@ const maxBulk = 1 << 20
 func (b *bulk[K, V]) add(key K, v Isolated[V]) {
 	c := b.editor.current().config()
 	c.check(v)
-	if key != key {
-		b.editor.fail(c.keyError(key, ErrKey))
+	if err := c.checkKey(key); err != nil {
+		b.editor.fail(err)
 		return
 	}
 	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})

@@ -21,6 +21,12 @@ func (Builder[K, V]) EditAt(m *Map[K, V], version uint64) *Editor[K, V] { return
 // Name returns Options.Name.
 func (Builder[K, V]) Name(m *Map[K, V]) string { return m.config().name }
 
+// JSON is m.MarshalJSON for one that is to lie in JSON with so many levels more.
+func (Builder[K, V]) JSON(m *Map[K, V], around int) ([]byte, error) { return m.json(around) }
+
+// CheckKey returns the *KeyError that a write of key would.
+func (Builder[K, V]) CheckKey(m *Map[K, V], key K) error { return m.config().checkKey(key) }
+
 // Empty returns an empty map, at version 0, with the Options of m.
 func (Builder[K, V]) Empty(m *Map[K, V]) *Map[K, V] { return m.empty() }
 

@@ -32,7 +32,10 @@
 //	                       of the package's errors, or with a *clone.Error: behind an
 //	                       interface there is a lock, an atomic or an unsafe.Pointer, or
 //	                       references take memory for different things, by package
-//	                       unsafe. Nothing was changed.
+//	                       unsafe. Nothing was changed. A key of more than 10,000
+//	                       levels of structs and arrays in interfaces is ErrTooDeep, as
+//	                       is a value of more levels to MarshalJSON; Clone and views take
+//	                       any depth, and String shows no values.
 //	panics                 misuse: a type that holds a lock and the like, with a
 //	                       *clone.Error when the map is made; contradictory Options; an
 //	                       Editor used late or by two goroutines; a merge, rewind or Put
@@ -42,7 +45,8 @@
 //	                       it was.
 //	can never              reach the map's memory from outside, or from another value,
 //	                       unless Immutable, Clone or Shared says so; come back in
-//	                       another shape; exhaust the stack, however deep; take more
+//	                       another shape; exhaust the stack, however deep they are, by
+//	                       any function but the caller's own; take more
 //	                       than n log n time for n objects; corrupt a map, or end the
 //	                       process.
 //

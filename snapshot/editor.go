@@ -162,8 +162,8 @@ func (e *Editor[K, V]) isolate(key K, v V) (Isolated[V], error) { return e.curre
 func (e *Editor[K, V]) put(key K, v Isolated[V]) {
 	c := e.current().config()
 	c.check(v)
-	if key != key {
-		e.fail(e.keyError(key, ErrKey))
+	if err := c.checkKey(key); err != nil {
+		e.fail(err)
 		return
 	}
 	h := c.hashOf(key)
@@ -222,8 +222,8 @@ func (e *Editor[K, V]) Insert(key K, v V) error {
 
 // set is Set that returns its error.
 func (e *Editor[K, V]) set(key K, v V) error {
-	if key != key {
-		return e.keyError(key, ErrKey)
+	if err := e.current().config().checkKey(key); err != nil {
+		return err
 	}
 	i, err := e.isolate(key, v)
 	if err != nil {
@@ -255,8 +255,8 @@ func (e *Editor[K, V]) check(key K, rev uint64) error {
 	if e.Revision(key) != rev || rev == Pending {
 		return e.keyError(key, ErrRevision)
 	}
-	if key != key {
-		return e.keyError(key, ErrKey)
+	if err := e.current().config().checkKey(key); err != nil {
+		return err
 	}
 	return nil
 }
@@ -280,8 +280,8 @@ func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 // Upsert is like Modify, but calls f with a zero value, and found false, if
 // key is absent.
 func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
-	if key != key {
-		return e.keyError(key, ErrKey)
+	if err := e.current().config().checkKey(key); err != nil {
+		return err
 	}
 	var v V
 	var opened *opening[K]

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/cowstore/cowstore/snapshot/clone"
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // seed is random and one a process: nobody outside can prepare keys that
@@ -32,6 +33,8 @@ type config[K comparable, V any] struct {
 	noscan bool           // V holds no pointers
 	handle bool           // what V leads to may change: Options.Immutable or Options.Clone
 
+	deepKeys bool // keys may be nested without a bound
+
 	name string // for errors
 
 	// pending is a copy of this config for rows whose revision does not count
@@ -52,6 +55,8 @@ func newConfig[K comparable, V any](o Options[V]) *config[K, V] {
 		noscan: !clone.HasPointers(reflect.TypeFor[V]()),
 		handle: o.Immutable || o.Clone != nil,
 		name:   o.Name,
+
+		deepKeys: !depth.Key.Shallow(reflect.TypeFor[K]()),
 	}
 	if !c.inline {
 		c.hash = hasher[K]()
@@ -85,7 +90,28 @@ func hasher[K comparable]() func(K) uint64 {
 			return func(key K) uint64 { return maphash.Comparable(seed, *(*uint32)(unsafe.Pointer(&key))) }
 		}
 	}
-	return func(key K) uint64 { return maphash.Comparable(seed, key) }
+	if depth.Key.Shallow(reflect.TypeFor[K]()) {
+		return func(key K) uint64 { return maphash.Comparable(seed, key) }
+	}
+	return func(key K) uint64 {
+		if depth.Key.Check(key) != nil {
+			return 0 // it is not stored anywhere, see checkKey
+		}
+		return maphash.Comparable(seed, key)
+	}
+}
+
+// checkKey returns an error if key cannot be stored.
+func (c *config[K, V]) checkKey(key K) error {
+	if c.deepKeys {
+		if err := depth.Key.Check(key); err != nil {
+			return c.keyError(key, err)
+		}
+	}
+	if key != key {
+		return c.keyError(key, ErrKey)
+	}
+	return nil
 }
 
 func (c *config[K, V]) keyError(key K, err error) error { return &KeyError[K]{c.name, key, err} }
@@ -100,7 +126,8 @@ func (c *config[K, V]) keyError(key K, err error) error { return &KeyError[K]{c.
 // cloned as [Options] say, so that the caller may do anything to it. [Map.Shared]
 // gives the same reads without cloning. Keys are not cloned: where K holds
 // pointers they are compared as pointers. A key that is not equal to itself, such as
-// a NaN, cannot be stored: ErrKey.
+// a NaN, cannot be stored: ErrKey. Nor can one that is nested too deeply to be compared:
+// ErrTooDeep. Both are never found.
 type Map[K comparable, V any] struct {
 	noCopy noCopy
 	tree[K, V]

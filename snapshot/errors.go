@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // The errors of an Editor's verbs, to be tested with errors.Is. What is
@@ -20,6 +22,12 @@ var (
 	// ErrKey says that a key is not equal to itself, such as a NaN: it could be
 	// stored, but never found again.
 	ErrKey = errors.New("key is not equal to itself")
+
+	// ErrTooDeep says that a key has more than 10,000 levels of structs and arrays in one
+	// another, by interfaces: == and hashes of those take stack without a bound. It is also
+	// the error of MarshalJSON for a value that would have more levels than that in JSON, or
+	// contains itself; such a value can be stored, read and compared all the same.
+	ErrTooDeep = depth.ErrTooDeep
 )
 
 // A KeyError says which key an error is about. The key is formatted only when
@@ -53,11 +61,15 @@ func cut(s string) string {
 
 // text returns a key as text. The methods that a key has for that are called; they
 // may panic, which fmt writes down. A pointer without is an address, or what it leads
-// to might lead back to it.
+// to might lead back to it. Of one that is nested too deeply to be looked at, there is the
+// type.
 func text(key any) string {
 	switch key.(type) {
 	case fmt.Formatter, fmt.Stringer, error:
 		return cut(fmt.Sprint(key))
+	}
+	if err := depth.Key.Check(key); err != nil {
+		return fmt.Sprintf("%s (%v)", cut(reflect.TypeOf(key).String()), err)
 	}
 	switch v := reflect.ValueOf(key); {
 	case v.Kind() == reflect.String:

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"reflect"
 	"strconv"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // How things look in a log: short and at once, however much there is in them. A
@@ -122,31 +124,36 @@ func (v Isolated[V]) LogValue() slog.Value { return slog.StringValue(v.String())
 // MarshalJSON returns the map as encoding/json has a map[K]V of the same rows: an
 // object with its keys in the order of texts, where K is a string, an integer or an
 // encoding.TextMarshaler, and an error of that package where it is something
-// else, or where a value has no JSON. Values are isolated, one after the other, so
+// else, or where a value has no JSON: a *KeyError, with ErrTooDeep if there are more than
+// 10,000 levels, those around the value included: encoding/json would not read them.
+// Values are isolated, one after the other, so
 // that their methods may do anything. A nil *Map is null.
 //
 // There is no UnmarshalJSON, since a Map never changes: decode into a map[K]V, and
 // give maps.All of it to Collect, or to Replace or Sync of package cow.
-func (m *Map[K, V]) MarshalJSON() ([]byte, error) { return rowsJSON(m, m.All()) }
+func (m *Map[K, V]) MarshalJSON() ([]byte, error) { return m.json(0) }
+
+// json is Builder.JSON.
+func (m *Map[K, V]) json(around int) ([]byte, error) { return rowsJSON(m, around, m.All()) }
 
 // MarshalJSON returns the map as Map.MarshalJSON does, without cloning: methods of
 // values, such as their own MarshalJSON, must not modify them.
-func (s Shared[K, V]) MarshalJSON() ([]byte, error) { return rowsJSON(s.m, s.All()) }
+func (s Shared[K, V]) MarshalJSON() ([]byte, error) { return rowsJSON(s.m, 0, s.All()) }
 
-func rowsJSON[K comparable, V any](m *Map[K, V], rows iter.Seq2[K, V]) ([]byte, error) {
+func rowsJSON[K comparable, V any](m *Map[K, V], around int, rows iter.Seq2[K, V]) ([]byte, error) {
 	// A type that JSON does not have is known before any row is looked at.
 	if _, err := json.Marshal(map[K]V(nil)); err != nil {
 		return nil, fmt.Errorf("%s: %w", m.title(), err)
 	}
 	texts := make(map[K]json.RawMessage, m.Len())
 	for key, v := range rows {
-		text, err := toJSON(v)
+		text, err := toJSON(around+1, v)
 		if err != nil {
 			return nil, &KeyError[K]{m.title(), key, err}
 		}
 		texts[key] = text
 	}
-	text, err := toJSON(texts)
+	text, err := toJSON(around, texts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.title(), err)
 	}
@@ -159,11 +166,11 @@ func (r Row[K, V]) MarshalJSON() ([]byte, error) {
 	if r.e == nil {
 		return []byte("null"), nil
 	}
-	value, err := toJSON(r.Value())
+	value, err := toJSON(1, r.Value())
 	if err != nil {
 		return nil, r.cfg.keyError(r.Key(), err)
 	}
-	return toJSON(struct {
+	return keyedJSON(r.cfg, r.Key(), struct {
 		Key      K               `json:"key"`
 		Revision uint64          `json:"revision,omitempty"`
 		Value    json.RawMessage `json:"value"`
@@ -178,7 +185,7 @@ func (c Change[K, V]) MarshalJSON() ([]byte, error) {
 	if err := cmp.Or(err, err2); err != nil {
 		return nil, err
 	}
-	return toJSON(struct {
+	return keyedJSON(cmp.Or(c.cfg, c.was), c.Key, struct {
 		Key  K               `json:"key"`
 		Kind Kind            `json:"kind"`
 		Old  json.RawMessage `json:"old,omitempty"`
@@ -195,7 +202,7 @@ func (c Conflict[K, V]) MarshalJSON() ([]byte, error) {
 	if err := cmp.Or(err, err2, err3); err != nil {
 		return nil, err
 	}
-	return toJSON(struct {
+	return keyedJSON(c.cfg, c.Key, struct {
 		Key    K               `json:"key"`
 		Base   json.RawMessage `json:"base,omitempty"`
 		Ours   json.RawMessage `json:"ours,omitempty"`
@@ -209,16 +216,28 @@ func valueJSON[K comparable, V any](c *config[K, V], e *entry[V]) (json.RawMessa
 	if !ok {
 		return nil, nil
 	}
-	text, err := toJSON(v)
+	text, err := toJSON(1, v)
 	if err != nil {
 		return nil, c.keyError(c.key(e), err)
 	}
 	return text, nil
 }
 
+// keyedJSON returns v, which holds key, as JSON.
+func keyedJSON[K comparable, V any](c *config[K, V], key K, v any) ([]byte, error) {
+	text, err := toJSON(0, v)
+	if err != nil && c != nil {
+		return nil, c.keyError(key, err)
+	}
+	return text, err
+}
+
 // toJSON returns v as JSON. It does not escape <, > and &: whoever called
-// MarshalJSON does, or was told not to.
-func toJSON(v any) (json.RawMessage, error) {
+// MarshalJSON does, or was told not to. Around v there will be so many levels.
+func toJSON(around int, v any) (json.RawMessage, error) {
+	if err := depth.JSON.CheckIn(around, v); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -29,7 +29,7 @@ const Limit = 10_000
 var ErrTooDeep = errors.New("value is nested too deeply")
 
 var (
-	errDeep  = fmt.Errorf("%w: more than %d levels", ErrTooDeep, Limit)
+	errDeep  = fmt.Errorf("%w: more than %d levels, with those around it", ErrTooDeep, Limit)
 	errCycle = fmt.Errorf("%w: it contains itself in a cycle", ErrTooDeep)
 )
 
@@ -45,7 +45,7 @@ type Rule struct {
 	Tags []string
 
 	addressed bool // a method of the pointer is called only where there is one
-	text      bool // as fmt: unexported fields too, and pointers are not followed
+	text      bool // as fmt: unexported fields and keys too, and pointers are not followed
 	plans     sync.Map
 }
 
@@ -65,12 +65,18 @@ var Text = &Rule{
 	text:      true,
 }
 
+// Key is the Rule of == and of what hashes keys: it knows no methods.
+var Key = &Rule{text: true}
+
 // Check returns an error that wraps ErrTooDeep if v, as far as the Rule says, has more than
 // Limit levels or contains itself. It reads v only, takes time proportional to what there
-// is in it, however often that is referred to, and no more stack than Limit levels ask for.
-func (r *Rule) Check(v any) error {
+// is in it, however often that is referred to, and no stack.
+func (r *Rule) Check(v any) error { return r.CheckIn(0, v) }
+
+// CheckIn is Check for a v around which there will be so many levels more.
+func (r *Rule) CheckIn(around int, v any) error {
 	x := reflect.ValueOf(v)
-	if r.text && x.Kind() == reflect.Pointer && !r.planOf(x.Type()).own {
+	if r == Text && x.Kind() == reflect.Pointer && !r.planOf(x.Type()).own {
 		// As fmt does, with the one that it is given.
 		switch x = x.Elem(); x.Kind() {
 		case reflect.Array, reflect.Slice, reflect.Struct, reflect.Map:
@@ -78,17 +84,16 @@ func (r *Rule) Check(v any) error {
 			return nil
 		}
 	}
-	if !x.IsValid() || r.Shallow(x.Type()) {
+	if isScalar(x.Kind()) || r.Shallow(x.Type()) {
 		return nil
 	}
 	// Most values are small trees: nothing needs to be remembered of them.
 	w := walker{rule: r, visits: few}
-	if _, err := w.value(x, flat); err == nil {
+	if w.walk(x, flat) == nil {
 		return nil
 	}
 	w = walker{rule: r, visits: many, heights: make(map[object]int)}
-	_, err := w.value(x, Limit)
-	return err
+	return w.walk(x, Limit-around)
 }
 
 // Shallow reports whether no value of t needs a Check, by its type alone.
@@ -236,12 +241,28 @@ const (
 	many = 1 << 20
 )
 
-// A walker finds out how many levels a value has. It recurses as deep as that, and no
-// deeper than it may.
+// A walker finds out how many levels a value has. It keeps what it is in by itself, and so
+// takes no stack.
 type walker struct {
 	rule    *Rule
 	visits  int            // to go, of what is not remembered
-	heights map[object]int // of what references have led to, if not nil; open: it is being looked at
+	heights map[object]int // of what references have led to, if not nil; open: the walk is in it
+	in      []frame
+}
+
+// A frame is a value that the walk is in.
+type frame struct {
+	v     reflect.Value
+	pl    *plan
+	level int // how many levels it is itself,
+	left  int // how many the parts may have,
+	most  int // and how many those have that are done
+
+	next  int              // part
+	iter  *reflect.MapIter // of a map
+	value bool             // after the key, if the Rule goes into keys
+	known bool             // to be remembered as:
+	o     object
 }
 
 // An object is what a reference leads to.
@@ -253,8 +274,73 @@ type object struct {
 
 const open = -1
 
-// value returns how many levels v has, if that is at most left.
-func (w *walker) value(v reflect.Value, left int) (int, error) {
+// walk returns an error if v has more levels than limit.
+func (w *walker) walk(v reflect.Value, limit int) error {
+	if _, err := w.enter(v, limit); err != nil {
+		return err
+	}
+	for len(w.in) > 0 {
+		last := len(w.in) - 1
+		f := &w.in[last]
+		part, ok := f.part(w.rule.text)
+		if !ok {
+			levels := f.most + f.level
+			if f.known {
+				w.heights[f.o] = levels
+			}
+			w.in[last] = frame{}
+			if w.in = w.in[:last]; last > 0 {
+				w.in[last-1].most = max(w.in[last-1].most, levels)
+			}
+			continue
+		}
+		levels, err := w.enter(part, f.left)
+		if err != nil {
+			return err
+		}
+		f = &w.in[last] // there may be more of them now
+		f.most = max(f.most, levels)
+	}
+	return nil
+}
+
+// part returns the next part of the value, and whether there is one.
+func (f *frame) part(keys bool) (part reflect.Value, ok bool) {
+	switch f.v.Kind() {
+	case reflect.Pointer:
+		part, ok = f.v.Elem(), f.next == 0
+	case reflect.Slice, reflect.Array:
+		if ok = f.next < f.v.Len(); ok {
+			part = f.v.Index(f.next)
+		}
+	case reflect.Struct:
+		for ; !ok && f.next < len(f.pl.fields); f.next++ {
+			field, err := f.v.FieldByIndexErr(f.pl.fields[f.next])
+			part, ok = field, err == nil // else it is embedded by a nil pointer
+		}
+		return part, ok
+	case reflect.Map:
+		if f.value {
+			f.value = false
+			return f.iter.Value(), true
+		}
+		if f.iter == nil {
+			f.iter = f.v.MapRange()
+		}
+		switch ok = f.iter.Next(); {
+		case ok && keys:
+			part, f.value = f.iter.Key(), true
+		case ok:
+			part = f.iter.Value()
+		}
+	}
+	f.next++
+	return part, ok
+}
+
+// enter goes into v, which may have so many levels. If it need not, it returns how many v
+// has.
+func (w *walker) enter(v reflect.Value, left int) (levels int, err error) {
 	var box unsafe.Pointer
 	boxed := v.Kind() == reflect.Interface
 	if boxed {
@@ -264,7 +350,7 @@ func (w *walker) value(v reflect.Value, left int) (int, error) {
 		}
 		v = v.Elem()
 	}
-	if k := v.Kind(); k <= reflect.Complex128 || k == reflect.String {
+	if isScalar(v.Kind()) {
 		return 0, nil
 	}
 	t := v.Type()
@@ -273,87 +359,61 @@ func (w *walker) value(v reflect.Value, left int) (int, error) {
 		return 0, nil
 	}
 	if pl.shallow {
-		return within(pl.levels, left)
+		return pl.levels, within(pl.levels, left)
 	}
-	o := object{t: t}
+	f := frame{v: v, pl: pl, level: level(t), o: object{t: t}}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Array:
-		if !boxed {
-			return w.parts(v, pl, left)
-		}
-		o.p = box
+		f.o.p = box
 	case reflect.Pointer:
 		if w.rule.text {
 			return 0, nil
 		}
-		o.p = v.UnsafePointer()
+		f.o.p = v.UnsafePointer()
 	case reflect.Slice:
-		o.p, o.n = v.UnsafePointer(), v.Len()
+		f.o.p, f.o.n = v.UnsafePointer(), v.Len()
 	case reflect.Map:
-		o.p = v.UnsafePointer()
+		f.o.p = v.UnsafePointer()
 	default:
 		return 0, nil
 	}
-	switch {
-	case o.p == nil && !boxed:
+	if f.o.p == nil && isReference(t.Kind()) {
 		return 0, nil
-	case o.p == nil || w.heights == nil:
+	}
+	if f.left = left - f.level; f.left < 0 {
+		return 0, errDeep
+	}
+	switch {
+	case !boxed && !isReference(t.Kind()):
+		// It is a part of one thing.
+	case f.o.p == nil || w.heights == nil:
 		// What is in an interface in an unexported field has no address to be known by.
 		if w.visits--; w.visits < 0 {
 			return 0, errDeep
 		}
-		return w.parts(v, pl, left)
+	default:
+		switch h, ok := w.heights[f.o]; {
+		case ok && h == open:
+			return 0, errCycle
+		case ok:
+			return h, within(h, left)
+		}
+		w.heights[f.o], f.known = open, true
 	}
-	switch h, ok := w.heights[o]; {
-	case ok && h == open:
-		return 0, errCycle
-	case ok:
-		return within(h, left)
-	}
-	w.heights[o] = open
-	h, err := w.parts(v, pl, left)
-	w.heights[o] = h
-	return h, err
+	w.in = append(w.in, f)
+	return 0, nil
 }
 
-func within(levels, left int) (int, error) {
+func within(levels, left int) error {
 	if levels > left {
-		return 0, errDeep
+		return errDeep
 	}
-	return levels, nil
+	return nil
 }
 
-// parts is value for one that has parts.
-func (w *walker) parts(v reflect.Value, pl *plan, left int) (height int, err error) {
-	level := level(v.Type())
-	if left -= level; left < 0 {
-		return 0, errDeep
-	}
-	part := func(v reflect.Value) bool {
-		h := 0
-		h, err = w.value(v, left)
-		height = max(height, h)
-		return err == nil
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		part(v.Elem())
-	case reflect.Slice, reflect.Array:
-		for i := 0; i < v.Len() && part(v.Index(i)); i++ {
-		}
-	case reflect.Map:
-		for it := v.MapRange(); it.Next(); {
-			if w.rule.text && !part(it.Key()) || !part(it.Value()) {
-				break
-			}
-		}
-	case reflect.Struct:
-		for _, index := range pl.fields {
-			f, missing := v.FieldByIndexErr(index)
-			if missing == nil && !part(f) {
-				break
-			}
-		}
-	}
-	return height + level, err
+// isScalar reports whether values of that kind have no parts, the zero Value included.
+func isScalar(k reflect.Kind) bool { return k <= reflect.Complex128 || k == reflect.String }
+
+func isReference(k reflect.Kind) bool {
+	return k == reflect.Pointer || k == reflect.Slice || k == reflect.Map
 }

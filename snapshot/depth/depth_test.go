@@ -89,6 +89,8 @@ func TestTheLimitIsExact(t *testing.T) {
 		for _, r := range []*depth.Rule{depth.JSON, fields} {
 			require.NoError(t, r.Check(of(depth.Limit)), name)
 			require.ErrorIs(t, r.Check(of(depth.Limit+1)), depth.ErrTooDeep, name)
+			require.NoError(t, r.CheckIn(3, of(depth.Limit-3)), name)
+			require.ErrorIs(t, r.CheckIn(3, of(depth.Limit-2)), depth.ErrTooDeep, name)
 			require.ErrorContains(t, r.Check(deepest), "more than 10000 levels", name)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"time"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // Features are what is remarkable about a value.
@@ -44,7 +46,11 @@ type comparer struct {
 	open     map[unsafe.Pointer]bool // objects that the walk is in
 	beyond   map[unsafe.Pointer][]unsafe.Pointer
 	apart    bool // what is compared are copies of what lies in maps and interfaces
+	levels   int
 }
+
+// maxLevels is how deep Compare goes. Each level has its path.
+const maxLevels = 1000
 
 // A reference is what leads from a to somewhere.
 type reference struct {
@@ -105,6 +111,10 @@ func (c *comparer) rest() error {
 }
 
 func (c *comparer) value(a, b reflect.Value, path string) error {
+	if c.levels++; c.levels > maxLevels {
+		return fmt.Errorf("%.100s…: %w", path, depth.ErrTooDeep)
+	}
+	defer func() { c.levels-- }()
 	t := a.Type()
 	if t != b.Type() {
 		return fmt.Errorf("%s: %s became %s", path, t, b.Type())
@@ -301,6 +311,9 @@ func (c *comparer) mapping(a, b reflect.Value, path string) error {
 	}
 	for i := a.MapRange(); i.Next(); {
 		key := i.Key()
+		if err := depth.Key.Check(key.Interface()); err != nil {
+			return fmt.Errorf("%s: a key: %w", path, err)
+		}
 		other := b.MapIndex(key)
 		if byAddress(key.Type()) { // the only one
 			j := b.MapRange()
@@ -360,7 +373,13 @@ func stays(v reflect.Value) bool {
 // Spoil modifies all that the value leads to that v, a pointer, points to.
 func Spoil(v reflect.Value) {
 	s := spoiler{met: map[reference]bool{}}
-	s.value(v.Elem())
+	s.later(v.Elem(), false)
+	for len(s.todo) > 0 {
+		last := len(s.todo) - 1
+		next := s.todo[last]
+		s.todo = s.todo[:last]
+		s.value(next.v, next.apart)
+	}
 	for _, v := range s.vars {
 		v.SetZero()
 	}
@@ -371,11 +390,19 @@ func Spoil(v reflect.Value) {
 
 // A spoiler collects what can be modified.
 type spoiler struct {
-	met   map[reference]bool
-	vars  []reflect.Value
-	maps  []reflect.Value
+	met  map[reference]bool
+	vars []reflect.Value
+	maps []reflect.Value
+	todo []found
+}
+
+// What was found is apart if it is a copy, which nobody else sees.
+type found struct {
+	v     reflect.Value
 	apart bool
 }
+
+func (s *spoiler) later(v reflect.Value, apart bool) { s.todo = append(s.todo, found{v, apart}) }
 
 func (s *spoiler) first(t reflect.Type, p unsafe.Pointer, n int) bool {
 	r := reference{t, p, n}
@@ -384,49 +411,43 @@ func (s *spoiler) first(t reflect.Type, p unsafe.Pointer, n int) bool {
 	return !was
 }
 
-func (s *spoiler) value(v reflect.Value) {
+func (s *spoiler) value(v reflect.Value, apart bool) {
 	v = writable(v)
-	if !s.apart {
+	if !apart {
 		s.vars = append(s.vars, v)
 	}
-	was := s.apart
-	defer func() { s.apart = was }()
 	switch v.Kind() {
 	case reflect.Struct:
 		if isWhole(v.Type()) {
 			return
 		}
 		for i := range v.NumField() {
-			s.value(v.Field(i))
+			s.later(v.Field(i), apart)
 		}
 	case reflect.Array:
 		for i := range v.Len() {
-			s.value(v.Index(i))
+			s.later(v.Index(i), apart)
 		}
 	case reflect.Slice:
 		if v.Len() > 0 && s.first(v.Type().Elem(), v.UnsafePointer(), v.Len()) {
-			s.apart = false
 			for i := range v.Len() {
-				s.value(v.Index(i))
+				s.later(v.Index(i), false)
 			}
 		}
 	case reflect.Pointer:
 		if !v.IsNil() && !stays(v) && s.first(v.Type().Elem(), v.UnsafePointer(), 1) {
-			s.apart = false
-			s.value(v.Elem())
+			s.later(v.Elem(), false)
 		}
 	case reflect.Interface:
 		if !v.IsNil() {
-			s.apart = true
-			s.value(copyOf(v.Elem()))
+			s.later(copyOf(v.Elem()), true)
 		}
 	case reflect.Map:
 		if !v.IsNil() && s.first(v.Type(), v.UnsafePointer(), -1) {
 			s.maps = append(s.maps, v)
-			s.apart = true
 			for i := v.MapRange(); i.Next(); {
-				s.value(copyOf(i.Key()))
-				s.value(copyOf(i.Value()))
+				s.later(copyOf(i.Key()), true)
+				s.later(copyOf(i.Value()), true)
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // Printed returns v as the verbs %v, %+v, %#v, %s, %q, %d and %x of package fmt and as
@@ -15,6 +17,7 @@ import (
 // trace of a panic, and does not have the word "secret".
 func Printed(t testing.TB, v any) []string {
 	t.Helper()
+	require.NoError(t, depth.Text.Check(v))
 	var all []string
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
 		all = append(all, fmt.Sprintf(verb, v))

@@ -82,6 +82,9 @@ func isStandard(v reflect.Value) bool {
 	if path == "" || strings.Contains(path, ".") || !v.CanInterface() || v.Kind() == reflect.Interface {
 		return false
 	}
+	if path == "log" && v.Kind() == reflect.Struct {
+		return false // slog.Value and Attr: they show whatever is in them, with all its methods
+	}
 	_, ok := v.Interface().(fmt.Stringer)
 	return ok
 }

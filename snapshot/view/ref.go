@@ -19,8 +19,6 @@
 // of range panic as those of slices do.
 package view
 
-import "reflect"
-
 // shownAs is a field of a view whose elements are shown as W. It makes the view a type
 // that no other can be converted to or from: types of the same fields can, and a Slice
 // would return as they are the elements of a SliceViews. For the same reason, the fields
@@ -41,12 +39,6 @@ func (r Ref[T]) Valid() bool { return r.p != nil }
 // and all that can be reached through it, must not be modified: it belongs to every
 // reader there is. It is for generated code; everybody else has no need of it.
 func Shared[T any](r Ref[T]) *T { return r.p }
-
-// Equal reports whether two Refs point to values that are deeply equal, as
-// reflect.DeepEqual has it, or both point nowhere.
-func Equal[T any](a, b Ref[T]) bool {
-	return a.p == b.p || a.p != nil && b.p != nil && reflect.DeepEqual(a.p, b.p)
-}
 
 // A Viewer is a type of views of a T: W itself, whose method ViewOf makes one of a Ref,
 // whatever its receiver is. Generated views have it.

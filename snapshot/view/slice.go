@@ -3,6 +3,8 @@ package view
 import (
 	"iter"
 	"slices"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // The elements of a slice.
@@ -56,7 +58,13 @@ func (v Slice[T]) AppendTo(s []T) []T { return append(s, v.s...) }
 func (v Slice[T]) String() string { return text(len(v.s), func(i int) any { return v.s[i] }) }
 
 // Contains reports whether an element is equal to x.
-func Contains[T comparable](v Slice[T], x T) bool { return slices.Contains(v.s, x) }
+func Contains[T comparable](v Slice[T], x T) bool {
+	if depth.Key.Check(x) == nil {
+		return slices.Contains(v.s, x)
+	}
+	// To == two that are nested so deeply takes stack without a bound.
+	return slices.ContainsFunc(v.s, func(e T) bool { return (&comparer{same: true}).equal(&e, &x) })
+}
 
 // SliceViews shows a slice of what is shown by views.
 type SliceViews[T any, W Viewer[T, W]] struct {

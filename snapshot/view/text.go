@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // few is how many elements a text shows, and long how many bytes of all.
@@ -20,7 +22,7 @@ func text(n int, at func(int) any) string {
 		if shown > 0 {
 			b = append(b, ' ')
 		}
-		b = append(b, short(fmt.Sprint(at(shown)))...)
+		b = append(b, printed(at(shown))...)
 	}
 	if shown < n {
 		b = fmt.Appendf(b, " … %d more", n-shown)
@@ -48,6 +50,15 @@ func count(n int, what string) string {
 func pointee(e any, ok bool) string {
 	if !ok {
 		return "<nil>"
+	}
+	return printed(e)
+}
+
+// printed returns the beginning of what fmt shows e as, or the type of an e that fmt, which
+// recurses, must not be shown.
+func printed(e any) string {
+	if err := depth.Text.Check(e); err != nil {
+		return fmt.Sprintf("%s (%v)", short(reflect.TypeOf(e).String()), err)
 	}
 	return short(fmt.Sprint(e))
 }

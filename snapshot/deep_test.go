@@ -1,0 +1,269 @@
+package snapshot_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/depth"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deep"
+)
+
+// deepCalls calls, with a value that is nested deeply, all that walks values. DeepCalled
+// has their names.
+func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
+	o.Name = "users"
+	var b snapshot.Builder[string, V]
+	empty := snapshot.New[string](o)
+	tooDeep := func(show json.Marshaler) {
+		_, err := json.Marshal(show)
+		require.ErrorIs(t, err, snapshot.ErrTooDeep)
+		require.ErrorContains(t, err, "users: ada: ")
+		_, err = show.MarshalJSON()
+		require.ErrorIs(t, err, snapshot.ErrTooDeep)
+	}
+	printed := func(values ...any) {
+		for _, x := range values {
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d"} {
+				require.Less(t, len(fmt.Sprintf(verb, x)), 400)
+			}
+			require.NotNil(t, x.(slog.LogValuer).LogValue())
+		}
+	}
+
+	e := empty.Edit()
+	e.Set("ada", v)
+	e.SetAll(maps.All(map[string]V{"bob": v}))
+	require.NoError(t, e.Insert("cyd", v))
+	require.NoError(t, e.SetIf("dan", 0, v))
+	require.NoError(t, e.Modify("dan", func(*V) error { return nil }))
+	require.NoError(t, e.Upsert("eve", func(at *V, _ bool) error { *at = v; return nil }))
+	e.Get("eve")
+	for range e.All() {
+		break
+	}
+	e.Take("eve")
+	require.NoError(t, e.Err())
+	m := e.Map()
+	printed(e, m)
+	m = e.Seal()
+
+	m.Get("ada")
+	for range m.All() {
+		break
+	}
+	for range m.Values() {
+		break
+	}
+	shared := m.Shared()
+	shared.Get("ada")
+	for range shared.All() {
+		break
+	}
+	tooDeep(m)
+	_, err := b.JSON(m, 2)
+	require.ErrorIs(t, err, snapshot.ErrTooDeep)
+	tooDeep(shared)
+	row, ok := m.Row("ada")
+	require.True(t, ok)
+	row.Value()
+	row.Shared()
+	require.Positive(t, b.Size(row))
+	require.Positive(t, b.Structure(m))
+	tooDeep(row)
+	printed(m, shared, row)
+
+	for old, new := range map[*snapshot.Map[string, V]]*snapshot.Map[string, V]{empty: m, m: empty, m.Edit().Seal(): m} {
+		for c := range new.Diff(old) {
+			c.Old()
+			c.New()
+			if c.Key == "ada" {
+				tooDeep(c)
+			}
+			printed(c)
+		}
+	}
+	set := func(m *snapshot.Map[string, V]) *snapshot.Map[string, V] {
+		e := m.Edit()
+		e.Set("ada", v)
+		return e.Seal()
+	}
+	e = set(m).Edit()
+	conflicts := 0
+	require.NoError(t, e.Merge(m, set(m), func(c snapshot.Conflict[string, V]) (V, bool, error) {
+		conflicts++
+		c.Base()
+		c.Ours()
+		tooDeep(c)
+		printed(c)
+		v, ok := c.Theirs()
+		return v, ok, nil
+	}))
+	require.Equal(t, 1, conflicts)
+
+	isolated, err := b.Isolate(m, "ada", v)
+	require.NoError(t, err)
+	printed(isolated)
+	e = m.Edit()
+	b.Put(e, "ada", isolated)
+	b.PutAll(e, maps.All(map[string]snapshot.Isolated[V]{"bob": b.At(isolated, 1)}))
+	batch := b.Batch(e, 1)
+	require.NoError(t, batch.Add("ada", v, 0))
+	b.PutBatches(e, []*snapshot.Batch[string, V]{batch}, func(n int, do func(int)) {
+		for i := range n {
+			do(i)
+		}
+	})
+	m, err = snapshot.Collect(o, e.Seal().All())
+	require.NoError(t, err)
+	require.Equal(t, 4, m.Len())
+}
+
+const deepCalled = `Batch.Add Builder.At Builder.Batch Builder.Isolate Builder.Put Builder.PutAll Builder.PutBatches
+	Builder.JSON Builder.Size Builder.Structure Change.Format Change.LogValue Change.MarshalJSON Change.New Change.Old Change.String
+	Collect Conflict.Base Conflict.Format Conflict.LogValue Conflict.MarshalJSON Conflict.Ours Conflict.String
+	Conflict.Theirs Editor.All Editor.Err Editor.Format Editor.Get Editor.Insert Editor.LogValue Editor.Map Editor.Merge
+	Editor.Modify Editor.Seal Editor.Set Editor.SetAll Editor.SetIf Editor.String Editor.Take Editor.Upsert
+	Isolated.Format Isolated.LogValue Isolated.String KeyError.Error Map.All Map.Diff Map.Edit Map.Format Map.Get
+	Map.LogValue Map.MarshalJSON Map.Row Map.Shared Map.String Map.Values New Row.Format Row.LogValue Row.MarshalJSON
+	Row.Shared Row.String Row.Value Shared.All Shared.Format Shared.Get Shared.LogValue Shared.MarshalJSON Shared.String`
+
+// deepKeyed is what the calls with keys add to them.
+const deepKeyed = `Builder.Check Builder.CheckKey Builder.CheckAbsent Builder.Lookup Builder.Probe Builder.RowsOf Editor.Delete Editor.DeleteIf
+	Editor.Has Editor.Revision Map.Has Map.Revision`
+
+func TestDeepValues(t *testing.T) {
+	deep.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
+		"it has to do with whole maps or edits": `Builder.Attach Builder.AttachDuring Builder.Attached Builder.Discard Builder.EditAt
+			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Exclusive Map.Len
+			Map.Version Shared.Len`,
+		"it gives out what is there": `Builder.Deref Builder.Part Builder.Pending Builder.Pointer Builder.Prefetch Builder.Ref
+			Change.Rows Conflict.Rows KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision RowRef.Key`,
+		"it is of a kind": "Kind.MarshalText Kind.String Kind.UnmarshalText",
+		"it is for vet":   "noCopy.Lock noCopy.Unlock",
+	})
+	if !deep.Apart(t) {
+		return
+	}
+	for name, v := range deep.Values(deep.Levels) {
+		deep.Doing("%s", name)
+		deepCalls(t, snapshot.Options[any]{}, v)
+	}
+	deep.Doing("by type")
+	deepCalls(t, snapshot.Options[any]{Immutable: true}, any(deep.LinkOf(deep.Levels)))
+	deepCalls(t, snapshot.Options[*deep.Link]{}, deep.LinkOf(deep.Levels))
+	deepCalls(t, snapshot.Options[deep.Lists]{}, deep.ListsOf(deep.Levels))
+	deepCalls(t, snapshot.Options[deep.Lists]{Clone: slices.Clone[deep.Lists]}, deep.ListsOf(deep.Levels))
+}
+
+// What can be read from JSON can be written, to the last level.
+func TestTenThousandLevelsAreJSON(t *testing.T) {
+	store := func(v any) *snapshot.Map[string, any] {
+		m, err := snapshot.Collect(snapshot.Options[any]{Name: "users"}, maps.All(map[string]any{"ada": v}))
+		require.NoError(t, err)
+		return m
+	}
+	for name, v := range deep.Values(depth.Limit - 1) {
+		if strings.HasPrefix(name, "a list") && name != "a list of any" {
+			continue // of more levels
+		}
+		text, err := json.Marshal(store(v))
+		require.NoError(t, err, name)
+		require.NoError(t, json.Unmarshal(text, new(map[string]any)), name)
+		if name != "a pointer to any" { // which JSON does not show
+			require.Error(t, json.Unmarshal(slices.Concat([]byte("["), text, []byte("]")), new([]any)), name)
+		}
+	}
+	_, err := json.Marshal(store(deep.ListsOf(depth.Limit)))
+	require.ErrorIs(t, err, snapshot.ErrTooDeep)
+	require.ErrorContains(t, err, "users: ada: value is nested too deeply: more than 10000 levels")
+}
+
+// A key can be deep where it holds what an interface holds; == and hashes recurse.
+func TestDeepKeys(t *testing.T) {
+	if !deep.Apart(t) {
+		return
+	}
+	type structKey struct {
+		n int
+		v any
+	}
+	for name, v := range deep.Values(deep.Levels) {
+		if name != "a struct of any" && name != "an array of any" {
+			continue
+		}
+		deep.Doing("%s", name)
+		deepKey(t, v)
+		deepKey(t, structKey{1, v})
+		deepKey(t, [2]any{1, v})
+	}
+	// A pointer is compared as one, and never looked behind.
+	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[any]int{deep.LinkOf(deep.Levels): 1}))
+	require.NoError(t, err)
+	for key := range m.Keys() {
+		require.True(t, m.Has(key))
+		row, _ := m.Row(key)
+		require.Less(t, len(row.String()), 100)
+		_, err := row.MarshalJSON()
+		require.ErrorIs(t, err, snapshot.ErrTooDeep)
+		require.Less(t, len(err.Error()), 200)
+	}
+}
+
+func deepKey[K comparable](t *testing.T, key K) {
+	var b snapshot.Builder[K, int]
+	o := snapshot.Options[int]{Name: "users"}
+	m := snapshot.New[K](o)
+	want := func(err error) {
+		require.ErrorIs(t, err, snapshot.ErrTooDeep)
+		require.ErrorContains(t, err, "users: ")
+		require.Less(t, len(err.Error()), 400)
+	}
+	e := m.Edit()
+	want(e.Insert(key, 1))
+	want(e.SetIf(key, 0, 1))
+	want(e.Upsert(key, func(*int, bool) error { return nil }))
+	require.Error(t, e.Modify(key, func(*int) error { return nil }))
+	want(b.Check(e, key, 0))
+	require.NoError(t, b.CheckAbsent(e, key))
+	require.False(t, e.Has(key))
+	require.False(t, e.Delete(key))
+	require.Error(t, e.DeleteIf(key, 0))
+	require.Zero(t, e.Revision(key))
+	for _, set := range []func(*snapshot.Editor[K, int]){
+		func(e *snapshot.Editor[K, int]) { e.Set(key, 1) },
+		func(e *snapshot.Editor[K, int]) {
+			e.SetAll(func(yield func(K, int) bool) { yield(key, 1) })
+		},
+		func(e *snapshot.Editor[K, int]) {
+			i, err := b.Isolate(m, key, 1)
+			require.NoError(t, err)
+			b.Put(e, key, i)
+		},
+	} {
+		e := m.Edit()
+		set(e)
+		want(e.Err())
+		require.Zero(t, e.Len())
+	}
+	want(b.CheckKey(m, key))
+	want(b.Batch(e, 1).Add(key, 1, 0))
+	require.Nil(t, b.Lookup(m, key))
+	require.False(t, m.Has(key))
+	require.Zero(t, m.Revision(key))
+	_, ok := m.Get(key)
+	require.False(t, ok)
+	rows := make([]snapshot.Row[K, int], 1)
+	b.RowsOf(m, []K{key}, rows)
+	require.Zero(t, rows[0])
+	require.Less(t, len(b.Probe(m, key).String()), 400)
+	require.Less(t, len(snapshot.Change[K, int]{Key: key}.String()), 400)
+	require.Less(t, len(snapshot.Conflict[K, int]{Key: key}.String()), 400)
+}
