@@ -100,17 +100,20 @@ func TestThereIsNoSpaceForLong(t *testing.T) {
 	f, client := newFake(t)
 	a := openAccount(t, client, Options{})
 	require.NoError(t, a.deposit(t.Context()))
+	n := 0
 	full := func(of *pb.TxnRequest) (*pb.TxnResponse, error) { // as the alarm has it: what only removes is taken
+		n++
 		if slices.ContainsFunc(of.Success, func(op *pb.RequestOp) bool { return op.GetRequestPut() != nil }) {
 			return nil, rpctypes.ErrGRPCNoSpace
 		}
 		return nil, nil
 	}
 	f.answer(full)
-	for range 10 {
+	for i := range 10 {
 		err := a.deposit(t.Context())
 		require.ErrorIs(t, err, rpctypes.ErrNoSpace)
 		require.NotErrorIs(t, err, cow.ErrUnknownOutcome)
+		require.Equal(t, 2+i, n, "the first is called off, and those after it are not sent")
 	}
 	require.ErrorIs(t, a.replica.Status().Err, rpctypes.ErrNoSpace)
 	require.True(t, a.replica.Status().Connected)
@@ -131,6 +134,34 @@ func TestTheReceiptIsGone(t *testing.T) {
 		_, err := client.Txn(t.Context()).Then(clientv3.OpDelete(a.replica.receiptKey())).Commit()
 		require.NoError(t, err)
 	}
+}
+
+// A slow is a line which is told something else while it acknowledges.
+type slow struct {
+	door.Line
+	meanwhile func()
+	told      chan string
+}
+
+func (l *slow) Ack(uint64) {
+	go l.meanwhile()
+	time.Sleep(20 * time.Millisecond) // long enough for that to come first, if it can
+	l.told <- "acknowledged"
+}
+
+func (l *slow) Refuse(uint64, error) { l.told <- "refused" }
+
+// What would be refused, and is there after all, is not dropped while it is acknowledged.
+func TestAGroupIsNotRefusedWhileItIsAcknowledged(t *testing.T) {
+	r := ending(t)
+	r.propose(t, []door.Row{set(0, "a", "1")})
+	g := r.next(newTurns())
+	done := make(chan struct{})
+	line := &slow{told: make(chan string, 2), meanwhile: func() { r.refuse(g, rpctypes.ErrNoSpace); close(done) }}
+	r.line = line
+	require.True(t, r.ack(r.name, g.number))
+	<-done
+	require.Equal(t, "acknowledged", <-line.told)
 }
 
 // A group on its way may happen, although the replica fails.
