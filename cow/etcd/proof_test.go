@@ -73,9 +73,12 @@ const (
 
 // Whatever etcd answers, and whatever it does, what an update returns is so.
 func TestNoErrorIsAProof(t *testing.T) {
-	for _, answer := range everyAnswer(t) {
+	for i, answer := range everyAnswer(t) {
 		for _, fate := range []string{happens, never, meanwhile, later} {
 			for _, again := range []string{once, noPuts, forever} {
+				if testing.Short() && again != once && i%8 != 0 {
+					continue
+				}
 				t.Run(fmt.Sprint(answer, ", ", fate, ", ", again), func(t *testing.T) {
 					testProof(t, answer, fate, again)
 				})
