@@ -141,6 +141,8 @@ func TestGroups(t *testing.T) {
 	etcd := direct(t, c)
 	s, follower := openTexts(t, client(t, c), "texts", quick), openTexts(t, etcd, "texts", quick)
 	follower.db.Retain(cow.Retention{Versions: 1000})
+	_, err := s.table.Set("before", "x") // with the receipt that the first group needs
+	require.NoError(t, err)
 	// begin begins updates while the first is on its way, and returns how many
 	// transactions there were.
 	begin := func(t *testing.T, n int, key func(i int) string) int64 {
