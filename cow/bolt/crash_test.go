@@ -46,6 +46,8 @@ func images(t testing.TB, n int, retain ...cow.Retention) (files [][]byte) {
 	for i := range 60 {
 		require.NoError(t, s.add(fmt.Sprint("k", i), i, "x"))
 	}
+	// For which what is written over from now on is kept.
+	require.NoError(t, s.db.Pin("p", s.db.Load().Version()))
 	read()
 	for i := range n {
 		switch i % 4 {

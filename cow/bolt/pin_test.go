@@ -15,6 +15,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
+	"github.com/cowstore/cowstore/memory"
 )
 
 // A pinnedShop is what the pins of a shop should be.
@@ -384,6 +385,70 @@ func TestPinsOfAClosedDB(t *testing.T) {
 	again := open(t, path, bolt.Options{})
 	requirePins(t, want, again)
 	require.NoError(t, again.db.Close())
+}
+
+// A pinned version of a Memory is found by words and vectors as it was, after a restart too.
+func TestPinsOfAMemory(t *testing.T) {
+	path := temp(t)
+	load := func() (*cow.DB, *memory.Memory) {
+		db := new(cow.DB)
+		m := memory.On(db, memory.Options{})
+		_, err := bolt.Open(path, db, bolt.Options{})
+		require.NoError(t, err)
+		return db, m
+	}
+	db, m := load()
+	put := func(from, to int, text string) {
+		for i := from; i < to; i++ {
+			_, err := m.Space("notes").PutItem(fmt.Sprint(i), memory.Item{
+				Value:  fmt.Sprintf("%s number %d", text, i),
+				Vector: []float32{float32(i), float32(len(text)), 3},
+			})
+			require.NoError(t, err)
+		}
+	}
+	found := func() map[string][]string {
+		all := map[string][]string{}
+		for name, s := range m.Pins() {
+			notes := s.Space("notes")
+			var is []string
+			for _, word := range []string{"horse", "cow", "goat"} {
+				hits, err := notes.SearchText(word, memory.SearchOptions{K: 100})
+				require.NoError(t, err)
+				for _, h := range hits {
+					is = append(is, fmt.Sprint(word, h.Key, h.Value, h.Revision, h.Score))
+				}
+			}
+			hits, err := notes.Search([]float32{7, 3, 3}, memory.SearchOptions{K: 10})
+			require.NoError(t, err)
+			for _, h := range hits {
+				is = append(is, fmt.Sprint(h.Key, h.Value, h.Revision, h.Score))
+			}
+			all[name] = append(is, fmt.Sprint(notes.Len(), s.Version()))
+		}
+		return all
+	}
+	require.NoError(t, m.Pin("nothing", 0))
+	put(0, 30, "horse")
+	require.NoError(t, m.Pin("horses", m.Load().Version()))
+	put(0, 20, "cow")
+	for i := range 5 {
+		_, err := m.Space("notes").Delete(fmt.Sprint(i))
+		require.NoError(t, err)
+	}
+	require.NoError(t, m.Pin("cows", m.Load().Version()))
+	_, err := m.Space("notes").Clear()
+	require.NoError(t, err)
+	put(10, 40, "goat")
+	want := found()
+	require.Len(t, want, 3)
+	for range 2 {
+		require.NoError(t, db.Close())
+		db, m = load()
+		require.Equal(t, want, found())
+		put(0, 5, "goat")
+	}
+	require.NoError(t, db.Close())
 }
 
 // A table that the program does not have is in the pins of the file as it was.
