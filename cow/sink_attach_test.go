@@ -386,7 +386,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 		},
 		"contents of another lineage": func(t *testing.T, c *counts) error {
 			d := c.sink.Contents()
-			d.Lineage = "another"
+			d.Lineage = restored
 			err := c.sink.Reset(d)
 			require.ErrorIs(t, err, door.ErrLineage)
 			return err
