@@ -46,7 +46,7 @@ func (s Space) Erase(key string) (Erasure, error) {
 		e.b.remove(name)
 		return nil
 	})
-	if err == absent {
+	if errors.Is(err, absent) {
 		if gone, err = s.m.gonePast(name); err == nil && gone == 0 {
 			err = absent
 		}
@@ -54,7 +54,7 @@ func (s Space) Erase(key string) (Erasure, error) {
 	if err == nil {
 		err = bare.Named(s.m.db.Compact(gone))
 	}
-	if err != nil && err != absent {
+	if err != nil && !errors.Is(err, absent) {
 		return Erasure{}, err
 	}
 	var e Erasure

@@ -33,7 +33,8 @@ var maxSessions = 10_000
 
 // Handler returns what serves clients over streamable HTTP, at any path. It wants the
 // token, if there is one, refuses requests that a browser makes for another site, those with
-// a header Cowmemory-… that it does not know, and more of one address than Options.Rate says. TLS is for whoever serves it.
+// a header Cowmemory-… that it does not know, and more of one address than Options.Rate says.
+// TLS is for whoever serves it.
 func (s *Server) Handler() http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		server, err := s.server(s.namespaceOf(r))

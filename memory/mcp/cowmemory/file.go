@@ -103,7 +103,7 @@ func (c *config) imports(ctx context.Context, args []string) error {
 		defer f.Close()
 		from = f
 		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return fmt.Errorf("%s is a directory: name the file in it", rest[0])
+			return wrongForm(rest[0], store.Errorf(store.Invalid, "this is a directory: name the file in it"))
 		}
 	}
 	// The form goes first: what is of another one makes no file and no folder.

@@ -84,9 +84,9 @@ func TestAnImportOfTheWrongFormDoesNothing(t *testing.T) {
 		})
 	}
 	folder := filepath.Join(dir, "none")
-	for _, args := range [][]string{{"import", dir}, {"import", "-all", dir}, {"import", filepath.Join(dir, "none.jsonl")}} {
-		_, err := command(t, "", append([]string{"-file", filepath.Join(folder, "m.cow")}, args...)...)
-		require.Error(t, err)
+	for want, args := range map[string][]string{both: {dir}, "this is a directory": {"-all", dir}, "none.jsonl": {filepath.Join(dir, "none.jsonl")}} {
+		_, err := command(t, "", append([]string{"-file", filepath.Join(folder, "m.cow"), "import"}, args...)...)
+		require.ErrorContains(t, err, want)
 	}
 	_, err = command(t, all, "-file", filepath.Join(folder, "m.cow"), "import", "-")
 	require.ErrorContains(t, err, with)

@@ -35,11 +35,10 @@ type Imported struct {
 const importBatch = 2000 // lines in one update
 
 // Import takes the file of the reference server, JSON Lines of entities and relations, into
-// a namespace. A file with an error, or without any, is not imported at all: the error says
-// which line. What
-// is there already is skipped and counted. It writes in batches, and calls progress after
-// each, if that is not nil, with the number of lines that are done; after an error in
-// between, those are imported.
+// a namespace. A file with an error is not imported at all: the error says which line. One
+// without an entity or a relation is an error, too. What is there already is skipped and
+// counted. It writes in batches, and calls progress after each, if that is not nil, with the
+// number of lines that are done; after an error in between, those are imported.
 func (s *Store) Import(ctx context.Context, namespace string, r io.Reader, progress func(lines int)) (n Imported, err error) {
 	if err := checkName("the namespace", namespace, maxNamespace); err != nil {
 		return n, err
