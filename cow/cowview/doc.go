@@ -39,9 +39,8 @@
 //	number, string, bool                  the value
 //	function, channel                     the value: a handle
 //	struct or array of nothing mutable    the value
-//	time.Time, *time.Location, netip,     the value: their packages never modify it
-//	  *regexp.Regexp, reflect.Type,
-//	  unique.Handle, weak.Pointer
+//	time.Time, *time.Location, netip,     the value: nobody can modify what it shows, or it
+//	  unique.Handle, weak.Pointer         is a handle; see package clone
 //	struct T of the package               TView, in place
 //	*T                                    TView, not Valid for nil
 //	struct T of another package, *T       its TView, if that package has one; else a clone

@@ -1,33 +1,28 @@
 package main
 
-import "go/types"
+import (
+	"go/types"
+	"slices"
+)
 
-// This file knows what package snapshot knows about particular types, in terms of
-// go/types: see types.go there.
+// This file knows what package clone knows about particular types, in terms of
+// go/types: see kept.go there.
 
-// constants are the types whose values are immutable by their own contract.
+// constants are the types whose values stay themselves.
 var constants = map[string]bool{
 	"time.Time":     true,
 	"time.Location": true,
-	"regexp.Regexp": true,
-	"unique.Handle": true,
 	"weak.Pointer":  true,
-	"reflect.Type":  true,
 }
 
-// constantPointees are the types of objects that are reached through pointers and
-// never modified.
+// constantPointees are the types of objects that are reached through pointers and stay
+// themselves. What is reached through an interface, as a reflect.Type, a clone finds out.
 var constantPointees = map[string]bool{
 	"time.Location":            true,
-	"regexp.Regexp":            true,
 	"encoding/base32.Encoding": true,
 	"encoding/base64.Encoding": true,
 	"go/types.Basic":           true,
-	"hash/crc32.Table":         true,
-	"hash/crc64.Table":         true,
-	"net/http.ProtocolError":   true,
 	"strings.Replacer":         true,
-	"unicode.RangeTable":       true,
 }
 
 // copies are types that everybody expects to be handed out as copies.
@@ -60,11 +55,55 @@ func isCopied(t types.Type) bool {
 // isConstant reports whether values of t are immutable by their own contract.
 func isConstant(t types.Type) bool {
 	t = types.Unalias(t)
-	if p, ok := t.(*types.Pointer); ok {
+	if p, ok := t.Underlying().(*types.Pointer); ok { // of whatever name
 		e := types.Unalias(p.Elem())
 		return constantPointees[nameOf(e)] || isEmpty(e) && !holdsLock(e) && !hasClone(t)
 	}
-	return constants[nameOf(t)]
+	return constants[nameOf(t)] || isUnique(t) && handleOf(t, nil)
+}
+
+func isUnique(t types.Type) bool { return nameOf(t) == "unique.Handle" }
+
+// handleOf reports whether t, of package unique, is a handle of a type whose values need
+// no clone. Handles that were met may be in what they are handles of.
+func handleOf(t types.Type, met []types.Type) bool {
+	args := types.Unalias(t).(*types.Named).TypeArgs()
+	if args.Len() != 1 || slices.ContainsFunc(met, func(u types.Type) bool { return types.Identical(t, u) }) {
+		return args.Len() == 1
+	}
+	return isFlat(args.At(0), append(met, t))
+}
+
+// isFlat reports whether values of t lead to nothing that can be modified, as far as that
+// shows by its parts.
+func isFlat(t types.Type, met []types.Type) bool {
+	t = types.Unalias(t)
+	switch {
+	case isParam(t):
+		return false
+	case isUnique(t):
+		return handleOf(t, met)
+	case constants[nameOf(t)]:
+		return true
+	}
+	switch u := t.Underlying().(type) {
+	case *types.Basic:
+		return u.Kind() != types.UnsafePointer
+	case *types.Chan, *types.Signature:
+		return true
+	case *types.Struct:
+		for f := range u.Fields() {
+			if !isFlat(f.Type(), met) {
+				return false
+			}
+		}
+		return true
+	case *types.Array:
+		return u.Len() == 0 || isFlat(u.Elem(), met)
+	case *types.Pointer:
+		return constantPointees[nameOf(u.Elem())]
+	}
+	return false
 }
 
 // isEmpty reports whether values of t have no size.
@@ -86,45 +125,6 @@ func isEmpty(t types.Type) bool {
 func isParam(t types.Type) bool {
 	_, ok := types.Unalias(t).(*types.TypeParam)
 	return ok
-}
-
-// isSentinel reports whether t is a pointer to an error that only its own package can
-// write to, and which stays itself whatever is in it.
-func isSentinel(t types.Type) bool {
-	p, ok := types.Unalias(t).(*types.Pointer)
-	if !ok || hasClone(t) || !types.Implements(t, errorType) {
-		return false
-	}
-	s, ok := p.Elem().Underlying().(*types.Struct)
-	return ok && !isLock(p.Elem()) && onlyTold(s)
-}
-
-var errorType = types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
-
-// onlyTold reports whether all fields of s are unexported and hold numbers, strings,
-// constants and structs of those.
-func onlyTold(s *types.Struct) bool {
-	for f := range s.Fields() {
-		if f.Exported() || isParam(f.Type()) {
-			return false
-		}
-		if isConstant(f.Type()) {
-			continue
-		}
-		switch u := f.Type().Underlying().(type) {
-		case *types.Basic:
-			if u.Kind() == types.UnsafePointer {
-				return false
-			}
-		case *types.Struct:
-			if isLock(f.Type()) || !onlyTold(u) {
-				return false
-			}
-		default:
-			return false
-		}
-	}
-	return true
 }
 
 // isLock reports whether a value of t must not be copied because of what t itself is.
@@ -163,6 +163,8 @@ func isKnownLock(t types.Type) bool {
 	switch nameOf(t) {
 	case "reflect.Value", "time.Timer", "time.Ticker":
 		return true
+	case "unique.Handle": // of what can be modified, which it gives out
+		return !isConstant(t)
 	}
 	return false
 }
@@ -217,6 +219,9 @@ func hasLockedPart(t types.Type) bool {
 func hasClone(t types.Type) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok && nameOf(p.Elem()) == "net/url.URL" {
 		return false // only since Go 1.27; the file is the same under all releases
+	}
+	if nameOf(t) == "log/slog.Record" {
+		return false // it is no deep copy
 	}
 	s := method(t, "Clone")
 	return s != nil && s.Params().Len() == 0 && s.Results().Len() == 1 &&

@@ -17,9 +17,6 @@ func immutable(t types.Type, above []types.Type) bool {
 	if isLock(t) {
 		return false
 	}
-	if isSentinel(t) {
-		return true
-	}
 	switch u := t.Underlying().(type) {
 	case *types.Basic, *types.Chan, *types.Signature:
 		return true

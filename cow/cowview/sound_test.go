@@ -75,8 +75,8 @@ func (m *memory) walk(v reflect.Value) {
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return
 		}
-		for i := range v.NumField() {
-			m.walk(v.Field(i))
+		for _, part := range clone.Parts(v) {
+			m.walk(part)
 		}
 	case reflect.Array:
 		for i := range v.Len() {

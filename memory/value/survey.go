@@ -204,7 +204,7 @@ func (s *survey) look(v reflect.Value) {
 		if s.outside(v) {
 			return
 		}
-		for part := range clone.Parts(v) {
+		for _, part := range clone.Parts(v) {
 			s.later(part)
 		}
 	case reflect.Map:

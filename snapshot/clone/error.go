@@ -187,15 +187,9 @@ func findDynamic(root reflect.Value, lock reflect.Type) *Error {
 			if !v.IsNil() {
 				add(v.Elem(), ".("+v.Elem().Type().String()+")")
 			}
-		case classGroup:
-			if attrs, ok := attrsOf(v); ok {
-				add(attrs, ".Group()")
-			} else if e := v.Field(pl.typ.NumField() - 1); !e.IsNil() {
-				add(e, ".Any()")
-			}
-		case classStruct:
-			for i := range v.NumField() {
-				add(v.Field(i), "."+v.Type().Field(i).Name)
+		case classStruct, classGroup:
+			for name, part := range Parts(v) {
+				add(part, "."+name)
 			}
 		case classSlice:
 			if pl.elem.fix != nil && first(v.Len()) {

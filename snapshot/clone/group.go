@@ -109,25 +109,23 @@ func attrsOf(v reflect.Value) (reflect.Value, bool) {
 		return reflect.Value{}, false
 	}
 	n := int(v.FieldByName("num").Uint())
-	return reflect.SliceAt(attrs.typ.Elem(), first.UnsafePointer(), n), true
+	return attrs.at(unsafe.Pointer(&header{first.UnsafePointer(), n, n})), true
 }
 
-// Parts yields what a clone of the struct v looks into: its fields, but for those that it
-// shares with v, as the program of a regexp; of a slog.Value that is a group, the
+// Parts yields what a clone of the struct v looks into, by name: its fields, but for those
+// that it shares with v, as the program of a regexp; of a slog.Value that is a group, the
 // attributes, which its fields do not tell. It is for packages that walk values as a clone
 // does.
-func Parts(v reflect.Value) iter.Seq[reflect.Value] {
-	return func(yield func(reflect.Value) bool) {
+func Parts(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
 		if attrs, ok := attrsOf(v); ok {
-			yield(attrs)
+			yield("Group()", attrs)
 			return
 		}
 		share := planOf(v.Type()).share
 		for i := range v.NumField() {
-			if share != nil && slices.Contains(share, v.Type().Field(i).Name) {
-				continue
-			}
-			if !yield(v.Field(i)) {
+			name := v.Type().Field(i).Name
+			if !slices.Contains(share, name) && !yield(name, v.Field(i)) {
 				return
 			}
 		}

@@ -150,7 +150,7 @@ func TestWhatAGroupHoldsIsFound(t *testing.T) {
 	long := slog.GroupValue(slices.Repeat([]slog.Attr{slog.String("key", "text")}, 100)...)
 	require.Greater(t, Size(reflect.ValueOf(long), false), 100*len("keytext"))
 	parts := func(v any) (lens []int) {
-		for p := range Parts(reflect.ValueOf(v).Field(0)) {
+		for _, p := range Parts(reflect.ValueOf(v).Field(0)) {
 			n := -1
 			if p.Kind() == reflect.Slice {
 				n = p.Len()

@@ -48,7 +48,7 @@ func (s *sizer) value(v reflect.Value) {
 	case reflect.Array:
 		s.elements(v)
 	case reflect.Struct:
-		for part := range Parts(v) {
+		for _, part := range Parts(v) {
 			s.value(part)
 		}
 	case reflect.Pointer, reflect.Interface:

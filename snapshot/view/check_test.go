@@ -1,12 +1,25 @@
 package view_test
 
 import (
+	"encoding/base64"
+	"hash/crc32"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"regexp"
 	"testing"
+	"time"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/snapshot/view"
 )
+
+// pointError is an error that only this package can write to.
+type pointError struct{ at int }
+
+func (e *pointError) Error() string { return "point" }
 
 func TestCheckFindsWhatHandsOutElements(t *testing.T) {
 	require.NoError(t, view.Check[pointView]())
@@ -18,6 +31,21 @@ func TestCheckFindsWhatHandsOutElements(t *testing.T) {
 	require.NoError(t, view.Check[view.PointerViews[point, pointView]]())
 	require.NoError(t, view.Check[view.SliceViews[any, view.Cloned[any]]]())
 	require.NoError(t, view.Check[view.Bytes]())
+
+	// What nobody can modify, and what somebody can.
+	require.NoError(t, view.Check[view.Slice[*time.Location]]())
+	require.NoError(t, view.Check[view.Map[string, time.Time]]())
+	require.NoError(t, view.Check[view.Map[netip.Addr, *base64.Encoding]]())
+	require.Error(t, view.Check[view.Slice[*unicode.RangeTable]]())
+	require.Error(t, view.Check[view.Pointer[unicode.RangeTable]]())
+	require.Error(t, view.Check[view.Map[string, *regexp.Regexp]]())
+	require.Error(t, view.Check[view.Slice[regexp.Regexp]]())
+	require.Error(t, view.Check[view.Map[string, *crc32.Table]]())
+	require.Error(t, view.Check[view.Slice[*http.ProtocolError]]())
+	require.Error(t, view.Check[view.Slice[*pointError]]())
+	require.Error(t, view.Check[view.Slice[slog.Attr]]())
+	require.Error(t, view.Check[view.Pointer[slog.Value]]())
+	require.NoError(t, view.Check[view.SliceViews[*regexp.Regexp, view.Cloned[*regexp.Regexp]]]())
 
 	require.ErrorContains(t, view.Check[view.Slice[*point]](), "a view.Slice hands out a *view_test.point as it is")
 	require.Error(t, view.Check[view.Map[string, []int]]())

@@ -62,8 +62,8 @@ func (m *memory) value(v reflect.Value, path string) {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			m.value(v.Field(i), path+"."+t.Field(i).Name)
+		for name, part := range clone.Parts(v) {
+			m.value(part, path+"."+name)
 		}
 	case reflect.Array:
 		for i := range v.Len() {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // How far a search goes. Values of tests are far smaller; the limits are for accessors
@@ -58,8 +60,8 @@ func (s *search) result(v reflect.Value, path string, depth int) {
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		for i := range t.NumField() {
-			s.result(v.Field(i), path+"."+t.Field(i).Name, depth)
+		for name, part := range clone.Parts(v) {
+			s.result(part, path+"."+name, depth)
 		}
 	case reflect.Array:
 		for i := range v.Len() {

@@ -501,8 +501,8 @@ func (v PointersView) Time() view2.Pointer[time.Time] {
 // Zone returns the field Zone.
 func (v PointersView) Zone() *time.Location { return view2.Shared(v.ref).Zone }
 
-// Re returns the field Re.
-func (v PointersView) Re() *regexp.Regexp { return view2.Shared(v.ref).Re }
+// Re returns an isolated clone of the field Re: there is no view of its type *regexp.Regexp.
+func (v PointersView) Re() *regexp.Regexp { return view2.CloneOf(view2.Shared(v.ref).Re) }
 
 // Any returns an isolated clone of the field Any: there is no view of its type *any.
 func (v PointersView) Any() *any { return view2.CloneOf(view2.Shared(v.ref).Any) }
@@ -576,8 +576,8 @@ func (v OthersView) Func() Func { return view2.Shared(v.ref).Func }
 // Chan returns the field Chan.
 func (v OthersView) Chan() chan []int { return view2.Shared(v.ref).Chan }
 
-// Typ returns the field Typ.
-func (v OthersView) Typ() reflect.Type { return view2.Shared(v.ref).Typ }
+// Typ returns an isolated clone of the field Typ: it is an interface.
+func (v OthersView) Typ() reflect.Type { return view2.CloneOf(view2.Shared(v.ref).Typ) }
 
 // Err returns an isolated clone of the field Err: it is an interface.
 func (v OthersView) Err() error { return view2.CloneOf(view2.Shared(v.ref).Err) }
