@@ -11,7 +11,9 @@
 //
 // Values are isolated: what goes in is cloned, and what comes out, unless the
 // type of the value makes that pointless or [Options] say otherwise. The rules
-// are those of package snapshot.
+// are those of package snapshot. Only what nobody can modify stays itself, such as time
+// zones and errors made by errors.New. An error of your own type that you compare by its
+// pointer is cloned too, unless you name it: see [Sentinel].
 //
 // # Three ways to read
 //

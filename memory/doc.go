@@ -63,7 +63,8 @@
 //   - change, whatever its caller, or a reader of it, writes to what they have;
 //   - come back as another type, without its unexported fields, or in another shape:
 //     what pointers, maps or slices in it share is one object again, and what is
-//     known by its address, as a reflect.Type, a time zone or io.EOF, is itself;
+//     known by its address, and that nobody can modify, as a reflect.Type, a time zone
+//     or io.EOF, is itself;
 //   - end the process by its depth, its cycles, or the copy of what must not be copied;
 //   - lose digits, keys or elements by an export and an import, or a backup and a restore, after which only the
 //     Go types are others, and Bytes and Times are Strings;

@@ -22,10 +22,11 @@
 // can see or grow; what only one slice could grow into is cut off, and what is
 // beyond the length of all is zero.
 //
-//	stays itself           functions, channels, weak pointers; time zones, reflect
-//	                       types, compiled regular expressions and such constants;
-//	                       errors that only their own package can write to, as
-//	                       io.EOF; see clone.Nature
+//	stays itself           what nobody outside of its own package can change: time zones,
+//	                       reflect types, errors made by errors.New, as io.EOF, and
+//	                       errors that the program named by clone.Sentinel; handles:
+//	                       functions, channels, weak pointers; see package clone. Other
+//	                       errors behind pointers are cloned, trees of errors too
 //	its own method         a type with a method Clone that returns the type: trusted;
 //	                       one that cowview generated, for whole values only
 //	is an error            of an Editor's verbs, and of Err for Set: a *KeyError with one

@@ -11,7 +11,8 @@ import "github.com/cowstore/cowstore/snapshot/clone"
 //   - Immutable: values are shared on purpose.
 //   - Clone: values are cloned by that function.
 //   - V reaches nothing mutable (numbers, strings, arrays and structs of those,
-//     time.Time and the like): nothing is cloned, a read costs nothing more.
+//     time.Time and the like, which package clone lists with the reasons): nothing is
+//     cloned, a read costs nothing more.
 //   - V has a method Clone() V: values are cloned by it, nil ones excepted. The
 //     method is trusted: one that copies too little shares the rest. One that
 //     cowview generated is called for whole values only: parts of a value, and what

@@ -46,9 +46,10 @@ const reported = 10
 // through pointers, maps, slices and interfaces: each word, and of strings the
 // bytes. A slice counts as far as its length; channels and functions by what
 // they are and not what they do. Locks, atomics and the rest of packages sync
-// and sync/atomic are left out, as their state is not content; so are
-// *time.Location and *regexp.Regexp. A handle that keeps a state of its own in
-// other fields changes by being used, and is not for Guard.
+// and sync/atomic are left out, as their state is not content; so are time zones
+// and the compiled program of a regular expression, which nobody can modify. A
+// handle that keeps a state of its own in other fields changes by being used, and
+// is not for Guard.
 //
 // Only what was modified after a Guarded has seen it is found.
 func Guard[K comparable, V any](t testing.TB, load func() *snapshot.Map[K, V]) *Guarded[K, V] {

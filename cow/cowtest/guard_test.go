@@ -2,6 +2,7 @@ package cowtest
 
 import (
 	"fmt"
+	"log/slog"
 	"maps"
 	"math"
 	"regexp"
@@ -70,6 +71,19 @@ func TestGuardNamesWhatWasModified(t *testing.T) {
 		check()
 		require.Len(t, r.errors, 1, "reported again")
 	}
+	t.Run("regexp", func(t *testing.T) {
+		r, g, v := guarded(cow.Options[*regexp.Regexp]{}, regexp.MustCompile("a(?P<x>|b)"))
+		v.FindString("ab")
+		g.Check()
+		require.Empty(t, r.errors)
+		v.Longest()
+		caught(t, r, g.Check, " at .longest")
+	})
+	t.Run("group", func(t *testing.T) {
+		r, g, v := guarded(cow.Options[slog.Attr]{}, slog.Group("g", "a", 1, "b", 2))
+		v.Value.Group()[1].Key = "modified"
+		caught(t, r, g.Check, " at .Value.Group()[1].Key")
+	})
 	t.Run("map", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[map[string]any]{}, map[string]any{"a": 1, "b": map[string]any{"c": 1.5}})
 		v["b"].(map[string]any)["c"] = 2.5

@@ -4,12 +4,13 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
 // A print is the fingerprint of a value. It is immutable.
@@ -152,11 +153,10 @@ func (w *walker) visit(v reflect.Value, path *crumb) {
 		if isLeftOut(t) {
 			return
 		}
-		for i := range t.NumField() {
-			f := v.Field(i)
+		for name, f := range clone.Parts(v) {
 			// Through its address it may be read like an exported one.
 			f = reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
-			w.visit(f, w.step(path, func() string { return "." + t.Field(i).Name }))
+			w.visit(f, w.step(path, func() string { return "." + name }))
 		}
 	case reflect.Array:
 		w.elements(v, path)
@@ -274,11 +274,10 @@ func isFlat(t reflect.Type) bool {
 }
 
 // isLeftOut reports whether the memory of the struct type t is not content:
-// that of locks and atomics, which changes by being used, and that of types
-// that are immutable by their own contract and large, or of the runtime.
+// that of locks and atomics, which changes by being used, that of zones, which nobody can
+// modify and the first use completes, and that of the runtime.
 func isLeftOut(t reflect.Type) bool {
-	switch t {
-	case reflect.TypeFor[time.Location](), reflect.TypeFor[regexp.Regexp]():
+	if t == reflect.TypeFor[time.Location]() {
 		return true
 	}
 	switch path := t.PkgPath(); path {

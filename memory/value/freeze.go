@@ -31,8 +31,9 @@ const (
 // of a json.Number too.
 //
 // A type that has a method Clone, which returns that type or, with a pointer
-// receiver, a pointer to it, is copied by that. What must be the same to be of use,
-// a reflect.Type, a *time.Location, an error such as io.EOF, stays the same.
+// receiver, a pointer to it, is copied by that. What must be the same to be of use, and
+// nobody can modify, stays the same: a reflect.Type, a *time.Location, an error such as
+// io.EOF, or one that the program named by clone.Sentinel.
 //
 // What the Value shows is read now, and what it does not show, as unexported
 // fields, is kept in a clone, once for all that is in it.

@@ -2,7 +2,12 @@ package clone
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"testing"
@@ -164,6 +169,27 @@ func BenchmarkClone(b *testing.B) {
 			out[k] = r.byHand()
 		}
 		return out
+	})
+	benchmarkPair(b, "Regexp", regexp.MustCompile(`^(?P<year>\d+)-(?P<month>\d+)$`), func(re *regexp.Regexp) *regexp.Regexp { c := *re; return &c })
+	wrapped := fmt.Errorf("more: %w", fmt.Errorf("more: %w", io.EOF))
+	benchmarkPair(b, "ErrorWrapped", error(wrapped), func(err error) error { return err })
+	benchmarkPair(b, "ErrorTree", errors.Join(wrapped, fmt.Errorf("%w, %w", io.EOF, wrapped)), func(err error) error {
+		return errors.Join(wrapped, fmt.Errorf("%w, %w", io.EOF, wrapped))
+	})
+	benchmarkPair(b, "ErrorField", struct {
+		Name string
+		Err  error
+	}{"a", io.EOF}, func(v struct {
+		Name string
+		Err  error
+	}) struct {
+		Name string
+		Err  error
+	} {
+		return v
+	})
+	benchmarkPair(b, "Group", slog.GroupValue(slog.Int("a", 1), slog.String("b", "text")), func(v slog.Value) slog.Value {
+		return slog.GroupValue(slices.Clone(v.Group())...)
 	})
 	benchmarkPair(b, "Tree63", newTree(6), (*treeNode).byHand)
 	benchmarkPair(b, "List100k", newList(100_000), func(l *listNode) *listNode {
