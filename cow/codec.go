@@ -40,7 +40,7 @@ func (d *tableDef[K, V]) isStored() (bool, error) {
 
 // rowError says which row of a table an error is about.
 func (d *tableDef[K, V]) rowError(key any, err error) error {
-	return fmt.Errorf("cow: table %q: %v: %w", d.name, key, err)
+	return fmt.Errorf("cow: table %q: %s: %w", d.name, keyText(key), err)
 }
 
 func (d *tableDef[K, V]) encodeRow(table int, row Row[K, V], revision uint64) (door.Row, error) {

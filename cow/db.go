@@ -2,6 +2,7 @@ package cow
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -39,7 +40,7 @@ type table interface {
 	title() string
 	exclusive(s, other *Snapshot) (rows, bytes int)
 	structure(s *Snapshot) int
-	shown(s *Snapshot) any
+	shown(s *Snapshot) (json.RawMessage, error)
 	merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error)
 	isDerived() bool
 	derive(tx *Tx) error

@@ -73,7 +73,7 @@ type IndexError struct {
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("%s: index %q: two rows under %.100s", cmp.Or(e.Name, "cow"), e.Index, fmt.Sprint(e.Key))
+	return fmt.Sprintf("%s: index %q: two rows under %s", cmp.Or(e.Name, "cow"), e.Index, keyText(e.Key))
 }
 
 func (e *IndexError) Unwrap() error { return ErrExists }

@@ -23,13 +23,17 @@ func (db *DB) MarshalJSON() ([]byte, error) { return tablesJSON(db.Load(), db.sc
 func (s *Snapshot) MarshalJSON() ([]byte, error) { return tablesJSON(s, s.tables()) }
 
 func tablesJSON(s *Snapshot, tables []table) ([]byte, error) {
-	maps := make(map[string]any, len(tables))
+	maps := make(map[string]json.RawMessage, len(tables))
 	for _, t := range tables {
-		maps[t.title()] = t.shown(s)
+		text, err := t.shown(s)
+		if err != nil {
+			return nil, err
+		}
+		maps[t.title()] = text
 	}
 	return toJSON(struct {
-		Version uint64         `json:"version"`
-		Tables  map[string]any `json:"tables"`
+		Version uint64                     `json:"version"`
+		Tables  map[string]json.RawMessage `json:"tables"`
 	}{s.Version(), maps})
 }
 
@@ -41,7 +45,10 @@ func (s *Snapshot) tables() []table {
 	return s.of.schema.all()
 }
 
-func (d *tableDef[K, V]) shown(s *Snapshot) any { return d.in(s) }
+// shown returns the table as it is in s, on the third level of JSON.
+func (d *tableDef[K, V]) shown(s *Snapshot) (json.RawMessage, error) {
+	return builder[K, V]{}.JSON(d.in(s), 2)
+}
 
 // MarshalJSON returns {"version":…,"time":…,"cursor":…,"changes":…}: what the methods
 // return, the time in UTC, and how many changes there are. These are read by

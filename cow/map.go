@@ -59,6 +59,7 @@ var (
 	ErrRevision = snapshot.ErrRevision // SetIf, DeleteIf: the key is at another revision
 	ErrModified = snapshot.ErrModified // Modify, Upsert: the function wrote the key itself
 	ErrKey      = snapshot.ErrKey      // the key is not equal to itself, such as a NaN
+	ErrTooDeep  = snapshot.ErrTooDeep  // a key, or, for JSON and codecs, a value has more than 10,000 levels
 )
 
 // Pending is the revision, inside an update, of what that update itself wrote; see

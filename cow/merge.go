@@ -31,10 +31,13 @@ func (e *MergeError) Error() string {
 			b.WriteString(" …")
 			break
 		}
-		fmt.Fprintf(&b, " %s%.100s", strings.TrimPrefix(c.Table+"/", "/"), fmt.Sprint(c.Key))
+		fmt.Fprintf(&b, " %s%s", strings.TrimPrefix(c.Table+"/", "/"), keyText(c.Key))
 	}
 	return b.String()
 }
+
+// keyText returns a key, shortened if it is long.
+func keyText(key any) string { return builder[int, int]{}.Text(key) }
 
 func (e *MergeError) Unwrap() error { return ErrConflict }
 

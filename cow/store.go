@@ -92,8 +92,8 @@ func (s *Store[K, V]) reindex(what string, edit func(list indexList[K, V], m *Ma
 // Set stores a clone of v under key, and returns the revision of that: the version
 // that it published. The clone is made before Set queues, as it is in Insert and
 // SetIf. What a row can be refused for is an error, and nothing is stored: a
-// *KeyError with ErrKey, or with a *CloneError for what must not be
-// copied; an *IndexError for a second row under one key of a unique index. These are
+// *KeyError with ErrKey, or ErrTooDeep for a key, or with a *CloneError for what must not
+// be copied; an *IndexError for a second row under one key of a unique index. These are
 // the errors of all verbs that store.
 func (s *Store[K, V]) Set(key K, v V) (rev uint64, err error) { return put(s, key, v, nil) }
 
@@ -150,7 +150,8 @@ func (s *Store[K, V]) Replace(seq iter.Seq2[K, V]) error { return replace(s, seq
 
 // Sync is Replace that leaves rows alone whose value is equal to the new one, as
 // equal says: they keep their revision, and who watches them is not woken. Equal gets
-// what is stored, isolated, and what seq has.
+// what is stored, isolated, and what seq has. For values that may be nested without a bound
+// there is view.Equal: reflect.DeepEqual takes more stack for each level.
 func (s *Store[K, V]) Sync(seq iter.Seq2[K, V], equal func(a, b V) bool) error {
 	return syncRows(s, seq, equal)
 }

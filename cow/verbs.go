@@ -124,6 +124,9 @@ func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal fun
 	rows := map[K]synced[V]{}
 	base := s.Load()
 	for k, v := range seq {
+		if err := (builder[K, V]{}).CheckKey(base, k); err != nil {
+			return err
+		}
 		var r synced[V]
 		if is, ok := base.Get(k); ok && equal(is, v) {
 			r.equal = base.Revision(k)
@@ -134,7 +137,7 @@ func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal fun
 			}
 			r.clone = clone
 		}
-		rows[k] = r // a key that is not equal to itself stays apart, and is refused below
+		rows[k] = r
 	}
 	_, err := update(s, func(e *Editor[K, V]) error {
 		for k := range e.Map().Keys() {

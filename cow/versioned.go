@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // Versioned is a Codec that puts a version before each value, so that the type can change
@@ -18,7 +20,8 @@ import (
 type Versioned[V any] struct {
 	// Of encodes the values of this version; nil means encoding/json. Like it, Of must
 	// return a value equal to the one it was given: JSON drops unexported fields, and
-	// makes an empty slice of some types a nil one.
+	// makes an empty slice of some types a nil one. Of a value that has more than 10,000
+	// levels, which JSON does not read, or contains itself, Append returns ErrTooDeep.
 	Of Codec[V]
 
 	// Version is the version of the values that are written. Change it when the type, or
@@ -40,6 +43,9 @@ func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 	b = append(b, c.Version)
 	if c.Of != nil {
 		return c.Of.Append(b, v)
+	}
+	if err := depth.JSON.Check(v); err != nil {
+		return nil, fmt.Errorf("cow: JSON of %T: %w", v, err)
 	}
 	text, err := json.Marshal(v)
 	return append(b, text...), err

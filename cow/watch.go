@@ -2,7 +2,10 @@ package cow
 
 import (
 	"context"
+	"reflect"
 	"slices"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // A Watched is something in a Store or Table to wait for: keys, present or not,
@@ -18,10 +21,10 @@ type Watched[K comparable, V any] interface {
 }
 
 // OnKeys returns keys of the Store for Watch.
-func (s *Store[K, V]) OnKeys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
+func (s *Store[K, V]) OnKeys(keys ...K) Watched[K, V] { return newWatchedKeys[K, V](keys) }
 
 // OnKeys returns keys of the table for Watch.
-func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] { return watchedKeys[K, V](slices.Clone(keys)) }
+func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] { return newWatchedKeys[K, V](keys) }
 
 // Watch blocks until the current snapshot differs from since in what is watched:
 // any of what is listed, or, if nothing is, the whole map. It returns that
@@ -139,6 +142,15 @@ func (watchedMap[K, V]) remove(h *hub[K, V], c chan struct{}) {
 
 // watchedKeys watches keys.
 type watchedKeys[K comparable, V any] []K
+
+func newWatchedKeys[K comparable, V any](keys []K) watchedKeys[K, V] {
+	keys = slices.Clone(keys)
+	if depth.Key.Shallow(reflect.TypeFor[K]()) {
+		return keys
+	}
+	// One that is nested too deeply is never there, and cannot be in a Go map.
+	return slices.DeleteFunc(keys, func(k K) bool { return depth.Key.Check(k) != nil })
+}
 
 func (keys watchedKeys[K, V]) differs(newer, older *Map[K, V]) bool {
 	for _, k := range keys {

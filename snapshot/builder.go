@@ -24,6 +24,9 @@ func (Builder[K, V]) Name(m *Map[K, V]) string { return m.config().name }
 // JSON is m.MarshalJSON for one that is to lie in JSON with so many levels more.
 func (Builder[K, V]) JSON(m *Map[K, V], around int) ([]byte, error) { return m.json(around) }
 
+// Text returns key as errors and String show it: shortened if it is long.
+func (Builder[K, V]) Text(key any) string { return text(key) }
+
 // CheckKey returns the *KeyError that a write of key would.
 func (Builder[K, V]) CheckKey(m *Map[K, V], key K) error { return m.config().checkKey(key) }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/depth"
-	"github.com/cowstore/cowstore/snapshot/snapshottest/deep"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 )
 
 // deepCalls calls, with a value that is nested deeply, all that walks values. DeepCalled
@@ -136,11 +136,11 @@ const deepCalled = `Batch.Add Builder.At Builder.Batch Builder.Isolate Builder.P
 	Row.Shared Row.String Row.Value Shared.All Shared.Format Shared.Get Shared.LogValue Shared.MarshalJSON Shared.String`
 
 // deepKeyed is what the calls with keys add to them.
-const deepKeyed = `Builder.Check Builder.CheckKey Builder.CheckAbsent Builder.Lookup Builder.Probe Builder.RowsOf Editor.Delete Editor.DeleteIf
+const deepKeyed = `Builder.Check Builder.CheckKey Builder.CheckAbsent Builder.Lookup Builder.Probe Builder.RowsOf Builder.Text Editor.Delete Editor.DeleteIf
 	Editor.Has Editor.Revision Map.Has Map.Revision`
 
 func TestDeepValues(t *testing.T) {
-	deep.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
+	deeptest.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
 		"it has to do with whole maps or edits": `Builder.Attach Builder.AttachDuring Builder.Attached Builder.Discard Builder.EditAt
 			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Exclusive Map.Len
 			Map.Version Shared.Len`,
@@ -149,18 +149,18 @@ func TestDeepValues(t *testing.T) {
 		"it is of a kind": "Kind.MarshalText Kind.String Kind.UnmarshalText",
 		"it is for vet":   "noCopy.Lock noCopy.Unlock",
 	})
-	if !deep.Apart(t) {
+	if !deeptest.Apart(t) {
 		return
 	}
-	for name, v := range deep.Values(deep.Levels) {
-		deep.Doing("%s", name)
+	for name, v := range deeptest.Values(deeptest.Levels) {
+		deeptest.Doing("%s", name)
 		deepCalls(t, snapshot.Options[any]{}, v)
 	}
-	deep.Doing("by type")
-	deepCalls(t, snapshot.Options[any]{Immutable: true}, any(deep.LinkOf(deep.Levels)))
-	deepCalls(t, snapshot.Options[*deep.Link]{}, deep.LinkOf(deep.Levels))
-	deepCalls(t, snapshot.Options[deep.Lists]{}, deep.ListsOf(deep.Levels))
-	deepCalls(t, snapshot.Options[deep.Lists]{Clone: slices.Clone[deep.Lists]}, deep.ListsOf(deep.Levels))
+	deeptest.Doing("by type")
+	deepCalls(t, snapshot.Options[any]{Immutable: true}, any(deeptest.LinkOf(deeptest.Levels)))
+	deepCalls(t, snapshot.Options[*deeptest.Link]{}, deeptest.LinkOf(deeptest.Levels))
+	deepCalls(t, snapshot.Options[deeptest.Lists]{}, deeptest.ListsOf(deeptest.Levels))
+	deepCalls(t, snapshot.Options[deeptest.Lists]{Clone: slices.Clone[deeptest.Lists]}, deeptest.ListsOf(deeptest.Levels))
 }
 
 // What can be read from JSON can be written, to the last level.
@@ -170,7 +170,7 @@ func TestTenThousandLevelsAreJSON(t *testing.T) {
 		require.NoError(t, err)
 		return m
 	}
-	for name, v := range deep.Values(depth.Limit - 1) {
+	for name, v := range deeptest.Values(depth.Limit - 1) {
 		if strings.HasPrefix(name, "a list") && name != "a list of any" {
 			continue // of more levels
 		}
@@ -181,31 +181,31 @@ func TestTenThousandLevelsAreJSON(t *testing.T) {
 			require.Error(t, json.Unmarshal(slices.Concat([]byte("["), text, []byte("]")), new([]any)), name)
 		}
 	}
-	_, err := json.Marshal(store(deep.ListsOf(depth.Limit)))
+	_, err := json.Marshal(store(deeptest.ListsOf(depth.Limit)))
 	require.ErrorIs(t, err, snapshot.ErrTooDeep)
 	require.ErrorContains(t, err, "users: ada: value is nested too deeply: more than 10000 levels")
 }
 
 // A key can be deep where it holds what an interface holds; == and hashes recurse.
 func TestDeepKeys(t *testing.T) {
-	if !deep.Apart(t) {
+	if !deeptest.Apart(t) {
 		return
 	}
 	type structKey struct {
 		n int
 		v any
 	}
-	for name, v := range deep.Values(deep.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels) {
 		if name != "a struct of any" && name != "an array of any" {
 			continue
 		}
-		deep.Doing("%s", name)
+		deeptest.Doing("%s", name)
 		deepKey(t, v)
 		deepKey(t, structKey{1, v})
 		deepKey(t, [2]any{1, v})
 	}
 	// A pointer is compared as one, and never looked behind.
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[any]int{deep.LinkOf(deep.Levels): 1}))
+	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[any]int{deeptest.LinkOf(deeptest.Levels): 1}))
 	require.NoError(t, err)
 	for key := range m.Keys() {
 		require.True(t, m.Has(key))
@@ -263,6 +263,7 @@ func deepKey[K comparable](t *testing.T, key K) {
 	rows := make([]snapshot.Row[K, int], 1)
 	b.RowsOf(m, []K{key}, rows)
 	require.Zero(t, rows[0])
+	require.Less(t, len(b.Text(key)), 400)
 	require.Less(t, len(b.Probe(m, key).String()), 400)
 	require.Less(t, len(snapshot.Change[K, int]{Key: key}.String()), 400)
 	require.Less(t, len(snapshot.Conflict[K, int]{Key: key}.String()), 400)

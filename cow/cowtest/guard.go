@@ -9,6 +9,7 @@
 package cowtest
 
 import (
+	"fmt"
 	"sync"
 	"testing"
 
@@ -93,13 +94,22 @@ func (g *Guarded[K, V]) Check() {
 			g.t.Errorf("cowtest: and %d more stored values", len(bad)-i)
 			break
 		}
-		g.t.Errorf("cowtest: the value stored under key %#v at revision %d was modified%s: "+
-			"what Shared, or a map of Immutable values, gives out must not be", b.key, b.revision, b.where())
+		g.t.Errorf("cowtest: the value stored under key %s at revision %d was modified%s: "+
+			"what Shared, or a map of Immutable values, gives out must not be", shown(b.key), b.revision, b.where())
 	}
 	for _, b := range bad {
 		g.accept(b)
 	}
 	g.take(g.seen[last])
+}
+
+// shown returns a key as Go syntax has it, shortened if it is long. What it points to is not
+// looked at.
+func shown(key any) string {
+	if s, ok := key.(string); ok {
+		key = fmt.Sprintf("%.100q", s)
+	}
+	return snapshot.Builder[int, int]{}.Text(key)
 }
 
 // modified is a value that is not what it was.

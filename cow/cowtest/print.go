@@ -1,6 +1,7 @@
 package cowtest
 
 import (
+	"fmt"
 	"hash/maphash"
 	"math/bits"
 	"reflect"
@@ -75,10 +76,23 @@ type crumb struct {
 	text   string
 }
 
+// String returns the path that ends here, without the middle of a long one.
 func (c *crumb) String() string {
+	const ends = 16 // steps shown at either end
+	n := 0
+	for at := c; at != nil; at = at.before {
+		n++
+	}
 	var texts []string
 	for ; c != nil; c = c.before {
 		texts = append(texts, c.text)
+		for len(texts) == ends && n > 2*ends {
+			texts = append(texts, fmt.Sprintf("…(%d more)…", n-2*ends))
+			for range n - 2*ends {
+				c = c.before
+			}
+			n = 0
+		}
 	}
 	slices.Reverse(texts)
 	return strings.Join(texts, "")

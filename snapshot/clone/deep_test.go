@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/snapshot/clone"
-	"github.com/cowstore/cowstore/snapshot/snapshottest/deep"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 )
 
 type locked struct {
@@ -51,16 +51,16 @@ func length(v any) (n int) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deep.RequireAll(t, strings.Fields("Error.Error IsConstant Of OfWhole Size"), map[string]string{
+	deeptest.RequireAll(t, strings.Fields("Error.Error IsConstant Of OfWhole Size"), map[string]string{
 		"it looks at types":  "HasPointers NatureOf",
 		"it is not exported": "crumb.String",
 	})
-	if !deep.Apart(t) {
+	if !deeptest.Apart(t) {
 		return
 	}
 	ofAny, whole := clone.Of[any](), clone.OfWhole[any]()
-	for name, v := range deep.Values(deep.Levels) {
-		deep.Doing("%s", name)
+	for name, v := range deeptest.Values(deeptest.Levels) {
+		deeptest.Doing("%s", name)
 		n := length(v)
 		require.Equal(t, n, length(ofAny(v)))
 		require.Equal(t, n, length(whole(v)))
@@ -83,21 +83,21 @@ func TestDeepValues(t *testing.T) {
 		require.Positive(t, clone.Size(reflect.ValueOf(&v).Elem(), false))
 		require.False(t, clone.IsConstant(reflect.ValueOf(v)))
 	}
-	link, lists := deep.LinkOf(deep.Levels), deep.ListsOf(deep.Levels)
-	require.Equal(t, length(link), length(clone.Of[*deep.Link]()(link)))
-	require.Equal(t, length(lists), length(clone.Of[deep.Lists]()(lists)))
+	link, lists := deeptest.LinkOf(deeptest.Levels), deeptest.ListsOf(deeptest.Levels)
+	require.Equal(t, length(link), length(clone.Of[*deeptest.Link]()(link)))
+	require.Equal(t, length(lists), length(clone.Of[deeptest.Lists]()(lists)))
 
-	deep.Doing("errors")
+	deeptest.Doing("errors")
 	err := errors.New("x")
-	for range deep.Levels {
+	for range deeptest.Levels {
 		err = fmt.Errorf("%.10w", err) // with a text that does not grow
 	}
 	clone.IsConstant(reflect.ValueOf(err))
 	clone.Of[error]()(err)
 
-	deep.Doing("a lock")
+	deeptest.Doing("a lock")
 	v := any(locked{name: "x"})
-	for range deep.Levels {
+	for range deeptest.Levels {
 		v = []any{v}
 	}
 	defer func() {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/snapshot/depth"
 	"github.com/cowstore/cowstore/snapshot/snapshottest"
-	"github.com/cowstore/cowstore/snapshot/snapshottest/deep"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 )
 
 // A failing is a test that only notes that it has failed.
@@ -23,20 +23,20 @@ func (failing) Errorf(string, ...any) {}
 func (failing) FailNow()              { runtime.Goexit() }
 
 func TestDeepValues(t *testing.T) {
-	deep.RequireAll(t, strings.Fields("Compare Place.Try Printed Spoil"), map[string]string{
+	deeptest.RequireAll(t, strings.Fields("Compare Place.Try Printed Spoil"), map[string]string{
 		"it makes values of a bounded size": "Graph Run TreeOf Types",
 		"it is of a type among them": `Base.ID Count.Add Failure.Error Heap.Len Index.Has Label.String Leaf.Rename Names.First
 			Node.Next Own.Clone Sentinel.Error`,
 	})
-	if !deep.Apart(t) {
+	if !deeptest.Apart(t) {
 		return
 	}
 	others := map[string]any{}
-	for name, v := range deep.Values(deep.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels) {
 		others[name] = v
 	}
-	for name, v := range deep.Values(deep.Levels) {
-		deep.Doing("%s", name)
+	for name, v := range deeptest.Values(deeptest.Levels) {
+		deeptest.Doing("%s", name)
 		other := others[name]
 		_, err := snapshottest.Compare(reflect.ValueOf(&v), reflect.ValueOf(&other))
 		require.ErrorIs(t, err, depth.ErrTooDeep)
@@ -54,7 +54,7 @@ func TestDeepValues(t *testing.T) {
 		require.Nil(t, v)
 	}
 	key := any(0)
-	for range deep.Levels {
+	for range deeptest.Levels {
 		key = [1]any{key}
 	}
 	_, err := snapshottest.Place{

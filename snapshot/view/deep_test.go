@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/snapshot/depth"
-	"github.com/cowstore/cowstore/snapshot/snapshottest/deep"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
-// A linkView is what cowview generates for a deep.Link.
-type linkView struct{ ref view.Ref[deep.Link] }
+// A linkView is what cowview generates for a deeptest.Link.
+type linkView struct{ ref view.Ref[deeptest.Link] }
 
-func (linkView) ViewOf(r view.Ref[deep.Link]) linkView { return linkView{r} }
+func (linkView) ViewOf(r view.Ref[deeptest.Link]) linkView { return linkView{r} }
 
 // deepCalls calls all that walks values with one of several levels.
 func deepCalls[T any](t *testing.T, v, other T) {
@@ -62,7 +62,7 @@ func deepCalls[T any](t *testing.T, v, other T) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deep.RequireAll(t, strings.Fields(`CloneOf Cloned.Get Cloned.MarshalJSON Cloned.String Cloned.ViewOf Contains Equal JSONOf LogOf
+	deeptest.RequireAll(t, strings.Fields(`CloneOf Cloned.Get Cloned.MarshalJSON Cloned.String Cloned.ViewOf Contains Equal JSONOf LogOf
 		MapOf MapPointersOf MapViewsOf Pointer.Clone Pointer.MarshalJSON Pointer.String PointerOf PointerViews.Clone
 		PointerViews.MarshalJSON PointerViews.String PointerViewsOf Slice.String SliceOf SlicePointersOf SliceViewsOf
 		StringOf elements.Clone elements.MarshalJSON elements.String entries.Clone entries.MarshalJSON entries.String`),
@@ -78,21 +78,21 @@ func TestDeepValues(t *testing.T) {
 			"it is of bytes": `Bytes.AppendTo Bytes.At Bytes.Clone Bytes.Equal Bytes.IsNil Bytes.Len Bytes.MarshalJSON
 				Bytes.String Bytes.Sub Bytes.Text Bytes.ViewOf BytesOf`,
 		})
-	if !deep.Apart(t) {
+	if !deeptest.Apart(t) {
 		return
 	}
 	others := map[string]any{}
-	for name, v := range deep.Values(deep.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels) {
 		others[name] = v
 	}
-	for name, v := range deep.Values(deep.Levels) {
-		deep.Doing("%s", name)
+	for name, v := range deeptest.Values(deeptest.Levels) {
+		deeptest.Doing("%s", name)
 		deepCalls(t, v, others[name])
 	}
-	deep.Doing("by type")
-	link, lists := deep.LinkOf(deep.Levels), deep.ListsOf(deep.Levels)
-	deepCalls(t, lists, deep.ListsOf(deep.Levels))
-	deepCalls(t, *link, *deep.LinkOf(deep.Levels))
+	deeptest.Doing("by type")
+	link, lists := deeptest.LinkOf(deeptest.Levels), deeptest.ListsOf(deeptest.Levels)
+	deepCalls(t, lists, deeptest.ListsOf(deeptest.Levels))
+	deepCalls(t, *link, *deeptest.LinkOf(deeptest.Levels))
 	w := view.Of[linkView](view.To(link))
 	_, err := view.JSONOf(w.ref)
 	require.ErrorIs(t, err, depth.ErrTooDeep)
@@ -100,7 +100,7 @@ func TestDeepValues(t *testing.T) {
 	require.False(t, view.Contains(view.SliceOf([]any{link}), any(link.Next)))
 	for _, same := range []bool{true, false} {
 		var a, b any
-		for i := range deep.Levels {
+		for i := range deeptest.Levels {
 			a, b = [2]any{i, a}, [2]any{i, b}
 			if i == 0 && !same {
 				a = [2]any{i, "another"}
@@ -112,16 +112,16 @@ func TestDeepValues(t *testing.T) {
 	}
 	require.Contains(t, view.PointerOf(&[]any{1, link}).String(), "[1 0x", "fmt does not follow it")
 	var group slog.Value
-	for range deep.Levels {
+	for range deeptest.Levels {
 		group = slog.GroupValue(slog.Attr{Key: "g", Value: group})
 	}
 	require.Equal(t, "{A: {…}}", view.StringOf(view.To(&struct{ A slog.Value }{group})))
 }
 
 func TestTenThousandLevelsAreJSON(t *testing.T) {
-	link, next := deep.LinkOf(depth.Limit), deep.LinkOf(depth.Limit+1)
+	link, next := deeptest.LinkOf(depth.Limit), deeptest.LinkOf(depth.Limit+1)
 	_, err := view.JSONOf(view.To(link))
 	require.NoError(t, err)
 	_, err = view.JSONOf(view.To(next))
-	require.EqualError(t, err, "view: deep.Link: value is nested too deeply: more than 10000 levels, with those around it")
+	require.EqualError(t, err, "view: deeptest.Link: value is nested too deeply: more than 10000 levels, with those around it")
 }

@@ -1,6 +1,6 @@
-// Package deep makes values that are nested deeply, for tests that show that nothing
+// Package deeptest makes values that are nested deeply, for tests that show that nothing
 // recurses without a bound, and runs such tests where they end no other.
-package deep
+package deeptest
 
 import (
 	"bytes"

@@ -1,0 +1,278 @@
+package cow_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/cowtest"
+	"github.com/cowstore/cowstore/snapshot/depth"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
+	"github.com/cowstore/cowstore/snapshot/view"
+)
+
+func requireTooDeep(t *testing.T, show json.Marshaler) {
+	t.Helper()
+	_, err := json.Marshal(show)
+	require.ErrorIs(t, err, cow.ErrTooDeep)
+	require.ErrorContains(t, err, "ada: ")
+}
+
+func requireShort(t *testing.T, values ...any) {
+	t.Helper()
+	for _, x := range values {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d"} {
+			require.Less(t, len(fmt.Sprintf(verb, x)), 600)
+		}
+	}
+}
+
+// deepStore calls what a Store does with values, with one that is nested deeply.
+func deepStore[V any](t *testing.T, v V) {
+	s := cow.New[string](cow.Options[V]{})
+	s.Retain(cow.Retention{Versions: 100})
+	first := s.Load()
+	x, err := cow.NewIndex(s, "by length", func(V) int { return 1 }, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	values, err := cow.NewIndexFunc(s, "by value", func(v V) V { return v }, cow.IndexOptions[string]{}, func(V, V) int { return 0 })
+	require.NoError(t, err)
+	must := func(_ uint64, err error) { require.NoError(t, err) }
+	must(s.Set("ada", v))
+	must(s.Insert("bob", v))
+	must(s.SetIf("cyd", 0, v))
+	must(s.Modify("cyd", func(*V) error { return nil }))
+	must(s.Upsert("dan", func(at *V, _ bool) error { *at = v; return nil }))
+	s.Get("ada")
+	for range s.All() {
+		break
+	}
+	for range s.Values() {
+		break
+	}
+	_, _, err = s.Take("dan")
+	require.NoError(t, err)
+	_, err = s.DeleteFunc(func(key string, _ V) bool { return key == "cyd" })
+	require.NoError(t, err)
+	rows := maps.All(map[string]V{"ada": v})
+	require.NoError(t, s.Replace(rows))
+	before := s.Load()
+	require.NoError(t, s.Sync(rows, func(a, b V) bool { return view.Equal(view.To(&a), view.To(&b)) }))
+	require.Same(t, before, s.Load(), "they are equal")
+	require.NoError(t, s.Update(func(e *cow.Editor[string, V]) error {
+		e.Set("ada", v)
+		require.Equal(t, 1, x.During(e).Len())
+		return nil
+	}))
+	for range x.In(s.Load()).All() {
+		break
+	}
+	for range values.In(s.Load()).All() {
+		break
+	}
+	views := cow.NewViews[view.Cloned[V]](s)
+	w, _ := views.Get("ada")
+	w.Get()
+	requireShort(t, s, s.Load(), x, x.In(s.Load()), w)
+	requireTooDeep(t, s)
+
+	fork := s.Fork(s.Load())
+	base := s.Load()
+	must(fork.Set("ada", v))
+	must(s.Set("ada", v))
+	_, err = s.Merge(base, fork.Load(), nil)
+	require.ErrorIs(t, err, cow.ErrConflict)
+	requireShort(t, err)
+	_, err = s.Merge(base, fork.Load(), func(c cow.Conflict[string, V]) (V, bool, error) {
+		requireTooDeep(t, c)
+		v, ok := c.Theirs()
+		return v, ok, nil
+	})
+	require.NoError(t, err)
+
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	_, err = s.Watch(ctx, first, s.OnKeys("ada"), x.OnKeys(1))
+	require.NoError(t, err)
+	for c, err := range s.Changes(ctx, first.Version()) {
+		require.NoError(t, err)
+		for row := range s.Rows(c) {
+			row.New()
+			if row.Key == "ada" {
+				requireTooDeep(t, row)
+			}
+		}
+		requireShort(t, c)
+		_, err := json.Marshal(c)
+		require.NoError(t, err)
+		if c.Version() == s.Load().Version() {
+			break
+		}
+	}
+	_, err = s.At(first.Version() + 1)
+	require.NoError(t, err)
+}
+
+// deepTable does what there is for tables alone.
+func deepTable[V any](t *testing.T, v V) {
+	var db, other cow.DB
+	table := cow.NewTable[string](&db, "users", cow.Options[V]{Codec: cow.Versioned[V]{}})
+	cow.NewTable[string](&other, "users", cow.Options[V]{Codec: cow.Versioned[V]{}})
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		table.Edit(tx).Set("ada", v)
+		requireShort(t, tx)
+		table.During(tx).Get("ada")
+		return nil
+	}))
+	requireTooDeep(t, &db)
+	requireTooDeep(t, db.Load())
+	requireTooDeep(t, table)
+	_, err := json.Marshal(&db)
+	require.ErrorContains(t, err, `table "users"`)
+	requireShort(t, &db, db.Load(), table)
+	fork := db.Fork(db.Load())
+	_, err = table.Of(fork).Set("ada", v)
+	require.NoError(t, err)
+	base := db.Load()
+	_, err = table.Set("ada", v)
+	require.NoError(t, err)
+	_, err = db.Merge(base, fork.Load())
+	require.ErrorIs(t, err, cow.ErrConflict)
+	requireShort(t, err)
+	_, err = db.Merge(base, fork.Load(), table.Resolve(func(c cow.Conflict[string, V]) (V, bool, error) {
+		v, ok := c.Ours()
+		return v, ok, nil
+	}))
+	require.NoError(t, err)
+
+	// What goes to a sink goes through the codec.
+	var stored cow.DB
+	users := cow.NewTable[string](&stored, "users", cow.Options[V]{Codec: cow.Versioned[V]{}})
+	cowtest.Follow(t, &other, &stored)
+	_, err = users.Set("ada", v)
+	require.ErrorIs(t, err, cow.ErrTooDeep)
+	require.ErrorContains(t, err, `table "users": ada: `)
+	var none V
+	_, err = users.Set("ada", none)
+	require.NoError(t, err, "the next is none the worse for it")
+}
+
+func TestDeepValues(t *testing.T) {
+	deeptest.RequireAll(t, strings.Fields(`Commit.Format Commit.LogValue Commit.MarshalJSON Commit.String DB.Fork DB.Format DB.LogValue
+		DB.MarshalJSON DB.Merge DB.String DB.Update Index.During Index.Format Index.In Index.String IndexError.Error
+		MergeConflict.Format MergeConflict.String MergeError.Error New NewIndex NewIndexFunc NewTable NewViews Range.All
+		Range.Format Range.String Snapshot.Format Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
+		Store.Format Store.Get Store.Insert Store.MarshalJSON Store.Merge Store.Modify Store.OnKeys Store.Replace Store.Rows
+		Store.Set Store.SetIf Store.String Store.Sync Store.Take Store.Update Store.Upsert Store.Values Store.Watch
+		Table.During Table.Edit Table.Format Table.MarshalJSON Table.Of Table.Resolve Table.Set Table.String Tx.Format
+		Tx.String Versioned.Append Versioned.Decode Views.Get line.Changes line.Retain`),
+		map[string]string{
+			"it does what is called here, for a Table, an order or pointers": `NewMultiIndex NewMultiIndexFunc NewOrder
+				NewPointerViews DB.UpdateContext Store.UpdateContext Table.All Table.DeleteFunc Table.Get Table.In Table.Insert
+				Table.Load Table.Modify Table.OnKeys Table.Replace Table.Restore Table.Rows Table.SetIf Table.Sync Table.Take
+				Table.Update Table.UpdateContext Table.Upsert Table.Values Table.Watch Views.All Views.During Views.In Views.Row`,
+			"it shows what String does": `DB.LogValue Index.LogValue MergeConflict.LogValue Range.LogValue Snapshot.LogValue
+				Store.LogValue Table.LogValue Tx.LogValue`,
+			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close
+				DB.Load DB.Pins DB.Restore DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap
+				MergeError.Unwrap Range.After Range.Before Range.Changes Range.Equal Range.First Range.From Range.Get
+				Range.Leading Range.Len Range.Prefix Range.Reverse Range.To Snapshot.Exclusive Snapshot.Len Snapshot.Version
+				Store.AsOf Store.At Store.Clear Store.Delete Store.DeleteIf Store.Has Store.Keys Store.Len Store.Load
+				Store.Pins Store.Wait Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Keys Table.Len Table.Name
+				Tx.Base Tx.Version indexes.Structure line.Compact line.Cursor line.Lineage line.Pin line.Resume line.Stats
+				line.Unpin line.Versions`,
+			"it takes rows that are encoded": "dbLine.Ack dbLine.Attach dbLine.Contents dbLine.Fail dbLine.Rebase dbLine.Reset dbLine.Tables",
+			"it is not exported":             "name.String oneMap.Load pointer.Load pointer.Store",
+		})
+	if !deeptest.Apart(t) {
+		return
+	}
+	for name, v := range deeptest.Values(deeptest.Levels) {
+		deeptest.Doing("%s", name)
+		deepStore(t, v)
+		deepTable(t, v)
+	}
+	deeptest.Doing("by type")
+	deepStore(t, deeptest.LinkOf(deeptest.Levels))
+	deepTable(t, deeptest.ListsOf(deeptest.Levels))
+
+	// What comes in as text is as deep as JSON is read, or an error.
+	text := append([]byte{0}, strings.Repeat("[", 10*depth.Limit)+strings.Repeat("]", 10*depth.Limit)...)
+	_, err := cow.Versioned[any]{}.Decode(text)
+	require.Error(t, err)
+}
+
+func TestDeepKeysOfStores(t *testing.T) {
+	if !deeptest.Apart(t) {
+		return
+	}
+	key := any(1)
+	for range deeptest.Levels {
+		key = [1]any{key}
+	}
+	s := cow.New[any](cow.Options[int]{})
+	_, err := cow.NewIndex(s, "unique", func(int) int { return 1 }, cow.IndexOptions[any]{Unique: true, CompareKeys: func(a, b any) int { return 0 }})
+	require.NoError(t, err)
+	_, err = s.Set(key, 1)
+	require.ErrorIs(t, err, cow.ErrTooDeep)
+	rows := maps.All(map[any]int{2: 1})
+	require.NoError(t, s.Sync(rows, func(a, b int) bool { return a == b }))
+	bad := func(yield func(any, int) bool) { _ = yield(key, 1) && yield(3, 1) }
+	require.ErrorIs(t, s.Sync(bad, func(a, b int) bool { return a == b }), cow.ErrTooDeep)
+	require.ErrorIs(t, s.Replace(bad), cow.ErrTooDeep)
+	require.Equal(t, 1, s.Len())
+
+	ctx, stop := context.WithCancelCause(t.Context())
+	done, before := make(chan error, 1), s.Load()
+	go func() {
+		_, err := s.Watch(ctx, before, s.OnKeys(key, 4))
+		done <- err
+	}()
+	_, err = s.Upsert(4, func(v *int, _ bool) error { return nil })
+	require.ErrorIs(t, err, cow.ErrExists, "it is unique")
+	_, err = s.Delete(2)
+	require.NoError(t, err)
+	_, err = s.Set(4, 1)
+	require.NoError(t, err)
+	require.NoError(t, <-done)
+	stop(nil)
+
+	requireShort(t, &cow.IndexError{Key: key}, &cow.MergeError{Conflicts: []cow.MergeConflict{{Key: key}}}, cow.MergeConflict{Key: key})
+}
+
+func TestTenThousandLevelsAreStored(t *testing.T) {
+	for _, c := range []struct {
+		levels int
+		err    error
+	}{{depth.Limit, nil}, {depth.Limit + 1, cow.ErrTooDeep}} {
+		b, err := cow.Versioned[deeptest.Lists]{}.Append(nil, deeptest.ListsOf(c.levels))
+		require.ErrorIs(t, err, c.err)
+		if err == nil {
+			back, err := cow.Versioned[deeptest.Lists]{}.Decode(b)
+			require.NoError(t, err)
+			lists := deeptest.ListsOf(c.levels)
+			require.True(t, view.Equal(view.To(&lists), view.To(&back)))
+		}
+		// With three levels around it: the snapshot, the tables, the table.
+		var db cow.DB
+		table := cow.NewTable[string](&db, "users", cow.Options[deeptest.Lists]{})
+		_, err = table.Set("ada", deeptest.ListsOf(c.levels-3))
+		require.NoError(t, err)
+		text, err := json.Marshal(&db)
+		require.ErrorIs(t, err, c.err)
+		if err == nil {
+			require.NoError(t, json.Unmarshal(text, new(any)))
+		} else {
+			require.ErrorContains(t, err, `cow: table "users": ada: `)
+		}
+	}
+	loop := []any{1}
+	loop[0] = loop
+	_, err := cow.Versioned[any]{}.Append(nil, loop)
+	require.ErrorIs(t, err, cow.ErrTooDeep)
+}
