@@ -166,7 +166,7 @@ func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Commit.Format Commit.LogValue Commit.MarshalJSON Commit.String DB.Fork DB.Format DB.LogValue
 		DB.MarshalJSON DB.Merge DB.String DB.Update Index.During Index.Format Index.In Index.String IndexError.Error
 		MergeConflict.Format MergeConflict.String MergeError.Error New NewIndex NewIndexFunc NewTable NewViews Range.All
-		Range.Format Range.String Snapshot.Format Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
+		IndexError.Format MergeError.Format Range.Format Range.String Snapshot.Format Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
 		Store.Format Store.Get Store.Insert Store.MarshalJSON Store.Merge Store.Modify Store.OnKeys Store.Replace Store.Rows
 		Store.Set Store.SetIf Store.String Store.Sync Store.Take Store.Update Store.Upsert Store.Values Store.Watch
 		Table.During Table.Edit Table.Format Table.MarshalJSON Table.Of Table.Resolve Table.Set Table.String Tx.Format
@@ -176,7 +176,7 @@ func TestDeepValues(t *testing.T) {
 				NewPointerViews DB.UpdateContext Store.UpdateContext Table.All Table.DeleteFunc Table.Get Table.In Table.Insert
 				Table.Load Table.Modify Table.OnKeys Table.Replace Table.Restore Table.Rows Table.SetIf Table.Sync Table.Take
 				Table.Update Table.UpdateContext Table.Upsert Table.Values Table.Watch Views.All Views.During Views.In Views.Row`,
-			"it shows what String does": `DB.LogValue Index.LogValue MergeConflict.LogValue Range.LogValue Snapshot.LogValue
+			"it shows what String does": `Index.LogValue MergeConflict.LogValue Range.LogValue Snapshot.LogValue
 				Store.LogValue Table.LogValue Tx.LogValue`,
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close
 				DB.Load DB.Pins DB.Restore DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap

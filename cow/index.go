@@ -76,6 +76,9 @@ func (e *IndexError) Error() string {
 	return fmt.Sprintf("%s: index %q: two rows under %s", cmp.Or(e.Name, "cow"), e.Index, keyText(e.Key))
 }
 
+// Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
+func (e *IndexError) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
+
 func (e *IndexError) Unwrap() error { return ErrExists }
 
 // NewIndex adds an index to a Store or Table, which may have rows already. Key is

@@ -39,6 +39,9 @@ func (e *MergeError) Error() string {
 // keyText returns a key, shortened if it is long.
 func keyText(key any) string { return builder[int, int]{}.Text(key) }
 
+// Format formats Error, whatever the verb: keys may be nested too deeply for fmt.
+func (e *MergeError) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
+
 func (e *MergeError) Unwrap() error { return ErrConflict }
 
 // Merge makes the changes from base to theirs here as well, in one update: a

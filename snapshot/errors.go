@@ -42,6 +42,9 @@ func (e *KeyError[K]) Error() string {
 	return fmt.Sprintf("%s: %v: %v", cut(cmp.Or(e.Name, "snapshot")), text(e.Key), e.Err)
 }
 
+// Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
+func (e *KeyError[K]) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
+
 func (e *KeyError[K]) Unwrap() error { return e.Err }
 
 // format formats text, for any verb: what has it instead of a method String is not
