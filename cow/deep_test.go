@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -227,20 +228,21 @@ func TestDeepKeysOfStores(t *testing.T) {
 	require.ErrorIs(t, s.Replace(bad), cow.ErrTooDeep)
 	require.Equal(t, 1, s.Len())
 
-	ctx, stop := context.WithCancelCause(t.Context())
-	done, before := make(chan error, 1), s.Load()
-	go func() {
-		_, err := s.Watch(ctx, before, s.OnKeys(key, 4))
-		done <- err
-	}()
-	_, err = s.Upsert(4, func(v *int, _ bool) error { return nil })
-	require.ErrorIs(t, err, cow.ErrExists, "it is unique")
-	_, err = s.Delete(2)
-	require.NoError(t, err)
-	_, err = s.Set(4, 1)
-	require.NoError(t, err)
-	require.NoError(t, <-done)
-	stop(nil)
+	synctest.Test(t, func(t *testing.T) {
+		done, before := make(chan error, 1), s.Load()
+		go func() {
+			_, err := s.Watch(t.Context(), before, s.OnKeys(key, 4))
+			done <- err
+		}()
+		synctest.Wait()
+		_, err = s.Delete(2)
+		require.NoError(t, err)
+		synctest.Wait()
+		require.Empty(t, done)
+		_, err = s.Set(4, 1)
+		require.NoError(t, err)
+		require.NoError(t, <-done)
+	})
 
 	requireShort(t, &cow.IndexError{Key: key}, &cow.MergeError{Conflicts: []cow.MergeConflict{{Key: key}}}, cow.MergeConflict{Key: key})
 }

@@ -2,22 +2,38 @@ package bolt
 
 import (
 	"bytes"
+	"encoding"
+	"fmt"
+	"reflect"
 
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // CBOR returns a cow.Codec that encodes values as CBOR, with fxamacker/cbor: smaller and
 // faster than JSON, and equally able to take a struct with more fields or fewer. Times
-// keep their nanoseconds and offset.
+// keep their nanoseconds and offset. A value of more than 10,000 levels, or one that
+// contains itself, is cow.ErrTooDeep.
 func CBOR[V any]() cow.Codec[V] { return cborCodec[V]{} }
 
 type cborCodec[V any] struct{}
 
+// maxNested is how many levels are decoded: a level of a value has two at most, itself and
+// a tag, so that what Append takes Decode does too.
+const maxNested = 2*depth.Limit + 2
+
+// levels says what the encoder goes into.
+var levels = &depth.Rule{
+	Own:  []reflect.Type{reflect.TypeFor[cbor.Marshaler](), reflect.TypeFor[encoding.BinaryMarshaler]()},
+	Tags: []string{"cbor", "json"},
+	Keys: true,
+}
+
 var (
 	cborEncode = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, TimeTag: cbor.EncTagRequired}.UserBufferEncMode())
-	cborDecode = must(cbor.DecOptions{MaxNestedLevels: 256, MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1}.DecMode())
+	cborDecode = must(cbor.DecOptions{MaxNestedLevels: maxNested, MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1}.DecMode())
 )
 
 func must[T any](v T, err error) T {
@@ -28,6 +44,9 @@ func must[T any](v T, err error) T {
 }
 
 func (cborCodec[V]) Append(b []byte, v V) ([]byte, error) {
+	if err := levels.Check(v); err != nil {
+		return b, fmt.Errorf("bolt: CBOR of %T: %w", v, err)
+	}
 	to := bytes.NewBuffer(b)
 	err := cborEncode.MarshalToBuffer(v, to)
 	return to.Bytes(), err

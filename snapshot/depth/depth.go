@@ -44,8 +44,11 @@ type Rule struct {
 	// leaves the field out. Unexported fields are left out in any case.
 	Tags []string
 
+	// Keys says that the function goes into the keys of maps too, as into values.
+	Keys bool
+
 	addressed bool // a method of the pointer is called only where there is one
-	text      bool // as fmt: unexported fields and keys too, and pointers are not followed
+	text      bool // as fmt: unexported fields too, and pointers are not followed
 	plans     sync.Map
 }
 
@@ -59,14 +62,15 @@ var JSON = &Rule{
 // Text is the Rule of package fmt, for the methods of which it holds too that only they
 // know what they do.
 var Text = &Rule{
-	Own: []reflect.Type{reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[error](), reflect.TypeFor[fmt.Stringer]()},
+	Own:  []reflect.Type{reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[error](), reflect.TypeFor[fmt.Stringer]()},
+	Keys: true,
 
 	addressed: true,
 	text:      true,
 }
 
 // Key is the Rule of == and of what hashes keys: it knows no methods.
-var Key = &Rule{text: true}
+var Key = &Rule{Keys: true, text: true}
 
 // Check returns an error that wraps ErrTooDeep if v, as far as the Rule says, has more than
 // Limit levels or contains itself. It reads v only, takes time proportional to what there
@@ -155,7 +159,7 @@ func (r *Rule) parts(t reflect.Type, pl *plan) (parts []reflect.Type) {
 	case reflect.Slice, reflect.Array:
 		return []reflect.Type{t.Elem()}
 	case reflect.Map:
-		if r.text {
+		if r.Keys {
 			return []reflect.Type{t.Key(), t.Elem()}
 		}
 		return []reflect.Type{t.Elem()}
@@ -282,7 +286,7 @@ func (w *walker) walk(v reflect.Value, limit int) error {
 	for len(w.in) > 0 {
 		last := len(w.in) - 1
 		f := &w.in[last]
-		part, ok := f.part(w.rule.text)
+		part, ok := f.part(w.rule.Keys)
 		if !ok {
 			levels := f.most + f.level
 			if f.known {

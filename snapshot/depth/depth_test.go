@@ -204,6 +204,10 @@ func TestOnlyWhatIsLookedAtCounts(t *testing.T) {
 		A any `cbor:"a" json:"-"`
 	}{v}))
 
+	type key struct{ A *any }
+	require.NoError(t, codec.Check(map[key]int{{&v}: 1}))
+	require.Error(t, (&depth.Rule{Keys: true}).Check(map[key]int{{&v}: 1}))
+
 	require.NoError(t, depth.Text.Check(named{v}))
 	require.NoError(t, depth.Text.Check([]any{named{v}}))
 	require.NoError(t, depth.Text.Check([]any{errors.New("x"), &withHidden{1, v, nil}}))
