@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"time"
@@ -83,7 +84,9 @@ func (f *file) look() error {
 	}
 	left := trace{modified: modified(info)}
 	b := make([]byte, f.pageSize+len(left.metas[0]))
-	if _, err := f.under.ReadAt(b, 0); err != nil {
+	if _, err := f.under.ReadAt(b, 0); err == io.EOF {
+		return f.changed("it was cut off")
+	} else if err != nil {
 		return err
 	}
 	for i := range left.metas {
