@@ -13,23 +13,25 @@ import (
 type builder struct {
 	state   *state
 	temp    string
+	mode    fs.FileMode
+	like    os.FileInfo // whose owner and group the file gets; nil: none's
 	bolt    *bbolt.DB
 	tx      *bbolt.Tx
 	pending int // bytes in tx
 }
 
-func newBuilder(path string, mode os.FileMode, s *state) (*builder, error) {
+func newBuilder(path string, mode fs.FileMode, like os.FileInfo, s *state) (*builder, error) {
 	temp, err := createTemp(path)
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{state: s.clone(), temp: temp.Name()}
+	b := &builder{state: s.clone(), temp: temp.Name(), mode: mode, like: like}
 	b.state.log, b.state.pins, b.state.ofPins = tally{}, nil, tally{}
 	for i := range b.state.tables {
 		b.state.tables[i].tally = tally{}
 	}
-	if err = errors.Join(temp.Chmod(mode), temp.Close()); err == nil {
-		b.bolt, err = bbolt.Open(b.temp, mode, &bbolt.Options{FreelistType: bbolt.FreelistArrayType, NoStatistics: true})
+	if err = temp.Close(); err == nil {
+		b.bolt, err = bbolt.Open(b.temp, 0, &bbolt.Options{FreelistType: bbolt.FreelistArrayType, NoStatistics: true})
 	}
 	if err == nil {
 		err = b.begin()
@@ -117,10 +119,41 @@ func (b *builder) finish() error {
 	if err == nil {
 		err = b.bolt.Close()
 	}
-	if err == nil {
-		err = syncFile(b.temp)
+	if err != nil {
+		return err
 	}
-	return err
+	f, err := os.OpenFile(b.temp, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dress(f, b.mode, b.like), f.Sync(), f.Close())
+}
+
+// modeBits are those that a file keeps when it is written anew.
+const modeBits = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
+
+// dress gives a file a mode, and the owner and group of another unless that is nil. What
+// does not take them is an error, whatever the system says.
+func dress(f *os.File, mode fs.FileMode, like os.FileInfo) error {
+	is, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if like != nil && !sameOwner(is, like) {
+		if err := chown(f, like); err != nil {
+			return fmt.Errorf("the owner and group of the file cannot be kept: %w", err)
+		}
+	}
+	if err := f.Chmod(mode & modeBits); err != nil { // after it got its owner, who takes bits away
+		return fmt.Errorf("the mode of the file cannot be kept: %w", err)
+	}
+	if is, err = f.Stat(); err != nil || like == nil {
+		return err
+	}
+	if is.Mode()&modeBits != mode&modeBits || !sameOwner(is, like) {
+		return fmt.Errorf("the owner, group and mode of the file cannot be kept: the new one has %v", is.Mode())
+	}
+	return nil
 }
 
 // name gives the finished file its name, which nothing may have. It is durable after

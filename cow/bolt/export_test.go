@@ -26,7 +26,7 @@ func Create(path string, db *cow.DB) error {
 
 // CreateAt makes a file that says that it is of this lineage and these versions.
 func CreateAt(path, lineage string, base, tip uint64) error {
-	b, err := newBuilder(path, 0o600, &state{lineage: lineage, base: moment{base, 1}, tip: moment{tip, 1}})
+	b, err := newBuilder(path, 0o600, nil, &state{lineage: lineage, base: moment{base, 1}, tip: moment{tip, 1}})
 	if err != nil {
 		return err
 	}

@@ -243,14 +243,6 @@ func removeTemps(path string) {
 	}
 }
 
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
-}
-
 // syncDir makes the name of a file durable, where the file system has a call for that.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {

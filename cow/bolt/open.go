@@ -107,7 +107,7 @@ func create(path string, c door.Contents, tables []door.Table, o Options) (made 
 	for _, t := range tables {
 		s.tables = append(s.tables, tableState{name: t.Name})
 	}
-	b, err := newBuilder(path, o.mode(), s)
+	b, err := newBuilder(path, o.mode(), nil, s)
 	if err != nil {
 		return nil, err
 	}

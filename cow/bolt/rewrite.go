@@ -39,7 +39,10 @@ func Restore(dst, src string, version uint64) error {
 
 // Compact writes the file at path anew, with what it has and no more: what was erased is
 // gone from it, unless the retained past still has it, or the file was not closed, and free
-// space is given back. It takes the place of the old file in one step. No DB may have it open: ErrLocked.
+// space is given back. It takes the place of the old file in one step, with its owner, group
+// and mode; who may not give it those gets an error, and the file stays as it was. Other
+// attributes, such as access lists, and other names of the file are not kept. No DB may have
+// it open: ErrLocked.
 func Compact(path string) error {
 	f, err := openFile(resolve(path), false)
 	if err != nil {
@@ -75,7 +78,8 @@ func Compact(path string) error {
 // Salvage makes a new file at dst of what can be read of the file src, which is damaged
 // and stays as it is, and returns what it left out. Rows that are not damaged are kept as
 // they were at the oldest version that src knows, and after that all commits up to the
-// first that is missing. The new file is of a new lineage. An error says that there is no
+// first that is missing. The new file is of a new lineage, and has src's owner, group and
+// mode. An error says that there is no
 // new file.
 func Salvage(dst, src string) (left []*Damage, err error) {
 	f, err := openFile(src, true)
@@ -152,7 +156,7 @@ func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *
 	if err != nil {
 		return err
 	}
-	b, err := newBuilder(path, info.Mode().Perm(), is)
+	b, err := newBuilder(path, info.Mode(), info, is)
 	if err != nil {
 		return err
 	}
