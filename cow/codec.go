@@ -14,6 +14,11 @@ import (
 
 // A Codec turns values into bytes and back. It must be safe for concurrent use,
 // and what it decodes must be equal to what was encoded.
+//
+// What makes a DB durable or replicates it records the schema of each table, see
+// [ErrSchema]. A Codec may have a method Schema() string, which says what its bytes are: it
+// must return another text when they are read otherwise. A Codec without it is described
+// by the name of its type, and by the exported fields of V.
 type Codec[V any] interface {
 	// Append appends v to b.
 	Append(b []byte, v V) ([]byte, error)

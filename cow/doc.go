@@ -44,6 +44,12 @@
 // [Index] keeps rows in order, in the past and inside an update too. All of it is
 // off until it is used.
 //
+// # What is stored
+//
+// Packages bolt and etcd keep the tables of a DB that have a [Codec]. Beside the rows they
+// keep what these are, the schema of each table, and refuse a program that would read
+// them as something else: see [ErrSchema]. [Versioned] is how a type changes.
+//
 // # The way of a commit
 //
 // There is one way in which a version comes about:

@@ -22,6 +22,12 @@ type Options[V any] struct {
 	// durable or replicates it. It is nil where nothing does. A Store ignores it.
 	Codec Codec[V]
 
+	// Accept are differences between the schema that a file or a replica has of the table,
+	// and that of the program, which are none to it: as the error spells them, such as
+	// "key: struct{A int64}, now struct{B int64}" or "value.Name: string, now gone". See
+	// ErrSchema. A Store ignores it.
+	Accept []string
+
 	// Derive, if not nil, says that the table is derived: it is not stored, but
 	// follows from the other tables. At the end of each update, before its changes
 	// count, Derive is called to bring it up to them, through Tx.Base and Edit; and

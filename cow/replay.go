@@ -25,6 +25,9 @@ type stored interface {
 	// should be and cannot.
 	isStored() (bool, error)
 
+	// record is door.Table.Schema.
+	record(recorded string) (string, error)
+
 	// encode appends what changed as rows, and rows all rows of a snapshot.
 	encode(rows []door.Row, table int, n tableNet, version uint64) ([]door.Row, error)
 	rows(table int, s *Snapshot) iter.Seq2[door.Row, error]
@@ -88,7 +91,7 @@ func (l dbLine) Tables() ([]door.Table, error) {
 	}
 	var tables []door.Table
 	for _, t := range all {
-		tables = append(tables, door.Table{Name: t.title()})
+		tables = append(tables, door.Table{Name: t.title(), Schema: t.record})
 	}
 	return tables, nil
 }

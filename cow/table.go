@@ -2,6 +2,7 @@ package cow
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cowstore/cowstore/cow/internal/keycode"
 )
@@ -21,6 +22,7 @@ type tableDef[K comparable, V any] struct {
 	index  int
 	empty  *Map[K, V]
 	codec  Codec[V]
+	accept []string
 	update func(tx *Tx) error // Options.Derive
 
 	keys    *keycode.Codec[K]
@@ -31,7 +33,7 @@ type tableDef[K comparable, V any] struct {
 // any time. It panics if db has a table of that name, if V cannot be kept isolated
 // as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
-	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o, fmt.Sprintf("cow: table %q", name)), codec: o.Codec, update: o.Derive}
+	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o, fmt.Sprintf("cow: table %q", name)), codec: o.Codec, accept: slices.Clone(o.Accept), update: o.Derive}
 	d.keys, d.keysErr = keycode.New[K]()
 	d.schema.add(d, &d.index)
 	return &Table[K, V]{db, d}

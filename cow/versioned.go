@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
+	"github.com/cowstore/cowstore/cow/internal/layout"
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
@@ -68,3 +70,29 @@ func (c Versioned[V]) Decode(b []byte) (v V, err error) {
 	err = json.Unmarshal(b[1:], &v)
 	return v, err
 }
+
+// Schema returns the version, and what is stored of the values of that: see [Codec].
+func (c Versioned[V]) Schema() string {
+	if c.Of != nil {
+		return c.describe() + layout.CodecSchema[V](c.Of)
+	}
+	return c.describe() + "JSON of " + layout.JSON.Shape(reflect.TypeFor[V]())
+}
+
+// describe returns what the Schema begins with.
+func (c Versioned[V]) describe() string { return fmt.Sprintf("%s%d, ", versionMark, c.Version) }
+
+const versionMark = "version "
+
+// A versioned is a Versioned of any type.
+type versioned interface {
+	reads(version byte) bool
+	describe() string
+	newer(version byte) bool
+}
+
+func (c Versioned[V]) reads(version byte) bool {
+	return c.Other != nil && version <= max(c.Version, c.Newest)
+}
+
+func (c Versioned[V]) newer(version byte) bool { return version > c.Version }

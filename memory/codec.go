@@ -21,6 +21,9 @@ var errEntry = errors.New("not an encoded entry")
 
 type entryCodec struct{}
 
+// Schema is what is recorded of the codec in a file: see cow.ErrSchema.
+func (entryCodec) Schema() string { return fmt.Sprintf("memory entry %d", entryFormat) }
+
 func (entryCodec) Append(b []byte, e *entry) ([]byte, error) {
 	b = append(b, entryFormat)
 	for _, t := range []int64{e.created, e.updated, e.expires} {

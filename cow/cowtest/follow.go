@@ -3,7 +3,6 @@ package cowtest
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 
@@ -59,7 +58,19 @@ func requireSameTables(t testing.TB, a, b *cow.DB) {
 	if err := errors.Join(errA, errB); err != nil {
 		t.Fatalf("cowtest: the DB cannot be followed: %v", err)
 	}
-	if !slices.Equal(of, as) {
-		t.Fatalf("cowtest: the DB cannot follow one with other tables: %v and not %v", of, as)
+	if len(of) != len(as) {
+		t.Fatalf("cowtest: the DB cannot follow one with other tables: %d and not %d", len(of), len(as))
+	}
+	for i := range of {
+		if of[i].Name != as[i].Name {
+			t.Fatalf("cowtest: the DB cannot follow one with other tables: %q and not %q", of[i].Name, as[i].Name)
+		}
+		text, err := of[i].Schema("")
+		if err == nil {
+			_, err = as[i].Schema(text)
+		}
+		if err != nil {
+			t.Fatalf("cowtest: the DB cannot follow one with other tables: %v", err)
+		}
 	}
 }

@@ -119,6 +119,9 @@ var (
 	ErrGap      = errors.New("the commit does not follow the version before it")
 )
 
+// ErrSchema is cow.ErrSchema.
+var ErrSchema = errors.New("other tables are stored than the program has")
+
 // Undecided is an error for Fail that says that what is outstanding may have happened, or
 // happen yet: these updates, and no later ones, return one that wraps
 // cow.ErrUnknownOutcome too.
@@ -132,6 +135,11 @@ func (u Undecided) Unwrap() error { return u.Err }
 // A Table is a table that is stored.
 type Table struct {
 	Name string
+
+	// Schema returns what is to be recorded of the table beside its rows, given what is
+	// recorded, "" if nothing is. It is pure. An error wraps ErrSchema: the rows would be
+	// read as what they are not, or lose what the table has no place for.
+	Schema func(recorded string) (string, error)
 }
 
 // Contents are the rows of a DB at one version.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"strings"
 	"unsafe"
 )
 
@@ -75,6 +76,31 @@ func (c *Codec[K]) add(t reflect.Type, offset uintptr) error {
 		return nil
 	}
 	return fmt.Errorf("keys of type %v cannot be encoded", t)
+}
+
+// Schema returns a text that is the same for types whose keys have the same parts under the
+// same names, and so the same bytes: int is int64, and uint and uintptr are uint64.
+func (c *Codec[K]) Schema() string { return schemaOf(reflect.TypeFor[K]()) }
+
+func schemaOf(t reflect.Type) string {
+	switch k := t.Kind(); k {
+	case reflect.Struct:
+		var fields []string
+		for i := range t.NumField() {
+			if f := t.Field(i); f.Name != "_" {
+				fields = append(fields, f.Name+" "+schemaOf(f.Type))
+			}
+		}
+		return "struct{" + strings.Join(fields, "; ") + "}"
+	case reflect.Array:
+		return fmt.Sprintf("[%d]%s", t.Len(), schemaOf(t.Elem()))
+	case reflect.Int:
+		return "int64"
+	case reflect.Uint, reflect.Uintptr:
+		return "uint64"
+	default:
+		return k.String()
+	}
 }
 
 // Strings that are not at the end have an end mark, and a zero byte in them is
