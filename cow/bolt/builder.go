@@ -109,7 +109,13 @@ func (b *builder) commit(c record) error {
 
 // finish completes the file on disk, under its temporary name.
 func (b *builder) finish() error {
-	err := b.put(metaBucket, stateKey, b.state.encode())
+	var err error
+	if b.state.record != nil {
+		err = b.put(metaBucket, schemaKey, b.state.setRecord(b.state.record))
+	}
+	if err == nil {
+		err = b.put(metaBucket, stateKey, b.state.encode())
+	}
 	if err == nil {
 		err = b.state.writePins(b.tx, new(state))
 	}

@@ -34,8 +34,9 @@ type Info struct {
 
 // TableInfo is what a file has of one table.
 type TableInfo struct {
-	Name string
-	Rows uint64 // at the version Oldest
+	Name   string
+	Rows   uint64 // at the version Oldest
+	Schema string // see cow.ErrSchema; "" if the file does not know
 }
 
 func infoOf(s *scan) *Info {
@@ -58,7 +59,7 @@ func infoOf(s *scan) *Info {
 		}
 	}
 	for _, t := range s.state.tables {
-		i.Tables = append(i.Tables, TableInfo{t.name, t.count})
+		i.Tables = append(i.Tables, TableInfo{t.name, t.count, s.state.record[t.name]})
 	}
 	return i
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/layout"
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
@@ -30,6 +31,8 @@ var levels = &depth.Rule{
 	Tags: []string{"cbor", "json"},
 	Keys: true,
 }
+
+func (cborCodec[V]) Schema() string { return "CBOR of " + layout.CBOR.Shape(reflect.TypeFor[V]()) }
 
 var (
 	cborEncode = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, TimeTag: cbor.EncTagRequired}.UserBufferEncMode())

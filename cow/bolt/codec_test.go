@@ -91,8 +91,8 @@ func TestOlderValuesAreUpgraded(t *testing.T) {
 		require.NoError(t, db.Close())
 	}
 	for want, codec := range map[string]cow.Versioned[name]{
-		"no Other":      {Of: bolt.CBOR[name](), Version: 2},
-		"newer program": {Of: bolt.CBOR[name](), Version: 1, Other: func(byte, []byte) (n name, err error) { return n, nil }},
+		"no Other":                   {Of: bolt.CBOR[name](), Version: 2},
+		"version 2, now version 1 (": {Of: bolt.CBOR[name](), Version: 1, Other: func(byte, []byte) (n name, err error) { return n, nil }},
 	} {
 		var db cow.DB
 		cow.NewTable[int](&db, "names", cow.Options[name]{Codec: codec})
@@ -105,7 +105,7 @@ var update = flag.Bool("update", false, "write the file of the current format to
 
 // A file of each format is kept: each can be read, for ever.
 func TestFilesOfOlderFormats(t *testing.T) {
-	const current = 1
+	const current = 2
 	fill := func(s *shop) {
 		for i := range 40 {
 			if err := s.add(fmt.Sprint("job", i%15), i*i, "all", fmt.Sprint("n", i%4)); err != nil {

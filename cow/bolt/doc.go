@@ -48,6 +48,19 @@
 // takes the rest of the pinned version. It leaves all pins out if it cannot read what the file
 // says of itself.
 //
+// # The schema
+//
+// The file has the schema of each table: its keys, its codec, and the fields of its values. A
+// program that has a table with another is refused, with both spelled out, since it would
+// read keys as what they are not, or drop fields at the next write: see cow.ErrSchema, and
+// Options.Accept of the table. One that lacks a table of the file is refused, with its name,
+// unless [Options].KeepUnknown is set.
+//
+// A file of format 1, which earlier versions of this package wrote, has no schema, so that
+// only rows that cannot be decoded are noticed. Open makes it one of format 2, with the schema
+// of the DB, once all rows are decoded. Nothing else is changed. Earlier versions
+// refuse the file from then on, with ErrFormat: keep a copy to go back to them.
+//
 // # What is not
 //
 // A disk that says that it has synced what it has not can lose anything; what is then

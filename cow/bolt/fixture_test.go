@@ -27,9 +27,11 @@ const fixtures = "testdata/0939e04"
 
 var writeFixtures = flag.Bool("write-0939e04", false, "write testdata/0939e04, at that commit")
 
-// An album is a DB with tables of all kinds of keys and codecs.
+// An album is a DB with tables of many kinds of keys and codecs. The files have more, of the
+// other kinds of numbers, which no test needs to compile: they are kept as they are.
 type album struct {
 	db    cow.DB
+	names []string
 	steps []func(tx *cow.Tx, n int)
 	shows []func(s *cow.Snapshot) []string
 }
@@ -54,6 +56,7 @@ type note struct {
 
 func addTable[K comparable, V any](a *album, name string, codec cow.Codec[V], key func(n int) K, value func(n int) V) {
 	t := cow.NewTable[K](&a.db, name, cow.Options[V]{Codec: codec})
+	a.names = append(a.names, name)
 	a.steps = append(a.steps, func(tx *cow.Tx, n int) {
 		e := t.Edit(tx)
 		e.Set(key(n%5), value(n))
@@ -77,18 +80,10 @@ func newAlbum() *album {
 	number := cow.Versioned[int]{}
 	self := func(n int) int { return n }
 	addTable(a, "int", number, func(n int) int { return n - 2 }, self)
-	addTable(a, "int8", number, func(n int) int8 { return int8(n - 2) }, self)
-	addTable(a, "int16", number, func(n int) int16 { return int16(n - 2) }, self)
-	addTable(a, "int32", number, func(n int) int32 { return int32(n - 2) }, self)
-	addTable(a, "int64", number, func(n int) int64 { return int64(n - 2) }, self)
-	addTable(a, "uint", number, func(n int) uint { return uint(n) }, self)
-	addTable(a, "uint8", number, func(n int) uint8 { return uint8(n) }, self)
 	addTable(a, "uint64", number, func(n int) uint64 { return 1<<63 + uint64(n) }, self)
 	addTable(a, "float32", number, func(n int) float32 { return float32(n)/2 - 1 }, self)
-	addTable(a, "float64", number, func(n int) float64 { return float64(n)/2 - 1 }, self)
 	addTable(a, "bool", number, func(n int) bool { return n%2 == 0 }, self)
 	addTable(a, "string", number, func(n int) string { return strings.Repeat("k\x00", n) }, self)
-	addTable(a, "[2]int", number, func(n int) [2]int { return [2]int{n, -n} }, self)
 	addTable(a, "[3]byte", number, func(n int) [3]byte { return [3]byte{byte(n)} }, self)
 	addTable(a, "struct", number, func(n int) point { return point{n, -n} }, self)
 	addTable(a, "nested/struct", number, func(n int) place {
@@ -141,6 +136,22 @@ func (a *album) show() string {
 	return b.String()
 }
 
+// known leaves out the lines of other tables.
+func (a *album) known(shown string) string {
+	var lines []string
+	for line := range strings.Lines(shown) {
+		_, _, version := strings.Cut(line, " UTC ")
+		known := version && strings.HasPrefix(line, "version ")
+		for _, name := range a.names {
+			known = known || strings.HasPrefix(line, name+" ")
+		}
+		if known {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "")
+}
+
 const albumSteps = 14
 
 var fixtureKinds = map[string]struct {
@@ -182,18 +193,20 @@ func TestFilesOf0939e04(t *testing.T) {
 			path := temp(t)
 			require.NoError(t, os.WriteFile(path, unpack(t, name+".db"), 0o600))
 			cursor, want, _ := strings.Cut(string(unpack(t, name+".txt")), "\n")
-			_, err := bolt.Check(path)
+			before, err := bolt.Check(path)
 			require.NoError(t, err)
 
 			a := newAlbum()
 			a.db.Retain(is.retain)
-			f, err := bolt.Open(path, &a.db, bolt.Options{Sync: is.sync})
+			f, err := bolt.Open(path, &a.db, bolt.Options{Sync: is.sync, KeepUnknown: true})
 			require.NoError(t, err)
+			require.Len(t, f.Unknown(), 8)
 			require.Equal(t, is.torn && is.sync != bolt.Always, f.Renewed())
 			if !f.Renewed() {
 				require.Equal(t, cursor, a.db.Cursor(albumSteps))
 			}
-			got := a.show()
+			got := a.known(a.show())
+			want = a.known(want)
 			if is.retain == (cow.Retention{}) { // the time of the only version is that of Open
 				_, got, _ = strings.Cut(got, "\n")
 				_, want, _ = strings.Cut(want, "\n")
@@ -205,7 +218,7 @@ func TestFilesOf0939e04(t *testing.T) {
 			require.NoError(t, a.db.Close())
 			a = newAlbum()
 			a.db.Retain(is.retain)
-			_, err = bolt.Open(path, &a.db, bolt.Options{})
+			_, err = bolt.Open(path, &a.db, bolt.Options{KeepUnknown: true})
 			require.NoError(t, err)
 			got = a.show()
 			if is.retain == (cow.Retention{}) {
@@ -214,8 +227,15 @@ func TestFilesOf0939e04(t *testing.T) {
 			}
 			require.Equal(t, want, got)
 			require.NoError(t, a.db.Close())
-			_, err = bolt.Check(path)
+			after, err := bolt.Check(path)
 			require.NoError(t, err)
+			for i, table := range after.Tables {
+				require.Equal(t, slices.Contains(a.names, table.Name), table.Schema != "", table.Name)
+				require.Equal(t, before.Tables[i].Name, table.Name)
+				if table.Schema == "" && is.retain == (cow.Retention{}) {
+					require.Equal(t, before.Tables[i], table, "it is untouched")
+				}
+			}
 		})
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/layout"
 	"github.com/cowstore/cowstore/cow/internal/wire"
 )
 
 // The file is one of bbolt. At the top it has
 //
-//	meta                  one key, "state": a state
+//	meta                  "state": a state; "schema": what is recorded of the tables
 //	log                   version, 8 bytes → commit: the retained past
 //	t, id, 4 bytes, name  'k', key → row: a table, as it was before the commits of log
 //
@@ -25,13 +26,15 @@ import (
 // their highest byte first. One transaction writes all that belongs to a commit. For pins
 // see pin.go.
 
-// format is the version of all this.
-const format = 1
+// format is the version of all this. Format 1 had no schema: a file of it becomes one of
+// this format when it is opened.
+const format = 2
 
 var (
 	metaBucket = []byte("meta")
 	logBucket  = []byte("log")
 	stateKey   = []byte("state")
+	schemaKey  = []byte("schema")
 )
 
 const (
@@ -132,14 +135,34 @@ type state struct {
 	early     bool   // versions above tip may have been seen
 	log       tally
 	tables    []tableState // by id
+	schema    uint64       // the checksum of what schemaKey has, and 1 more; 0: there is nothing
 
-	pins   []*pin // by version; not part of what is encoded
+	format uint64        // as it was read
+	record layout.Record // what schemaKey has
+	pins   []*pin        // by version; not part of what is encoded
 	ofPins tally
 }
 
 type tableState struct {
 	name string
 	tally
+}
+
+// setRecord sets what is recorded of the tables, and returns what schemaKey is to have.
+func (s *state) setRecord(r layout.Record) []byte {
+	b := r.Encode()
+	seal := sealOf(metaBucket)
+	s.record, s.schema = r, uint64(seal.sum(schemaKey, b))+1
+	return seal.close(schemaKey, b)
+}
+
+// readRecord reads what schemaKey has.
+func readRecord(b []byte) (r layout.Record, schema uint64, err error) {
+	b, sum, err := sealOf(metaBucket).open(schemaKey, b)
+	if err == nil {
+		r, err = layout.Decode(b)
+	}
+	return r, uint64(sum) + 1, err
 }
 
 func (s *state) clone() *state {
@@ -166,6 +189,7 @@ func (s *state) encode() []byte {
 	for _, t := range s.tables {
 		b = t.append(wire.Append(b, t.name))
 	}
+	b = binary.AppendUvarint(b, s.schema)
 	return sealOf(metaBucket).close(stateKey, b)
 }
 
@@ -183,10 +207,11 @@ func decodeState(b []byte) (*state, error) {
 		return nil, err
 	}
 	r := wire.NewReader(b)
-	if v := r.Uvarint(); v != format {
+	v := r.Uvarint()
+	if v == 0 || v > format {
 		return nil, fmt.Errorf("%w: it has format %d", ErrFormat, v)
 	}
-	s := &state{lineage: r.Text()}
+	s := &state{format: v, lineage: r.Text()}
 	for _, m := range []*moment{&s.base, &s.tip} {
 		m.version, m.at = r.Uvarint(), r.Varint()
 	}
@@ -197,6 +222,9 @@ func decodeState(b []byte) (*state, error) {
 	s.log = readTally(r)
 	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
 		s.tables = append(s.tables, tableState{r.Text(), readTally(r)})
+	}
+	if s.format > 1 {
+		s.schema = r.Uvarint()
 	}
 	return s, r.End()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/layout"
 )
 
 // A File is the file that a DB is kept in. It is made by Open, must not be copied, and is
@@ -40,8 +41,14 @@ type File struct {
 // what it could not write. Close db and open the file anew, with another DB; it has all
 // that was acknowledged, and may have what was on its way.
 //
-// On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty, or
-// is one of the operating system, of a codec, or of an index of db.
+// The schema of each table is recorded in the file. One that the file has with another
+// schema, see cow.ErrSchema, or, unless Options.KeepUnknown is set, one that db does not have
+// is an error that wraps cow.ErrSchema. A file of an earlier version of this package has no
+// schema: it gets that of db once all its rows were decoded, and earlier versions refuse it
+// from then on, with ErrFormat.
+//
+// On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty or
+// cow.ErrSchema, or is one of the operating system, of a codec, or of an index of db.
 func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 	line := door.Of(db)
 	tables, err := line.Tables()
@@ -83,8 +90,8 @@ func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 	return &File{f, l.sink, l.unknown, l.renewed}, nil
 }
 
-// Unknown returns the names of the tables in the file that the DB does not have. They
-// are kept as they are.
+// Unknown returns the names of the tables in the file that the DB does not have, with
+// Options.KeepUnknown. They are kept as they are.
 func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
 
 // Renewed reports whether Open has begun a new lineage, because the file was a backup, or
@@ -104,6 +111,9 @@ func named(path string, err error) error {
 func create(path string, c door.Contents, tables []door.Table, o Options) (made *state, err error) {
 	now := moment{c.Version, nanos(c.Time)}
 	s := &state{lineage: c.Lineage, base: now, tip: now}
+	if s.record, err = layout.Record(nil).Join(tables); err != nil {
+		return nil, err
+	}
 	for _, t := range tables {
 		s.tables = append(s.tables, tableState{name: t.Name})
 	}
@@ -152,6 +162,7 @@ type loader struct {
 	o       Options
 	tables  []door.Table
 	state   *state // what the file has when it is loaded
+	schema  []byte // what its schemaKey has then
 	known   []int  // by id: the table in the DB, or -1
 	unknown []string
 	renewed bool
@@ -169,6 +180,11 @@ func (l *loader) attach(line door.Line) error {
 		return err
 	}
 	l.state = s.state.clone()
+	record, err := s.state.record.Join(l.tables)
+	if err != nil {
+		return err
+	}
+	l.schema = l.state.setRecord(record)
 	byName := make(map[string]int)
 	for i, t := range l.tables {
 		byName[t.Name] = i
@@ -184,6 +200,11 @@ func (l *loader) attach(line door.Line) error {
 		l.total += t.count
 	}
 	l.total += l.state.log.count
+	if !l.o.KeepUnknown {
+		if err := layout.Unknown(l.unknown); err != nil {
+			return err
+		}
+	}
 	for i, t := range l.tables {
 		if _, ok := byName[t.Name]; ok {
 			l.known = append(l.known, i)
@@ -296,14 +317,16 @@ func (l *loader) commit(c record) *door.Commit {
 
 // prepare writes what of the state is other than before.
 func (l *loader) prepare(is *state) error {
-	if l.ready || is.lineage == l.state.lineage && is.early == l.state.early && len(is.tables) == len(l.state.tables) {
+	if l.ready || is.format == format && is.schema == l.state.schema &&
+		is.lineage == l.state.lineage && is.early == l.state.early && len(is.tables) == len(l.state.tables) {
 		return nil
 	}
 	err := l.file.update(func(tx *bbolt.Tx) error {
 		if err := makeBuckets(tx, l.state); err != nil {
 			return err
 		}
-		return tx.Bucket(metaBucket).Put(stateKey, l.state.encode())
+		meta := tx.Bucket(metaBucket)
+		return errors.Join(meta.Put(schemaKey, l.schema), meta.Put(stateKey, l.state.encode()))
 	})
 	l.ready = err == nil
 	return err

@@ -186,7 +186,7 @@ func TestTablesComeAndGo(t *testing.T) {
 		for _, name := range names {
 			tables = append(tables, cow.NewTable[string](&db, name, cow.Options[int]{Codec: cow.Versioned[int]{}}))
 		}
-		f, err := bolt.Open(path, &db, bolt.Options{})
+		f, err := bolt.Open(path, &db, bolt.Options{KeepUnknown: true})
 		require.NoError(t, err)
 		return &db, f, tables
 	}
@@ -204,6 +204,13 @@ func TestTablesComeAndGo(t *testing.T) {
 	set(tables[1], 2)
 	set(tables[0], 3)
 	require.NoError(t, db.Close())
+
+	var fewer cow.DB
+	cow.NewTable[string](&fewer, "c", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	_, err := bolt.Open(path, &fewer, bolt.Options{})
+	require.ErrorIs(t, err, cow.ErrSchema)
+	require.ErrorContains(t, err, `["a" "b"]`)
+	require.Nil(t, fewer.Load())
 
 	db, f, tables := make("c", "b")
 	require.Equal(t, []string{"a"}, f.Unknown())
@@ -302,8 +309,11 @@ func TestAnErrorOfACodecLeavesTheDBAsItWas(t *testing.T) {
 	require.NoError(t, s.add("a", 1))
 	require.NoError(t, s.db.Close())
 	var db cow.DB
-	table := cow.NewTable[string](&db, "jobs", cow.Options[int]{Codec: cow.Versioned[int]{}})
-	_, err := bolt.Open(path, &db, bolt.Options{})
+	table := cow.NewTable[string](&db, "jobs", cow.Options[int]{
+		Codec:  cow.Versioned[int]{},
+		Accept: []string{`value: {"N":"int","Name":"string","Tags":["[]","string"]}, now int`},
+	})
+	_, err := bolt.Open(path, &db, bolt.Options{KeepUnknown: true})
 	require.ErrorContains(t, err, `table "jobs": a: json`)
 	_, err = table.Set("mine", 1)
 	require.NoError(t, err)

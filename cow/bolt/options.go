@@ -22,6 +22,10 @@ type Options struct {
 	// error of Open.
 	Progress func(done, total uint64)
 
+	// KeepUnknown makes Open take a file that has tables that the DB does not have, and keep
+	// these as they are: see File.Unknown. Otherwise Open returns cow.ErrSchema for it.
+	KeepUnknown bool
+
 	// Mode is the mode of a file that is made; 0 means 0600.
 	Mode fs.FileMode
 }

@@ -108,7 +108,7 @@ func Salvage(dst, src string) (left []*Damage, err error) {
 
 // guess makes a state from what else there is.
 func (s *scan) guess() error {
-	is := &state{}
+	is := &state{record: s.record}
 	for name := range s.buckets {
 		if id, title, ok := ofTable([]byte(name)); ok && id < maxKey {
 			for len(is.tables) <= id {

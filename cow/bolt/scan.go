@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/cowstore/cowstore/cow/internal/layout"
 )
 
 // Damage says what of a file is damaged. It wraps ErrDamaged.
@@ -39,6 +41,7 @@ type scan struct {
 	buckets map[string][]byte // the values of those at the top
 	bad     func(error) error // what to do with a *Damage; nil from it: go on without
 	unused  uint64            // so many pages are free: after end
+	record  layout.Record     // of the tables, where there is no state
 }
 
 // scanFile begins a scan of a file. Bad is called for each *Damage, and says whether
@@ -79,14 +82,21 @@ func (s *scan) meta() error {
 		return s.bad(damage("", nil, missing))
 	}
 	var ofPins tally
+	var record layout.Record
+	var schema uint64
 	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) (err error) {
-		if bytes.Equal(e.key, pinsKey) {
+		switch {
+		case bytes.Equal(e.key, pinsKey):
 			if ofPins, err = decodePins(e.value); err != nil {
 				return s.bad(damage("", nil, fmt.Errorf("what it says of its pins: %w", err)))
 			}
 			return nil
-		}
-		if !bytes.Equal(e.key, stateKey) {
+		case bytes.Equal(e.key, schemaKey):
+			if record, schema, err = readRecord(e.value); err != nil {
+				record, schema = nil, 0
+			}
+			return nil
+		case !bytes.Equal(e.key, stateKey):
 			return nil
 		}
 		if s.state, err = decodeState(e.value); err != nil && !errors.Is(err, ErrFormat) {
@@ -95,8 +105,16 @@ func (s *scan) meta() error {
 		}
 		return err
 	}}.bucket(bucket)
-	if err == nil && s.state == nil {
+	switch {
+	case err != nil:
+	case s.state == nil:
+		s.record = record
 		err = s.bad(damage("", nil, missing))
+	case s.state.schema == schema:
+		s.state.record = record
+	default:
+		s.state.schema = 0 // and no record
+		err = s.bad(damage("", nil, errors.New("the schema of its tables is missing, or another than was written")))
 	}
 	if err == nil && s.state != nil && ofPins.count > 0 {
 		err = s.readPins(ofPins)
