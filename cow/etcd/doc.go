@@ -82,6 +82,26 @@
 // So no error is taken for an answer. The comment in proof.go has the whole table, and where the
 // source of etcd says so.
 //
+// # The schema
+//
+// The store has the schema of each table: its keys, its codec, and the fields of its values. A
+// replica that opens with a table that has another is refused, with both spelled out: see
+// cow.ErrSchema, and Options.Accept of the table. One that lacks a table of the store is refused,
+// with its name, unless [Options].KeepUnknown is set; a table that comes while it runs is
+// left alone.
+//
+// A replica with more fields in a table, or a newer version of its codec, records them when
+// it opens. Those that run, and would lose what it writes, fail with cow.ErrSchema before they see
+// any of it: their updates fail, and reads go on. So that they need not, bring out
+// programs as cow.Versioned says, with the version that comes next in Newest.
+//
+// Replicas of format 1, of earlier versions of this package, cannot run beside these: stop
+// all of them first, or let them fail. The first replica of this version makes the store one of
+// format 2, once it has decoded all rows, in one transaction with the head. No transaction of
+// format 1 happens after it, since its head is gone; their updates fail with ErrFormat, which
+// says that they read up to format 1, and their reads stay as they are. Nothing that they
+// acknowledged is lost.
+//
 // # Failures
 //
 //   - No answer, no leader, no connection: requests are repeated and reads go on. Updates wait,
@@ -96,7 +116,7 @@
 //     while there is something new is given up: see Options.Check.
 //   - etcd has compacted what was missed: the contents are loaded and compared. The
 //     receipt of this replica tells whether the group on its way was part of it.
-//   - A key that no replica wrote, a wrong checksum, a newer format: updates fail
+//   - A key that no replica wrote, a wrong checksum, a newer format, another schema: updates fail
 //     from then on with an error that names the key, and the versions stay as they are.
 //   - Another cluster answers, or one that has forgotten what it told: likewise, with
 //     ErrRestored. Open the store with a new DB.

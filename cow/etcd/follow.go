@@ -45,7 +45,7 @@ func (r *Replica) follow() {
 
 // isFinal reports whether an error is one that no other watch mends.
 func isFinal(err error) bool {
-	for _, final := range []error{ErrDamaged, ErrFormat, ErrRestored, errLine, errClient, cow.ErrUnknownOutcome} {
+	for _, final := range []error{ErrDamaged, ErrFormat, ErrRestored, cow.ErrSchema, errLine, errClient, cow.ErrUnknownOutcome} {
 		if errors.Is(err, final) {
 			return true
 		}

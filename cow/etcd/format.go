@@ -17,6 +17,7 @@ import (
 //
 //	head              a head: which version is the latest
 //	rows/TABLE/KEY    a row; TABLE is escaped as in a URL's path, KEY is as cow encodes it
+//	schema            what is recorded of the tables
 //	writers/REPLICA   a receipt: what the last group of that replica was
 //
 // A group of commits is one transaction, which writes its rows, the head and its
@@ -24,13 +25,16 @@ import (
 // removing the receipt calls it off; the first finds one that was written before, with no rows. Each value ends with a CRC32C of its key, without the prefix, and itself.
 // Numbers are varints.
 
-// format is the version of all this.
-const format = 1
+// format is the version of all this. Format 1 had no schema: the first replica that opens a
+// store of it writes one, and the head as it was in this format. From then on a replica of
+// format 1 has no turn, as its head is not there, and refuses what is.
+const format = 2
 
 const (
-	headKey = "head"
-	rowsDir = "rows/"
-	writers = "writers/"
+	headKey   = "head"
+	rowsDir   = "rows/"
+	schemaKey = "schema"
+	writers   = "writers/"
 )
 
 var (
@@ -108,7 +112,7 @@ func decodeHead(b []byte) (h head, err error) {
 		return h, err
 	}
 	r := wire.NewReader(b)
-	if v := r.Uvarint(); v != format {
+	if v := r.Uvarint(); v == 0 || v > format {
 		return h, fmt.Errorf("%w: it has format %d", ErrFormat, v)
 	}
 	h = head{lineage: r.Text(), version: r.Uvarint(), at: r.Varint(), writer: r.Text(), group: r.Uvarint()}

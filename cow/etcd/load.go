@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"net/url"
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/layout"
 )
 
 // A page of rows is meant to have pageBytes. It has no more than pageRows, since the rows
@@ -42,7 +44,7 @@ func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, err
 				kv := page.Kvs[i]
 				size += len(kv.Key) + len(kv.Value)
 				key := string(kv.Key[len(r.prefix):])
-				if key == headKey {
+				if key == headKey || key == schemaKey {
 					continue
 				}
 				row, known, rowErr := r.decodeRow(key, kv.Value)
@@ -51,6 +53,8 @@ func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, err
 				}
 				if rowErr != nil {
 					err = &Damage{string(kv.Key), rowErr}
+				} else if !known && r.strict {
+					err = r.unknownRow(key)
 				} else if known && !yield(row, nil) {
 					return
 				}
@@ -81,6 +85,13 @@ func (r *Replica) decodeRow(key string, b []byte) (row door.Row, known bool, err
 	row.Table, known = r.byDir[dir]
 	row.Revision, row.Value, err = decodeRow(key, b)
 	return row, known, err
+}
+
+// unknownRow returns the error for a row of a table that the DB does not have.
+func (r *Replica) unknownRow(key string) error {
+	dir, _, _ := splitRow(key)
+	name, _ := url.PathUnescape(dir[len(rowsDir) : len(dir)-1])
+	return layout.Unknown([]string{name})
 }
 
 // nothingElse returns an error if there is a key behind all that belong to a store.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/layout"
 )
 
 // A Replica is a DB that is the same on many machines, by a store in etcd. It is made by
@@ -25,6 +26,8 @@ type Replica struct {
 	prefix string // ends with a slash
 	db     *cow.DB
 	line   door.Line
+	stored []door.Table
+	strict bool           // rows of a table that db does not have are an error: in Open
 	tables []string       // the directories of db's tables
 	byDir  map[string]int // the reverse
 	name   string         // of this replica, random
@@ -44,8 +47,13 @@ type Replica struct {
 // Open makes db a replica of the store under prefix, until db.Close, and loads what that
 // has. If there is no store there, it begins one; of several replicas that begin, one
 // does. Db must be at version 0, with all its tables made; those of Options.Derive are
-// not stored, but derived again. Rows of tables that db does not have stay as they are. A
-// prefix gets a slash at its end if it has none, and nobody else may write under it.
+// not stored, but derived again. A prefix gets a slash at its end if it has none, and nobody
+// else may write under it.
+//
+// The schema of each table is recorded in the store. One that the store has with another
+// schema, see cow.ErrSchema, or, unless Options.KeepUnknown is set, one that db does not have
+// is an error that wraps cow.ErrSchema. A replica with more fields in a table records these,
+// and one that runs and would lose them fails with that error before it sees any.
 //
 // From then on db follows. An update of db returns when etcd has its commit, and db has
 // published it, and so will all replicas: as the same version, over all tables. While etcd
@@ -57,7 +65,7 @@ type Replica struct {
 // Open returns when db has everything that was acknowledged before it was called. While
 // etcd cannot be reached it tries, until ctx ends, for which nothing else is used. On an
 // error db is unchanged; what was begun under the prefix stays. It wraps ErrDamaged,
-// ErrFormat, ErrNotEmpty or ctx's cause, or is one of etcd, of a codec, or of an index.
+// ErrFormat, ErrNotEmpty, cow.ErrSchema or ctx's cause, or is one of etcd, of a codec, or of an index.
 func Open(ctx context.Context, client *clientv3.Client, prefix string, db *cow.DB, o Options) (*Replica, error) {
 	line := door.Of(db)
 	tables, err := line.Tables()
@@ -72,6 +80,7 @@ func Open(ctx context.Context, client *clientv3.Client, prefix string, db *cow.D
 		prefix: strings.TrimRight(prefix, "/") + "/",
 		db:     db,
 		line:   line,
+		stored: tables,
 		byDir:  make(map[string]int),
 		name:   rand.Text(),
 		o:      o.withDefaults(),
@@ -94,6 +103,8 @@ func Open(ctx context.Context, client *clientv3.Client, prefix string, db *cow.D
 }
 
 func (r *Replica) open(ctx context.Context) error {
+	r.strict = !r.o.KeepUnknown
+	defer func() { r.strict = false }()
 	for {
 		begun := time.Now()
 		at, err := r.begin(ctx)
@@ -101,14 +112,24 @@ func (r *Replica) open(ctx context.Context) error {
 			return err
 		}
 		r.moved(at) // before the DB has a sink, which may be asked at once
-		err = r.line.Attach(sink{r}, door.Contents{
-			Lineage: at.lineage,
-			Version: at.version,
-			Time:    time.Unix(0, at.at),
-			Rows:    r.rows(ctx, at),
-		}, nil)
+		is, err := r.recorded(ctx, at)
+		if err == nil && r.strict {
+			err = r.unknown(is.was)
+		}
+		if err == nil {
+			err = r.line.Attach(sink{r}, door.Contents{
+				Lineage: at.lineage,
+				Version: at.version,
+				Time:    time.Unix(0, at.at),
+				Rows:    r.rows(ctx, at),
+			}, func(yield func(*door.Commit, error) bool) {
+				if err := r.record(ctx, is, at); err != nil { // when all rows were decoded
+					yield(nil, err)
+				}
+			})
+		}
 		switch {
-		case code(err) == codes.OutOfRange: // compacted meanwhile
+		case code(err) == codes.OutOfRange, errors.Is(err, errSchemaMoved): // compacted, or changed, meanwhile
 			continue
 		case errors.Is(err, door.ErrLineage) || errors.Is(err, door.ErrBehind):
 			return fmt.Errorf("%w: open the store with a new one: %w", ErrNotEmpty, err)
@@ -132,13 +153,17 @@ func (r *Replica) begin(ctx context.Context) (at position, err error) {
 		return at, fmt.Errorf("%w: it is at version %d", ErrNotEmpty, c.Version)
 	}
 	first := head{lineage: c.Lineage}
+	schema, err := layout.Record(nil).Join(r.stored)
+	if err != nil {
+		return at, err
+	}
 	var other *clientv3.TxnResponse
 	err = r.ask(ctx, func(ctx context.Context) (err error) {
 		// Whoever is second finds what the first has written, be it this replica itself,
 		// which did not hear of it.
 		other, err = r.client.Txn(ctx).
 			If(clientv3.Compare(clientv3.CreateRevision(r.prefix), "=", 0).WithPrefix()).
-			Then(clientv3.OpPut(r.prefix+headKey, string(first.encode()))).
+			Then(clientv3.OpPut(r.prefix+headKey, string(first.encode())), r.putSchema(schema)).
 			Else(clientv3.OpGet(r.prefix, clientv3.WithPrefix(), clientv3.WithLimit(1), clientv3.WithKeysOnly())).
 			Commit()
 		return err

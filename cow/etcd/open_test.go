@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"iter"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/layout"
 )
 
 // A shelf is an etcd of one cluster and revision that has a head, whatever is asked for.
@@ -21,7 +23,11 @@ type shelf struct {
 
 func (s shelf) Get(_ context.Context, key string, _ ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	is := &pb.RangeResponse{Header: &pb.ResponseHeader{ClusterId: 5, Revision: 10}}
-	is.Kvs = append(is.Kvs, newKV(key, s.head.encode(), 9))
+	value := s.head.encode()
+	if strings.HasSuffix(key, schemaKey) {
+		value = seal(schemaKey, layout.Record(nil).Encode())
+	}
+	is.Kvs = append(is.Kvs, newKV(key, value, 9))
 	return (*clientv3.GetResponse)(is), nil
 }
 

@@ -35,6 +35,10 @@ type Options struct {
 	// on their way.
 	Timeout time.Duration
 
+	// KeepUnknown makes Open take a store that has tables that the DB does not have, and leave
+	// these as they are. Otherwise Open returns cow.ErrSchema for it.
+	KeepUnknown bool
+
 	// Check is how often the replica asks etcd, by one linearizable read of one key,
 	// whether it has everything; 0 means 2 s. It finds a connection that has died in
 	// silence, and is how Load knows how old a version is.

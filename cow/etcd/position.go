@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,6 +18,12 @@ type position struct {
 	raw      string // the head as it is in etcd
 	revision int64
 	cluster  uint64
+}
+
+// old reports whether the head is of an earlier format.
+func (p position) old() bool {
+	v, _ := binary.Uvarint([]byte(p.raw))
+	return v < format
 }
 
 // maxVersion is far above what a store gets to, and far enough below what a version can be.
@@ -91,7 +98,7 @@ func (r *Replica) verify(was, at position) error {
 		return fmt.Errorf("%w: revision %d after %d", ErrRestored, at.revision, was.revision)
 	case at.lineage != was.lineage:
 		return fmt.Errorf("%w: lineage %s and not %s", ErrRestored, at.lineage, was.lineage)
-	case at.version < was.version || at.version == was.version && at.raw != was.raw:
+	case at.version < was.version || at.version == was.version && at.raw != was.raw && !(was.old() && at.head == was.head):
 		return fmt.Errorf("%w: another version %d, after %d", ErrRestored, at.version, was.version)
 	case at.raw == is.raw:
 		// Nothing has changed up to there, so a new watch need not look for it.

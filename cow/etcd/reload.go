@@ -28,7 +28,11 @@ func (r *Replica) reload() error {
 			return err
 		}
 		// Before anything is told to the DB, since an error in that is a failure.
-		rows, err := r.collect(at)
+		_, err = r.recorded(r.ctx, at)
+		var rows iter.Seq2[door.Row, error]
+		if err == nil {
+			rows, err = r.collect(at)
+		}
 		if err == nil {
 			err = r.settleByReceipt(at)
 		}

@@ -34,6 +34,10 @@ func (r *Replica) decodeRevision(events []*clientv3.Event, cluster uint64) (is r
 			if e.Type == clientv3.EventTypePut {
 				receipts[key[len(writers):]] = e.Kv.Value
 			}
+		case key == schemaKey: // before what was written by it
+			if _, err := r.takes(e.Kv.Value); err != nil {
+				return is, false, err
+			}
 		default:
 			rows = append(rows, e)
 		}

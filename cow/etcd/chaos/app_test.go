@@ -163,7 +163,8 @@ func TestTwoPrograms(t *testing.T) {
 		require.Equal(t, want, maps.Collect(p.table.All()))
 	}
 	_, err = run(cow.Versioned[int]{}) // too old
-	require.ErrorContains(t, err, "newer program")
+	require.ErrorIs(t, err, cow.ErrSchema)
+	require.ErrorContains(t, err, "version 1, now version 0")
 	_, err = second.table.Set("first", 101)
 	require.NoError(t, err)
 	is, err := client(t, c).Get(t.Context(), "numbers/rows/", clientv3.WithPrefix(), clientv3.WithCountOnly())

@@ -41,7 +41,7 @@ func TestDamage(t *testing.T) {
 		{name: "a changed head", key: "head", change: flip(5)},
 		{name: "an empty head", key: "head", change: func([]byte) []byte { return nil }},
 		{name: "no head", key: "head", change: nil},
-		{name: "a newer format", key: "head", change: func([]byte) []byte { return []byte{2, 0, 0} }},
+		{name: "a newer format", key: "head", change: func([]byte) []byte { return []byte{3, 0, 0} }},
 	} {
 		t.Run(is.name, func(t *testing.T) {
 			prefix := fmt.Sprint("bank", i)
@@ -226,7 +226,7 @@ func TestOpenReadsLargeRowsAfterSmall(t *testing.T) {
 	require.NoError(t, again.db.Close())
 }
 
-// A replica of a program with fewer tables leaves the others alone.
+// A replica of a program with fewer tables is refused, or leaves the others alone.
 func TestUnknownTables(t *testing.T) {
 	c := start(t, cluster.Options{})
 	client := client(t, c)
@@ -235,7 +235,12 @@ func TestUnknownTables(t *testing.T) {
 	last := cow.NewTable[string](&db, "last/writers", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Derive: nil, Codec: cow.Versioned[int]{}})
 	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
-	replica, err := etcd.Open(t.Context(), client, "bank", &db, quick)
+	_, err := etcd.Open(t.Context(), client, "bank", &db, quick)
+	require.ErrorIs(t, err, cow.ErrSchema)
+	require.ErrorContains(t, err, `["from" "to"]`)
+	o := quick
+	o.KeepUnknown = true
+	replica, err := etcd.Open(t.Context(), client, "bank", &db, o)
 	require.NoError(t, err)
 	defer db.Close()
 	require.NoError(t, b.move(t.Context(), "w", 2, 1, 2, 3))
