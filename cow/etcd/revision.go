@@ -35,7 +35,7 @@ func (r *Replica) decodeRevision(events []*clientv3.Event, cluster uint64) (is r
 				receipts[key[len(writers):]] = e.Kv.Value
 			}
 		case key == schemaKey: // before what was written by it
-			if _, err := r.takes(e.Kv.Value); err != nil {
+			if err := r.takes(e.Kv.Value); err != nil {
 				return is, false, err
 			}
 		default:

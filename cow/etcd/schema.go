@@ -55,12 +55,12 @@ func (r *Replica) unknown(is layout.Record) error {
 }
 
 // takes returns an error if what is recorded from now on is not for the tables of the DB.
-func (r *Replica) takes(b []byte) (layout.Record, error) {
+func (r *Replica) takes(b []byte) error {
 	is, err := r.decodeSchema(b)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		_, err = is.Join(r.stored)
 	}
-	return is.Join(r.stored)
+	return err
 }
 
 func (r *Replica) decodeSchema(b []byte) (layout.Record, error) {
