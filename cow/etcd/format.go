@@ -21,9 +21,10 @@ import (
 //	writers/REPLICA   a receipt: what the last group of that replica was
 //
 // A group of commits is one transaction, which writes its rows, the head and its
-// receipt. It happens if both the head and the receipt are the ones that its replica knows, so that
-// removing the receipt calls it off; the first finds one that was written before, with no rows. Each value ends with a CRC32C of its key, without the prefix, and itself.
-// Numbers are varints.
+// receipt. It happens if both the head and the receipt are the ones that its replica knows, so
+// that removing the receipt calls it off; before its first group a replica writes a receipt of
+// none. Each value ends with a CRC32C of its key, without the prefix, and itself. Numbers are
+// varints.
 
 // format is the version of all this. Format 1 had no schema: the first replica that opens a
 // store of it writes one, and the head as it was in this format. From then on a replica of

@@ -20,8 +20,8 @@ import (
 //	Timeout (all three),        yes, no, or   it was proposed, and the member stopped waiting: v3_server.go,
 //	Canceled, DeadlineExceeded, later         processInternalRaftRequestOnce, and server.go, parseProposeCtxErr
 //	Stopped
-//	LeaderChanged, NoLeader,    no            they are answers to reads, and of a check before: read/read.go and
-//	TimeoutWaitAppliedIndex                   api/v3rpc/interceptor.go
+//	LeaderChanged, NoLeader,    no            they are answers to reads and leases (read/read.go, v3_server.go), and of
+//	TimeoutWaitAppliedIndex                   a check before it is proposed (api/v3rpc/interceptor.go)
 //	TooManyRequests,            no            they are found before it is proposed: v3_server.go,
 //	RequestTooLarge                           processInternalRaftRequestOnce
 //	TooManyOps, DuplicateKey,   no            they are found before that: api/v3rpc/key.go, kvServer.Txn
