@@ -28,7 +28,9 @@ func (r *Replica) ask(ctx context.Context, request func(ctx context.Context) err
 		if r.client.Ctx().Err() != nil {
 			return errClient
 		}
-		r.failed(err)
+		if !errors.Is(ctx.Err(), context.Canceled) { // which says nothing of etcd
+			r.failed(err)
+		}
 		if !pause(ctx, attempt) {
 			return fmt.Errorf("%w: etcd: %w", context.Cause(ctx), err)
 		}

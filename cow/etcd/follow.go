@@ -149,6 +149,7 @@ func (r *Replica) ack(writer string, number uint64) bool {
 	if g == nil || writer != r.name || number != g.number || g.commits[0].Void() {
 		return false
 	}
+	r.accepted() // before its updates return, which may ask for the Status
 	r.line.Ack(g.last().Version)
 	return true
 }

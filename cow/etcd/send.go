@@ -63,9 +63,6 @@ func (r *Replica) next(t *turns) *group {
 func (r *Replica) commit(g *group) {
 	defer g.done()
 	sent, err := r.offer(g)
-	if err == nil || errors.Is(err, errMoved) {
-		r.accepted()
-	}
 	if sent && refused(err) {
 		r.failed(err)
 		switch why := r.callOff(g); {

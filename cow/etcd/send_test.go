@@ -119,8 +119,17 @@ func TestThereIsNoSpaceForLong(t *testing.T) {
 	require.True(t, a.replica.Status().Connected)
 	_, err := a.replica.Fresh(t.Context())
 	require.NoError(t, err, "reads go on")
-	f.answer(nil)
+	f.answer(func(of *pb.TxnRequest) (*pb.TxnResponse, error) {
+		if len(of.Success) == 1 { // it writes the first receipt
+			return nil, nil
+		}
+		is := f.apply(of)
+		require.Eventually(t, func() bool { return a.replica.now().version == 2 }, time.Minute, time.Millisecond)
+		return is, nil // after the watch
+	})
 	require.NoError(t, a.deposit(t.Context()))
+	require.NoError(t, a.replica.Status().Err)
+	f.answer(nil)
 	require.Equal(t, 2, balance(t, client))
 }
 
