@@ -273,8 +273,13 @@ func TestTenThousandLevelsAreStored(t *testing.T) {
 			require.ErrorContains(t, err, `cow: table "users": ada: `)
 		}
 	}
+	raw := json.RawMessage(strings.Repeat("[", depth.Limit) + strings.Repeat("]", depth.Limit))
+	_, err := cow.Versioned[json.RawMessage]{}.Append(nil, raw)
+	require.NoError(t, err)
+	_, err = cow.Versioned[[]json.RawMessage]{}.Append(nil, []json.RawMessage{raw})
+	require.ErrorIs(t, err, cow.ErrTooDeep, "it could not be decoded")
 	loop := []any{1}
 	loop[0] = loop
-	_, err := cow.Versioned[any]{}.Append(nil, loop)
+	_, err = cow.Versioned[any]{}.Append(nil, loop)
 	require.ErrorIs(t, err, cow.ErrTooDeep)
 }

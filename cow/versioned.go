@@ -50,6 +50,9 @@ func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 		return nil, fmt.Errorf("cow: JSON of %T: %w", v, err)
 	}
 	text, err := json.Marshal(v)
+	if err == nil {
+		err = depth.CheckText(text)
+	}
 	return append(b, text...), err
 }
 

@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -52,6 +53,13 @@ func (cborCodec[V]) Append(b []byte, v V) ([]byte, error) {
 	}
 	to := bytes.NewBuffer(b)
 	err := cborEncode.MarshalToBuffer(v, to)
+	// Methods of the value may have added levels, of which each takes a byte.
+	if n := to.Len() - len(b); err == nil && n > maxNested {
+		err = cborDecode.Wellformed(to.Bytes()[len(b):])
+		if _, ok := errors.AsType[*cbor.MaxNestedLevelError](err); ok {
+			err = fmt.Errorf("bolt: CBOR of %T: %w: %w", v, cow.ErrTooDeep, err)
+		}
+	}
 	return to.Bytes(), err
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
@@ -88,6 +89,11 @@ func TestTenThousandLevelsAreStored(t *testing.T) {
 	require.Equal(t, depth.Limit, n)
 	_, err = bolt.CBOR[*dated]().Append(nil, datedOf(depth.Limit+1))
 	require.ErrorIs(t, err, cow.ErrTooDeep)
+	raw := cbor.RawMessage(append(bytes.Repeat([]byte{0x81}, 3*depth.Limit), 0))
+	_, err = bolt.CBOR[cbor.RawMessage]().Append([]byte("before"), raw)
+	require.ErrorIs(t, err, cow.ErrTooDeep, "it could not be decoded")
+	_, err = bolt.CBOR[cbor.RawMessage]().Append([]byte("before"), raw[depth.Limit:])
+	require.NoError(t, err)
 	for _, begin := range []byte{0x81, 0xc1, 0xa1, 0x9f} { // a list, a tag, a map, a list without its length
 		b := bytes.Repeat([]byte{begin}, 10*depth.Limit)
 		_, err := bolt.CBOR[any]().Decode(append(b, 0))

@@ -100,6 +100,32 @@ func (r *Rule) CheckIn(around int, v any) error {
 	return w.walk(x, Limit-around)
 }
 
+// CheckText is Check for a JSON text, in which there may be what the methods of values wrote:
+// it returns an error if encoding/json will not read the text because of its levels.
+func CheckText(json []byte) error {
+	if len(json) <= 2*Limit {
+		return nil // each level takes two bytes
+	}
+	levels := 0
+	for i := 0; i < len(json); i++ {
+		switch json[i] {
+		case '[', '{':
+			if levels++; levels > Limit {
+				return errDeep
+			}
+		case ']', '}':
+			levels--
+		case '"':
+			for i++; i < len(json) && json[i] != '"'; i++ {
+				if json[i] == '\\' {
+					i++
+				}
+			}
+		}
+	}
+	return nil
+}
+
 // Shallow reports whether no value of t needs a Check, by its type alone.
 func (r *Rule) Shallow(t reflect.Type) bool { return r.planOf(t).shallow }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,6 +105,15 @@ func TestWhatJSONReadsPassesAndMore(t *testing.T) {
 		back := reflect.New(reflect.TypeOf(v))
 		require.NoError(t, json.Unmarshal(text, back.Interface()), name)
 		require.NoError(t, depth.JSON.Check(back.Elem().Interface()), name)
+	}
+}
+
+func TestTextsAreReadUpToTheLimit(t *testing.T) {
+	for _, inner := range []string{"", `"]]]]"`, `"\"[[[["`, `{"}}}}":[]}`, `"\\",1`} {
+		for n := depth.Limit - 3; n < depth.Limit+3; n++ {
+			text := []byte(strings.Repeat("[", n) + inner + strings.Repeat("]", n))
+			require.Equal(t, json.Unmarshal(text, new(any)) == nil, depth.CheckText(text) == nil, "%d levels around %s", n, inner)
+		}
 	}
 }
 
