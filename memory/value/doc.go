@@ -6,6 +6,10 @@
 // what came in, with its Go types and its shape. [Equal] and [Compare] go by what is
 // shown, whatever the Go types.
 //
+// A Value has a thousand levels of lists and maps at most: Freeze, Parse and Decode return
+// ErrTooDeep for what has more. So no function here takes more stack than that asks for,
+// whatever it is given; what a Value does not show, and only keeps, may be of any depth.
+//
 // # Representation
 //
 // A Value points to a node of 32 bytes: its kind and Go type, and a number or the place

@@ -3,6 +3,8 @@ package value
 import (
 	"errors"
 	"fmt"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // The errors of Freeze, to be tested with errors.Is. What is returned is an
@@ -10,7 +12,7 @@ import (
 var (
 	ErrUnsupported = errors.New("not a JSON-like value")
 	ErrCycle       = errors.New("value contains itself")
-	ErrTooDeep     = errors.New("value is nested too deeply")
+	ErrTooDeep     = depth.ErrTooDeep // more than a thousand levels
 )
 
 // ErrTooLarge is the error of Parse for a value that takes more memory than it may.
