@@ -210,7 +210,7 @@ func findDynamic(root reflect.Value, lock reflect.Type) *Error {
 			}
 		}
 	}
-	return &Error{Type: lock, owner: root.Type()}
+	return &Error{Type: lock, owner: root.Type(), why: whyNot(lock)}
 }
 
 // entryValue is an entry of a map and how its key is written in a path.

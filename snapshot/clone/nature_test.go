@@ -420,6 +420,23 @@ func TestSentinelEverywhere(t *testing.T) {
 	}
 }
 
+// What is named may hold a lock, and is not looked into.
+func TestASentinelWithALock(t *testing.T) {
+	type locked struct {
+		guarded
+		p *int
+	}
+	g := Sentinel(&locked{})
+	arr := [2]int{1, 2}
+	for range 3 {
+		c := cloneOf([]any{g, &arr, &arr[1]})
+		require.Same(t, g, c[0])
+		require.Same(t, &c[1].(*[2]int)[1], c[2])
+		require.Same(t, g, cloneOf([]error{g, io.EOF})[0])
+	}
+	require.Error(t, cloneError(func() { cloneOf([]any{&locked{}}) }))
+}
+
 type sentinelShape struct {
 	n    []int
 	self *sentinelShape

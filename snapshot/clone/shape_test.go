@@ -592,6 +592,13 @@ func TestWhatIsBehindAnInterfaceWithACloneStaysOne(t *testing.T) {
 	}
 	// What only its method may copy.
 	g := &guardedClone{x: []int{1}}
+	type into struct {
+		Top cloning
+		X   *[]int
+	}
+	c := cloneOf(into{g, &g.x}) // with no more care than the first one of a type takes
+	require.Same(t, &c.Top.(*guardedClone).x, c.X)
+	require.NotSame(t, &g.x, c.X)
 	for _, c := range clones([]any{[]cloning{g}, &g.x, []cloning{g}}) {
 		c := c.([]any)
 		require.Same(t, c[0].([]cloning)[0], c[2].([]cloning)[0])
