@@ -36,7 +36,7 @@ func cloner[T any](pl *plan) func(T) T {
 	switch {
 	case pl.fix == nil:
 		return nil
-	case pl.class == classMethod:
+	case pl.class == classMethod && pl.named == nil:
 		return methodCloner[T](pl.typ)
 	}
 	if err := findStatic(pl.typ); err != nil {

@@ -437,6 +437,21 @@ func TestASentinelWithALock(t *testing.T) {
 	require.Error(t, cloneError(func() { cloneOf([]any{&locked{}}) }))
 }
 
+type namedClone struct{ n int }
+
+func (c *namedClone) Clone() *namedClone { return &namedClone{c.n} }
+
+// A name goes before a method Clone.
+func TestASentinelWithAClone(t *testing.T) {
+	m, other := Sentinel(&namedClone{1}), &namedClone{2}
+	require.Same(t, m, cloneOf(m))
+	require.NotSame(t, other, cloneOf(other))
+	require.Equal(t, other, cloneOf(other))
+	c := cloneOf([]*namedClone{m, other})
+	require.Same(t, m, c[0])
+	require.NotSame(t, other, c[1])
+}
+
 type sentinelShape struct {
 	n    []int
 	self *sentinelShape
