@@ -468,7 +468,7 @@ func TestAForkTakesConstantTime(t *testing.T) {
 			return nil
 		}))
 		at := l.load()
-		return testing.AllocsPerRun(100, func() { l.fork(at) })
+		return allocations(func() { l.fork(at) })
 	}
 	for _, make := range []func(*testing.T) *lane{storeLane, dbLane} {
 		require.Equal(t, allocs(make, 1000), allocs(make, 100_000))

@@ -863,8 +863,8 @@ func TestHistoryThatIsOffCostsNothing(t *testing.T) {
 		s.Set(fmt.Sprint("key", i), i)
 	}
 	allocs := func() (set, get float64) {
-		set = testing.AllocsPerRun(100, func() { s.Set("key7", 7) })
-		get = testing.AllocsPerRun(100, func() { s.Get("key7") })
+		set = allocations(func() { s.Set("key7", 7) })
+		get = allocations(func() { s.Get("key7") })
 		return set, get
 	}
 	set, get := allocs()

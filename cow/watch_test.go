@@ -592,7 +592,7 @@ func TestWatchesOfOtherKeysCostACommitNothing(t *testing.T) {
 			l.set(t, 0, k, k)
 		}
 		commit := func() float64 {
-			return testing.AllocsPerRun(200, func() {
+			return allocations(func() {
 				_ = l.update(func(edit func(int) *editor) error { edit(0).Set(500, []int{1, 1}); return nil })
 			})
 		}
