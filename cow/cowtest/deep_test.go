@@ -1,0 +1,73 @@
+package cowtest_test
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/cowtest"
+	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
+)
+
+// A noted notes what a test is told, and does not fail.
+type noted struct {
+	testing.TB
+	texts []string
+}
+
+func (n *noted) Helper()        {}
+func (n *noted) Cleanup(func()) {}
+func (n *noted) Errorf(format string, args ...any) {
+	n.texts = append(n.texts, fmt.Sprintf(format, args...))
+}
+
+func TestDeepValues(t *testing.T) {
+	deeptest.RequireAll(t, strings.Fields("Attach Follow Guard Guarded.Check Sink.Await Sink.Contents"), map[string]string{
+		"it takes commits that are encoded": "Sink.Ack Sink.Fail Sink.Pending Sink.Rebase Sink.Reset Sink.Trimmed",
+		"it is not exported":                "answers.Close answers.Propose answers.Room answers.Trim crumb.String",
+	})
+	if !deeptest.Apart(t) {
+		return
+	}
+	for name, v := range deeptest.Values(deeptest.Levels) {
+		deeptest.Doing("%s", name)
+		m, err := snapshot.Collect(snapshot.Options[any]{}, maps.All(map[string]any{"ada": v}))
+		require.NoError(t, err)
+		n := &noted{TB: t}
+		g := cowtest.Guard(n, func() *snapshot.Map[string, any] { return m })
+		g.Check()
+		require.Empty(t, n.texts)
+	}
+
+	link := deeptest.LinkOf(deeptest.Levels)
+	m, err := snapshot.Collect(snapshot.Options[*deeptest.Link]{Immutable: true}, maps.All(map[any]*deeptest.Link{"ada": link}))
+	require.NoError(t, err)
+	n := &noted{TB: t}
+	g := cowtest.Guard(n, func() *snapshot.Map[any, *deeptest.Link] { return m })
+	at := link
+	for range 100 {
+		at = at.Next
+	}
+	at.N++
+	g.Check()
+	require.Len(t, n.texts, 1)
+	require.Contains(t, n.texts[0], `key "ada" `)
+	require.Contains(t, n.texts[0], ".Next.Next…(69 more)….Next.Next")
+	require.Less(t, len(n.texts[0]), 600)
+
+	var db, follower cow.DB
+	o := cow.Options[*deeptest.Link]{Codec: cow.Versioned[*deeptest.Link]{}}
+	users := cow.NewTable[string](&db, "users", o)
+	cow.NewTable[string](&follower, "users", o)
+	cowtest.Follow(t, &follower, &db)
+	_, err = users.Set("ada", link)
+	require.ErrorIs(t, err, cow.ErrTooDeep)
+	require.ErrorContains(t, err, `table "users": ada: `)
+	_, err = users.Set("ada", deeptest.LinkOf(5))
+	require.NoError(t, err)
+}
