@@ -2,65 +2,121 @@ package bolt
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"go.etcd.io/bbolt"
-	bbolterrors "go.etcd.io/bbolt/errors"
 
 	"github.com/cowstore/cowstore/cow"
 )
 
 // Backup writes a file like that of f to w, with one version and the past that is
-// retained, and returns the version. Writes go on meanwhile, but wait while it copies the
-// file, next to it, if they make it grow much. A DB that opens the backup begins a new
-// lineage there. After db.Close it returns cow.ErrClosed.
+// retained, and returns the version. A DB that opens the backup begins a new lineage there.
+//
+// Writes go on meanwhile: each waits for no more than some 256 KiB to be copied, and for a
+// copy of the pages that it has itself replaced; the file grows no more than without. The
+// copy is made next to the file, where it takes as much room as the file uses, and is sent when
+// it is complete and verified. See BackupFile for what happens where there is too little room.
+//
+// After db.Close, or a write that failed, it returns cow.ErrClosed.
 func (f *File) Backup(w io.Writer) (version uint64, err error) {
 	path := f.file.path
-	copied, err := createTemp(path)
-	if err != nil {
-		return 0, named(path, err)
-	}
-	defer os.Remove(copied.Name())
-	err = guard(func() error {
-		return f.file.bolt.View(func(tx *bbolt.Tx) error {
-			_, err := tx.WriteTo(copied)
+	version, err = f.backup(path, func(temp string) error {
+		r, err := os.Open(temp)
+		if err != nil {
 			return err
-		})
+		}
+		defer r.Close()
+		_, err = io.Copy(w, r)
+		return err
 	})
-	if errors.Is(err, bbolterrors.ErrDatabaseNotOpen) {
-		err = cow.ErrClosed
-	}
-	if err = errors.Join(err, copied.Close()); err == nil {
-		version, err = send(copied.Name(), w)
-	}
 	if err != nil {
 		return 0, named(path, err)
 	}
 	return version, nil
 }
 
-// send writes a copy of a file to w, which Open then gives a new lineage.
-func send(path string, w io.Writer) (version uint64, err error) {
+// BackupFile is Backup to a new file at path, which nothing may have: fs.ErrExist. The
+// file gets that name, and the mode of f's, once it is complete, verified and on disk. On an
+// error there is none.
+//
+// If path is on the disk of f's file, some of the disk is left for writes: as much as the
+// file is long, and at most 64 MiB. Where that is not there the backup ends with an error that
+// wraps syscall.ENOSPC, and the room that it took is free again. That needs a system that says
+// how much is free: Linux, macOS or FreeBSD.
+func (f *File) BackupFile(path string) (version uint64, err error) {
+	at := resolve(path)
+	if _, err := os.Lstat(at); err == nil {
+		return 0, named(path, fs.ErrExist)
+	}
+	version, err = f.backup(at, func(temp string) error {
+		err := giveName(temp, at)
+		if err == nil {
+			if err = syncDir(at); err != nil {
+				_ = os.Remove(at)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return 0, named(path, err)
+	}
+	return version, nil
+}
+
+// backup makes a complete copy next to path, and has it used.
+func (f *File) backup(path string, use func(temp string) error) (version uint64, err error) {
+	temp, err := createTemp(path)
+	if err != nil {
+		return 0, err
+	}
+	defer os.Remove(temp.Name())
+	if err = errors.Join(f.copy(temp, path), temp.Close()); err != nil {
+		return 0, err
+	}
+	if version, err = renews(temp.Name(), f.file.is.Mode()); err != nil {
+		return 0, err
+	}
+	return version, use(temp.Name())
+}
+
+// copy copies the file as it is now.
+func (f *File) copy(to *os.File, path string) error {
+	c, err := f.file.copyTo(to)
+	if err == nil {
+		err = c.run(f.file.enough(path))
+		f.file.end(c)
+	}
+	if errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("%w: %w", cow.ErrClosed, err)
+	}
+	return err
+}
+
+// renews verifies a copy of a file, makes Open give it a new lineage, and brings it to the
+// disk with a mode. It returns its version.
+func renews(path string, mode fs.FileMode) (version uint64, err error) {
 	f, err := openFile(path, false)
 	if err != nil {
 		return 0, err
 	}
 	s, err := f.scan(refuse)
 	if err == nil {
+		err = s.all(func(int, []byte, row) error { return nil }, func(record) error { return nil })
+	}
+	if err == nil {
 		s.state.early = true
 		err = f.update(func(tx *bbolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(stateKey, s.state.encode())
 		})
 	}
+	if err == nil {
+		err = errors.Join(dress(f.under, mode, nil), f.under.Sync())
+	}
 	if err = errors.Join(err, f.close()); err != nil {
 		return 0, err
 	}
-	r, err := os.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
-	_, err = io.Copy(w, r)
-	return s.state.tip.version, err
+	return s.state.tip.version, nil
 }

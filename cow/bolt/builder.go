@@ -164,15 +164,18 @@ func dress(f *os.File, mode fs.FileMode, like os.FileInfo) error {
 
 // name gives the finished file its name, which nothing may have. It is durable after
 // syncDir.
-func (b *builder) name(path string) error {
-	err := os.Link(b.temp, path)
+func (b *builder) name(path string) error { return giveName(b.temp, path) }
+
+// giveName gives a file that has a temporary name another, which nothing may have.
+func giveName(temp, path string) error {
+	err := os.Link(temp, path)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if _, is := os.Lstat(path); is == nil {
 		return fmt.Errorf("%w: %w", fs.ErrExist, err)
 	}
-	return os.Rename(b.temp, path) // the file system has no links
+	return os.Rename(temp, path) // the file system has no links
 }
 
 // abort removes what there is of an unfinished file, and the temporary name of a finished

@@ -67,6 +67,18 @@ func Transact(f *File, looks bool, do func(tx *bbolt.Tx) error) error {
 // Unwritten reports whether an error says that nothing was written.
 func Unwritten(err error) bool { return errors.As(err, new(unwritten)) }
 
+// CopyTo begins a backup of f to a file, which goes no further before run is called.
+func CopyTo(f *File, to *os.File) (run func() error, err error) {
+	c, err := f.file.copyTo(to)
+	if err != nil {
+		return nil, err
+	}
+	return func() error {
+		defer f.file.end(c)
+		return c.run(func(uint64) error { return nil })
+	}, nil
+}
+
 // Queued returns how many updates wait to be on disk.
 func Queued(f *File) int {
 	f.sink.mu.Lock()

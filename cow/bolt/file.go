@@ -21,11 +21,14 @@ import (
 )
 
 // A file is a file that this process has locked, for itself unless it is only read. But
-// for there, one goroutine uses it at a time.
+// for there, copyTo and end, one goroutine uses it at a time.
 type file struct {
 	bolt  *bbolt.DB
 	under *os.File
 	path  string
+
+	mu      sync.Mutex // held by a transaction
+	copiers map[*copier]struct{}
 
 	is       os.FileInfo // which file it is
 	pageSize int

@@ -21,3 +21,8 @@ func chown(f *os.File, like os.FileInfo) error {
 	s := like.Sys().(*syscall.Stat_t)
 	return f.Chown(int(s.Uid), int(s.Gid))
 }
+
+// sameDisk reports whether two files are in one file system.
+func sameDisk(a, b os.FileInfo) bool {
+	return a.Sys().(*syscall.Stat_t).Dev == b.Sys().(*syscall.Stat_t).Dev
+}

@@ -122,6 +122,8 @@ func (f *file) follows(id uint64) error {
 // update runs a transaction. Its error wraps ErrChanged where the file is not as it was
 // left, and is unwritten if it was found to be so before the transaction.
 func (f *file) update(do func(tx *bbolt.Tx) error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if err := f.unchanged(); err != nil {
 		return unwritten{err}
 	}
@@ -133,7 +135,10 @@ func (f *file) update(do func(tx *bbolt.Tx) error) error {
 		return do(tx)
 	})
 	if err == nil {
-		return f.follows(next)
+		if err = f.follows(next); err == nil {
+			f.freed()
+		}
+		return err
 	}
 	if _, no := f.there(); no != nil {
 		return errors.Join(no, err) // which it explains

@@ -1,0 +1,165 @@
+package bolt_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/bolt"
+)
+
+// A backup that stands still holds up no write, however much the file grows, nor makes it
+// grow; and has what the file had when it began, though every page is written over.
+func TestABackupThatStandsStill(t *testing.T) {
+	for _, retain := range []cow.Retention{{}, {Versions: 20}} {
+		path := temp(t)
+		s := open(t, path, bolt.Options{}, retain)
+		write := func(n, size int) {
+			for range n {
+				require.NoError(t, s.add(fmt.Sprint(rand.IntN(40)), rand.IntN(1000), strings.Repeat("x", rand.IntN(size))))
+			}
+		}
+		write(300, 5000)
+		want, wanted := s.now(), s.db.Load().Version()
+		var runs []func() error
+		var copies []*os.File
+		for range 2 {
+			f, err := os.Create(temp(t))
+			require.NoError(t, err)
+			defer f.Close()
+			run, err := bolt.CopyTo(s.file, f)
+			require.NoError(t, err)
+			runs, copies = append(runs, run), append(copies, f)
+		}
+		before, err := os.Stat(path)
+		require.NoError(t, err)
+		write(600, 5000)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.LessOrEqual(t, info.Size(), 2*before.Size(), "what is replaced is not used again")
+		write(5, 8<<20) // it is mapped anew, more than once
+		for i, run := range runs {
+			require.NoError(t, run())
+			b, err := os.ReadFile(copies[i].Name())
+			require.NoError(t, err)
+			version, _, err := bolt.Scan(b)
+			require.NoError(t, err)
+			require.Equal(t, wanted, version)
+			is := open(t, copies[i].Name(), bolt.Options{}, retain)
+			require.Equal(t, want, is.now())
+			require.NoError(t, is.add("more", 1))
+			require.NoError(t, is.db.Close())
+			_, err = bolt.Check(copies[i].Name())
+			require.NoError(t, err)
+		}
+		require.NoError(t, s.db.Close())
+		_, err = bolt.Check(path)
+		require.NoError(t, err)
+	}
+}
+
+// A backup that is made while others write over what it copies is of one version.
+func TestBackupFileWhileWritesGoOn(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, forever)
+	done, stop := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := s.add(fmt.Sprint(i%50), i, strings.Repeat("x", i%7*2000)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for range 5 {
+		before := s.db.Load().Version()
+		at := temp(t)
+		version, err := s.file.BackupFile(at)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, version, before)
+		requireAlone(t, at)
+		is := open(t, at, bolt.Options{}, forever)
+		require.Equal(t, version, is.db.Load().Version())
+		was, err := s.db.At(version)
+		require.NoError(t, err)
+		require.Equal(t, s.at(was), is.now())
+		require.True(t, is.file.Renewed())
+	}
+	close(stop)
+	<-done
+}
+
+// A backup that fails leaves nothing, and harms nothing.
+func TestABackupThatFails(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{Mode: 0o640})
+	require.NoError(t, s.add("a", 1))
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	require.NoError(t, os.WriteFile(there, []byte("mine"), 0o600))
+	for _, at := range []string{there, path} {
+		_, err := s.file.BackupFile(at)
+		require.ErrorIs(t, err, fs.ErrExist)
+	}
+	_, err := s.file.BackupFile(filepath.Join(dir, "no", "db"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	b, err := os.ReadFile(there)
+	require.NoError(t, err)
+	require.Equal(t, "mine", string(b))
+	requireAlone(t, there)
+
+	pipe, w := io.Pipe()
+	require.NoError(t, pipe.CloseWithError(errTest))
+	_, err = s.file.Backup(w)
+	require.ErrorIs(t, err, errTest)
+	requireAlone(t, path)
+
+	good := filepath.Join(t.TempDir(), "good")
+	_, err = s.file.BackupFile(good)
+	require.NoError(t, err)
+	info, err := os.Stat(good)
+	require.NoError(t, err)
+	was, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, was.Mode(), info.Mode())
+
+	require.NoError(t, s.add("b", 1))
+	require.NoError(t, s.db.Close())
+	for _, err := range []error{
+		func() error { _, err := s.file.Backup(&bytes.Buffer{}); return err }(),
+		func() error { _, err := s.file.BackupFile(good + "2"); return err }(),
+	} {
+		require.ErrorIs(t, err, cow.ErrClosed)
+	}
+	requireAlone(t, path)
+	requireAlone(t, good)
+}
+
+// Nor does Close wait for a backup.
+func TestCloseWhileABackupIsMade(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{})
+	require.NoError(t, s.add("a", 1, strings.Repeat("x", 1<<20)))
+	f, err := os.Create(temp(t))
+	require.NoError(t, err)
+	defer f.Close()
+	run, err := bolt.CopyTo(s.file, f)
+	require.NoError(t, err)
+	require.NoError(t, s.db.Close())
+	require.ErrorIs(t, run(), os.ErrClosed)
+	open(t, path, bolt.Options{})
+}
