@@ -308,7 +308,7 @@ func (s *sink) acknowledge() {
 		version := s.queue[n-1].Version
 		s.mu.Unlock()
 		_, err := s.writer.file.there()
-		if err = nil; err == nil {
+		if err == nil {
 			s.line.Ack(version)
 		}
 		s.mu.Lock()
