@@ -1,3 +1,5 @@
+//lint:file-ignore U1000,SA5008 Fields and their tags are there to be found by reflection.
+
 package layout_test
 
 import (
