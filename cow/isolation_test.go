@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 A deprecated type is stored like any other.
+
 package cow_test
 
 import (
