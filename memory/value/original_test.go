@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 A deprecated type is a value like any other.
+
 package value
 
 import (
