@@ -2,6 +2,7 @@ package chaos_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -171,7 +172,8 @@ func TestCompactionDuringACut(t *testing.T) {
 // mustFail demands that updates fail with an error, in the end, and reads go on.
 func (b *bank) mustFail(t *testing.T, with error) {
 	t.Helper()
-	waitFor(t, func() bool { return b.replica.Status().Err != nil && !b.replica.Status().Connected })
+	// Before anything is written, which a cluster that was restored might take.
+	waitFor(t, func() bool { return errors.Is(b.replica.Status().Err, with) && !b.replica.Status().Connected })
 	var err error
 	waitFor(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
