@@ -104,7 +104,7 @@ func renews(path string, mode fs.FileMode) (version uint64, err error) {
 	}
 	s, err := f.scan(refuse)
 	if err == nil {
-		err = s.all(func(int, []byte, row) error { return nil }, func(record) error { return nil })
+		err = s.all(func(int, []byte, row) error { return nil }, func(uint64, int, []byte, row) error { return nil }, func(record) error { return nil })
 	}
 	if err == nil {
 		s.state.early = true
