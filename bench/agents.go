@@ -128,12 +128,10 @@ func (x *agents) trial(ctx context.Context, k stores.Kind) sample {
 		s.torn += a.torn
 		s.latency.Merge(a.latency)
 		turns += a.turns
-		if a.spent > 0 {
-			f[colOps.ID] += float64(a.turns) / a.spent.Seconds()
-		}
+		f[colOps.ID] += rate(float64(a.turns), a.spent)
 	}
 	if crowded(x.clients) {
-		f[colOps.ID] = float64(turns) / took.Seconds()
+		f[colOps.ID] = rate(float64(turns), took)
 	}
 	f.quantiles(s.latency)
 	return s

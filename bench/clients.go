@@ -98,12 +98,10 @@ func (c *clients) use(ctx context.Context, s stores.Store, f figures) sample {
 		m.latency.Merge(one.gets)
 		sets.Merge(one.sets)
 		operations += one.operations
-		if one.spent > 0 {
-			f[colOps.ID] += float64(one.timed) / one.spent.Seconds()
-		}
+		f[colOps.ID] += rate(float64(one.timed), one.spent)
 	}
 	if c.byClock || crowded(c.count) {
-		f[colOps.ID] = float64(operations) / took.Seconds()
+		f[colOps.ID] = rate(float64(operations), took)
 	}
 	f.quantiles(m.latency)
 	if c.writer {

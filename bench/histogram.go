@@ -43,3 +43,12 @@ func clockCost() time.Duration {
 	}
 	return best
 }
+
+// rate returns n a second, or 0 where there was no time for any: a busy machine may
+// run none meanwhile.
+func rate(n float64, spent time.Duration) float64 {
+	if spent <= 0 {
+		return 0
+	}
+	return n / spent.Seconds()
+}

@@ -111,7 +111,7 @@ func (x *replay) lookUp(ctx context.Context, all []ask, s *sample) {
 			own := newHistogram()
 			var spent time.Duration
 			gets, absent := 0, 0
-			for at := i * len(all) / x.clients; !stopped.Load(); {
+			for at := i * len(all) / x.clients; gets == 0 || !stopped.Load(); { // once at least
 				start := time.Now()
 				for range every - 1 {
 					at = (at + 1) % len(all)
@@ -133,7 +133,7 @@ func (x *replay) lookUp(ctx context.Context, all []ask, s *sample) {
 			s.checked += gets
 			s.torn += absent
 			s.latency.Merge(own)
-			s.figures[colOps.ID] += float64(gets) * (every - 1) / every / spent.Seconds()
+			s.figures[colOps.ID] += rate(float64(gets)*(every-1)/every, spent)
 		})
 	}
 	wg.Wait()
@@ -156,6 +156,6 @@ func (x *replay) search(ctx context.Context, all []ask, s *sample) {
 		}
 		searches++
 	}
-	s.figures["searches"] = float64(searches) / time.Since(start).Seconds()
+	s.figures["searches"] = rate(float64(searches), time.Since(start))
 	s.figures["recall"] = 100 * recall / float64(len(all))
 }

@@ -50,7 +50,7 @@ func (x *scan) trial(ctx context.Context, k stores.Kind) sample {
 	all := make([]seen, 0, 2*x.n)
 	var spent time.Duration
 	entries := 0
-	for ctx.Err() == nil {
+	for m.checked == 0 || ctx.Err() == nil { // once at least, however busy the machine is
 		all = all[:0]
 		start := time.Now()
 		for key, r := range s.All() {
@@ -67,7 +67,7 @@ func (x *scan) trial(ctx context.Context, k stores.Kind) sample {
 	}
 	wg.Wait()
 	before.until(f)
-	f["entries"] = float64(entries) / spent.Seconds()
+	f["entries"] = rate(float64(entries), spent)
 	f["torn"] = 100 * float64(m.torn) / float64(m.checked)
 	f[colCommits.ID] = w.perSecond()
 	f[colSet99.ID] = float64(w.latency.ValueAtQuantile(99))

@@ -53,9 +53,4 @@ func (w *writer) each(ctx context.Context, rate int, prepare func(i int) (commit
 	}
 }
 
-func (w *writer) perSecond() float64 {
-	if w.took == 0 {
-		return 0
-	}
-	return float64(w.commits) / w.took.Seconds()
-}
+func (w *writer) perSecond() float64 { return rate(float64(w.commits), w.took) }
