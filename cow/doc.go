@@ -15,6 +15,11 @@
 // zones and errors made by errors.New. An error of your own type that you compare by its
 // pointer is cloned too, unless you name it: see [Sentinel].
 //
+// A value may be nested as deeply as memory allows: nothing here but the program's own
+// functions takes stack for it. JSON ends at 10,000 levels, which is all that
+// encoding/json reads: MarshalJSON and codecs return [ErrTooDeep], with table and key, for
+// what has more, and so do verbs for a key. What prints says so in the place of the key.
+//
 // # Three ways to read
 //
 // Where a value holds a slice, a map or a pointer, Get clones it: the caller may modify
