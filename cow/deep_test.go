@@ -43,6 +43,13 @@ func deepStore[V any](t *testing.T, v V) {
 	require.NoError(t, err)
 	values, err := cow.NewIndexFunc(s, "by value", func(v V) V { return v }, cow.IndexOptions[string]{}, func(V, V) int { return 0 })
 	require.NoError(t, err)
+	unique, err := cow.NewIndexFunc(s, "unique", func(v V) V { return v }, cow.IndexOptions[string]{Unique: true}, func(V, V) int { return 0 })
+	require.NoError(t, err)
+	require.NoError(t, s.Update(func(e *cow.Editor[string, V]) error { e.Set("ada", v); return nil }))
+	_, err = s.Insert("bob", v)
+	require.ErrorIs(t, err, cow.ErrExists)
+	requireShort(t, err)
+	unique.Drop(s)
 	must := func(_ uint64, err error) { require.NoError(t, err) }
 	must(s.Set("ada", v))
 	must(s.Insert("bob", v))

@@ -12,6 +12,7 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/clone"
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // An Index keeps the rows of a Store or Table in the order of index keys, which
@@ -73,7 +74,11 @@ type IndexError struct {
 }
 
 func (e *IndexError) Error() string {
-	return fmt.Sprintf("%s: index %q: two rows under %s", cmp.Or(e.Name, "cow"), e.Index, keyText(e.Key))
+	text := keyText(e.Key)
+	if depth.Text.Check(e.Key) == nil { // it may be a slice, which the key of a row cannot be
+		text = fmt.Sprintf("%.100s", fmt.Sprint(e.Key))
+	}
+	return fmt.Sprintf("%s: index %q: two rows under %s", cmp.Or(e.Name, "cow"), e.Index, text)
 }
 
 // Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
