@@ -90,6 +90,7 @@ func TestAFaultLeavesNoLock(t *testing.T) {
 			good, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.Error(t, fault(t, s, path))
+			_ = bolt.Transact(s.file, false, func(*bbolt.Tx) error { return errTest }) // nor does it wait for one
 			_ = s.add("more", 1)
 			_ = s.db.Close()
 			require.Equal(t, want.jobs["7"], s.now().jobs["7"])
@@ -285,7 +286,14 @@ func later(t *testing.T, path string) {
 
 // The same in the middle of a transaction, which may then be in the file or not.
 func TestAFileThatIsChangedWhileItIsWritten(t *testing.T) {
-	for _, c := range slices.Concat(gone, resized) {
+	meta := change{"the last meta page is bad", func(path string) error {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return writeAt(path, int64(lastMeta(b))*pageSize+16, make([]byte, 64))
+	}}
+	for _, c := range slices.Concat(gone, resized, []change{meta}) {
 		t.Run(c.what, func(t *testing.T) {
 			s, path := onceOpen(t, bolt.Options{})
 			err := bolt.Transact(s.file, true, func(tx *bbolt.Tx) error {

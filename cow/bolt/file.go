@@ -176,8 +176,11 @@ func (f *file) scan(bad func(error) error) (*scan, error) {
 	return scanFile(f.under, info.Size(), bad)
 }
 
-// transact runs a transaction.
+// transact runs a transaction, unless one has panicked, whose locks it would wait for.
 func (f *file) transact(do func(tx *bbolt.Tx) error) error {
+	if f.stuck {
+		return unwritten{damage("", nil, errors.New("a transaction has panicked"))}
+	}
 	f.stuck = true // unless it returns
 	return guard(func() error {
 		err := f.bolt.Update(do)
