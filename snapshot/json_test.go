@@ -92,7 +92,7 @@ func TestAMapMarshalsAsJSONLikeAPlainOne(t *testing.T) {
 
 func TestWhatJSONDoesNotHaveIsAnError(t *testing.T) {
 	sameJSON(t, map[struct{ A, B int }]int{{1, 2}: 1})
-	sameJSON(t, map[float64]int{1: 1})
+	sameJSON(t, map[bool]int{true: 1})
 	sameJSON(t, map[jsonPair]int{{-1, 0}: 1})
 	sameJSON(t, map[string]any{"a": make(chan int)})
 	sameJSON(t, map[string]any{"inf": math.Inf(1)})
@@ -102,7 +102,7 @@ func TestWhatJSONDoesNotHaveIsAnError(t *testing.T) {
 	sameJSON(t, map[string]any{"a": cycle})
 
 	var unsupported *json.UnsupportedTypeError
-	keys := must(snapshot.Collect(snapshot.Options[int]{Name: "users"}, maps.All(map[float64]int{1: 1})))
+	keys := must(snapshot.Collect(snapshot.Options[int]{Name: "users"}, maps.All(map[bool]int{true: 1})))
 	_, err := json.Marshal(keys)
 	require.ErrorContains(t, err, "users: json: unsupported ") // type or value: that depends on the release of Go
 

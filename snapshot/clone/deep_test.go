@@ -52,8 +52,9 @@ func length(v any) (n int) {
 
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields("Error.Error IsConstant Of OfWhole Size"), map[string]string{
-		"it looks at types":  "HasPointers NatureOf",
-		"it is not exported": "crumb.String",
+		"it looks at types":       "HasPointers NatureOf Parts",
+		"it looks at one pointer": "Sentinel",
+		"it is not exported":      "crumb.String",
 	})
 	if !deeptest.Apart(t) {
 		return

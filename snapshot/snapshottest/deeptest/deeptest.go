@@ -147,12 +147,19 @@ func RequireAll(t testing.TB, done []string, others map[string]string) {
 		}
 	}
 	there := exported(t)
+	var fresh, gone []string
 	for name := range there {
-		require.Contains(t, why, name, "it is new: have the test call it, or say why not")
+		if why[name] == "" {
+			fresh = append(fresh, name)
+		}
 	}
 	for name := range why {
-		require.Contains(t, there, name, "there is no such function or method")
+		if _, ok := there[name]; !ok {
+			gone = append(gone, name)
+		}
 	}
+	require.Empty(t, fresh, "they are new: have the test call them, or say why not")
+	require.Empty(t, gone, "there are no such functions or methods")
 }
 
 // exported returns the names of all exported functions and methods.
