@@ -71,16 +71,20 @@ func text(key any) string {
 	case fmt.Formatter, fmt.Stringer, error:
 		return cut(fmt.Sprint(key))
 	}
-	if err := depth.Key.Check(key); err != nil {
-		return fmt.Sprintf("%s (%v)", cut(reflect.TypeOf(key).String()), err)
-	}
-	switch v := reflect.ValueOf(key); {
+	v := reflect.ValueOf(key)
+	switch {
 	case v.Kind() == reflect.String:
 		return cut(v.String())
 	case v.Kind() == reflect.Pointer:
 		return fmt.Sprintf("%p", key)
-	case v.IsValid() && !v.Comparable():
+	case v.IsValid() && !v.Type().Comparable():
 		return cut(v.Type().String()) // never in a map
+	}
+	if err := depth.Key.Check(key); err != nil {
+		return fmt.Sprintf("%s (%v)", cut(v.Type().String()), err)
+	}
+	if v.IsValid() && !v.Comparable() {
+		return cut(v.Type().String()) // nor this
 	}
 	return cut(fmt.Sprint(key))
 }
