@@ -108,7 +108,7 @@ func renews(path string, mode fs.FileMode) (version uint64, err error) {
 	}
 	if err == nil {
 		s.state.early = true
-		err = f.update(func(tx *bbolt.Tx) error {
+		err = f.update(false, func(tx *bbolt.Tx) error {
 			return tx.Bucket(metaBucket).Put(stateKey, s.state.encode())
 		})
 	}

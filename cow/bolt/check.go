@@ -22,13 +22,14 @@ type Info struct {
 	// written with each transaction, 8 bytes for 4096; Compact gives them back.
 	Free uint64
 
-	// Torn says that one of the two pages that tell where everything is cannot be read. That is so
-	// after a crash in the middle of a write, which leaves the version before; but damage
-	// to that page looks the same.
+	// Torn says that one of the two pages that tell where everything is cannot be read. That
+	// is so after a crash in the middle of a write, which leaves the version before, or if
+	// that page is damaged: then Renews says whether anything is lost.
 	Torn bool
 
-	// Renews says that versions after the latest may have been seen, since the file is a
-	// backup, or was not closed by a DB that used Every: Open begins a new lineage.
+	// Renews says that versions after the latest may have been seen: Open begins a new
+	// lineage. The file is a backup, or was not closed by a DB that used Every, or the page
+	// that tells where the last transaction is was damaged.
 	Renews bool
 }
 
@@ -48,7 +49,7 @@ func infoOf(s *scan) *Info {
 		Commits: s.state.log.count,
 		Free:    s.unused * uint64(s.pageSize),
 		Torn:    s.torn,
-		Renews:  s.state.early,
+		Renews:  s.renews(),
 	}
 	for _, p := range s.state.pins {
 		for _, name := range p.names {

@@ -116,6 +116,7 @@ func TestCrashStatesOfANewFile(t *testing.T) {
 		if o.Sync != bolt.Always {
 			total.between(t, made, opened, 0)
 		}
+		total.renews = o.Sync != bolt.Always
 		require.NoError(t, s.add("k", 1, "first"))
 		require.Eventually(t, func() bool { return bolt.Queued(s.file) == 0 }, time.Minute, time.Millisecond)
 		total.between(t, opened, read(), 1)
@@ -125,8 +126,77 @@ func TestCrashStatesOfANewFile(t *testing.T) {
 	t.Logf("%d states, of which %d have the new version", total.all, total.news)
 }
 
+// A meta page that is lost after Close has a copy, and is not needed: nothing is lost. One
+// that is lost before ends the lineage, for whoever follows it, and what is made of the
+// file; and that only once.
+func TestAMetaPageThatIsLost(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, forever)
+	for i := range 80 {
+		require.NoError(t, s.add(fmt.Sprint(i), i))
+	}
+	cursor, lineage := s.db.Cursor(80), s.db.Lineage().ID
+	killed, err := os.ReadFile(path)
+	require.NoError(t, err)
+	want := s.now()
+	require.NoError(t, s.db.Close())
+	closed, err := os.ReadFile(path)
+	require.NoError(t, err)
+	write := func(t *testing.T, file []byte, page int) string {
+		file = bytes.Clone(file)
+		file[page*pageSize+16+20] ^= 1
+		path := temp(t)
+		require.NoError(t, os.WriteFile(path, file, 0o600))
+		return path
+	}
+	for page := range 2 {
+		s := open(t, write(t, closed, page), bolt.Options{}, forever)
+		require.False(t, s.file.Renewed())
+		require.Equal(t, want, s.now())
+		require.NoError(t, s.db.Close())
+	}
+	s = open(t, write(t, killed, 1-lastMeta(killed)), bolt.Options{}, forever)
+	require.False(t, s.file.Renewed())
+	require.Equal(t, want, s.now())
+	for _, make := range []func(path string) error{
+		func(string) error { return nil },
+		bolt.Compact,
+	} {
+		path := write(t, killed, lastMeta(killed))
+		info, err := bolt.Check(path)
+		require.NoError(t, err)
+		require.True(t, info.Torn && info.Renews)
+		require.NoError(t, make(path))
+		s := open(t, path, bolt.Options{}, forever)
+		require.EqualValues(t, 79, s.db.Load().Version())
+		require.True(t, s.file.Renewed())
+		require.NotEqual(t, lineage, s.db.Lineage().ID)
+		require.NoError(t, s.add("other", 1))
+		require.NoError(t, s.add("other", 2))
+		for _, err := range s.db.Resume(t.Context(), cursor) {
+			require.ErrorIs(t, err, cow.ErrLineage)
+		}
+		require.NoError(t, s.db.Close())
+		s = open(t, path, bolt.Options{}, forever)
+		require.False(t, s.file.Renewed(), "once")
+		require.NoError(t, s.db.Close())
+	}
+	// Nor does it end again if it is killed at once.
+	path = write(t, killed, lastMeta(killed))
+	s = open(t, path, bolt.Options{}, forever)
+	require.True(t, s.file.Renewed())
+	copied := temp(t)
+	copyFile(t, path, copied)
+	is := open(t, copied, bolt.Options{}, forever)
+	require.False(t, is.file.Renewed())
+	require.Equal(t, s.db.Lineage().ID, is.db.Lineage().ID)
+}
+
 // crashStates counts the states that were tried, and those that had the new version.
-type crashStates struct{ all, news int }
+type crashStates struct {
+	all, news int
+	renews    bool // they begin a new lineage in any case
+}
 
 // between requires that whatever has reached the disk of what a transaction has changed
 // opens as before or as after.
@@ -141,9 +211,11 @@ func (c *crashStates) between(t *testing.T, before, after []byte, versions uint6
 	}
 	var changed []int
 	meta := -1
+	const marks = pageSize - 24 // of a meta page: written last of all
 	for p := range len(after) / pageSize {
 		switch {
 		case bytes.Equal(pageOf(before, p), pageOf(after, p)):
+		case p < 2 && bytes.Equal(pageOf(before, p)[:marks], pageOf(after, p)[:marks]):
 		case p < 2:
 			require.Equal(t, -1, meta, "two meta pages are written")
 			meta = p
@@ -157,6 +229,11 @@ func (c *crashStates) between(t *testing.T, before, after []byte, versions uint6
 		c.all++
 		v, digest, err := bolt.Scan(image)
 		require.NoError(t, err)
+		renews, err := bolt.Renews(image)
+		require.NoError(t, err)
+		if versions > 0 {
+			require.Equal(t, c.renews, renews, "nothing is lost that was acknowledged")
+		}
 		if both && v == next && digest == new {
 			c.news++
 		} else {
@@ -193,8 +270,39 @@ func (c *crashStates) between(t *testing.T, before, after []byte, versions uint6
 			copy(pageOf(b, p), pageOf(after, p))
 		}
 		from, to := rand.IntN(100), rand.IntN(100)
+		if rand.IntN(4) == 0 {
+			to = pageSize
+		}
 		copy(pageOf(b, meta)[min(from, to):max(from, to)], pageOf(after, meta)[min(from, to):])
 		check(b, true)
+	}
+	if versions == 0 || c.renews {
+		return
+	}
+	// Then it is acknowledged. Whatever is lost of its meta page, that is known; the other page
+	// may be lost.
+	for page, renews := range map[int]bool{meta: true, 1 - meta: false} {
+		for range times(4, 100) {
+			b := bytes.Clone(after)
+			switch is := pageOf(b, page)[16:80]; rand.IntN(4) {
+			case 0:
+				clear(pageOf(b, page))
+			case 1:
+				is[rand.IntN(len(is))] ^= 1 << rand.IntN(8)
+			case 2:
+				for i := range is {
+					is[i] = byte(rand.IntN(256))
+				}
+			case 3:
+				copy(pageOf(b, page), pageOf(before, page)) // as it was earlier
+			}
+			is, err := bolt.Renews(b)
+			require.NoError(t, err)
+			require.Equal(t, renews, is)
+			v, _, err := bolt.Scan(b)
+			require.NoError(t, err)
+			require.Equal(t, renews, v == version)
+		}
 	}
 }
 

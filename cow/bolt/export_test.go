@@ -59,7 +59,7 @@ func Pause(f *File) (release func()) {
 // it writes its own: it is looked at before and after if that is asked for.
 func Transact(f *File, looks bool, do func(tx *bbolt.Tx) error) error {
 	if looks {
-		return f.file.update(do)
+		return f.file.update(false, do)
 	}
 	return f.file.transact(do)
 }
@@ -104,6 +104,12 @@ func Pinning(f *File) bool {
 func Under(f *File) *os.File { return f.file.under }
 
 var digestSeed = maphash.MakeSeed()
+
+// Renews reports whether the bytes of a file say that it begins a new lineage.
+func Renews(file []byte) (bool, error) {
+	s, err := scanFile(bytes.NewReader(file), int64(len(file)), refuse)
+	return err == nil && s.renews(), err
+}
 
 // Scan verifies the bytes of a file, and returns its version and a digest of all rows
 // and commits, which are comparable within a process.

@@ -133,6 +133,7 @@ type state struct {
 	lineage   string
 	base, tip moment // of the tables, and after the log
 	early     bool   // versions above tip may have been seen
+	marks     bool   // who wrote it marks what is acknowledged; encode says so
 	log       tally
 	tables    []tableState // by id
 	schema    uint64       // the checksum of what schemaKey has, and 1 more; 0: there is nothing
@@ -142,6 +143,11 @@ type state struct {
 	pins   []*pin        // by version; not part of what is encoded
 	ofPins tally
 }
+
+const (
+	flagEarly = 1 << iota
+	flagMarks
+)
 
 type tableState struct {
 	name string
@@ -179,11 +185,11 @@ func (s *state) encode() []byte {
 		b = binary.AppendUvarint(b, m.version)
 		b = binary.AppendVarint(b, m.at)
 	}
-	early := uint64(0)
+	flags := uint64(flagMarks)
 	if s.early {
-		early = 1
+		flags |= flagEarly
 	}
-	b = binary.AppendUvarint(b, early)
+	b = binary.AppendUvarint(b, flags)
 	b = s.log.append(b)
 	b = binary.AppendUvarint(b, uint64(len(s.tables)))
 	for _, t := range s.tables {
@@ -218,7 +224,8 @@ func decodeState(b []byte) (*state, error) {
 	if r.Err() == nil && (s.base.version > s.tip.version || s.tip.version > maxVersion) {
 		return nil, fmt.Errorf("versions %d to %d cannot be", s.base.version, s.tip.version)
 	}
-	s.early = r.Uvarint() != 0
+	flags := r.Uvarint()
+	s.early, s.marks = flags&flagEarly != 0, flags&flagMarks != 0
 	s.log = readTally(r)
 	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
 		s.tables = append(s.tables, tableState{r.Text(), readTally(r)})

@@ -48,7 +48,7 @@ func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 		last = moment{group[n-1].Version, nanos(group[n-1].Time)}
 	}
 	did := w.last
-	err := w.file.update(func(tx *bbolt.Tx) error {
+	err := w.file.update(!next.early, func(tx *bbolt.Tx) error {
 		var rows []door.Row
 		var err error
 		for i := range pins {
@@ -221,7 +221,7 @@ func (w *writer) end(oldest uint64) error {
 	for same := 0; same < 2; {
 		next := w.state.clone()
 		next.early = false
-		if err := w.file.update(func(tx *bbolt.Tx) error {
+		if err := w.file.update(false, func(tx *bbolt.Tx) error {
 			rows, err := w.fold(tx, next, oldest, foldAt)
 			if err != nil {
 				return err

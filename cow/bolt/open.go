@@ -94,9 +94,9 @@ func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 // Options.KeepUnknown. They are kept as they are.
 func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
 
-// Renewed reports whether Open has begun a new lineage, because the file was a backup, or
-// was not closed by a DB that used Every: versions after those that it has may have been
-// seen. It also has where the lineage in the file is a text that no DB has made.
+// Renewed reports whether Open has begun a new lineage, because versions after those that
+// the file has may have been seen: see Info.Renews. It also has where the lineage in the file
+// is a text that no DB has made.
 func (f *File) Renewed() bool { return f.renewed }
 
 // named says which file an error is about.
@@ -211,7 +211,7 @@ func (l *loader) attach(line door.Line) error {
 			l.state.tables = append(l.state.tables, tableState{name: t.Name})
 		}
 	}
-	if l.renewed = l.state.early || !door.IsLineage(l.state.lineage); l.renewed {
+	if l.renewed = s.renews() || !door.IsLineage(l.state.lineage); l.renewed {
 		l.state.lineage = door.NewLineage()
 	}
 	l.state.early = l.o.Sync != Always
@@ -321,7 +321,7 @@ func (l *loader) prepare(is *state) error {
 		is.lineage == l.state.lineage && is.early == l.state.early && len(is.tables) == len(l.state.tables) {
 		return nil
 	}
-	err := l.file.update(func(tx *bbolt.Tx) error {
+	err := l.file.update(false, func(tx *bbolt.Tx) error {
 		if err := makeBuckets(tx, l.state); err != nil {
 			return err
 		}

@@ -46,12 +46,13 @@ type pages struct {
 	meta
 	file io.ReaderAt
 	torn bool     // the other meta page is not valid
+	lost bool     // the transaction after this one was there, see mark
 	used []uint64 // a bit for each page that was seen
 }
 
 func openPages(file io.ReaderAt, size int64) (*pages, error) {
 	p := &pages{file: file}
-	found, ours := 0, false
+	found, ours, of := 0, false, int64(0)
 	at := func(offset int64) {
 		b := make([]byte, pageHeader+metaSize)
 		if _, err := file.ReadAt(b, offset); err != nil {
@@ -61,7 +62,7 @@ func openPages(file io.ReaderAt, size int64) (*pages, error) {
 		if m, ok := decodeMeta(b[pageHeader:]); ok && (offset == 0 || int64(m.pageSize) == offset) {
 			found++
 			if found == 1 || m.txid > p.txid {
-				p.meta = m
+				p.meta, of = m, offset
 			}
 		}
 	}
@@ -82,6 +83,10 @@ func openPages(file io.ReaderAt, size int64) (*pages, error) {
 		return nil, damage("", nil, fmt.Errorf("it is cut off: %d bytes, where there are %d pages of %d", size, p.high, p.pageSize))
 	}
 	p.torn = found == 1
+	b := make([]byte, markSize)
+	if _, err := file.ReadAt(b, of+int64(p.pageSize)-markSize); err == nil {
+		p.lost = marked(b) > p.txid
+	}
 	p.forget()
 	return p, nil
 }
@@ -99,6 +104,32 @@ func decodeMeta(b []byte) (m meta, ok bool) {
 	ok = native.Uint32(b) == bboltMagic && native.Uint32(b[4:]) == bboltVersion &&
 		native.Uint64(b[metaSize-8:]) == sum.Sum64()
 	return m, ok && m.pageSize >= 512 && m.pageSize <= 1<<20 && m.high >= 2
+}
+
+// A mark says that a transaction is on disk, and may be acknowledged. It is at the end of
+// the meta page of the transaction before it, where bbolt has nothing. So the meta page of
+// the last transaction is not all that tells of it: if that page is damaged, or is as it was
+// earlier, then the transaction before opens, and has the mark of one that is lost. In a
+// crash in the middle of a transaction there is no such mark, nor in what the transaction
+// after it leaves of that page.
+//
+// A mark is not synced by itself. It outlives the process, and a loss of power once
+// another transaction has begun to be synced.
+func mark(txid uint64) []byte {
+	b := native.AppendUint64(append(make([]byte, 0, markSize), "cow mark"...), txid)
+	sum := fnv.New64a()
+	sum.Write(b)
+	return native.AppendUint64(b, sum.Sum64())
+}
+
+const markSize = 24
+
+// marked returns which transaction a mark is of, or 0 for what is no mark.
+func marked(b []byte) (txid uint64) {
+	if txid = native.Uint64(b[8:]); bytes.Equal(b, mark(txid)) {
+		return txid
+	}
+	return 0
 }
 
 // forget makes all pages unseen.

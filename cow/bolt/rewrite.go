@@ -151,6 +151,8 @@ func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *
 	is := s.state.clone()
 	if is.tip = is.base; lineage != is.lineage {
 		is.lineage, is.early = lineage, false
+	} else {
+		is.early = s.renews()
 	}
 	info, err := f.under.Stat()
 	if err != nil {

@@ -66,6 +66,10 @@ func scanFile(file io.ReaderAt, size int64, bad func(error) error) (*scan, error
 	return s, err
 }
 
+// renews reports whether versions after those that the file has may have been seen. What
+// writes no marks leaves a torn meta page by a crash, or has lost what that page was of.
+func (s *scan) renews() bool { return s.state.early || s.lost || s.torn && !s.state.marks }
+
 // damaged makes the errors of a walk a Damage of a table.
 func (s *scan) damaged(table string) func(error) error {
 	return func(err error) error { return s.bad(damage(table, nil, err)) }

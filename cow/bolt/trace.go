@@ -18,11 +18,12 @@ import (
 //
 //	before   the file at the path is this one, as long and as old as it was left
 //	begun    bbolt has found the transaction that was the last
-//	synced   the file at the path is this one; its length and both meta pages are
+//	synced   it is marked, see mark
+//	marked   the file at the path is this one; its length and both meta pages are
 //	         those that follow from the transaction and the one before it
 //
 // All of that comes before what the transaction has is acknowledged. It takes two calls of
-// stat and one read for a transaction, however many updates it has.
+// stat, a write and a read for a transaction, however many updates it has.
 
 // A trace is how a file was left.
 type trace struct {
@@ -119,9 +120,10 @@ func (f *file) follows(id uint64) error {
 	return nil
 }
 
-// update runs a transaction. Its error wraps ErrChanged where the file is not as it was
-// left, and is unwritten if it was found to be so before the transaction.
-func (f *file) update(do func(tx *bbolt.Tx) error) error {
+// update runs a transaction, and marks it if it has what is to be acknowledged. Its error
+// wraps ErrChanged where the file is not as it was left, and is unwritten if it was found to
+// be so before the transaction.
+func (f *file) update(marks bool, do func(tx *bbolt.Tx) error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.unchanged(); err != nil {
@@ -134,6 +136,9 @@ func (f *file) update(do func(tx *bbolt.Tx) error) error {
 		}
 		return do(tx)
 	})
+	if err == nil && marks {
+		_, err = f.under.WriteAt(mark(next), int64(2-next%2)*int64(f.pageSize)-markSize)
+	}
 	if err == nil {
 		if err = f.follows(next); err == nil {
 			f.freed()
