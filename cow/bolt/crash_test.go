@@ -192,6 +192,33 @@ func TestAMetaPageThatIsLost(t *testing.T) {
 	require.Equal(t, s.db.Lineage().ID, is.db.Lineage().ID)
 }
 
+// Files that have no marks open as they are, and go on; where one of their meta pages is bad
+// it is not known whether something is lost, and then the lineage ends.
+func TestAMetaPageThatIsLostWithoutMarks(t *testing.T) {
+	file, err := os.ReadFile(filepath.Join("testdata", "killed1.db"))
+	require.NoError(t, err)
+	for _, bad := range []int{-1, 0, 1} {
+		b, want := bytes.Clone(file), uint64(4)
+		if bad >= 0 {
+			b[bad*pageSize+16+20] ^= 1
+		}
+		if bad == lastMeta(file) {
+			want--
+		}
+		path := temp(t)
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		s := open(t, path, bolt.Options{}, forever)
+		require.Equal(t, want, s.db.Load().Version())
+		require.Equal(t, bad >= 0, s.file.Renewed())
+		require.NoError(t, s.add("more", 1))
+		require.NoError(t, s.db.Close())
+		s = open(t, path, bolt.Options{}, forever)
+		require.Equal(t, want+1, s.db.Load().Version())
+		require.False(t, s.file.Renewed())
+		require.NoError(t, s.db.Close())
+	}
+}
+
 // crashStates counts the states that were tried, and those that had the new version.
 type crashStates struct {
 	all, news int
