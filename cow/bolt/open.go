@@ -38,7 +38,7 @@ type File struct {
 // what that means. Its error says that it is not, unless it wraps cow.ErrUnknownOutcome.
 // After a write has failed, all updates return an error that wraps what happened, and
 // reads go on: it is never tried again, since the operating system may have forgotten
-// what it could not write. Close db and open the file anew, with another DB; it has all
+// what it could not write. ErrChanged is such an error: see the package comment. Close db and open the file anew, with another DB; it has all
 // that was acknowledged, and may have what was on its way.
 //
 // The schema of each table is recorded in the file. One that the file has with another
