@@ -463,7 +463,7 @@ func TestPinsOfUnknownTables(t *testing.T) {
 
 	var other cow.DB
 	jobs := cow.NewTable[string](&other, "jobs", cow.Options[job]{Codec: cow.Versioned[job]{}})
-	_, err := bolt.Open(path, &other, bolt.Options{})
+	_, err := bolt.Open(path, &other, bolt.Options{KeepUnknown: true})
 	require.NoError(t, err)
 	require.NoError(t, other.Pin("q", 2))
 	_, err = jobs.Set("a", job{N: 3})
