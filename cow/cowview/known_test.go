@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 Deprecated types are values like any other.
+
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 )
 
 type locked struct {
-	mu   sync.Mutex
+	mu   sync.Mutex //lint:ignore U1000 it is there to be found
 	name string
 }
 

@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 Deprecated types are values like any other.
+
 package clone
 
 import (
@@ -289,7 +291,7 @@ func (p *imprint) value(v reflect.Value) {
 }
 
 // The local zone and a replacer are made ready at their first use, which an imprint shows.
-var _, _ = time.Now().Zone()
+var _, _ = time.Now().Zone() //lint:ignore SA4017 for what the call makes ready
 
 func newReplacer(texts ...string) *strings.Replacer {
 	r := strings.NewReplacer(texts...)

@@ -1,4 +1,4 @@
-//lint:file-ignore U1000 Fields are there to be found by reflection.
+//lint:file-ignore U1000,SA1019 Fields are there to be found by reflection, and deprecated types are values like any other.
 
 package clone
 
