@@ -264,6 +264,7 @@ func TestKeysOfAWatch(t *testing.T) {
 		got <- m
 	}()
 	keys[0], keys[1] = "x", "y"
+	require.Equal(t, watchedKeys[any, int]{"a", "b"}, w, "they are those of then")
 	for s.Stats().Waiting == 0 {
 		time.Sleep(time.Millisecond)
 	}

@@ -261,6 +261,18 @@ func wrap(err error) error {
 	return w
 }
 
+// The error of a type assertion has pointers to types, which the runtime finds by their
+// addresses: a copy of one ends the process when the error is printed.
+func TestErrorsOfTheRuntimeKeepTheirTypes(t *testing.T) {
+	var one any = 1
+	err := func() (err error) {
+		defer func() { err = recover().(error) }()
+		_ = one.(string)
+		return nil
+	}()
+	require.EqualError(t, cloneOf(err), err.Error())
+}
+
 // One object behind several errors stays one.
 func TestErrorsKeepTheirSharing(t *testing.T) {
 	cause := &open{"a"}
