@@ -1,14 +1,17 @@
 // Command lint is a tool for go vet -vettool: the analyzers of go vet and those of
 // staticcheck that are on by default. Run by go vet, they share the builds of the tests,
-// and what they find out about dependencies stays in the build cache.
+// and what they find out about dependencies stays in the build cache. Of what is not this
+// project's, only what the analyzers of go vet find out, and what is deprecated.
 //
 // A comment //lint:ignore CHECK reason, or //lint:file-ignore, works as in staticcheck.
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"go/ast"
 	"go/token"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -16,6 +19,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/suite/vet"
 	"golang.org/x/tools/go/analysis/unitchecker"
+	"honnef.co/go/tools/analysis/facts/deprecated"
 	"honnef.co/go/tools/analysis/lint"
 	"honnef.co/go/tools/simple"
 	"honnef.co/go/tools/staticcheck"
@@ -32,7 +36,22 @@ func main() {
 			}
 		}
 	}
+	if factsOnly(os.Args[len(os.Args)-1]) {
+		all = append(slices.Clone(vet.Suite), deprecated.Analyzer)
+	}
 	unitchecker.Main(all...)
+}
+
+// factsOnly reports whether the configuration that go vet wrote to the named file is that
+// of a package of others, which is looked at for the sake of those that import it.
+func factsOnly(name string) bool {
+	var unit struct {
+		VetxOnly   bool
+		ImportPath string
+	}
+	text, err := os.ReadFile(name)
+	return err == nil && json.Unmarshal(text, &unit) == nil && unit.VetxOnly &&
+		!strings.HasPrefix(unit.ImportPath, "github.com/cowstore/")
 }
 
 // ignoring returns the analyzer a without what comments ask to be ignored, and with

@@ -57,12 +57,7 @@ func inAny(typ reflect.Type) []Place {
 // allPlaces are those of all types in an any, and of some by type, each of which
 // makes stores to be compiled.
 func allPlaces() []Place {
-	all := slices.Concat(
-		inStores[Flags](), inStores[Bytes](), inStores[Tree](), inStores[Chain](), inStores[Entity](), inStores[Buffer](),
-		inStores[Matrix](), inStores[Queue](), inStores[Doc](), inStores[Std](), inStores[Own](),
-		inStores[Ring[any]](), inStores[Arena[any]](), inStores[Both[any]](), inStores[Table[any]](), inStores[Network[any]](),
-		inStores[Window[any]](),
-	)
+	all := slices.Concat(inStores[Tree](), inStores[Doc](), inStores[Own](), inStores[Network[any]]())
 	for _, typ := range Types() {
 		all = append(all, inAny(typ)...)
 	}

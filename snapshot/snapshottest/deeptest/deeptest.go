@@ -40,7 +40,7 @@ type boxed struct {
 // Levels is how many levels a value has in a test of what deep values do: too many for a
 // function that calls itself for each, be it with less than 100 bytes, on the stack that
 // Apart leaves it. On the stack of 1 GB that goroutines have otherwise, millions are.
-const Levels = 60_000
+const Levels = 30_000
 
 // Values returns, by the names of the forms, values of so many levels. In short mode there
 // are four forms.
@@ -105,7 +105,7 @@ func Apart(t *testing.T) bool {
 	t.Helper()
 	const apart = "COWSTORE_TEST_APART"
 	if os.Getenv(apart) == t.Name() {
-		debug.SetMaxStack(4 << 20)
+		debug.SetMaxStack(2 << 20)
 		return true
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
