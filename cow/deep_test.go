@@ -201,14 +201,14 @@ func TestDeepValues(t *testing.T) {
 	if !deeptest.Apart(t) {
 		return
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		deepStore(t, v)
 		deepTable(t, v)
 	}
 	deeptest.Doing("by type")
-	deepStore(t, deeptest.LinkOf(deeptest.Levels))
-	deepTable(t, deeptest.ListsOf(deeptest.Levels))
+	deepStore(t, deeptest.LinkOf(deeptest.Levels()))
+	deepTable(t, deeptest.ListsOf(deeptest.Levels()))
 
 	// What comes in as text is as deep as JSON is read, or an error.
 	text := append([]byte{0}, strings.Repeat("[", 10*depth.Limit)+strings.Repeat("]", 10*depth.Limit)...)
@@ -221,7 +221,7 @@ func TestDeepKeysOfStores(t *testing.T) {
 		return
 	}
 	key := any(1)
-	for range deeptest.Levels {
+	for range deeptest.Levels() {
 		key = [1]any{key}
 	}
 	s := cow.New[any](cow.Options[int]{})

@@ -23,7 +23,7 @@ func TestDeepValues(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("agent")
 	must := func(_ uint64, err error) { require.NoError(t, err) }
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		if name == "a pointer to any" {
 			continue // bounded, by more stack than there is here: see the test of package value
 		}

@@ -152,15 +152,15 @@ func TestDeepValues(t *testing.T) {
 	if !deeptest.Apart(t) {
 		return
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		deepCalls(t, snapshot.Options[any]{}, v)
 	}
 	deeptest.Doing("by type")
-	deepCalls(t, snapshot.Options[any]{Immutable: true}, any(deeptest.LinkOf(deeptest.Levels)))
-	deepCalls(t, snapshot.Options[*deeptest.Link]{}, deeptest.LinkOf(deeptest.Levels))
-	deepCalls(t, snapshot.Options[deeptest.Lists]{}, deeptest.ListsOf(deeptest.Levels))
-	deepCalls(t, snapshot.Options[deeptest.Lists]{Clone: slices.Clone[deeptest.Lists]}, deeptest.ListsOf(deeptest.Levels))
+	deepCalls(t, snapshot.Options[any]{Immutable: true}, any(deeptest.LinkOf(deeptest.Levels())))
+	deepCalls(t, snapshot.Options[*deeptest.Link]{}, deeptest.LinkOf(deeptest.Levels()))
+	deepCalls(t, snapshot.Options[deeptest.Lists]{}, deeptest.ListsOf(deeptest.Levels()))
+	deepCalls(t, snapshot.Options[deeptest.Lists]{Clone: slices.Clone[deeptest.Lists]}, deeptest.ListsOf(deeptest.Levels()))
 }
 
 // What can be read from JSON can be written, to the last level.
@@ -195,7 +195,7 @@ func TestDeepKeys(t *testing.T) {
 		n int
 		v any
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		if name != "a struct of any" && name != "an array of any" {
 			continue
 		}
@@ -205,7 +205,7 @@ func TestDeepKeys(t *testing.T) {
 		deepKey(t, [2]any{1, v})
 	}
 	// A pointer is compared as one, and never looked behind.
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[any]int{deeptest.LinkOf(deeptest.Levels): 1}))
+	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[any]int{deeptest.LinkOf(deeptest.Levels()): 1}))
 	require.NoError(t, err)
 	for key := range m.Keys() {
 		require.True(t, m.Has(key))

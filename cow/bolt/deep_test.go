@@ -32,12 +32,12 @@ func TestDeepValues(t *testing.T) {
 	if !deeptest.Apart(t) {
 		return
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		_, err := bolt.CBOR[any]().Append(nil, v)
 		require.ErrorIs(t, err, cow.ErrTooDeep)
 	}
-	link := deeptest.LinkOf(deeptest.Levels)
+	link := deeptest.LinkOf(deeptest.Levels())
 	_, err := bolt.CBOR[map[*deeptest.Link]int]().Append(nil, map[*deeptest.Link]int{link: 1})
 	require.ErrorIs(t, err, cow.ErrTooDeep)
 	loop := &deeptest.Link{}

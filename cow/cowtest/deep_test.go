@@ -34,7 +34,7 @@ func TestDeepValues(t *testing.T) {
 	if !deeptest.Apart(t) {
 		return
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		m, err := snapshot.Collect(snapshot.Options[any]{}, maps.All(map[string]any{"ada": v}))
 		require.NoError(t, err)
@@ -44,7 +44,7 @@ func TestDeepValues(t *testing.T) {
 		require.Empty(t, n.texts)
 	}
 
-	link := deeptest.LinkOf(deeptest.Levels)
+	link := deeptest.LinkOf(deeptest.Levels())
 	m, err := snapshot.Collect(snapshot.Options[*deeptest.Link]{Immutable: true}, maps.All(map[any]*deeptest.Link{"ada": link}))
 	require.NoError(t, err)
 	n := &noted{TB: t}

@@ -23,6 +23,7 @@ type recorder struct {
 	testing.TB
 	errors  []string
 	cleanup []func()
+	begin   string // of the path to what was modified
 }
 
 func (r *recorder) Helper()                   {}
@@ -61,6 +62,7 @@ func guarded[V any](o cow.Options[any], v V) (*recorder, *Guarded[string, any], 
 	r := new(recorder)
 	g := Guard(r, s.Load)
 	stored, _ := s.Load().Shared().Get("k")
+	r.begin = fmt.Sprintf(" at .(%T)", v)
 	return r, g, stored.(V)
 }
 
@@ -68,7 +70,7 @@ func TestGuardNamesWhatWasModified(t *testing.T) {
 	caught := func(t *testing.T, r *recorder, check func(), path string) {
 		t.Helper()
 		check()
-		require.Equal(t, []string{message(`"k"`, 1, path)}, r.errors)
+		require.Equal(t, []string{message(`"k"`, 1, r.begin+path)}, r.errors)
 		check()
 		require.Len(t, r.errors, 1, "reported again")
 	}
@@ -78,17 +80,17 @@ func TestGuardNamesWhatWasModified(t *testing.T) {
 		g.Check()
 		require.Empty(t, r.errors)
 		v.Longest()
-		caught(t, r, g.Check, " at .longest")
+		caught(t, r, g.Check, ".longest")
 	})
 	t.Run("group", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, slog.Group("g", "a", 1, "b", 2))
 		v.Value.Group()[1].Key = "modified"
-		caught(t, r, g.Check, " at .Value.Group()[1].Key")
+		caught(t, r, g.Check, ".Value.Group()[1].Key")
 	})
 	t.Run("map", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, map[string]any{"a": 1, "b": map[string]any{"c": 1.5}})
 		v["b"].(map[string]any)["c"] = 2.5
-		caught(t, r, g.Check, ` at ["b"].(map[string]interface {})["c"]`)
+		caught(t, r, g.Check, `["b"].(map[string]interface {})["c"]`)
 	})
 	t.Run("map, a new key", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, map[int]string{1: "a"})
@@ -98,64 +100,65 @@ func TestGuardNamesWhatWasModified(t *testing.T) {
 	t.Run("slice element", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, []string{"a", "b"})
 		v[1] = "x"
-		caught(t, r, g.Check, ` at [1]`)
+		caught(t, r, g.Check, `[1]`)
 	})
 	t.Run("long slice of numbers", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, map[string][]byte{"data": make([]byte, 1000)})
 		v["data"][999]++
-		caught(t, r, g.Check, ` at ["data"]`)
+		caught(t, r, g.Check, `["data"]`)
 	})
 	t.Run("far element of a long slice", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, make([]string, 1000))
 		v[999] = "x"
+		r.begin = "" // it is too far to be told from the others
 		caught(t, r, g.Check, "")
 	})
 	t.Run("unexported field behind a pointer", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, record{hidden: &inner{1, []string{"a"}}})
 		v.hidden.n++
-		caught(t, r, g.Check, ` at .hidden.n`)
+		caught(t, r, g.Check, `.hidden.n`)
 	})
 	t.Run("behind an unexported interface", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, &record{any: []any{nil, inner{1, []string{"a"}}}})
 		v.any.([]any)[1].(inner).tags[0] = "x"
-		caught(t, r, g.Check, ` at .any.([]interface {})[1].(cowtest.inner).tags[0]`)
+		caught(t, r, g.Check, `.any.([]interface {})[1].(cowtest.inner).tags[0]`)
 	})
 	t.Run("array", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, new([2][2]int))
 		v[1][0] = 1
-		caught(t, r, g.Check, ` at [1][0]`)
+		caught(t, r, g.Check, `[1][0]`)
 	})
 	t.Run("pointer to an equal value", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, &record{hidden: &inner{n: 1}})
 		v.hidden = &inner{n: 1}
-		caught(t, r, g.Check, ` at .hidden`)
+		caught(t, r, g.Check, `.hidden`)
 	})
 	t.Run("bits of a NaN", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, []float64{math.NaN()})
 		v[0] = math.Float64frombits(math.Float64bits(v[0]) ^ 1)
-		caught(t, r, g.Check, ` at [0]`)
+		caught(t, r, g.Check, `[0]`)
 	})
 	t.Run("channel", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{}, []chan int{make(chan int)})
 		v[0] = make(chan int)
-		caught(t, r, g.Check, ` at [0]`)
+		caught(t, r, g.Check, `[0]`)
 	})
 	t.Run("function", func(t *testing.T) {
 		f := func(n int) func() int { return func() int { return n } }
 		r, g, v := guarded(cow.Options[any]{}, map[string]func() int{"f": f(1)})
 		v["f"] = f(2)
-		caught(t, r, g.Check, ` at ["f"]`)
+		caught(t, r, g.Check, `["f"]`)
 	})
 	t.Run("field of an immutable handle", func(t *testing.T) {
 		r, g, v := guarded(cow.Options[any]{Immutable: true}, &handle{name: "a"})
 		v.name = "b"
-		caught(t, r, g.Check, ` at .name`)
+		caught(t, r, g.Check, `.name`)
 	})
 	t.Run("at the end of the test", func(t *testing.T) {
 		r, _, v := guarded(cow.Options[any]{}, []string{"a"})
 		v[0] = "x"
 		require.Len(t, r.cleanup, 1)
-		caught(t, r, r.cleanup[0], ` at [0]`)
+		caught(t, r, r.cleanup[0], `[0]`)
 	})
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -33,11 +35,32 @@ func load(dir, output string, tests bool) (*loaded, error) {
 	if err != nil {
 		return nil, err
 	}
+	empty := []byte("package " + name + "\n")
 	cfg := &packages.Config{
-		Mode:    packages.LoadSyntax,
-		Dir:     dir,
-		Tests:   tests,
-		Overlay: map[string][]byte{output: []byte("package " + name + "\n")},
+		Mode:  packages.LoadSyntax,
+		Dir:   dir,
+		Tests: tests,
+		ParseFile: func(fset *token.FileSet, path string, text []byte) (*ast.File, error) {
+			if path == output {
+				text = empty
+			}
+			return parser.ParseFile(fset, path, text, parser.AllErrors|parser.ParseComments)
+		},
+	}
+	if _, err := os.Stat(output); err == nil {
+		// The go command is told by a flag. With packages.Config.Overlay all that the
+		// package imports would be loaded from source.
+		temp, err := os.MkdirTemp("", "cowview-")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(temp)
+		instead, list := filepath.Join(temp, "empty.go"), filepath.Join(temp, "overlay.json")
+		text, err := json.Marshal(map[string]any{"Replace": map[string]string{output: instead}})
+		if err := cmp.Or(err, os.WriteFile(instead, empty, 0o600), os.WriteFile(list, text, 0o600)); err != nil {
+			return nil, err
+		}
+		cfg.BuildFlags = []string{"-overlay=" + list}
 	}
 	pkgs, err := packages.Load(cfg, ".")
 	if err != nil {

@@ -74,7 +74,7 @@ func TestDeepValues(t *testing.T) {
 		return
 	}
 	debug.SetMaxStack(16 << 20) // for ten thousand pointers
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		for _, freeze := range []func(any) (Value, error){Freeze, FreezeHandles} {
 			for _, in := range []any{v, []any{1, v}, map[string]any{"k": v}, hides{1, v}} {
@@ -100,7 +100,7 @@ func TestDeepValues(t *testing.T) {
 			walk(t, got)
 		}
 	}
-	_, err := Freeze(shows(deeptest.Levels))
+	_, err := Freeze(shows(deeptest.Levels()))
 	require.ErrorIs(t, err, ErrUnsupported, "encoding/json does not read it")
 	_, err = Freeze(shows(maxDepth + 1))
 	require.ErrorIs(t, err, ErrTooDeep)
@@ -117,7 +117,7 @@ func TestDeepValues(t *testing.T) {
 	require.NoError(t, EachMember(text, func(string, []byte) error { return nil }))
 	require.Error(t, json.Unmarshal(text[1:], new(any)))
 	for _, code := range [][]byte{{codeList, 1}, {codeMap, 1, 0}} {
-		_, _, err = Decode(append(bytes.Repeat(code, deeptest.Levels), codeNull))
+		_, _, err = Decode(append(bytes.Repeat(code, deeptest.Levels()), codeNull))
 		require.ErrorIs(t, err, ErrTooDeep)
 	}
 }

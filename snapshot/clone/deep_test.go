@@ -60,7 +60,7 @@ func TestDeepValues(t *testing.T) {
 		return
 	}
 	ofAny, whole := clone.Of[any](), clone.OfWhole[any]()
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		n := length(v)
 		require.Equal(t, n, length(ofAny(v)))
@@ -84,13 +84,13 @@ func TestDeepValues(t *testing.T) {
 		require.Positive(t, clone.Size(reflect.ValueOf(&v).Elem(), false))
 		require.False(t, clone.IsConstant(reflect.ValueOf(v)))
 	}
-	link, lists := deeptest.LinkOf(deeptest.Levels), deeptest.ListsOf(deeptest.Levels)
+	link, lists := deeptest.LinkOf(deeptest.Levels()), deeptest.ListsOf(deeptest.Levels())
 	require.Equal(t, length(link), length(clone.Of[*deeptest.Link]()(link)))
 	require.Equal(t, length(lists), length(clone.Of[deeptest.Lists]()(lists)))
 
 	deeptest.Doing("errors")
 	err := errors.New("x")
-	for range deeptest.Levels {
+	for range deeptest.Levels() {
 		err = fmt.Errorf("%.10w", err) // with a text that does not grow
 	}
 	clone.IsConstant(reflect.ValueOf(err))
@@ -98,7 +98,7 @@ func TestDeepValues(t *testing.T) {
 
 	deeptest.Doing("a lock")
 	v := any(locked{name: "x"})
-	for range deeptest.Levels {
+	for range deeptest.Levels() {
 		v = []any{v}
 	}
 	defer func() {

@@ -32,10 +32,10 @@ func TestDeepValues(t *testing.T) {
 		return
 	}
 	others := map[string]any{}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		others[name] = v
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		other := others[name]
 		_, err := snapshottest.Compare(reflect.ValueOf(&v), reflect.ValueOf(&other))
@@ -54,7 +54,7 @@ func TestDeepValues(t *testing.T) {
 		require.Nil(t, v)
 	}
 	key := any(0)
-	for range deeptest.Levels {
+	for range deeptest.Levels() {
 		key = [1]any{key}
 	}
 	_, err := snapshottest.Place{

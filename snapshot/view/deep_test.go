@@ -82,17 +82,17 @@ func TestDeepValues(t *testing.T) {
 		return
 	}
 	others := map[string]any{}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		others[name] = v
 	}
-	for name, v := range deeptest.Values(deeptest.Levels) {
+	for name, v := range deeptest.Values(deeptest.Levels()) {
 		deeptest.Doing("%s", name)
 		deepCalls(t, v, others[name])
 	}
 	deeptest.Doing("by type")
-	link, lists := deeptest.LinkOf(deeptest.Levels), deeptest.ListsOf(deeptest.Levels)
-	deepCalls(t, lists, deeptest.ListsOf(deeptest.Levels))
-	deepCalls(t, *link, *deeptest.LinkOf(deeptest.Levels))
+	link, lists := deeptest.LinkOf(deeptest.Levels()), deeptest.ListsOf(deeptest.Levels())
+	deepCalls(t, lists, deeptest.ListsOf(deeptest.Levels()))
+	deepCalls(t, *link, *deeptest.LinkOf(deeptest.Levels()))
 	w := view.Of[linkView](view.To(link))
 	_, err := view.JSONOf(w.ref)
 	require.ErrorIs(t, err, depth.ErrTooDeep)
@@ -100,7 +100,7 @@ func TestDeepValues(t *testing.T) {
 	require.False(t, view.Contains(view.SliceOf([]any{link}), any(link.Next)))
 	for _, same := range []bool{true, false} {
 		var a, b any
-		for i := range deeptest.Levels {
+		for i := range deeptest.Levels() {
 			a, b = [2]any{i, a}, [2]any{i, b}
 			if i == 0 && !same {
 				a = [2]any{i, "another"}
@@ -112,7 +112,7 @@ func TestDeepValues(t *testing.T) {
 	}
 	require.Contains(t, view.PointerOf(&[]any{1, link}).String(), "[1 0x", "fmt does not follow it")
 	var group slog.Value
-	for range deeptest.Levels {
+	for range deeptest.Levels() {
 		group = slog.GroupValue(slog.Attr{Key: "g", Value: group})
 	}
 	require.Equal(t, "{A: {…}}", view.StringOf(view.To(&struct{ A slog.Value }{group})))

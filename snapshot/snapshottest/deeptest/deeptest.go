@@ -37,13 +37,19 @@ type boxed struct {
 	V any
 }
 
-// Levels is how many levels a value has in a test of what deep values do: too many for a
-// function that calls itself for each, be it with less than 100 bytes, on the stack that
-// Apart leaves it. On the stack of 1 GB that goroutines have otherwise, millions are.
-const Levels = 30_000
+// Levels returns how many levels a value has in a test of what deep values do: more than may
+// be, and too many for a function that calls itself for each, be it with 70 bytes, in short
+// mode 140, on the stack that Apart leaves it. On the stack of 1 GB that goroutines have
+// otherwise, millions are.
+func Levels() int {
+	if testing.Short() {
+		return 15_000
+	}
+	return 60_000
+}
 
 // Values returns, by the names of the forms, values of so many levels. In short mode there
-// are four forms.
+// are three forms.
 func Values(levels int) iter.Seq2[string, any] {
 	nest := func(v any, level func(v any) any) func() any {
 		return func() any {
@@ -68,7 +74,7 @@ func Values(levels int) iter.Seq2[string, any] {
 			"lists of a type":   func() any { return ListsOf(levels) },
 			"a list, in a list": func() any { return []any{1, map[string]any{"a": LinkOf(levels)}, "x"} },
 		}
-		short := []string{"a linked list", "a list of any", "a map of any", "a struct of any"}
+		short := []string{"a linked list", "a list of any", "a map of any"}
 		for _, name := range slices.Sorted(maps.Keys(forms)) {
 			if testing.Short() && !slices.Contains(short, name) {
 				continue
@@ -105,7 +111,10 @@ func Apart(t *testing.T) bool {
 	t.Helper()
 	const apart = "COWSTORE_TEST_APART"
 	if os.Getenv(apart) == t.Name() {
-		debug.SetMaxStack(2 << 20)
+		debug.SetMaxStack(4 << 20)
+		if testing.Short() {
+			debug.SetMaxStack(2 << 20)
+		}
 		return true
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -25,7 +25,7 @@ type generated[T, W any] interface {
 
 func deepView[W generated[T, W], T interface{ Clone() T }](t *testing.T, of func(n int, v T) T) {
 	var a, b T
-	for i := range deeptest.Levels {
+	for i := range deeptest.Levels() {
 		a, b = of(i, a), of(i, b)
 	}
 	deeptest.Doing("%T", a)
@@ -66,7 +66,7 @@ func TestDeepValues(t *testing.T) {
 	deepView[HolderView](t, func(n int, v Holder) Holder { return Holder{Dirs: Dirs{"a": v.Dirs}} })
 
 	var h Holder
-	for range deeptest.Levels {
+	for range deeptest.Levels() {
 		next := h.chain
 		h.chain = &next
 	}
