@@ -47,7 +47,7 @@ func TestWorkloads(t *testing.T) {
 	kinds := append(stores.Kinds(), stores.More()...)
 	if testing.Short() {
 		var err error
-		kinds, err = chooseStores("cowstore,rwmutex-copy,syncmap,immutable,memory,memory-text,chromem")
+		kinds, err = chooseStores("cowstore,rwmutex-copy,memory,chromem")
 		require.NoError(t, err)
 	}
 	for _, w := range workloads() {

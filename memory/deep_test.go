@@ -3,6 +3,7 @@ package memory_test
 import (
 	"bytes"
 	"fmt"
+	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ func TestDeepValues(t *testing.T) {
 	if !deeptest.Apart(t) {
 		return
 	}
+	debug.SetMaxStack(8 << 20) // for the thousand levels that are looked at
 	m := memory.New(memory.Options{})
 	s := m.Space("agent")
 	must := func(_ uint64, err error) { require.NoError(t, err) }

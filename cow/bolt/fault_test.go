@@ -83,8 +83,8 @@ func TestAFaultLeavesNoLock(t *testing.T) {
 			before := runtime.NumGoroutine()
 			path := temp(t)
 			s := open(t, path, bolt.Options{})
-			for i := range 100 {
-				require.NoError(t, s.add(fmt.Sprint(i), i, strings.Repeat("x", 500)))
+			for i := range 20 {
+				require.NoError(t, s.add(fmt.Sprint(i), i, strings.Repeat("x", 2500)))
 			}
 			want := s.now()
 			good, err := os.ReadFile(path)
@@ -105,8 +105,8 @@ func TestAFaultLeavesNoLock(t *testing.T) {
 func TestAnOpenThatFailsLeavesNoLock(t *testing.T) {
 	path := temp(t)
 	s := open(t, path, bolt.Options{})
-	for i := range 100 {
-		require.NoError(t, s.add(fmt.Sprint(i), i, strings.Repeat("x", 500)))
+	for i := range 20 {
+		require.NoError(t, s.add(fmt.Sprint(i), i, strings.Repeat("x", 2500)))
 	}
 	require.NoError(t, s.db.Close())
 	good, err := os.ReadFile(path)
@@ -118,7 +118,7 @@ func TestAnOpenThatFailsLeavesNoLock(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, good, 0o600))
 		requireReleased(t, path)
 	}
-	for p := range len(good) / pageSize {
+	for p := 0; p < len(good)/pageSize; p += times(5, 1) {
 		bad := bytes.Clone(good)
 		clear(pageOf(bad, p))
 		require.NoError(t, os.WriteFile(path, bad, 0o600))
