@@ -8,11 +8,11 @@ require (
 	github.com/clipperhouse/uax29/v2 v2.7.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tphakala/simd v1.8.0
-	golang.org/x/sys v0.45.0
-	golang.org/x/text v0.37.0
+	golang.org/x/sys v0.49.0
+	golang.org/x/text v0.43.0
 )
 
 require (
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/exp v0.0.0-20230817173708-d852ddb80c63 // indirect
+	golang.org/x/exp v0.0.0-20250620022241-b7579e27df2b // indirect
 )

@@ -39,7 +39,6 @@ func TestCorpusIsSensible(t *testing.T) {
 		key := r.Key()
 		require.Nil(t, keys[key], "%s twice", key)
 		keys[key] = r
-		keys[key] = r
 		kinds[r.Kind]++
 		if testing.Short() && i%10 > 0 {
 			continue
