@@ -306,6 +306,9 @@ func (c *lru) get(k int) (hit bool) {
 
 // The hit rate is near that of exact LRU.
 func TestHitRateIsAboutThatOfLRU(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is about many entries")
+	}
 	const size, universe = 256, 2000
 	gets := max(6000, quicker(20_000))
 	for _, space := range []bool{false, true} {

@@ -170,6 +170,9 @@ func TestTwoRevisions(t *testing.T) {
 }
 
 func TestNothingToCompare(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds benchmarks")
+	}
 	newRepository(t)
 	for args, want := range map[string]string{
 		"-base nowhere":                        "-base nowhere: git knows no such revision",
@@ -217,6 +220,9 @@ func TestFailures(t *testing.T) {
 }
 
 func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds benchmarks")
+	}
 	for _, at := range []struct {
 		text string
 		runs int // that are compared, of each side
@@ -240,6 +246,9 @@ func TestInterrupt(t *testing.T) {
 
 // A benchmark that runs is stopped, and not compared.
 func TestInterruptBenchmark(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds benchmarks")
+	}
 	newRepository(t)
 	t.Setenv("TINY_HANGS", "2")
 	ctx, cancel := context.WithCancel(t.Context())
