@@ -2,15 +2,28 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
+
+// TestMain has the go command use what was built for the tests, with the race detector or
+// without.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if info, _ := debug.ReadBuildInfo(); info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -race")
+	}
+	os.Exit(m.Run())
+}
 
 // folder returns a new package of this module with the file types.go.
 func folder(t *testing.T, types string) string {

@@ -14,6 +14,8 @@ import (
 
 // Namespaces that have no clients any more make room for others.
 func TestNamespacesMakeRoom(t *testing.T) {
+	defer func(n int) { maxNamespaces = n }(maxNamespaces)
+	maxNamespaces = 20
 	synctest.Test(t, func(t *testing.T) {
 		s, err := Open("", Options{})
 		require.NoError(t, err)

@@ -125,10 +125,12 @@ func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
 	return server.Run(ctx, t)
 }
 
+// maxNamespaces is how many namespaces clients use at once. Tests have it smaller.
+var maxNamespaces = 1000
+
 const (
-	maxNamespaces = 1000        // that clients use at once
-	unusedFor     = time.Minute // after which one without a client makes room for another
-	instructions  = "This is your memory: it outlives the conversation. Recall before you answer what you may have been told before. " +
+	unusedFor    = time.Minute // after which one without a client makes room for another
+	instructions = "This is your memory: it outlives the conversation. Recall before you answer what you may have been told before. " +
 		"Store facts about named things with create_entities, add_observations and create_relations, and anything else with remember. " +
 		"Every write has a revision and can be undone."
 )

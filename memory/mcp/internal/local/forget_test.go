@@ -176,6 +176,9 @@ func TestReceiptsAreBounded(t *testing.T) {
 		{4096 + 10, 1, 1, 11},
 		{14, 13, 250 << 10, 6},
 	} {
+		if testing.Short() && c.requests > 100 {
+			continue
+		}
 		s := inMemory(t)
 		create := func(i int) string {
 			observations := make([]string, c.observations)
