@@ -3,6 +3,7 @@ package memory_test
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -18,11 +19,36 @@ import (
 // Whatever takes a value freezes it, and so refuses one of more than a thousand levels,
 // with space and key.
 func TestDeepValues(t *testing.T) {
+	deeptest.RequireAll(t, strings.Fields(`As Change.Format Change.LogValue Change.String Editor.Insert Editor.Modify Editor.Put
+		Editor.PutItem Editor.PutVector Editor.SetIf Editor.Upsert Entry.Format Entry.LogValue Entry.String Equal Field.Eq Field.Gt
+		Field.Gte Field.In Field.Lt Field.Lte Field.Ne Filter.Err Freeze FreezeHandles Hit.Format Hit.LogValue Hit.String
+		Item.Format Item.LogValue Item.String Memory.Backup Memory.Import Memory.Restore Not Snapshot.Export Snapshot.Format
+		Snapshot.LogValue Snapshot.MarshalJSON Snapshot.String Space.Entry Space.Insert Space.Modify Space.Put Space.PutItem
+		Space.PutVector Space.Search Space.SearchText Space.SetIf Space.Upsert Typed.Put Typed.Update`), map[string]string{
+		"it has to do with whole memories, spaces or versions": `Batch.Space Batch.Version Editor.Clear Editor.ClearAll Editor.Configure
+			Memory.AsOf Memory.At Memory.Batch Memory.BatchIn Memory.Changes Memory.Cursor Memory.DB Memory.Fork Memory.History
+			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Pin Memory.Pins Memory.Resume Memory.Retain Memory.Rows Memory.Space
+			Memory.Stats Memory.Sweep Memory.SweepEvery Memory.Undo Memory.Unpin Memory.Versions Memory.Wait New On Snapshot.Len
+			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure Space.History
+			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
+			SpaceSnapshot.Path`,
+		"it gives out what is there, or removes it": `Editor.Delete Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get
+			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Erase Space.Get Space.List
+			Space.SearchBoth Space.Take Space.Vector SpaceSnapshot.Entry SpaceSnapshot.Get SpaceSnapshot.List SpaceSnapshot.Search
+			SpaceSnapshot.SearchBoth SpaceSnapshot.SearchText SpaceSnapshot.Vector Typed.All Typed.Get Typed.Search
+			Typed.SearchBoth Typed.SearchText`,
+		"it encodes and decodes what is frozen, or vectors": `Float32s entryCodec.Append entryCodec.Decode entryCodec.Schema
+			jsonCodec.Append jsonCodec.Decode`,
+		"it is of texts, kinds or errors": `And ChangeKind.String Conflict.Format Conflict.LogValue Conflict.String Field.Exists
+			Field.String KeyError.Error KeyError.Unwrap MergeError.Error MergeError.Unwrap Meta Or Val nameText.MarshalText
+			nameText.UnmarshalText`,
+	})
 	if !deeptest.Apart(t) {
 		return
 	}
 	debug.SetMaxStack(8 << 20) // for the thousand levels that are looked at
 	m := memory.New(memory.Options{})
+	m.Retain(cow.Retention{Versions: 10})
 	s := m.Space("agent")
 	must := func(_ uint64, err error) { require.NoError(t, err) }
 	for name, v := range deeptest.Values(deeptest.Levels()) {
@@ -52,6 +78,19 @@ func TestDeepValues(t *testing.T) {
 		verb(memory.Of[any](s).Update("k", func(at *any, _ bool) error { *at = v; return nil }))
 		must(s.Put("k", 1))
 		verb(s.Modify("k", func(memory.Value) (any, error) { return v, nil }))
+		batch := func(verb func(e *memory.Editor) error) {
+			err := m.Batch(func(b *memory.Batch) error { return verb(b.Space("agent")) })
+			refused(err)
+			require.ErrorContains(t, err, `key "k"`)
+		}
+		batch(func(e *memory.Editor) error { return e.Put("k", v) })
+		batch(func(e *memory.Editor) error { e.Delete("k"); return e.Insert("k", v) })
+		batch(func(e *memory.Editor) error { e.Delete("k"); return e.SetIf("k", 0, v) })
+		batch(func(e *memory.Editor) error { return e.Modify("k", func(memory.Value) (any, error) { return v, nil }) })
+		batch(func(e *memory.Editor) error { return e.Upsert("k", func(memory.Value) (any, error) { return v, nil }) })
+		batch(func(e *memory.Editor) error { return e.PutItem("k", memory.Item{Value: v}) })
+		batch(func(e *memory.Editor) error { return e.PutVector("k", []float32{1}, map[string]any{"a": v}) })
+		require.Less(t, len(fmt.Sprint(memory.Item{Value: v})), 5000)
 		_, err = memory.Freeze(v)
 		refused(err)
 		_, err = memory.FreezeHandles([]any{v})
@@ -90,7 +129,17 @@ func TestDeepValues(t *testing.T) {
 	require.NoError(t, err)
 	entry, ok := s.Entry("k")
 	require.True(t, ok)
-	for _, x := range []any{now, entry, found, m, entry.Value} {
+	require.NotEmpty(t, found)
+	shown := []any{now, entry, found[0], found, m, entry.Value, memory.Item{Value: v}}
+	for c, err := range m.History(now.Version() - 1) {
+		require.NoError(t, err)
+		shown = append(shown, c)
+	}
+	require.Greater(t, len(shown), 7)
+	for _, x := range shown {
+		var line bytes.Buffer
+		slog.New(slog.NewTextHandler(&line, nil)).Info("x", "v", x)
+		require.Less(t, line.Len(), 10_000)
 		for _, verb := range []string{"%v", "%+v", "%s", "%d"} {
 			require.Less(t, len(fmt.Sprintf(verb, x)), 5000)
 		}
@@ -99,7 +148,12 @@ func TestDeepValues(t *testing.T) {
 	require.NoError(t, now.Export(&b))
 	_, err = m.Import(&b)
 	require.NoError(t, err)
+	require.True(t, memory.Equal(entry.Value, entry.Value))
+	_, err = now.MarshalJSON()
+	require.NoError(t, err)
 	require.NoError(t, m.Backup(&b))
+	_, err = memory.New(memory.Options{}).Restore(&b)
+	require.NoError(t, err)
 	_, err = memory.As[any](entry.Value)
 	require.NoError(t, err)
 }
