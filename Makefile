@@ -15,7 +15,7 @@ LINT = $(CURDIR)/.ci/lint/lint
 TEST = GOGC=200 $(GO) test -vet=off -race -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
-.PHONY: run durable replicas test test-of-the-rest test-of-what-waits check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bench-full bars compare mutants cover release-check
+.PHONY: run durable replicas test test-of-the-rest test-of-what-waits check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bench-full bars compare mutants cover pin pins installable release
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -41,7 +41,7 @@ test-of-what-waits:
 	for m in cow/etcd/chaos cow/bolt cow/etcd; do (cd $$m && $(TEST) ./...) || exit 1; done
 
 # What else has to hold before a change is proposed.
-check: format lint other 386 arm64
+check: format pins lint other 386 arm64
 
 format:
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
@@ -72,7 +72,7 @@ arm64:
 	GOARCH=arm64 $(GO) vet ./$(KERNEL)
 
 # What takes hours: before a release. The parts go by themselves too.
-full: check kernels test long race 386-all systems crash chaos mutants
+full: check kernels installable test long race 386-all systems crash chaos mutants
 
 # The long forms of all tests.
 long:
@@ -125,6 +125,22 @@ mutants:
 cover:
 	$(GO) test -cover ./snapshot ./cow
 
-# What has to change before all modules can be released at VERSION, or the tags to push.
-release-check:
-	@$(GO) run bench/release/main.go $(VERSION)
+# The nested modules require each other, and the root, as they are in HEAD: the last commit
+# of a change in which one needs what another has just got.
+pin:
+	.ci/pin
+
+# Each of those versions is in the history.
+pins:
+	.ci/pins
+
+# What the READMEs tell strangers to install can be installed, from HEAD.
+installable: pins
+	.ci/installable
+
+# The commands that release all modules at VERSION. The modules require each other at that
+# version, so it is a commit of its own, and all tags lie on it.
+release:
+	@echo ".ci/pin $(VERSION) && git commit -am 'all modules: $(VERSION)'"
+	@for m in $(MODULES); do echo "git tag $${m#.}$$([ $$m = . ] || echo /)$(VERSION)"; done
+	@echo "git push origin HEAD --tags"

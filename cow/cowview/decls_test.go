@@ -68,8 +68,8 @@ func module(t *testing.T, dir string) {
 	require.NoError(t, err)
 	own, _, _ := strings.Cut(string(mod), "\ntool ")
 	own = strings.Replace(own, "module github.com/cowstore/cowstore/cow/cowview", "module "+declModule, 1)
-	own = strings.Replace(own, "=> ../..", "=> "+filepath.Join(here, "..", ".."), 1)
 	own += "\nrequire github.com/cowstore/cowstore/cow/cowview v0.0.0-00010101000000-000000000000\n" +
+		"\nreplace github.com/cowstore/cowstore => " + filepath.Join(here, "..", "..") + "\n" +
 		"\nreplace github.com/cowstore/cowstore/cow/cowview => " + here + "\n"
 	putFile(t, filepath.Join(dir, "go.mod"), own)
 	putFile(t, filepath.Join(dir, "go.sum"), string(sum))

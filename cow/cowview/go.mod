@@ -3,7 +3,7 @@ module github.com/cowstore/cowstore/cow/cowview
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-00010101000000-000000000000
+	github.com/cowstore/cowstore v0.0.0-20261125022344-14a7d3457db9
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/tools v0.51.0
 )
@@ -13,7 +13,5 @@ require (
 	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 )
-
-replace github.com/cowstore/cowstore => ../..
 
 tool github.com/cowstore/cowstore/cow/cowview

@@ -3,8 +3,8 @@ module github.com/cowstore/cowstore/memory/mcp
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-00010101000000-000000000000
-	github.com/cowstore/cowstore/cow/bolt v0.0.0-00010101000000-000000000000
+	github.com/cowstore/cowstore v0.0.0-20261125022344-14a7d3457db9
+	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261125022344-14a7d3457db9
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
@@ -28,9 +28,4 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
-)
-
-replace (
-	github.com/cowstore/cowstore => ../..
-	github.com/cowstore/cowstore/cow/bolt => ../../cow/bolt
 )

@@ -4,8 +4,8 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/cowstore/cowstore v0.0.0-00010101000000-000000000000
-	github.com/cowstore/cowstore/cow/etcd v0.0.0-00010101000000-000000000000
+	github.com/cowstore/cowstore v0.0.0-20261125022344-14a7d3457db9
+	github.com/cowstore/cowstore/cow/etcd v0.0.0-20261125022344-14a7d3457db9
 	github.com/stretchr/testify v1.12.1
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/pkg/v3 v3.7.3
@@ -74,9 +74,4 @@ require (
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
 	k8s.io/utils v0.0.0-20260108192941-914a6e750570 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
-)
-
-replace (
-	github.com/cowstore/cowstore => ../../..
-	github.com/cowstore/cowstore/cow/etcd => ..
 )
