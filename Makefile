@@ -116,7 +116,7 @@ bars:
 
 # The benchmarks of the working tree against those of another revision.
 compare:
-	cd bench && $(GO) run ./revisions -base $(BASE)
+	BASE='$(BASE)' PKG='$(PKG)' BENCH='$(BENCH)' COUNT='$(COUNT)' BENCHTIME='$(BENCHTIME)' bench/compare.sh
 
 # Puts known bugs back, one at a time, and demands that a test fails.
 mutants:

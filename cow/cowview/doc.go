@@ -8,7 +8,7 @@
 //
 // Add the command to your module, and a line to a file of your package:
 //
-//	go get -tool github.com/cowstore/cowstore/cow/cowview
+//	go get -tool github.com/cowstore/cowstore/cow/cowview@main    (@latest, once a version is tagged)
 //
 //	//go:generate go tool cowview -type Profile,Team
 //
