@@ -8,7 +8,8 @@ set -eu
 cd "$(git rev-parse --show-toplevel)"
 : "${BASE:?is missing: make compare BASE=main}"
 temp=$(mktemp -d)
-trap 'git worktree remove --force "$temp/base" 2>/dev/null || true; rm -rf "$temp"' EXIT
+root=$PWD
+trap 'git -C "$root" worktree remove --force "$temp/base" 2>/dev/null || true; rm -rf "$temp"' EXIT
 trap 'exit 130' INT TERM
 git worktree add --quiet --detach "$temp/base" "$BASE"
 ln -s "$PWD" "$temp/head"
@@ -28,5 +29,5 @@ for round in $(seq "${COUNT:-10}"); do
 		done
 	done
 done
-cd "$temp"
+cd "$temp" # where no go.work is
 go run golang.org/x/perf/cmd/benchstat@v0.0.0-20260908200009-22c9c6c9d4da base=base.txt head=head.txt
