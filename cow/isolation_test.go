@@ -72,10 +72,10 @@ func (v isolated) modify() {
 
 // What values give out does not lead into a snapshot, whoever has it.
 func TestWhatValuesGiveOutIsIsolated(t *testing.T) {
-	s := cow.New[string](cow.Options[isolated]{})
+	s := cow.New[string](cow.Options[*isolated]{})
 	in := newIsolated()
 	want := in.String()
-	_, err := s.Set("k", in)
+	_, err := s.Set("k", &in)
 	require.NoError(t, err)
 	old := s.Load()
 	is := func() {
@@ -92,10 +92,10 @@ func TestWhatValuesGiveOutIsIsolated(t *testing.T) {
 		v.modify()
 	}
 	is()
-	_, err = s.Modify("k", func(v *isolated) error { v.modify(); return io.ErrUnexpectedEOF })
+	_, err = s.Modify("k", func(v **isolated) error { (*v).modify(); return io.ErrUnexpectedEOF })
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	is()
-	_, err = s.Modify("k", func(v *isolated) error { v.modify(); return nil })
+	_, err = s.Modify("k", func(v **isolated) error { (*v).modify(); return nil })
 	require.NoError(t, err)
 	is()
 	now, _ := s.Get("k")

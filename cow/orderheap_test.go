@@ -14,7 +14,7 @@ import (
 func TestAnOrderLetsGoOfWhatWasReplaced(t *testing.T) {
 	const n, large = 50, 100_000
 	db := new(cow.DB)
-	table := cow.NewTable[string](db, "t", cow.Options[[]byte]{Immutable: true})
+	table := cow.NewTable[string](db, "t", cow.Options[[]int]{Immutable: true})
 	cow.NewOrder(table, "order")
 	heap := func() uint64 {
 		var m runtime.MemStats
@@ -25,7 +25,7 @@ func TestAnOrderLetsGoOfWhatWasReplaced(t *testing.T) {
 	}
 	fill := func() uint64 {
 		for i := range n {
-			_, err := table.Set(fmt.Sprint(i), make([]byte, large))
+			_, err := table.Set(fmt.Sprint(i), make([]int, large/8))
 			require.NoError(t, err)
 		}
 		return heap()
