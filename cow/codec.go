@@ -20,7 +20,8 @@ import (
 // must return another text when they are read otherwise. A Codec without it is described
 // by the name of its type, and by the exported fields of V.
 type Codec[V any] interface {
-	// Append appends v to b.
+	// Append appends v to b. What it appends is decoded once, before it is stored, and an
+	// error of that is one of the update.
 	Append(b []byte, v V) ([]byte, error)
 
 	// Decode returns the value of what Append has appended. It must not keep b.
@@ -50,6 +51,12 @@ func (d *tableDef[K, V]) rowError(key any, err error) error {
 
 func (d *tableDef[K, V]) encodeRow(table int, row Row[K, V], revision uint64) (door.Row, error) {
 	value, err := d.codec.Append(nil, row.Value())
+	if err == nil {
+		// What is acknowledged can be read again, whatever the codec does not know of a value.
+		if _, derr := d.codec.Decode(value); derr != nil {
+			err = fmt.Errorf("the codec does not decode what it has encoded: %w", derr)
+		}
+	}
 	if err != nil {
 		return door.Row{}, d.rowError(row.Key(), err)
 	}

@@ -174,7 +174,7 @@ func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Commit.Format Commit.LogValue Commit.MarshalJSON Commit.String DB.Fork DB.Format DB.LogValue
 		DB.MarshalJSON DB.Merge DB.String DB.Update Index.During Index.Format Index.In Index.String IndexError.Error
 		MergeConflict.Format MergeConflict.String MergeError.Error New NewIndex NewIndexFunc NewTable NewViews Range.All
-		IndexError.Format MergeError.Format Range.Format Range.String Snapshot.Format Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
+		IndexError.Format IndexError.MarshalJSON MergeError.Format Range.Format Range.String Snapshot.Format Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
 		Store.Format Store.Get Store.Insert Store.MarshalJSON Store.Merge Store.Modify Store.OnKeys Store.Replace Store.Rows
 		Store.Set Store.SetIf Store.String Store.Sync Store.Take Store.Update Store.Upsert Store.Values Store.Watch
 		Table.During Table.Edit Table.Format Table.MarshalJSON Table.Of Table.Resolve Table.Set Table.String Tx.Format
@@ -232,6 +232,11 @@ func TestDeepKeysOfStores(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Set(key, 1)
 	require.ErrorIs(t, err, cow.ErrTooDeep)
+	for _, err := range []error{err, &cow.IndexError{Index: "x", Key: key}} {
+		text, jerr := json.Marshal(struct{ E error }{err})
+		require.NoError(t, jerr)
+		require.Less(t, len(text), 600)
+	}
 	rows := maps.All(map[any]int{2: 1})
 	require.NoError(t, s.Sync(rows, func(a, b int) bool { return a == b }))
 	bad := func(yield func(any, int) bool) { _ = yield(key, 1) && yield(3, 1) }

@@ -2,6 +2,7 @@ package cow
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -83,6 +84,9 @@ func (e *IndexError) Error() string {
 
 // Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
 func (e *IndexError) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
+
+// MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
+func (e *IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
 
 func (e *IndexError) Unwrap() error { return ErrExists }
 

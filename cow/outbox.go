@@ -294,6 +294,8 @@ func (l *line[P]) close(o *outbox[P]) error {
 	}
 	if o.failed == nil {
 		o.failed = fmt.Errorf("cow: %w", ErrClosed)
+	} else if first {
+		o.failed = fmt.Errorf("cow: %w: %w", ErrClosed, o.failed)
 	}
 	ended := o.ended
 	l.mu.Unlock()

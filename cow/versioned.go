@@ -1,6 +1,8 @@
 package cow
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +55,26 @@ func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 	if err == nil {
 		err = depth.CheckText(text)
 	}
+	if err == nil && bytes.Contains(text, replaced) {
+		err = keepsText[V](text)
+	}
 	return append(b, text...), err
+}
+
+// replaced is what encoding/json writes for a byte that is not UTF-8. A method of the value may
+// have written it too.
+var replaced = []byte(`\ufffd`)
+
+// keepsText returns an error if a value of the text, encoded again, is another.
+func keepsText[V any](text []byte) error {
+	var v V
+	if err := json.Unmarshal(text, &v); err != nil {
+		return err
+	}
+	if again, err := json.Marshal(v); err != nil || !bytes.Equal(text, again) {
+		return cmp.Or(err, fmt.Errorf("cow: JSON of %T: a string is not valid UTF-8, and JSON would replace what is not", v))
+	}
+	return nil
 }
 
 // Decode decodes a value of this version, or by Other one of another, up to Newest.

@@ -1,6 +1,7 @@
 package cow_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strconv"
 	"testing"
@@ -64,4 +65,25 @@ func TestVersionedOfTwoPrograms(t *testing.T) {
 	require.Error(t, err)
 	_, err = first.Decode(nil)
 	require.Error(t, err)
+}
+
+// JSON has no bytes that are not UTF-8: what would come back as another text is refused.
+func TestVersionedKeepsTexts(t *testing.T) {
+	for _, v := range []any{"a\xff", map[string]any{"a": []any{"\xc3\x28"}}, map[string]int{"\xff": 1, "\xfe": 2}} {
+		_, err := cow.Versioned[any]{}.Append(nil, v)
+		require.ErrorContains(t, err, "is not valid UTF-8")
+	}
+	for _, v := range []any{"\ufffd", `\ufffd`, map[string]any{`\ufffd`: "\\\ufffd"}, "\u2028<>&"} {
+		b, err := cow.Versioned[any]{}.Append(nil, v)
+		require.NoError(t, err)
+		back, err := cow.Versioned[any]{}.Decode(b)
+		require.NoError(t, err)
+		require.Equal(t, v, back)
+	}
+	raw := json.RawMessage(`"\ufffd"`) // as it was written
+	b, err := cow.Versioned[json.RawMessage]{}.Append(nil, raw)
+	require.NoError(t, err)
+	back, err := cow.Versioned[json.RawMessage]{}.Decode(b)
+	require.NoError(t, err)
+	require.Equal(t, raw, back)
 }

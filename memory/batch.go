@@ -19,6 +19,7 @@ type Batch struct {
 	cleared clearings      // so far
 	dims    map[string]int // of vectors that were put and are not settled yet, by space
 
+	err     error // what Configure has to say
 	ended   bool
 	wrote   bool             // a verb changed something
 	limited map[string]bool  // keys of what may have too much, see limitsOf
@@ -84,6 +85,9 @@ func (m *Memory) begin(tx *cow.Tx) *Batch {
 // end does what ends every Batch: it removes a few of what has expired or was cleared,
 // and what is too much.
 func (b *Batch) end() error {
+	if b.err != nil {
+		return b.err
+	}
 	b.purge(purgeAtOnce)
 	b.swept = b.sweep(sweepAtOnce)
 	if err := b.settler.settle(); err != nil {

@@ -355,6 +355,13 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
+
+	// But nothing goes because an error was not looked at.
+	was, err := m.At(0)
+	require.ErrorIs(t, err, memory.ErrCompacted)
+	require.PanicsWithValue(t, "memory: Merge with the zero Snapshot, which is empty: look at the error that came with it",
+		func() { _, _ = m.Merge(m.Load(), was, nil) })
+	require.Equal(t, 1, m.Load().Len())
 }
 
 // Paths are never joined.

@@ -101,6 +101,10 @@ func TestAPathOfManyElementsIsRefused(t *testing.T) {
 	require.ErrorIs(t, errOf(s.PutItem("k", memory.Item{Value: 1})), memory.ErrTooDeep)
 	require.ErrorIs(t, errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrTooDeep)
 	require.ErrorIs(t, errOf(s.Upsert("k", func(memory.Value) (any, error) { return 1, nil })), memory.ErrTooDeep)
+	require.ErrorIs(t, m.Batch(func(b *memory.Batch) error {
+		b.Space(s.Path()...).Configure(memory.SpaceOptions{MaxEntries: 1})
+		return nil
+	}), memory.ErrTooDeep)
 	_, err := m.Import(strings.NewReader(`{"space":[` + strings.Repeat(`"a",`, 128) + `"a"],"key":"k","value":1}`))
 	require.ErrorIs(t, err, memory.ErrMalformed)
 	require.ErrorIs(t, err, memory.ErrTooDeep)

@@ -55,7 +55,12 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // too. Resolve runs within the update and must not write to m; it may be shown entries
 // that have expired and are not swept yet. What spaces are configured to stays. What was
 // cleared, anywhere, and is not removed yet, a Merge removes before, in versions of their own.
+// Merge panics if theirs is the zero Snapshot, which At and AsOf return with an error: it would remove
+// everything.
 func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
+	if theirs.root == nil {
+		panic("memory: Merge with the zero Snapshot, which is empty: look at the error that came with it")
+	}
 	return m.merge(base, theirs, resolve, nil)
 }
 

@@ -48,11 +48,16 @@ func (o SpaceOptions) valid() bool {
 
 // Configure sets how the space behaves, for what is in it too, and replaces all of what
 // it was configured to. What is too much is evicted in steps, by this write and later ones;
-// in the spaces below, for which Each is, by writes there and by Memory.Sweep.
+// in the spaces below, for which Each is, by writes there and by Memory.Sweep. If the path has
+// more than 128 elements the Batch returns ErrTooDeep, and nothing happens.
 func (e *Editor) Configure(o SpaceOptions) {
 	e.b.live()
 	if !o.valid() {
 		panic("memory: Configure with a negative limit: 0 is none, and Never a TTL that is none")
+	}
+	if err := checkDepth(e.space); err != nil {
+		e.b.err = cmp.Or(e.b.err, err)
+		return
 	}
 	options := e.b.m.tables.options.Edit(e.b.tx)
 	if was, ok := options.Get(e.space); ok && o == *was || !ok && o == (SpaceOptions{}) {

@@ -80,14 +80,14 @@ func TestFractionsKeepTheirDigits(t *testing.T) {
 	require.Equal(t, 0.1, back.Index(9).Any())
 	require.Equal(t, 1.2, back.Index(12).Any())
 	require.Equal(t, in[13], back.Index(13).Any())
-	for text, same := range map[json.Number]any{"1e23": 1e23, "0.1": 0.1, "0.10": 0.1, "-0.0": 0, "9007199254740993.0": int64(9007199254740993), "1e3": uint16(1000), "0x1p-2": 0.25, "1e-400": json.Number("0.1e-399"), "0e99999999999999999999": 0} {
+	for text, same := range map[json.Number]any{"1e23": 1e23, "0.1": 0.1, "0.10": 0.1, "-0.0": 0, "9007199254740993.0": int64(9007199254740993), "1e3": uint16(1000), "1e-400": json.Number("0.1e-399"), "0e99999999999999999999": 0} {
 		a, err := Freeze(text)
 		require.NoError(t, err)
 		b, err := Freeze(same)
 		require.NoError(t, err)
 		require.True(t, Equal(a, b) && Equal(b, a), text)
 	}
-	for _, text := range []json.Number{"1e400", "-1e400", "1e-9999999999999999999"} {
+	for _, text := range []json.Number{"1e400", "-1e400", "1e-9999999999999999999", "0x1p-2", "1_000", "+1", "01", ".5", "1.", "-", "NaN"} {
 		_, err := Freeze(text)
 		require.ErrorIs(t, err, ErrUnsupported)
 		_, err = again.Import(strings.NewReader(`{"space":[],"key":"k","value":` + string(text) + `}`))

@@ -137,7 +137,7 @@ const deepCalled = `Batch.Add Builder.At Builder.Batch Builder.Isolate Builder.P
 
 // deepKeyed is what the calls with keys add to them.
 const deepKeyed = `Builder.Check Builder.CheckKey Builder.CheckAbsent Builder.Lookup Builder.Probe Builder.RowsOf Builder.Text Editor.Delete Editor.DeleteIf
-	Editor.Has Editor.Revision Map.Has Map.Revision`
+	Editor.Has Editor.Revision KeyError.MarshalJSON Map.Has Map.Revision`
 
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
@@ -227,6 +227,9 @@ func deepKey[K comparable](t *testing.T, key K) {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%d"} {
 			require.Less(t, len(fmt.Sprintf(verb, err)), 400)
 		}
+		text, jerr := json.Marshal(struct{ E error }{err})
+		require.NoError(t, jerr)
+		require.Less(t, len(text), 600)
 	}
 	e := m.Edit()
 	want(e.Insert(key, 1))

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -44,6 +45,9 @@ func (e *KeyError[K]) Error() string {
 
 // Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
 func (e *KeyError[K]) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
+
+// MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
+func (e *KeyError[K]) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
 
 func (e *KeyError[K]) Unwrap() error { return e.Err }
 

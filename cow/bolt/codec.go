@@ -16,7 +16,8 @@ import (
 
 // CBOR returns a cow.Codec that encodes values as CBOR, with fxamacker/cbor: smaller and
 // faster than JSON, and equally able to take a struct with more fields or fewer. Times
-// keep their nanoseconds and offset. A value of more than 10,000 levels, or one that
+// keep their nanoseconds and offset, and strings bytes that are not UTF-8. Unexported fields are
+// left out. A value of more than 10,000 levels, or one that
 // contains itself, is cow.ErrTooDeep.
 func CBOR[V any]() cow.Codec[V] { return cborCodec[V]{} }
 
@@ -37,7 +38,7 @@ func (cborCodec[V]) Schema() string { return "CBOR of " + layout.CBOR.Shape(refl
 
 var (
 	cborEncode = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, TimeTag: cbor.EncTagRequired}.UserBufferEncMode())
-	cborDecode = must(cbor.DecOptions{MaxNestedLevels: maxNested, MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1}.DecMode())
+	cborDecode = must(cbor.DecOptions{MaxNestedLevels: maxNested, MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1, UTF8: cbor.UTF8DecodeInvalid}.DecMode())
 )
 
 func must[T any](v T, err error) T {

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -147,4 +148,42 @@ func TestFilesOfOlderFormats(t *testing.T) {
 			require.NoError(t, bolt.Compact(path)) // which writes it in the current format
 		}
 	}
+}
+
+// What cannot be decoded is an error of the update, and the file opens again.
+func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
+	type failed struct{ E error }
+	path := temp(t)
+	open := func() (*cow.DB, *cow.Table[string, any], *cow.Table[string, string], *cow.Table[string, failed]) {
+		db := new(cow.DB)
+		values := cow.NewTable[string](db, "values", cow.Options[any]{Codec: bolt.CBOR[any]()})
+		texts := cow.NewTable[string](db, "texts", cow.Options[string]{Codec: bolt.CBOR[string]()})
+		errs := cow.NewTable[string](db, "errors", cow.Options[failed]{Codec: cow.Versioned[failed]{}})
+		_, err := bolt.Open(path, db, bolt.Options{})
+		require.NoError(t, err)
+		return db, values, texts, errs
+	}
+	db, values, texts, errs := open()
+	for _, v := range []any{
+		map[[1]int]int{{1}: 1}, map[any]int{[2]int{1, 2}: 4}, time.Unix(1<<40, 0), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC),
+		time.Date(2000, 1, 1, 0, 0, 0, 0, time.FixedZone("", 100*60*60)),
+	} {
+		_, err := values.Set("k", v)
+		require.ErrorContains(t, err, `cow: table "values": k: `, "%v", v)
+	}
+	_, err := errs.Set("k", failed{&os.PathError{Op: "open", Path: "x", Err: os.ErrNotExist}})
+	require.ErrorContains(t, err, `cow: table "errors": k: the codec does not decode what it has encoded: `)
+	_, err = errs.Set("k", failed{})
+	require.NoError(t, err)
+	_, err = texts.Set("k", "a\xff\xfe")
+	require.NoError(t, err)
+	require.EqualValues(t, 2, db.Load().Version())
+	require.NoError(t, db.Close())
+
+	db, values, texts, errs = open()
+	require.Zero(t, values.Len())
+	require.Equal(t, 1, errs.Len())
+	text, _ := texts.Get("k")
+	require.Equal(t, "a\xff\xfe", text)
+	require.NoError(t, db.Close())
 }

@@ -265,6 +265,9 @@ func TestAFileThatIsChanged(t *testing.T) {
 				require.ErrorIs(t, s.add("more", 1), bolt.ErrChanged, "it is sticky")
 				require.Equal(t, seen, s.now(), "reads go on")
 				require.ErrorIs(t, s.db.Close(), bolt.ErrChanged)
+				err = s.add("more", 1)
+				require.ErrorIs(t, err, cow.ErrClosed)
+				require.ErrorIs(t, err, bolt.ErrChanged, "it says why too")
 				requireGoroutines(t, before)
 			})
 		}

@@ -198,6 +198,9 @@ func (d *reader) value(depth int) (any, error) {
 		return math.Float32frombits(binary.LittleEndian.Uint32(b)), nil
 	case codeNumber:
 		b, err := d.bytes()
+		if text := string(b); err == nil && text != "" && !isNumber(text) {
+			return strconv.ParseFloat(text, 64) // earlier versions took what JSON has not, as 0x1p-2
+		}
 		return json.Number(b), err
 	case codeString:
 		b, err := d.bytes()

@@ -22,6 +22,9 @@ func (n *node) number(text string) error {
 	if text == "" {
 		return nil // 0, as in encoding/json
 	}
+	if !isNumber(text) {
+		return unsupported(numberType, errors.New("it is no number of JSON"))
+	}
 	if kind, bits := parseWhole(text); kind != Absent {
 		n.from, n.bits = numberOrigins[kind], bits
 		return nil
@@ -30,11 +33,17 @@ func (n *node) number(text string) error {
 	if err != nil {
 		return unsupported(numberType, err)
 	}
-	if _, ok := parseDecimal(text); !ok && !strings.ContainsAny(text, "xX") && x == 0 {
+	if _, ok := parseDecimal(text); !ok && x == 0 {
 		return unsupported(numberType, errors.New("the exponent is out of range"))
 	}
 	n.from = numberOrigins[Float]
 	return n.float(x, numberType)
+}
+
+// isNumber reports whether a text, which is not empty, is a number of JSON.
+func isNumber(text string) bool {
+	begin, end := text[0], text[len(text)-1]
+	return (begin == '-' || begin-'0' <= 9) && end-'0' <= 9 && json.Valid([]byte(text))
 }
 
 // decodedNumber makes n hold a number of valid JSON, as the Go type that fits it: int,
@@ -105,10 +114,10 @@ func (n *node) literal() (string, bool) {
 	return *(*string)(n.ptr), true
 }
 
-// appendLiteral appends the literal of a number, if it is one of JSON.
+// appendLiteral appends the literal of a number, if it has one.
 func (n *node) appendLiteral(b []byte) ([]byte, bool) {
 	text, ok := n.literal()
-	if !ok || !json.Valid([]byte(text)) {
+	if !ok || text == "" {
 		return b, false
 	}
 	return append(b, text...), true
