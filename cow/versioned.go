@@ -2,11 +2,12 @@ package cow
 
 import (
 	"bytes"
-	"cmp"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"unicode/utf8"
 
 	"github.com/cowstore/cowstore/cow/internal/layout"
 	"github.com/cowstore/cowstore/snapshot/depth"
@@ -55,26 +56,45 @@ func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 	if err == nil {
 		err = depth.CheckText(text)
 	}
-	if err == nil && bytes.Contains(text, replaced) {
-		err = keepsText[V](text)
+	if err == nil && (bytes.Contains(text, []byte("\ufffd")) || bytes.Contains(text, []byte(`\ufffd`))) && !isText(reflect.ValueOf(&v)) {
+		err = fmt.Errorf("cow: JSON of %T: a string is not valid UTF-8, and JSON would replace what is not", v)
 	}
 	return append(b, text...), err
 }
 
-// replaced is what encoding/json writes for a byte that is not UTF-8. A method of the value may
-// have written it too.
-var replaced = []byte(`\ufffd`)
+var marshalerType, textMarshalerType = reflect.TypeFor[json.Marshaler](), reflect.TypeFor[encoding.TextMarshaler]()
 
-// keepsText returns an error if a value of the text, encoded again, is another.
-func keepsText[V any](text []byte) error {
-	var v V
-	if err := json.Unmarshal(text, &v); err != nil {
-		return err
+// isText reports whether all strings in v that encoding/json writes itself are UTF-8. V has
+// been encoded: it has an end.
+func isText(v reflect.Value) bool {
+	if !v.IsValid() || v.Type().Implements(marshalerType) || v.Type().Implements(textMarshalerType) {
+		return true
 	}
-	if again, err := json.Marshal(v); err != nil || !bytes.Equal(text, again) {
-		return cmp.Or(err, fmt.Errorf("cow: JSON of %T: a string is not valid UTF-8, and JSON would replace what is not", v))
+	switch v.Kind() {
+	case reflect.String:
+		return utf8.ValidString(v.String())
+	case reflect.Pointer, reflect.Interface:
+		return isText(v.Elem())
+	case reflect.Slice, reflect.Array:
+		for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
+			if !isText(v.Index(i)) {
+				return false
+			}
+		}
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			if !isText(key) || !isText(value) {
+				return false
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && f.Tag.Get("json") != "-" && !isText(v.Field(i)) {
+				return false
+			}
+		}
 	}
-	return nil
+	return true
 }
 
 // Decode decodes a value of this version, or by Other one of another, up to Newest.

@@ -305,3 +305,15 @@ func TestAFullMemoryRefuses(t *testing.T) {
 	}
 	refused(t, s, store.TooLarge, "create_relations", `{"relations":[`+strings.Join(small, ",")+`]}`)
 }
+
+// What chooses among many says nothing of the one that has a key.
+func TestAKeyAloneChooses(t *testing.T) {
+	s := inMemory(t)
+	do(t, s, "remember", `{"key":"k","text":"x","space":["a"],"tags":["t"]}`)
+	for _, more := range []string{`"query":"x"`, `"vector":[1]`, `"kind":"entity"`, `"tags":["no"]`, `"where":{"a":1}`, `"since":"2020-01-01T00:00:00Z"`, `"offset":1`} {
+		require.Contains(t, refused(t, s, store.Invalid, "recall", `{"key":"k","space":["a"],`+more+`}`), "the key names one note")
+	}
+	for _, more := range []string{`"query":""`, `"kind":"note"`, `"tags":[]`, `"k":5`} {
+		require.Contains(t, string(do(t, s, "recall", `{"key":"k","space":["a"],`+more+`}`)), `"text":"x"`)
+	}
+}

@@ -127,6 +127,9 @@ func (c *call) embedQuery(query string) []float32 {
 }
 
 func (a *recallArgs) check() error {
+	if a.Key != nil && (a.Query != "" || len(a.Vector)+len(a.Tags)+len(a.Where)+a.Offset > 0 || a.Since != "" || a.Kind != "" && a.Kind != "note") {
+		return store.Errorf(store.Invalid, "the key names one note: leave out query, vector, kind, tags, where, since and offset")
+	}
 	err := checkFolder(a.Space)
 	if err == nil && a.Key != nil {
 		err = checkName("the key", *a.Key, maxName)

@@ -59,7 +59,7 @@ func (c *call) undo() (any, error) {
 			return nil, err
 		}
 		if w.changed == 0 {
-			return nil, store.Errorf(store.Conflict, "revision %d is undone already: nothing was done", args.Revision)
+			return nil, store.Errorf(store.Conflict, "nothing is left of revision %d: it is undone already, or what it wrote is gone; nothing was done", args.Revision)
 		}
 		r := result{Revision: w.batch.Version(), Undone: undone}
 		if n := c.fit(undone, 100); n < len(undone) {
