@@ -42,6 +42,9 @@ func TestBarOfRewrites(t *testing.T) {
 }
 
 func TestBarsOfVectors(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes seconds")
+	}
 	all := measured(func(b *bars) { b.nearest(2_000, 32) })
 	require.Len(t, all, 4)
 	for _, kind := range []string{"random", "clustered"} {

@@ -229,6 +229,9 @@ func TestErrorKeepsWhatWasMeasured(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures three times")
+	}
 	out := t.TempDir()
 	args := func(id string, more ...string) []string {
 		return append([]string{"-workloads=" + id, "-stores=rwmutex", "-duration=60ms", "-n=100", "-out=" + out}, more...)

@@ -49,6 +49,9 @@ func TestChartNamesAreDistinctFiles(t *testing.T) {
 }
 
 func TestPNGShowsTheStores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws all charts")
+	}
 	r := sample()
 	all := marks(r)
 	for _, c := range Charts(r) {

@@ -201,7 +201,7 @@ func (p *process) told() (owner bool, acked int) {
 func TestKilled(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
-		rounds = 12
+		rounds = 6
 	}
 	for range times(1, 40) {
 		killSome(t, rounds)
