@@ -7,12 +7,12 @@
 set -eu
 cd "$(git rev-parse --show-toplevel)"
 : "${BASE:?is missing: make compare BASE=main}"
-temp=$(mktemp -d)
 root=$PWD
+temp=$(mktemp -d)
 trap 'git -C "$root" worktree remove --force "$temp/base" 2>/dev/null || true; rm -rf "$temp"' EXIT
 trap 'exit 130' INT TERM
 git worktree add --quiet --detach "$temp/base" "$BASE"
-ln -s "$PWD" "$temp/head"
+ln -s "$root" "$temp/head"
 sides='base head'
 packages=${PKG:-bench}
 for side in $sides; do

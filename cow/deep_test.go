@@ -174,7 +174,8 @@ func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Commit.Format Commit.LogValue Commit.MarshalJSON Commit.String DB.Fork DB.Format DB.LogValue
 		DB.MarshalJSON DB.Merge DB.String DB.Update Index.During Index.Format Index.In Index.String IndexError.Error
 		MergeConflict.Format MergeConflict.String MergeError.Error New NewIndex NewIndexFunc NewTable NewViews Range.All
-		IndexError.Format IndexError.MarshalJSON MergeError.Format Range.Format Range.String Snapshot.Format Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
+		IndexError.Format IndexError.MarshalJSON MergeError.Format Range.Format Range.String Snapshot.Format
+		Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
 		Store.Format Store.Get Store.Insert Store.MarshalJSON Store.Merge Store.Modify Store.OnKeys Store.Replace Store.Rows
 		Store.Set Store.SetIf Store.String Store.Sync Store.Take Store.Update Store.Upsert Store.Values Store.Watch
 		Table.During Table.Edit Table.Format Table.MarshalJSON Table.Of Table.Resolve Table.Set Table.String Tx.Format

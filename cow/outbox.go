@@ -291,11 +291,11 @@ func (l *line[P]) close(o *outbox[P]) error {
 	first := !o.closed
 	if first {
 		o.closed, o.ended, o.result = true, make(chan struct{}), errCloseEnded // unless the sink returns
-	}
-	if o.failed == nil {
-		o.failed = fmt.Errorf("cow: %w", ErrClosed)
-	} else if first {
-		o.failed = fmt.Errorf("cow: %w: %w", ErrClosed, o.failed)
+		if o.failed == nil {
+			o.failed = fmt.Errorf("cow: %w", ErrClosed)
+		} else {
+			o.failed = fmt.Errorf("cow: %w: %w", ErrClosed, o.failed)
+		}
 	}
 	ended := o.ended
 	l.mu.Unlock()

@@ -16,9 +16,9 @@ import (
 
 // CBOR returns a cow.Codec that encodes values as CBOR, with fxamacker/cbor: smaller and
 // faster than JSON, and equally able to take a struct with more fields or fewer. Times
-// keep their nanoseconds and offset, and strings bytes that are not UTF-8. Unexported fields are
-// left out. A value of more than 10,000 levels, or one that
-// contains itself, is cow.ErrTooDeep.
+// keep their nanoseconds and offset, and strings bytes that are not UTF-8. Unexported
+// fields are left out. A value of more than 10,000 levels, or one that contains itself, is
+// cow.ErrTooDeep.
 func CBOR[V any]() cow.Codec[V] { return cborCodec[V]{} }
 
 type cborCodec[V any] struct{}

@@ -49,7 +49,7 @@ func Levels() int {
 }
 
 // Values returns, by the names of the forms, values of so many levels. In short mode there
-// are three forms.
+// are four forms.
 func Values(levels int) iter.Seq2[string, any] {
 	nest := func(v any, level func(v any) any) func() any {
 		return func() any {
@@ -74,7 +74,7 @@ func Values(levels int) iter.Seq2[string, any] {
 			"lists of a type":   func() any { return ListsOf(levels) },
 			"a list, in a list": func() any { return []any{1, map[string]any{"a": LinkOf(levels)}, "x"} },
 		}
-		short := []string{"a linked list", "a list of any", "a map of any"}
+		short := []string{"a linked list", "a list of any", "a map of any", "a struct of any"}
 		for _, name := range slices.Sorted(maps.Keys(forms)) {
 			if testing.Short() && !slices.Contains(short, name) {
 				continue
@@ -111,10 +111,11 @@ func Apart(t *testing.T) bool {
 	t.Helper()
 	const apart = "COWSTORE_TEST_APART"
 	if os.Getenv(apart) == t.Name() {
-		debug.SetMaxStack(4 << 20)
+		stack := 4 << 20
 		if testing.Short() {
-			debug.SetMaxStack(2 << 20)
+			stack = 2 << 20
 		}
+		debug.SetMaxStack(stack)
 		return true
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 10*time.Minute)
