@@ -11,6 +11,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 
+	"github.com/cowstore/cowstore/bench/corpus"
 	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/memory"
 )
@@ -22,16 +23,16 @@ import (
 // may flatter us, so there is the newer one with bleve's analyzer of English too. What
 // they find is compared by recalls.
 func (b *bars) texts(most int) {
-	root, err := goroot()
+	root, err := corpus.Root()
 	var records []stores.Record
 	if err == nil {
-		records, err = loadCorpus(b.ctx, root, func(int, int) {})
+		records, err = corpus.Load(b.ctx, root, func(int, int) {})
 	}
 	if err != nil {
 		b.report("searches of text: "+err.Error(), 0, 0, "", 0, 0, false)
 		return
 	}
-	records = resize(records, min(most, len(records)), 1)
+	records = corpus.Resize(records, min(most, len(records)), 1)
 	queries := textQueries(records, 100)
 
 	ours := memory.New(memory.Options{}).Space("symbols")

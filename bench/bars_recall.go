@@ -11,6 +11,7 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 	bleveindex "github.com/blevesearch/bleve_index_api"
 
+	"github.com/cowstore/cowstore/bench/corpus"
 	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/memory"
@@ -26,10 +27,10 @@ func (b *bars) recalls(most int) {
 	for _, language := range recall.Languages() {
 		all = append(all, recall.Verses(language))
 	}
-	root, err := goroot()
+	root, err := corpus.Root()
 	if err == nil {
 		var symbols []stores.Record
-		if symbols, err = loadCorpus(b.ctx, root, func(int, int) {}); err == nil {
+		if symbols, err = corpus.Load(b.ctx, root, func(int, int) {}); err == nil {
 			texts := make([]recall.Text, len(symbols))
 			for i := range symbols {
 				texts[i] = recall.Text{Key: symbols[i].Key(), Text: symbols[i].Doc}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/corpus"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
@@ -33,7 +34,7 @@ func newBed(k stores.Kind, keys *keyspace) *bed {
 // every size, as store/n. For the others there is the program itself.
 func eachStore(b *testing.B, f func(b *testing.B, s *bed)) {
 	for _, n := range []int{1_000, 100_000} {
-		keys := sync.OnceValue(func() *keyspace { return recordKeys(resize(corpus(b), n, 1), 1) })
+		keys := sync.OnceValue(func() *keyspace { return recordKeys(corpus.Resize(symbolsOf(b), n, 1), 1) })
 		kinds, err := chooseStores("cowstore,shared,rwmutex")
 		require.NoError(b, err)
 		for _, k := range kinds {
@@ -114,3 +115,18 @@ func BenchmarkScan(b *testing.B) {
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.pairs)), "ns/record")
 	})
 }
+
+// symbolsOf is the corpus, read once for all benchmarks.
+func symbolsOf(b testing.TB) []stores.Record {
+	records, err := loaded()
+	require.NoError(b, err)
+	return records
+}
+
+var loaded = sync.OnceValues(func() ([]stores.Record, error) {
+	root, err := corpus.Root()
+	if err != nil {
+		return nil, err
+	}
+	return corpus.Load(context.Background(), root, func(int, int) {})
+})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cowstore/cowstore/bench/corpus"
 	"github.com/cowstore/cowstore/bench/records"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
@@ -128,12 +129,12 @@ func printEnd(r *result.Report, asJSON bool, stdout io.Writer) error {
 
 // symbols returns the documented symbols of the Go installation at hand.
 func (e env) symbols() ([]stores.Record, error) {
-	root, err := goroot()
+	root, err := corpus.Root()
 	if err != nil {
 		return nil, err
 	}
 	start := time.Now()
-	all, err := loadCorpus(e, root, func(done, total int) {
+	all, err := corpus.Load(e, root, func(done, total int) {
 		e.progress.live("reading the Go source in %s: %d of %d directories", root, done, total)
 	})
 	if err == nil {

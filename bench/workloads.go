@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowstore/cowstore/bench/corpus"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
@@ -144,7 +145,7 @@ func docsCases(s *settings) []benchCase {
 		if err != nil {
 			return nil, err
 		}
-		records := resize(symbols, e.size(len(symbols)), e.seed)
+		records := corpus.Resize(symbols, e.size(len(symbols)), e.seed)
 		c := clients{keyspace: recordKeys(records, e.seed), count: e.clients, writer: true, rate: e.rate, turn: e.turn()}
 		return c.prepared().trial, nil
 	}}}

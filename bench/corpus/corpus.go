@@ -1,4 +1,6 @@
-package main
+// Package corpus reads the records of the main job: the documented symbols of the Go
+// installation at hand.
+package corpus
 
 import (
 	"context"
@@ -19,12 +21,12 @@ import (
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// errNoSource is what loadCorpus returns where the Go installation has no
+// ErrNoSource is what Load returns where the Go installation has no
 // sources to read.
-var errNoSource = errors.New("found no source of the Go standard library")
+var ErrNoSource = errors.New("found no source of the Go standard library")
 
-// goroot returns the root of the Go installation at hand.
-func goroot() (string, error) {
+// Root returns the root of the Go installation at hand.
+func Root() (string, error) {
 	if out, err := exec.Command("go", "env", "GOROOT").Output(); err == nil {
 		if root := strings.TrimSpace(string(out)); root != "" {
 			return root, nil
@@ -33,21 +35,21 @@ func goroot() (string, error) {
 	if root := os.Getenv("GOROOT"); root != "" {
 		return root, nil
 	}
-	return "", fmt.Errorf("%w: the go command is not in PATH and GOROOT is not set", errNoSource)
+	return "", fmt.Errorf("%w: the go command is not in PATH and GOROOT is not set", ErrNoSource)
 }
 
-// loadCorpus returns a record of each documented symbol of the Go installation
+// Load returns a record of each documented symbol of the Go installation
 // under root, those of the go command's own packages included, ordered by
 // package. It calls progress, from several goroutines,
 // with the number of packages read and of all.
 //
 // The packages are read as built for linux/amd64 wherever it is read, so that one
 // Go version is one corpus.
-func loadCorpus(ctx context.Context, root string, progress func(done, total int)) ([]stores.Record, error) {
+func Load(ctx context.Context, root string, progress func(done, total int)) ([]stores.Record, error) {
 	src := filepath.Join(root, "src")
 	dirs, err := packageDirs(src)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoSource, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoSource, err)
 	}
 	target := build.Default
 	target.GOROOT, target.GOPATH = root, ""
@@ -71,7 +73,7 @@ func loadCorpus(ctx context.Context, root string, progress func(done, total int)
 	}
 	records := slices.Concat(found...)
 	if len(records) == 0 {
-		return nil, fmt.Errorf("%w in %s", errNoSource, src)
+		return nil, fmt.Errorf("%w in %s", ErrNoSource, src)
 	}
 	return records, nil
 }
@@ -97,12 +99,12 @@ func packageDirs(src string) (dirs []string, err error) {
 	return dirs, err
 }
 
-// resize returns n of the records: a sample if there are more, and otherwise
+// Resize returns n of the records: a sample if there are more, and otherwise
 // also copies of them under packages of other names. The same seed gives the
 // same sample.
-func resize(records []stores.Record, n int, seed uint64) []stores.Record {
+func Resize(records []stores.Record, n int, seed uint64) []stores.Record {
 	if n < len(records) {
-		chosen := rand.New(rand.NewPCG(seed, streamSample)).Perm(len(records))[:n]
+		chosen := rand.New(rand.NewPCG(seed, 0)).Perm(len(records))[:n]
 		slices.Sort(chosen)
 		sample := make([]stores.Record, n)
 		for i, j := range chosen {

@@ -1,4 +1,4 @@
-package main
+package corpus
 
 import (
 	"context"
@@ -16,21 +16,21 @@ import (
 
 // loaded is the corpus, read once for all tests and benchmarks.
 var loaded = sync.OnceValues(func() ([]stores.Record, error) {
-	root, err := goroot()
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	return loadCorpus(context.Background(), root, func(int, int) {})
+	return Load(context.Background(), root, func(int, int) {})
 })
 
-func corpus(t testing.TB) []stores.Record {
+func symbolsOf(t testing.TB) []stores.Record {
 	records, err := loaded()
 	require.NoError(t, err)
 	return records
 }
 
 func TestCorpusIsSensible(t *testing.T) {
-	records := corpus(t)
+	records := symbolsOf(t)
 	require.Greater(t, len(records), 10_000)
 	kinds := map[string]int{}
 	keys := map[string]*stores.Record{}
@@ -78,37 +78,37 @@ func TestCorpusOrderIsTheSameEachTime(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the source a second time")
 	}
-	root, err := goroot()
+	root, err := Root()
 	require.NoError(t, err)
-	again, err := loadCorpus(context.Background(), root, func(int, int) {})
+	again, err := Load(context.Background(), root, func(int, int) {})
 	require.NoError(t, err)
-	require.True(t, slices.EqualFunc(corpus(t), again, func(a, b stores.Record) bool {
+	require.True(t, slices.EqualFunc(symbolsOf(t), again, func(a, b stores.Record) bool {
 		return a.Key() == b.Key() && a.Check == b.Check
 	}))
 }
 
 func TestCorpusOfNothing(t *testing.T) {
-	_, err := loadCorpus(context.Background(), filepath.Join(t.TempDir(), "none"), func(int, int) {})
-	require.ErrorIs(t, err, errNoSource)
+	_, err := Load(context.Background(), filepath.Join(t.TempDir(), "none"), func(int, int) {})
+	require.ErrorIs(t, err, ErrNoSource)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	root, err := goroot()
+	root, err := Root()
 	require.NoError(t, err)
-	_, err = loadCorpus(ctx, root, func(int, int) {})
+	_, err = Load(ctx, root, func(int, int) {})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestResize(t *testing.T) {
-	records := corpus(t)[:1000]
-	require.Equal(t, records, resize(records, 1000, 1))
+	records := symbolsOf(t)[:1000]
+	require.Equal(t, records, Resize(records, 1000, 1))
 
-	sample := resize(records, 100, 1)
+	sample := Resize(records, 100, 1)
 	require.Len(t, sample, 100)
-	require.Equal(t, sample, resize(records, 100, 1))
-	require.NotEqual(t, sample, resize(records, 100, 2))
+	require.Equal(t, sample, Resize(records, 100, 1))
+	require.NotEqual(t, sample, Resize(records, 100, 2))
 
-	more := resize(records, 2500, 1)
+	more := Resize(records, 2500, 1)
 	require.Len(t, more, 2500)
 	require.Equal(t, records, more[:1000])
 	keys := map[string]bool{}
@@ -118,5 +118,5 @@ func TestResize(t *testing.T) {
 	}
 	require.Len(t, keys, 2500)
 	require.Equal(t, "gen2/"+records[499].Package, more[2499].Package)
-	require.Len(t, corpus(t)[:1000], 1000)
+	require.Len(t, symbolsOf(t)[:1000], 1000)
 }
