@@ -86,7 +86,7 @@ func (e *IndexError) Error() string {
 func (e *IndexError) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
 
 // MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
-func (e *IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
+func (e IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
 
 func (e *IndexError) Unwrap() error { return ErrExists }
 
