@@ -82,14 +82,18 @@ func (t *Tool) Decode(args json.RawMessage, to any) error {
 		return err
 	}
 	// What is unknown goes first: the name of a required one may be misspelled.
-	if err := checkMembers("", t.InputSchema.(*jsonschema.Schema), instance); err != nil {
+	s := t.InputSchema.(*jsonschema.Schema)
+	if err := checkMembers("", s, instance); err != nil {
+		return err
+	}
+	if err := checkFit("", s, instance); err != nil {
 		return err
 	}
 	if err := t.input.Validate(instance); err != nil {
 		return fmt.Errorf("the arguments do not fit: %s", short(err))
 	}
 	if err := json.Unmarshal(args, to); err != nil {
-		return fmt.Errorf("the arguments do not fit: %s", short(err))
+		return unfit(s, err)
 	}
 	return nil
 }
@@ -119,7 +123,7 @@ func checkMembers(place string, s *jsonschema.Schema, v any) error {
 				}
 				continue
 			}
-			if err := checkMembers(strings.TrimPrefix(place+"."+name, "."), of, v[name]); err != nil {
+			if err := checkMembers(join(place, name), of, v[name]); err != nil {
 				return err
 			}
 		}
@@ -158,7 +162,7 @@ func Unmarshal(text []byte, to any) error {
 		return fmt.Errorf("this is nested more than %d levels", MaxDepth)
 	}
 	if err := json.Unmarshal(text, to); err != nil {
-		return fmt.Errorf("this does not fit: %s", short(err))
+		return fmt.Errorf("this does not fit: %w", unfit(nil, err))
 	}
 	return nil
 }
