@@ -21,7 +21,6 @@ func TestTheReferencesFileComesAndGoes(t *testing.T) {
 
 {"type":"entity","name":"B","entityType":"y","observations":[],"more":1}
 {"type":"relation","from":"A","to":"B","relationType":"r"}
-{"type":"other"}
 {"type":"entity","name":"A","entityType":"again","observations":[]}
 {"type":"relation","from":"A","to":"B","relationType":"r"}`
 	n, err := s.Import(t.Context(), "", strings.NewReader(f), nil)
@@ -51,6 +50,11 @@ func TestAnImportWithAnErrorDoesNothing(t *testing.T) {
 		`{"type":"entity","name":"a\u0000","entityType":"x","observations":[]}`: "control character",
 		"{\"type\":\"entity\",\"name\":\"\xff\"}":                               "UTF-8",
 		`[`:                                    "line 5001",
+		`{"type":"other","name":"A"}`:          `the type of this is "other"`,
+		`{"name":"A","entityType":"x"}`:        "this has no type",
+		`{"more":1}`:                           "this has no type",
+		`{"type":null}`:                        "this has no type",
+		`7`:                                    "must be an object, and is a number",
 		strings.Repeat("[", 100):               "levels",
 		`"` + strings.Repeat("x", 5<<20) + `"`: "bytes",
 	} {
