@@ -32,7 +32,10 @@ type Imported struct {
 	Known               int // that were there already, and stay as they are
 }
 
-const importBatch = 2000 // lines in one update
+const (
+	importBatch = 2000                // lines in one update
+	maxLine     = 7*maxEntity + 1<<20 // bytes of one: those of an entity whose characters are escaped
+)
 
 // Import takes the file of the reference server, JSON Lines of entities and relations, into
 // a namespace. A file with an error, or with a line that is neither, is not imported at all: the
@@ -104,7 +107,7 @@ func (it fileItem) store(w *write, ns string, n *Imported) error {
 // readLines reads a whole file of at most so many bytes.
 func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), tool.MaxArgs)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	n := 1
 	for ; lines.Scan(); n++ {
 		if limit -= int64(len(lines.Bytes())); limit < 0 {
@@ -120,7 +123,7 @@ func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 	}
 	if err := lines.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = store.Errorf(store.TooLarge, "it has more than %d bytes", tool.MaxArgs)
+			err = store.Errorf(store.TooLarge, "it has more than %d bytes", maxLine)
 		}
 		return nil, fmt.Errorf("line %d: %w", n, err)
 	}
@@ -136,7 +139,7 @@ func readLine(text []byte) (it fileItem, ok bool, err error) {
 		return it, false, nil
 	}
 	var l fileLine
-	if err := tool.Unmarshal(text, &l); err != nil {
+	if err := tool.Unmarshal(text, maxLine, &l); err != nil {
 		return it, false, store.Errorf(store.Invalid, "%v", err)
 	}
 	switch l.Type {

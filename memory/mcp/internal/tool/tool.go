@@ -78,7 +78,7 @@ func (t *Tool) Decode(args json.RawMessage, to any) error {
 		args = json.RawMessage("{}")
 	}
 	var instance any
-	if err := Unmarshal(args, &instance); err != nil {
+	if err := Unmarshal(args, MaxArgs, &instance); err != nil {
 		return err
 	}
 	// What is unknown goes first: the name of a required one may be misspelled.
@@ -151,11 +151,11 @@ func list(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Unmarshal decodes a text that is not trusted.
-func Unmarshal(text []byte, to any) error {
+// Unmarshal decodes a text that is not trusted, of at most so many bytes.
+func Unmarshal(text []byte, most int, to any) error {
 	switch {
-	case len(text) > MaxArgs:
-		return fmt.Errorf("%d bytes of JSON, and %d are allowed", len(text), MaxArgs)
+	case len(text) > most:
+		return fmt.Errorf("%d bytes of JSON, and %d are allowed", len(text), most)
 	case !utf8.Valid(text):
 		return errors.New("this is not UTF-8")
 	case isDeep(text):
