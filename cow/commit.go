@@ -234,6 +234,7 @@ func (s *Store[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 // Rows returns an iterator over what the commit changed in this table, as
 // Store.Rows does.
 func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
+	t.made()
 	all, ok := c.changes.(*tables)
 	if !ok {
 		panic("cow: Rows of a Commit of something else")

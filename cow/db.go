@@ -11,10 +11,10 @@ import (
 // A DB is a set of tables that are updated together: every snapshot shows all
 // of them at one version.
 //
-// The zero DB has no tables and is ready for use. A DB must not be copied. All
-// methods may be called from any number of goroutines at once. Reads never
-// wait; writes queue. The tables own their values: see the package
-// documentation.
+// The zero DB has no tables and is ready for use. A DB must not be copied once it
+// was used: writes to a copy panic. All methods may be called from any number of
+// goroutines at once. Reads never wait; writes queue. The tables own their values: see
+// the package documentation.
 type DB struct {
 	line[*Snapshot]
 	from    atomic.Pointer[origin]

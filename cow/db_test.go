@@ -1,8 +1,10 @@
 package cow_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -219,4 +221,50 @@ func TestValuesOfTwoTablesWithOneTypeAreApart(t *testing.T) {
 		})
 	})
 	require.Equal(t, uint64(2), db.Load().Version())
+}
+
+// A copy has the locks and waiters of what it was copied from: to write to it panics.
+func TestACopyOfWhatWasUsedPanics(t *testing.T) {
+	const want = "cow: a Store or DB must not be copied after its first use: pass a pointer to it"
+	copyOf := func(p any) any { // without go vet's knowledge
+		v := reflect.New(reflect.TypeOf(p).Elem())
+		v.Elem().Set(reflect.ValueOf(p).Elem())
+		return v.Interface()
+	}
+	waited := func(t *testing.T, wait func(ctx context.Context)) {
+		ctx, stop := context.WithCancel(t.Context())
+		stop()
+		wait(ctx)
+	}
+	use := map[string]func(s *cow.Store[string, int]){
+		"a write": func(s *cow.Store[string, int]) { _, _ = s.Set("ada", 1) },
+		"a wait": func(s *cow.Store[string, int]) {
+			waited(t, func(ctx context.Context) { _, _ = s.Wait(ctx, s.Load().Version()) })
+		},
+		"Retain": func(s *cow.Store[string, int]) { s.Retain(cow.Retention{Versions: 1}) },
+	}
+	for first, do := range use {
+		var s cow.Store[string, int]
+		unused := copyOf(&s).(*cow.Store[string, int])
+		do(&s)
+		used := copyOf(&s).(*cow.Store[string, int])
+		for then, do := range use {
+			if then == "a wait" && first == "a wait" {
+				continue // it finds what there is to wait for
+			}
+			require.PanicsWithValue(t, want, func() { do(used) }, "%s after %s", then, first)
+			do(unused)
+			do(&s)
+		}
+		_, _ = used.Get("ada") // a read looks at nothing
+	}
+
+	var db cow.DB
+	table := cow.NewTable[string](&db, "users", cow.Options[int]{})
+	waited(t, func(ctx context.Context) { _, _ = db.Wait(ctx, 0) })
+	used := copyOf(&db).(*cow.DB)
+	require.PanicsWithValue(t, want, func() { _, _ = table.Of(used).Set("ada", 1) })
+	require.PanicsWithValue(t, want, func() { cow.NewTable[string](used, "more", cow.Options[int]{}) })
+	_, err := table.Set("ada", 1)
+	require.NoError(t, err)
 }

@@ -173,7 +173,7 @@ func deepTable[V any](t *testing.T, v V) {
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Commit.Format Commit.LogValue Commit.MarshalJSON Commit.String DB.Fork DB.Format DB.LogValue
 		DB.MarshalJSON DB.Merge DB.String DB.Update Index.During Index.Format Index.In Index.String IndexError.Error
-		MergeConflict.Format MergeConflict.String MergeError.Error New NewIndex NewIndexFunc NewTable NewViews Range.All
+		MergeConflict.Format MergeConflict.MarshalJSON MergeConflict.String MergeError.Error New NewIndex NewIndexFunc NewTable NewViews Range.All
 		IndexError.Format IndexError.MarshalJSON MergeError.Format Range.Format Range.String Snapshot.Format
 		Snapshot.MarshalJSON Snapshot.String Store.All Store.DeleteFunc Store.Fork
 		Store.Format Store.Get Store.Insert Store.MarshalJSON Store.Merge Store.Modify Store.OnKeys Store.Replace Store.Rows
@@ -233,9 +233,10 @@ func TestDeepKeysOfStores(t *testing.T) {
 	require.NoError(t, err)
 	_, err = s.Set(key, 1)
 	require.ErrorIs(t, err, cow.ErrTooDeep)
-	for _, err := range []error{err, &cow.IndexError{Index: "x", Key: key}} {
-		text, jerr := json.Marshal(struct{ E error }{err})
-		require.NoError(t, jerr)
+	for _, e := range []any{err, &cow.IndexError{Index: "x", Key: key}, cow.IndexError{Key: key}, cow.KeyError[any]{Key: key, Err: err},
+		&cow.MergeError{Conflicts: []cow.MergeConflict{{Key: key}}}, cow.MergeConflict{Table: "users", Key: key}} {
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
 		require.Less(t, len(text), 600)
 	}
 	rows := maps.All(map[any]int{2: 1})
@@ -299,4 +300,50 @@ func TestTenThousandLevelsAreStored(t *testing.T) {
 	loop[0] = loop
 	_, err = cow.Versioned[any]{}.Append(nil, loop)
 	require.ErrorIs(t, err, cow.ErrTooDeep)
+}
+
+// A key that is as deep as may be is deeper than JSON reads with what an error has around it.
+func TestErrorsOfTheDeepestKeysAreJSON(t *testing.T) {
+	key := any(1)
+	for n := range depth.Limit {
+		if n == depth.Limit-3 {
+			text, err := json.Marshal(&cow.MergeError{Conflicts: []cow.MergeConflict{{Key: key}}})
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(text, new(cow.MergeError)))
+			require.Greater(t, len(text), depth.Limit, "the whole key")
+		}
+		key = [1]any{key}
+	}
+	s := cow.New[any](cow.Options[int]{})
+	base := s.Load()
+	fork := s.Fork(base)
+	_, err := s.Set(key, 1)
+	require.NoError(t, err)
+	_, err = fork.Set(key, 2)
+	require.NoError(t, err)
+	_, merge := s.Merge(base, fork.Load(), nil)
+	require.ErrorIs(t, merge, cow.ErrConflict)
+	_, insert := s.Insert(key, 2)
+	require.ErrorIs(t, insert, cow.ErrExists)
+	for _, e := range []any{merge, insert, &cow.IndexError{Key: key}, cow.MergeConflict{Key: key}} {
+		text, err := json.Marshal(e)
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(text, new(any)))
+	}
+}
+
+// A Store may lie in itself, where values are shared.
+func TestAStoreInItselfIsNoJSON(t *testing.T) {
+	s := cow.New[string](cow.Options[any]{Immutable: true})
+	_, err := s.Set("ada", []any{1, s})
+	require.NoError(t, err)
+	requireTooDeep(t, s)
+	requireTooDeep(t, s.Load())
+	var db cow.DB
+	table := cow.NewTable[string](&db, "users", cow.Options[any]{Immutable: true})
+	_, err = table.Set("ada", map[string]any{"db": &db, "table": table})
+	require.NoError(t, err)
+	requireTooDeep(t, &db)
+	requireTooDeep(t, table)
+	requireTooDeep(t, db.Load())
 }

@@ -22,7 +22,7 @@ import (
 // snapshot, so that it always agrees with the rows.
 //
 // An Index is made by [NewIndex], [NewMultiIndex], [NewIndexFunc], [NewMultiIndexFunc]
-// or [NewOrder], immutable, and safe for concurrent use. A fork has the indexes that
+// or [NewOrder], and the zero Index panics. It is immutable, and safe for concurrent use. A fork has the indexes that
 // its parent has at that moment, whatever snapshot it begins with. A commit takes a
 // few microseconds for each index key that a row gains or loses, and two or three for
 // one that stays.
@@ -86,7 +86,7 @@ func (e *IndexError) Error() string {
 func (e *IndexError) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
 
 // MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
-func (e *IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
+func (e IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
 
 func (e *IndexError) Unwrap() error { return ErrExists }
 
@@ -161,14 +161,25 @@ func newIndexDef[K comparable, V, I any](name string, keys func(Row[K, V], func(
 	return x
 }
 
+// made panics for the zero Index.
+func (x *Index[K, V, I]) made() {
+	if x.def == nil {
+		panic("cow: the zero Index is of nothing: make one with NewIndex, NewMultiIndex or NewOrder")
+	}
+}
+
 // Name returns the name of the index.
-func (x *Index[K, V, I]) Name() string { return x.def.name }
+func (x *Index[K, V, I]) Name() string {
+	x.made()
+	return x.def.name
+}
 
 // Drop removes the index from a Store or Table that has it. Snapshots can still be
 // asked for it, at the cost of one from before it was made, and so can watches. It
 // queues like an update, waits for the updates that a sink has not acknowledged, and
 // panics if there is no such index.
 func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
+	x.made()
 	_ = of.reindex("dropping an index", func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error) {
 		i := slices.IndexFunc(list, func(other indexer[K, V]) bool { return other == indexer[K, V](x.def) })
 		if i < 0 {
@@ -183,7 +194,10 @@ func (x *Index[K, V, I]) Drop(of Indexed[K, V]) {
 // Table has in a snapshot. A map that comes from before the index was made, or
 // from At, is indexed there and then, in time proportional to its rows, or to how
 // many were written since.
-func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] { return x.def.in(m) }
+func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] {
+	x.made()
+	return x.def.in(m)
+}
 
 func (x *indexDef[K, V, I]) in(m *Map[K, V]) Range[K, V, I] {
 	if all, to := attached(m); to == m && all != nil {
@@ -200,6 +214,7 @@ func (x *indexDef[K, V, I]) in(m *Map[K, V]) Range[K, V, I] {
 // During returns the index as an update has left it so far. The revision of a row
 // that the update wrote is Pending.
 func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
+	x.made()
 	m := e.Map()
 	if all, to := attached(m); to != m || all.find(x.def) == nil {
 		list := indexList[K, V]{x.def}

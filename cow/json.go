@@ -1,9 +1,11 @@
 package cow
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"time"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // MarshalJSON returns the current snapshot as snapshot.Map.MarshalJSON has it: that
@@ -31,7 +33,7 @@ func tablesJSON(s *Snapshot, tables []table) ([]byte, error) {
 		}
 		maps[t.title()] = text
 	}
-	return toJSON(struct {
+	return depth.Marshal(0, struct {
 		Version uint64                     `json:"version"`
 		Tables  map[string]json.RawMessage `json:"tables"`
 	}{s.Version(), maps})
@@ -54,12 +56,25 @@ func (d *tableDef[K, V]) shown(s *Snapshot) (json.RawMessage, error) {
 // return, the time in UTC, and how many changes there are. These are read by
 // Store.Rows or Table.Rows.
 func (c *Commit) MarshalJSON() ([]byte, error) {
-	return toJSON(struct {
+	return depth.Marshal(0, struct {
 		Version uint64    `json:"version"`
 		Time    time.Time `json:"time"`
 		Cursor  string    `json:"cursor"`
 		Changes int       `json:"changes"`
 	}{c.version, c.Time().UTC(), c.Cursor(), c.len()})
+}
+
+// MarshalJSON returns {"Table":…,"Key":…}, with the key as Error of a MergeError has it if
+// it is nested too deeply to be read from the JSON of one.
+func (c MergeConflict) MarshalJSON() ([]byte, error) {
+	const around = 3 // the error, its conflicts and the conflict
+	type plain MergeConflict
+	text, err := depth.Marshal(around-1, plain(c))
+	if errors.Is(err, ErrTooDeep) {
+		c.Key = keyText(c.Key)
+		return depth.Marshal(around-1, plain(c))
+	}
+	return text, err
 }
 
 // len returns how many changes there are.
@@ -68,16 +83,4 @@ func (c *Commit) len() int {
 		return 0
 	}
 	return c.changes.len()
-}
-
-// toJSON returns v as JSON. It does not escape <, > and &: whoever called
-// MarshalJSON does, or was told not to.
-func toJSON(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -23,6 +23,7 @@ type line[P version[P]] struct {
 	first     atomic.Bool   // there is a writer that looks for its place; see queue
 	number    atomic.Uint64 // of this line, once it had an update; see nested.go
 	identity  atomic.Pointer[identity]
+	owner     atomic.Pointer[line[P]] // the line itself, once it was used: one that was copied has another
 
 	// mu guards what follows, and the swap of the published version. It is held
 	// for a moment only, and never while foreign code runs.
@@ -163,9 +164,18 @@ func (l *line[P]) amend(what string, f func(current P) (P, error)) error {
 	}
 }
 
+// own panics for a copy of a line that was used: both would have the same locks, waiters
+// and history. Reads do not look.
+func (l *line[P]) own() {
+	if l.owner.Load() != l && !l.owner.CompareAndSwap(nil, l) && l.owner.Load() != l {
+		panic("cow: a Store or DB must not be copied after its first use: pass a pointer to it")
+	}
+}
+
 // lock takes the writer's place for what. It panics where this goroutine has it
-// already.
+// already, and for a line that is a copy.
 func (l *line[P]) lock(what string) {
+	l.own()
 	if !l.writer.TryLock() {
 		l.panicInUpdate(what)
 		l.queue()

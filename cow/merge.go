@@ -98,6 +98,7 @@ type Resolver struct {
 // Resolve returns a Resolver for conflicts in the table; see Store.Merge for
 // what it returns.
 func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, err error)) Resolver {
+	t.made()
 	return Resolver{t.def.schema, t.def.index, resolve}
 }
 

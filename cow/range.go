@@ -16,7 +16,7 @@ import (
 // From, To and the like have narrowed it to. Each of them returns a narrower
 // Range; of two bounds at one end the tighter one counts. A Range is an immutable
 // value, made by Index.In and Index.During, safe for concurrent use, and valid
-// forever. It keeps the index of its version alive, rows included.
+// forever; the zero Range panics. It keeps the index of its version alive, rows included.
 type Range[K comparable, V, I any] struct {
 	content *content[K, V, I]
 	low     *item[K, V, I] // nil: from the first
@@ -26,23 +26,36 @@ type Range[K comparable, V, I any] struct {
 	pending uint64 // the version of the update that the range is of; 0: of none
 }
 
+// made panics for the zero Range.
+func (r Range[K, V, I]) made() {
+	if r.content == nil {
+		panic("cow: the zero Range is of no index: make one with Index.In or Index.During")
+	}
+}
+
 // From narrows the range to index keys equal to or above i.
 func (r Range[K, V, I]) From(i I) Range[K, V, I] {
+	r.made()
 	return r.from(item[K, V, I]{i, r.content.index.all().below}, false)
 }
 
 // To narrows the range to index keys below i.
 func (r Range[K, V, I]) To(i I) Range[K, V, I] {
+	r.made()
 	return r.to(item[K, V, I]{i, r.content.index.all().below})
 }
 
 // Equal narrows the range to the index key i.
-func (r Range[K, V, I]) Equal(i I) Range[K, V, I] { return r.Leading(len(r.content.index.fields), i) }
+func (r Range[K, V, I]) Equal(i I) Range[K, V, I] {
+	r.made()
+	return r.Leading(len(r.content.index.fields), i)
+}
 
 // Leading narrows the range to the index keys whose first n fields are equal to those
 // of i: the fields are what the functions given to [NewIndexFunc] compare. It panics
 // if there are fewer than n of them, or if n is below 1.
 func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
+	r.made()
 	x := r.content.index
 	if n < 1 || n > len(x.fields) {
 		panic(fmt.Sprintf("cow: Leading(%d) of index %q, whose keys are compared by %d functions", n, x.name, len(x.fields)))
@@ -55,6 +68,7 @@ func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
 // its keys by their bytes, as NewIndex does strings and bytes.Compare does. It panics
 // if they are neither strings nor slices of bytes.
 func (r Range[K, V, I]) Prefix(p I) Range[K, V, I] {
+	r.made()
 	v := reflect.ValueOf(&p).Elem()
 	var end []byte
 	switch {
@@ -80,12 +94,14 @@ func (r Range[K, V, I]) Prefix(p I) Range[K, V, I] {
 // After narrows the range to what comes after the row of that key under i,
 // whether or not there is one: to resume an iteration in ascending order.
 func (r Range[K, V, I]) After(i I, key K) Range[K, V, I] {
+	r.made()
 	return r.from(item[K, V, I]{i, r.content.index.probe(key)}, true)
 }
 
 // Before narrows the range to what comes before the row of that key under i,
 // whether or not there is one: to resume an iteration in descending order.
 func (r Range[K, V, I]) Before(i I, key K) Range[K, V, I] {
+	r.made()
 	return r.to(item[K, V, I]{i, r.content.index.probe(key)})
 }
 
@@ -118,6 +134,7 @@ func (r Range[K, V, I]) to(high item[K, V, I]) Range[K, V, I] {
 // Get returns the row under i, the first in the order of the range if there are
 // several, and whether there is one.
 func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) {
+	r.made()
 	if p := r.content.points; p != nil && r.content.dups.Len() == 0 && r.low == nil && r.high == nil && p.knows(i) {
 		ref, ok := p.get(i)
 		if !ok {
@@ -144,6 +161,7 @@ func (r Range[K, V, I]) First() (i I, row Row[K, V], ok bool) {
 // of their index keys there. It takes constant time for a whole index, and time
 // proportional to their number for less.
 func (r Range[K, V, I]) Len() int {
+	r.made()
 	if r.low == nil && r.high == nil {
 		return r.content.sorted.Len()
 	}
@@ -158,6 +176,7 @@ func (r Range[K, V, I]) Len() int {
 // for each of its index keys. Nothing is cloned until a row is asked for its
 // value.
 func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
+	r.made()
 	return func(yield func(I, Row[K, V]) bool) {
 		x := r.content.index
 		limit := 1 // whoever wants the first row should not pay for more
@@ -291,6 +310,7 @@ func (x *indexDef[K, V, I]) compareWith(k I, ref snapshot.RowRef[K, V], bound *i
 // takes what Rows of a commit gives, or Diff of a map, and makes a feed one of a part
 // of the rows.
 func (r Range[K, V, I]) Changes(of iter.Seq[Change[K, V]]) iter.Seq[Change[K, V]] {
+	r.made()
 	return func(yield func(Change[K, V]) bool) {
 		x := r.content.index
 		var keys collector[I]

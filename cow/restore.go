@@ -66,6 +66,7 @@ func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 // was written, from 1 to the version that is restored. Elsewhere it panics. The errors are
 // those of Editor.Put, and that of another revision.
 func (t *Table[K, V]) Restore(tx *Tx, key K, v V, revision uint64) error {
+	t.made()
 	if tx.version == 0 {
 		panic("cow: Table.Restore outside of DB.Restore: use Edit")
 	}

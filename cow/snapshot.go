@@ -53,7 +53,7 @@ func (s *Snapshot) Exclusive(other *Snapshot) (rows, bytes int) {
 	if s == nil {
 		return 0, 0
 	}
-	for _, t := range s.of.schema.all() {
+	for _, t := range s.tables() {
 		r, b := t.exclusive(s, other)
 		rows, bytes = rows+r, bytes+b
 	}

@@ -9,9 +9,10 @@ import (
 // A Store is a map whose every version is an immutable snapshot.
 //
 // The zero Store is empty and ready for use, with zero Options; it panics at
-// the first write if V needs others. A Store must not be copied. All methods
-// may be called from any number of goroutines at once. Reads never wait;
-// writes queue. The Store owns its values: see the package documentation.
+// the first write if V needs others. A Store must not be copied once it was
+// used: writes to a copy panic. All methods may be called from any number of
+// goroutines at once. Reads never wait; writes queue. The Store owns its values: see the
+// package documentation.
 type Store[K comparable, V any] struct {
 	line[*Map[K, V]]
 	hub     atomic.Pointer[hub[K, V]]       // who watches; nil until there is one

@@ -8,8 +8,8 @@ import (
 )
 
 // A Table is one map of a DB. It is a typed name for the map: the content is in
-// the snapshots. It is made by NewTable, or, for a fork, by Of; it is immutable and
-// safe for concurrent use.
+// the snapshots. It is made by NewTable, or, for a fork, by Of, and the zero Table panics;
+// it is immutable and safe for concurrent use.
 type Table[K comparable, V any] struct {
 	db  *DB
 	def *tableDef[K, V]
@@ -29,10 +29,18 @@ type tableDef[K comparable, V any] struct {
 	keysErr error // why K cannot be encoded
 }
 
+// made panics for the zero Table.
+func (t *Table[K, V]) made() {
+	if t.def == nil {
+		panic("cow: the zero Table is of no DB: make one with NewTable")
+	}
+}
+
 // NewTable adds an empty table to db, and to all forks it comes from or has, at
 // any time. It panics if db has a table of that name, if V cannot be kept isolated
 // as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
+	db.own()
 	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o, fmt.Sprintf("cow: table %q", name)), codec: o.Codec, accept: slices.Clone(o.Accept), update: o.Derive}
 	d.keys, d.keysErr = keycode.New[K]()
 	d.schema.add(d, &d.index)
@@ -42,6 +50,7 @@ func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 // Of returns the same table of another DB: a fork of that which t is of, or what
 // that was forked from. It panics if db is neither.
 func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
+	t.made()
 	if db.schema() != t.def.schema {
 		panic(fmt.Sprintf("cow: table %q looked for in another DB", t.def.name))
 	}
@@ -49,17 +58,24 @@ func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
 }
 
 // Name returns the name of the table.
-func (t *Table[K, V]) Name() string { return t.def.name }
+func (t *Table[K, V]) Name() string {
+	t.made()
+	return t.def.name
+}
 
 // In returns the table's map in a snapshot, empty in one from before the table
 // was made. It panics if s is of another DB, unless one is a fork of the other.
-func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] { return t.def.in(s) }
+func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] {
+	t.made()
+	return t.def.in(s)
+}
 
 // During returns the table's map as an update has it so far; what is edited later does
 // not change it. Of a derived table that is the map the update began with, until the
 // table is derived. It panics if the update has ended or is of another DB, unless one is
 // a fork of the other.
 func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
+	t.made()
 	if tx.db.schema() != t.def.schema {
 		panic(fmt.Sprintf("cow: table %q looked for in an update of another DB", t.def.name))
 	}
@@ -72,7 +88,10 @@ func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 // Edit returns the Editor of the table in an update, the same one each time.
 // It panics if the update has ended or is of another DB, unless one is a fork of
 // the other, and for a derived table outside of a function Derive.
-func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] { return t.def.edit(tx) }
+func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] {
+	t.made()
+	return t.def.edit(tx)
+}
 
 func (d *tableDef[K, V]) title() string { return d.name }
 
@@ -128,6 +147,7 @@ func (d *tableDef[K, V]) indexList(db *DB) indexList[K, V] {
 }
 
 func (t *Table[K, V]) reindex(what string, edit func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error)) error {
+	t.made()
 	return t.db.amend(what, func(current *Snapshot) (*Snapshot, error) {
 		list, m, err := edit(t.def.indexList(t.db), t.In(current))
 		if err != nil {

@@ -10,7 +10,10 @@ import (
 // a sink makes the DB durable or replicates it they have the errors of [DB.Update].
 
 // Load returns the table's map in the current snapshot.
-func (t *Table[K, V]) Load() *Map[K, V] { return t.In(t.db.Load()) }
+func (t *Table[K, V]) Load() *Map[K, V] {
+	t.made()
+	return t.def.in(t.db.Load())
+}
 
 // Update calls f with an Editor of the table, in an update of the DB.
 func (t *Table[K, V]) Update(f func(e *Editor[K, V]) error) error {
@@ -25,6 +28,7 @@ func (t *Table[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V])
 
 // run is UpdateContext that returns the version that was published, or 0 for none.
 func (t *Table[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error) {
+	t.made()
 	return t.db.run(ctx, func(tx *Tx) error { return f(t.Edit(tx)) })
 }
 

@@ -52,6 +52,13 @@ func newViews[K comparable, V, W any](of loader[K, V], show func(*V) W) Views[K,
 	return Views[K, V, W]{of, show}
 }
 
+// made panics for the zero Views.
+func (v Views[K, V, W]) made() {
+	if v.show == nil {
+		panic("cow: the zero Views are of nothing: make them with NewViews or NewPointerViews")
+	}
+}
+
 // In returns the same Views of one snapshot.
 func (v Views[K, V, W]) In(m *Map[K, V]) Views[K, V, W] {
 	return Views[K, V, W]{oneMap[K, V]{m}, v.show}
@@ -64,6 +71,7 @@ func (v Views[K, V, W]) During(e *Editor[K, V]) Views[K, V, W] { return v.In(e.M
 // Get returns a view of the value of key in the current snapshot, and whether key is
 // present. That of an absent key is the zero W, which is not Valid.
 func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
+	v.made()
 	if p := (builder[K, V]{}).Lookup(v.of.Load(), key); p != nil {
 		return v.show(p), true
 	}
@@ -73,6 +81,7 @@ func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
 // All returns an iterator over keys and views of the values in the snapshot that is
 // current when the iteration begins, in the order of Map.All.
 func (v Views[K, V, W]) All() iter.Seq2[K, W] {
+	v.made()
 	return func(yield func(K, W) bool) {
 		for row := range v.of.Load().Rows() {
 			if !yield(row.Key(), v.show(builder[K, V]{}.Pointer(row))) {
@@ -85,6 +94,7 @@ func (v Views[K, V, W]) All() iter.Seq2[K, W] {
 // Row returns a view of the value of a row: one that a range of an index, a Change or a
 // Conflict has. That of the zero Row is the zero W.
 func (v Views[K, V, W]) Row(row Row[K, V]) (w W) {
+	v.made()
 	if row == (Row[K, V]{}) {
 		return w
 	}

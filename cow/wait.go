@@ -20,6 +20,7 @@ func (l *line[P]) wait(ctx context.Context, after uint64) (P, error) {
 		// consistent atomics, so no publication falls in between.
 		c := l.waiters.Load()
 		if c == nil {
+			l.own()
 			made := make(chan struct{})
 			c = &made
 			if !l.waiters.CompareAndSwap(nil, c) {

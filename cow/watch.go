@@ -52,6 +52,7 @@ func (s *Store[K, V]) wake(newer, _ *Map[K, V]) { s.hub.Load().fire(newer.Versio
 // from what it was in since, a snapshot of the DB that the Table is of. To watch a
 // fork, use [Table.Of]; Watch panics for a snapshot of another DB.
 func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, of ...Watched[K, V]) (*Snapshot, error) {
+	t.made()
 	db := t.db
 	if since != nil && since.of != db.origin() {
 		panic("cow: Watch from a snapshot of another DB: use the Table's Of to watch that")

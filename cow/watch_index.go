@@ -10,6 +10,7 @@ import (
 // OnKeys returns index keys for Watch. An index key differs once a row came to it,
 // left it, or was written under it.
 func (x *Index[K, V, I]) OnKeys(keys ...I) Watched[K, V] {
+	x.made()
 	w := watchedIndex[K, V, I]{index: x.def, keys: make([]I, len(keys))}
 	for n, i := range keys {
 		w.keys[n] = x.def.own(i)
@@ -43,6 +44,7 @@ func (w watchedIndex[K, V, I]) differs(newer, older *Map[K, V]) bool {
 // bounds count; one of In(nil) has no rows to keep alive. A commit compares each index
 // key that it touches with all ranges which are watched.
 func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched[K, V] {
+	x.made()
 	if r.content == nil || r.content.index != x.def {
 		panic(fmt.Sprintf("cow: OnRange of index %q with a Range of another: make it by In or During of this one", x.def.name))
 	}

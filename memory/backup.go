@@ -27,6 +27,7 @@ type point struct {
 // is restored. What does not is the retained past, pins, and when an entry was last read.
 // Of a Memory at version 0 there is nothing to back up, and nothing is written.
 func (m *Memory) Backup(w io.Writer) error {
+	m.made()
 	s := m.Load()
 	if s.Version() == 0 {
 		return nil
@@ -65,6 +66,7 @@ func (m *Memory) published(s Snapshot) time.Time {
 // sink; after each of them, nothing is restored. There must be one line of versions of a
 // lineage: to make several memories out of one backup, Import it.
 func (m *Memory) Restore(r io.Reader) (n int, err error) {
+	m.made()
 	all, from, err := m.read(r)
 	if err != nil {
 		return 0, err

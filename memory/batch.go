@@ -37,6 +37,7 @@ type Batch struct {
 // Where a sink makes the DB durable or replicates it, Batch returns once its version is
 // acknowledged, with the errors of [cow.DB.Update], and f may be called again.
 func (m *Memory) Batch(f func(b *Batch) error) error {
+	m.made()
 	return m.db.Update(func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
 }
 
@@ -44,6 +45,7 @@ func (m *Memory) Batch(f func(b *Batch) error) error {
 // If BatchIn returns an error so must the function of the update. It may be called
 // several times in one.
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
+	m.made()
 	b := m.begin(tx)
 	done := false
 	defer func() {
@@ -115,7 +117,10 @@ func (b *Batch) setHead(h *head) {
 
 // Version returns the version that the batch will publish, if it does: a batch that
 // fails, or changes nothing though it returns nil, leaves the number to the next.
-func (b *Batch) Version() uint64 { return b.tx.Version() }
+func (b *Batch) Version() uint64 {
+	b.m.made()
+	return b.tx.Version()
+}
 
 // Space returns an Editor of the space with that path. No path is the root, a
 // space like others.
@@ -123,8 +128,12 @@ func (b *Batch) Space(path ...string) *Editor { return b.editor(encodePath(path)
 
 func (b *Batch) editor(space string) *Editor { return &Editor{b, space} }
 
-// live panics if the Batch has ended.
+// live panics if the Batch has ended, or is the zero Batch.
 func (b *Batch) live() {
+	if b == nil {
+		b = new(Batch) // of the zero Editor
+	}
+	b.m.made()
 	if b.ended {
 		panic("memory: an Editor used after its Batch has ended: it must not be kept")
 	}

@@ -60,11 +60,13 @@ type Change struct {
 // for what is kept without Retain; it starts no goroutine and never makes a writer
 // wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
+	s.m.made()
 	return s.m.changes(s.m.db.Changes(ctx, since), nameOf(s.path, ""), func(key string) bool { return covers(key, s.path) })
 }
 
 // Changes is Space.Changes for all spaces.
 func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
+	m.made()
 	return m.changes(m.db.Changes(ctx, since), "", all)
 }
 
@@ -73,21 +75,27 @@ func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, er
 // so far. It never blocks and needs no context. ErrCompacted is its error where no past is
 // retained, as without Retain; see cow.DB.Commits.
 func (s Space) History(since uint64) iter.Seq2[Change, error] {
+	s.m.made()
 	return s.m.changes(s.m.db.Commits(since), nameOf(s.path, ""), func(key string) bool { return covers(key, s.path) })
 }
 
 // History is Space.History for all spaces.
 func (m *Memory) History(since uint64) iter.Seq2[Change, error] {
+	m.made()
 	return m.changes(m.db.Commits(since), "", all)
 }
 
 // Cursor returns a text for a version of this Memory, such as that of a Change,
 // from which Resume goes on; see cow.DB.
-func (m *Memory) Cursor(version uint64) string { return m.db.Cursor(version) }
+func (m *Memory) Cursor(version uint64) string {
+	m.made()
+	return m.db.Cursor(version)
+}
 
 // Resume is Changes from a cursor. It ends with ErrCursor for any other text, and
 // with ErrLineage for a cursor of another Memory, a fork included.
 func (m *Memory) Resume(ctx context.Context, cursor string) iter.Seq2[Change, error] {
+	m.made()
 	return m.changes(m.db.Resume(ctx, cursor), "", all)
 }
 
@@ -115,6 +123,7 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string, w
 // for who follows the commits of the DB, and other tables besides. It is empty for a commit
 // that did nothing to them. The commit must be of the DB that the Memory is in, or a fork.
 func (m *Memory) Rows(c *cow.Commit) iter.Seq[Change] {
+	m.made()
 	return slices.Values(m.appendCommit(nil, c, "", all))
 }
 

@@ -43,6 +43,7 @@ func (e *Editor) Entry(key string) (Entry, bool) {
 // there before: put the new one after the value, or both by PutItem. The entry expires as its
 // space says, from now on.
 func (e *Editor) Put(key string, v any) error {
+	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
@@ -65,6 +66,7 @@ func (e *Editor) value(next *entry, d *draft) {
 // PutItem stores a whole entry under key, in place of what is there: what the Item does not
 // have, the entry has no more. When it was created stays.
 func (e *Editor) PutItem(key string, it Item) error {
+	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
 	if err != nil {
 		return err
@@ -85,6 +87,7 @@ func (e *Editor) PutItem(key string, it Item) error {
 
 // Insert is Put if key has no value, and returns ErrExists otherwise.
 func (e *Editor) Insert(key string, v any) error {
+	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
@@ -135,6 +138,7 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 // SetIf is Put if the revision of key is rev, and returns ErrRevision otherwise.
 // Revision 0 means that there must be no entry.
 func (e *Editor) SetIf(key string, rev uint64, v any) error {
+	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)
 	if err != nil {
 		return err
@@ -200,6 +204,7 @@ func (e *Editor) ClearAll() int {
 // value stays as it is, and so does when it expires. All vectors of a space have
 // as many dimensions as its first.
 func (e *Editor) PutVector(key string, v []float32, metadata map[string]any) error {
+	e.b.live()
 	d, err := e.b.m.embed(e.space, key, v, metadata)
 	if err != nil {
 		return err

@@ -77,6 +77,7 @@ func (b *Batch) sweep(n int) int {
 // wait long, and returns how many had expired. They cannot be read any more in any case,
 // and every other write removes some, so that it is needed only where little is written.
 func (m *Memory) Sweep() (n int, err error) {
+	m.made()
 	if err := m.shrink(); err != nil {
 		return 0, err
 	}

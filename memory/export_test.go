@@ -16,7 +16,7 @@ import (
 func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.NoText) }
 
 // Epochs returns how many epochs of text indexes the current version has.
-func (m *Memory) Epochs() int { return m.epochs.In(m.db.Load()).Len() }
+func (m *Memory) Epochs() int { return m.epochs.In(m.Load().root).Len() }
 
 func (s Snapshot) checkDerived(noText bool) error {
 	want := make(map[string]*space)

@@ -38,6 +38,7 @@ import (
 // is an error that wraps ErrMalformed and says which line, and nothing is imported. After
 // any other error, such as ErrFull, the first n lines are.
 func (m *Memory) Import(r io.Reader) (n int, err error) {
+	m.made()
 	all, _, err := m.read(r)
 	if err != nil {
 		return 0, err

@@ -30,6 +30,7 @@ type draft struct {
 
 // prepare makes a draft of it, unless its value is one.
 func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
+	m.made()
 	if d, ok := it.Value.(*draft); ok {
 		return d, nil
 	}
@@ -67,6 +68,7 @@ func freezeMetadata(metadata any) (Value, error) {
 
 // freeze makes a draft of a value, unless it is one.
 func (m *Memory) freeze(space, key string, v any) (*draft, error) {
+	m.made()
 	if d, ok := v.(*draft); ok {
 		return d, nil
 	}
@@ -85,6 +87,7 @@ func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 
 // embed makes a draft of a vector and its metadata.
 func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (*draft, error) {
+	m.made()
 	if v == nil {
 		v = []float32{}
 	}

@@ -49,7 +49,7 @@ func memberTime(text []byte) (int64, error) {
 	}
 	ns := t.UnixNano()
 	if ns == unset || !time.Unix(0, ns).Equal(t) {
-		return 0, errors.New("it is out of range")
+		return 0, errors.New("it is out of range, which is from 1677 to 2262")
 	}
 	return ns, nil
 }

@@ -14,7 +14,8 @@ import (
 // A Memory is the memory of an agent, or of many: entries in spaces, with their
 // values, vectors and text, all at one version in every Snapshot.
 //
-// A Memory is made by [New], [On], [Memory.Of] or [Memory.Fork] and must not be copied.
+// A Memory is made by [New], [On], [Memory.Of] or [Memory.Fork] and must not be copied; the
+// zero Memory panics.
 // All methods may be called from any number of goroutines at once. Reads never wait;
 // writes queue. A Memory owns what it was given, as frozen copies, and what it gives out
 // cannot be modified, or is the caller's own.
@@ -102,8 +103,17 @@ func On(db *cow.DB, o Options) *Memory {
 // Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
 // panics if db is neither.
 func (m *Memory) Of(db *cow.DB) *Memory {
+	m.made()
 	m.entries.Of(db)
 	return m.family.join(&Memory{db: db, tables: m.tables, options: m.options})
+}
+
+// made panics for what New and the like have not made: a zero Memory, and a zero Space,
+// Typed, Batch or Editor, which have none.
+func (m *Memory) made() {
+	if m == nil || m.tables == nil {
+		panic("memory: used before it was made: memory.New makes a Memory, and its methods a Space and a Batch")
+	}
 }
 
 // DB returns the DB that the Memory is in.
@@ -111,11 +121,15 @@ func (m *Memory) DB() *cow.DB { return m.db }
 
 // Load returns the current snapshot. It is valid forever and never changes: what
 // has not expired now never expires in it.
-func (m *Memory) Load() Snapshot { return m.In(m.db.Load()) }
+func (m *Memory) Load() Snapshot {
+	m.made()
+	return m.In(m.db.Load())
+}
 
 // In returns the Memory in a snapshot of its DB, as it is now: what has expired is not in
 // it. It panics, at the first read, if the snapshot is of another DB that is not a fork.
 func (m *Memory) In(s *cow.Snapshot) Snapshot {
+	m.made()
 	if m.expires.Load() {
 		return Snapshot{m.tables, s, time.Now().UnixNano()}
 	}
@@ -126,6 +140,7 @@ func (m *Memory) In(s *cow.Snapshot) Snapshot {
 // that is current then; ctx's cause; or, at once, ErrUnpublished if after itself is
 // a version to come. Expiry publishes no version; sweeping does.
 func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
+	m.made()
 	if _, err := m.db.Wait(ctx, after); err != nil {
 		return Snapshot{}, bare.Named(err)
 	}
@@ -133,4 +148,7 @@ func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 }
 
 // Stats returns figures about the versions of the Memory.
-func (m *Memory) Stats() cow.Stats { return m.db.Stats() }
+func (m *Memory) Stats() cow.Stats {
+	m.made()
+	return m.db.Stats()
+}

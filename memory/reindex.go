@@ -37,6 +37,7 @@ var errBehind = errors.New("memory: the index is behind")
 // space that was emptied has text again, by what AnalyzerOf says since. A DB that is opened
 // has all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
 func (s Space) Reindex() (rev uint64, err error) {
+	s.m.made()
 	if s.m.texts.none {
 		return 0, nil
 	}

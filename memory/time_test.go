@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -461,4 +462,31 @@ func TestExpiredVectorsHaveNoDimension(t *testing.T) {
 			require.Empty(t, hits)
 		}
 	})
+}
+
+// Whatever times an export has, an import takes: to the last at which something can expire, and
+// of any year in a value.
+func TestTheTimesOfAnExportAreImported(t *testing.T) {
+	m := memory.New(memory.Options{})
+	last := time.Unix(0, math.MaxInt64)
+	_, err := m.Space("a").PutItem("last", memory.Item{Value: 1, TTL: time.Until(last) - time.Second})
+	require.NoError(t, err)
+	for _, year := range []int{-1, 0, 1, 9999, 10000} {
+		_, err := m.Space("a").Put(fmt.Sprint(year), time.Date(year, 12, 31, 23, 59, 59, 999_999_999, time.UTC))
+		require.NoError(t, err)
+	}
+	_, err = m.Space("a").Configure(memory.SpaceOptions{TTL: math.MaxInt64, Each: memory.SpaceDefaults{TTL: memory.Never}})
+	require.NoError(t, err)
+	var first, again strings.Builder
+	require.NoError(t, m.Load().Export(&first))
+	require.Contains(t, first.String(), `"expires":"2262-`)
+	other := memory.New(memory.Options{})
+	_, err = other.Import(strings.NewReader(first.String()))
+	require.NoError(t, err)
+	require.NoError(t, other.Load().Export(&again))
+	require.Equal(t, first.String(), again.String())
+
+	_, err = other.Import(strings.NewReader(`{"space":["a"],"key":"k","value":1,"expires":"9999-12-31T23:59:59Z"}`))
+	require.ErrorIs(t, err, memory.ErrMalformed)
+	require.EqualError(t, err, "memory: line 1: malformed entry: expires: it is out of range, which is from 1677 to 2262")
 }

@@ -14,6 +14,7 @@ import (
 // swept or evicted; that it expires is noticed when it is swept. All differ when the
 // space is cleared.
 func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
+	s.m.made()
 	names := make([]string, len(keys))
 	for i, k := range keys {
 		names[i] = nameOf(s.path, k)

@@ -47,7 +47,7 @@ func (e *KeyError[K]) Error() string {
 func (e *KeyError[K]) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
 
 // MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
-func (e *KeyError[K]) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
+func (e KeyError[K]) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
 
 func (e *KeyError[K]) Unwrap() error { return e.Err }
 

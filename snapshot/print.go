@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -125,9 +124,9 @@ func (v Isolated[V]) LogValue() slog.Value { return slog.StringValue(v.String())
 // object with its keys in the order of texts, where K is a string, an integer or an
 // encoding.TextMarshaler, and an error of that package where it is something
 // else, or where a value has no JSON: a *KeyError, with ErrTooDeep if there are more than
-// 10,000 levels, those around the value included: encoding/json would not read them.
-// Values are isolated, one after the other, so
-// that their methods may do anything. A nil *Map is null.
+// 10,000 levels, those around the value and those of maps and views within it included:
+// encoding/json would not read them. Values are isolated, one after the other, so that their
+// methods may do anything. A nil *Map is null.
 //
 // There is no UnmarshalJSON, since a Map never changes: decode into a map[K]V, and
 // give maps.All of it to Collect, or to Replace or Sync of package cow.
@@ -147,13 +146,13 @@ func rowsJSON[K comparable, V any](m *Map[K, V], around int, rows iter.Seq2[K, V
 	}
 	texts := make(map[K]json.RawMessage, m.Len())
 	for key, v := range rows {
-		text, err := toJSON(around+1, v)
+		text, err := depth.Marshal(around+1, v)
 		if err != nil {
 			return nil, &KeyError[K]{m.title(), key, err}
 		}
 		texts[key] = text
 	}
-	text, err := toJSON(around, texts)
+	text, err := depth.Marshal(around, texts)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.title(), err)
 	}
@@ -166,7 +165,7 @@ func (r Row[K, V]) MarshalJSON() ([]byte, error) {
 	if r.e == nil {
 		return []byte("null"), nil
 	}
-	value, err := toJSON(1, r.Value())
+	value, err := depth.Marshal(1, r.Value())
 	if err != nil {
 		return nil, r.cfg.keyError(r.Key(), err)
 	}
@@ -216,7 +215,7 @@ func valueJSON[K comparable, V any](c *config[K, V], e *entry[V]) (json.RawMessa
 	if !ok {
 		return nil, nil
 	}
-	text, err := toJSON(1, v)
+	text, err := depth.Marshal(1, v)
 	if err != nil {
 		return nil, c.keyError(c.key(e), err)
 	}
@@ -225,26 +224,11 @@ func valueJSON[K comparable, V any](c *config[K, V], e *entry[V]) (json.RawMessa
 
 // keyedJSON returns v, which holds key, as JSON.
 func keyedJSON[K comparable, V any](c *config[K, V], key K, v any) ([]byte, error) {
-	text, err := toJSON(0, v)
+	text, err := depth.Marshal(0, v)
 	if err != nil && c != nil {
 		return nil, c.keyError(key, err)
 	}
 	return text, err
-}
-
-// toJSON returns v as JSON. It does not escape <, > and &: whoever called
-// MarshalJSON does, or was told not to. Around v there will be so many levels.
-func toJSON(around int, v any) (json.RawMessage, error) {
-	if err := depth.JSON.CheckIn(around, v); err != nil {
-		return nil, err
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // MarshalText returns String of one of the three kinds.

@@ -18,7 +18,9 @@ import (
 // faster than JSON, and equally able to take a struct with more fields or fewer. Times
 // keep their nanoseconds and offset, and strings bytes that are not UTF-8. Unexported
 // fields are left out. A value of more than 10,000 levels, or one that contains itself, is
-// cow.ErrTooDeep.
+// cow.ErrTooDeep. It is an error if a value has a part of which nothing would be left, as a
+// big.Rat or a big.Float, or a map of which two keys would be one, as int(1) and uint(1) of a
+// map[any]string.
 func CBOR[V any]() cow.Codec[V] { return cborCodec[V]{} }
 
 type cborCodec[V any] struct{}
@@ -38,8 +40,13 @@ func (cborCodec[V]) Schema() string { return "CBOR of " + layout.CBOR.Shape(refl
 
 var (
 	cborEncode = must(cbor.EncOptions{Time: cbor.TimeRFC3339Nano, TimeTag: cbor.EncTagRequired}.UserBufferEncMode())
-	cborDecode = must(cbor.DecOptions{MaxNestedLevels: maxNested, MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1, UTF8: cbor.UTF8DecodeInvalid}.DecMode())
+	cborDecode = decoder(cbor.DupMapKeyQuiet)       // so that what was stored once can be read
+	cborUnique = decoder(cbor.DupMapKeyEnforcedAPF) // so that nothing is stored that has two keys in one
 )
+
+func decoder(keys cbor.DupMapKeyMode) cbor.DecMode {
+	return must(cbor.DecOptions{DupMapKey: keys, MaxNestedLevels: maxNested, MaxArrayElements: 1<<31 - 1, MaxMapPairs: 1<<31 - 1, UTF8: cbor.UTF8DecodeInvalid}.DecMode())
+}
 
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -52,6 +59,10 @@ func (cborCodec[V]) Append(b []byte, v V) ([]byte, error) {
 	if err := levels.Check(v); err != nil {
 		return b, fmt.Errorf("bolt: CBOR of %T: %w", v, err)
 	}
+	var f faithful
+	if err := f.look(reflect.ValueOf(v)); err != nil {
+		return b, fmt.Errorf("bolt: CBOR of %T: %w", v, err)
+	}
 	to := bytes.NewBuffer(b)
 	err := cborEncode.MarshalToBuffer(v, to)
 	// Methods of the value may have added levels, of which each takes a byte.
@@ -59,6 +70,13 @@ func (cborCodec[V]) Append(b []byte, v V) ([]byte, error) {
 		err = cborDecode.Wellformed(to.Bytes()[len(b):])
 		if _, ok := errors.AsType[*cbor.MaxNestedLevelError](err); ok {
 			err = fmt.Errorf("bolt: CBOR of %T: %w: %w", v, cow.ErrTooDeep, err)
+		}
+	}
+	if err == nil && f.merges {
+		var back V
+		err = cborUnique.Unmarshal(to.Bytes()[len(b):], &back)
+		if dup, ok := errors.AsType[*cbor.DupMapKeyError](err); ok {
+			err = fmt.Errorf("bolt: CBOR of %T: a map has two keys that are one in CBOR: %w", v, dup)
 		}
 	}
 	return to.Bytes(), err

@@ -22,9 +22,9 @@ import (
 const NamespaceHeader = "Cowmemory-Namespace"
 
 const (
-	maxBody        = 2*tool.MaxArgs + 1<<20
-	readFor        = time.Minute      // to read the body of a request
-	sessionFor     = 30 * time.Minute // without a request
+	maxBody        = 2*tool.MaxArgs + 1<<20 // of a request, and of a line: so that too long arguments are an error of the tool
+	readFor        = time.Minute            // to read the body of a request
+	sessionFor     = 30 * time.Minute       // without a request
 	maxHeaderBytes = 64 << 10
 )
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"sync"
 	"time"
 
@@ -110,13 +111,14 @@ func (s *Server) Close() error {
 }
 
 // ServeStdio serves one client over the standard input and output, until it ends the
-// connection, or ctx ends.
+// connection, or ctx ends. A line that is not a message is answered with an error of JSON-RPC,
+// and so is one that is too long; the next is served.
 func (s *Server) ServeStdio(ctx context.Context) error {
-	// more than arguments may have, so that too long ones are an error of the tool
-	return s.Serve(ctx, &mcp.StdioTransport{MaxLineLength: 2*tool.MaxArgs + 1<<20})
+	return s.Serve(ctx, lineTransport(os.Stdin, os.Stdout, maxBody, s.o.Log))
 }
 
-// Serve serves one client over a transport of the SDK, as ServeStdio does.
+// Serve serves one client over a transport of the SDK. One of the SDK's own that reads lines
+// ends at the first that is not a message.
 func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
 	server, err := s.server(s.o.Namespace)
 	if err != nil {

@@ -79,22 +79,31 @@ func (r *Rule) Check(v any) error { return r.CheckIn(0, v) }
 
 // CheckIn is Check for a v around which there will be so many levels more.
 func (r *Rule) CheckIn(around int, v any) error {
+	_, err := r.levels(around, v)
+	return err
+}
+
+// levels is CheckIn, and returns how many levels v has, or its type allows.
+func (r *Rule) levels(around int, v any) (int, error) {
 	x := reflect.ValueOf(v)
 	if r == Text && x.Kind() == reflect.Pointer && !r.planOf(x.Type()).own {
 		// As fmt does, with the one that it is given.
 		switch x = x.Elem(); x.Kind() {
 		case reflect.Array, reflect.Slice, reflect.Struct, reflect.Map:
 		default:
-			return nil
+			return 0, nil
 		}
 	}
-	if isScalar(x.Kind()) || r.Shallow(x.Type()) {
-		return nil
+	if isScalar(x.Kind()) {
+		return 0, nil
+	}
+	if pl := r.planOf(x.Type()); pl.shallow {
+		return pl.levels, nil
 	}
 	// Most values are small trees: nothing needs to be remembered of them.
 	w := walker{rule: r, visits: few}
-	if w.walk(x, flat) == nil {
-		return nil
+	if levels, err := w.walk(x, flat); err == nil {
+		return levels, nil
 	}
 	w = walker{rule: r, visits: many, heights: make(map[object]int)}
 	return w.walk(x, Limit-around)
@@ -102,15 +111,17 @@ func (r *Rule) CheckIn(around int, v any) error {
 
 // CheckText is Check for a JSON text, in which there may be what the methods of values wrote:
 // it returns an error if encoding/json will not read the text because of its levels.
-func CheckText(json []byte) error {
-	if len(json) <= 2*Limit {
+func CheckText(json []byte) error { return checkText(json, Limit) }
+
+func checkText(json []byte, limit int) error {
+	if len(json) <= 2*limit {
 		return nil // each level takes two bytes
 	}
 	levels := 0
 	for i := 0; i < len(json); i++ {
 		switch json[i] {
 		case '[', '{':
-			if levels++; levels > Limit {
+			if levels++; levels > limit {
 				return errDeep
 			}
 		case ']', '}':
@@ -133,6 +144,7 @@ func (r *Rule) Shallow(t reflect.Type) bool { return r.planOf(t).shallow }
 type plan struct {
 	own       bool // the type has a method of the Rule
 	byPointer bool // the pointer to it has, which counts where there is one
+	methods   bool // what is in a value may have, if it is shallow
 	shallow   bool // no value has more levels than this:
 	levels    int
 	fields    [][]int // of a struct: those to go into, through what is embedded
@@ -155,6 +167,7 @@ func (r *Rule) plan(t reflect.Type, open map[reflect.Type]bool) *plan {
 	}
 	open[t] = true
 	pl := &plan{own: implements(t, r.Own), shallow: true}
+	pl.methods = pl.own || implements(reflect.PointerTo(t), r.Own) || t.Kind() == reflect.Map && implements(t.Key(), r.Own)
 	switch {
 	case r.text:
 	case r.addressed:
@@ -166,6 +179,7 @@ func (r *Rule) plan(t reflect.Type, open map[reflect.Type]bool) *plan {
 		for _, part := range r.parts(t, pl) {
 			p := r.plan(part, open)
 			pl.levels, pl.shallow = max(pl.levels, p.levels), pl.shallow && p.shallow
+			pl.methods = pl.methods || p.methods
 		}
 		pl.levels += level(t)
 		pl.shallow = pl.shallow && t.Kind() != reflect.Interface
@@ -304,17 +318,17 @@ type object struct {
 
 const open = -1
 
-// walk returns an error if v has more levels than limit.
-func (w *walker) walk(v reflect.Value, limit int) error {
-	if _, err := w.enter(v, limit); err != nil {
-		return err
+// walk returns how many levels v has, and an error if they are more than limit.
+func (w *walker) walk(v reflect.Value, limit int) (levels int, err error) {
+	if levels, err = w.enter(v, limit); err != nil {
+		return 0, err
 	}
 	for len(w.in) > 0 {
 		last := len(w.in) - 1
 		f := &w.in[last]
 		part, ok := f.part(w.rule.Keys)
 		if !ok {
-			levels := f.most + f.level
+			levels = f.most + f.level
 			if f.known {
 				w.heights[f.o] = levels
 			}
@@ -324,14 +338,14 @@ func (w *walker) walk(v reflect.Value, limit int) error {
 			}
 			continue
 		}
-		levels, err := w.enter(part, f.left)
+		below, err := w.enter(part, f.left)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		f = &w.in[last] // there may be more of them now
-		f.most = max(f.most, levels)
+		f.most = max(f.most, below)
 	}
-	return nil
+	return levels, nil
 }
 
 // part returns the next part of the value, and whether there is one.

@@ -21,12 +21,12 @@ func JSONOf[T any](r Ref[T]) ([]byte, error) {
 // 10,000 levels or contains itself. An error of it does not lead to v: that of an
 // unsupported value has a reflect.Value by which one could write.
 func marshal(v any) ([]byte, error) {
-	if err := depth.JSON.Check(v); err != nil {
-		return nil, fmt.Errorf("view: %T: %w", v, err)
-	}
-	text, err := json.Marshal(v)
+	text, err := depth.Marshal(0, v)
 	if _, ok := errors.AsType[*json.UnsupportedValueError](err); ok {
 		return nil, errors.New(err.Error())
+	}
+	if errors.Is(err, depth.ErrTooDeep) {
+		return nil, fmt.Errorf("view: %T: %w", v, err)
 	}
 	return text, err
 }

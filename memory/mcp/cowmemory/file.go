@@ -67,7 +67,7 @@ func (c *config) inspect(context.Context, []string) error {
 }
 
 func (c *config) export(_ context.Context, args []string) error {
-	all, rest, err := allFlag("export", c.err, args)
+	all, rest, err := c.allFlag("export", args)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *config) export(_ context.Context, args []string) error {
 }
 
 func (c *config) imports(ctx context.Context, args []string) error {
-	all, rest, err := allFlag("import", c.err, args)
+	all, rest, err := c.allFlag("import", args)
 	if err != nil {
 		return err
 	}
@@ -186,12 +186,15 @@ func (c *config) compact(context.Context, []string) error {
 }
 
 // allFlag parses the flags of a command that has -all.
-func allFlag(command string, stderr io.Writer, args []string) (all bool, rest []string, err error) {
+func (c *config) allFlag(command string, args []string) (all bool, rest []string, err error) {
 	f := flag.NewFlagSet(command, flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(c.err)
 	f.BoolVar(&all, "all", false, "everything, of all namespaces, in the Memory's own format")
 	if err := f.Parse(args); err != nil {
 		return false, nil, fmt.Errorf("%s: %w; it has the flag -all, and all others go before it", command, err)
+	}
+	if all && c.namespace != "" {
+		return false, nil, fmt.Errorf("%s: -all is of all namespaces, and -namespace of one: leave one of them out", command)
 	}
 	return all, f.Args(), nil
 }

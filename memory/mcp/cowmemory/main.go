@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -59,54 +61,93 @@ type config struct {
 }
 
 func run(ctx context.Context, args []string, in io.Reader, out, stderr io.Writer) error {
-	c := config{in: in, out: out, err: stderr}
+	c := &config{in: in, out: out, err: stderr}
+	name, rest, err := c.parse(args)
+	if err != nil {
+		return err
+	}
+	return commands[name].do(c, ctx, rest)
+}
+
+// A task is what can be done, and the flags that it has a use for, besides -v.
+type task struct {
+	do    func(c *config, ctx context.Context, args []string) error
+	flags string
+}
+
+// commands are the tasks by their names; without one, it serves.
+var commands = map[string]task{
+	"":        {(*config).serve, "file memory namespace http token-file embed-url embed-model most"},
+	"inspect": {(*config).inspect, "file memory most"},
+	"export":  {(*config).export, "file memory namespace most"},
+	"import":  {(*config).imports, "file memory namespace most"},
+	"check":   {(*config).check, "file memory"},
+	"compact": {(*config).compact, "file memory"},
+	"version": {(*config).version, ""},
+}
+
+// parse parses the command line, and returns the name of the command and its arguments. What
+// would have no effect is an error.
+func (c *config) parse(args []string) (name string, rest []string, err error) {
 	f := flag.NewFlagSet("cowmemory", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f.SetOutput(c.err)
 	f.Usage = func() {
-		fmt.Fprint(stderr, usage)
+		fmt.Fprint(c.err, usage)
 		f.PrintDefaults()
 	}
 	f.StringVar(&c.file, "file", "", "the `file` of the memory (default in the user's data folder: cowmemory/memory.cow)")
 	f.BoolVar(&c.memory, "memory", false, "keep nothing: the memory ends with the process")
 	f.StringVar(&c.namespace, "namespace", "", "whose memory it is, of clients that do not `name` one")
 	f.StringVar(&c.http, "http", "", "serve over HTTP at this `address`, as 127.0.0.1:8123; "+tokenVariable+" or -token-file has the token that clients must bear")
-	f.StringVar(&c.tokenFile, "token-file", "", "a `file` that has the token")
+	f.StringVar(&c.tokenFile, "token-file", "", "a `file` that has the token; with -http")
 	f.StringVar(&c.embedURL, "embed-url", "", "the `URL` of an endpoint for embeddings in OpenAI's form, as http://localhost:11434/v1, without /embeddings; "+keyVariable+" has its key")
-	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there")
+	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there; with -embed-url")
 	f.Int64Var(&c.most, "most", 1024, "how many `MiB` the memory may take")
 	f.BoolVar(&c.verbose, "v", false, "log more")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return err
+			return "", nil, err
 		}
-		return fmt.Errorf("%w; -h shows what there is", err)
+		return "", nil, fmt.Errorf("%w; -h shows what there is", err)
 	}
 	if err := checkEnvironment(os.Environ()); err != nil {
-		return err
+		return "", nil, err
 	}
 	if c.most < 1 || c.most > 1<<30 {
-		return fmt.Errorf("-most %d: it is from 1 to %d", c.most, 1<<30)
+		return "", nil, fmt.Errorf("-most %d: it is from 1 to %d", c.most, 1<<30)
 	}
 	level := slog.LevelWarn
 	if c.verbose {
 		level = slog.LevelDebug
 	}
-	c.log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	command, rest := "serve", []string(nil)
+	c.log = slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: level}))
 	if f.NArg() > 0 {
-		command, rest = f.Arg(0), f.Args()[1:]
+		name, rest = f.Arg(0), f.Args()[1:]
 	}
-	do, ok := map[string]func(context.Context, []string) error{
-		"serve": c.serve, "inspect": c.inspect, "export": c.export, "import": c.imports,
-		"check": c.check, "compact": c.compact, "version": c.version,
-	}[command]
-	if !ok {
-		return fmt.Errorf("there is no %q; -h shows what there is", command)
+	do, ok := commands[name]
+	switch {
+	case f.NArg() > 0 && (name == "" || name == "serve"):
+		return "", nil, fmt.Errorf("there is no command %q: leave it out, and cowmemory serves", name)
+	case name == "help":
+		return "", nil, errors.New(`there is no command "help": cowmemory -h shows what there is`)
+	case !ok:
+		return "", nil, fmt.Errorf("there is no command %q; -h shows what there is", name)
+	case len(rest) > 0 && name != "export" && name != "import":
+		return "", nil, fmt.Errorf("%s takes no arguments, and there is %q: flags go before it", name, rest[0])
 	}
-	if len(rest) > 0 && command != "export" && command != "import" {
-		return fmt.Errorf("%s takes no arguments, and there is %q: flags go before it", command, rest[0])
+	given := make(map[string]bool)
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	for _, flag := range slices.Sorted(maps.Keys(given)) {
+		if flag != "v" && !slices.Contains(strings.Fields(do.flags), flag) {
+			return "", nil, fmt.Errorf("-%s is of no use with %s: leave it out", flag, name)
+		}
 	}
-	return do(ctx, rest)
+	for _, pair := range [][2]string{{"token-file", "http"}, {"embed-model", "embed-url"}} {
+		if given[pair[0]] && !given[pair[1]] {
+			return "", nil, fmt.Errorf("-%s is of no use without -%s: give both, or leave it out", pair[0], pair[1])
+		}
+	}
+	return name, rest, nil
 }
 
 // checkEnvironment returns an error for a variable that looks like one of cowmemory, and is not:

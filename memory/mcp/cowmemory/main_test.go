@@ -103,20 +103,20 @@ func TestAFileComesGoesAndIsChecked(t *testing.T) {
 func TestWhatIsWrongIsSaid(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.cow")
 	for want, args := range map[string][]string{
-		"there is no \"explode\"":       {"explode"},
-		"not defined":                   {"-explode"},
-		"no such file":                  {"-file", path + ".none", "inspect"},
-		"import one file":               {"-file", path, "import"},
-		"go together":                   {"-memory", "-file", path},
-		"is for a server":               {"-memory", "export"},
-		"line 2: ":                      {"-file", path, "import", "-"},
-		"set a token":                   {"-memory", "-http", ":0"},
-		"the token":                     {"-memory", "-token-file", path + ".token"},
-		"flags go before it":            {"inspect", "-file", path},
-		"without -embed-url":            {"-memory", "-embed-model", "m"},
-		"there is no model":             {"-memory", "-embed-url", "http://localhost:1/v1"},
-		"http to another machine would": {"-memory", "-embed-url", "http://example.com/v1", "-embed-model", "m"},
-		"send that to a file":           {"-file", path, "export", "out"},
+		"there is no command \"explode\"": {"explode"},
+		"not defined":                     {"-explode"},
+		"no such file":                    {"-file", path + ".none", "inspect"},
+		"import one file":                 {"-file", path, "import"},
+		"go together":                     {"-memory", "-file", path},
+		"is for a server":                 {"-memory", "export"},
+		"line 2: ":                        {"-file", path, "import", "-"},
+		"set a token":                     {"-memory", "-http", ":0"},
+		"the token":                       {"-memory", "-http", "127.0.0.1:0", "-token-file", path + ".token"},
+		"flags go before it":              {"inspect", "-file", path},
+		"without -embed-url":              {"-memory", "-embed-model", "m"},
+		"there is no model":               {"-memory", "-embed-url", "http://localhost:1/v1"},
+		"http to another machine would":   {"-memory", "-embed-url", "http://example.com/v1", "-embed-model", "m"},
+		"send that to a file":             {"-file", path, "export", "out"},
 	} {
 		_, err := command(t, "\n{", args...)
 		require.ErrorContains(t, err, want, args)

@@ -29,9 +29,6 @@ func (c *config) serve(ctx context.Context, _ []string) error {
 		return err
 	}
 	o := mcp.Options{Namespace: c.namespace, MaxBytes: c.most << 20, Log: c.log, Token: token}
-	if c.embedURL == "" && c.embedModel != "" {
-		return errors.New("-embed-model is of no use without -embed-url")
-	}
 	if c.embedURL != "" {
 		client, err := embed.New(embed.Options{URL: c.embedURL, Model: c.embedModel, Key: os.Getenv(keyVariable)})
 		if err != nil {

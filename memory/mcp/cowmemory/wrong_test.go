@@ -99,7 +99,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.cow")
 	for want, args := range map[string][]string{
 		"-fil":                              {"-fil", path, "inspect"},
-		"there is no \"imports\"":           {"-file", path, "imports"},
+		"there is no command \"imports\"":   {"-file", path, "imports"},
 		"import: ":                          {"-file", path, "import", "-al", "f"},
 		"-all, and all others go before it": {"-file", path, "export", "-namespace", "n"},
 		"-all goes before it":               {"-file", path, "import", "f", "-all"},
@@ -107,7 +107,19 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 		"check takes no arguments":          {"-file", path, "check", "f"},
 		"compact takes no arguments":        {"-file", path, "compact", "-all"},
 		"version takes no arguments":        {"version", "-v"},
-		"serve takes no arguments":          {"-memory", "serve", "stdio"},
+		"\"serve\": leave it out":           {"-memory", "serve", "stdio"},
+		"\"\": leave it out":                {""},
+		"cowmemory -h shows":                {"help"},
+		"there is no command \"stdio\"":     {"-memory", "stdio"},
+		"-token-file is of no use without -http: give both, or leave it out":       {"-memory", "-token-file", path},
+		"-embed-model is of no use without -embed-url: give both, or leave it out": {"-memory", "-embed-model", "m"},
+		"-http is of no use with inspect: leave it out":                            {"-http", "127.0.0.1:0", "inspect"},
+		"-namespace is of no use with check: leave it out":                         {"-namespace", "n", "check"},
+		"-most is of no use with compact: leave it out":                            {"-most", "7", "compact"},
+		"-embed-url is of no use with export: leave it out":                        {"-embed-url", "http://localhost:1/v1", "export"},
+		"-file is of no use with version: leave it out":                            {"-file", path, "version"},
+		"export: -all is of all namespaces":                                        {"-file", path, "-namespace", "n", "export", "-all"},
+		"import: -all is of all namespaces":                                        {"-file", path, "-namespace", "n", "import", "-all", "f"},
 	} {
 		_, err := command(t, "", args...)
 		require.ErrorContains(t, err, want, args)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -79,13 +80,28 @@ func translate(err error) error {
 	case errors.Is(err, cow.ErrClosed):
 		return fmt.Errorf("%w: %w", store.ErrClosed, err)
 	case errors.Is(err, memory.ErrDimension), errors.Is(err, memory.ErrEmpty), errors.Is(err, memory.ErrNotFinite), errors.Is(err, memory.ErrZero):
-		return store.Errorf(store.Invalid, "the vector cannot be used: %v", err)
+		return store.Errorf(store.Invalid, "the vector cannot be used: %s", reason(err))
 	case errors.Is(err, memory.ErrUnsupported), errors.Is(err, memory.ErrTooDeep):
-		return store.Errorf(store.Invalid, "this cannot be stored: %v", err)
+		return store.Errorf(store.Invalid, "this cannot be stored: %s", reason(err))
 	case errors.Is(err, cow.ErrCompacted):
 		return store.Errorf(store.Gone, "the past that this needs is no longer kept")
 	}
 	return err
+}
+
+// reason returns the text of an error of package memory, without the space and the key: the
+// spaces are this package's own.
+func reason(err error) string {
+	text := err.Error()
+	if key, ok := errors.AsType[*memory.KeyError](err); ok {
+		text = key.Err.Error()
+	}
+	for _, known := range []error{memory.ErrDimension, memory.ErrEmpty, memory.ErrNotFinite, memory.ErrZero} {
+		if i := strings.Index(text, strings.TrimPrefix(known.Error(), "vector: ")); i >= 0 {
+			return text[i:]
+		}
+	}
+	return strings.TrimPrefix(text, "memory: ")
 }
 
 // decode decodes the arguments of a call.

@@ -32,12 +32,15 @@ type Imported struct {
 	Known               int // that were there already, and stay as they are
 }
 
-const importBatch = 2000 // lines in one update
+const (
+	importBatch = 2000                // lines in one update
+	maxLine     = 7*maxEntity + 1<<20 // bytes of one: those of an entity whose characters are escaped
+)
 
 // Import takes the file of the reference server, JSON Lines of entities and relations, into
-// a namespace. A file with an error is not imported at all: the error says which line. One
-// without an entity or a relation is an error, too. What is there already is skipped and
-// counted. It writes in batches, and calls progress after each, if that is not nil, with the
+// a namespace. A file with an error, or with a line that is neither, is not imported at all: the
+// error says which line. One without an entity or a relation is an error, too. What is there
+// already is skipped and counted. It writes in batches, and calls progress after each, if that is not nil, with the
 // number of lines that are done; after an error in between, those are imported.
 func (s *Store) Import(ctx context.Context, namespace string, r io.Reader, progress func(lines int)) (n Imported, err error) {
 	if err := checkName("the namespace", namespace, maxNamespace); err != nil {
@@ -104,7 +107,7 @@ func (it fileItem) store(w *write, ns string, n *Imported) error {
 // readLines reads a whole file of at most so many bytes.
 func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 	lines := bufio.NewScanner(r)
-	lines.Buffer(make([]byte, 0, 64<<10), tool.MaxArgs)
+	lines.Buffer(make([]byte, 0, 64<<10), maxLine)
 	n := 1
 	for ; lines.Scan(); n++ {
 		if limit -= int64(len(lines.Bytes())); limit < 0 {
@@ -120,7 +123,7 @@ func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 	}
 	if err := lines.Err(); err != nil {
 		if errors.Is(err, bufio.ErrTooLong) {
-			err = store.Errorf(store.TooLarge, "it has more than %d bytes", tool.MaxArgs)
+			err = store.Errorf(store.TooLarge, "it has more than %d bytes", maxLine)
 		}
 		return nil, fmt.Errorf("line %d: %w", n, err)
 	}
@@ -130,14 +133,13 @@ func readLines(r io.Reader, limit int64) (items []fileItem, err error) {
 	return items, nil
 }
 
-// readLine reads a line; ok is false for one that has neither an entity nor a relation, which
-// the reference server passes over, too.
+// readLine reads a line; ok is false for one that is blank.
 func readLine(text []byte) (it fileItem, ok bool, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return it, false, nil
 	}
 	var l fileLine
-	if err := tool.Unmarshal(text, &l); err != nil {
+	if err := tool.Unmarshal(text, maxLine, &l); err != nil {
 		return it, false, store.Errorf(store.Invalid, "%v", err)
 	}
 	switch l.Type {
@@ -157,7 +159,10 @@ func readLine(text []byte) (it fileItem, ok bool, err error) {
 	if is, _ := formOf(text); is == memoryForm {
 		return it, false, errMemoryForm
 	}
-	return it, false, nil
+	if l.Type == "" {
+		return it, false, store.Errorf(store.Invalid, `a line has "type":"entity" or "type":"relation", and this has no type`)
+	}
+	return it, false, store.Errorf(store.Invalid, `a line has "type":"entity" or "type":"relation", and the type of this is %.100q`, l.Type)
 }
 
 // Export writes the graph of a namespace as the reference server's file.

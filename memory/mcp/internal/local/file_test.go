@@ -21,7 +21,6 @@ func TestTheReferencesFileComesAndGoes(t *testing.T) {
 
 {"type":"entity","name":"B","entityType":"y","observations":[],"more":1}
 {"type":"relation","from":"A","to":"B","relationType":"r"}
-{"type":"other"}
 {"type":"entity","name":"A","entityType":"again","observations":[]}
 {"type":"relation","from":"A","to":"B","relationType":"r"}`
 	n, err := s.Import(t.Context(), "", strings.NewReader(f), nil)
@@ -50,9 +49,14 @@ func TestAnImportWithAnErrorDoesNothing(t *testing.T) {
 		`{"type":"relation","from":"a","to":"b"}`:                               "from, to and relationType",
 		`{"type":"entity","name":"a\u0000","entityType":"x","observations":[]}`: "control character",
 		"{\"type\":\"entity\",\"name\":\"\xff\"}":                               "UTF-8",
-		`[`:                                    "line 5001",
-		strings.Repeat("[", 100):               "levels",
-		`"` + strings.Repeat("x", 5<<20) + `"`: "bytes",
+		`[`:                                     "line 5001",
+		`{"type":"other","name":"A"}`:           `the type of this is "other"`,
+		`{"name":"A","entityType":"x"}`:         "this has no type",
+		`{"more":1}`:                            "this has no type",
+		`{"type":null}`:                         "this has no type",
+		`7`:                                     "must be an object, and is a number",
+		strings.Repeat("[", 100):                "levels",
+		`"` + strings.Repeat("x", 30<<20) + `"`: "bytes",
 	} {
 		_, err := s.Import(t.Context(), "", strings.NewReader(good+bad), nil)
 		require.ErrorContains(t, err, want)
@@ -97,6 +101,37 @@ func TestAllOfItComesAndGoes(t *testing.T) {
 	do(t, other, "create_entities", `{"entities":[{"name":"later","entityType":"x","observations":[]}]}`)
 	names := as[graph](t, do(t, other, "read_graph", ``)).names()
 	require.Equal(t, "later", names[len(names)-1])
+}
+
+// The largest entity that there can be has a line of an export that an import takes.
+func TestTheLargestEntityComesAndGoes(t *testing.T) {
+	s := inMemory(t)
+	do(t, s, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":[]}]}`)
+	texts := 16 // all that may be
+	if testing.Short() {
+		texts = 4
+	}
+	for i := range texts {
+		text, err := json.Marshal(fmt.Sprintf("%02d%s", i, strings.Repeat("\x01", 256<<10-2)))
+		require.NoError(t, err)
+		do(t, s, "add_observations", `{"observations":[{"entityName":"a","contents":[`+string(text)+`]}]}`)
+	}
+	for _, all := range []bool{false, true} {
+		var first, again bytes.Buffer
+		other := inMemory(t)
+		if all {
+			require.NoError(t, s.ExportAll(&first))
+			_, err := other.ImportAll(bytes.NewReader(first.Bytes()))
+			require.NoError(t, err)
+			require.NoError(t, other.ExportAll(&again))
+		} else {
+			require.NoError(t, s.Export("", &first))
+			_, err := other.Import(t.Context(), "", bytes.NewReader(first.Bytes()), nil)
+			require.NoError(t, err)
+			require.NoError(t, other.Export("", &again))
+		}
+		require.True(t, bytes.Equal(first.Bytes(), again.Bytes()))
+	}
 }
 
 func TestOneProcessHasTheFile(t *testing.T) {

@@ -304,6 +304,11 @@ func TestStopped(t *testing.T) {
 	defer p.Close()
 	require.False(t, p.owns())
 	require.NoError(t, first.cmd.Process.Signal(syscall.SIGSTOP))
+	// A signal takes effect some time later: an owner that still runs would answer.
+	var status syscall.WaitStatus
+	_, err = syscall.Wait4(first.cmd.Process.Pid, &status, syscall.WUNTRACED, nil)
+	require.NoError(t, err)
+	require.True(t, status.Stopped())
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	_, err = p.Do(ctx, write("id", "key"))

@@ -78,18 +78,22 @@ func (t *Tool) Decode(args json.RawMessage, to any) error {
 		args = json.RawMessage("{}")
 	}
 	var instance any
-	if err := Unmarshal(args, &instance); err != nil {
+	if err := Unmarshal(args, MaxArgs, &instance); err != nil {
 		return err
 	}
 	// What is unknown goes first: the name of a required one may be misspelled.
-	if err := checkMembers("", t.InputSchema.(*jsonschema.Schema), instance); err != nil {
+	s := t.InputSchema.(*jsonschema.Schema)
+	if err := checkMembers("", s, instance); err != nil {
+		return err
+	}
+	if err := checkFit("", s, instance); err != nil {
 		return err
 	}
 	if err := t.input.Validate(instance); err != nil {
 		return fmt.Errorf("the arguments do not fit: %s", short(err))
 	}
 	if err := json.Unmarshal(args, to); err != nil {
-		return fmt.Errorf("the arguments do not fit: %s", short(err))
+		return unfit(s, err)
 	}
 	return nil
 }
@@ -119,7 +123,7 @@ func checkMembers(place string, s *jsonschema.Schema, v any) error {
 				}
 				continue
 			}
-			if err := checkMembers(strings.TrimPrefix(place+"."+name, "."), of, v[name]); err != nil {
+			if err := checkMembers(join(place, name), of, v[name]); err != nil {
 				return err
 			}
 		}
@@ -147,18 +151,18 @@ func list(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Unmarshal decodes a text that is not trusted.
-func Unmarshal(text []byte, to any) error {
+// Unmarshal decodes a text that is not trusted, of at most so many bytes.
+func Unmarshal(text []byte, most int, to any) error {
 	switch {
-	case len(text) > MaxArgs:
-		return fmt.Errorf("%d bytes of JSON, and %d are allowed", len(text), MaxArgs)
+	case len(text) > most:
+		return fmt.Errorf("%d bytes of JSON, and %d are allowed", len(text), most)
 	case !utf8.Valid(text):
 		return errors.New("this is not UTF-8")
 	case isDeep(text):
 		return fmt.Errorf("this is nested more than %d levels", MaxDepth)
 	}
 	if err := json.Unmarshal(text, to); err != nil {
-		return fmt.Errorf("this does not fit: %s", short(err))
+		return fmt.Errorf("this does not fit: %w", unfit(nil, err))
 	}
 	return nil
 }
