@@ -21,9 +21,13 @@ import (
 // symbols are the records of the main job, read once.
 var symbols = sync.OnceValue(func() []stores.Record {
 	root, err := corpus.Root()
-	must(err)
+	if err != nil {
+		panic(err)
+	}
 	all, err := corpus.Load(context.Background(), root)
-	must(err)
+	if err != nil {
+		panic(err)
+	}
 	return all
 })
 

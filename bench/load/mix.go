@@ -244,13 +244,13 @@ func (w *writer) run(ctx context.Context, s *loaded, rate int) {
 // late, and its latency counts from then.
 func (w *writer) each(ctx context.Context, rate int, prepare func(i int) (commit func())) {
 	w.latency = NewHistogram()
-	p := newPacer()
-	defer p.close()
+	p := NewPacer()
+	defer p.Close()
 	start := time.Now()
 	for {
 		commit := prepare(w.commits)
 		due := start.Add(time.Duration(float64(w.commits) / float64(rate) * float64(time.Second)))
-		p.wait(due)
+		p.Wait(due)
 		if ctx.Err() != nil {
 			return
 		}

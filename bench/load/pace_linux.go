@@ -7,19 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A pacer waits for instants. It wakes as a server does that is sent something:
+// Pacer waits for instants. It wakes as a server does that is sent something:
 // by a descriptor that the runtime polls. A timer of the runtime would be up to a
 // millisecond late on Linux, more than what is measured.
-type pacer struct{ f *os.File }
+type Pacer struct{ f *os.File }
 
-func newPacer() pacer {
+// NewPacer returns a Pacer, which must be closed.
+func NewPacer() Pacer {
 	fd, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_NONBLOCK|unix.TFD_CLOEXEC)
 	must(err)
-	return pacer{os.NewFile(uintptr(fd), "timerfd")}
+	return Pacer{os.NewFile(uintptr(fd), "timerfd")}
 }
 
-// wait returns at due, or at once if that is past.
-func (p pacer) wait(due time.Time) {
+// Wait returns at due, or at once if that is past.
+func (p Pacer) Wait(due time.Time) {
 	left := time.Until(due)
 	if left <= 0 {
 		return
@@ -35,4 +36,5 @@ func (p pacer) wait(due time.Time) {
 	must(err)
 }
 
-func (p pacer) close() { _ = p.f.Close() }
+// Close ends it.
+func (p Pacer) Close() { _ = p.f.Close() }

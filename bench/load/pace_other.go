@@ -4,12 +4,14 @@ package load
 
 import "time"
 
-// A pacer waits for instants.
-type pacer struct{}
+// Pacer waits for instants.
+type Pacer struct{}
 
-func newPacer() pacer { return pacer{} }
+// NewPacer returns a Pacer, which must be closed.
+func NewPacer() Pacer { return Pacer{} }
 
-// wait returns at due, or at once if that is past.
-func (pacer) wait(due time.Time) { time.Sleep(time.Until(due)) }
+// Wait returns at due, or at once if that is past.
+func (Pacer) Wait(due time.Time) { time.Sleep(time.Until(due)) }
 
-func (pacer) close() {}
+// Close ends it.
+func (Pacer) Close() {}

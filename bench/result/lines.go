@@ -95,6 +95,17 @@ func (l *Lines) add(name, unit string, x float64) {
 	l.figures[name][unit] = append(l.figures[name][unit], x)
 }
 
+// Processors returns how many processors the first benchmark had.
+func (l *Lines) Processors() string {
+	if l.procs == "" {
+		return "1"
+	}
+	return l.procs[1:]
+}
+
+// Names returns the names of the benchmarks, in the order of the lines.
+func (l *Lines) Names() []string { return l.names }
+
 // Values returns what a benchmark reported in a unit, round by round.
 func (l *Lines) Values(name, unit string) []float64 { return l.figures[name][unit] }
 
