@@ -6,6 +6,7 @@ GO ?= go
 # The other supported Go release; the go command fetches it by itself.
 OTHER_GO ?= go1.27.0
 
+MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos cow/cowtest/check memory/mcp bench
 WAITING = cow/etcd/chaos cow/bolt cow/etcd
 KERNEL = memory/vector/internal/kernel
 LINT = $(CURDIR)/.ci/lint/lint
