@@ -31,16 +31,15 @@ import (
 //go:embed mutants.txt
 var list string
 
-var timeout = flag.Duration("timeout", 2*time.Minute, "how long the test of one mutant may run")
-
 func main() {
 	dry := flag.Bool("n", false, "only check that each mutant fits the source")
 	only := flag.String("run", "", "only mutants whose file, test or change matches this `regexp`")
 	jobs := flag.Int("p", 2, "mutants tested at a time")
+	timeout := flag.Duration("timeout", 2*time.Minute, "how long one test may run")
 	flag.Parse()
 	mutants, err := parse(list, *only)
 	if err == nil && !*dry {
-		err = testAll(mutants, *jobs)
+		err = testAll(mutants, *jobs, *timeout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -140,13 +139,13 @@ func exists(pkg, test string) bool {
 }
 
 // testAll prints what becomes of each mutant. It returns an error unless all are caught.
-func testAll(mutants []mutant, jobs int) error {
+func testAll(mutants []mutant, jobs int, timeout time.Duration) error {
 	tests := map[string][]string{}
 	for _, m := range mutants {
 		tests[m.pkg] = append(tests[m.pkg], m.test)
 	}
 	for pkg, names := range tests {
-		if out, err := goTest(pkg, strings.Join(names, "|"), ""); err != nil {
+		if out, err := goTest(pkg, names, "", timeout*time.Duration(len(names))); err != nil {
 			return fmt.Errorf("%s fails without a mutant: %w\n%s", pkg, err, out)
 		}
 	}
@@ -156,7 +155,7 @@ func testAll(mutants []mutant, jobs int) error {
 		slots <- true
 		all.Go(func() {
 			start := time.Now()
-			verdicts[i] = m.verdict()
+			verdicts[i] = m.verdict(timeout)
 			fmt.Printf("%-16s %3.0fs %s\n", verdicts[i], time.Since(start).Seconds(), m.line)
 			<-slots
 		})
@@ -169,7 +168,7 @@ func testAll(mutants []mutant, jobs int) error {
 }
 
 // verdict tests one mutant.
-func (m mutant) verdict() string {
+func (m mutant) verdict(timeout time.Duration) string {
 	temp, err := os.MkdirTemp("", "mutant-")
 	defer os.RemoveAll(temp)
 	full, _ := filepath.Abs(m.file)
@@ -178,7 +177,7 @@ func (m mutant) verdict() string {
 	if err := cmp.Or(err, os.WriteFile(mutated, m.mutated, 0o666), os.WriteFile(overlay, text, 0o666)); err != nil {
 		return err.Error()
 	}
-	out, err := goTest(m.pkg, m.test, overlay)
+	out, err := goTest(m.pkg, []string{m.test}, overlay, timeout)
 	switch {
 	case err == nil:
 		return "NOT CAUGHT"
@@ -191,8 +190,8 @@ func (m mutant) verdict() string {
 }
 
 // goTest runs tests from the folder of their package, which may be in a nested module.
-func goTest(pkg, tests, overlay string) (output []byte, err error) {
-	c := exec.Command("go", "test", "-vet=off", "-count=1", "-timeout", timeout.String(), "-overlay", overlay, "-run", "^("+tests+")$")
+func goTest(pkg string, tests []string, overlay string, timeout time.Duration) (output []byte, err error) {
+	c := exec.Command("go", "test", "-vet=off", "-count=1", "-timeout", timeout.String(), "-overlay", overlay, "-run", "^("+strings.Join(tests, "|")+")$")
 	c.Dir = pkg
 	return c.CombinedOutput()
 }
