@@ -6,7 +6,7 @@ GO ?= go
 # The other supported Go release; the go command fetches it by itself.
 OTHER_GO ?= go1.27.0
 
-MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos memory/mcp bench
+MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos cow/cowtest/check memory/mcp bench
 WAITING = cow/etcd/chaos cow/bolt cow/etcd
 KERNEL = memory/vector/internal/kernel
 LINT = $(CURDIR)/.ci/lint/lint
@@ -36,6 +36,7 @@ test:
 	@$(MAKE) -j2 test-of-the-rest test-of-what-waits
 
 test-of-the-rest:
+	$(TEST) ./.ci/mutants
 	for m in $(filter-out $(WAITING),$(MODULES)); do (cd $$m && $(TEST) ./...) || exit 1; done
 
 test-of-what-waits:
@@ -56,6 +57,7 @@ kernels:
 lint:
 	cd .ci/lint && $(GO) build -o $(LINT) .
 	for m in $(MODULES); do (cd $$m && GOGC=off GOMEMLIMIT=3GiB $(GO) vet -race -vettool=$(LINT) ./...) || exit 1; done
+	$(GO) vet -race -vettool=$(LINT) ./.ci/mutants
 
 # The clone and the core under the other release of Go, and without the race detector; all of it
 # is in systems.
@@ -122,7 +124,7 @@ compare:
 
 # Puts known bugs back, one at a time, and demands that a test fails.
 mutants:
-	cd bench && $(GO) run ./mutants
+	$(GO) run ./.ci/mutants
 
 cover:
 	$(GO) test -cover ./snapshot ./cow
