@@ -53,7 +53,7 @@ func newTable(store string) table {
 		var mu sync.RWMutex
 		m := map[string]number{}
 		return table{
-			set: func(key string, v number) { m[key] = v },
+			set: func(key string, v number) { mu.Lock(); defer mu.Unlock(); m[key] = v },
 			gets: func(keys []string) (sum uint64) {
 				for _, k := range keys {
 					mu.RLock()

@@ -101,10 +101,7 @@ func TestPaceIsAnOpenLoop(t *testing.T) {
 }
 
 // stuck is a store whose Gets all take until the last is due.
-type stuck struct {
-	vectorStore
-	until func() time.Time
-}
+type stuck struct{ until func() time.Time }
 
 func (s stuck) get(string) int { time.Sleep(time.Until(s.until())); return 1 }
 
@@ -118,7 +115,7 @@ func (stuck) nearest(context.Context, []float32) ([]string, error) {
 func TestPausesCountFromWhenAGetIsDue(t *testing.T) {
 	const window = 100 * pacedGets
 	l := pacedLoad{[]string{"k"}, [][]float32{nil}, [][]float32{nil}, true}
-	s := stuck{until: sync.OnceValue(func() time.Time { return time.Now().Add(window) })}
+	s := stuck{sync.OnceValue(func() time.Time { return time.Now().Add(window) })}
 	figures := l.run(t, s, window)
 	require.GreaterOrEqual(t, figures["slow/s"], 500.)
 	require.GreaterOrEqual(t, figures["p99-ns"], float64(window)/2)

@@ -23,7 +23,7 @@ import (
 )
 
 // comments returns the comments on the symbols of the Go installation; verses with -small.
-func comments(b *testing.B) (texts []recall.Text) {
+func comments() (texts []recall.Text) {
 	if *small {
 		return recall.Verses("en").Texts[:size("1k")]
 	}
@@ -34,8 +34,9 @@ func comments(b *testing.B) (texts []recall.Text) {
 	return texts
 }
 
-// A search returns the keys of the ten best texts.
-type search func(query string) (keys []string, err error)
+// A search returns the keys of the ten best texts. Of bleve, order is what to sort by; the
+// score alone, if there is none.
+type search func(query string, order ...string) (keys []string, err error)
 
 // newSearches returns searches of a space that has the texts, with a vector of each if
 // embed is not nil.
@@ -48,9 +49,9 @@ func newSearches(b *testing.B, o memory.Options, texts []recall.Text, embed func
 		return texts[i].Key, item
 	})
 	all := memory.SearchOptions{}
-	return func(q string) ([]string, error) { return keysOf(s.SearchText(q, all)) },
-		func(q string) ([]string, error) { return keysOf(s.Search(embed(q), all)) },
-		func(q string) ([]string, error) { return keysOf(s.SearchBoth(embed(q), q, all)) }
+	return func(q string, _ ...string) ([]string, error) { return keysOf(s.SearchText(q, all)) },
+		func(q string, _ ...string) ([]string, error) { return keysOf(s.Search(embed(q), all)) },
+		func(q string, _ ...string) ([]string, error) { return keysOf(s.SearchBoth(embed(q), q, all)) }
 }
 
 // newBleve returns a search of an index of bleve in memory: of the kind of old, which
@@ -72,10 +73,14 @@ func newBleve(b *testing.B, kind, analyzer string, texts []recall.Text) search {
 		}
 		must(b, x.Batch(batch))
 	}
-	return func(q string) (keys []string, err error) {
+	return func(q string, order ...string) (keys []string, err error) {
 		match := bleve.NewMatchQuery(q)
 		match.SetField("Text")
-		result, err := x.Search(bleve.NewSearchRequestOptions(match, 10, 0, false))
+		request := bleve.NewSearchRequestOptions(match, 10, 0, false)
+		if order != nil {
+			request.SortBy(order)
+		}
+		result, err := x.Search(request)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +109,7 @@ func ask(b *testing.B, search search, queries []string) {
 // is its analyzer of English. Of other texts, which queries are known to want, it reports
 // how many are not found. No parameter was tuned with these queries.
 func BenchmarkSearchText(b *testing.B) {
-	symbols := sync.OnceValue(func() []recall.Text { return comments(b) })
+	symbols := sync.OnceValue(comments)
 	words := func(b *testing.B, texts []recall.Text) search {
 		words, _, _ := newSearches(b, memory.Options{}, texts, nil)
 		return words
@@ -120,7 +125,7 @@ func BenchmarkSearchText(b *testing.B) {
 			for _, q := range queries {
 				found, err := ours(q)
 				must(b, err)
-				theirs, err := search(q)
+				theirs, err := search(q, "-_score", "_id")
 				must(b, err)
 				agree += float64(len(theirs)) * records.Recall(found, theirs)
 			}
@@ -136,15 +141,15 @@ func BenchmarkSearchText(b *testing.B) {
 		return newBleve(b, scorch.Name, en.AnalyzerName, texts)
 	})
 	for _, language := range recall.Languages() {
-		searchCollection(b, "verses-"+language, func() *recall.Collection { return recall.Verses(language) }, language)
+		searchCollection(b, "verses-"+language, func(*testing.B) *recall.Collection { return recall.Verses(language) }, language)
 	}
-	searchCollection(b, "documentation", func() *recall.Collection { return recall.Documentation(symbols(), 2*size("1k")) }, "en")
+	searchCollection(b, "documentation", func(b *testing.B) *recall.Collection { return recall.Documentation(symbols(), 2*size("1k")) }, "en")
 }
 
-func searchCollection(b *testing.B, name string, collection func() *recall.Collection, language string) {
+func searchCollection(b *testing.B, name string, collection func(b *testing.B) *recall.Collection, language string) {
 	run := func(by, store string, searches func(b *testing.B, c *recall.Collection, o memory.Options) []search) {
 		b.Run("texts="+name+"/by="+by+"/store="+store, func(b *testing.B) {
-			c, missed, queries := collection(), 100.0, []string(nil)
+			c, missed, queries := collection(b), 100.0, []string(nil)
 			if *small {
 				c.Texts = c.Texts[:size("1k")]
 			}
