@@ -6,7 +6,7 @@ GO ?= go
 # The other supported Go release; the go command fetches it by itself.
 OTHER_GO ?= go1.27.0
 
-MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos memory/mcp bench
+MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos cow/cowtest/check memory/mcp bench
 WAITING = cow/etcd/chaos cow/bolt cow/etcd
 KERNEL = memory/vector/internal/kernel
 LINT = $(CURDIR)/.ci/lint/lint
@@ -16,7 +16,7 @@ LINT = $(CURDIR)/.ci/lint/lint
 TEST = GOGC=400 $(GO) test -vet=off -race -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
-.PHONY: run durable replicas test test-of-the-rest test-of-what-waits check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bench-full bars compare mutants cover pin pins installable release
+.PHONY: run durable replicas test test-of-the-rest test-of-what-waits check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -36,6 +36,7 @@ test:
 	@$(MAKE) -j2 test-of-the-rest test-of-what-waits
 
 test-of-the-rest:
+	$(TEST) ./.ci/mutants
 	for m in $(filter-out $(WAITING),$(MODULES)); do (cd $$m && $(TEST) ./...) || exit 1; done
 
 test-of-what-waits:
@@ -56,6 +57,7 @@ kernels:
 lint:
 	cd .ci/lint && $(GO) build -o $(LINT) .
 	for m in $(MODULES); do (cd $$m && GOGC=off GOMEMLIMIT=3GiB $(GO) vet -race -vettool=$(LINT) ./...) || exit 1; done
+	$(GO) vet -race -vettool=$(LINT) ./.ci/mutants
 
 # The clone and the core under the other release of Go, and without the race detector; all of it
 # is in systems.
@@ -103,18 +105,18 @@ crash:
 chaos:
 	cd cow/etcd/chaos && $(GO) test -run Chaos -long -timeout 1h -v .
 
-# The stores and workloads that matter most, in less than five minutes; all of them,
-# at every size and with every bar. The report is in bench/$(OUT).
-OUT ?= out
+# Rounds of benchmarks, and benchstat's table of them, a column a store:
+# make bench BENCH='Store/workload=docs' COUNT=6
+BENCH ?= Store/workload=(docs|ycsb-b|stream|scan)/size=(all|230B)/store=(views|cowstore|shared|rwmutex-copy|rwmutex|syncmap)$$
+OUT ?= $(CURDIR)/bench/out.txt
 bench:
-	cd bench && $(GO) run . -matrix quick -out $(OUT)
+	bench/rounds.sh $(OUT) '$(BENCH)' $(COUNT) $(BENCHTIME)
+	cd bench && $(GO) tool benchstat -col /store -row /workload,/size $(OUT)
 
-bench-full:
-	cd bench && $(GO) run . -matrix full -bars -out $(OUT)
-
-# Every figure that the project promises, beside its peers: about eleven minutes.
+# Every figure that the project promises, beside its peers: five minutes a round.
 bars:
-	cd bench && $(GO) run . -bars
+	bench/rounds.sh $(OUT) . '$(or $(COUNT),5)' 300ms '^Benchmark(Store|Memory)$$'
+	cd bench && $(GO) run ./report $(OUT)
 
 # The benchmarks of the working tree against those of another revision.
 compare:
@@ -122,7 +124,7 @@ compare:
 
 # Puts known bugs back, one at a time, and demands that a test fails.
 mutants:
-	cd bench && $(GO) run ./mutants
+	$(GO) run ./.ci/mutants
 
 cover:
 	$(GO) test -cover ./snapshot ./cow

@@ -1,6 +1,7 @@
-// Command bench answers whether to replace a map behind a mutex: it measures
-// cowstore and what people use instead of it, side by side on this machine. By
-// default it runs the memory of a coding agent under load; -matrix runs more.
+// Command bench answers whether to replace a map behind a mutex: it measures cowstore and
+// what people use instead of it, side by side on this machine, in the memory of a coding
+// agent under load. The same load, and all others, are ordinary benchmarks of this
+// package: go test -bench.
 package main
 
 import (
@@ -13,10 +14,16 @@ import (
 	"os/signal"
 	"runtime"
 	"slices"
-	"strings"
 	"syscall"
+	"testing"
 	"time"
 
+	"github.com/klauspost/cpuid/v2"
+	"github.com/schollz/progressbar/v3"
+	"golang.org/x/term"
+
+	"github.com/cowstore/cowstore/bench/corpus"
+	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
@@ -24,210 +31,149 @@ import (
 // The exit codes.
 const (
 	exitOK          = 0
-	exitFailed      = 1 // a store broke its promise, a bar is missed, or the report could not be written
+	exitFailed      = 1 // a store gave out what is not whole
 	exitUsage       = 2 // also: nothing to run on
 	exitInterrupted = 130
 )
 
 func main() {
+	testing.Init()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// Who reads along may be interrupted too, and first: there is still a report to
-	// write.
-	signal.Ignore(syscall.SIGPIPE)
 	context.AfterFunc(ctx, stop) // a second time ends it at once
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
-
-// options are the command line.
-type options struct {
-	settings
-	asJSON bool
-	out    string
-	update bool
-	bars   bool
-	only   string
-	readme string
+	os.Exit(run(ctx, os.Args[1:], stores.Kinds(), os.Stdout, os.Stderr))
 }
 
 // run is main with its surroundings as arguments. It returns the exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
+func run(ctx context.Context, args []string, kinds []stores.Kind, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	workload := flags.String("workload", "docs", "what the stores do: docs, ycsb-b, ycsb-c, ycsb-d, 30to1, stream, scan, fork or growth")
+	rounds := flags.Int("rounds", 3, "turns of each store, of which figures are the medians")
+	turn := flags.Duration("turn", 900*time.Millisecond, "how long a turn is, about")
+	records := flags.Int("n", load.Records, "records, except with docs")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
 		return exitOK
-	}
-	if err != nil {
-		fmt.Fprintln(stderr, "bench:", err)
+	case err != nil:
 		return exitUsage
 	}
-	p := newProgress(stderr)
-	defer p.clear()
-	if o.readme != "" {
-		if err := updateReadmes(o.readme, o.out); err != nil {
-			return p.fail(err, exitFailed)
-		}
-		return exitOK
+	fail := func(code int, err error) int {
+		fmt.Fprintln(stderr, "bench:", err)
+		return code
 	}
-	return compare(ctx, o, args, p, stdout)
-}
-
-// parse returns the command line as options, or an error that says what is
-// wrong with it.
-func parse(args []string, usage io.Writer) (options, error) {
-	var o options
-	var names, loads, matrix string
-	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // errors are returned, and printed once
-	fs.StringVar(&loads, "workloads", "docs", "workloads to run: "+workloadIDs()+"; all: every one; none: only -bars")
-	fs.StringVar(&names, "stores", ids(stores.Kinds()), "stores to compare; there are also "+ids(stores.More())+"; all: every one")
-	fs.StringVar(&matrix, "matrix", "", "workloads and stores together: quick, the three and those that matter most; full, all at every size")
-	fs.DurationVar(&o.duration, "duration", 0, "how long to measure each store in each case (default 5s; with -matrix 3s, or full 0.9s)")
-	fs.IntVar(&o.rounds, "rounds", 3, "turns of each store in each case, of which figures are the medians")
-	fs.IntVar(&o.clients, "readers", runtime.GOMAXPROCS(0), "goroutines that use a store, where the workload does not say")
-	fs.IntVar(&o.rate, "writes", usualRate, "with docs, records indexed anew a second; 0: as many as the store takes")
-	fs.IntVar(&o.n, "n", 0, "records, or users, instead of as many as the workload says")
-	fs.Uint64Var(&o.seed, "seed", 1, "seed of all that is random but the hashes")
-	fs.StringVar(&o.records, "records", "", "with records, a file of JSON Lines as memory exports them, instead of a small example")
-	fs.StringVar(&o.queries, "queries", "", `with -records, the queries: {"space":[…],"key":"…"} or {"space":[…],"text":"…","relevant":["key",…]}`)
-	fs.StringVar(&o.out, "out", "", "folder for report.html, report.json and PNGs")
-	fs.BoolVar(&o.update, "update", false, "with -out, keep what the report there has of other workloads and bars")
-	fs.BoolVar(&o.asJSON, "json", false, "print JSON instead of tables")
-	fs.BoolVar(&o.bars, "bars", false, "measure what the project promises of its speed; without -workloads or -matrix, only that")
-	fs.StringVar(&o.only, "only", "", "with -bars: only this group ("+strings.Join(groupNames(), ", ")+")")
-	fs.StringVar(&o.readme, "readme", "", "put the figures of the report.json in -out into these files, separated by commas, and measure nothing")
-	if err := fs.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintln(usage, "usage of bench:")
-			fs.SetOutput(usage)
-			fs.PrintDefaults()
-		}
-		return o, err
+	if flags.NArg() > 0 {
+		return fail(exitUsage, fmt.Errorf("what is %q? there are only flags: see -help", flags.Arg(0)))
 	}
-	given := map[string]bool{}
-	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	o.full = matrix == "full"
-	usual := 5 * time.Second
-	switch matrix {
-	case "quick":
-		loads, usual = quickWorkloads, 3*time.Second
-		names = ids(stores.Kinds()) + "," + quickMemories
-	case "full":
-		loads, names, usual = "all", "all", 900*time.Millisecond
+	if *rounds < 1 || *turn <= 0 || *records < 100 {
+		return fail(exitUsage, errors.New("-rounds and -turn must be positive, and -n 100 at least"))
 	}
-	if o.bars && matrix == "" && !given["workloads"] {
-		loads = "none"
+	if err := flag.Set("test.benchtime", turn.String()); err != nil {
+		return fail(exitUsage, err)
 	}
-	if !given["duration"] {
-		o.duration = usual
-	}
-	switch {
-	case fs.NArg() > 0:
-		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
-	case given["matrix"] && matrix != "quick" && matrix != "full":
-		return o, fmt.Errorf("-matrix %q: must be quick or full", matrix)
-	case matrix != "" && (given["workloads"] || given["stores"]):
-		return o, errors.New("-matrix: has no meaning together with -workloads or -stores")
-	case o.duration < 30*time.Millisecond || o.duration > time.Hour:
-		return o, fmt.Errorf("-duration %v: must be from 30ms to 1h", o.duration)
-	case o.rounds < 1 || o.rounds > 99:
-		return o, fmt.Errorf("-rounds %d: must be from 1 to 99", o.rounds)
-	case o.clients < 1 || o.clients > 1024:
-		return o, fmt.Errorf("-readers %d: must be from 1 to 1024", o.clients)
-	case o.rate < 0:
-		return o, fmt.Errorf("-writes %d: must not be negative", o.rate)
-	case o.n < 0 || o.n > 10_000_000:
-		return o, fmt.Errorf("-n %d: must be from 0 to 10000000", o.n)
-	case o.only != "" && !o.bars:
-		return o, errors.New("-only: has no meaning without -bars")
-	case o.only != "" && !slices.Contains(groupNames(), o.only):
-		return o, fmt.Errorf("-only: unknown group %q: there are %s", o.only, strings.Join(groupNames(), ", "))
-	case (o.records == "") != (o.queries == ""):
-		return o, errors.New("-records and -queries: each needs the other")
-	case o.update && o.out == "":
-		return o, errors.New("-update: needs -out, the folder with report.json")
-	case o.readme != "" && o.out == "":
-		return o, errors.New("-readme: needs -out, the folder with report.json")
-	}
-	if o.records != "" && matrix == "" && !given["workloads"] {
-		loads = "records"
-		if !given["stores"] {
-			names = "all"
+	var symbols []stores.Record
+	if *workload == "docs" {
+		var err error
+		if symbols, err = readSymbols(ctx, stderr); err != nil {
+			return fail(exitUsage, err)
 		}
 	}
-	var err error
-	if o.workloads, err = chooseWorkloads(loads); err != nil {
-		return o, err
+	loads := load.Loads(func() []stores.Record { return symbols }, *records)
+	at := slices.IndexFunc(loads, func(l *load.Load) bool { return l.Workload == *workload })
+	if at < 0 {
+		return fail(exitUsage, fmt.Errorf("there is no workload %q: see -help", *workload))
 	}
-	if o.records != "" && !slices.ContainsFunc(o.workloads, func(w workload) bool { return w.id == "records" }) {
-		return o, errors.New("-records: has no meaning without the workload records")
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k stores.Kind) bool { return !loads[at].Able(k) })
+
+	fmt.Fprintf(stdout, "%s %s/%s, %s, GOMAXPROCS %d; each store %d times for about %v, in turn with the others\n\n",
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName, runtime.GOMAXPROCS(0), *rounds, *turn)
+	lines, err := measure(ctx, loads[at], kinds, *rounds, stderr)
+	if err != nil {
+		return fail(exitFailed, err)
 	}
-	if o.kinds, err = chooseStores(names); err != nil {
-		return o, err
+	var infos []stores.Info
+	for _, k := range kinds {
+		infos = append(infos, k.Info)
 	}
-	for _, w := range o.workloads {
-		if !slices.ContainsFunc(o.kinds, w.able) {
-			return o, fmt.Errorf("-workloads: none of the stores %s can run %s", ids(o.kinds), w.id)
+	for _, c := range lines.Cases(result.WorkloadOf(*workload), infos) {
+		printCase(stdout, &c)
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(stdout, "Interrupted: figures are of what was measured until then.")
+		return exitInterrupted
+	}
+	return exitOK
+}
+
+// printCase prints a case for people, and what the figures mean and say.
+func printCase(w io.Writer, c *result.Case) {
+	fmt.Fprint(w, c.Text(), "\n", c.Promises(), "\n")
+	for _, text := range result.Method() {
+		fmt.Fprint(w, result.Wrapped(text))
+	}
+	most := 0.0
+	for _, r := range c.Rows {
+		most = max(most, r.Figures["cpus"].Median)
+	}
+	if could := float64(runtime.GOMAXPROCS(0)); most > 0 && most < 0.9*could {
+		fmt.Fprint(w, result.Wrapped(fmt.Sprintf("Other programs may have been at work, or fewer goroutines than processors: at most %.1f of %.0f "+
+			"processors were used. Threads that do not run do not contend, so this flatters the stores with locks.", most, could)))
+	}
+	for i, text := range c.Verdict() {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprint(w, result.Wrapped(text))
+	}
+}
+
+// measure lets the stores take turns, and the first of them once more at the end of each
+// round, until all have had theirs or ctx ends.
+func measure(ctx context.Context, l *load.Load, kinds []stores.Kind, rounds int, w io.Writer) (*result.Lines, error) {
+	lines := new(result.Lines)
+	kinds = append(slices.Clone(kinds), kinds[0])
+	bar := progress(rounds*len(kinds), w)
+	defer func() { _ = bar.Clear() }()
+	for round := range rounds {
+		for i, k := range kinds {
+			if ctx.Err() != nil {
+				return lines, nil
+			}
+			id := k.ID
+			if i == len(kinds)-1 {
+				id = result.Again
+			}
+			bar.Describe(fmt.Sprintf("round %d of %d: %-22s", round+1, rounds, k.Name))
+			bench, done := l.Bench(k)
+			r := testing.Benchmark(bench)
+			done()
+			if r.N == 0 { // the benchmark has failed
+				return nil, fmt.Errorf("%s broke its promise in %s: what was read is not whole", k.Name, l.Workload)
+			}
+			lines.Add(result.Name(l.Workload, l.Size, id), r)
+			_ = bar.Add(1)
 		}
 	}
-	return o, nil
+	return lines, nil
 }
 
-// What the quick matrix runs: the workloads that matter most, and beside the usual
-// stores those that agents' memories are compared with.
-const (
-	quickWorkloads = "ycsb-b,stream,agent-turn"
-	quickMemories  = "memory,chromem"
-)
-
-// chooseStores returns the kinds of stores in a comma-separated list of IDs, in its
-// order, but those that are isolated in front.
-func chooseStores(names string) ([]stores.Kind, error) {
-	kinds, err := choose("-stores", "store", names, append(stores.Kinds(), stores.More()...), func(k stores.Kind) string { return k.ID })
-	slices.SortStableFunc(kinds, func(a, b stores.Kind) int { return result.IsolatedFirst(a.Isolated, b.Isolated) })
-	return kinds, err
+// progress returns a bar that people see on a terminal.
+func progress(n int, w io.Writer) *progressbar.ProgressBar {
+	f, ok := w.(*os.File)
+	terminal := ok && term.IsTerminal(int(f.Fd()))
+	return progressbar.NewOptions(n, progressbar.OptionSetWriter(w), progressbar.OptionSetVisibility(terminal),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(20), progressbar.OptionThrottle(50*time.Millisecond))
 }
 
-// chooseWorkloads returns the workloads in a comma-separated list of IDs.
-func chooseWorkloads(names string) ([]workload, error) {
-	if names == "none" {
-		return nil, nil
+// readSymbols returns the documented symbols of the Go installation at hand.
+func readSymbols(ctx context.Context, w io.Writer) ([]stores.Record, error) {
+	root, err := corpus.Root()
+	if err != nil {
+		return nil, err
 	}
-	return choose("-workloads", "workload", names, workloads(), func(w workload) string { return w.id })
-}
-
-// choose returns those of known whose IDs are in a comma-separated list, in its
-// order.
-func choose[T any](option, what, names string, known []T, id func(T) string) (chosen []T, err error) {
-	if names == "all" {
-		return known, nil
+	all, err := corpus.Load(ctx, root)
+	if err != nil {
+		return nil, err
 	}
-	var taken []string
-	for name := range strings.SplitSeq(names, ",") {
-		name = strings.TrimSpace(name)
-		if slices.Contains(taken, name) {
-			return nil, fmt.Errorf("%s: %q is there twice", option, name)
-		}
-		taken = append(taken, name)
-		i := slices.IndexFunc(known, func(k T) bool { return id(k) == name })
-		if i < 0 {
-			return nil, fmt.Errorf("%s: unknown %s %q: there are %s", option, what, name, idsOf(known, id))
-		}
-		chosen = append(chosen, known[i])
-	}
-	return chosen, nil
+	fmt.Fprintf(w, "read %d symbols of the Go installation in %s\n", len(all), root)
+	return all, nil
 }
-
-func idsOf[T any](all []T, id func(T) string) string {
-	var s []string
-	for _, k := range all {
-		s = append(s, id(k))
-	}
-	return strings.Join(s, ",")
-}
-
-func ids(kinds []stores.Kind) string {
-	return idsOf(kinds, func(k stores.Kind) string { return k.ID })
-}
-
-func workloadIDs() string { return idsOf(workloads(), func(w workload) string { return w.id }) }

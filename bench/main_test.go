@@ -3,184 +3,95 @@ package main
 import (
 	"bytes"
 	"context"
-	"os"
-	"path/filepath"
+	"flag"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-func TestWrongFlags(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-wat"}, "-wat"},
-		{[]string{"-duration=0"}, "-duration"},
-		{[]string{"-duration=soon"}, "-duration"},
-		{[]string{"-readers=0"}, "-readers"},
-		{[]string{"-rounds=0"}, "-rounds"},
-		{[]string{"-writes=-1"}, "-writes"},
-		{[]string{"-n=-5"}, "-n -5"},
-		{[]string{"-seed=x"}, "-seed"},
-		{[]string{"-stores=nope"}, `unknown store "nope"`},
-		{[]string{"-stores="}, `unknown store ""`},
-		{[]string{"-stores=mutex,mutex"}, "twice"},
-		{[]string{"-stores=chromem"}, "none of the stores"},
-		{[]string{"-workloads=nope"}, `unknown workload "nope"`},
-		{[]string{"-matrix=some"}, "quick or full"},
-		{[]string{"-matrix="}, "quick or full"},
-		{[]string{"-matrix=quick", "-stores=mutex"}, "-matrix"},
-		{[]string{"-only=reads"}, "-bars"},
-		{[]string{"-bars", "-only=x"}, `unknown group "x"`},
-		{[]string{"-records=x"}, "-queries"},
-		{[]string{"-records=x", "-queries=y", "-workloads=docs"}, "-records"},
-		{[]string{"-readme=x"}, "-out"},
-		{[]string{"-update"}, "-out"},
-		{[]string{"now"}, `unexpected argument "now"`},
+// ran runs the program and returns its exit code and what it printed.
+func ran(t *testing.T, ctx context.Context, kinds []stores.Kind, args ...string) (code int, stdout, stderr string) {
+	before := flag.Lookup("test.benchtime").Value.String()
+	t.Cleanup(func() { require.NoError(t, flag.Set("test.benchtime", before)) })
+	var out, err bytes.Buffer
+	code = run(ctx, args, kinds, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestTheMainJob(t *testing.T) {
+	code, out, err := ran(t, context.Background(), stores.Kinds(), "-rounds", "1", "-turn", "1ms")
+	require.Equal(t, exitOK, code, err)
+	for _, k := range stores.Kinds() {
+		require.Contains(t, out, "\n"+k.Marked())
+	}
+	for _, text := range []string{"lookups/s", "B/entry", "cowstore views again", "not isolated:", "noise: ", "In short (A coding agent's memory; lookups/s):", "What cowstore saves: "} {
+		require.Contains(t, out, text)
+	}
+	require.Regexp(t, `^read \d\d+ symbols of the Go installation in `, err)
+	require.NotContains(t, out+err, "\x1b", "no terminal is there")
+	for line := range strings.Lines(out) {
+		if !strings.Contains(line, "GOMAXPROCS") && !strings.Contains(line, "wait for") && !strings.Contains(line, "of no one moment") {
+			require.LessOrEqual(t, len([]rune(line)), 101, line)
+		}
+	}
+}
+
+func TestAnotherWorkload(t *testing.T) {
+	code, out, err := ran(t, context.Background(), stores.Kinds(), "-workload", "fork", "-rounds", "1", "-turn", "1ms", "-n", "1000")
+	require.Equal(t, exitOK, code, err)
+	require.Contains(t, out, "B/branch")
+	require.NotContains(t, out, "sync.Map", "it cannot be forked")
+}
+
+// A store that tears what it has.
+type tearing struct{ stores.Store }
+
+func (s tearing) Get(key string) (stores.Record, bool) {
+	r, ok := s.Store.Get(key)
+	r.Check++
+	return r, ok
+}
+
+func TestABrokenPromiseIsAnError(t *testing.T) {
+	k := stores.Kinds()[5]
+	made := k.New
+	k.New = func() stores.Store { return tearing{made()} }
+	code, _, err := ran(t, context.Background(), []stores.Kind{stores.Kinds()[0], k}, "-workload", "ycsb-b", "-rounds", "1", "-turn", "1ms", "-n", "1000")
+	require.Equal(t, exitFailed, code)
+	require.Contains(t, err, "RWMutex map broke its promise in ycsb-b")
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	turns := 0
+	k := stores.Kinds()[0]
+	made := k.New
+	k.New = func() stores.Store {
+		if turns++; turns == 2 { // of the first round
+			cancel()
+		}
+		return made()
+	}
+	code, out, _ := ran(t, ctx, []stores.Kind{stores.Kinds()[4], k}, "-workload", "ycsb-b", "-turn", "1ms", "-n", "1000")
+	require.Equal(t, exitInterrupted, code)
+	require.Contains(t, out, "Interrupted")
+	require.Contains(t, out, "RWMutex map, copies")
+}
+
+func TestUsage(t *testing.T) {
+	for _, c := range []struct{ args, want string }{
+		{"-workload none", `there is no workload "none"`}, {"-rounds 0", "-rounds"}, {"-turn -1s", "-turn"}, {"-n 1", "-n 100"},
+		{"docs", `what is "docs"?`}, {"-stores x", "not defined: -stores"},
 	} {
-		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitUsage, run(context.Background(), c.args, &stdout, &stderr), c.args)
-		require.Empty(t, stdout.String())
-		require.Contains(t, stderr.String(), c.want)
-		require.Equal(t, 1, bytes.Count(stderr.Bytes(), []byte("\n")), "one line says it: %s", stderr.String())
+		code, out, err := ran(t, context.Background(), stores.Kinds(), strings.Fields(c.args)...)
+		require.Equal(t, exitUsage, code, c.args)
+		require.Empty(t, out)
+		require.Contains(t, err, c.want)
 	}
-}
-
-func TestHelp(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	require.Equal(t, exitOK, run(context.Background(), []string{"-h"}, &stdout, &stderr))
-	for _, want := range []string{"-duration", "rwmutex-copy", "agent-turn", "-matrix", "vectors"} {
-		require.Contains(t, stderr.String(), want)
-	}
-}
-
-func TestDefaults(t *testing.T) {
-	o, err := parse(nil, nil)
-	require.NoError(t, err)
-	require.Len(t, o.kinds, len(stores.Kinds()))
-	require.Equal(t, "docs", idsOf(o.workloads, func(w workload) string { return w.id }))
-
-	o, err = parse([]string{"-matrix=quick"}, nil)
-	require.NoError(t, err)
-	require.Len(t, o.workloads, 3)
-	require.False(t, o.full)
-
-	o, err = parse([]string{"-matrix=full", "-bars"}, nil)
-	require.NoError(t, err)
-	require.Len(t, o.workloads, len(workloads()))
-	require.Len(t, o.kinds, len(stores.Kinds())+len(stores.More()))
-	require.True(t, o.full)
-
-	o, err = parse([]string{"-bars"}, nil)
-	require.NoError(t, err)
-	require.Empty(t, o.workloads)
-
-	o, err = parse([]string{"-records=a", "-queries=b"}, nil)
-	require.NoError(t, err)
-	require.Equal(t, "records", idsOf(o.workloads, func(w workload) string { return w.id }))
-}
-
-func TestNothingToRunOn(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		name = filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
-		return name
-	}
-	good := write("good.jsonl", `{"space":["a"],"key":"k","value":1}`)
-	asks := write("good.queries", `{"space":["a"],"key":"k"}`)
-	t.Setenv("GOROOT", t.TempDir())
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{nil, "no source"},
-		{[]string{"-records=" + filepath.Join(dir, "absent"), "-queries=" + asks}, "absent"},
-		{[]string{"-records=" + write("broken.jsonl", "{\"space\":[\"a\"],\"key\":\"k\",\"value\":1}\nnonsense"), "-queries=" + asks}, "line 2"},
-		{[]string{"-records=" + good, "-queries=" + write("broken.queries", `{"space":["a"],"kee":"k"}`)}, "line 1"},
-		{[]string{"-out=" + good}, "-out"},
-	} {
-		var stdout, stderr bytes.Buffer
-		require.Equal(t, exitUsage, run(context.Background(), c.args, &stdout, &stderr), c.args)
-		require.Contains(t, stderr.String(), "bench: ")
-		require.Contains(t, stderr.String(), c.want)
-	}
-}
-
-func TestWholeRun(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads the source a second time")
-	}
-	out := filepath.Join(t.TempDir(), "report")
-	var stdout, stderr bytes.Buffer
-	args := []string{"-duration=200ms", "-n=2000", "-json", "-stores=cowstore,rwmutex", "-out=" + out}
-	require.Equal(t, exitOK, run(context.Background(), args, &stdout, &stderr), stderr.String())
-	r, err := result.Read(&stdout)
-	require.NoError(t, err)
-	require.Len(t, r.Stores, 2)
-	require.Len(t, r.Workloads, 1)
-	require.Len(t, r.Workloads[0].Cases[0].Rows, 3)
-	require.Contains(t, stderr.String(), "symbols")
-	written, err := read(filepath.Join(out, "report.json"), result.Read)
-	require.NoError(t, err)
-	require.Equal(t, r, written)
-	html, err := os.ReadFile(filepath.Join(out, "report.html"))
-	require.NoError(t, err)
-	require.Contains(t, string(html), "cowstore Get")
-	pngs, err := filepath.Glob(filepath.Join(out, "*.png"))
-	require.NoError(t, err)
-	require.NotEmpty(t, pngs)
-
-	readme := filepath.Join(t.TempDir(), "README.md")
-	require.NoError(t, os.WriteFile(readme, []byte("<!-- figures: workload docs -->\n<!-- figures end -->\n"), 0o666))
-	stderr.Reset()
-	require.Equal(t, exitOK, run(context.Background(), []string{"-out=" + out, "-readme=" + readme}, &stdout, &stderr), stderr.String())
-	text, err := os.ReadFile(readme)
-	require.NoError(t, err)
-	require.Contains(t, string(text), "| **cowstore Get** |")
-}
-
-// The last that is read is what follows from the figures.
-func TestVerdictIsTheEnd(t *testing.T) {
-	row := func(store string, x float64) result.Row {
-		return result.Row{Store: store, Figures: map[string]result.Figure{"ops": {Median: x, Low: x, High: x}}}
-	}
-	r := &result.Report{Stores: summarised(stores.Kinds()), Interrupted: true, Workloads: []result.Workload{{
-		ID: "docs", Name: "Docs", Columns: []result.Column{colOps},
-		Cases: []result.Case{{Rows: []result.Row{row("cowstore", 3e6), row("rwmutex-copy", 1.5e6), row("shared", 15e6), row("syncmap", 9e6)}}},
-	}}}
-	require.Len(t, r.Verdict(), 4)
-	var want strings.Builder
-	for _, text := range r.Verdict() {
-		writeWrapped(&want, text)
-	}
-	for _, name := range []string{"cowstore Shared,", "cowstore Get is 2.00 times as fast as RWMutex map, copies,", "sync.Map,"} {
-		require.Contains(t, strings.Join(strings.Fields(want.String()), " "), name)
-	}
-	require.True(t, strings.HasSuffix(legend(r), "until then.\n\n"+want.String()))
-}
-
-func TestIsolatedStoresAreFirst(t *testing.T) {
-	o, err := parse([]string{"-stores=rwmutex,rwmutex-copy,shared,cowstore"}, nil)
-	require.NoError(t, err)
-	require.Equal(t, "rwmutex-copy,cowstore,rwmutex,shared", ids(o.kinds))
-	require.Equal(t, "views", stores.Kinds()[0].ID, "which is measured twice")
-
-	row := func(store string) result.Row { return result.Row{Store: store} }
-	again := row("cowstore")
-	again.Again = true
-	c := result.Case{Rows: []result.Row{row("rwmutex"), row("cowstore"), row("shared"), row("rwmutex-copy"), again}}
-	var b strings.Builder
-	caseTable(&b, &result.Workload{Name: "W"}, &c, summarised(o.kinds))
-	var lines []string
-	for line := range strings.Lines(b.String()) {
-		lines = append(lines, strings.TrimSpace(line))
-	}
-	require.Equal(t, []string{"W", "", "cowstore Get", "RWMutex map, copies", "cowstore Get again",
-		"not isolated:", "RWMutex map †", "cowstore Shared †"}, lines[:8])
+	code, _, err := ran(t, context.Background(), stores.Kinds(), "-help")
+	require.Equal(t, exitOK, code)
+	require.Contains(t, err, "-workload")
 }

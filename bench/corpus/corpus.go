@@ -40,12 +40,11 @@ func Root() (string, error) {
 
 // Load returns a record of each documented symbol of the Go installation
 // under root, those of the go command's own packages included, ordered by
-// package. It calls progress, from several goroutines,
-// with the number of packages read and of all.
+// package.
 //
 // The packages are read as built for linux/amd64 wherever it is read, so that one
 // Go version is one corpus.
-func Load(ctx context.Context, root string, progress func(done, total int)) ([]stores.Record, error) {
+func Load(ctx context.Context, root string) ([]stores.Record, error) {
 	src := filepath.Join(root, "src")
 	dirs, err := packageDirs(src)
 	if err != nil {
@@ -57,13 +56,12 @@ func Load(ctx context.Context, root string, progress func(done, total int)) ([]s
 
 	found := make([][]stores.Record, len(dirs))
 	errs := make([]error, len(dirs))
-	var next, done atomic.Int64
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(dirs) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				found[i], errs[i] = packageRecords(&target, src, dirs[i])
-				progress(int(done.Add(1)), len(dirs))
 			}
 		})
 	}

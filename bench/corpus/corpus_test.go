@@ -20,7 +20,7 @@ var loaded = sync.OnceValues(func() ([]stores.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Load(context.Background(), root, func(int, int) {})
+	return Load(context.Background(), root)
 })
 
 func symbolsOf(t testing.TB) []stores.Record {
@@ -80,7 +80,7 @@ func TestCorpusOrderIsTheSameEachTime(t *testing.T) {
 	}
 	root, err := Root()
 	require.NoError(t, err)
-	again, err := Load(context.Background(), root, func(int, int) {})
+	again, err := Load(context.Background(), root)
 	require.NoError(t, err)
 	require.True(t, slices.EqualFunc(symbolsOf(t), again, func(a, b stores.Record) bool {
 		return a.Key() == b.Key() && a.Check == b.Check
@@ -88,14 +88,14 @@ func TestCorpusOrderIsTheSameEachTime(t *testing.T) {
 }
 
 func TestCorpusOfNothing(t *testing.T) {
-	_, err := Load(context.Background(), filepath.Join(t.TempDir(), "none"), func(int, int) {})
+	_, err := Load(context.Background(), filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, ErrNoSource)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	root, err := Root()
 	require.NoError(t, err)
-	_, err = Load(ctx, root, func(int, int) {})
+	_, err = Load(ctx, root)
 	require.ErrorIs(t, err, context.Canceled)
 }
 

@@ -3,8 +3,8 @@ package records_test
 import (
 	"bytes"
 	"errors"
-	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -70,17 +70,57 @@ func TestLoadSaysWhichLineIsMalformed(t *testing.T) {
 	require.ErrorContains(t, err, "line 2:")
 }
 
-func TestErrorsOfReadersAreReturned(t *testing.T) {
-	broken := errors.New("broken")
-	_, err := records.Load(iotest.ErrReader(broken))
-	require.ErrorIs(t, err, broken)
+func TestQueries(t *testing.T) {
+	all := load(t, `{"space":["a"],"key":"k","value":1}`, `{"space":["a"],"key":"","value":1}`, `{"space":[],"key":"l","value":"text"}`)
+	queries := func(lines string) ([]records.Query, error) { return records.Queries(strings.NewReader(lines), all) }
+	got, err := queries(`{"space":["a"],"key":"k"}` + "\r\n\n" + `{"space":["a"],"key":""}` + "\n" + ` {"text":"some text","space":[],"relevant":["l"]}`)
+	require.NoError(t, err)
+	require.Equal(t, []records.Query{{Space: []string{"a"}, Key: "k"}, {Space: []string{"a"}}, {Space: []string{}, Text: "some text", Relevant: []string{"l"}}}, got)
 
-	all := load(t, `{"space":["a"],"key":"k","value":1}`)
-	lines := `{"space":["a"],"key":"k"}` + "\n" + `{"space":["a"],"k`
-	_, err = records.Queries(io.MultiReader(strings.NewReader(lines), iotest.ErrReader(broken)), all)
+	for bad, want := range map[string]string{
+		`{`: "EOF", `[]`: "array", `{"space":["a"]}`: "key or text", `{"key":"k"}`: "no space", `{"space":"a","key":"k"}`: "string",
+		`{"space":["a"],"key":"k","text":"t"}`: "key or text", `{"space":["a"],"key":"k","relevant":["k"]}`: "without text",
+		`{"space":["a"],"text":"t"}`: "relevant", `{"space":["a"],"text":" ","relevant":["k"]}`: "empty", `{"space":["a"],"key":"k","more":1}`: "more",
+		`{"space":["a"],"key":"k"} {}`: "more than one", `{"space":["b"],"key":"k"}`: "no record", `{"space":["a"],"text":"t","relevant":["k","z"]}`: `"z"`,
+		`{"space":["a"],"key":"` + strings.Repeat("k", 1<<20) + `"}`: "longer",
+	} {
+		got, err := queries(`{"space":["a"],"key":"k"}` + "\n" + bad)
+		require.ErrorIs(t, err, records.ErrMalformed, bad[:min(len(bad), 50)])
+		require.ErrorContains(t, err, want)
+		require.Nil(t, got)
+	}
+	_, err = queries(" \n\n")
+	require.ErrorIs(t, err, records.ErrNoQueries)
+	broken := errors.New("broken")
+	_, err = records.Queries(iotest.ErrReader(broken), all)
 	require.ErrorIs(t, err, broken)
 	require.NotErrorIs(t, err, records.ErrMalformed, "what was not read is not malformed")
-	require.ErrorContains(t, err, "line 2:")
+	_, err = records.Load(iotest.ErrReader(broken))
+	require.ErrorIs(t, err, broken)
+
+	require.InDelta(t, 0.5, records.Recall([]string{"a", "x", "y"}, []string{"b", "a"}), 0)
+	require.Zero(t, records.Recall(nil, []string{"a"}))
+}
+
+func TestFilesAreNamedInErrors(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "file.jsonl")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	good := file(`{"space":[],"key":"k","value":1}`)
+	all, queries, err := records.Read(good, file(`{"space":[],"key":"k"}`))
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Len(t, queries, 1)
+	for _, files := range [][2]string{{good, "none"}, {"none", good}, {good, ""}, {file("{"), good}, {good, file("{")}} {
+		_, _, err := records.Read(files[0], files[1])
+		require.Error(t, err, files)
+	}
+	all, queries, err = records.Read("", "")
+	require.NoError(t, err)
+	require.NotEmpty(t, all)
+	require.NotEmpty(t, queries)
 }
 
 // The data set is one that a memory has written.

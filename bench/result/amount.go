@@ -3,7 +3,6 @@ package result
 import (
 	"math"
 	"strconv"
-	"strings"
 )
 
 // Missing stands for a figure that there is not.
@@ -27,23 +26,8 @@ var prefixes = map[string][]prefix{
 // Amount writes x, which is of that unit, to three digits: 4.21M, 1.25 µs.
 // That something is by the second is left to the heading.
 func Amount(x float64, unit string) string {
-	number, unit := split(x, unit)
-	return number + unit
-}
-
-// Brief is Amount without zeros that say nothing, for what is exact: 10M, 1 µs.
-func Brief(x float64, unit string) string {
-	number, unit := split(round(x), unit)
-	if strings.Contains(number, ".") && !strings.Contains(number, "e") {
-		number = strings.TrimRight(strings.TrimRight(number, "0"), ".")
-	}
-	return number + unit
-}
-
-// split is Amount in two parts.
-func split(x float64, unit string) (number, prefixed string) {
-	if !Finite(x) {
-		return Missing, ""
+	if !finite(x) {
+		return Missing
 	}
 	if unit == "/s" {
 		unit = ""
@@ -61,23 +45,9 @@ func split(x float64, unit string) (number, prefixed string) {
 		}
 	}
 	if p.by == 1 && x == math.Trunc(x) && math.Abs(x) < 1e6 {
-		return strconv.FormatFloat(x, 'f', 0, 64), p.unit
+		return strconv.FormatFloat(x, 'f', 0, 64) + p.unit
 	}
-	return digits(rounded / p.by), p.unit
-}
-
-// Range writes what there is from low to high, with one unit where it is the same:
-// 1.02–1.35 µs.
-func Range(low, high float64, unit string) string {
-	if !Finite(low) || !Finite(high) {
-		return ""
-	}
-	a, unitA := split(low, unit)
-	b, unitB := split(high, unit)
-	if unitA == unitB {
-		unitA = ""
-	}
-	return a + unitA + "–" + b + unitB
+	return digits(rounded/p.by) + p.unit
 }
 
 // round rounds x to three digits.
@@ -102,18 +72,5 @@ func digits(x float64) string {
 	return strconv.FormatFloat(x, 'f', 2, 64)
 }
 
-// Thousands writes 12345 as 12,345.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-// Huge is more than anything that is measured. Figures beyond it would have no
-// place on an axis.
-const Huge = 1e100
-
-// Finite reports whether x is a figure that can be shown.
-func Finite(x float64) bool { return math.Abs(x) < Huge }
+// finite reports whether x is a figure that can be shown.
+func finite(x float64) bool { return math.Abs(x) < 1e100 }

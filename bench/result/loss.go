@@ -1,64 +1,54 @@
 package result
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// A Loss is a store of this project, and who is ahead of it in the first column
-// of a case.
-type Loss struct {
-	Store Store
-	To    []Winner // none: nobody is
-}
-
-// A Winner is a store that is ahead of another.
-type Winner struct {
-	Store Store
-	Times float64 // how many times as good; infinite if the other figure is zero
+// A winner is a store that is ahead of another.
+type winner struct {
+	stores.Info
+	times float64 // how many times as good; infinite if the other figure is zero
 }
 
 // leastMargin is by how much a figure must be ahead to be said to be, where the
 // noise is smaller or not known.
 const leastMargin = 0.05
 
-// Losses says of each store of this project in c which others are ahead of it, by
-// more than the noise and 5 %, those that are isolated first.
-func (w *Workload) Losses(c *Case, stores []Store) (all []Loss) {
-	if len(w.Columns) == 0 {
+// losses says which others are ahead of a store in the first column, by more than the
+// noise and 5 %, those that are isolated first.
+func (c *Case) losses(ours Row) (to []winner) {
+	first := c.Columns[0]
+	f, ok := ours.figure(first)
+	if !ok {
 		return nil
 	}
-	first := w.Columns[0]
-	byID := map[string]Store{}
-	for _, s := range stores {
-		byID[s.ID] = s
-	}
-	for _, ours := range c.Rows {
-		f, ok := ours.Figure(first)
-		if !ok || !byID[ours.Store].Ours || ours.Again {
+	for _, r := range c.Rows {
+		g, ok := r.figure(first)
+		if !ok || r.Store.Ours || r.Again {
 			continue
 		}
-		l := Loss{Store: byID[ours.Store]}
-		for _, r := range c.Rows {
-			s, known := byID[r.Store]
-			g, ok := r.Figure(first)
-			if !ok || !known || s.Ours || r.Again {
-				continue
-			}
-			if times := ahead(f.Median, g.Median, first.More); times > 1+c.margin() {
-				l.To = append(l.To, Winner{s, times})
-			}
+		if times := ahead(f.Median, g.Median, first.More); times > 1+c.margin() {
+			to = append(to, winner{r.Store, times})
 		}
-		slices.SortStableFunc(l.To, func(a, b Winner) int { return IsolatedFirst(a.Store.Isolated, b.Store.Isolated) })
-		all = append(all, l)
 	}
-	return all
+	slices.SortStableFunc(to, func(a, b winner) int { return isolatedFirst(a.Info, b.Info) })
+	return to
+}
+
+// isolatedFirst compares stores by whether they are isolated: those that are come first.
+func isolatedFirst(a, b stores.Info) int {
+	rank := map[bool]int{false: 1}
+	return cmp.Compare(rank[a.Isolated], rank[b.Isolated])
 }
 
 // margin returns by which part two figures must differ to be said to.
-func (c *Case) margin() float64 { return max(c.Noise, leastMargin) }
+func (c *Case) margin() float64 { return max(c.noise(), leastMargin) }
 
 // ahead returns how many times better the peer is: more than 1 if it is.
 func ahead(ours, peer float64, more bool) float64 {
@@ -75,56 +65,34 @@ func ahead(ours, peer float64, more bool) float64 {
 	return 1
 }
 
-// Figure returns the figure of a column and whether it was measured.
-func (r *Row) Figure(c Column) (Figure, bool) {
-	f, ok := r.Figures[c.ID]
-	return f, ok && Finite(f.Median)
+// figure returns the figure of a column and whether it was measured.
+func (r *Row) figure(c Column) (Figure, bool) {
+	f, ok := r.Figures[c.Unit]
+	return f, ok && finite(f.Median)
 }
 
-// NoiseText says how large the noise of c is.
-func (c *Case) NoiseText() string {
-	if c.Noise <= 0 || !Finite(c.Noise) {
-		return "noise: not known"
+// Remarks returns what must be said beside the figures of a case, a paragraph each: the
+// noise, and where this project loses.
+func (c *Case) Remarks() []string {
+	texts := []string{"noise: not known."}
+	if noise := c.noise(); noise > 0 && finite(noise) {
+		texts[0] = fmt.Sprintf("noise: the same store twice differs by %.1f %%.", 100*noise)
 	}
-	return fmt.Sprintf("noise: the same store twice differs by %.1f %%", 100*c.Noise)
-}
-
-// Remarks returns what must be said beside the figures of a case, a paragraph
-// each: the noise, and where this project loses.
-func (w *Workload) Remarks(c *Case, stores []Store) []string {
-	texts := []string{c.NoiseText() + "."}
-	for _, l := range w.Losses(c, stores) {
+	for _, r := range c.Rows {
+		if !r.Store.Ours || r.Again {
+			continue
+		}
 		var to []string
-		for _, peer := range l.To {
+		for _, peer := range c.losses(r) {
 			by := "many times"
-			if Finite(peer.Times) {
-				by = Amount(peer.Times, "x")
+			if finite(peer.times) {
+				by = Amount(peer.times, "x")
 			}
-			to = append(to, fmt.Sprintf("%s (%s)", peer.Store.Marked(), by))
+			to = append(to, fmt.Sprintf("%s (%s)", peer.Marked(), by))
 		}
 		if len(to) > 0 {
-			texts = append(texts, fmt.Sprintf("%s loses in %s to %s.", l.Store.Marked(), w.Columns[0].Name, strings.Join(to, ", ")))
+			texts = append(texts, fmt.Sprintf("%s loses in %s to %s.", r.Store.Marked(), c.Columns[0].Name, strings.Join(to, ", ")))
 		}
 	}
 	return texts
-}
-
-// IsolatedFirst compares two stores by whether they are isolated: those that are come
-// before the others.
-func IsolatedFirst(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case a:
-		return -1
-	}
-	return 1
-}
-
-// Marked returns the name of s, with a dagger if s is not isolated.
-func (s Store) Marked() string {
-	if s.Isolated {
-		return s.Name
-	}
-	return s.Name + " †"
 }

@@ -1,55 +1,108 @@
 package result
 
 import (
-	"bytes"
-	"errors"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// sample is a report with all there can be in one.
-func sample() *Report {
-	figure := func(x float64) Figure { return Figure{x, 0.9 * x, 1.2 * x} }
-	row := func(store string, again bool, ops float64) Row {
-		return Row{Store: store, Again: again, Checked: 10, Figures: map[string]Figure{"ops": figure(ops), "p99": figure(1250)}}
+// printed are two rounds of four stores, the first of which was measured twice.
+const printed = `go: go1.26.8
+commit: 0123456789
+goos: linux
+goarch: amd64
+cpu: A CPU
+BenchmarkStore/workload=docs/size=all/store=views-2	100	0.5 ns/op	2000000 op/s	80 p50-ns	611 B/entry
+BenchmarkStore/workload=docs/size=all/store=rwmutex-copy-2	100	1000000 op/s	90 p50-ns
+BenchmarkStore/workload=docs/size=all/store=rwmutex-2	100	5000000 op/s	70 p50-ns
+BenchmarkStore/workload=docs/size=all/store=again-2	100	2020000 op/s	80 p50-ns
+PASS
+BenchmarkStore/workload=docs/size=all/store=views-2	100	2200000 op/s	82 p50-ns	611 B/entry
+BenchmarkStore/workload=docs/size=all/store=rwmutex-copy-2	100	1200000 op/s	92 p50-ns
+BenchmarkStore/workload=docs/size=all/store=rwmutex-2	100	6000000 op/s	72 p50-ns
+BenchmarkStore/workload=docs/size=all/store=again-2	100	2142000 op/s	80 p50-ns
+BenchmarkStore/workload=ycsb-b/size=230B/store=views-4	100	1 op/s
+`
+
+func infos() (all []stores.Info) {
+	for _, k := range stores.Kinds() {
+		all = append(all, k.Info)
 	}
-	return &Report{
-		Host:    Host{Go: "go1.26.8", OS: "linux", Arch: "amd64", CPU: "a <CPU> & more", GOMAXPROCS: 2, Commit: "0123456789abcdef"},
-		Command: "go run . -matrix quick", Seed: 1, Rounds: 3, RoundNS: 1e9, ClockNS: 40,
-		Stores: []Store{
-			{ID: "ours", Name: "ours", Ours: true, Isolated: true, Snapshots: true, Atomic: true},
-			{ID: "peer", Name: "peer", Module: "example.com/peer v1"},
-		},
-		Workloads: []Workload{{
-			ID: "w", Name: "Work", What: "What it is.", Columns: []Column{{"ops", "ops/s", "/s", true}, {"p99", "p99", "ns", false}, {"heap", "B/entry", "B", false}},
-			Cases: []Case{
-				{Name: "230 B", Noise: 0.012, Rows: []Row{row("ours", false, 3e6), row("peer", false, 6e6), row("ours", true, 3e6)}},
-				{Name: "1 KB", Noise: 0.6, Rows: []Row{row("ours", false, 5e6), row("peer", false, 6e6), row("ours", true, 3e6)}},
-			},
-		}},
-		Bars: []Bar{
-			{"reads", "Get vs Go map", "1k", 15, 12, "ns", 1.25, 1.4, true, ""},
-			{"reads", "noise", "1k", 15, 15, "ns", 1, 0, true, ""},
-			{"reads", "Get vs Go map", "1M", 2500, 1000, "ns", 2.5, 1.6, false, ""},
-			{"fork", "fork at 1M vs at 10k", "", 39, 38, "ns", 1.03, 3, true, ""},
-		},
+	return all
+}
+
+func linesOf(t *testing.T, text string) *Lines {
+	path := filepath.Join(t.TempDir(), "lines.txt")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	l, err := Read(path)
+	require.NoError(t, err)
+	return l
+}
+
+func TestLines(t *testing.T) {
+	l := linesOf(t, printed)
+	require.Equal(t, map[string]string{"go": "go1.26.8", "commit": "0123456789", "goos": "linux", "goarch": "amd64", "cpu": "A CPU"}, l.Host)
+	require.Equal(t, []float64{80, 82}, l.Values(Name("docs", "all", "views"), "p50-ns"))
+	require.Equal(t, []float64{1}, l.Values(Name("ycsb-b", "230B", "views")+"-4", "op/s"), "on other processors")
+	require.Empty(t, l.Values("none", "op/s"))
+	l.Add(Name("docs", "all", "views"), testing.BenchmarkResult{Extra: map[string]float64{"p50-ns": 84}})
+	require.Equal(t, []float64{80, 82, 84}, l.Values(Name("docs", "all", "views"), "p50-ns"))
+
+	require.Equal(t, Figure{2.5, 1, 4}, FigureOf([]float64{4, 1, 3, 2}))
+	require.Equal(t, "Memory/workload=preload/size=all/store=memory", Name("preload", "all", "memory"))
+
+	_, err := Read(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	for _, text := range []string{"", "no benchmark\n", "BenchmarkX 1 2\n"} {
+		path := filepath.Join(t.TempDir(), "lines.txt")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := Read(path)
+		require.Error(t, err, text)
 	}
 }
 
-func TestReportSurvivesJSON(t *testing.T) {
-	var b bytes.Buffer
-	require.NoError(t, sample().Write(&b))
-	require.Contains(t, b.String(), "a <CPU> & more")
-	r, err := Read(&b)
-	require.NoError(t, err)
-	require.Equal(t, sample(), r)
+func TestTables(t *testing.T) {
+	cases := linesOf(t, printed).Cases(WorkloadOf("docs"), infos())
+	require.Len(t, cases, 1)
+	c := &cases[0]
+	require.Equal(t, `| A coding agent's memory | lookups/s | p50 | p99 | p99.9 | sets/s | B/get | GC | B/entry |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|
+| **cowstore views** | 2.10M | 81 ns | | | | | | 611 B |
+| RWMutex map, copies | 1.10M | 91 ns | | | | | | |
+| RWMutex map † | 5.50M | 71 ns | | | | | | |
 
-	_, err = Read(bytes.NewBufferString(`{"hosts":{}}`))
-	require.ErrorContains(t, err, "hosts")
-	_, err = Read(bytes.NewBufferString(``))
-	require.Error(t, err)
+noise: the same store twice differs by 0.9 %. cowstore views loses in lookups/s to RWMutex map † (2.62×).
+`, c.Markdown())
+	require.Equal(t, []string{"In short (A coding agent's memory; lookups/s):",
+		"What cowstore saves: cowstore views is 1.91 times as fast as RWMutex map, copies, the best other store that is isolated too.",
+		"Where another is better: RWMutex map, the fastest that is not isolated, is 2.62 times as fast as cowstore views. It is " +
+			"right where nobody writes to a value that was stored or read, and nobody needs several keys as they were at one moment."}, c.Verdict())
+
+	text := c.Text()
+	require.Regexp(t, `cowstore views +2.10M +5% +81 ns`, text)
+	require.Regexp(t, `cowstore views again +2.08M`, text)
+	require.Regexp(t, `(?s)views again.*not isolated:\nRWMutex map †  `, text)
+	require.Regexp(t, `RWMutex map, copies +yes +- +yes +-  writers wait`, c.Promises())
+	for _, line := range strings.Split(text, "\n") {
+		require.LessOrEqual(t, len([]rune(line)), 100)
+	}
+	require.Equal(t, "YCSB B, 230B", linesOf(t, strings.ReplaceAll(printed, "workload=docs/size=all", "workload=ycsb-b/size=230B")).Cases(WorkloadOf("ycsb-b"), infos())[0].title())
+	require.Empty(t, linesOf(t, printed).Cases(WorkloadOf("scan"), infos()))
+	for _, w := range Workloads {
+		width := nameWidth + spreadWidth
+		for _, c := range w.Columns {
+			width += c.width()
+		}
+		require.LessOrEqual(t, width, 100, w.ID)
+	}
 }
 
 func TestAmount(t *testing.T) {
@@ -65,175 +118,92 @@ func TestAmount(t *testing.T) {
 	} {
 		require.Equal(t, c.want, Amount(c.x, c.unit))
 	}
-	require.Equal(t, "1.02–1.35 µs", Range(1020, 1350, "ns"))
-	require.Equal(t, "919 ns–1.06 µs", Range(919, 1060, "ns"))
-	require.Empty(t, Range(math.NaN(), 1, "ns"))
-	require.Equal(t, "10M", Brief(1e7, ""))
-	require.Equal(t, "250k", Brief(250_000, "/s"))
-	require.Equal(t, "1.5 µs", Brief(1500, "ns"))
-	require.Equal(t, "1,234,567", Thousands(1_234_567))
-	require.Equal(t, "-123,456", Thousands(-123_456))
 }
 
-// caseOf returns a workload and a case of it in which the stores have that figure.
-func caseOf(more bool, noise float64, figures map[string]float64, order ...string) (*Workload, *Case) {
-	c := &Case{Noise: noise}
-	for _, id := range order {
-		row := Row{Store: id, Figures: map[string]Figure{}}
-		if x, ok := figures[id]; ok {
-			row.Figures["it"] = Figure{Median: x}
-		}
-		c.Rows = append(c.Rows, row)
+// caseOf returns a case in which the stores have that figure, and rounds were so many
+// times as much or as little at most.
+func caseOf(more bool, noise, spread float64, figures map[string]float64) *Case {
+	c := &Case{Workload: &Workload{Name: "Work", Columns: []Column{{"it", "rate", "/s", more}}}}
+	row := func(info stores.Info, x float64) {
+		c.Rows = append(c.Rows, Row{Store: info, Figures: map[string]Figure{"it": {x, x / spread, x * spread}}})
 	}
-	return &Workload{Columns: []Column{{ID: "it", Name: "it", More: more}, {ID: "other"}}}, c
+	for _, info := range []stores.Info{
+		{ID: "own", Name: "Own", Ours: true, Promises: stores.Promises{Isolated: true}}, {ID: "shared", Name: "Shared", Ours: true},
+		{ID: "plain", Name: "Plain"}, {ID: "copies", Name: "Copies", Promises: stores.Promises{Isolated: true}}, {ID: "worse", Name: "Worse"},
+	} {
+		if x, ok := figures[info.ID]; ok {
+			row(info, x)
+		}
+	}
+	if noise > 0 {
+		row(c.Rows[0].Store, c.Rows[0].Figures["it"].Median*(1+noise))
+		c.Rows[len(c.Rows)-1].Again = true
+	}
+	return c
 }
 
 func TestLosses(t *testing.T) {
-	stores := []Store{{ID: "ours", Name: "ours", Ours: true}, {ID: "too", Name: "too", Ours: true}, {ID: "a", Name: "a"}, {ID: "b", Name: "b", Isolated: true}, {ID: "c", Name: "c"}}
-	a, b := stores[2], stores[3]
 	for _, test := range []struct {
 		name    string
 		more    bool
 		noise   float64
 		figures map[string]float64
-		want    []Winner
+		want    string
 	}{
-		{"more", true, 0.02, map[string]float64{"ours": 100, "too": 900, "a": 150, "b": 106, "c": 101}, []Winner{{b, 1.06}, {a, 1.5}}},
-		{"less", false, 0.02, map[string]float64{"ours": 100, "too": 1, "a": 50, "b": 99, "c": 200}, []Winner{{a, 2}}},
-		{"noise is not known", true, 0, map[string]float64{"ours": 100, "a": 104, "b": 107}, []Winner{{b, 1.07}}},
-		{"within the noise", true, 0.3, map[string]float64{"ours": 100, "a": 125, "b": 0}, nil},
-		{"against zero", false, 0.02, map[string]float64{"ours": 3, "a": 0}, []Winner{{a, math.Inf(1)}}},
-		{"both zero", false, 0.02, map[string]float64{"ours": 0, "a": 0}, nil},
-		{"not measured", true, 0.02, map[string]float64{"ours": 100, "a": math.NaN()}, nil},
+		{"more", true, 0.02, map[string]float64{"own": 100, "plain": 150, "copies": 106, "worse": 101}, "Own loses in rate to Copies (1.06×), Plain † (1.50×)."},
+		{"less", false, 0.02, map[string]float64{"own": 100, "plain": 50, "copies": 99, "worse": 200}, "Own loses in rate to Plain † (2×)."},
+		{"noise is not known", true, 0, map[string]float64{"own": 100, "plain": 104, "copies": 107}, "Own loses in rate to Copies (1.07×)."},
+		{"within the noise", true, 0.3, map[string]float64{"own": 100, "plain": 125, "copies": 0}, ""},
+		{"against zero", false, 0.02, map[string]float64{"own": 3, "plain": 0}, "Own loses in rate to Plain † (many times)."},
+		{"not measured", true, 0.02, map[string]float64{"own": 100, "plain": math.NaN()}, ""},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			w, c := caseOf(test.more, test.noise, test.figures, "c", "ours", "a", "too", "b", "ours", "a")
-			c.Rows[5].Again, c.Rows[6].Again = true, true
-			got := w.Losses(c, stores)
-			require.NotEmpty(t, got)
-			require.Equal(t, "ours", got[0].Store.ID)
-			require.Equal(t, test.want, got[0].To)
-			for _, l := range got[1:] {
-				require.Equal(t, "too", l.Store.ID)
-			}
-		})
-	}
-	w, c := caseOf(true, 0.012, map[string]float64{"ours": 100, "a": 150, "b": 110}, "ours", "a", "b")
-	require.Equal(t, []string{"noise: the same store twice differs by 1.2 %.", "ours † loses in it to b (1.10×), a † (1.50×)."}, w.Remarks(c, stores))
-	w, c = caseOf(true, 0, map[string]float64{"ours": 100}, "ours", "a", "b")
-	require.Equal(t, []string{"noise: not known."}, w.Remarks(c, stores))
-	w, c = caseOf(false, 0, map[string]float64{"ours": 1, "a": 0}, "ours", "a")
-	require.Contains(t, w.Remarks(c, stores)[1], "many times")
-	require.Empty(t, (&Workload{}).Losses(c, stores))
-}
-
-func TestFill(t *testing.T) {
-	r := sample()
-	text := "# Title\n<!-- figures: host -->\nold\n<!-- figures end -->\ntext\n\n" +
-		"<!-- figures: bars reads -->\n<!-- figures end -->\n<!-- figures: workload w -->\n<!-- figures end -->\nend"
-	want := "# Title\n<!-- figures: host -->\n" +
-		"Commit 0123456, go1.26.8 linux/amd64, a <CPU> & more, GOMAXPROCS=2: `go run . -matrix quick`.\n" +
-		"<!-- figures end -->\ntext\n\n" +
-		"<!-- figures: bars reads -->\n" +
-		"| | cowstore | peer | ratio | bar |\n|---|---|---|---|---|\n" +
-		"| Get vs Go map at 1k / 1M | 15 ns / 2.50 µs | 12 ns / 1.00 µs | **1.25 / 2.50 missed** | 1.40 / 1.60 |\n" +
-		"| noise at 1k | 15 ns | 15 ns | **1.00** |  |\n" +
-		"<!-- figures end -->\n<!-- figures: workload w -->\n" +
-		"| Work, 230 B | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 3.00M | 1.25 µs | |\n| peer † | 6.00M | 1.25 µs | |\n\n" +
-		"noise: the same store twice differs by 1.2 %. ours loses in ops/s to peer † (2×).\n\n" +
-		"| Work, 1 KB | ops/s | p99 | B/entry |\n|---|---:|---:|---:|\n| **ours** | 5.00M | 1.25 µs | |\n| peer † | 6.00M | 1.25 µs | |\n\n" +
-		"noise: the same store twice differs by 60.0 %.\n" +
-		"<!-- figures end -->\nend"
-	got, err := r.Fill(text)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-	again, err := r.Fill(got)
-	require.NoError(t, err)
-	require.Equal(t, got, again, "filled once is filled")
-
-	got, err = r.Fill("<!-- figures: verdict -->\n<!-- figures end -->")
-	require.NoError(t, err)
-	require.Contains(t, got, "<!-- figures: verdict -->\nIn short (Work, 230 B; ops/s):\n- Where another is better: peer")
-	_, err = new(Report).Fill(got)
-	require.ErrorIs(t, err, ErrMarkers)
-
-	plain := "no markers"
-	got, err = r.Fill(plain)
-	require.NoError(t, err)
-	require.Equal(t, plain, got)
-	for _, broken := range []string{
-		"<!-- figures: host -->\nno end",
-		"<!-- figures: host",
-		"<!-- figures: host -->\n<!-- figures: host -->\n<!-- figures end -->",
-		"<!-- figures: nonsense -->\n<!-- figures end -->",
-		"<!-- figures: bars -->\n<!-- figures end -->",
-		"<!-- figures: bars nonsense -->\n<!-- figures end -->",
-		"<!-- figures: workload nonsense -->\n<!-- figures end -->",
-	} {
-		_, err := r.Fill(broken)
-		require.True(t, errors.Is(err, ErrMarkers), "%q: %v", broken, err)
+		texts := caseOf(test.more, test.noise, 1, test.figures).Remarks()
+		want := "noise: not known."
+		if test.noise > 0 {
+			want = fmt.Sprintf("noise: the same store twice differs by %.1f %%.", 100*test.noise)
+		}
+		require.Equal(t, strings.TrimSpace(want+" "+test.want), strings.Join(texts, " "), test.name)
 	}
 }
 
-func TestMethodNamesTheRun(t *testing.T) {
-	r := sample()
-	r.Rounds, r.ClockNS = 7, 41
-	text := ""
-	for _, p := range r.Method() {
-		text += p
+func TestVerdict(t *testing.T) {
+	verdictOf := func(more bool, noise, spread, own, shared, copies, plain float64) []string {
+		return caseOf(more, noise, spread, map[string]float64{"own": own, "shared": shared, "copies": copies, "plain": plain, "worse": math.NaN()}).Verdict()
 	}
-	require.Contains(t, text, "medians of 7 rounds")
-	require.Contains(t, text, "about 41ns")
-}
+	const right = "right where nobody writes to a value that was stored or read, and nobody needs several keys as they were at one moment."
+	ahead := []string{"In short (Work; rate):",
+		"What isolation costs: Shared, the same store without copies, is 1.50 times as fast as Own.",
+		"What cowstore saves: no time here. Copies, the best other store that is isolated too, is 1.20 times as fast as Own.",
+		"Where another is better: Plain, the fastest that is not isolated, is 2.00 times as fast as Own. It is " + right,
+	}
+	behind := []string{"In short (Work; rate):",
+		"What isolation costs: no time here. Own is 1.25 times as fast as Shared, the same store without copies.",
+		"What cowstore saves: Own is 2.00 times as fast as Copies, the best other store that is isolated too.",
+		"Where another is better: not for speed here. Own is 4.00 times as fast as Plain, the fastest that is not isolated. That one is " + right,
+	}
+	equal := []string{"In short (Work; rate):",
+		"What isolation costs: nothing that shows. Own and Shared, the same store without copies, differ by 4.0 %, which may be noise.",
+		"What cowstore saves: nothing that shows. Own and Copies, the best other store that is isolated too, differ by 4.2 %, which may be noise.",
+		"Where another is better: hardly for speed here. Own and Plain, the fastest that is not isolated, differ by 0.0 %, which may be noise. The latter is " + right,
+	}
+	require.Equal(t, ahead, verdictOf(true, 0.02, 1.05, 100, 150, 120, 200))
+	require.Equal(t, ahead, verdictOf(false, 0.02, 1.05, 300, 200, 250, 150))
+	require.Equal(t, behind, verdictOf(true, 0.02, 1.05, 100, 80, 50, 25))
+	require.Equal(t, behind, verdictOf(false, 0.02, 1.05, 100, 125, 200, 400))
+	require.Equal(t, equal, verdictOf(true, 0, 1, 100, 104, 96, 100))
+	loud := verdictOf(true, 0.6, 1, 100, 150, 120, 200)
+	require.Contains(t, loud[1], "differ by 50.0 %, which may be noise", "what the noise is, the run says")
+	require.Contains(t, loud[2], "differ by 20.0 %, which may be noise")
+	require.Equal(t, ahead[3], loud[3])
+	require.Equal(t, loud, verdictOf(true, 0.02, 1.3, 100, 150, 120, 200), "and so do rounds that overlap")
 
-func TestUpdate(t *testing.T) {
-	r, newer := sample(), sample()
-	newer.Host.Commit = "fedcba"
-	newer.Workloads[0].What = "Newer."
-	newer.Workloads = append(newer.Workloads, Workload{ID: "x"})
-	newer.Stores = append(newer.Stores[1:], Store{ID: "third"})
-	newer.Stores[0].Name = "renamed"
-	newer.Bars = []Bar{{Group: "fork", Name: "newer"}}
-	newer.Interrupted = true
-	r.Workloads = append(r.Workloads, Workload{ID: "kept"})
-	r.Update(newer)
-	require.Equal(t, sample().Host, r.Host)
-	require.Len(t, r.Workloads, 3)
-	require.Equal(t, "Newer.", r.Workloads[0].What)
-	require.Equal(t, "fedcba", r.Workloads[0].Commit)
-	require.Equal(t, Workload{ID: "kept"}, r.Workloads[1])
-	require.Equal(t, "x", r.Workloads[2].ID)
-	require.Equal(t, []string{"ours", "renamed", ""}, []string{r.Stores[0].Name, r.Stores[1].Name, r.Stores[2].Name})
-	require.Len(t, r.Bars, 4)
-	require.Equal(t, "newer", r.Bars[3].Name)
-	require.Equal(t, "fedcba", r.Bars[3].Commit)
-	require.Empty(t, r.Bars[0].Commit)
-	require.Contains(t, r.hostMarkdown(), "\nMeasured again: "+r.Workloads[0].ID+", x, bars of fork at fedcba.\n")
-	require.True(t, r.Interrupted)
-
-	r, newer = sample(), sample()
-	newer.Host.Modified = true
-	r.Update(newer)
-	require.Equal(t, sample().Host.Commit+" with changes", r.Workloads[0].Commit)
-
-	r, newer = sample(), sample()
-	newer.Host.CPU = "Babbage 1"
-	r.Update(newer)
-	require.Equal(t, sample().Host.Commit+" on Babbage 1", r.Workloads[0].Commit)
-	require.Contains(t, r.hostMarkdown(), " on Babbage 1.\n")
-
-	r, newer = sample(), sample()
-	newer.Bars = nil
-	r.Update(newer)
-	require.Equal(t, sample(), r, "the same commit, and no bars")
-}
-
-func TestStoreOf(t *testing.T) {
-	s, ok := sample().StoreOf("peer")
-	require.True(t, ok)
-	require.Equal(t, "peer †", s.Marked())
-	_, ok = sample().StoreOf("nobody")
-	require.False(t, ok)
-	require.True(t, sample().Measured("peer"))
-	require.False(t, sample().Measured("nobody"))
+	number := regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
+	for _, v := range [][]string{ahead, behind, equal, loud} {
+		require.Len(t, number.FindAllString(strings.Join(v, " "), -1), 3)
+	}
+	c := caseOf(true, 0, 1, map[string]float64{"own": 1, "plain": 2})
+	c.Columns[0].Kind = "B"
+	require.Empty(t, c.Verdict(), "no speed")
+	require.Empty(t, caseOf(true, 0, 1, map[string]float64{"plain": 2}).Verdict(), "none of ours")
+	require.Empty(t, caseOf(true, 0, 1, map[string]float64{"own": 2}).Verdict(), "none of the others")
 }

@@ -1,5 +1,6 @@
-// Package stores keeps one set of records in cowstore and in what people use
-// instead of it, behind one interface. A peer is a file.
+// Package stores keeps one set of records in cowstore and in what people use instead of
+// it, behind one interface: maps and locks of the standard library, and one persistent map.
+// Package peers has those that other modules make. A family is a file.
 package stores
 
 import "iter"
@@ -49,19 +50,29 @@ type Forker interface {
 	Fork() Store
 }
 
-// A Kind is a way to make a store, and what such a store promises. The tests
-// hold each to exactly that: they show that a store without the promise breaks
-// it.
+// Kind is a way to make a store, and what such a store promises. The tests hold each
+// to exactly that: they show that a store without the promise breaks it.
 type Kind struct {
-	ID     string // for the command line
+	Info
+	New func() Store
+}
+
+// Info says what something is that is measured.
+type Info struct {
+	ID     string // in the names of benchmarks
 	Name   string // for people
 	Ours   bool   // it is this project
 	Module string // the path of the module it is from; empty: this project, the standard library or a few lines here
 
-	New       func() Store  // nil: it does not keep records by key
-	NewMemory func() Memory // nil: it is no memory of agents
-
 	Promises
+}
+
+// Marked returns the name, with a dagger if it is not isolated.
+func (i Info) Marked() string {
+	if i.Isolated {
+		return i.Name
+	}
+	return i.Name + " †"
 }
 
 // Promises are what a user can rely on.

@@ -1,0 +1,204 @@
+package main_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tidwall/btree"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// BenchmarkCommit rewrites keys one by one: also with a history, and beside a watch on
+// another key.
+func BenchmarkCommit(b *testing.B) {
+	commit := func(of, name, store string, prepare func(s *cowStore) (stop func())) {
+		b.Run("keys="+of+"/store="+name, func(b *testing.B) {
+			t := newTable(store).filled(size(of))
+			if prepare != nil {
+				defer prepare(t.cow)()
+			}
+			n, next := parts(keys(0, size(of), 1))
+			per(b, n, "commit", func() {
+				for _, k := range next() {
+					t.set(k, number{})
+				}
+			})
+		})
+	}
+	for _, of := range []string{"100k", "1M"} {
+		commit(of, "cowstore", "cowstore", nil)
+		commit(of, "immutable", "immutable", nil)
+	}
+	commit("100k", "cowstore/versions=1k", "cowstore", retain)
+	commit("100k", "cowstore/watches=1", "cowstore", func(s *cowStore) func() { return watch(s, 1) })
+}
+
+func retain(s *cowStore) (stop func()) {
+	s.Retain(cow.Retention{Versions: size("1k")})
+	return func() {}
+}
+
+// watch starts watches on n keys that nobody sets. They end with stop.
+func watch(s *cowStore, n int) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	since := s.Load()
+	for i := range n {
+		wg.Go(func() { _, _ = s.Watch(ctx, since, s.OnKeys(fmt.Sprintf("absent:%d", i))) })
+	}
+	for s.Stats().Waiting < n {
+		time.Sleep(time.Millisecond)
+	}
+	return func() { cancel(); wg.Wait() }
+}
+
+// BenchmarkCommitWatched rewrites the same keys, one by one, beside watches on others.
+func BenchmarkCommitWatched(b *testing.B) {
+	for _, watches := range []string{"0", "10k", "1M"} {
+		b.Run("keys=100k/watches="+watches+"/store=cowstore", func(b *testing.B) {
+			t, keys := newTable("cowstore").fill(size("100k")), keys(0, size("20k"), 1)
+			defer watch(t.cow, size(watches))()
+			rewrite := func() {
+				for _, k := range keys {
+					t.set(k, number{})
+				}
+			}
+			rewrite() // so that each key has a page of its own by now
+			per(b, len(keys), "commit", rewrite)
+		})
+	}
+}
+
+// BenchmarkCommitLatency rewrites a million keys.
+func BenchmarkCommitLatency(b *testing.B) { latency(b, 0, 0.9999, "p99.99-ns") }
+
+// BenchmarkInsertLatency sets a million keys besides a million others.
+func BenchmarkInsertLatency(b *testing.B) { latency(b, size("1M"), 1, "max-ns") }
+
+func latency(b *testing.B, from int, q float64, unit string) {
+	for _, store := range []string{"cowstore", "immutable"} {
+		b.Run("keys=1M/store="+store, func(b *testing.B) {
+			n := size("1M")
+			t, keys := newTable(store).fill(n), keys(from, from+n, 1)
+			runtime.GC()
+			slow(b, n, q, unit, func(i int) { t.set(keys[i], number{}) })
+		})
+	}
+}
+
+// BenchmarkCommitBatch rewrites 1,000 keys in one commit.
+func BenchmarkCommitBatch(b *testing.B) {
+	b.Run("keys=100k/batch=1k/store=cowstore", func(b *testing.B) {
+		s := newTable("cowstore").fill(size("100k")).cow
+		_, next := parts(keys(0, size("100k"), 1))
+		per(b, 1, "commit", func() {
+			_ = s.Update(func(e *cow.Editor[string, number]) error {
+				for _, k := range next() {
+					e.Set(k, number{})
+				}
+				return nil
+			})
+		})
+	})
+	b.Run("keys=100k/batch=1k/store=btree", func(b *testing.B) {
+		current := new(btree.Map[string, number])
+		table{set: func(key string, v number) { current.Set(key, v) }}.fill(size("100k"))
+		_, next := parts(keys(0, size("100k"), 1))
+		per(b, 1, "commit", func() {
+			current = current.Copy()
+			for _, k := range next() {
+				current.Set(k, number{})
+			}
+		})
+	})
+}
+
+// BenchmarkAt gets versions of a history.
+func BenchmarkAt(b *testing.B) {
+	b.Run("keys=100k/versions=1k/store=cowstore", func(b *testing.B) {
+		s, n, versions, i := newCow(), size("100k"), size("1k"), 0
+		retain(s)
+		tableOf(s, false).filled(n)
+		for _, k := range keys(0, n, 1) {
+			s.Set(k, number{})
+		}
+		from := s.Load().Version() - uint64(versions)
+		per(b, 1, "at", func() {
+			m, err := s.At(from + uint64(i%versions))
+			if err != nil || m.Len() != n {
+				b.Fatal("not what was there: ", err)
+			}
+			i += 7
+		})
+	})
+}
+
+// BenchmarkFork makes branches, of which nothing is kept.
+func BenchmarkFork(b *testing.B) {
+	for _, of := range []string{"10k", "1M"} {
+		b.Run("keys="+of+"/store=cowstore", func(b *testing.B) {
+			s := newTable("cowstore").filled(size(of)).cow
+			m := s.Load()
+			per(b, 1, "fork", func() { sink += s.Fork(m).Load().Version() })
+		})
+	}
+}
+
+// BenchmarkDiff finds ten changes.
+func BenchmarkDiff(b *testing.B) {
+	for _, of := range []string{"10k", "1M"} {
+		b.Run("keys="+of+"/store=cowstore", func(b *testing.B) {
+			s, n, found := newTable("cowstore").filled(size(of)).cow, size(of), 0
+			older := s.Load()
+			for i := range 10 {
+				s.Set(key(i*n/10), number{})
+			}
+			newer := s.Load()
+			per(b, 1, "diff", func() {
+				for range newer.Diff(older) {
+					found++
+				}
+			})
+			if found != 10*b.N {
+				b.Fatalf("%d changes in %d diffs of ten", found, b.N)
+			}
+		})
+	}
+}
+
+// BenchmarkScan reads all entries.
+func BenchmarkScan(b *testing.B) {
+	scan := func(b *testing.B, n int, sum func() uint64) {
+		per(b, n, "entry", func() {
+			if sum() != uint64(n*(n-1)/2) {
+				b.Fatal("not all entries")
+			}
+		})
+	}
+	for _, of := range []string{"100k", "1M"} {
+		b.Run("keys="+of+"/store=shared", func(b *testing.B) {
+			s := newTable("cowstore").filled(size(of)).cow
+			scan(b, size(of), func() (sum uint64) {
+				for _, v := range s.Load().Shared().All() {
+					sum += v.ID
+				}
+				return sum
+			})
+		})
+		b.Run("keys="+of+"/store=gomap", func(b *testing.B) {
+			m := map[string]number{}
+			table{set: func(key string, v number) { m[key] = v }}.filled(size(of))
+			scan(b, size(of), func() (sum uint64) {
+				for _, v := range m {
+					sum += v.ID
+				}
+				return sum
+			})
+		})
+	}
+}

@@ -1,9 +1,0 @@
-//go:build !unix
-
-package main
-
-import "time"
-
-// cpuTime returns the processor time that this process has had, 0 if that
-// cannot be told.
-func cpuTime() time.Duration { return 0 }

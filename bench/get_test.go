@@ -1,0 +1,230 @@
+package main_test
+
+import (
+	"hash/maphash"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/benbjohnson/immutable"
+	iradix "github.com/hashicorp/go-immutable-radix/v2"
+
+	"github.com/cowstore/cowstore/bench/memories"
+	"github.com/cowstore/cowstore/cow"
+)
+
+// number is a value without references: no store clones it.
+type number struct {
+	ID               uint64
+	Created, Updated int64
+	Score            float64
+}
+
+func numbered(i int) number { return number{ID: uint64(i)} }
+
+type cowStore = cow.Store[string, number]
+
+func newCow() *cowStore { return cow.New[string](cow.Options[number]{}) }
+
+// A table is a store of numbers.
+type table struct {
+	set  func(key string, v number)
+	gets func(keys []string) (sum uint64) // of the IDs, in a loop of its own: no call is timed with each key
+	cow  *cowStore                        // of this project
+	load func() any                       // the current version, where there are such
+}
+
+func newTable(store string) table {
+	switch store {
+	case "cowstore", "shared":
+		return tableOf(newCow(), store == "shared")
+	case "gomap": // which nothing can be asked to beat: no lock, one goroutine
+		m := map[string]number{}
+		return table{
+			set: func(key string, v number) { m[key] = v },
+			gets: func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					sum += m[k].ID
+				}
+				return sum
+			},
+		}
+	case "rwmutex":
+		var mu sync.RWMutex
+		m := map[string]number{}
+		return table{
+			set: func(key string, v number) { mu.Lock(); defer mu.Unlock(); m[key] = v },
+			gets: func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					mu.RLock()
+					sum += m[k].ID
+					mu.RUnlock()
+				}
+				return sum
+			},
+		}
+	case "immutable": // the textbook design: an immutable.Map behind a pointer
+		var mu sync.Mutex
+		var current atomic.Pointer[immutable.Map[string, number]]
+		current.Store(immutable.NewMap[string, number](hasher{maphash.MakeSeed()}))
+		return table{
+			set: func(key string, v number) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Set(key, v)) },
+			gets: func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					v, _ := current.Load().Get(k)
+					sum += v.ID
+				}
+				return sum
+			},
+			load: func() any { return current.Load() },
+		}
+	case "radix":
+		var mu sync.Mutex
+		var current atomic.Pointer[iradix.Tree[number]]
+		current.Store(iradix.New[number]())
+		return table{
+			set: func(key string, v number) {
+				mu.Lock()
+				defer mu.Unlock()
+				next, _, _ := current.Load().Insert([]byte(key), v)
+				current.Store(next)
+			},
+			gets: func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					v, _ := current.Load().Get([]byte(k))
+					sum += v.ID
+				}
+				return sum
+			},
+		}
+	}
+	panic(store)
+}
+
+// tableOf is this project, read by Get or by Shared.
+func tableOf(s *cowStore, shared bool) table {
+	t := table{
+		set: func(key string, v number) { s.Set(key, v) },
+		gets: func(keys []string) (sum uint64) {
+			for _, k := range keys {
+				v, _ := s.Get(k)
+				sum += v.ID
+			}
+			return sum
+		},
+		cow:  s,
+		load: func() any { return s.Load() },
+	}
+	if shared {
+		t.gets = func(keys []string) (sum uint64) {
+			for _, k := range keys {
+				v, _ := s.Load().Shared().Get(k)
+				sum += v.ID
+			}
+			return sum
+		}
+	}
+	return t
+}
+
+// hasher is the seeded hash that immutable.Map does not come with.
+type hasher struct{ seed maphash.Seed }
+
+func (h hasher) Hash(key string) uint32 { return uint32(maphash.String(h.seed, key)) }
+func (h hasher) Equal(a, b string) bool { return a == b }
+
+// fillStore sets the keys from to to in one update.
+func fillStore[V any](s *cow.Store[string, V], from, to int, value func(i int) V) {
+	_ = s.Update(func(e *cow.Editor[string, V]) error {
+		e.SetAll(func(yield func(string, V) bool) {
+			for i := from; i < to && yield(key(i), value(i)); i++ {
+			}
+		})
+		return nil
+	})
+}
+
+// fill sets n keys, each to its number.
+func (t table) fill(n int) table {
+	if t.cow != nil {
+		fillStore(t.cow, 0, n, numbered)
+		return t
+	}
+	for i := range n {
+		t.set(key(i), numbered(i))
+	}
+	return t
+}
+
+// filled is fill, and sets one in twenty of the keys again, one by one.
+func (t table) filled(n int) table {
+	t.fill(n)
+	for i := 0; i < n; i += 20 {
+		t.set(key(i), numbered(i))
+	}
+	return t
+}
+
+// BenchmarkGet looks up keys by copies of them: all, those that were set again, or as many
+// others.
+func BenchmarkGet(b *testing.B) {
+	for _, of := range []string{"1k", "100k", "1M"} {
+		get := func(name, store string, from, step int) {
+			b.Run("keys="+of+"/store="+name, func(b *testing.B) {
+				t, keys, want := newTable(store).filled(size(of)), keys(from, size(of), step), 0
+				for i := from; i < size(of); i += step {
+					want += i
+				}
+				if t.gets(keys) != uint64(want) {
+					b.Fatal("a lookup misses")
+				}
+				n, next := parts(keys)
+				per(b, n, "get", func() { sink += t.gets(next()) })
+			})
+		}
+		for _, store := range []string{"cowstore", "shared", "gomap", "immutable", "radix"} {
+			get(store, store, 0, 1)
+		}
+		get("cowstore-again", "cowstore", 0, 1)
+		get("cowstore/of=written", "cowstore", 0, 20)
+		get("cowstore/of=others", "cowstore", 10, 20)
+	}
+}
+
+// BenchmarkGetParallel looks up keys on all processors, each with its own first. The time
+// is that of a lookup by one of them.
+func BenchmarkGetParallel(b *testing.B) {
+	for _, of := range []string{"1k", "100k", "1M"} {
+		for _, store := range []string{"cowstore", "rwmutex"} {
+			b.Run("keys="+of+"/store="+store, func(b *testing.B) {
+				n := size(of)
+				t, keys, rounds := newTable(store).filled(n), keys(0, n, 1), max(1, 100_000/n)
+				per(b, rounds*n, "get", func() {
+					parallel(n, func(at int) {
+						for range rounds {
+							if t.gets(keys[at:])+t.gets(keys[:at]) != uint64(n*(n-1)/2) {
+								b.Error("a lookup misses")
+							}
+						}
+					})
+				})
+			})
+		}
+	}
+}
+
+// BenchmarkGetClone gets a JSON-like value that belongs to the caller.
+func BenchmarkGetClone(b *testing.B) {
+	b.Run("fields=10/store=cowstore", func(b *testing.B) {
+		s := cow.New[string](cow.Options[map[string]any]{})
+		s.Set("k", tenFields(1))
+		per(b, 1, "get", func() {
+			v, _ := s.Get("k")
+			sink += uint64(len(v))
+		})
+	})
+	b.Run("fields=10/store=by-hand", func(b *testing.B) {
+		m := map[string]any{"k": tenFields(1)}
+		per(b, 1, "get", func() { sink += uint64(len(memories.CopyOf(m["k"]).(map[string]any))) })
+	})
+}

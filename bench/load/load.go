@@ -1,0 +1,138 @@
+// Package load has what the benchmarks do with stores: the workloads, as ordinary
+// benchmarks of one store each. Every value that is read is checked, outside of the
+// clock; one that is not whole ends the benchmark.
+package load
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/cowstore/cowstore/bench/stores"
+)
+
+// Load is a workload at one size.
+type Load struct {
+	Workload, Size string
+
+	// Usual says that it is for the usual stores only: some of the others would take
+	// minutes to load.
+	Usual bool
+
+	keys  func() *keyspace
+	start func(s *loaded) func(b *testing.B)
+	able  func(s stores.Store) bool // nil: all are
+}
+
+// loaded is a store with the records of a keyspace.
+type loaded struct {
+	stores.Store
+	*keyspace
+	heap float64 // bytes an entry
+}
+
+// Able reports whether a store of kind k can do it.
+func (l *Load) Able(k stores.Kind) bool {
+	if l.able == nil {
+		return true
+	}
+	s := k.New()
+	defer release(s)
+	return l.able(s)
+}
+
+// Bench returns a benchmark of a new store of kind k, which is loaded when it first runs,
+// and what lets go of the store at the end.
+func (l *Load) Bench(k stores.Kind) (bench func(b *testing.B), done func()) {
+	var s *loaded
+	var run func(b *testing.B)
+	bench = func(b *testing.B) {
+		if s == nil {
+			s = loadAll(k.New(), l.keys())
+			run = l.start(s)
+			runtime.GC()
+		}
+		b.ResetTimer()
+		run(b)
+		b.ReportMetric(0, "ns/op") // of however many goroutines: op/s says it
+		b.ReportMetric(s.heap, "B/entry")
+	}
+	return bench, func() {
+		if s != nil {
+			release(s.Store)
+		}
+	}
+}
+
+// loadAll stores all records. What records share with one another is not counted in what
+// they take of the heap.
+func loadAll(s stores.Store, k *keyspace) *loaded {
+	before := Live()
+	const chunk = 100_000 // so that the records exist only once, where a store copies them
+	for from := 0; from < k.n; from += chunk {
+		pairs := make([]stores.Pair, 0, min(chunk, k.n-from))
+		for i := from; i < min(from+chunk, k.n); i++ {
+			r := k.record(i, 0)
+			pairs = append(pairs, stores.Pair{Key: r.Key(), Record: r})
+		}
+		s.Update(pairs)
+	}
+	heap := (Live() - before) / float64(k.n)
+	runtime.KeepAlive(s)
+	return &loaded{s, k, max(heap, 0)}
+}
+
+// release ends a store that nobody uses any more.
+func release(s any) {
+	if c, ok := s.(io.Closer); ok {
+		must(c.Close())
+	}
+}
+
+// Records is how many records YCSB's workloads have.
+const Records = 100_000
+
+// Loads returns the loads there are. Symbols returns the records of the main job; n is
+// how many records the others have at most, usually more than Records.
+func Loads(symbols func() []stores.Record, n int) (all []*Load) {
+	payloads := func(n, size int) func() *keyspace {
+		return sync.OnceValue(func() *keyspace { return payloadKeys(n, size) })
+	}
+	some := min(n, Records)
+	small, large := payloads(some, 230), payloads(some, 1000)
+	all = append(all, &Load{Workload: "docs", Size: "all", start: mix{writer: 1_000}.start,
+		keys: sync.OnceValue(func() *keyspace { return recordKeys(symbols()) })})
+	for _, w := range []struct {
+		id string
+		mix
+	}{{"ycsb-b", mix{writes: 0.05}}, {"ycsb-c", mix{}}, {"ycsb-d", mix{writes: 0.05, by: latest}}} {
+		all = append(all, &Load{Workload: w.id, Size: "230B", keys: small, start: w.mix.start},
+			&Load{Workload: w.id, Size: "1KB", keys: large, start: w.mix.start})
+	}
+	for _, goroutines := range []int{1, 2, 4, 16, 64} {
+		all = append(all, &Load{Workload: "30to1", Size: fmt.Sprint(goroutines), keys: small,
+			start: mix{writes: 1.0 / 31, goroutines: goroutines, byClock: true}.start})
+	}
+	all = append(all,
+		&Load{Workload: "stream", Size: "230B", keys: small, start: startStream},
+		&Load{Workload: "scan", Size: "230B", keys: small, start: startScan},
+		&Load{Workload: "fork", Size: "230B", keys: small, start: startFork,
+			able: func(s stores.Store) bool { _, ok := s.(stores.Forker); return ok }})
+	for size := 1_000; size <= min(n, 10_000_000); size *= 10 {
+		all = append(all, &Load{Workload: "growth", Size: Count(size), Usual: size > Records, keys: payloads(size, 16), start: startGrowth})
+	}
+	return all
+}
+
+// Count writes a number of keys as benchmarks do: 100k, 1M.
+func Count(n int) string {
+	switch {
+	case n%1_000_000 == 0:
+		return fmt.Sprintf("%dM", n/1_000_000)
+	case n%1_000 == 0:
+		return fmt.Sprintf("%dk", n/1_000)
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,156 @@
+package load
+
+import (
+	"flag"
+	"iter"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/stores"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	must(flag.Set("test.benchtime", "3x"))
+	os.Exit(m.Run())
+}
+
+// symbols are some records like those of the main job.
+func symbols() []stores.Record {
+	var all []stores.Record
+	for i := range 500 {
+		r := stores.Record{Package: "net/http", Name: Count(i), Kind: "func", Doc: "text", Tags: []string{""}, Meta: map[string]string{}}
+		all = append(all, r.Reindexed(0))
+	}
+	return all
+}
+
+// units are what a benchmark of a workload reports.
+var units = map[string][]string{
+	"docs":   {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "set/s", "set-p99-ns", "B/get", "gc-%", "B/entry"},
+	"ycsb-b": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
+	"ycsb-c": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
+	"ycsb-d": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
+	"30to1":  {"op/s", "p50-ns", "p99-ns", "B/entry"},
+	"stream": {"p50-ns", "p99-ns", "p99.9-ns", "times-quiet", "set/s"},
+	"scan":   {"entries/s", "torn-%", "set/s"},
+	"fork":   {"branch-ns", "B/branch"},
+	"growth": {"op/s", "set-ns", "B/entry"},
+}
+
+// Each store does all that it is able to, and each workload reports its figures.
+func TestLoads(t *testing.T) {
+	kinds := append(stores.Kinds(), stores.More()...)
+	if testing.Short() {
+		kinds = kinds[4:6]
+	}
+	for _, l := range Loads(symbols, 1_000) {
+		if testing.Short() && (l.Workload == "30to1" && l.Size != "4" || l.Workload != "ycsb-b" && l.Size == "1KB") {
+			continue
+		}
+		for _, k := range kinds {
+			if !l.Able(k) {
+				continue
+			}
+			bench, done := l.Bench(k)
+			r := testing.Benchmark(bench)
+			done()
+			require.Positive(t, r.N, "%s %s of %s", l.Workload, l.Size, k.ID)
+			for _, unit := range units[l.Workload] {
+				require.Contains(t, r.Extra, unit, l.Workload)
+			}
+		}
+	}
+}
+
+// A store that tears what it has.
+type tearing struct{ stores.Store }
+
+func (s tearing) Get(key string) (stores.Record, bool) {
+	r, ok := s.Store.Get(key)
+	r.Check++
+	return r, ok
+}
+
+func TestTornValuesAreFatal(t *testing.T) {
+	whole := stores.Kinds()[0]
+	for _, l := range Loads(symbols, 1_000) {
+		if l.Workload == "scan" || l.Workload == "fork" || l.Size == "1KB" {
+			continue
+		}
+		bench, done := l.Bench(stores.Kind{Info: whole.Info, New: func() stores.Store { return tearing{whole.New()} }})
+		var failed bool
+		testing.Benchmark(func(b *testing.B) {
+			defer func() { failed = failed || b.Failed() }()
+			bench(b)
+		})
+		done()
+		require.True(t, failed, "%s %s", l.Workload, l.Size)
+	}
+}
+
+// What a scan may see, and what it may not.
+func TestTornScansAreFound(t *testing.T) {
+	const n = 40 // of four groups
+	x := newScan(&loaded{keyspace: payloadKeys(n, 16)})
+	var all []seen
+	for _, key := range x.keys {
+		all = append(all, seen{key, 7})
+	}
+	require.True(t, x.whole(all))
+	group := slices.Clone(all)
+	for i := 1; i < n; i += n / groupSize {
+		group[i].generation = 8
+	}
+	require.True(t, x.whole(group), "all of a group was written")
+	group[1].generation = 7
+	require.False(t, x.whole(group), "but one")
+	require.False(t, x.whole(all[1:]), "one is missing")
+	twice := slices.Clone(all)
+	twice[3] = twice[4]
+	require.False(t, x.whole(twice), "one is there twice")
+	twice[3].key = "user.nobody"
+	require.False(t, x.whole(twice))
+}
+
+// An update of ten records in ten steps, between which others may iterate.
+type stepwise struct{ stores.Store }
+
+func (s stepwise) Update(pairs []stores.Pair) {
+	for _, p := range pairs {
+		s.Set(p.Key, p.Record)
+		if len(pairs) == groupSize {
+			time.Sleep(100 * time.Microsecond)
+		}
+	}
+}
+
+func (s stepwise) All() iter.Seq2[string, stores.Record] { return s.Store.All() }
+
+func TestScansTellTornStores(t *testing.T) {
+	x := newScan(loadAll(stepwise{stores.Kinds()[0].New()}, payloadKeys(100, 16)))
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				x.update(i)()
+			}
+		}
+	}()
+	defer func() { close(stop); <-done }()
+	for torn := false; !torn; {
+		var all []seen
+		for key, r := range x.All() {
+			all = append(all, seen{key, r.Generation()})
+		}
+		torn = !x.whole(all)
+	}
+}

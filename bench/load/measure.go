@@ -1,0 +1,119 @@
+package load
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+)
+
+// Every is how many operations there are to one whose latency is measured.
+const Every = 32
+
+// Together does the b.N operations of a benchmark in n goroutines. Each calls next for
+// how many it is to do now, at most 8 times Every, until that is none.
+func Together(b *testing.B, n int, work func(i int, next func() int)) {
+	const grain = 8 * Every
+	var taken atomic.Int64
+	next := func() int { return int(max(0, min(grain, int64(b.N)-taken.Add(grain)+grain))) }
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { work(i, next) })
+	}
+	wg.Wait()
+}
+
+// Crowded reports whether so many goroutines are more than there are processors.
+// Then one that is timed may wait for a processor while it is not, and the time that
+// it spent says nothing.
+func Crowded(goroutines int) bool { return goroutines > runtime.GOMAXPROCS(0) }
+
+// NewHistogram returns a histogram of nanoseconds, up to ten seconds, to three
+// digits.
+func NewHistogram() *hdrhistogram.Histogram {
+	return hdrhistogram.New(1, int64(10*time.Second), 3)
+}
+
+// Record adds d to h, as what h can hold if it is outside of that.
+func Record(h *hdrhistogram.Histogram, d time.Duration) {
+	_ = h.RecordValue(min(max(int64(d), 1), h.HighestTrackableValue()))
+}
+
+// Quantiles reports p50, p99 and p99.9 of h, in ns.
+func Quantiles(b *testing.B, h *hdrhistogram.Histogram) {
+	for _, q := range []struct {
+		unit string
+		q    float64
+	}{{"p50-ns", 50}, {"p99-ns", 99}, {"p99.9-ns", 99.9}} {
+		b.ReportMetric(float64(h.ValueAtQuantile(q.q)), q.unit)
+	}
+}
+
+// Rate returns n a second, or 0 where there was no time for any: a busy machine may
+// run none meanwhile.
+func Rate(n int, spent time.Duration) float64 {
+	if spent <= 0 {
+		return 0
+	}
+	return float64(n) / spent.Seconds()
+}
+
+// Usage is what this process had used of the machine at some moment.
+type Usage struct {
+	at    time.Time
+	cpu   time.Duration
+	gcSec float64 // of processor time
+}
+
+// UsageNow stops nothing and nobody.
+func UsageNow() Usage {
+	s := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}}
+	metrics.Read(s)
+	u := Usage{at: time.Now(), cpu: cpuTime()}
+	if s[0].Value.Kind() == metrics.KindFloat64 {
+		u.gcSec = s[0].Value.Float64()
+	}
+	return u
+}
+
+// Report reports what was used since u: the processors that this process had on average,
+// and the part of their time that the garbage collector took, in percent. The runtime
+// accounts for a collection when it ends. It returns how long that is ago.
+func (u Usage) Report(b *testing.B) time.Duration {
+	now := UsageNow()
+	took, cpu := now.at.Sub(u.at), now.cpu-u.cpu
+	if took > 0 && cpu > 0 {
+		b.ReportMetric(float64(cpu)/float64(took), "cpus")
+		b.ReportMetric(min(100, 100*(now.gcSec-u.gcSec)/cpu.Seconds()), "gc-%")
+	}
+	return took
+}
+
+// Live returns the bytes of heap in use after a full collection.
+func Live() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
+
+// Allocated returns the bytes and objects that f allocates. Nothing else may be running.
+func Allocated(f func()) (bytes, objects float64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return float64(after.TotalAlloc - before.TotalAlloc), float64(after.Mallocs - before.Mallocs)
+}
+
+// must panics where the system refuses what it never does.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,59 @@
+package memories
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/records"
+)
+
+// Each memory does all that it is able to, and each workload reports its figures.
+func TestLoads(t *testing.T) {
+	require.NoError(t, flag.Set("test.benchtime", "3x"))
+	all, queries, err := records.Example()
+	require.NoError(t, err)
+	for _, l := range append(Loads(2), Replay(all, queries)) {
+		for _, k := range Kinds() {
+			if !l.Able(k) {
+				continue
+			}
+			bench, done := l.Bench(k)
+			r := testing.Benchmark(bench)
+			done()
+			require.Positive(t, r.N, "%s of %s", l.Workload, k.ID)
+			for _, unit := range []string{"op/s", "p50-ns", "p99-ns", "B/entry"} {
+				require.Contains(t, r.Extra, unit, l.Workload)
+			}
+			if _, searches := r.Extra["search/s"]; searches {
+				require.GreaterOrEqual(t, r.Extra["recall-%"], 40.0)
+			}
+		}
+	}
+}
+
+// forgetful has notes of two generations.
+type forgetful struct{ Memory }
+
+func (m forgetful) Space(path ...string) Space { return torn{m.Memory.Space(path...).(VectorSpace)} }
+
+type torn struct{ VectorSpace }
+
+func (s torn) Get(key string) (Found, bool) {
+	f, ok := s.VectorSpace.Get(key)
+	f.Stamp = "00000000" + f.Stamp
+	return f, ok
+}
+
+func TestTornNotesAreFatal(t *testing.T) {
+	require.NoError(t, flag.Set("test.benchtime", "3x"))
+	bench, done := Loads(2)[0].Bench(Kind{New: func() Memory { return forgetful{newAgentMemory()} }})
+	defer done()
+	failed := false
+	testing.Benchmark(func(b *testing.B) {
+		defer func() { failed = failed || b.Failed() }()
+		bench(b)
+	})
+	require.True(t, failed)
+}

@@ -1,0 +1,71 @@
+// Package memories keeps what agents know in cowstore and in what people use instead of
+// it, behind one interface.
+package memories
+
+import "iter"
+
+// A Memory keeps what agents know: JSON-like values in spaces, each perhaps with
+// a vector. All methods of it and of its spaces may be called from any number of
+// goroutines at once. What is promised beyond that, the Kind says.
+//
+// A Memory that is an io.Closer must be closed when nobody uses it any more, or
+// it stays in memory.
+type Memory interface {
+	// Space returns one space, known by its path: any strings, which are told
+	// apart one by one. Programs make it once, and use it for as long as a
+	// session lasts. Spaces of equal paths have the same notes.
+	Space(path ...string) Space
+}
+
+// A Space is one space of a Memory. What a memory cannot do it does not have the
+// methods for: it may be a WholeSpace, a VectorSpace and a TextSpace too.
+type Space interface {
+	// Get reads the value of key, as isolated as the Kind promises, and returns
+	// what a program wants of it.
+	Get(key string) (Found, bool)
+
+	// Put stores all notes, each in place of what is under its key, as one commit
+	// where the memory has such a thing. It panics if a note cannot be stored,
+	// for that would be a bug of who measures.
+	Put(notes ...Note)
+}
+
+// A Note is what is put under a key.
+type Note struct {
+	Key    string
+	Value  any       // as encoding/json decodes it
+	Vector []float32 // of unit length; nil: none. Only a VectorSpace has a use for it
+}
+
+// A Found is what programs read of a value that is a map: two of its strings,
+// which are empty where they are not there.
+type Found struct{ Text, Stamp string }
+
+// A WholeSpace is a Space that can be read as a whole.
+type WholeSpace interface {
+	Space
+
+	// All returns an iterator over all keys of the space and what Get returns of
+	// them. Who iterates must not use the memory meanwhile; others may.
+	All() iter.Seq2[string, Found]
+}
+
+// A VectorSpace is a Space that finds notes by their vectors, all of which have
+// as many dimensions.
+type VectorSpace interface {
+	Space
+
+	// Nearest returns the keys of the k notes whose vectors are most similar to v
+	// by cosine, the most similar first: fewer if there are no more, but always
+	// those that a look at each would find. K must be positive, v not empty.
+	Nearest(v []float32, k int) []string
+}
+
+// A TextSpace is a Space that finds notes by the words in them.
+type TextSpace interface {
+	Space
+
+	// Matching returns the keys of the k notes that match any words of query
+	// best, the best first: fewer if no more of them match. K must be positive.
+	Matching(query string, k int) []string
+}

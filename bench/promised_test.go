@@ -1,0 +1,124 @@
+package main_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/memories"
+	"github.com/cowstore/cowstore/bench/promises"
+	"github.com/cowstore/cowstore/bench/recall"
+	"github.com/cowstore/cowstore/bench/result"
+)
+
+// Each promise is of figures that benchmarks report, and each benchmark is of a promise.
+func TestBenchmarksReportWhatIsPromised(t *testing.T) {
+	promised, families := map[string]bool{}, []string{}
+	for _, p := range promises.All() {
+		for _, name := range []string{p.Ours, p.Peer} {
+			promised[name] = true
+			families = append(families, strings.Split(name, "/")[0])
+		}
+	}
+	pattern := "^Benchmark(" + strings.Join(families, "|") + ")$/^(fields|keys|rows|texts|vectors)="
+	self, err := os.Executable()
+	require.NoError(t, err)
+	out, err := exec.CommandContext(t.Context(), self, "-small", "-test.run=^$", "-test.benchtime=1x", "-test.bench="+pattern).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	path := filepath.Join(t.TempDir(), "out")
+	require.NoError(t, os.WriteFile(path, out, 0o600))
+	results, err := result.Read(path)
+	require.NoError(t, err)
+	for _, name := range results.Names() {
+		require.True(t, promised[name], name)
+	}
+	for _, j := range promises.Judge(promises.All(), results) {
+		if runtime.GOOS != "linux" && j.Unit == "B-written/commit" {
+			continue
+		}
+		require.NotEqual(t, promises.NotMeasured, j.Verdict, "%s: %s in %s", j.Name, j.Ours, j.Unit)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	all := keys(5, 10_000, 1)
+	for _, k := range all {
+		require.True(t, 20 <= len(k) && len(k) <= 40, k)
+	}
+	slices.Sort(all)
+	require.Len(t, slices.Compact(all), 9_995)
+	require.ElementsMatch(t, []string{key(0), key(20), key(40)}, keys(0, 41, 20))
+	n, next := parts(all[:2_500])
+	require.Equal(t, 1_000, n)
+	for _, at := range []int{0, 1_000, 0} {
+		require.Equal(t, all[at:at+n], next())
+	}
+}
+
+func TestUnitVectors(t *testing.T) {
+	for _, centers := range []int{0, 1} {
+		vectors := take(50, memories.UnitVectors(1, 384, centers))
+		require.Equal(t, vectors, take(50, memories.UnitVectors(1, 384, centers)))
+		for i, v := range vectors {
+			require.InDelta(t, 1, dot(v, v), 1e-6)
+			require.InDelta(t, 0.7*float64(centers), dot(v, vectors[(i+1)%50]), 0.25)
+		}
+	}
+}
+
+func TestTextQueries(t *testing.T) {
+	texts := []recall.Text{{Text: "It is."}, {Text: "Close closes the File, rendering it unusable."}}
+	for i, q := range textQueries(texts, 20) {
+		words := strings.Fields(q)
+		slices.Sort(words)
+		require.Len(t, slices.Compact(words), 2+i%2)
+		require.Subset(t, []string{"close", "closes", "file", "rendering", "unusable"}, words)
+	}
+}
+
+func TestPaceIsAnOpenLoop(t *testing.T) {
+	var start time.Time
+	var late []time.Duration
+	pace(t.Context(), 10*time.Millisecond, 4, func(i int, due time.Time) {
+		if i == 0 {
+			start = due
+			time.Sleep(25 * time.Millisecond)
+		}
+		require.Equal(t, time.Duration(i)*10*time.Millisecond, due.Sub(start))
+		late = append(late, time.Since(due))
+	})
+	require.GreaterOrEqual(t, late[1], 15*time.Millisecond, "counted from when it was due")
+	require.GreaterOrEqual(t, time.Since(start), 30*time.Millisecond, "none is early")
+}
+
+// stuck is a store whose Gets all take until the last is due.
+type stuck struct{ until func() time.Time }
+
+func (s stuck) get(string) int { time.Sleep(time.Until(s.until())); return 1 }
+
+func (stuck) put(string, []float32) error { return nil }
+
+func (stuck) nearest(context.Context, []float32) ([]string, error) {
+	time.Sleep(time.Millisecond)
+	return nil, nil
+}
+
+func TestPausesCountFromWhenAGetIsDue(t *testing.T) {
+	const window = 100 * pacedGets
+	l := pacedLoad{[]string{"k"}, [][]float32{nil}, [][]float32{nil}, true}
+	s := stuck{sync.OnceValue(func() time.Time { return time.Now().Add(window) })}
+	figures := l.run(t, s, window)
+	require.GreaterOrEqual(t, figures["slow/s"], 500.)
+	require.GreaterOrEqual(t, figures["p99-ns"], float64(window)/2)
+	require.Positive(t, figures["puts/s"])
+	require.Positive(t, figures["searches/s"])
+}

@@ -1,0 +1,120 @@
+package stores
+
+import (
+	"hash/maphash"
+	"iter"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/benbjohnson/immutable"
+)
+
+// immutableMap is the textbook design: one persistent map behind a pointer. It
+// hands out what it holds, and an update of many keys copies a path for each,
+// for the builder of immutable.Map begins with an empty map only.
+type immutableMap struct {
+	current atomic.Pointer[immutable.Map[string, Record]]
+	mu      sync.Mutex
+}
+
+func newImmutable() Store {
+	s := new(immutableMap)
+	s.current.Store(immutable.NewMap[string, Record](seeded{maphash.MakeSeed()}))
+	return s
+}
+
+func (s *immutableMap) Get(key string) (Record, bool)  { return s.current.Load().Get(key) }
+func (s *immutableMap) All() iter.Seq2[string, Record] { return s.Snapshot().All() }
+func (s *immutableMap) Snapshot() Snapshot             { return immutableSnapshot{s.current.Load()} }
+
+func (s *immutableMap) Set(key string, r Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current.Store(s.current.Load().Set(key, r))
+}
+
+func (s *immutableMap) Update(pairs []Pair) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := s.current.Load()
+	for _, p := range pairs {
+		next = next.Set(p.Key, p.Record)
+	}
+	s.current.Store(next)
+}
+
+func (s *immutableMap) Fork() Store {
+	f := new(immutableMap)
+	f.current.Store(s.current.Load())
+	return f
+}
+
+type immutableSnapshot struct {
+	*immutable.Map[string, Record]
+}
+
+func (s immutableSnapshot) All() iter.Seq2[string, Record] {
+	return func(yield func(string, Record) bool) {
+		for it := s.Iterator(); !it.Done(); {
+			if k, r, _ := it.Next(); !yield(k, r) {
+				return
+			}
+		}
+	}
+}
+
+// seeded hashes strings with a random seed. The hasher that immutable.Map comes
+// with has none, and is slower.
+type seeded struct{ seed maphash.Seed }
+
+func (h seeded) Hash(key string) uint32 { return uint32(maphash.String(h.seed, key)) }
+func (h seeded) Equal(a, b string) bool { return a == b }
+
+// cloneMap is copy-on-write as it is written without a library: each write
+// clones the whole map and publishes the clone, and readers take no lock. What
+// is published never changes, so it is a snapshot already.
+type cloneMap struct {
+	current atomic.Pointer[map[string]Record]
+	mu      sync.Mutex
+}
+
+func newCloneMap() Store {
+	s := new(cloneMap)
+	s.current.Store(&map[string]Record{})
+	return s
+}
+
+func (s *cloneMap) Get(key string) (Record, bool) {
+	r, ok := (*s.current.Load())[key]
+	return r, ok
+}
+
+func (s *cloneMap) Set(key string, r Record)       { s.Update([]Pair{{key, r}}) }
+func (s *cloneMap) All() iter.Seq2[string, Record] { return maps.All(*s.current.Load()) }
+func (s *cloneMap) Snapshot() Snapshot             { return mapSnapshot(*s.current.Load()) }
+
+func (s *cloneMap) Update(pairs []Pair) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := maps.Clone(*s.current.Load())
+	for _, p := range pairs {
+		next[p.Key] = p.Record
+	}
+	s.current.Store(&next)
+}
+
+func (s *cloneMap) Fork() Store {
+	f := new(cloneMap)
+	f.current.Store(s.current.Load())
+	return f
+}
+
+type mapSnapshot map[string]Record
+
+func (s mapSnapshot) Get(key string) (Record, bool) {
+	r, ok := s[key]
+	return r, ok
+}
+
+func (s mapSnapshot) All() iter.Seq2[string, Record] { return maps.All(s) }

@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/bench/memories"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// tenFields returns a new JSON-like value of ten fields.
+func tenFields(i int) map[string]any {
+	return map[string]any{
+		"id": fmt.Sprintf("m-%d", i), "kind": "note", "text": "the user prefers short answers", "score": 0.75,
+		"count": float64(i), "pinned": true, "source": "chat", "tags": []any{"style", "user"},
+		"embedding_id": float64(991), "meta": map[string]any{"turn": float64(4), "model": "x"},
+	}
+}
+
+// twoFields sums up two fields of a value of ten.
+func twoFields(v any) uint64 {
+	m := v.(map[string]any)
+	return uint64(len(m["text"].(string))) + uint64(4*m["score"].(float64))
+}
+
+// newSpace returns a space with n items, put 1,000 in a version.
+func newSpace(b testing.TB, o memory.Options, n int, item func(i int) (key string, _ memory.Item)) memory.Space {
+	m := memory.New(o)
+	for from := 0; from < n; from += 1_000 {
+		require.NoError(b, m.Batch(func(to *memory.Batch) error {
+			e := to.Space("session", "s-1")
+			for i := from; i < min(from+1_000, n); i++ {
+				key, item := item(i)
+				must(b, e.PutItem(key, item))
+			}
+			return nil
+		}))
+	}
+	return m.Space("session", "s-1")
+}
+
+// BenchmarkGetFields gets values of ten fields, to which callers may do what they like
+// without harm to others, and reads two. reads are sums of these, in loops of their own.
+func BenchmarkGetFields(b *testing.B) {
+	for _, of := range []string{"1k", "100k"} {
+		get := func(store string, filled func(b *testing.B) (reads func(keys []string) (sum uint64))) {
+			b.Run("keys="+of+"/store="+store, func(b *testing.B) {
+				reads, keys := filled(b), keys(0, size(of), 1)
+				keys = keys[:min(len(keys), 10_000)]
+				if reads(keys) != uint64(len(keys))*twoFields(tenFields(0)) {
+					b.Fatal("not what was set")
+				}
+				n, next := parts(keys)
+				per(b, n, "get", func() { sink += reads(next()) })
+			})
+		}
+		get("memory", func(b *testing.B) func(keys []string) uint64 {
+			o := memory.Options{NoText: true} // which no Get would use
+			space := newSpace(b, o, size(of), func(i int) (string, memory.Item) { return key(i), memory.Item{Value: tenFields(i)} })
+			for i := 0; i < size(of); i += 20 {
+				must(b, errOf(space.Put(key(i), tenFields(i))))
+			}
+			return func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					v, _ := space.Get(k)
+					sum += uint64(len(v.Key("text").String())) + uint64(4*v.Key("score").Float())
+				}
+				return sum
+			}
+		})
+		// The in-memory backend of the Go SDK of AgentField: nested maps behind a lock, by
+		// scope, ID and key, that give out deep copies. It is spared what else it does there:
+		// to join scope and ID into one string, and to look out for cycles.
+		get("maps-copy", func(*testing.B) func(keys []string) uint64 {
+			var mu sync.RWMutex
+			m := map[string]any{}
+			scopes := map[string]map[string]map[string]any{"session": {"s-1": m}}
+			for i := range size(of) {
+				m[key(i)] = tenFields(i)
+			}
+			return func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					mu.RLock()
+					v := scopes["session"]["s-1"][k]
+					mu.RUnlock()
+					sum += twoFields(memories.CopyOf(v)) // unlocked, since nobody modifies what is stored
+				}
+				return sum
+			}
+		})
+		get("json", func(b *testing.B) func(keys []string) uint64 {
+			var mu sync.RWMutex
+			m := map[string][]byte{}
+			for i := range size(of) {
+				text, err := json.Marshal(tenFields(i))
+				must(b, err)
+				m[key(i)] = text
+			}
+			return func(keys []string) (sum uint64) {
+				for _, k := range keys {
+					mu.RLock()
+					text := m[k]
+					mu.RUnlock()
+					var v any
+					must(b, json.Unmarshal(text, &v))
+					sum += twoFields(v)
+				}
+				return sum
+			}
+		})
+	}
+}
