@@ -110,12 +110,12 @@ chaos:
 BENCH ?= Store/workload=(docs|ycsb-b|stream|scan)/size=(all|230B)/store=(views|cowstore|shared|rwmutex-copy|rwmutex|syncmap)$$
 OUT ?= $(CURDIR)/bench/out.txt
 bench:
-	bench/rounds.sh $(OUT) '$(BENCH)' $(COUNT) $(BENCHTIME)
+	bench/rounds.sh $(OUT) '$(BENCH)' '$(or $(COUNT),6)' '$(or $(BENCHTIME),300ms)'
 	cd bench && $(GO) tool benchstat -col /store -row /workload,/size $(OUT)
 
 # Every figure that the project promises, beside its peers: five minutes a round.
 bars:
-	bench/rounds.sh $(OUT) . '$(or $(COUNT),5)' 300ms '^Benchmark(Store|Memory)$$'
+	bench/rounds.sh $(OUT) . '$(or $(COUNT),5)' '$(or $(BENCHTIME),300ms)' '^Benchmark(Store|Memory)$$'
 	cd bench && $(GO) run ./report $(OUT)
 
 # The benchmarks of the working tree against those of another revision.

@@ -39,30 +39,45 @@ func (l *Load) Able(k stores.Kind) bool {
 		return true
 	}
 	s := k.New()
-	defer release(s)
+	defer Release(s)
 	return l.able(s)
 }
 
-// Bench returns a benchmark of a new store of kind k, which is loaded when it first runs,
-// and what lets go of the store at the end.
+// Bench returns a benchmark of a new store of kind k, and what lets go of the store.
 func (l *Load) Bench(k stores.Kind) (bench func(b *testing.B), done func()) {
-	var s *loaded
+	return Bench(k.New, func(s stores.Store) func(b *testing.B) {
+		all := loadAll(s, l.keys())
+		run := l.start(all)
+		return func(b *testing.B) {
+			run(b)
+			b.ReportMetric(all.heap, "B/entry")
+		}
+	})
+}
+
+// Bench returns a benchmark of what open returns, which is opened and prepared when it first
+// runs: the testing package runs it several times. Done lets go of it, and ends it if it is
+// an io.Closer. Operations are of however many goroutines, so that no ns/op is reported.
+func Bench[S any](open func() S, prepare func(s S) (run func(b *testing.B))) (bench func(b *testing.B), done func()) {
+	var s S
 	var run func(b *testing.B)
 	bench = func(b *testing.B) {
-		if s == nil {
-			s = loadAll(k.New(), l.keys())
-			run = l.start(s)
+		if run == nil {
+			s = open()
+			run = prepare(s)
 			runtime.GC()
 		}
 		b.ResetTimer()
 		run(b)
-		b.ReportMetric(0, "ns/op") // of however many goroutines: op/s says it
-		b.ReportMetric(s.heap, "B/entry")
+		b.ReportMetric(0, "ns/op")
 	}
-	return bench, func() {
-		if s != nil {
-			release(s.Store)
-		}
+	return bench, func() { Release(s) }
+}
+
+// Release ends what nobody uses any more, if it is an io.Closer.
+func Release(s any) {
+	if c, ok := s.(io.Closer); ok {
+		must(c.Close())
 	}
 }
 
@@ -82,13 +97,6 @@ func loadAll(s stores.Store, k *keyspace) *loaded {
 	heap := (Live() - before) / float64(k.n)
 	runtime.KeepAlive(s)
 	return &loaded{s, k, max(heap, 0)}
-}
-
-// release ends a store that nobody uses any more.
-func release(s any) {
-	if c, ok := s.(io.Closer); ok {
-		must(c.Close())
-	}
 }
 
 // Records is how many records YCSB's workloads have.

@@ -2,7 +2,6 @@ package load
 
 import (
 	"flag"
-	"iter"
 	"os"
 	"slices"
 	"testing"
@@ -128,8 +127,6 @@ func (s stepwise) Update(pairs []stores.Pair) {
 		}
 	}
 }
-
-func (s stepwise) All() iter.Seq2[string, stores.Record] { return s.Store.All() }
 
 func TestScansTellTornStores(t *testing.T) {
 	x := newScan(loadAll(stepwise{stores.Kinds()[0].New()}, payloadKeys(100, 16)))

@@ -17,8 +17,8 @@ const (
 	streamRate  = 500                   // writes a second
 )
 
-// A stream is lookups that are due at fixed times, b.N of each reader, with a writer
-// beside them. It is an open loop: a lookup counts from when it was due, so that one that
+// startStream measures lookups that are due at fixed times, b.N of each reader, with a
+// writer beside them. It is an open loop: a lookup counts from when it was due, so that one that
 // waits delays those behind it on paper too, as it would delay requests.
 func startStream(s *loaded) func(b *testing.B) {
 	var quiet float64

@@ -2,7 +2,6 @@ package memories
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -30,33 +29,13 @@ type Load struct {
 // Able reports whether a memory of kind k can do it.
 func (l *Load) Able(k Kind) bool {
 	m := k.New()
-	defer release(m)
+	defer load.Release(m)
 	return l.able(m.Space("probe"))
 }
 
-// Bench returns a benchmark of a new memory of kind k, which is loaded when it first runs,
-// and what lets go of the memory at the end.
+// Bench returns a benchmark of a new memory of kind k, and what lets go of the memory.
 func (l *Load) Bench(k Kind) (bench func(b *testing.B), done func()) {
-	var m Memory
-	var run func(b *testing.B)
-	bench = func(b *testing.B) {
-		if m == nil {
-			m = k.New()
-			run = l.start(m)
-			runtime.GC()
-		}
-		b.ResetTimer()
-		run(b)
-		b.ReportMetric(0, "ns/op")
-	}
-	return bench, func() { release(m) }
-}
-
-// release ends a memory that nobody uses any more.
-func release(m Memory) {
-	if c, ok := m.(io.Closer); ok {
-		stored(c.Close())
-	}
+	return load.Bench(k.New, l.start)
 }
 
 // Loads returns the workloads of users' memories, with at most so many users.

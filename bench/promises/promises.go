@@ -124,7 +124,7 @@ func judge(p Promise, ours, peer []float64) Judgement {
 	if len(ours) == 0 || len(peer) == 0 {
 		return Judgement{Promise: p, Verdict: NotMeasured}
 	}
-	j := Judgement{Promise: p, OurFigure: median(ours), PeerFigure: median(peer), Rounds: len(ours), Verdict: Held}
+	j := Judgement{Promise: p, OurFigure: result.FigureOf(ours).Median, PeerFigure: result.FigureOf(peer).Median, Rounds: len(ours), Verdict: Held}
 	ratios := make([]float64, len(ours))
 	for i := range ours {
 		of := j.PeerFigure
@@ -134,7 +134,8 @@ func judge(p Promise, ours, peer []float64) Judgement {
 		ratios[i] = ratio(ours[i], of)
 	}
 	// Against one figure the median of the ratios is the ratio of the medians.
-	j.Ratio, j.Low, j.High = median(ratios), slices.Min(ratios), slices.Max(ratios)
+	of := result.FigureOf(ratios)
+	j.Ratio, j.Low, j.High = of.Median, of.Low, of.High
 	if p.Limited && !(j.Ratio <= p.Limit) {
 		j.Verdict = Missed
 	}
@@ -147,10 +148,4 @@ func ratio(ours, peer float64) float64 {
 		return 0
 	}
 	return ours / peer
-}
-
-func median(figures []float64) float64 {
-	sorted := slices.Sorted(slices.Values(figures))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
