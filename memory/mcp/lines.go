@@ -3,11 +3,14 @@ package mcp
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -28,7 +31,61 @@ type lineReader struct {
 // lineTransport returns a transport over messages that are lines of at most so many bytes.
 func lineTransport(in io.ReadCloser, out io.Writer, most int, log *slog.Logger) mcp.Transport {
 	w := &lineWriter{out: out}
-	return &mcp.IOTransport{Reader: &lineReader{in, bufio.NewReaderSize(in, 64<<10), most, w, log, nil}, Writer: w, MaxLineLength: -1}
+	r := &lineReader{in, bufio.NewReaderSize(in, 64<<10), most, w, log, nil}
+	return answeringTransport{&mcp.IOTransport{Reader: r, Writer: w, MaxLineLength: -1}}
+}
+
+// An answeringTransport has connections whose input ends when all calls in it are answered.
+// The SDK drops what it has not answered by the end of the input: of a client that writes its
+// calls, closes its side and then reads, as a shell's pipe does, the last answers would be lost.
+type answeringTransport struct{ mcp.Transport }
+
+func (t answeringTransport) Connect(ctx context.Context) (mcp.Connection, error) {
+	c, err := t.Transport.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &answeringConn{Connection: c, answered: make(chan struct{}, 1), closed: make(chan struct{})}, nil
+}
+
+type answeringConn struct {
+	mcp.Connection
+	calls    atomic.Int64  // without an answer
+	answered chan struct{} // has one element after each answer
+	closed   chan struct{}
+	closing  sync.Once
+}
+
+func (c *answeringConn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	m, err := c.Connection.Read(ctx)
+	if r, ok := m.(*jsonrpc.Request); ok && r.IsCall() {
+		c.calls.Add(1)
+	}
+	for errors.Is(err, io.EOF) && c.calls.Load() > 0 { // the SDK answers each call, once
+		select {
+		case <-c.answered:
+		case <-c.closed:
+			return m, err
+		}
+	}
+	return m, err
+}
+
+func (c *answeringConn) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := c.Connection.Write(ctx, m)
+	if _, ok := m.(*jsonrpc.Response); ok {
+		c.calls.Add(-1)
+		select {
+		case c.answered <- struct{}{}:
+		default: // Read will look at calls anyway
+		}
+	}
+	return err
+}
+
+func (c *answeringConn) Close() error {
+	c.closing.Do(func() { close(c.closed) })
+	return c.Connection.Close()
 }
 
 func (r *lineReader) Read(p []byte) (int, error) {

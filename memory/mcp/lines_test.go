@@ -126,10 +126,18 @@ func TestABadLineIsAnsweredAndTheNextServed(t *testing.T) {
 		}
 		require.Equal(t, map[string]bool{"1": true, "2": true, "null": true}, ids)
 
-		// The last line needs no end.
-		_, err := io.WriteString(c.in, fmt.Sprintf(ping, 9))
+		// The last line needs no end, and all are answered before the server ends.
+		for i := range 100 {
+			c.send(t, fmt.Sprintf(ping, i))
+		}
+		_, err := io.WriteString(c.in, fmt.Sprintf(ping, 100))
 		require.NoError(t, err)
 		require.NoError(t, c.in.Close())
+		answered := map[string]bool{}
+		for range 101 {
+			answered[string(c.answer(t).ID)] = true
+		}
+		require.Len(t, answered, 101)
 		require.NoError(t, <-c.done)
 	}
 }
