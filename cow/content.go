@@ -202,8 +202,8 @@ func attach[K comparable, V, I any](of Indexed[K, V], x *indexDef[K, V, I]) (*In
 // A content is what an index has for one map. It is immutable.
 type content[K comparable, V, I any] struct {
 	index  *indexDef[K, V, I]
-	sorted ordered.Tree[I, snapshot.RowRef[K, V]]
-	points points[I, snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
+	sorted ordered.Tree[I, *snapshot.RowRef[K, V]]
+	points points[I, *snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
 	dups   ordered.Tree[I, int]             // of a unique index: how many rows too many a key has
 }
 
@@ -221,7 +221,7 @@ func (x *indexDef[K, V, I]) build(m *Map[K, V]) slot[K, V] {
 	slices.SortFunc(items, x.compareItems)
 	w := x.writer(&content[K, V, I]{
 		index:  x,
-		sorted: ordered.Build(len(items), func(i int) (I, snapshot.RowRef[K, V]) { return items[i].key, items[i].row }),
+		sorted: ordered.Build(len(items), func(i int) (I, *snapshot.RowRef[K, V]) { return items[i].key, items[i].row }),
 	})
 	if x.points != nil {
 		w.points = x.points().edit()

@@ -37,11 +37,11 @@ type indexDef[K comparable, V, I any] struct {
 	compareKeys func(a, b K) int
 	keys        func(row Row[K, V], add func(I))
 	cloneKey    func(I) I                               // nil: index keys need none
-	points      func() points[I, snapshot.RowRef[K, V]] // nil: index keys cannot be hashed, or equal ones make no exception
+	points      func() points[I, *snapshot.RowRef[K, V]] // nil: index keys cannot be hashed, or equal ones make no exception
 	empty       *Map[K, V]                              // of the same Options, for its methods
 	bounds      []bounds[K, V]                          // by field
 	exact       bool                                    // equal index keys do not differ
-	order       ordered.Order[I, snapshot.RowRef[K, V]]
+	order       ordered.Order[I, *snapshot.RowRef[K, V]]
 	writers     sync.Pool // of *writer[K, V, I]
 }
 
@@ -107,7 +107,7 @@ func NewMultiIndex[K comparable, V any, I cmp.Ordered](of Indexed[K, V], name st
 	x := newIndexDef(name, valueKeys[K](keys), o, orderOf[I]())
 	x.exact = isExact[I]()
 	if o.Unique {
-		x.points = newHashed[I, snapshot.RowRef[K, V]]
+		x.points = newHashed[I, *snapshot.RowRef[K, V]]
 	}
 	return attach(of, x)
 }
@@ -151,7 +151,7 @@ func valueKeys[K comparable, V, I any](keys func(V, func(I))) func(Row[K, V], fu
 func newIndexDef[K comparable, V, I any](name string, keys func(Row[K, V], func(I)), o IndexOptions[K], fields ...func(a, b I) int) *indexDef[K, V, I] {
 	x := &indexDef[K, V, I]{name: name, unique: o.Unique, fields: fields, keys: keys, compareKeys: o.CompareKeys}
 	x.bounds = make([]bounds[K, V], len(fields))
-	x.order = ordered.Order[I, snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
+	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
 	if x.compareKeys == nil {
 		x.compareKeys = orderOf[K]()
 	}

@@ -10,16 +10,16 @@ import (
 // An item is one row under one of its index keys.
 type item[K comparable, V, I any] struct {
 	key I
-	row snapshot.RowRef[K, V]
+	row *snapshot.RowRef[K, V]
 }
 
 // Bounds are rows that are in no map. An item with one of them is below, or above, all
 // items whose index keys agree with its own in the first fields.
-type bounds[K comparable, V any] struct{ below, above snapshot.RowRef[K, V] }
+type bounds[K comparable, V any] struct{ below, above *snapshot.RowRef[K, V] }
 
 // side returns the place of an item with the row r among those that agree with it:
 // below, above or, for a row that is not a bound, 0.
-func (b bounds[K, V]) side(r snapshot.RowRef[K, V]) int {
+func (b bounds[K, V]) side(r *snapshot.RowRef[K, V]) int {
 	switch r {
 	case b.below:
 		return -1
@@ -31,7 +31,7 @@ func (b bounds[K, V]) side(r snapshot.RowRef[K, V]) int {
 
 // compareTo orders an item with the index key a and one with b by index key, field by
 // field, of which the second may have a bound.
-func (x *indexDef[K, V, I]) compareTo(a, b I, bRow snapshot.RowRef[K, V]) int {
+func (x *indexDef[K, V, I]) compareTo(a, b I, bRow *snapshot.RowRef[K, V]) int {
 	for f, compare := range x.fields {
 		if c := compare(a, b); c != 0 {
 			return c
@@ -44,7 +44,7 @@ func (x *indexDef[K, V, I]) compareTo(a, b I, bRow snapshot.RowRef[K, V]) int {
 }
 
 // compareRows orders items with equal index keys by the keys of their rows.
-func (x *indexDef[K, V, I]) compareRows(a, b snapshot.RowRef[K, V]) int {
+func (x *indexDef[K, V, I]) compareRows(a, b *snapshot.RowRef[K, V]) int {
 	if a == b {
 		return 0
 	}
@@ -80,7 +80,7 @@ func byKey[K comparable, V, I, R any](x *indexDef[K, V, I]) *ordered.Order[I, R]
 }
 
 // probe returns an item's row of key, to compare others with.
-func (x *indexDef[K, V, I]) probe(key K) snapshot.RowRef[K, V] {
+func (x *indexDef[K, V, I]) probe(key K) *snapshot.RowRef[K, V] {
 	return builder[K, V]{}.Ref(builder[K, V]{}.Probe(x.empty, key))
 }
 

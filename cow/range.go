@@ -210,7 +210,7 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 }
 
 // row returns the row of an item.
-func (r *Range[K, V, I]) row(ref snapshot.RowRef[K, V]) Row[K, V] {
+func (r *Range[K, V, I]) row(ref *snapshot.RowRef[K, V]) Row[K, V] {
 	row := builder[K, V]{}.Deref(r.content.index.empty, ref)
 	if r.pending != 0 {
 		row = builder[K, V]{}.Pending(row, r.pending)
@@ -219,8 +219,8 @@ func (r *Range[K, V, I]) row(ref snapshot.RowRef[K, V]) Row[K, V] {
 }
 
 // runs returns an iterator over the items of the range; see reader.
-func (r *Range[K, V, I]) runs() iter.Seq2[[]I, []snapshot.RowRef[K, V]] {
-	return func(yield func([]I, []snapshot.RowRef[K, V]) bool) {
+func (r *Range[K, V, I]) runs() iter.Seq2[[]I, []*snapshot.RowRef[K, V]] {
+	return func(yield func([]I, []*snapshot.RowRef[K, V]) bool) {
 		at := r.read()
 		for {
 			keys, rows := at.next()
@@ -235,7 +235,7 @@ func (r *Range[K, V, I]) runs() iter.Seq2[[]I, []snapshot.RowRef[K, V]] {
 // in the opposite order the last come first, but each run is in the order of the index.
 type reader[K comparable, V, I any] struct {
 	of   *Range[K, V, I]
-	at   ordered.Cursor[I, snapshot.RowRef[K, V]]
+	at   ordered.Cursor[I, *snapshot.RowRef[K, V]]
 	done bool
 }
 
@@ -253,7 +253,7 @@ func (r *Range[K, V, I]) read() reader[K, V, I] {
 }
 
 // next returns the next items, none at the end.
-func (r *reader[K, V, I]) next() (keys []I, rows []snapshot.RowRef[K, V]) {
+func (r *reader[K, V, I]) next() (keys []I, rows []*snapshot.RowRef[K, V]) {
 	if r.done {
 		return nil, nil
 	}
@@ -279,7 +279,7 @@ func (r *reader[K, V, I]) next() (keys []I, rows []snapshot.RowRef[K, V]) {
 }
 
 // isAfterLow and isBeforeHigh report on which side of a bound an item lies.
-func (r *Range[K, V, I]) isAfterLow(k I, ref snapshot.RowRef[K, V]) bool {
+func (r *Range[K, V, I]) isAfterLow(k I, ref *snapshot.RowRef[K, V]) bool {
 	if r.low == nil {
 		return true
 	}
@@ -287,17 +287,17 @@ func (r *Range[K, V, I]) isAfterLow(k I, ref snapshot.RowRef[K, V]) bool {
 	return c > 0 || c == 0 && !r.after
 }
 
-func (r *Range[K, V, I]) isBeforeHigh(k I, ref snapshot.RowRef[K, V]) bool {
+func (r *Range[K, V, I]) isBeforeHigh(k I, ref *snapshot.RowRef[K, V]) bool {
 	return r.high == nil || r.content.index.compareWith(k, ref, r.high) < 0
 }
 
 // has reports whether an item lies between the bounds.
-func (r *Range[K, V, I]) has(k I, ref snapshot.RowRef[K, V]) bool {
+func (r *Range[K, V, I]) has(k I, ref *snapshot.RowRef[K, V]) bool {
 	return r.isAfterLow(k, ref) && r.isBeforeHigh(k, ref)
 }
 
 // compareWith orders an item and a bound.
-func (x *indexDef[K, V, I]) compareWith(k I, ref snapshot.RowRef[K, V], bound *item[K, V, I]) int {
+func (x *indexDef[K, V, I]) compareWith(k I, ref *snapshot.RowRef[K, V], bound *item[K, V, I]) int {
 	if c := x.compareTo(k, bound.key, bound.row); c != 0 {
 		return c
 	}

@@ -86,7 +86,7 @@ func (w watchedRange[K, V, I]) remove(h *hub[K, V], c chan struct{}) {
 // sameRows reports whether two ranges have the same rows.
 func sameRows[K comparable, V, I any](a, b Range[K, V, I]) bool {
 	x, y := a.read(), b.read()
-	var is, was []snapshot.RowRef[K, V]
+	var is, was []*snapshot.RowRef[K, V]
 	for {
 		if len(is) == 0 {
 			_, is = x.next()

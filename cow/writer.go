@@ -9,8 +9,8 @@ import (
 // yet.
 type writer[K comparable, V, I any] struct {
 	index  *indexDef[K, V, I]
-	sorted ordered.Editor[I, snapshot.RowRef[K, V]]
-	points pointsEditor[I, snapshot.RowRef[K, V]]
+	sorted ordered.Editor[I, *snapshot.RowRef[K, V]]
+	points pointsEditor[I, *snapshot.RowRef[K, V]]
 	dups   ordered.Tree[I, int]
 
 	touched    []item[K, V, I]
@@ -44,7 +44,7 @@ func (w *writer[K, V, I]) free() {
 	if cap(w.touched) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
 		return
 	}
-	w.sorted, w.points, w.dups = ordered.Editor[I, snapshot.RowRef[K, V]]{}, nil, ordered.Tree[I, int]{}
+	w.sorted, w.points, w.dups = ordered.Editor[I, *snapshot.RowRef[K, V]]{}, nil, ordered.Tree[I, int]{}
 	clear(w.touched)
 	clear(w.adds)
 	clear(w.olds.keys)
@@ -65,7 +65,7 @@ func (w *writer[K, V, I]) seal() *content[K, V, I] {
 func (w *writer[K, V, I]) remove(it item[K, V, I]) {
 	w.sorted.Delete(it.key, it.row)
 	w.touched = append(w.touched, it)
-	var other snapshot.RowRef[K, V]
+	var other *snapshot.RowRef[K, V]
 	shared := false
 	if w.dups.Len() > 0 {
 		if other, shared = w.first(it.key); shared {
@@ -108,7 +108,7 @@ func (w *writer[K, V, I]) duplicate(i I, n int) {
 }
 
 // lookup returns a row under an index key of a unique index.
-func (w *writer[K, V, I]) lookup(i I) (snapshot.RowRef[K, V], bool) {
+func (w *writer[K, V, I]) lookup(i I) (*snapshot.RowRef[K, V], bool) {
 	if w.points != nil && w.dups.Len() == 0 && w.points.knows(i) {
 		return w.points.get(i)
 	}
@@ -116,10 +116,10 @@ func (w *writer[K, V, I]) lookup(i I) (snapshot.RowRef[K, V], bool) {
 }
 
 // first returns the first row under an index key.
-func (w *writer[K, V, I]) first(i I) (snapshot.RowRef[K, V], bool) {
+func (w *writer[K, V, I]) first(i I) (*snapshot.RowRef[K, V], bool) {
 	at := w.sorted.Seek(&w.index.order, i, w.index.all().below)
 	if keys, rows := at.Next(); len(keys) > 0 && w.index.compare(keys[0], i) == 0 {
 		return rows[0], true
 	}
-	return snapshot.RowRef[K, V]{}, false
+	return nil, false
 }

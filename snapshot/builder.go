@@ -124,11 +124,11 @@ func (Builder[K, V]) Part(c Change[K, V], old, new bool) (Change[K, V], bool) {
 }
 
 // Ref returns the row in half the memory.
-func (Builder[K, V]) Ref(r Row[K, V]) RowRef[K, V] { return r.ref() }
+func (Builder[K, V]) Ref(r Row[K, V]) *RowRef[K, V] { return r.ref() }
 
 // Deref returns the row of a RowRef that a map with the same Options, of the same
 // line, gave out; m need not hold it.
-func (Builder[K, V]) Deref(m *Map[K, V], r RowRef[K, V]) Row[K, V] { return m.deref(r) }
+func (Builder[K, V]) Deref(m *Map[K, V], r *RowRef[K, V]) Row[K, V] { return m.deref(r) }
 
 // Probe returns the row of key and a zero value, which is in no map, to compare
 // others with.
@@ -141,7 +141,7 @@ func (Builder[K, V]) Pending(r Row[K, V], version uint64) Row[K, V] { return r.a
 // Prefetch reads a little of each row, for whoever is about to use all of them:
 // rows are all over the heap, and with nothing in between the processor fetches
 // those that are not in its caches at the same time.
-func (Builder[K, V]) Prefetch(rows []RowRef[K, V]) { prefetch(rows) }
+func (Builder[K, V]) Prefetch(rows []*RowRef[K, V]) { prefetch(rows) }
 
 // RowsOf sets rows[i] to the row of keys[i], the zero Row where there is none. What the
 // lookups wait for, where the map is not in the processor's caches, they wait for

@@ -202,24 +202,26 @@ func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 }
 
 // ref is Builder.Ref.
-func (r Row[K, V]) ref() RowRef[K, V] { return RowRef[K, V]{r.e} }
+func (r Row[K, V]) ref() *RowRef[K, V] { return (*RowRef[K, V])(r.e) }
 
-// A RowRef is a Row for those who keep many: half as large, it becomes a Row again
-// with the help of a map. Two are equal (==) if they are the same write. The zero
-// RowRef is of no row, and must not be asked for anything.
-type RowRef[K comparable, V any] struct{ e *entry[V] }
+// A *RowRef is a Row for those who keep many: half as large, it becomes a Row again with the
+// help of a map. Two are equal (==) if they are the same write. Nil is of no row, and must
+// not be asked for anything. It is a pointer since the compiler makes one code for all
+// pointers, and so one for the indexes of all kinds of rows.
+type RowRef[K comparable, V any] entry[V]
 
 // Key returns the key.
-func (r RowRef[K, V]) Key() K {
-	if r.e.inlineLen() > 0 {
-		s := r.e.inline() // which only a string has
+func (r *RowRef[K, V]) Key() K {
+	e := (*entry[V])(r)
+	if e.inlineLen() > 0 {
+		s := e.inline() // which only a string has
 		return *(*K)(unsafe.Pointer(&s))
 	}
-	return (*keyed[K, V])(unsafe.Pointer(r.e)).key
+	return (*keyed[K, V])(unsafe.Pointer(r)).key
 }
 
 // deref is Builder.Deref.
-func (m *Map[K, V]) deref(r RowRef[K, V]) Row[K, V] { return m.config().row(r.e) }
+func (m *Map[K, V]) deref(r *RowRef[K, V]) Row[K, V] { return m.config().row((*entry[V])(r)) }
 
 // probe is Builder.Probe.
 func (m *Map[K, V]) probe(key K) Row[K, V] {
@@ -235,10 +237,10 @@ func (m *Map[K, V]) empty() *Map[K, V] {
 }
 
 // prefetch is Builder.Prefetch.
-func prefetch[K comparable, V any](rows []RowRef[K, V]) {
+func prefetch[K comparable, V any](rows []*RowRef[K, V]) {
 	touched := uint64(0)
 	for _, r := range rows {
-		touched |= r.e.touch()
+		touched |= (*entry[V])(r).touch()
 	}
 	runtime.KeepAlive(touched)
 }

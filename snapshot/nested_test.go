@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,11 @@ func TestMethodsInOneAnother(t *testing.T) {
 		return
 	}
 	debug.SetMaxStack(128 << 20) // an eighth of what there is usually
+	short := []string{"maps", "rows", "pointers", "maps in lists"}
 	for name, nest := range nests(t) {
+		if testing.Short() && !slices.Contains(short, name) {
+			continue
+		}
 		deeptest.Doing("%s", name)
 		levels := 200_000
 		if strings.HasPrefix(name, "maps ") {

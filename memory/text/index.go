@@ -178,7 +178,7 @@ func (w *writer) editor() *snapshot.Editor[string, uint32] {
 }
 
 // newKey adds key, of the document of that number.
-func (w *writer) newKey(key string, number uint32) snapshot.RowRef[string, uint32] {
+func (w *writer) newKey(key string, number uint32) *snapshot.RowRef[string, uint32] {
 	e := w.keys.Edit()
 	e.Set(key, number)
 	w.keys = e.Seal()
