@@ -204,7 +204,7 @@ type content[K comparable, V, I any] struct {
 	index  *indexDef[K, V, I]
 	sorted ordered.Tree[I, *snapshot.RowRef[K, V]]
 	points points[I, *snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
-	dups   ordered.Tree[I, int]             // of a unique index: how many rows too many a key has
+	dups   ordered.Tree[I, int]              // of a unique index: how many rows too many a key has
 }
 
 func (x *indexDef[K, V, I]) title() string { return x.name }

@@ -36,11 +36,11 @@ type indexDef[K comparable, V, I any] struct {
 	fields      []func(a, b I) int // the order of index keys
 	compareKeys func(a, b K) int
 	keys        func(row Row[K, V], add func(I))
-	cloneKey    func(I) I                               // nil: index keys need none
+	cloneKey    func(I) I                                // nil: index keys need none
 	points      func() points[I, *snapshot.RowRef[K, V]] // nil: index keys cannot be hashed, or equal ones make no exception
-	empty       *Map[K, V]                              // of the same Options, for its methods
-	bounds      []bounds[K, V]                          // by field
-	exact       bool                                    // equal index keys do not differ
+	empty       *Map[K, V]                               // of the same Options, for its methods
+	bounds      []bounds[K, V]                           // by field
+	exact       bool                                     // equal index keys do not differ
 	order       ordered.Order[I, *snapshot.RowRef[K, V]]
 	writers     sync.Pool // of *writer[K, V, I]
 }
