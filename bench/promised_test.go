@@ -38,7 +38,7 @@ func TestBenchmarksReportWhatIsPromised(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, out, 0o600))
 	results, err := result.Read(path)
 	require.NoError(t, err)
-	for _, name := range results.Names() {
+	for _, name := range results.Names {
 		require.True(t, promised[name], name)
 	}
 	for _, j := range promises.Judge(promises.All(), results) {

@@ -6,7 +6,9 @@ package promises
 
 import (
 	_ "embed"
+	"encoding/csv"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,51 +37,39 @@ func All() []Promise {
 	return all
 }
 
-var columns = []string{"group", "name", "at", "ours", "peer", "unit", "limit"}
-
-// Parse reads promises, one a line, with | between the columns that the first line
-// names. Empty lines and those that begin with # do not count. An error names the line.
+// Parse reads promises, one a line: group, name, at, ours, peer, unit and limit, with |
+// between them. Empty lines and those that begin with # do not count. An error names the line.
 func Parse(text string) (all []Promise, err error) {
-	header, seen := false, map[[2]string]bool{}
-	for i, line := range strings.Split(text, "\n") {
-		fail := func(format string, args ...any) ([]Promise, error) {
-			return nil, fmt.Errorf("promises: line %d: "+format, append([]any{i + 1}, args...)...)
+	lines := csv.NewReader(strings.NewReader(text))
+	lines.Comma, lines.Comment, lines.FieldsPerRecord, lines.LazyQuotes = '|', '#', 7, true
+	seen := map[string]bool{}
+	for {
+		f, err := lines.Read()
+		if err == io.EOF {
+			return all, nil
 		}
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
-			continue
+		if err != nil {
+			return nil, fmt.Errorf("promises: %w", err)
 		}
-		f := strings.Split(line, "|")
-		for j := range f {
-			f[j] = strings.TrimSpace(f[j])
-		}
-		if len(f) != len(columns) {
-			return fail("%d columns, want %d", len(f), len(columns))
-		}
-		if !header {
-			for j, name := range f {
-				if name != columns[j] {
-					return fail("column %q, want %q", name, columns[j])
-				}
-			}
-			header = true
-			continue
+		line, _ := lines.FieldPos(0)
+		for i := range f {
+			f[i] = strings.TrimSpace(f[i])
 		}
 		p := Promise{Group: f[0], Name: f[1], At: f[2], Ours: f[3], Peer: f[4], Unit: f[5], Limited: f[6] != ""}
-		if slices.Contains([]string{p.Group, p.Name, p.Ours, p.Peer, p.Unit}, "") {
-			return fail("only at and limit may be empty")
-		}
 		if p.Limited {
-			if p.Limit, err = strconv.ParseFloat(f[6], 64); err != nil {
-				return fail("limit: %w", err)
-			}
+			p.Limit, err = strconv.ParseFloat(f[6], 64)
 		}
-		if seen[[2]string{p.Name, p.At}] {
-			return fail("%q is there twice", p.Name)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("promises: line %d: limit: %w", line, err)
+		case slices.Contains([]string{p.Group, p.Name, p.Ours, p.Peer, p.Unit}, ""):
+			return nil, fmt.Errorf("promises: line %d: only at and limit may be empty", line)
+		case seen[p.Name+"|"+p.At]:
+			return nil, fmt.Errorf("promises: line %d: %q is there twice", line, p.Name)
 		}
-		seen[[2]string{p.Name, p.At}] = true
 		all = append(all, p)
+		seen[p.Name+"|"+p.At] = true
 	}
-	return all, nil
 }
 
 // A Verdict says whether a promise is kept.
@@ -98,7 +88,6 @@ type Judgement struct {
 	OurFigure, PeerFigure float64 // the medians of the rounds
 	Ratio                 float64
 	Low, High             float64 // the least and the most that the ratio was in a round
-	Rounds                int     // of ours
 	Verdict               Verdict
 }
 
@@ -108,23 +97,20 @@ type Judgement struct {
 func Judge(all []Promise, lines *result.Lines) []Judgement {
 	judged := make([]Judgement, len(all))
 	for i, p := range all {
-		judged[i] = judge(p, lines.Values(p.Ours, p.Unit), peer(p, lines))
+		peer := lines.Values(p.Peer, p.Unit)
+		if x, err := strconv.ParseFloat(p.Peer, 64); err == nil {
+			peer = []float64{x}
+		}
+		judged[i] = judge(p, lines.Values(p.Ours, p.Unit), peer)
 	}
 	return judged
-}
-
-func peer(p Promise, lines *result.Lines) []float64 {
-	if x, err := strconv.ParseFloat(p.Peer, 64); err == nil {
-		return []float64{x}
-	}
-	return lines.Values(p.Peer, p.Unit)
 }
 
 func judge(p Promise, ours, peer []float64) Judgement {
 	if len(ours) == 0 || len(peer) == 0 {
 		return Judgement{Promise: p, Verdict: NotMeasured}
 	}
-	j := Judgement{Promise: p, OurFigure: result.FigureOf(ours).Median, PeerFigure: result.FigureOf(peer).Median, Rounds: len(ours), Verdict: Held}
+	j := Judgement{Promise: p, OurFigure: result.FigureOf(ours).Median, PeerFigure: result.FigureOf(peer).Median, Verdict: Held}
 	ratios := make([]float64, len(ours))
 	for i := range ours {
 		of := j.PeerFigure

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,12 +22,8 @@ type figures struct {
 // errMarkers says that the markers in a text are not what filled understands.
 var errMarkers = errors.New("figures cannot be put in")
 
-// The markers between which figures are put: a comment that says which, and one that
-// ends them.
-const (
-	begin = "<!-- figures: "
-	end   = "<!-- figures end -->"
-)
+// marked is a comment that says which figures, those, and a comment that ends them.
+var marked = regexp.MustCompile(`(?s)<!-- figures: ([^\n]*) -->\n.*?<!-- figures end -->`)
 
 // fillFiles puts figures into files: into all of them or none.
 func (f *figures) fillFiles(names []string) error {
@@ -61,32 +58,20 @@ func (f *figures) fillFiles(names []string) error {
 // a workload, a table of the promises of those groups, and the tables of a workload: of all
 // stores and figures, or of some.
 func (f *figures) filled(text string) (string, error) {
-	if !strings.Contains(text, begin) {
-		return "", fmt.Errorf("%w: there are no markers", errMarkers)
-	}
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(text, begin)
-		b.WriteString(before)
-		if !found {
-			return b.String(), nil
-		}
-		what, rest, ok := strings.Cut(rest, " -->\n")
-		old, after, closed := strings.Cut(rest, end)
-		if !ok || !closed || strings.Contains(old, begin) {
-			return "", fmt.Errorf("%w: after %q there is no %q", errMarkers, begin+what, end)
-		}
-		words := strings.Fields(what)
-		if len(words) == 0 {
-			words = []string{""}
-		}
-		new, err := f.of(words[0], words[1:])
+	var errs []error
+	filled := marked.ReplaceAllStringFunc(text, func(part string) string {
+		marker := marked.FindStringSubmatch(part)[1]
+		what, of, _ := strings.Cut(marker, " ")
+		figures, err := f.of(what, strings.Fields(of))
 		if err != nil {
-			return "", fmt.Errorf("%w: %q: %w", errMarkers, what, err)
+			errs = append(errs, fmt.Errorf("%w: %q: %w", errMarkers, marker, err))
 		}
-		b.WriteString(begin + what + " -->\n" + new + end)
-		text = after
+		return "<!-- figures: " + marker + " -->\n" + figures + "<!-- figures end -->"
+	})
+	if n := len(marked.FindAllString(text, -1)); n == 0 || strings.Count(text, "<!-- figures") != 2*n {
+		errs = append(errs, fmt.Errorf("%w: not all markers end, or there are none", errMarkers))
 	}
+	return filled, errors.Join(errs...)
 }
 
 // of returns the figures that a marker asks for.
@@ -94,7 +79,7 @@ func (f *figures) of(what string, words []string) (string, error) {
 	switch {
 	case what == "host" && len(words) == 0:
 		h := f.lines.Host
-		return fmt.Sprintf("Commit %.7s, %s %s/%s, %s, GOMAXPROCS=%s.\n", h["commit"], h["go"], h["goos"], h["goarch"], h["cpu"], f.lines.Processors()), nil
+		return fmt.Sprintf("Commit %.7s, %s %s/%s, %s, GOMAXPROCS=%s.\n", h["commit"], h["go"], h["goos"], h["goarch"], h["cpu"], h["procs"]), nil
 	case what == "promises" && len(words) > 0:
 		return f.promises(words)
 	case what == "verdict" && len(words) == 1:

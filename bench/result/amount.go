@@ -1,76 +1,52 @@
 package result
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // Missing stands for a figure that there is not.
 const Missing = "–"
 
-// A prefix is what a number is divided by to be written shortly, and the unit it
-// has then.
-type prefix struct {
-	by   float64
-	unit string
-}
-
-var prefixes = map[string][]prefix{
-	"":   {{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}},
-	"B":  {{1, " B"}, {1e3, " kB"}, {1e6, " MB"}, {1e9, " GB"}, {1e12, " TB"}},
-	"ns": {{1, " ns"}, {1e3, " µs"}, {1e6, " ms"}, {1e9, " s"}},
-	"%":  {{1, " %"}},
-	"x":  {{1, "×"}},
+// scales are what stands behind a number of a unit, and behind one a thousand times as large.
+var scales = map[string][]string{
+	"":   {"", "k", "M", "G", "T"},
+	"/s": {"", "k", "M", "G", "T"}, // the heading says that it is by the second
+	"B":  {" B", " kB", " MB", " GB", " TB"},
+	"ns": {" ns", " µs", " ms", " s"},
+	"%":  {" %"},
+	"x":  {"×"},
 }
 
 // Amount writes x, which is of that unit, to three digits: 4.21M, 1.25 µs.
-// That something is by the second is left to the heading.
 func Amount(x float64, unit string) string {
 	if !finite(x) {
 		return Missing
 	}
-	if unit == "/s" {
-		unit = ""
-	}
-	all, known := prefixes[unit]
+	scale, known := scales[unit]
 	if !known {
-		all = []prefix{{1, " " + unit}}
+		scale = []string{" " + unit}
 	}
-	// Rounded first: 999.9 ns are 1.00 µs.
-	rounded := round(x)
-	p := all[0]
-	for _, next := range all[1:] {
-		if math.Abs(rounded) >= next.by {
-			p = next
-		}
+	y, at := round(x), 0 // rounded first: 999.9 ns are 1.00 µs
+	for ; math.Abs(y) >= 1000 && at+1 < len(scale); at++ {
+		y /= 1000
 	}
-	if p.by == 1 && x == math.Trunc(x) && math.Abs(x) < 1e6 {
-		return strconv.FormatFloat(x, 'f', 0, 64) + p.unit
+	if at == 0 && x == math.Trunc(x) {
+		return strconv.FormatFloat(x, 'f', 0, 64) + scale[0]
 	}
-	return digits(rounded/p.by) + p.unit
+	return digits(y) + scale[at]
 }
 
 // round rounds x to three digits.
 func round(x float64) float64 {
-	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
-	if err != nil { // beyond the largest number
-		return x
-	}
+	y, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 3, 64), 64)
 	return y
 }
 
-// digits writes x, which is rounded to three digits, with all of them.
-func digits(x float64) string {
-	switch a := math.Abs(x); {
-	case a >= 1e5 || a > 0 && a < 0.1:
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	case a >= 100:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	case a >= 10:
-		return strconv.FormatFloat(x, 'f', 1, 64)
-	}
-	return strconv.FormatFloat(x, 'f', 2, 64)
-}
+// digits writes x with three digits.
+func digits(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%#.3g", x), ".") }
 
 // finite reports whether x is a figure that can be shown.
 func finite(x float64) bool { return math.Abs(x) < 1e100 }

@@ -2,9 +2,8 @@
 package result
 
 import (
+	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -18,54 +17,36 @@ import (
 // is without "Benchmark" before it, and without the number of processors behind it where
 // that is the one of the first line.
 type Lines struct {
-	Host    map[string]string // what the lines say of where they are from: go, cpu, commit
+	Names []string          // in the order of the lines
+	Host  map[string]string // what the lines say of where they are from: go, cpu, commit; and procs, the processors of the first
+
 	figures map[string]map[string][]float64
-	names   []string
-	procs   string
 }
 
 // Read reads files of benchmark lines.
 func Read(paths ...string) (*Lines, error) {
-	l := new(Lines)
-	for _, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		err = l.read(f, path)
-		_ = f.Close()
-		if err != nil {
-			return nil, err
-		}
-	}
-	if len(l.names) == 0 {
-		return nil, fmt.Errorf("no benchmark is in %s", strings.Join(paths, ", "))
-	}
-	return l, nil
-}
-
-func (l *Lines) read(from io.Reader, path string) error {
-	lines := benchfmt.NewReader(from, path)
-	for lines.Scan() {
-		switch line := lines.Result().(type) {
+	l := &Lines{Host: map[string]string{}}
+	files := benchfmt.Files{Paths: paths}
+	for files.Scan() {
+		switch line := files.Result().(type) {
 		case *benchfmt.SyntaxError:
-			return line
+			return nil, line
 		case *benchfmt.Result:
-			if l.Host == nil {
-				l.Host = map[string]string{}
-			}
 			for _, c := range line.Config {
 				if c.File {
 					l.Host[c.Key] = string(c.Value)
 				}
 			}
-			name := string(line.Name.Full())
-			if i := strings.LastIndexByte(name, '-'); i >= 0 && strings.Trim(name[i+1:], "0123456789") == "" {
-				if l.procs == "" {
-					l.procs = name[i:]
-				}
-				name = strings.TrimSuffix(name, l.procs)
+			base, parts := line.Name.Parts()
+			name := string(base) + string(bytes.Join(parts, nil))
+			procs := "1"
+			if n := len(parts); n > 0 && parts[n-1][0] == '-' {
+				procs = string(parts[n-1][1:])
 			}
+			if l.Host["procs"] == "" {
+				l.Host["procs"] = procs
+			}
+			name = strings.TrimSuffix(name, "-"+l.Host["procs"])
 			for _, v := range line.Values {
 				if v.OrigUnit != "" { // as it was written: ns are ns
 					v.Unit, v.Value = v.OrigUnit, v.OrigValue
@@ -74,7 +55,13 @@ func (l *Lines) read(from io.Reader, path string) error {
 			}
 		}
 	}
-	return lines.Err()
+	if err := files.Err(); err != nil {
+		return nil, err
+	}
+	if len(l.Names) == 0 {
+		return nil, fmt.Errorf("no benchmark is in %s", strings.Join(paths, ", "))
+	}
+	return l, nil
 }
 
 // Add adds what one run of a benchmark reported.
@@ -90,21 +77,10 @@ func (l *Lines) add(name, unit string, x float64) {
 	}
 	if l.figures[name] == nil {
 		l.figures[name] = map[string][]float64{}
-		l.names = append(l.names, name)
+		l.Names = append(l.Names, name)
 	}
 	l.figures[name][unit] = append(l.figures[name][unit], x)
 }
-
-// Processors returns how many processors the first benchmark had.
-func (l *Lines) Processors() string {
-	if l.procs == "" {
-		return "1"
-	}
-	return l.procs[1:]
-}
-
-// Names returns the names of the benchmarks, in the order of the lines.
-func (l *Lines) Names() []string { return l.names }
 
 // Values returns what a benchmark reported in a unit, round by round.
 func (l *Lines) Values(name, unit string) []float64 { return l.figures[name][unit] }
@@ -136,10 +112,18 @@ type Case struct {
 // Again is the ID of the first store when it is measured once more.
 const Again = "again"
 
-// Cases returns the cases of a workload that were measured, each with the stores that
-// were, in the order given.
+// Cases returns the cases of a workload that were measured, in the order of the lines, each
+// with the stores that were, in the order given.
 func (l *Lines) Cases(w *Workload, infos []stores.Info) (all []Case) {
-	for _, size := range l.sizes(w.ID) {
+	var sizes []string
+	for _, name := range l.Names {
+		_, rest, ok := strings.Cut(name, "/workload="+w.ID+"/size=")
+		size, _, _ := strings.Cut(rest, "/")
+		if ok && !slices.Contains(sizes, size) {
+			sizes = append(sizes, size)
+		}
+	}
+	for _, size := range sizes {
 		c := Case{Workload: w, Size: size}
 		for _, info := range append(slices.Clone(infos), stores.Info{ID: Again}) {
 			figures := l.figures[Name(w.ID, size, info.ID)]
@@ -160,35 +144,11 @@ func (l *Lines) Cases(w *Workload, infos []stores.Info) (all []Case) {
 	return all
 }
 
-// sizes returns the sizes at which a workload was measured, in the order of the lines.
-func (l *Lines) sizes(workload string) (all []string) {
-	for _, name := range l.names {
-		_, rest, ok := strings.Cut(name, "/workload="+workload+"/size=")
-		size, _, _ := strings.Cut(rest, "/")
-		if ok && !slices.Contains(all, size) {
-			all = append(all, size)
-		}
-	}
-	return all
-}
-
 // Name returns the name of the benchmark of a store in a workload.
 func Name(workload, size, store string) string {
 	of := "Store"
-	if slices.ContainsFunc(Workloads, func(w Workload) bool { return w.ID == workload && w.Memories }) {
+	if w := WorkloadOf(workload); w != nil && w.Memories {
 		of = "Memory"
 	}
 	return fmt.Sprintf("%s/workload=%s/size=%s/store=%s", of, workload, size, store)
-}
-
-// noise returns by which part the first column of a store that was measured twice
-// differs; 0: it was not.
-func (c *Case) noise() float64 {
-	if n := len(c.Rows); n > 1 && c.Rows[n-1].Again {
-		x, y := c.Rows[0].Figures[c.Columns[0].Unit].Median, c.Rows[n-1].Figures[c.Columns[0].Unit].Median
-		if x > 0 && y > 0 {
-			return max(x, y)/min(x, y) - 1
-		}
-	}
-	return 0
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"fmt"
+	"go/doc/comment"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,7 @@ func (c *Case) Markdown() string {
 		}
 		fmt.Fprintf(&b, "| %s |", name)
 		for _, col := range c.Columns {
-			if f, ok := row.figure(col); ok {
+			if f, ok := row.Figures[col.Unit]; ok {
 				fmt.Fprintf(&b, " %s", Amount(f.Median, col.Kind))
 			}
 			b.WriteString(" |")
@@ -54,13 +55,11 @@ const (
 
 func (c Column) width() int { return max(figureWidth, len([]rune(c.Name))+2) }
 
-// Text writes a case for people: a line a store, those that are isolated first, what each
-// promises, and the remarks.
+// Text writes a case for people: a line a store, those that are isolated first, and the
+// remarks.
 func (c *Case) Text() string {
 	var b strings.Builder
-	rows := slices.Clone(c.Rows)
-	slices.SortStableFunc(rows, func(a, b Row) int { return isolatedFirst(a.Store, b.Store) })
-	fmt.Fprintf(&b, "%s\n%-*s", c.title(), nameWidth, "")
+	b.WriteString(c.title() + "\n" + padded("", nameWidth))
 	for i, col := range c.Columns {
 		b.WriteString(left(col.Name, col.width()))
 		if i == 0 {
@@ -68,35 +67,32 @@ func (c *Case) Text() string {
 		}
 	}
 	b.WriteByte('\n')
-	for i, r := range rows {
-		if !r.Store.Isolated && (i == 0 || rows[i-1].Store.Isolated) {
+	for _, isolated := range []bool{true, false} {
+		rows := slices.DeleteFunc(slices.Clone(c.Rows), func(r Row) bool { return r.Store.Isolated != isolated })
+		if !isolated && len(rows) > 0 {
 			b.WriteString("not isolated:\n")
 		}
-		name := r.Store.Marked()
-		if r.Again {
-			name = r.Store.Name + " again"
+		for _, r := range rows {
+			name := r.Store.Marked()
+			if r.Again {
+				name = r.Store.Name + " again"
+			}
+			b.WriteString(padded(name, nameWidth))
+			for i, col := range c.Columns {
+				figure, spread := "-", ""
+				if f, ok := r.Figures[col.Unit]; ok {
+					figure = Amount(f.Median, col.Kind)
+					spread = fmt.Sprintf("%.0f%%", 100*max(f.High-f.Median, f.Median-f.Low)/max(f.Median, 1e-9))
+				}
+				b.WriteString(left(figure, col.width()))
+				if i == 0 {
+					b.WriteString(left(spread, spreadWidth))
+				}
+			}
+			b.WriteByte('\n')
 		}
-		b.WriteString(padded(name, nameWidth))
-		for i, col := range c.Columns {
-			f, ok := r.figure(col)
-			figure, spread := "-", ""
-			if ok {
-				figure = Amount(f.Median, col.Kind)
-			}
-			if ok && f.Median != 0 {
-				spread = fmt.Sprintf("%.0f%%", 100*max(f.High-f.Median, f.Median-f.Low)/f.Median)
-			}
-			b.WriteString(left(figure, col.width()))
-			if i == 0 {
-				b.WriteString(left(spread, spreadWidth))
-			}
-		}
-		b.WriteByte('\n')
 	}
-	for _, text := range c.Remarks() {
-		b.WriteString(Wrapped(text))
-	}
-	return b.String()
+	return b.String() + Wrapped(c.Remarks()...)
 }
 
 // Promises writes what the stores of a case promise.
@@ -143,23 +139,8 @@ func left(text string, width int) string {
 	return strings.Repeat(" ", max(1, width-len([]rune(text)))) + text
 }
 
-// Wrapped returns a paragraph in lines for a terminal, all but the first indented.
-func Wrapped(text string) string {
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(text) {
-		n := len([]rune(word))
-		switch {
-		case i == 0:
-		case column+1+n > lineWidth:
-			b.WriteString("\n  ")
-			column = 2
-		default:
-			b.WriteByte(' ')
-			column++
-		}
-		b.WriteString(word)
-		column += n
-	}
-	return b.String() + "\n"
+// Wrapped returns paragraphs as a list in lines for a terminal.
+func Wrapped(texts ...string) string {
+	list := "  - " + strings.Join(texts, "\n  - ")
+	return string((&comment.Printer{TextWidth: lineWidth}).Text(new(comment.Parser).Parse(list)))
 }
