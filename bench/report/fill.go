@@ -109,10 +109,10 @@ func (f *figures) cases(workload string, ids, units []string) ([]result.Case, er
 	if w == nil {
 		return nil, errors.New("there is no such workload")
 	}
-	known := infos(w)
-	some, part := known, *w
+	some, part := infos(w), *w
 	if ids != nil {
-		some, part.Columns = nil, nil
+		known := some
+		some = nil
 		for _, id := range ids {
 			i := slices.IndexFunc(known, func(s stores.Info) bool { return s.ID == id })
 			if i < 0 {
@@ -120,6 +120,9 @@ func (f *figures) cases(workload string, ids, units []string) ([]result.Case, er
 			}
 			some = append(some, known[i])
 		}
+	}
+	if units != nil {
+		part.Columns = nil
 		for _, unit := range units {
 			i := slices.IndexFunc(w.Columns, func(c result.Column) bool { return c.Unit == unit })
 			if i < 0 {

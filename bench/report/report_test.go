@@ -20,7 +20,7 @@ func lines(t *testing.T, times float64) (path string) {
 	var b strings.Builder
 	b.WriteString("go: go1.26.8\ncommit: 0123456789abcdef\ngoos: linux\ngoarch: amd64\ncpu: A CPU\n")
 	for i, store := range []string{"views", "rwmutex-copy"} {
-		for _, of := range []string{"docs/size=all", "growth/size=1k", "growth/size=10k", "stream/size=230B"} {
+		for _, of := range []string{"docs/size=all", "stream/size=230B"} {
 			fmt.Fprintf(&b, "BenchmarkStore/workload=%s/store=%s-2 1 %d op/s %d p50-ns 9 p99.9-ns\n", of, store, 2_000_000-i*1_000_000, 80+i)
 		}
 	}
@@ -102,7 +102,7 @@ func TestCharts(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "charts")
 	code, _, err := ran("-charts", folder, lines(t, 1))
 	require.Zero(t, code, err)
-	for _, name := range []string{"docs-light", "docs-dark", "growth-light", "growth-dark", "stream-light", "stream-dark"} {
+	for _, name := range []string{"docs-light", "docs-dark", "stream-light", "stream-dark"} {
 		svg, err := os.ReadFile(filepath.Join(folder, name+".svg"))
 		require.NoError(t, err)
 		require.Contains(t, string(svg), "cowstore views")
