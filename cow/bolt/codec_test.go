@@ -59,44 +59,44 @@ func TestOlderValuesAreUpgraded(t *testing.T) {
 	type name struct{ First, Last string }
 	path := temp(t)
 	var old cow.DB
-	names := cow.NewTable[int](&old, "names", cow.Options[string]{Codec: cow.Versioned[string]{}})
+	names := cow.NewTable[string](&old, "names", cow.Options[string]{Codec: cow.Versioned[string]{}})
 	_, err := bolt.Open(path, &old, bolt.Options{})
 	require.NoError(t, err)
-	_, err = names.Set(1, "Ada Lovelace")
+	_, err = names.Set("1", "Ada Lovelace")
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
 
-	codec := cow.Versioned[name]{Of: bolt.CBOR[name](), Version: 2, Other: func(version byte, b []byte) (n name, err error) {
+	codec := cow.Versioned[*name]{Of: bolt.CBOR[*name](), Version: 2, Other: func(version byte, b []byte) (*name, error) {
 		if version != 0 {
-			return n, fmt.Errorf("version %d", version)
+			return nil, fmt.Errorf("version %d", version)
 		}
 		var whole string
-		err = json.Unmarshal(b, &whole)
-		n.First, n.Last, _ = strings.Cut(whole, " ")
-		return n, err
+		err := json.Unmarshal(b, &whole)
+		first, last, _ := strings.Cut(whole, " ")
+		return &name{first, last}, err
 	}}
 	for round := range 2 { // the older value stays as it is beside the newer
 		var db cow.DB
-		names := cow.NewTable[int](&db, "names", cow.Options[name]{Codec: codec})
+		names := cow.NewTable[string](&db, "names", cow.Options[*name]{Codec: codec})
 		_, err = bolt.Open(path, &db, bolt.Options{})
 		require.NoError(t, err)
-		n, _ := names.Get(1)
-		require.Equal(t, name{"Ada", "Lovelace"}, n)
+		n, _ := names.Get("1")
+		require.Equal(t, &name{"Ada", "Lovelace"}, n)
 		if round == 0 {
-			_, err = names.Set(2, name{"Grace", "Hopper"})
+			_, err = names.Set("2", &name{"Grace", "Hopper"})
 			require.NoError(t, err)
 		} else {
-			n, _ = names.Get(2)
-			require.Equal(t, name{"Grace", "Hopper"}, n)
+			n, _ = names.Get("2")
+			require.Equal(t, &name{"Grace", "Hopper"}, n)
 		}
 		require.NoError(t, db.Close())
 	}
-	for want, codec := range map[string]cow.Versioned[name]{
-		"no Other":                   {Of: bolt.CBOR[name](), Version: 2},
-		"version 2, now version 1 (": {Of: bolt.CBOR[name](), Version: 1, Other: func(byte, []byte) (n name, err error) { return n, nil }},
+	for want, codec := range map[string]cow.Versioned[*name]{
+		"no Other":                   {Of: bolt.CBOR[*name](), Version: 2},
+		"version 2, now version 1 (": {Of: bolt.CBOR[*name](), Version: 1, Other: func(byte, []byte) (*name, error) { return nil, nil }},
 	} {
 		var db cow.DB
-		cow.NewTable[int](&db, "names", cow.Options[name]{Codec: codec})
+		cow.NewTable[string](&db, "names", cow.Options[*name]{Codec: codec})
 		_, err = bolt.Open(path, &db, bolt.Options{})
 		require.ErrorContains(t, err, want)
 	}
@@ -154,11 +154,11 @@ func TestFilesOfOlderFormats(t *testing.T) {
 func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	type failed struct{ E error }
 	path := temp(t)
-	open := func() (*cow.DB, *cow.Table[string, any], *cow.Table[string, string], *cow.Table[string, failed]) {
+	open := func() (*cow.DB, *cow.Table[string, any], *cow.Table[string, string], *cow.Table[string, *failed]) {
 		db := new(cow.DB)
 		values := cow.NewTable[string](db, "values", cow.Options[any]{Codec: bolt.CBOR[any]()})
 		texts := cow.NewTable[string](db, "texts", cow.Options[string]{Codec: bolt.CBOR[string]()})
-		errs := cow.NewTable[string](db, "errors", cow.Options[failed]{Codec: cow.Versioned[failed]{}})
+		errs := cow.NewTable[string](db, "errors", cow.Options[*failed]{Codec: cow.Versioned[*failed]{}})
 		_, err := bolt.Open(path, db, bolt.Options{})
 		require.NoError(t, err)
 		return db, values, texts, errs
@@ -171,9 +171,9 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 		_, err := values.Set("k", v)
 		require.ErrorContains(t, err, `cow: table "values": k: `, "%v", v)
 	}
-	_, err := errs.Set("k", failed{&os.PathError{Op: "open", Path: "x", Err: os.ErrNotExist}})
+	_, err := errs.Set("k", &failed{&os.PathError{Op: "open", Path: "x", Err: os.ErrNotExist}})
 	require.ErrorContains(t, err, `cow: table "errors": k: the codec does not decode what it has encoded: `)
-	_, err = errs.Set("k", failed{})
+	_, err = errs.Set("k", &failed{})
 	require.NoError(t, err)
 	_, err = texts.Set("k", "a\xff\xfe")
 	require.NoError(t, err)

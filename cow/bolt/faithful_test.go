@@ -78,12 +78,12 @@ func TestCBORRefusesWhatItWouldChange(t *testing.T) {
 	require.NoError(t, err)
 
 	var db cow.DB
-	prices := cow.NewTable[string](&db, "prices", cow.Options[price]{Codec: bolt.CBOR[price]()})
+	prices := cow.NewTable[string](&db, "prices", cow.Options[*price]{Codec: bolt.CBOR[*price]()})
 	_, err = bolt.Open(temp(t), &db, bolt.Options{})
 	require.NoError(t, err)
-	_, err = prices.Set("ada", price{Rat: rat})
-	require.ErrorContains(t, err, `cow: table "prices": ada: bolt: CBOR of bolt_test.price: it holds a big.Rat`)
-	_, err = prices.Set("ada", price{Name: "x"})
+	_, err = prices.Set("ada", &price{Rat: rat})
+	require.ErrorContains(t, err, `cow: table "prices": ada: bolt: CBOR of *bolt_test.price: it holds a big.Rat`)
+	_, err = prices.Set("ada", &price{Name: "x"})
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 }

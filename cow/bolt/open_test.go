@@ -233,19 +233,12 @@ func TestTablesComeAndGo(t *testing.T) {
 	require.NoError(t, db.Close())
 }
 
-type key struct {
-	A string
-	B int32
-	C [2]byte
-	D bool
-}
-
 func TestKeysOfManyTypes(t *testing.T) {
 	path := temp(t)
-	var want map[key]string
+	var want map[place]int
 	for round := range 3 {
 		var db cow.DB
-		table := cow.NewTable[key](&db, "t", cow.Options[string]{Codec: cow.Versioned[string]{}})
+		table := cow.NewTable[place](&db, "t", cow.Options[int]{Codec: cow.Versioned[int]{}})
 		_, err := bolt.Open(path, &db, bolt.Options{})
 		require.NoError(t, err)
 		if round > 0 {
@@ -256,10 +249,10 @@ func TestKeysOfManyTypes(t *testing.T) {
 				require.Equal(t, v, is)
 			}
 		}
-		want = map[key]string{}
+		want = map[place]int{}
 		require.NoError(t, db.Update(func(tx *cow.Tx) error {
 			for i, a := range []string{"", "\x00", "a\x00b"} {
-				table.Edit(tx).Set(key{a, int32(-round), [2]byte{0, byte(i)}, i == 1}, a)
+				table.Edit(tx).Set(place{point: point{X: -round}, Name: a, at: [2]uint8{0, byte(i)}, up: i == 1}, i)
 			}
 			return nil
 		}))
