@@ -76,41 +76,39 @@ func BenchmarkGetFields(b *testing.B) {
 		// scope, ID and key, that give out deep copies. It is spared what else it does there:
 		// to join scope and ID into one string, and to look out for cycles.
 		get("maps-copy", func(*testing.B) func(keys []string) uint64 {
-			var mu sync.RWMutex
 			m := map[string]any{}
 			scopes := map[string]map[string]map[string]any{"session": {"s-1": m}}
 			for i := range size(of) {
 				m[key(i)] = tenFields(i)
 			}
-			return func(keys []string) (sum uint64) {
-				for _, k := range keys {
-					mu.RLock()
-					v := scopes["session"]["s-1"][k]
-					mu.RUnlock()
-					sum += twoFields(memories.CopyOf(v)) // unlocked, since nobody modifies what is stored
-				}
-				return sum
-			}
+			return locked(func(key string) any { return scopes["session"]["s-1"][key] }, memories.CopyOf)
 		})
 		get("json", func(b *testing.B) func(keys []string) uint64 {
-			var mu sync.RWMutex
 			m := map[string][]byte{}
 			for i := range size(of) {
 				text, err := json.Marshal(tenFields(i))
 				must(b, err)
 				m[key(i)] = text
 			}
-			return func(keys []string) (sum uint64) {
-				for _, k := range keys {
-					mu.RLock()
-					text := m[k]
-					mu.RUnlock()
-					var v any
-					must(b, json.Unmarshal(text, &v))
-					sum += twoFields(v)
-				}
-				return sum
-			}
+			return locked(func(key string) []byte { return m[key] }, func(text []byte) (v any) {
+				must(b, json.Unmarshal(text, &v))
+				return v
+			})
 		})
+	}
+}
+
+// locked returns reads of what is found behind a lock, and given out without it, since nobody
+// modifies what is stored.
+func locked[V any](find func(key string) V, give func(found V) any) func(keys []string) uint64 {
+	var mu sync.RWMutex
+	return func(keys []string) (sum uint64) {
+		for _, k := range keys {
+			mu.RLock()
+			v := find(k)
+			mu.RUnlock()
+			sum += twoFields(give(v))
+		}
+		return sum
 	}
 }

@@ -7,24 +7,19 @@ import (
 	"github.com/cowstore/cowstore/memory"
 )
 
-// agentMemory is package memory of this project as it is meant to be used where
-// nobody searches for words: it keeps no index of them.
-type agentMemory struct{ m *memory.Memory }
-
-func newAgentMemory() Memory {
-	return agentMemory{memory.New(memory.Options{NoText: true})}
-}
-
-func (a agentMemory) Space(path ...string) Space { return agentSpace{a.m, a.m.Space(path...)} }
-
-// agentTexts is the same with an index of the words in all strings of values,
-// which each Put pays for.
-type agentTexts struct{ m *memory.Memory }
-
-func newTextMemory() Memory { return agentTexts{memory.New(memory.Options{})} }
-
-func (a agentTexts) Space(path ...string) Space {
-	return agentTextSpace{agentSpace{a.m, a.m.Space(path...)}}
+// newAgentMemory makes package memory of this project. Without NoText it has an index of
+// the words in all strings of values, which each Put pays for.
+func newAgentMemory(o memory.Options) func() Memory {
+	return func() Memory {
+		m := memory.New(o)
+		return spaces(func(path ...string) Space {
+			s := agentSpace{m, m.Space(path...)}
+			if o.NoText {
+				return s
+			}
+			return agentTextSpace{s}
+		})
+	}
 }
 
 type agentSpace struct {
@@ -90,33 +85,25 @@ func hitKeys(hits []memory.Hit, err error) []string {
 	return keys
 }
 
-// storeMemory is the key-value store of this project where it has to do as a
-// memory: spaces are prefixes of keys, and an index in the order of keys finds
-// those of one. It clones values deeply, as AgentField does.
-type storeMemory struct {
-	values *cow.Store[string, any]
-	order  *cow.Index[string, any, string]
-}
-
+// newStoreMemory makes the key-value store of this project do as a memory: spaces are
+// prefixes of keys, and an index in the order of keys finds those of one. It clones
+// values deeply, as AgentField does.
 func newStoreMemory() Memory {
 	values := cow.New[string](cow.Options[any]{})
-	return storeMemory{values, cow.NewOrder(values, "order")}
+	order := cow.NewOrder(values, "order")
+	return spaces(func(path ...string) Space { return storeSpace{values, order, pathName(path)} })
 }
 
-func (m storeMemory) Space(path ...string) Space { return storeSpace{m, pathName(path)} }
-
 type storeSpace struct {
-	storeMemory
+	values *cow.Store[string, any]
+	order  *cow.Index[string, any, string]
 	prefix string
 }
 
 func (s storeSpace) Get(key string) (Found, bool) {
-	v, ok := s.value(key)
+	v, ok := s.values.Get(s.prefix + key)
 	return foundIn(v), ok
 }
-
-// value returns the value of key, and whether there is one.
-func (s storeSpace) value(key string) (any, bool) { return s.values.Get(s.prefix + key) }
 
 func (s storeSpace) Put(notes ...Note) {
 	stored(s.values.Update(func(e *cow.Editor[string, any]) error {

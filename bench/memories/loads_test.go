@@ -14,11 +14,18 @@ func TestLoads(t *testing.T) {
 	require.NoError(t, flag.Set("test.benchtime", "3x"))
 	all, queries, err := records.Example()
 	require.NoError(t, err)
+	whole := []string{"memory", "memory-text", "store-index", "rwmutex-copy", "rwmutex", "json", "bleve", "bleve-en"}
+	able := map[string][]string{
+		"agent-turn": {"memory", "memory-text", "rwmutex-copy", "rwmutex", "chromem"}, "preload": whole, "records": whole,
+		"searches of records": {"memory-text", "bleve", "bleve-en"},
+	}
+	did := map[string][]string{}
 	for _, l := range append(Loads(2), Replay(all, queries)) {
 		for _, k := range Kinds() {
 			if !l.Able(k) {
 				continue
 			}
+			did[l.Workload] = append(did[l.Workload], k.ID)
 			bench, done := l.Bench(k)
 			r := testing.Benchmark(bench)
 			done()
@@ -27,17 +34,15 @@ func TestLoads(t *testing.T) {
 				require.Contains(t, r.Extra, unit, l.Workload)
 			}
 			if _, searches := r.Extra["search/s"]; searches {
+				did["searches of records"] = append(did["searches of records"], k.ID)
 				require.GreaterOrEqual(t, r.Extra["recall-%"], 40.0)
 			}
 		}
 	}
+	require.Equal(t, able, did)
 }
 
-// forgetful has notes of two generations.
-type forgetful struct{ Memory }
-
-func (m forgetful) Space(path ...string) Space { return torn{m.Memory.Space(path...).(VectorSpace)} }
-
+// torn is a space whose notes are of two generations.
 type torn struct{ VectorSpace }
 
 func (s torn) Get(key string) (Found, bool) {
@@ -48,7 +53,10 @@ func (s torn) Get(key string) (Found, bool) {
 
 func TestTornNotesAreFatal(t *testing.T) {
 	require.NoError(t, flag.Set("test.benchtime", "3x"))
-	bench, done := Loads(2)[0].Bench(Kind{New: func() Memory { return forgetful{newAgentMemory()} }})
+	bench, done := Loads(2)[0].Bench(Kind{New: func() Memory {
+		m := New("memory")
+		return spaces(func(path ...string) Space { return torn{m.Space(path...).(VectorSpace)} })
+	}})
 	defer done()
 	failed := false
 	testing.Benchmark(func(b *testing.B) {

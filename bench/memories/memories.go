@@ -17,6 +17,11 @@ type Memory interface {
 	Space(path ...string) Space
 }
 
+// spaces is a Memory that has nothing to close.
+type spaces func(path ...string) Space
+
+func (s spaces) Space(path ...string) Space { return s(path...) }
+
 // A Space is one space of a Memory. What a memory cannot do it does not have the
 // methods for: it may be a WholeSpace, a VectorSpace and a TextSpace too.
 type Space interface {

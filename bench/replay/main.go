@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -48,27 +49,28 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := flag.Set("test.benchtime", turn.String()); err != nil {
 		return fail(2, err)
 	}
-	all, queries, err := records.Read(*recordsFile, *queriesFile)
+	read := records.Example
+	if *recordsFile != "" {
+		read = func() ([]records.Record, []records.Query, error) { return records.Read(*recordsFile, *queriesFile) }
+	}
+	all, queries, err := read()
 	if err != nil {
 		return fail(2, err)
 	}
-	l := memories.Replay(all, queries)
-	lines, infos := new(result.Lines), []stores.Info(nil)
-	for range *rounds {
-		infos = nil
-		for _, k := range memories.Kinds() {
-			if !l.Able(k) {
-				continue
-			}
-			infos = append(infos, k.Info)
-			bench, done := l.Bench(k)
-			r := testing.Benchmark(bench)
-			done()
-			if r.N == 0 {
-				return fail(1, fmt.Errorf("%s lost a record", k.Name))
-			}
-			lines.Add(result.Name(l.Workload, l.Size, k.ID), r)
+	l, lines, infos := memories.Replay(all, queries), new(result.Lines), []stores.Info(nil)
+	kinds := slices.DeleteFunc(memories.Kinds(), func(k memories.Kind) bool { return !l.Able(k) })
+	for _, k := range kinds {
+		infos = append(infos, k.Info)
+	}
+	for i := range *rounds * len(kinds) {
+		k := kinds[i%len(kinds)]
+		bench, done := l.Bench(k)
+		r := testing.Benchmark(bench)
+		done()
+		if r.N == 0 {
+			return fail(1, fmt.Errorf("%s lost a record", k.Name))
 		}
+		lines.Add(result.Name(l.Workload, l.Size, k.ID), r)
 	}
 	for _, c := range lines.Cases(result.WorkloadOf(l.Workload), infos) {
 		fmt.Fprintf(stdout, "%d records, %d queries\n\n%s", len(all), len(queries), c.Text())
