@@ -8,13 +8,14 @@ import (
 
 	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/memory"
 )
 
 // recallAt is how many answers to a text query count: recall@5.
 const recallAt = 5
 
 // Replay returns a load that asks a memory which holds given records given queries.
-func Replay(all []records.Record, queries []records.Query) *Load {
+func Replay(all memory.Snapshot, queries []records.Query) *Load {
 	return &Load{"records", "all", is[WholeSpace], func(m Memory) func(b *testing.B) { return startReplay(m, all, queries) }}
 }
 
@@ -24,23 +25,20 @@ type ask struct {
 	records.Query
 }
 
-func startReplay(m Memory, all []records.Record, queries []records.Query) func(b *testing.B) {
-	spaces := map[string]Space{}
-	heap := heapOf(m, len(all), func() {
-		notes := map[string][]Note{}
-		for _, r := range all {
-			id := pathName(r.Space)
-			spaces[id] = m.Space(r.Space...)
-			// In memory of their own.
-			notes[id] = append(notes[id], Note{Key: strings.Clone(r.Key), Value: CopyOf(r.Value), Vector: r.Vector})
-		}
-		for id, space := range spaces {
-			space.Put(notes[id]...)
+func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b *testing.B) {
+	heap := heapOf(m, all.Len(), func() {
+		for path := range all.Spaces(memory.SpacesOptions{}) {
+			from, notes := all.Space(path...), []Note(nil)
+			for e := range from.List(memory.ListOptions{}) {
+				v, _ := from.Vector(e.Key)
+				notes = append(notes, Note{Key: strings.Clone(e.Key), Value: e.Value.Any(), Vector: v})
+			}
+			m.Space(path...).Put(notes...)
 		}
 	})
 	var lookups, texts []ask
 	for _, q := range queries {
-		a := ask{spaces[pathName(q.Space)], q}
+		a := ask{m.Space(q.Space...), q}
 		if q.Text == "" {
 			lookups = append(lookups, a)
 		} else if is[TextSpace](a.Space) {

@@ -24,22 +24,18 @@ import (
 // A Text is what is to be found, under a key.
 type Text struct{ Key, Text string }
 
-// A Query has one text to find.
-type Query struct{ Text, Wanted string }
-
 // A Collection is texts and queries. Ranking was tuned with as many others: of all queries
 // there are, these are every second one.
 type Collection struct {
 	Texts []Text
-	Held  []Query
+	Held  []records.Query // for a Text each
 }
 
-// Recall returns for which part of queries the text that is wanted is among the keys
-// that search finds, from 0 to 1.
-func Recall(queries []Query, search func(query string) (keys []string)) float64 {
+// Recall returns which part of what is relevant to queries search finds, on average.
+func Recall(queries []records.Query, search func(query string) (keys []string)) float64 {
 	sum := 0.0
 	for _, q := range queries {
-		sum += records.Recall(search(q.Text), []string{q.Wanted})
+		sum += records.Recall(search(q.Text), q.Relevant)
 	}
 	return sum / float64(len(queries))
 }
@@ -67,7 +63,7 @@ func Verses(language string) *Collection {
 			continue
 		}
 		if asked++; asked%2 == 0 {
-			c.Held = append(c.Held, Query{v.Query, v.Key})
+			c.Held = append(c.Held, records.Query{Text: v.Query, Relevant: []string{v.Key}})
 		}
 	}
 	return c
@@ -114,7 +110,7 @@ func Documentation(texts []Text, n int) *Collection {
 			asked = append(asked, otherForm(words[i][j], known))
 		}
 		if made++; made%2 == 0 {
-			c.Held = append(c.Held, Query{strings.Join(asked, " "), c.Texts[i].Key})
+			c.Held = append(c.Held, records.Query{Text: strings.Join(asked, " "), Relevant: []string{c.Texts[i].Key}})
 		}
 	}
 	return c

@@ -10,13 +10,6 @@ import (
 	"github.com/cowstore/cowstore/memory/text"
 )
 
-func TestRecall(t *testing.T) {
-	queries := []recall.Query{{"a", "1"}, {"b", "2"}, {"c", "3"}, {"d", "4"}}
-	require.InDelta(t, 0.5, recall.Recall(queries, func(q string) []string {
-		return map[string][]string{"a": {"1"}, "b": {"9", "2"}, "c": {"1", "2"}}[q]
-	}), 0)
-}
-
 func TestDocumentation(t *testing.T) {
 	texts := []recall.Text{{"1", "Search returns hits that match words"}, {"2", "Search returns hits that match words"}, {"3", "searches returned hit matches word"}, {"4", "too short"}}
 	c := recall.Documentation(texts, 10)
