@@ -9,17 +9,13 @@ import (
 	"github.com/cowstore/cowstore/bench/records"
 )
 
-// Each memory does all that it is able to, and each workload reports its figures.
+// Each memory does all that it is able to, and each workload reports its figures. The queries
+// are in part in other words than what they are to find, so that words find some of it.
 func TestLoads(t *testing.T) {
 	require.NoError(t, flag.Set("test.benchtime", "3x"))
 	all, queries, err := records.Example()
 	require.NoError(t, err)
-	whole := []string{"memory", "memory-text", "store-index", "rwmutex-copy", "rwmutex", "json", "bleve", "bleve-en"}
-	able := map[string][]string{
-		"agent-turn": {"memory", "memory-text", "rwmutex-copy", "rwmutex", "chromem"}, "preload": whole, "records": whole,
-		"searches of records": {"memory-text", "bleve", "bleve-en"},
-	}
-	did := map[string][]string{}
+	did, recall := map[string][]string{}, map[string]float64{}
 	for _, l := range append(Loads(2), Replay(all, queries)) {
 		for _, k := range Kinds() {
 			if !l.Able(k) {
@@ -34,12 +30,14 @@ func TestLoads(t *testing.T) {
 				require.Contains(t, r.Extra, unit, l.Workload)
 			}
 			if _, searches := r.Extra["search/s"]; searches {
-				did["searches of records"] = append(did["searches of records"], k.ID)
-				require.GreaterOrEqual(t, r.Extra["recall-%"], 40.0)
+				recall[k.ID] = r.Extra["recall-%"]
 			}
 		}
 	}
-	require.Equal(t, able, did)
+	whole := []string{"memory", "memory-text", "store-index", "rwmutex-copy", "rwmutex", "json", "bleve", "bleve-en"}
+	vectors := []string{"memory", "memory-text", "rwmutex-copy", "rwmutex", "chromem"}
+	require.Equal(t, map[string][]string{"agent-turn": vectors, "preload": whole, "records": whole}, did)
+	require.InDeltaMapValues(t, map[string]float64{"memory-text": 46.5, "bleve": 60.4, "bleve-en": 46.5}, recall, 3)
 }
 
 // torn is a space whose notes are of two generations.

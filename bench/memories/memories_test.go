@@ -1,7 +1,6 @@
 package memories
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,9 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/blevesearch/bleve/v2/index/scorch"
 	"github.com/stretchr/testify/require"
 	"github.com/tphakala/simd/f32"
 	"go.uber.org/goleak"
@@ -70,72 +67,53 @@ var alikePaths = [][]string{
 	{`a" "b`}, {"a\x00b"}, {"a", "b", "c"}, {"a", "b c"}, {"\xff"}, {"\ufffd"},
 }
 
-// Whatever is put is found in its space, and in no other, as in plain maps.
+// Whatever is put is found in its space, and in no other, as in the plainest memory.
 func TestMemoriesAreLikeMaps(t *testing.T) {
-	odd := []any{"6", 1.5, nil, []any{"text", "7"}, map[string]any{}, map[string]any{"text": 1.0, "stamp": nil}}
+	odd := []any{"a string", 1.5, nil, []any{"text"}, map[string]any{}, map[string]any{"text": 1.0, "stamp": nil}}
 	eachMemory(t, func(t *testing.T, k Kind, m Memory) {
-		r, vector := rand.New(rand.NewPCG(1, 2)), UnitVectors(1, testDim, 0)
-		want := make([]map[string]Note, len(alikePaths))
-		put := func(to int, notes ...Note) {
-			for _, n := range notes {
-				want[to][n.Key] = n
-			}
-			m.Space(alikePaths[to]...).Put(notes...)
-		}
-		note := func() Note {
-			i := r.IntN(30)
-			n := aNote(fmt.Sprint("k", i), fmt.Sprint("note number ", r.IntN(6)), fmt.Sprint("s", r.IntN(100)))
-			n.Vector = vector()
-			if r.IntN(4) == 0 {
-				n.Value = odd[r.IntN(len(odd))]
-			}
-			if k.ID != "chromem" && i == 0 {
-				n.Key = "" // it wants one
-			}
-			if k.ID != "chromem" && r.IntN(4) == 0 {
-				n.Vector = nil // and a vector
-			}
-			return n
-		}
-		for to := range alikePaths {
-			want[to] = map[string]Note{}
-			requireNotes(t, k, m.Space(alikePaths[to]...), want[to])
-		}
-		for range 20 {
-			for to := range alikePaths {
-				var notes []Note
-				for range r.IntN(5) {
-					notes = append(notes, note())
+		model, r, vector := New("rwmutex"), rand.New(rand.NewPCG(1, 2)), UnitVectors(1, testDim, 0)
+		for step := range 20 * len(alikePaths) {
+			notes := make([]Note, r.IntN(5))
+			for i := range notes {
+				n := aNote(fmt.Sprint("k", r.IntN(30)), fmt.Sprint("note number ", r.IntN(6)), fmt.Sprint("s", step))
+				n.Vector = vector()
+				if r.IntN(4) == 0 {
+					n.Value = odd[r.IntN(len(odd))]
 				}
-				put(to, notes...)
+				if k.ID != "chromem" && r.IntN(4) == 0 {
+					n.Vector = nil
+				}
+				if k.ID != "chromem" && r.IntN(10) == 0 {
+					n.Key = ""
+				}
+				notes[i] = n
 			}
+			path := alikePaths[step%len(alikePaths)]
+			model.Space(path...).Put(notes...)
+			m.Space(path...).Put(notes...)
 		}
-		put(0, aNote("twice", "not the last", ""), aNote("twice", "the last", ""))
-		for to, path := range alikePaths {
-			requireNotes(t, k, m.Space(path...), want[to])
+		for _, path := range append(alikePaths, []string{"empty"}) {
+			requireLike(t, k, model.Space(path...).(scannedSpace), m.Space(path...))
 		}
 	})
 }
 
-// requireNotes requires that a space has what is wanted, in every way there is to read it.
-func requireNotes(t *testing.T, k Kind, s Space, want map[string]Note) {
-	founds := map[string]Found{}
-	for key, n := range want {
-		founds[key] = foundIn(n.Value)
+// requireLike requires that s has what is wanted, in every way there is to read it.
+func requireLike(t *testing.T, k Kind, want scannedSpace, s Space) {
+	all := maps.Collect(want.All())
+	for _, key := range append(slices.Collect(maps.Keys(all)), "absent") {
 		f, ok := s.Get(key)
-		require.True(t, ok, key)
-		require.Equal(t, founds[key], f, key)
+		wanted, there := want.Get(key)
+		require.Equal(t, there, ok, key)
+		require.Equal(t, wanted, f, key)
 	}
-	f, ok := s.Get("k")
-	require.False(t, ok)
-	require.Zero(t, f)
 	if s, ok := s.(WholeSpace); ok {
 		var keys []string
 		for key, f := range s.All() {
 			keys = append(keys, key)
-			require.Equal(t, founds[key], f, key)
+			require.Equal(t, all[key], f, key)
 		}
-		require.ElementsMatch(t, slices.Collect(maps.Keys(want)), keys)
+		require.ElementsMatch(t, slices.Collect(maps.Keys(all)), keys)
 		require.True(t, !k.Ordered || slices.IsSorted(keys))
 		for range s.All() {
 			break
@@ -143,46 +121,22 @@ func requireNotes(t *testing.T, k Kind, s Space, want map[string]Note) {
 		s.Put() // who breaks off holds no lock
 	}
 	if s, ok := s.(VectorSpace); ok {
-		for _, most := range []int{1, 10, len(want) + 10} {
-			requireNearest(t, want, UnitVectors(uint64(most), testDim, 0)(), most, s)
+		for _, most := range []int{1, 10, 100} {
+			q := UnitVectors(uint64(most), testDim, 0)()
+			require.True(t, slices.Equal(want.Nearest(q, most), s.Nearest(q, most)))
 		}
 	}
 	if s, ok := s.(TextSpace); ok {
-		for word := range 8 {
+		for number := range 6 {
 			var keys []string
-			for key, n := range want {
-				if slices.Contains(strings.Fields(string(appendStrings(nil, n.Value))), fmt.Sprint(word)) {
+			for key, f := range all {
+				if strings.HasSuffix(f.Text, fmt.Sprint(" ", number)) {
 					keys = append(keys, key)
 				}
 			}
-			require.ElementsMatch(t, keys, s.Matching(fmt.Sprint(word), len(want)+10), word)
+			require.ElementsMatch(t, keys, s.Matching(fmt.Sprint(number), 100))
 		}
 	}
-}
-
-// requireNearest requires that those found are the ones most similar to q, in order, but for
-// those whose similarity differs by less than rounding may.
-func requireNearest(t *testing.T, want map[string]Note, q []float32, most int, s VectorSpace) {
-	similarity := func(key string) (sum float64) {
-		for i, x := range want[key].Vector {
-			sum += float64(x) * float64(q[i])
-		}
-		return sum
-	}
-	var all, got []float64
-	for key, n := range want {
-		if n.Vector != nil {
-			all = append(all, similarity(key))
-		}
-	}
-	slices.SortFunc(all, func(a, b float64) int { return cmp.Compare(b, a) })
-	found := s.Nearest(q, most)
-	for i, key := range found {
-		require.NotContains(t, found[:i], key)
-		require.NotNil(t, want[key].Vector)
-		got = append(got, similarity(key))
-	}
-	require.InDeltaSlice(t, all[:min(most, len(all))], got, 1e-5)
 }
 
 // What a caller does to a note that was put reaches the memory if, and only if, the memory
@@ -275,53 +229,47 @@ func TestMatchingRanksTexts(t *testing.T) {
 	})
 }
 
-// Several write, each pairs of its own, and several read in every way there is, each through
-// a Space it made itself. What is read was put, and, of a space that is read as a whole, a
-// pair is of one Put.
+// Several write, each pairs of its own, and several read in every way there is. What is read
+// was put, and, of a space that is read as a whole, a pair is of one Put.
 func TestMemoriesAreReadWhileTheyAreWritten(t *testing.T) {
 	const writers, writes, pairs = 3, 30, 5
-	note := func(writer, pair int, side string, i int) Note {
-		key := fmt.Sprintf("%d-%d-%s", writer, pair, side)
+	note := func(writer, i int, side string) Note {
+		key := fmt.Sprintf("%d-%d-%s", writer, i%pairs, side)
 		return aNote(key, "note "+key, fmt.Sprint(i))
 	}
 	eachMemory(t, func(t *testing.T, k Kind, m Memory) {
 		var writing, reading sync.WaitGroup
 		for w := range writers {
 			writing.Go(func() {
-				s := m.Space("shared")
 				for i := range writes {
-					s.Put(note(w, i%pairs, "left", i), note(w, i%pairs, "right", i))
-					m.Space("own", fmt.Sprint(w)).Put(note(w, 0, "own", i))
+					m.Space("shared").Put(note(w, i, "left"), note(w, i, "right"))
 				}
 			})
 		}
 		written := make(chan struct{})
 		for range 2 {
 			reading.Go(func() {
-				for s, stop := m.Space("shared"), false; !stop; {
+				for last := false; !last; {
 					select {
 					case <-written:
-						stop = true
+						last = true
 					default:
 					}
-					readPairs(t, s)
+					readPairs(t, m.Space("shared"))
 				}
 			})
 		}
 		writing.Wait()
 		close(written)
 		reading.Wait()
-
 		for w := range writers {
-			for pair := range pairs {
+			for i := writes - pairs; i < writes; i++ {
 				for _, side := range []string{"left", "right"} {
-					n := note(w, pair, side, writes-pairs+pair)
+					n := note(w, i, side)
 					f, _ := m.Space("shared").Get(n.Key)
 					require.Equal(t, foundIn(n.Value), f)
 				}
 			}
-			f, _ := m.Space("own", fmt.Sprint(w)).Get(fmt.Sprintf("%d-0-own", w))
-			require.Equal(t, fmt.Sprint(writes-1), f.Stamp)
 		}
 		if s, ok := m.Space("shared").(VectorSpace); ok {
 			require.Len(t, s.Nearest(aNote("", "", "").Vector, 100), 2*writers*pairs)
@@ -334,24 +282,21 @@ func TestMemoriesAreReadWhileTheyAreWritten(t *testing.T) {
 
 // readPairs fails the test if it reads what was not put, or a pair that is torn.
 func readPairs(t *testing.T, s Space) {
-	var keys []string
+	var found []string
 	if s, ok := s.(VectorSpace); ok {
-		keys = s.Nearest(aNote("", "", "").Vector, 10)
+		found = s.Nearest(aNote("", "", "").Vector, 10)
 	}
 	if s, ok := s.(WholeSpace); ok {
-		stamps := map[string][]string{}
-		for key, f := range s.All() {
+		all := maps.Collect(s.All())
+		for key, f := range all {
+			found = append(found, key)
 			pair := strings.TrimSuffix(strings.TrimSuffix(key, "left"), "right")
-			stamps[pair] = append(stamps[pair], f.Stamp)
-			keys = append(keys, key)
-		}
-		for pair, of := range stamps {
-			if len(of) != 2 || of[0] != of[1] {
-				t.Errorf("All found %q of pair %s", of, pair)
+			if all[pair+"left"].Stamp != f.Stamp || all[pair+"right"].Stamp != f.Stamp {
+				t.Errorf("%s is torn", key)
 			}
 		}
 	}
-	for _, key := range keys {
+	for _, key := range found {
 		if f, ok := s.Get(key); !ok || f.Text != "note "+key {
 			t.Errorf("under %s is %q", key, f)
 		}
@@ -365,29 +310,21 @@ func readPairs(t *testing.T, s Space) {
 	}
 }
 
-// slowTea is slow to put what is about tea.
-type slowTea struct{ WholeSpace }
-
-func (s slowTea) Put(notes ...Note) {
-	if foundIn(notes[0].Value).Text == "likes tea" {
-		time.Sleep(20 * time.Millisecond)
-	}
-	s.WholeSpace.Put(notes...)
-}
-
-// Where two put the same key at once, its words and its value are of the same Put.
-func TestWordsOfBleveAgreeWithValues(t *testing.T) {
-	m := NewBleve(scorch.Name, WordsAnalyzer)
-	defer load.Release(m)
-	s := m.Space("shared").(*BleveSpace)
-	s.WholeSpace = slowTea{s.WholeSpace}
-	var writing sync.WaitGroup
-	writing.Go(func() { s.Put(aNote("k", "likes tea", "")) })
-	require.Eventually(t, func() bool { return len(s.Matching("tea", 1)) == 1 }, time.Minute, time.Microsecond)
-	s.Put(aNote("k", "likes coffee", ""))
-	writing.Wait()
-	f, _ := s.Get("k")
-	require.Equal(t, "likes coffee", f.Text)
-	require.Equal(t, []string{"k"}, s.Matching("coffee", 1))
-	require.Empty(t, s.Matching("tea", 1))
+// Where several put the same key at once, its words and its value are of the same Put.
+func TestWordsAgreeWithValues(t *testing.T) {
+	eachText(t, func(t *testing.T, k Kind, s TextSpace) {
+		const writers = 4
+		word := func(w int) string { return fmt.Sprint("w", w) }
+		for range 50 {
+			var writing sync.WaitGroup
+			for w := range writers {
+				writing.Go(func() { s.Put(aNote("k", word(w), "")) })
+			}
+			writing.Wait()
+			f, _ := s.Get("k")
+			for w := range writers {
+				require.Equal(t, f.Text == word(w), len(s.Matching(word(w), 1)) == 1)
+			}
+		}
+	})
 }
