@@ -30,8 +30,8 @@ func BenchmarkGetPaced(b *testing.B) {
 			if *small {
 				window /= 40
 			}
-			vectors := take(size("100k"), source)
-			l := pacedLoad{keys(0, len(vectors), 1), take(100, source), take(1_000, source), beside == "both"}
+			vectors := memories.Take(size("100k"), source)
+			l := pacedLoad{keys(0, len(vectors), 1), memories.Take(100, source), memories.Take(1_000, source), beside == "both"}
 			s := newVectors(store, vectors)
 			if beside == "spin" {
 				s = spinning{s}

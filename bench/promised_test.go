@@ -15,7 +15,6 @@ import (
 
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/promises"
-	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/result"
 )
 
@@ -60,16 +59,6 @@ func TestKeys(t *testing.T) {
 	require.Equal(t, 1_000, n)
 	for _, at := range []int{0, 1_000, 0} {
 		require.Equal(t, all[at:at+n], next())
-	}
-}
-
-func TestTextQueries(t *testing.T) {
-	texts := []recall.Text{{Text: "It is."}, {Text: "Close closes the File, rendering it unusable."}}
-	for i, q := range textQueries(texts, 20) {
-		words := strings.Fields(q)
-		slices.Sort(words)
-		require.Len(t, slices.Compact(words), 2+i%2)
-		require.Subset(t, []string{"close", "closes", "file", "rendering", "unusable"}, words)
 	}
 }
 

@@ -120,47 +120,42 @@ func BenchmarkSearchText(b *testing.B) {
 		})
 	}
 	for _, language := range recall.Languages() {
-		searchCollection(b, "verses-"+language, language, func() *recall.Collection { return recall.Verses(language) }, "both", "the-better")
+		verses := func() *recall.Collection { return recall.Verses(language) }
+		for _, way := range []string{"words/store=memory", "words/store=bleve-" + language, "both/store=memory", "the-better/store=memory"} {
+			searchCollection(b, "verses-"+language, way, language, verses)
+		}
 	}
-	searchCollection(b, "documentation", "en", func() *recall.Collection { return recall.Documentation(comments(), size("1k")) })
+	documentation := func() *recall.Collection { return recall.Documentation(comments(), size("1k")) }
+	searchCollection(b, "documentation", "words/store=memory", "en", documentation)
+	searchCollection(b, "documentation", "words/store=bleve-en", "en", documentation)
 }
 
-// searchCollection searches by words, and in a memory in other ways too.
-func searchCollection(b *testing.B, name, language string, collection func() *recall.Collection, more ...string) {
-	run := func(by, store string, made func(b *testing.B, texts []recall.Text) []search) {
-		b.Run("texts="+name+"/by="+by+"/store="+store, func(b *testing.B) {
-			c, missed, queries := collection(), 100.0, []string(nil)
-			if *small {
-				c.Texts = c.Texts[:size("1k")]
-			}
-			c.Held = c.Held[:min(len(c.Held), size("1k"))]
-			for _, q := range c.Held {
-				queries = append(queries, q.Text)
-			}
-			all := made(b, c.Texts)
-			ask(b, all[0], queries)
-			for _, search := range all {
-				missed = min(missed, 100-100*recall.Recall(c.Held, search))
-			}
-			b.ReportMetric(missed, "missed-%")
-		})
-	}
-	ours := func(by string) {
-		run(by, "memory", func(b *testing.B, texts []recall.Text) []search {
+func searchCollection(b *testing.B, name, way, language string, collection func() *recall.Collection) {
+	b.Run("texts="+name+"/by="+way, func(b *testing.B) {
+		c, missed, queries := collection(), 100.0, []string(nil)
+		if *small {
+			c.Texts = c.Texts[:size("1k")]
+		}
+		c.Held = c.Held[:min(len(c.Held), size("1k"))]
+		for _, q := range c.Held {
+			queries = append(queries, q.Text)
+		}
+		var all []search
+		if by, ours := strings.CutSuffix(way, "/store=memory"); ours {
 			analyzer, err := text.Language(language)
 			require.NoError(b, err)
-			return newSearches(b, by, memory.Options{Analyzer: analyzer}, texts)
-		})
-	}
-	ours("words")
-	run("words", "bleve-"+language, func(b *testing.B, texts []recall.Text) []search {
-		analyzers := map[string]string{"en": en.AnalyzerName, "fr": fr.AnalyzerName, "de": de.AnalyzerName}
-		s := newBleve(b, scorch.Name, analyzers[language], texts)
-		return []search{func(q string) []string { return s.Matching(q, 10) }}
+			all = newSearches(b, by, memory.Options{Analyzer: analyzer}, c.Texts)
+		} else {
+			analyzers := map[string]string{"en": en.AnalyzerName, "fr": fr.AnalyzerName, "de": de.AnalyzerName}
+			s := newBleve(b, scorch.Name, analyzers[language], c.Texts)
+			all = []search{func(q string) []string { return s.Matching(q, 10) }}
+		}
+		ask(b, all[0], queries)
+		for _, search := range all {
+			missed = min(missed, 100-100*recall.Recall(c.Held, search))
+		}
+		b.ReportMetric(missed, "missed-%")
 	})
-	for _, by := range more {
-		ours(by)
-	}
 }
 
 // textQueries returns n queries of two and three different words of four letters or more,

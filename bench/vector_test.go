@@ -13,15 +13,6 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// take returns n of a source.
-func take(n int, next func() []float32) [][]float32 {
-	all := make([][]float32, n)
-	for i := range all {
-		all[i] = next()
-	}
-	return all
-}
-
 const noteText = "the user prefers short answers"
 
 // noted returns a note with a vector.
@@ -53,7 +44,7 @@ func BenchmarkNearest(b *testing.B) {
 		}
 		b.Run("vectors="+n+"/dim="+strconv.Itoa(dim)+"/kind="+kind+"/store="+store, func(b *testing.B) {
 			source := memories.UnitVectors(1, dim, min(centers, size(n)))
-			vectors, queries, i := take(size(n), source), take(10, source), 0
+			vectors, queries, i := memories.Take(size(n), source), memories.Take(10, source), 0
 			s, scanned := newVectors(store, vectors), newVectors("rwmutex", vectors)
 			for _, q := range queries {
 				require.ElementsMatch(b, scanned.Nearest(q, 10), s.Nearest(q, 10))
@@ -86,7 +77,7 @@ func BenchmarkPutVector(b *testing.B) {
 			s := newSpace(b, memory.Options{NoText: true}, n, func(i int) (string, memory.Item) {
 				return key(i), memory.Item{Value: noteText, Vector: source()}
 			})
-			vectors, keys := take(1_000, source), keys(0, n, 1)
+			vectors, keys := memories.Take(1_000, source), keys(0, n, 1)
 			put := func() {
 				must(b, errOf(s.PutVector(keys[next%n], vectors[next%len(vectors)], nil)))
 				next++

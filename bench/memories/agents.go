@@ -17,50 +17,49 @@ import (
 // Loads returns the workloads of users' memories, with at most so many users.
 func Loads(most int) (all []*Load) {
 	for _, users := range []int{100, 1_000} {
-		if users <= most || users == 100 {
-			all = append(all, agentsLoad("agent-turn", load.Count(users), is[VectorSpace],
-				func() *agents { return newAgents(min(users, most), 494, 384, turn) }))
-		}
+		all = append(all, agentsLoad("agent-turn", load.Count(users), is[VectorSpace], min(users, most), 494, 384, turn))
 	}
-	return append(all, agentsLoad("preload", "all", is[WholeSpace],
-		func() *agents { return newAgents(min(1_000, most), 50, 0, preload) }))
-}
-
-func agentsLoad(workload, size string, able func(s Space) bool, made func() *agents) *Load {
-	x := sync.OnceValue(made)
-	return &Load{workload, size, able, func(m Memory) func(b *testing.B) { return x().start(m) }}
+	return append(all, agentsLoad("preload", "all", is[WholeSpace], min(1_000, most), 50, 0, preload))
 }
 
 // agents are users, each with a space of what an agent knows of them.
 type agents struct {
 	users   int
-	each    int // notes of a user
-	vectors [][]float32
-	zipf    *load.Zipf // of users
-
-	// act prepares a turn of a with a user. What it returns is the turn, and all
-	// that is measured; it says whether as much was found as there is.
-	act func(a *actor, space Space, user int) func() (whole bool)
+	each    int         // notes of a user
+	vectors [][]float32 // of which notes have copies
+	zipf    *load.Zipf  // of users
+	act     action
 }
 
-// The vectors: how many there are that differ, of which notes have copies, and how
-// many subjects they are about.
+// An action prepares a turn of a with a user. What it returns is the turn, and all
+// that is measured; it says whether as much was found as there is.
+type action func(a *actor, space Space, user int) (turn func() (whole bool))
+
+// The vectors: how many there are that differ, and how many subjects they are about.
 const (
 	noteVectors  = 20_000
 	noteSubjects = 50
 )
 
-// newAgents returns agents whose notes have vectors of dim dimensions; 0: none.
-func newAgents(users, each, dim int, act func(a *actor, space Space, user int) func() bool) *agents {
-	x := &agents{users: users, each: each, zipf: load.NewZipf(users), act: act}
-	if dim > 0 {
-		x.vectors = make([][]float32, min(noteVectors, users*each))
-		next := UnitVectors(1, dim, noteSubjects)
-		for i := range x.vectors {
-			x.vectors[i] = next()
+// agentsLoad returns a load of agents whose notes have vectors of dim dimensions; 0: none.
+func agentsLoad(workload, size string, able func(s Space) bool, users, each, dim int, act action) *Load {
+	made := sync.OnceValue(func() *agents {
+		x := &agents{users: users, each: each, zipf: load.NewZipf(users), act: act}
+		if dim > 0 {
+			x.vectors = Take(min(noteVectors, users*each), UnitVectors(1, dim, noteSubjects))
 		}
+		return x
+	})
+	return &Load{workload, size, able, func(m Memory) func(b *testing.B) { return made().start(m) }}
+}
+
+// Take returns n of a source.
+func Take(n int, next func() []float32) [][]float32 {
+	all := make([][]float32, n)
+	for i := range all {
+		all[i] = next()
 	}
-	return x
+	return all
 }
 
 // UnitVectors returns a source of random vectors of length one, the same for the
@@ -79,10 +78,7 @@ func UnitVectors(seed uint64, dim, centers int) func() []float32 {
 	if centers == 0 {
 		return anywhere
 	}
-	center := make([][]float32, centers)
-	for i := range center {
-		center[i] = anywhere()
-	}
+	center := Take(centers, anywhere)
 	return func() []float32 {
 		v := anywhere()
 		for i, x := range center[r.IntN(centers)] {
@@ -130,11 +126,6 @@ func (x *agents) note(user, i int, generation uint32) Note {
 }
 
 func noteKey(i int) string { return fmt.Sprintf("memory-%04d", i) }
-
-// intact reports whether f is there, and of one generation.
-func intact(f Found) bool {
-	return len(f.Stamp) == 8 && strings.HasPrefix(f.Text, f.Stamp)
-}
 
 // start loads a memory with all notes. The benchmark lets the agents act.
 func (x *agents) start(m Memory) func(b *testing.B) {
@@ -197,8 +188,8 @@ func (a *actor) run(c *client, next func() int) {
 			c.n++
 			load.Record(c.latency, took)
 			c.torn = c.torn || !whole
-			for _, f := range a.found {
-				c.torn = c.torn || !intact(f)
+			for _, f := range a.found { // of one generation, or else absent or torn
+				c.torn = c.torn || len(f.Stamp) != 8 || !strings.HasPrefix(f.Text, f.Stamp)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 package memories
 
 import (
-	"errors"
+	"cmp"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
@@ -50,12 +50,11 @@ func (m *Bleve) Space(path ...string) Space {
 }
 
 // Close ends the goroutines of the indexes. Nobody may use the memory any more.
-func (m *Bleve) Close() error {
-	var errs []error
+func (m *Bleve) Close() (err error) {
 	for _, s := range m.spaces {
-		errs = append(errs, s.index.Close())
+		err = cmp.Or(err, s.index.Close())
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // A BleveSpace gets its values from the WholeSpace.
@@ -68,17 +67,15 @@ type BleveSpace struct {
 	writing sync.Mutex
 }
 
-// bleveText is a document: all strings of a value, which memory makes its index of too.
-type bleveText struct{ Text string }
-
 // idPrefix begins the ID of each document, which must not be empty, as a key may.
 const idPrefix = "/"
 
-// Put indexes the words of all notes as one batch.
+// Put indexes the strings of all values, as memory does, in one batch.
 func (s *BleveSpace) Put(notes ...Note) {
 	batch := s.index.NewBatch()
 	for i := range notes {
-		stored(batch.Index(idPrefix+notes[i].Key, bleveText{string(appendStrings(nil, notes[i].Value))}))
+		text := string(appendStrings(nil, notes[i].Value))
+		stored(batch.Index(idPrefix+notes[i].Key, struct{ Text string }{text}))
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()

@@ -21,7 +21,7 @@ func TestLoads(t *testing.T) {
 			if !l.Able(k) {
 				continue
 			}
-			did[l.Workload] = append(did[l.Workload], k.ID)
+			did[l.Workload+" "+l.Size] = append(did[l.Workload+" "+l.Size], k.ID)
 			bench, done := l.Bench(k)
 			r := testing.Benchmark(bench)
 			done()
@@ -36,7 +36,9 @@ func TestLoads(t *testing.T) {
 	}
 	whole := []string{"memory", "memory-text", "store-index", "rwmutex-copy", "rwmutex", "json", "bleve", "bleve-en"}
 	vectors := []string{"memory", "memory-text", "rwmutex-copy", "rwmutex", "chromem"}
-	require.Equal(t, map[string][]string{"agent-turn": vectors, "preload": whole, "records": whole}, did)
+	require.Equal(t, map[string][]string{
+		"agent-turn 100": vectors, "agent-turn 1k": vectors, "preload all": whole, "records all": whole,
+	}, did)
 	require.InDeltaMapValues(t, map[string]float64{"memory-text": 46.5, "bleve": 60.4, "bleve-en": 46.5}, recall, 3)
 }
 

@@ -1,7 +1,6 @@
 package records_test
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -57,15 +56,4 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 func TestRecall(t *testing.T) {
 	require.InDelta(t, 0.5, records.Recall([]string{"a", "x", "y"}, []string{"b", "a"}), 0)
 	require.Zero(t, records.Recall(nil, []string{"a"}))
-}
-
-// The example is one that a memory has written.
-func TestExampleIsAnExport(t *testing.T) {
-	lines, err := os.ReadFile("testdata/assistant.jsonl")
-	require.NoError(t, err)
-	s, _, err := records.Example()
-	require.NoError(t, err)
-	var again bytes.Buffer
-	require.NoError(t, s.Export(&again))
-	require.Equal(t, string(lines), again.String())
 }
