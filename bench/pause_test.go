@@ -31,13 +31,12 @@ func BenchmarkGetPaced(b *testing.B) {
 				window /= 40
 			}
 			vectors := memories.Take(size("100k"), source)
-			l := pacedLoad{keys(0, len(vectors), 1), memories.Take(100, source), memories.Take(1_000, source), beside == "both"}
 			s := newVectors(store, vectors)
 			if beside == "spin" {
 				s = spinning{s}
 			}
 			once(b, func() {
-				for unit, figure := range l.run(b, s, window) {
+				for unit, figure := range pacedFigures(b, s, len(vectors), source, beside == "both", window) {
 					b.ReportMetric(figure, unit)
 				}
 			})
@@ -58,17 +57,11 @@ func (spinning) Nearest([]float32, int) []string {
 	return nil
 }
 
-// A pacedLoad is what is done to each store, for the same time.
-type pacedLoad struct {
-	keys             []string
-	queries, vectors [][]float32
-	puts             bool
-}
-
-// run makes the Gets that are due in the window, each in a goroutine of its own, as a
-// server does: none waits for the one before. Puts are one after the other, and they and
-// the searches end with the Gets. It returns figures by their units.
-func (l pacedLoad) run(b testing.TB, s memories.VectorSpace, window time.Duration) map[string]float64 {
+// pacedFigures makes the Gets that are due in the window, of n keys, each in a goroutine of
+// its own, as a server does: none waits for the one before. Puts are one after the other, and
+// they and the searches end with the Gets. It returns figures by their units.
+func pacedFigures(b testing.TB, s memories.VectorSpace, n int, source func() []float32, put bool, window time.Duration) map[string]float64 {
+	keys, queries, vectors := keys(0, n, 1), memories.Take(100, source), memories.Take(1_000, source)
 	runtime.GC()
 	ctx, cancel := context.WithCancel(context.Background())
 	var puts, searches atomic.Int64
@@ -76,15 +69,15 @@ func (l pacedLoad) run(b testing.TB, s memories.VectorSpace, window time.Duratio
 	start := time.Now()
 	wg.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			s.Nearest(l.queries[i%len(l.queries)], 10)
+			s.Nearest(queries[i%len(queries)], 10)
 			searches.Add(1)
 		}
 	})
-	if l.puts {
+	if put {
 		wg.Go(func() {
 			pace(ctx, pacedPuts, int(window/pacedPuts), func(i int, _ time.Time) {
 				// From the other end: a key just put would be in a cache.
-				s.Put(noted(l.keys[len(l.keys)-1-i%len(l.keys)], l.vectors[i%len(l.vectors)]))
+				s.Put(noted(keys[n-1-i%n], vectors[i%len(vectors)]))
 				puts.Add(1)
 			})
 		})
@@ -92,7 +85,7 @@ func (l pacedLoad) run(b testing.TB, s memories.VectorSpace, window time.Duratio
 	latencies := make([]time.Duration, int(window/pacedGets))
 	pace(ctx, pacedGets, len(latencies), func(i int, due time.Time) {
 		gets.Go(func() {
-			f, _ := s.Get(l.keys[i%len(l.keys)])
+			f, _ := s.Get(keys[i%n])
 			latencies[i] = time.Since(due)
 			if f.Text != noteText {
 				b.Error("not what was put")

@@ -91,9 +91,8 @@ func (stuck) Nearest([]float32, int) []string { time.Sleep(time.Millisecond); re
 
 func TestPausesCountFromWhenAGetIsDue(t *testing.T) {
 	const window = 100 * pacedGets
-	l := pacedLoad{[]string{"k"}, [][]float32{nil}, [][]float32{nil}, true}
 	s := stuck{sync.OnceValue(func() time.Time { return time.Now().Add(window) })}
-	figures := l.run(t, s, window)
+	figures := pacedFigures(t, s, 1, func() []float32 { return nil }, true, window)
 	require.GreaterOrEqual(t, figures["slow/s"], 500.)
 	require.GreaterOrEqual(t, figures["p99-ns"], float64(window)/2)
 	require.Positive(t, figures["puts/s"])

@@ -38,48 +38,35 @@ type search func(query string) (keys []string)
 
 // newSearches returns searches of a space that has the texts, by words, or by vectors as well:
 // by both at once, or one after the other, the better of which counts.
-func newSearches(b *testing.B, by string, o memory.Options, texts []recall.Text) []search {
+func newSearches(by string, o memory.Options, texts []recall.Text) []search {
 	var embed func(text string) []float32
 	if by != "words" {
 		embed = recall.Embedder(texts)
 	}
-	s := newSpace(b, o, len(texts), func(i int) (string, memory.Item) {
-		item := memory.Item{Value: texts[i].Text}
+	s := newSpace(o, len(texts), func(i int) memories.Note {
+		n := memories.Note{Key: texts[i].Key, Value: texts[i].Text}
 		if embed != nil {
-			item.Vector = embed(texts[i].Text)
+			n.Vector = embed(texts[i].Text)
 		}
-		return texts[i].Key, item
+		return n
 	})
-	keysOf := func(hits []memory.Hit, err error) (keys []string) {
-		must(b, err)
-		for _, h := range hits {
-			keys = append(keys, h.Key)
-		}
-		return keys
-	}
-	words := func(q string) []string { return keysOf(s.SearchText(q, memory.SearchOptions{})) }
+	words := func(q string) []string { return memories.Keys(s.SearchText(q, memory.SearchOptions{})) }
 	switch by {
 	case "words":
 		return []search{words}
 	case "both":
-		return []search{func(q string) []string { return keysOf(s.SearchBoth(embed(q), q, memory.SearchOptions{})) }}
+		return []search{func(q string) []string { return memories.Keys(s.SearchBoth(embed(q), q, memory.SearchOptions{})) }}
 	}
-	return []search{words, func(q string) []string { return keysOf(s.Search(embed(q), memory.SearchOptions{})) }}
+	return []search{words, func(q string) []string { return memories.Keys(s.Search(embed(q), memory.SearchOptions{})) }}
 }
 
 // newBleve returns a space of bleve that has the texts.
 func newBleve(b *testing.B, kind, analyzer string, texts []recall.Text) *memories.BleveSpace {
 	m := memories.NewBleve(kind, analyzer)
 	b.Cleanup(func() { load.Release(m) })
-	s := m.Space("texts").(*memories.BleveSpace)
-	for part := range slices.Chunk(texts, 1_000) {
-		var notes []memories.Note
-		for _, t := range part {
-			notes = append(notes, memories.Note{Key: t.Key, Value: t.Text})
-		}
-		s.Put(notes...)
-	}
-	return s
+	return filled(m.Space("texts").(*memories.BleveSpace), len(texts), func(i int) memories.Note {
+		return memories.Note{Key: texts[i].Key, Value: texts[i].Text}
+	})
 }
 
 // ask times a search for the queries, one after the other.
@@ -99,7 +86,7 @@ func ask(b *testing.B, search search, queries []string) {
 // how many are not found. No parameter was tuned with these queries.
 func BenchmarkSearchText(b *testing.B) {
 	b.Run("texts=symbols/store=memory", func(b *testing.B) {
-		ask(b, newSearches(b, "words", memory.Options{}, comments())[0], textQueries(comments(), 100))
+		ask(b, newSearches("words", memory.Options{}, comments())[0], textQueries(comments(), 100))
 	})
 	for _, peer := range []struct{ store, kind, analyzer string }{
 		{"bleve-memonly", upsidedown.Name, memories.WordsAnalyzer}, {"bleve-scorch", scorch.Name, memories.WordsAnalyzer},
@@ -111,7 +98,7 @@ func BenchmarkSearchText(b *testing.B) {
 			if peer.store != "bleve-scorch" {
 				return
 			}
-			ours, agree := newSearches(b, "words", memory.Options{}, comments())[0], 0.0
+			ours, agree := newSearches("words", memory.Options{}, comments())[0], 0.0
 			for _, q := range queries {
 				theirs := s.MatchingBy(q, 10, "-_score", "_id")
 				agree += float64(len(theirs)) * records.Recall(ours(q), theirs)
@@ -144,7 +131,7 @@ func searchCollection(b *testing.B, name, way, language string, collection func(
 		if by, ours := strings.CutSuffix(way, "/store=memory"); ours {
 			analyzer, err := text.Language(language)
 			require.NoError(b, err)
-			all = newSearches(b, by, memory.Options{Analyzer: analyzer}, c.Texts)
+			all = newSearches(by, memory.Options{Analyzer: analyzer}, c.Texts)
 		} else {
 			analyzers := map[string]string{"en": en.AnalyzerName, "fr": fr.AnalyzerName, "de": de.AnalyzerName}
 			s := newBleve(b, scorch.Name, analyzers[language], c.Texts)

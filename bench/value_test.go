@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/memory"
 )
@@ -27,20 +25,21 @@ func twoFields(v any) uint64 {
 	return uint64(len(m["text"].(string))) + uint64(4*m["score"].(float64))
 }
 
-// newSpace returns a space with n items, put 1,000 in a version.
-func newSpace(b testing.TB, o memory.Options, n int, item func(i int) (key string, _ memory.Item)) memory.Space {
-	m := memory.New(o)
+// newSpace returns a space of package memory with n notes.
+func newSpace(o memory.Options, n int, note func(i int) memories.Note) memory.Space {
+	return filled(memories.SpaceOf(memory.New(o), "session", "s-1"), n, note).Space
+}
+
+// filled puts n notes in s, 1,000 at once.
+func filled[S memories.Space](s S, n int, note func(i int) memories.Note) S {
 	for from := 0; from < n; from += 1_000 {
-		require.NoError(b, m.Batch(func(to *memory.Batch) error {
-			e := to.Space("session", "s-1")
-			for i := from; i < min(from+1_000, n); i++ {
-				key, item := item(i)
-				must(b, e.PutItem(key, item))
-			}
-			return nil
-		}))
+		notes := make([]memories.Note, min(1_000, n-from))
+		for i := range notes {
+			notes[i] = note(from + i)
+		}
+		s.Put(notes...)
 	}
-	return m.Space("session", "s-1")
+	return s
 }
 
 // BenchmarkGetFields gets values of ten fields, to which callers may do what they like
@@ -60,7 +59,7 @@ func BenchmarkGetFields(b *testing.B) {
 		}
 		get("memory", func(b *testing.B) func(keys []string) uint64 {
 			o := memory.Options{NoText: true} // which no Get would use
-			space := newSpace(b, o, size(of), func(i int) (string, memory.Item) { return key(i), memory.Item{Value: tenFields(i)} })
+			space := newSpace(o, size(of), func(i int) memories.Note { return memories.Note{Key: key(i), Value: tenFields(i)} })
 			for i := 0; i < size(of); i += 20 {
 				must(b, errOf(space.Put(key(i), tenFields(i))))
 			}

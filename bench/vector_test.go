@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"runtime"
-	"slices"
 	"strconv"
 	"testing"
 
@@ -20,18 +19,10 @@ func noted(key string, v []float32) memories.Note {
 	return memories.Note{Key: key, Value: map[string]any{"text": noteText}, Vector: v}
 }
 
-// newVectors returns a space of a new memory with the vectors, put 1,000 at once.
+// newVectors returns a space of a new memory with the vectors.
 func newVectors(id string, vectors [][]float32) memories.VectorSpace {
-	s, from := memories.New(id).Space("session", "s-1").(memories.VectorSpace), 0
-	for part := range slices.Chunk(vectors, 1_000) {
-		notes := make([]memories.Note, len(part))
-		for i, v := range part {
-			notes[i] = noted(key(from+i), v)
-		}
-		s.Put(notes...)
-		from += len(part)
-	}
-	return s
+	s := memories.New(id).Space("session", "s-1").(memories.VectorSpace)
+	return filled(s, len(vectors), func(i int) memories.Note { return noted(key(i), vectors[i]) })
 }
 
 // BenchmarkNearest finds the ten nearest by cosine, exactly, one search at a time.
@@ -74,8 +65,8 @@ func BenchmarkPutVector(b *testing.B) {
 	for _, of := range []string{"1k", "100k"} {
 		b.Run("vectors="+of+"/dim=384/store=memory", func(b *testing.B) {
 			n, source, next := size(of), memories.UnitVectors(2, writtenDim, 0), 0
-			s := newSpace(b, memory.Options{NoText: true}, n, func(i int) (string, memory.Item) {
-				return key(i), memory.Item{Value: noteText, Vector: source()}
+			s := newSpace(memory.Options{NoText: true}, n, func(i int) memories.Note {
+				return memories.Note{Key: key(i), Value: noteText, Vector: source()}
 			})
 			vectors, keys := memories.Take(1_000, source), keys(0, n, 1)
 			put := func() {
@@ -110,7 +101,7 @@ func BenchmarkHeapVector(b *testing.B) {
 		return x
 	})
 	heap("memory/batch=1k", func(b *testing.B, keys []string, source func() []float32) any {
-		return newSpace(b, memory.Options{}, len(keys), func(i int) (string, memory.Item) { return keys[i], memory.Item{Vector: source()} })
+		return newSpace(memory.Options{}, len(keys), func(i int) memories.Note { return memories.Note{Key: keys[i], Vector: source()} })
 	})
 	heap("memory/batch=1", func(b *testing.B, keys []string, source func() []float32) any {
 		s := memory.New(memory.Options{}).Space("session", "s-1")

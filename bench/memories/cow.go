@@ -13,32 +13,37 @@ func newAgentMemory(o memory.Options) func() Memory {
 	return func() Memory {
 		m := memory.New(o)
 		return spaces(func(path ...string) Space {
-			s := agentSpace{m, m.Space(path...)}
 			if o.NoText {
-				return s
+				return SpaceOf(m, path...)
 			}
-			return agentTextSpace{s}
+			return agentTextSpace{SpaceOf(m, path...)}
 		})
 	}
 }
 
-type agentSpace struct {
+// An AgentSpace is a space of package memory.
+type AgentSpace struct {
+	Space memory.Space
 	m     *memory.Memory
-	space memory.Space
 }
 
-func (s agentSpace) Get(key string) (Found, bool) {
-	v, ok := s.space.Get(key)
+// SpaceOf returns a space of m.
+func SpaceOf(m *memory.Memory, path ...string) AgentSpace { return AgentSpace{m.Space(path...), m} }
+
+// Get copies nothing: values are frozen.
+func (s AgentSpace) Get(key string) (Found, bool) {
+	v, ok := s.Space.Get(key)
 	return foundInFrozen(v), ok
 }
 
-func (s agentSpace) Put(notes ...Note) {
+// Put stores several notes as one batch.
+func (s AgentSpace) Put(notes ...Note) {
 	if len(notes) == 1 {
-		_, err := s.space.PutItem(notes[0].Key, item(&notes[0]))
+		_, err := s.Space.PutItem(notes[0].Key, item(&notes[0]))
 		stored(err)
 		return
 	}
-	path := s.space.Path()
+	path := s.Space.Path()
 	stored(s.m.Batch(func(b *memory.Batch) error {
 		e := b.Space(path...)
 		for i := range notes {
@@ -50,9 +55,10 @@ func (s agentSpace) Put(notes ...Note) {
 	}))
 }
 
-func (s agentSpace) All() iter.Seq2[string, Found] {
+// All is of one version.
+func (s AgentSpace) All() iter.Seq2[string, Found] {
 	return func(yield func(string, Found) bool) {
-		for e := range s.space.List(memory.ListOptions{}) {
+		for e := range s.Space.List(memory.ListOptions{}) {
 			if !yield(e.Key, foundInFrozen(e.Value)) {
 				return
 			}
@@ -60,14 +66,15 @@ func (s agentSpace) All() iter.Seq2[string, Found] {
 	}
 }
 
-func (s agentSpace) Nearest(v []float32, k int) []string {
-	return hitKeys(s.space.Search(v, memory.SearchOptions{K: k}))
+// Nearest searches by one processor.
+func (s AgentSpace) Nearest(v []float32, k int) []string {
+	return Keys(s.Space.Search(v, memory.SearchOptions{K: k}))
 }
 
-type agentTextSpace struct{ agentSpace }
+type agentTextSpace struct{ AgentSpace }
 
 func (s agentTextSpace) Matching(query string, k int) []string {
-	return hitKeys(s.space.SearchText(query, memory.SearchOptions{K: k}))
+	return Keys(s.Space.SearchText(query, memory.SearchOptions{K: k}))
 }
 
 func item(n *Note) memory.Item { return memory.Item{Value: n.Value, Vector: n.Vector} }
@@ -76,7 +83,8 @@ func foundInFrozen(v memory.Value) Found {
 	return Found{v.Key("text").String(), v.Key("stamp").String()}
 }
 
-func hitKeys(hits []memory.Hit, err error) []string {
+// Keys returns the keys of what a search has found, which must not have failed.
+func Keys(hits []memory.Hit, err error) []string {
 	stored(err)
 	keys := make([]string, len(hits))
 	for i := range hits {
