@@ -19,16 +19,12 @@ func newChromemMemory() Memory {
 	return spaces(func(path ...string) Space {
 		making.Lock()
 		defer making.Unlock()
-		c, err := db.GetOrCreateCollection(pathName(path), nil, noEmbedding)
+		c, err := db.GetOrCreateCollection(pathName(path), nil, func(context.Context, string) ([]float32, error) {
+			return nil, errors.New("a note must have a vector") // without this it would ask a service for one
+		})
 		stored(err)
 		return chromemSpace{c}
 	})
-}
-
-// noEmbedding is there because chromem-go would ask a service to embed a note that has no
-// vector.
-func noEmbedding(context.Context, string) ([]float32, error) {
-	return nil, errors.New("a note must have a vector")
 }
 
 type chromemSpace struct{ c *chromem.Collection }

@@ -25,6 +25,7 @@ func main() {
 	rounds := flag.Int("rounds", 3, "turns of each memory, of a second or so, of which figures are the medians")
 	flag.Parse()
 	testing.Init()
+	log.SetFlags(0)
 	if err := run(*recordsFile, *queriesFile, *rounds, os.Stdout); err != nil {
 		log.Fatal(err)
 	}
