@@ -43,12 +43,8 @@ func Recall(queries []records.Query, search func(query string) (keys []string)) 
 //go:embed testdata
 var verses embed.FS
 
-// Languages returns the languages that there are Verses in.
-func Languages() []string { return []string{"en", "fr", "de"} }
-
 // Verses returns the verses of one translation, and queries of eight words that follow
-// one another in another translation of the same verse. The language must be one of
-// Languages.
+// one another in another translation of the same verse. The language must be en, fr or de.
 func Verses(language string) *Collection {
 	data, err := verses.ReadFile("testdata/verses." + language + ".jsonl.gz")
 	must(err)
