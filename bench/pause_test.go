@@ -23,50 +23,45 @@ const (
 // searches without a pause and vectors are put, on two processors. Beside a goroutine
 // that spins instead, what is late the machine has made late.
 func BenchmarkGetPaced(b *testing.B) {
-	paced := func(beside string, puts bool, store string, made func(b *testing.B, vectors [][]float32) vectorStore) {
+	paced := func(beside, store string) {
 		b.Run("vectors=100k/dim=384/beside="+beside+"/store="+store, func(b *testing.B) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 			source, window := memories.UnitVectors(4, writtenDim, 0), 2*time.Second
 			if *small {
 				window /= 40
 			}
-			vectors := take(size("100k"), source)
-			l := pacedLoad{keys(0, len(vectors), 1), take(100, source), take(1_000, source), puts}
-			s := made(b, vectors)
+			vectors := memories.Take(size("100k"), source)
+			s := newVectors(store, vectors)
+			if beside == "spin" {
+				s = spinning{s}
+			}
 			once(b, func() {
-				for unit, figure := range l.run(b, s, window) {
+				for unit, figure := range pacedFigures(b, s, len(vectors), source, beside == "both", window) {
 					b.ReportMetric(figure, unit)
 				}
 			})
 		})
 	}
-	paced("both", true, "memory", newSpaceVectors)
-	paced("searches", false, "memory", newSpaceVectors)
-	paced("spin", false, "memory", func(b *testing.B, vectors [][]float32) vectorStore {
-		return spinning{newSpaceVectors(b, vectors)}
-	})
-	paced("both", true, "chromem", newChromemVectors)
+	paced("both", "memory")
+	paced("searches", "memory")
+	paced("spin", "memory")
+	paced("both", "chromem")
 }
 
-type spinning struct{ vectorStore }
+// A spinning space keeps a processor busy instead of a search.
+type spinning struct{ memories.VectorSpace }
 
-func (spinning) nearest(context.Context, []float32) ([]string, error) {
+func (spinning) Nearest([]float32, int) []string {
 	for start := time.Now(); time.Since(start) < 10*time.Millisecond; {
 	}
-	return nil, nil
+	return nil
 }
 
-// A pacedLoad is what is done to each store, for the same time.
-type pacedLoad struct {
-	keys             []string
-	queries, vectors [][]float32
-	puts             bool
-}
-
-// run makes the Gets that are due in the window, each in a goroutine of its own, as a
-// server does: none waits for the one before. Puts are one after the other, and they and
-// the searches end with the Gets. It returns figures by their units.
-func (l pacedLoad) run(b testing.TB, s vectorStore, window time.Duration) map[string]float64 {
+// pacedFigures makes the Gets that are due in the window, of n keys, each in a goroutine of
+// its own, as a server does: none waits for the one before. Puts are one after the other, and
+// they and the searches end with the Gets. It returns figures by their units.
+func pacedFigures(b testing.TB, s memories.VectorSpace, n int, source func() []float32, put bool, window time.Duration) map[string]float64 {
+	keys, queries, vectors := keys(0, n, 1), memories.Take(100, source), memories.Take(1_000, source)
 	runtime.GC()
 	ctx, cancel := context.WithCancel(context.Background())
 	var puts, searches atomic.Int64
@@ -74,17 +69,15 @@ func (l pacedLoad) run(b testing.TB, s vectorStore, window time.Duration) map[st
 	start := time.Now()
 	wg.Go(func() {
 		for i := 0; ctx.Err() == nil; i++ {
-			if _, err := s.nearest(ctx, l.queries[i%len(l.queries)]); ctx.Err() == nil {
-				must(b, err) // else it was stopped
-			}
+			s.Nearest(queries[i%len(queries)], 10)
 			searches.Add(1)
 		}
 	})
-	if l.puts {
+	if put {
 		wg.Go(func() {
 			pace(ctx, pacedPuts, int(window/pacedPuts), func(i int, _ time.Time) {
 				// From the other end: a key just put would be in a cache.
-				must(b, s.put(l.keys[len(l.keys)-1-i%len(l.keys)], l.vectors[i%len(l.vectors)]))
+				s.Put(noted(keys[n-1-i%n], vectors[i%len(vectors)]))
 				puts.Add(1)
 			})
 		})
@@ -92,10 +85,10 @@ func (l pacedLoad) run(b testing.TB, s vectorStore, window time.Duration) map[st
 	latencies := make([]time.Duration, int(window/pacedGets))
 	pace(ctx, pacedGets, len(latencies), func(i int, due time.Time) {
 		gets.Go(func() {
-			size := s.get(l.keys[i%len(l.keys)])
+			f, _ := s.Get(keys[i%n])
 			latencies[i] = time.Since(due)
-			if size == 0 {
-				b.Error("nothing under a key that was put")
+			if f.Text != noteText {
+				b.Error("not what was put")
 			}
 		})
 	})

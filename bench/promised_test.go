@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/promises"
-	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/result"
 )
 
@@ -64,27 +62,6 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-func TestUnitVectors(t *testing.T) {
-	for _, centers := range []int{0, 1} {
-		vectors := take(50, memories.UnitVectors(1, 384, centers))
-		require.Equal(t, vectors, take(50, memories.UnitVectors(1, 384, centers)))
-		for i, v := range vectors {
-			require.InDelta(t, 1, dot(v, v), 1e-6)
-			require.InDelta(t, 0.7*float64(centers), dot(v, vectors[(i+1)%50]), 0.25)
-		}
-	}
-}
-
-func TestTextQueries(t *testing.T) {
-	texts := []recall.Text{{Text: "It is."}, {Text: "Close closes the File, rendering it unusable."}}
-	for i, q := range textQueries(texts, 20) {
-		words := strings.Fields(q)
-		slices.Sort(words)
-		require.Len(t, slices.Compact(words), 2+i%2)
-		require.Subset(t, []string{"close", "closes", "file", "rendering", "unusable"}, words)
-	}
-}
-
 func TestPaceIsAnOpenLoop(t *testing.T) {
 	var start time.Time
 	var late []time.Duration
@@ -100,23 +77,22 @@ func TestPaceIsAnOpenLoop(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(start), 30*time.Millisecond, "none is early")
 }
 
-// stuck is a store whose Gets all take until the last is due.
+// stuck is a space whose Gets all take until the last is due.
 type stuck struct{ until func() time.Time }
 
-func (s stuck) get(string) int { time.Sleep(time.Until(s.until())); return 1 }
-
-func (stuck) put(string, []float32) error { return nil }
-
-func (stuck) nearest(context.Context, []float32) ([]string, error) {
-	time.Sleep(time.Millisecond)
-	return nil, nil
+func (s stuck) Get(string) (memories.Found, bool) {
+	time.Sleep(time.Until(s.until()))
+	return memories.Found{Text: noteText}, true
 }
+
+func (stuck) Put(...memories.Note) {}
+
+func (stuck) Nearest([]float32, int) []string { time.Sleep(time.Millisecond); return nil }
 
 func TestPausesCountFromWhenAGetIsDue(t *testing.T) {
 	const window = 100 * pacedGets
-	l := pacedLoad{[]string{"k"}, [][]float32{nil}, [][]float32{nil}, true}
 	s := stuck{sync.OnceValue(func() time.Time { return time.Now().Add(window) })}
-	figures := l.run(t, s, window)
+	figures := pacedFigures(t, s, 1, func() []float32 { return nil }, true, window)
 	require.GreaterOrEqual(t, figures["slow/s"], 500.)
 	require.GreaterOrEqual(t, figures["p99-ns"], float64(window)/2)
 	require.Positive(t, figures["puts/s"])

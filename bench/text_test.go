@@ -7,14 +7,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/blevesearch/bleve/v2"
-	"github.com/blevesearch/bleve/v2/analysis/lang/de"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/de"
 	"github.com/blevesearch/bleve/v2/analysis/lang/en"
-	"github.com/blevesearch/bleve/v2/analysis/lang/fr"
+	_ "github.com/blevesearch/bleve/v2/analysis/lang/fr"
 	"github.com/blevesearch/bleve/v2/index/scorch"
-	bleveindex "github.com/blevesearch/bleve_index_api"
+	"github.com/blevesearch/bleve/v2/index/upsidedown"
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/records"
@@ -23,81 +23,57 @@ import (
 )
 
 // comments returns the comments on the symbols of the Go installation; verses with -small.
-func comments() (texts []recall.Text) {
+var comments = sync.OnceValue(func() (texts []recall.Text) {
 	if *small {
 		return recall.Verses("en").Texts[:size("1k")]
 	}
-	records := symbols()
-	for i := range records {
-		texts = append(texts, recall.Text{Key: records[i].Key(), Text: records[i].Doc})
+	for _, r := range symbols() {
+		texts = append(texts, recall.Text{Key: r.Key(), Text: r.Doc})
 	}
 	return texts
-}
+})
 
-// A search returns the keys of the ten best texts. Of bleve, order is what to sort by; the
-// score alone, if there is none.
-type search func(query string, order ...string) (keys []string, err error)
+// A search returns the keys of the ten best texts.
+type search func(query string) (keys []string)
 
-// newSearches returns searches of a space that has the texts, with a vector of each if
-// embed is not nil.
-func newSearches(b *testing.B, o memory.Options, texts []recall.Text, embed func(text string) []float32) (words, vectors, both search) {
-	s := newSpace(b, o, len(texts), func(i int) (string, memory.Item) {
-		item := memory.Item{Value: texts[i].Text}
+// newSearches returns searches of a space that has the texts, by words, or by vectors as well:
+// by both at once, or one after the other, the better of which counts.
+func newSearches(by string, o memory.Options, texts []recall.Text) []search {
+	var embed func(text string) []float32
+	if by != "words" {
+		embed = recall.Embedder(texts)
+	}
+	s := newSpace(o, len(texts), func(i int) memories.Note {
+		n := memories.Note{Key: texts[i].Key, Value: texts[i].Text}
 		if embed != nil {
-			item.Vector = embed(texts[i].Text)
+			n.Vector = embed(texts[i].Text)
 		}
-		return texts[i].Key, item
+		return n
 	})
-	all := memory.SearchOptions{}
-	return func(q string, _ ...string) ([]string, error) { return keysOf(s.SearchText(q, all)) },
-		func(q string, _ ...string) ([]string, error) { return keysOf(s.Search(embed(q), all)) },
-		func(q string, _ ...string) ([]string, error) { return keysOf(s.SearchBoth(embed(q), q, all)) }
+	words := func(q string) []string { return memories.Keys(s.SearchText(q, memory.SearchOptions{})) }
+	switch by {
+	case "words":
+		return []search{words}
+	case "both":
+		return []search{func(q string) []string { return memories.Keys(s.SearchBoth(embed(q), q, memory.SearchOptions{})) }}
+	}
+	return []search{words, func(q string) []string { return memories.Keys(s.Search(embed(q), memory.SearchOptions{})) }}
 }
 
-// newBleve returns a search of an index of bleve in memory: of the kind of old, which
-// ranks by TF-IDF, or of scorch, the newer one, which ranks by BM25.
-func newBleve(b *testing.B, kind, analyzer string, texts []recall.Text) search {
-	var x bleve.Index
-	var err error
-	if kind == scorch.Name {
-		x, err = bleve.NewUsing("", memories.BleveMapping(bleveindex.BM25Scoring, analyzer), kind, bleve.Config.DefaultKVStore, nil)
-	} else {
-		x, err = bleve.NewMemOnly(memories.BleveMapping(bleveindex.TFIDFScoring, analyzer))
-	}
-	require.NoError(b, err)
-	b.Cleanup(func() { must(b, x.Close()) })
-	for part := range slices.Chunk(texts, 1_000) {
-		batch := x.NewBatch()
-		for _, t := range part {
-			must(b, batch.Index(t.Key, struct{ Text string }{t.Text}))
-		}
-		must(b, x.Batch(batch))
-	}
-	return func(q string, order ...string) (keys []string, err error) {
-		match := bleve.NewMatchQuery(q)
-		match.SetField("Text")
-		request := bleve.NewSearchRequestOptions(match, 10, 0, false)
-		if order != nil {
-			request.SortBy(order)
-		}
-		result, err := x.Search(request)
-		if err != nil {
-			return nil, err
-		}
-		for _, h := range result.Hits {
-			keys = append(keys, h.ID)
-		}
-		return keys, nil
-	}
+// newBleve returns a space of bleve that has the texts.
+func newBleve(b *testing.B, kind, analyzer string, texts []recall.Text) *memories.BleveSpace {
+	m := memories.NewBleve(kind, analyzer)
+	b.Cleanup(func() { load.Release(m) })
+	return filled(m.Space("texts").(*memories.BleveSpace), len(texts), func(i int) memories.Note {
+		return memories.Note{Key: texts[i].Key, Value: texts[i].Text}
+	})
 }
 
 // ask times a search for the queries, one after the other.
 func ask(b *testing.B, search search, queries []string) {
 	i := 0
 	per(b, 1, "search", func() {
-		keys, err := search(queries[i%len(queries)])
-		must(b, err)
-		sink += uint64(len(keys))
+		sink += uint64(len(search(queries[i%len(queries)])))
 		i++
 	})
 }
@@ -109,86 +85,62 @@ func ask(b *testing.B, search search, queries []string) {
 // is its analyzer of English. Of other texts, which queries are known to want, it reports
 // how many are not found. No parameter was tuned with these queries.
 func BenchmarkSearchText(b *testing.B) {
-	symbols := sync.OnceValue(comments)
-	words := func(b *testing.B, texts []recall.Text) search {
-		words, _, _ := newSearches(b, memory.Options{}, texts, nil)
-		return words
-	}
-	ofSymbols := func(store string, made func(b *testing.B, texts []recall.Text) search) {
-		b.Run("texts=symbols/store="+store, func(b *testing.B) {
-			search, queries := made(b, symbols()), textQueries(symbols(), 100)
-			ask(b, search, queries)
-			if store != "bleve-scorch" {
+	b.Run("texts=symbols/store=memory", func(b *testing.B) {
+		ask(b, newSearches("words", memory.Options{}, comments())[0], textQueries(comments(), 100))
+	})
+	for _, peer := range []struct{ store, kind, analyzer string }{
+		{"bleve-memonly", upsidedown.Name, memories.WordsAnalyzer}, {"bleve-scorch", scorch.Name, memories.WordsAnalyzer},
+		{"bleve-en", scorch.Name, en.AnalyzerName},
+	} {
+		b.Run("texts=symbols/store="+peer.store, func(b *testing.B) {
+			s, queries := newBleve(b, peer.kind, peer.analyzer, comments()), textQueries(comments(), 100)
+			ask(b, func(q string) []string { return s.Matching(q, 10) }, queries)
+			if peer.store != "bleve-scorch" {
 				return
 			}
-			ours, agree := words(b, symbols()), 0.0
+			ours, agree := newSearches("words", memory.Options{}, comments())[0], 0.0
 			for _, q := range queries {
-				found, err := ours(q)
-				must(b, err)
-				theirs, err := search(q, "-_score", "_id")
-				must(b, err)
-				agree += float64(len(theirs)) * records.Recall(found, theirs)
+				theirs := s.MatchingBy(q, 10, "-_score", "_id")
+				agree += float64(len(theirs)) * records.Recall(ours(q), theirs)
 			}
 			b.ReportMetric(agree/float64(len(queries)), "agreeing/search")
 		})
 	}
-	ofSymbols("memory", words)
-	ofSymbols("bleve-memonly", func(b *testing.B, texts []recall.Text) search { return newBleve(b, "", memories.WordsAnalyzer, texts) })
-	ofSymbols("bleve-scorch", func(b *testing.B, texts []recall.Text) search {
-		return newBleve(b, scorch.Name, memories.WordsAnalyzer, texts)
-	})
-	ofSymbols("bleve-en", func(b *testing.B, texts []recall.Text) search {
-		return newBleve(b, scorch.Name, en.AnalyzerName, texts)
-	})
-	for _, language := range recall.Languages() {
-		searchCollection(b, "verses-"+language, func(*testing.B) *recall.Collection { return recall.Verses(language) }, language)
+	for _, language := range []string{"en", "fr", "de"} {
+		verses := func() *recall.Collection { return recall.Verses(language) }
+		for _, way := range []string{"words/store=memory", "words/store=bleve-" + language, "both/store=memory", "the-better/store=memory"} {
+			searchCollection(b, "verses-"+language, way, language, verses)
+		}
 	}
-	searchCollection(b, "documentation", func(b *testing.B) *recall.Collection { return recall.Documentation(symbols(), 2*size("1k")) }, "en")
+	documentation := func() *recall.Collection { return recall.Documentation(comments(), size("1k")) }
+	searchCollection(b, "documentation", "words/store=memory", "en", documentation)
+	searchCollection(b, "documentation", "words/store=bleve-en", "en", documentation)
 }
 
-func searchCollection(b *testing.B, name string, collection func(b *testing.B) *recall.Collection, language string) {
-	run := func(by, store string, searches func(b *testing.B, c *recall.Collection, o memory.Options) []search) {
-		b.Run("texts="+name+"/by="+by+"/store="+store, func(b *testing.B) {
-			c, missed, queries := collection(b), 100.0, []string(nil)
-			if *small {
-				c.Texts = c.Texts[:size("1k")]
-			}
-			c.Held = c.Held[:min(len(c.Held), size("1k"))]
-			for _, q := range c.Held {
-				queries = append(queries, q.Text)
-			}
+func searchCollection(b *testing.B, name, way, language string, collection func() *recall.Collection) {
+	b.Run("texts="+name+"/by="+way, func(b *testing.B) {
+		c, missed, queries := collection(), 100.0, []string(nil)
+		if *small {
+			c.Texts = c.Texts[:size("1k")]
+		}
+		c.Held = c.Held[:min(len(c.Held), size("1k"))]
+		for _, q := range c.Held {
+			queries = append(queries, q.Text)
+		}
+		var all []search
+		if by, ours := strings.CutSuffix(way, "/store=memory"); ours {
 			analyzer, err := text.Language(language)
 			require.NoError(b, err)
-			all := searches(b, c, memory.Options{Analyzer: analyzer})
-			ask(b, all[0], queries)
-			for _, search := range all {
-				missed = min(missed, 100-100*recall.Recall(c.Held, func(q string) []string {
-					keys, err := search(q)
-					must(b, err)
-					return keys
-				}))
-			}
-			b.ReportMetric(missed, "missed-%")
-		})
-	}
-	run("words", "memory", func(b *testing.B, c *recall.Collection, o memory.Options) []search {
-		words, _, _ := newSearches(b, o, c.Texts, nil)
-		return []search{words}
-	})
-	run("words", "bleve-"+language, func(b *testing.B, c *recall.Collection, _ memory.Options) []search {
-		analyzers := map[string]string{"en": en.AnalyzerName, "fr": fr.AnalyzerName, "de": de.AnalyzerName}
-		return []search{newBleve(b, scorch.Name, analyzers[language], c.Texts)}
-	})
-	if name == "documentation" {
-		return
-	}
-	run("both", "memory", func(b *testing.B, c *recall.Collection, o memory.Options) []search {
-		_, _, both := newSearches(b, o, c.Texts, c.Embedder())
-		return []search{both}
-	})
-	run("the-better", "memory", func(b *testing.B, c *recall.Collection, o memory.Options) []search {
-		words, vectors, _ := newSearches(b, o, c.Texts, c.Embedder())
-		return []search{words, vectors}
+			all = newSearches(by, memory.Options{Analyzer: analyzer}, c.Texts)
+		} else {
+			s := newBleve(b, scorch.Name, language, c.Texts) // by which its analyzers are called
+			all = []search{func(q string) []string { return s.Matching(q, 10) }}
+		}
+		ask(b, all[0], queries)
+		for _, search := range all {
+			missed = min(missed, 100-100*recall.Recall(c.Held, search))
+		}
+		b.ReportMetric(missed, "missed-%")
 	})
 }
 

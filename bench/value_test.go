@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/memory"
 )
@@ -27,20 +25,21 @@ func twoFields(v any) uint64 {
 	return uint64(len(m["text"].(string))) + uint64(4*m["score"].(float64))
 }
 
-// newSpace returns a space with n items, put 1,000 in a version.
-func newSpace(b testing.TB, o memory.Options, n int, item func(i int) (key string, _ memory.Item)) memory.Space {
-	m := memory.New(o)
+// newSpace returns a space of package memory with n notes.
+func newSpace(o memory.Options, n int, note func(i int) memories.Note) memory.Space {
+	return filled(memories.SpaceOf(memory.New(o), "session", "s-1"), n, note).Space
+}
+
+// filled puts n notes in s, 1,000 at once.
+func filled[S memories.Space](s S, n int, note func(i int) memories.Note) S {
 	for from := 0; from < n; from += 1_000 {
-		require.NoError(b, m.Batch(func(to *memory.Batch) error {
-			e := to.Space("session", "s-1")
-			for i := from; i < min(from+1_000, n); i++ {
-				key, item := item(i)
-				must(b, e.PutItem(key, item))
-			}
-			return nil
-		}))
+		notes := make([]memories.Note, min(1_000, n-from))
+		for i := range notes {
+			notes[i] = note(from + i)
+		}
+		s.Put(notes...)
 	}
-	return m.Space("session", "s-1")
+	return s
 }
 
 // BenchmarkGetFields gets values of ten fields, to which callers may do what they like
@@ -60,7 +59,7 @@ func BenchmarkGetFields(b *testing.B) {
 		}
 		get("memory", func(b *testing.B) func(keys []string) uint64 {
 			o := memory.Options{NoText: true} // which no Get would use
-			space := newSpace(b, o, size(of), func(i int) (string, memory.Item) { return key(i), memory.Item{Value: tenFields(i)} })
+			space := newSpace(o, size(of), func(i int) memories.Note { return memories.Note{Key: key(i), Value: tenFields(i)} })
 			for i := 0; i < size(of); i += 20 {
 				must(b, errOf(space.Put(key(i), tenFields(i))))
 			}
@@ -76,41 +75,39 @@ func BenchmarkGetFields(b *testing.B) {
 		// scope, ID and key, that give out deep copies. It is spared what else it does there:
 		// to join scope and ID into one string, and to look out for cycles.
 		get("maps-copy", func(*testing.B) func(keys []string) uint64 {
-			var mu sync.RWMutex
 			m := map[string]any{}
 			scopes := map[string]map[string]map[string]any{"session": {"s-1": m}}
 			for i := range size(of) {
 				m[key(i)] = tenFields(i)
 			}
-			return func(keys []string) (sum uint64) {
-				for _, k := range keys {
-					mu.RLock()
-					v := scopes["session"]["s-1"][k]
-					mu.RUnlock()
-					sum += twoFields(memories.CopyOf(v)) // unlocked, since nobody modifies what is stored
-				}
-				return sum
-			}
+			return locked(func(key string) any { return scopes["session"]["s-1"][key] }, memories.CopyOf)
 		})
 		get("json", func(b *testing.B) func(keys []string) uint64 {
-			var mu sync.RWMutex
 			m := map[string][]byte{}
 			for i := range size(of) {
 				text, err := json.Marshal(tenFields(i))
 				must(b, err)
 				m[key(i)] = text
 			}
-			return func(keys []string) (sum uint64) {
-				for _, k := range keys {
-					mu.RLock()
-					text := m[k]
-					mu.RUnlock()
-					var v any
-					must(b, json.Unmarshal(text, &v))
-					sum += twoFields(v)
-				}
-				return sum
-			}
+			return locked(func(key string) []byte { return m[key] }, func(text []byte) (v any) {
+				must(b, json.Unmarshal(text, &v))
+				return v
+			})
 		})
+	}
+}
+
+// locked returns reads of what is found behind a lock, and given out without it, since nobody
+// modifies what is stored.
+func locked[V any](find func(key string) V, give func(found V) any) func(keys []string) uint64 {
+	var mu sync.RWMutex
+	return func(keys []string) (sum uint64) {
+		for _, k := range keys {
+			mu.RLock()
+			v := find(k)
+			mu.RUnlock()
+			sum += twoFields(give(v))
+		}
+		return sum
 	}
 }

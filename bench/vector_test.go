@@ -1,14 +1,10 @@
 package main_test
 
 import (
-	"cmp"
-	"context"
 	"runtime"
-	"slices"
 	"strconv"
 	"testing"
 
-	"github.com/philippgille/chromem-go"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/bench/memories"
@@ -16,113 +12,36 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-func dot(v, w []float32) (sum float64) {
-	for i := range v {
-		sum += float64(v[i]) * float64(w[i])
-	}
-	return sum
+const noteText = "the user prefers short answers"
+
+// noted returns a note with a vector.
+func noted(key string, v []float32) memories.Note {
+	return memories.Note{Key: key, Value: map[string]any{"text": noteText}, Vector: v}
 }
 
-// take returns n of a source.
-func take(n int, next func() []float32) [][]float32 {
-	all := make([][]float32, n)
-	for i := range all {
-		all[i] = next()
-	}
-	return all
-}
-
-// A vectorStore has vectors, and with each a text.
-type vectorStore interface {
-	get(key string) (size int)
-	put(key string, v []float32) error
-	nearest(ctx context.Context, q []float32) (keys []string, err error) // the ten
-}
-
-const note = "the user prefers short answers"
-
-type spaceVectors struct{ memory.Space }
-
-func newSpaceVectors(b *testing.B, vectors [][]float32) vectorStore {
-	o := memory.Options{NoText: true} // chromem-go has no index of words either
-	return spaceVectors{newSpace(b, o, len(vectors), func(i int) (string, memory.Item) {
-		return key(i), memory.Item{Value: note, Vector: vectors[i]}
-	})}
-}
-
-func (s spaceVectors) get(key string) int                { v, _ := s.Get(key); return v.Len() }
-func (s spaceVectors) put(key string, v []float32) error { return errOf(s.PutVector(key, v, nil)) }
-
-func (s spaceVectors) nearest(_ context.Context, q []float32) ([]string, error) {
-	return keysOf(s.Search(q, memory.SearchOptions{}))
-}
-
-func keysOf(hits []memory.Hit, err error) ([]string, error) {
-	keys := make([]string, len(hits))
-	for i, h := range hits {
-		keys[i] = h.Key
-	}
-	return keys, err
-}
-
-type chromemVectors struct{ *chromem.Collection }
-
-func newChromemVectors(b *testing.B, vectors [][]float32) vectorStore {
-	c, err := chromem.NewDB().CreateCollection("vectors", nil, func(context.Context, string) ([]float32, error) {
-		panic("unreachable: all vectors are given")
-	})
-	require.NoError(b, err)
-	for i, v := range vectors {
-		require.NoError(b, chromemVectors{c}.put(key(i), v))
-	}
-	return chromemVectors{c}
-}
-
-func (s chromemVectors) get(key string) int {
-	d, _ := s.GetByID(context.Background(), key)
-	return len(d.Content)
-}
-
-func (s chromemVectors) put(key string, v []float32) error {
-	return s.AddDocument(context.Background(), chromem.Document{ID: key, Content: note, Embedding: v})
-}
-
-func (s chromemVectors) nearest(ctx context.Context, q []float32) ([]string, error) {
-	hits, err := s.QueryEmbedding(ctx, q, 10, nil, nil)
-	keys := make([]string, len(hits))
-	for i, h := range hits {
-		keys[i] = h.ID
-	}
-	return keys, err
+// newVectors returns a space of a new memory with the vectors.
+func newVectors(id string, vectors [][]float32) memories.VectorSpace {
+	s := memories.New(id).Space("session", "s-1").(memories.VectorSpace)
+	return filled(s, len(vectors), func(i int) memories.Note { return noted(key(i), vectors[i]) })
 }
 
 // BenchmarkNearest finds the ten nearest by cosine, exactly, one search at a time.
 // chromem-go uses all processors for a search, we use one.
 func BenchmarkNearest(b *testing.B) {
-	nearest := func(n string, dim int, kind string, centers int, store string, made func(b *testing.B, vectors [][]float32) vectorStore) {
+	nearest := func(n string, dim, centers int, store string) {
+		kind := "random"
+		if centers > 0 {
+			kind = "clustered"
+		}
 		b.Run("vectors="+n+"/dim="+strconv.Itoa(dim)+"/kind="+kind+"/store="+store, func(b *testing.B) {
 			source := memories.UnitVectors(1, dim, min(centers, size(n)))
-			vectors, queries, i := take(size(n), source), take(10, source), 0
-			s := made(b, vectors)
+			vectors, queries, i := memories.Take(size(n), source), memories.Take(10, source), 0
+			s, scanned := newVectors(store, vectors), newVectors("rwmutex", vectors)
 			for _, q := range queries {
-				order := make([]int, len(vectors))
-				cosines := make([]float64, len(vectors))
-				for i, v := range vectors {
-					order[i], cosines[i] = i, dot(v, q)
-				}
-				slices.SortFunc(order, func(i, j int) int { return cmp.Compare(cosines[j], cosines[i]) })
-				var want []string
-				for _, i := range order[:10] {
-					want = append(want, key(i))
-				}
-				found, err := s.nearest(b.Context(), q)
-				require.NoError(b, err)
-				require.ElementsMatch(b, want, found)
+				require.ElementsMatch(b, scanned.Nearest(q, 10), s.Nearest(q, 10))
 			}
 			per(b, 1, "search", func() {
-				found, err := s.nearest(context.Background(), queries[i%len(queries)])
-				must(b, err)
-				sink += uint64(len(found))
+				sink += uint64(len(s.Nearest(queries[i%len(queries)], 10)))
 				i++
 			})
 			b.ReportMetric(0, "differing")
@@ -132,10 +51,10 @@ func BenchmarkNearest(b *testing.B) {
 		n            string
 		dim, centers int
 	}{{"1k", 1536, 10}, {"10k", 768, 100}, {"100k", 384, 1_000}} {
-		nearest(c.n, c.dim, "random", 0, "memory", newSpaceVectors)
-		nearest(c.n, c.dim, "random", 0, "chromem", newChromemVectors)
-		nearest(c.n, c.dim, "clustered", c.centers, "memory", newSpaceVectors)
-		nearest(c.n, c.dim, "clustered", c.centers, "chromem", newChromemVectors)
+		for _, centers := range []int{0, c.centers} {
+			nearest(c.n, c.dim, centers, "memory")
+			nearest(c.n, c.dim, centers, "chromem")
+		}
 	}
 }
 
@@ -146,9 +65,12 @@ func BenchmarkPutVector(b *testing.B) {
 	for _, of := range []string{"1k", "100k"} {
 		b.Run("vectors="+of+"/dim=384/store=memory", func(b *testing.B) {
 			n, source, next := size(of), memories.UnitVectors(2, writtenDim, 0), 0
-			s, vectors, keys := newSpaceVectors(b, take(n, source)), take(1_000, source), keys(0, n, 1)
+			s := newSpace(memory.Options{NoText: true}, n, func(i int) memories.Note {
+				return memories.Note{Key: key(i), Value: noteText, Vector: source()}
+			})
+			vectors, keys := memories.Take(1_000, source), keys(0, n, 1)
 			put := func() {
-				must(b, s.put(keys[next%n], vectors[next%len(vectors)]))
+				must(b, errOf(s.PutVector(keys[next%n], vectors[next%len(vectors)], nil)))
 				next++
 			}
 			for range size("4k") {
@@ -179,7 +101,7 @@ func BenchmarkHeapVector(b *testing.B) {
 		return x
 	})
 	heap("memory/batch=1k", func(b *testing.B, keys []string, source func() []float32) any {
-		return newSpace(b, memory.Options{}, len(keys), func(i int) (string, memory.Item) { return keys[i], memory.Item{Vector: source()} })
+		return newSpace(memory.Options{}, len(keys), func(i int) memories.Note { return memories.Note{Key: keys[i], Vector: source()} })
 	})
 	heap("memory/batch=1", func(b *testing.B, keys []string, source func() []float32) any {
 		s := memory.New(memory.Options{}).Space("session", "s-1")

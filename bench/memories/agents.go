@@ -11,79 +11,55 @@ import (
 	"testing"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/cowstore/cowstore/bench/load"
 )
-
-// Load is a workload of memories at one size.
-type Load struct {
-	Workload, Size string
-
-	able func(s Space) bool
-
-	// start loads m and returns the benchmark.
-	start func(m Memory) func(b *testing.B)
-}
-
-// Able reports whether a memory of kind k can do it.
-func (l *Load) Able(k Kind) bool {
-	m := k.New()
-	defer load.Release(m)
-	return l.able(m.Space("probe"))
-}
-
-// Bench returns a benchmark of a new memory of kind k, and what lets go of the memory.
-func (l *Load) Bench(k Kind) (bench func(b *testing.B), done func()) {
-	return load.Bench(k.New, l.start)
-}
 
 // Loads returns the workloads of users' memories, with at most so many users.
 func Loads(most int) (all []*Load) {
 	for _, users := range []int{100, 1_000} {
-		if users <= most || users == 100 {
-			x := sync.OnceValue(func() *agents { return newAgents(min(users, most), 494, 384, turn) })
-			all = append(all, &Load{Workload: "agent-turn", Size: load.Count(users), able: is[VectorSpace],
-				start: func(m Memory) func(b *testing.B) { return x().start(m) }})
-		}
+		all = append(all, agentsLoad("agent-turn", load.Count(users), is[VectorSpace], min(users, most), 494, 384, turn))
 	}
-	x := sync.OnceValue(func() *agents { return newAgents(min(1_000, most), 50, 0, preload) })
-	return append(all, &Load{Workload: "preload", Size: "all", able: is[WholeSpace],
-		start: func(m Memory) func(b *testing.B) { return x().start(m) }})
+	return append(all, agentsLoad("preload", "all", is[WholeSpace], min(1_000, most), 50, 0, preload))
 }
-
-func is[S Space](s Space) bool { _, ok := s.(S); return ok }
 
 // agents are users, each with a space of what an agent knows of them.
 type agents struct {
 	users   int
-	each    int // notes of a user
-	vectors [][]float32
-	zipf    *load.Zipf // of users
-
-	// act prepares a turn of a with a user. What it returns is the turn, and all
-	// that is measured; it says whether everything was found.
-	act func(a *actor, space Space, user int) func() (whole bool)
+	each    int         // notes of a user
+	vectors [][]float32 // of which notes have copies
+	zipf    *load.Zipf  // of users
+	act     action
 }
 
-// The vectors: how many there are that differ, of which notes have copies, and how
-// many subjects they are about.
+// An action prepares a turn of a with a user. What it returns is the turn, and all
+// that is measured; it says whether as much was found as there is.
+type action func(a *actor, space Space, user int) (turn func() (whole bool))
+
+// The vectors: how many there are that differ, and how many subjects they are about.
 const (
 	noteVectors  = 20_000
 	noteSubjects = 50
 )
 
-// newAgents returns agents whose notes have vectors of dim dimensions; 0: none.
-func newAgents(users, each, dim int, act func(a *actor, space Space, user int) func() bool) *agents {
-	x := &agents{users: users, each: each, zipf: load.NewZipf(users), act: act}
-	if dim > 0 {
-		x.vectors = make([][]float32, min(noteVectors, users*each))
-		next := UnitVectors(1, dim, noteSubjects)
-		for i := range x.vectors {
-			x.vectors[i] = next()
+// agentsLoad returns a load of agents whose notes have vectors of dim dimensions; 0: none.
+func agentsLoad(workload, size string, able func(s Space) bool, users, each, dim int, act action) *Load {
+	made := sync.OnceValue(func() *agents {
+		x := &agents{users: users, each: each, zipf: load.NewZipf(users), act: act}
+		if dim > 0 {
+			x.vectors = Take(min(noteVectors, users*each), UnitVectors(1, dim, noteSubjects))
 		}
+		return x
+	})
+	return &Load{workload, size, able, func(m Memory) func(b *testing.B) { return made().start(m) }}
+}
+
+// Take returns n of a source.
+func Take(n int, next func() []float32) [][]float32 {
+	all := make([][]float32, n)
+	for i := range all {
+		all[i] = next()
 	}
-	return x
+	return all
 }
 
 // UnitVectors returns a source of random vectors of length one, the same for the
@@ -102,10 +78,7 @@ func UnitVectors(seed uint64, dim, centers int) func() []float32 {
 	if centers == 0 {
 		return anywhere
 	}
-	center := make([][]float32, centers)
-	for i := range center {
-		center[i] = anywhere()
-	}
+	center := Take(centers, anywhere)
 	return func() []float32 {
 		v := anywhere()
 		for i, x := range center[r.IntN(centers)] {
@@ -154,58 +127,25 @@ func (x *agents) note(user, i int, generation uint32) Note {
 
 func noteKey(i int) string { return fmt.Sprintf("memory-%04d", i) }
 
-// intact reports whether f is of one generation.
-func intact(f Found) bool {
-	return len(f.Stamp) == 8 && strings.HasPrefix(f.Text, f.Stamp)
-}
-
 // start loads a memory with all notes. The benchmark lets the agents act.
 func (x *agents) start(m Memory) func(b *testing.B) {
 	spaces := make([]Space, x.users)
-	before := load.Live()
-	notes := make([]Note, x.each)
-	for u := range spaces {
-		spaces[u] = m.Space("user", fmt.Sprint(u), "memories")
-		for i := range notes {
-			notes[i] = x.note(u, i, 0)
+	heap := heapOf(m, x.users*x.each, func() {
+		notes := make([]Note, x.each)
+		for u := range spaces {
+			spaces[u] = m.Space("user", fmt.Sprint(u), "memories")
+			for i := range notes {
+				notes[i] = x.note(u, i, 0)
+			}
+			spaces[u].Put(notes...)
 		}
-		spaces[u].Put(notes...)
-	}
-	clear(notes)
-	heap := max(0, (load.Live()-before)/float64(x.users*x.each))
-	runtime.KeepAlive(m)
-
-	var all []*actor
+	})
+	var actors []*actor // of all clients until now: their notes go on from generation to generation
 	return func(b *testing.B) {
-		clients := runtime.GOMAXPROCS(0)
-		for i := len(all); i < clients; i++ {
-			a := newActor(x, i)
-			for _, user := range a.chosen[:warmUpTurns] {
-				a.act(a, spaces[user], int(user))()
-			}
-			all = append(all, a)
+		for len(actors) < runtime.GOMAXPROCS(0) {
+			actors = append(actors, newActor(x, spaces, len(actors)))
 		}
-		for _, a := range all {
-			a.turns, a.spent, a.latency = 0, 0, load.NewHistogram()
-		}
-		b.ResetTimer()
-		used := load.UsageNow()
-		load.Together(b, clients, func(i int, next func() int) { all[i].run(spaces, next) })
-		took := used.Report(b)
-		latency, turns, each := load.NewHistogram(), 0, 0.0
-		for _, a := range all[:clients] {
-			if a.torn {
-				b.Fatal("a note is not there, or not whole")
-			}
-			latency.Merge(a.latency)
-			turns += a.turns
-			each += load.Rate(a.turns, a.spent)
-		}
-		if load.Crowded(clients) {
-			each = load.Rate(turns, took)
-		}
-		b.ReportMetric(each, "op/s")
-		load.Quantiles(b, latency)
+		measure(b, func(i int, c *client, next func() int) { actors[i].run(c, next) })
 		b.ReportMetric(heap, "B/entry")
 	}
 }
@@ -214,46 +154,46 @@ func (x *agents) start(m Memory) func(b *testing.B) {
 // user.
 type actor struct {
 	*agents
+	spaces     []Space // by user
 	chosen     []uint32
 	at         int
 	random     *rand.Rand
 	zipf       *rand.Zipf // of a user's notes
 	generation uint32
 	found      []Found // in this turn
-	turns      int
-	spent      time.Duration
-	torn       bool
-	latency    *hdrhistogram.Histogram
 }
 
-func newActor(x *agents, i int) *actor {
+// newActor returns actor i, warmed up.
+func newActor(x *agents, spaces []Space, i int) *actor {
+	const warmUpTurns = 50
 	r := rand.New(rand.NewPCG(1, 1<<20+uint64(i)))
-	return &actor{agents: x, chosen: x.zipf.Draw(i), random: r, zipf: rand.NewZipf(r, load.Skew, 1, uint64(x.each-1))}
+	a := &actor{agents: x, spaces: spaces, chosen: x.zipf.Draw(i), random: r, zipf: rand.NewZipf(r, load.Skew, 1, uint64(x.each-1))}
+	for _, user := range a.chosen[:warmUpTurns] {
+		a.act(a, spaces[user], int(user))()
+	}
+	return a
 }
 
-func (a *actor) run(spaces []Space, next func() int) {
+func (a *actor) run(c *client, next func() int) {
 	for n := next(); n > 0; n = next() {
 		for range n {
 			user := int(a.chosen[a.at])
 			a.at = (a.at + 1) % len(a.chosen)
-			turn := a.act(a, spaces[user], user)
+			turn := a.act(a, a.spaces[user], user)
 			a.found = a.found[:0]
 			start := time.Now()
 			whole := turn()
 			took := time.Since(start)
-			a.spent += took
-			a.turns++
-			load.Record(a.latency, took)
-			a.torn = a.torn || !whole
-			for _, f := range a.found {
-				a.torn = a.torn || !intact(f)
+			c.spent += took
+			c.n++
+			load.Record(c.latency, took)
+			c.torn = c.torn || !whole
+			for _, f := range a.found { // of one generation, or else absent or torn
+				c.torn = c.torn || len(f.Stamp) != 8 || !strings.HasPrefix(f.Text, f.Stamp)
 			}
 		}
 	}
 }
-
-// warmUpTurns is how many turns of each client come before those that are measured.
-const warmUpTurns = 50
 
 // The turn of an agent.
 const (
@@ -277,17 +217,15 @@ func turn(a *actor, space Space, user int) func() bool {
 		n = a.note(user, int(a.zipf.Uint64()), a.generation)
 	}
 	return func() bool {
-		whole := true
 		for _, key := range keys {
-			f, ok := vectors.Get(key)
-			whole = whole && ok
+			f, _ := vectors.Get(key)
 			a.found = append(a.found, f)
 		}
-		whole = whole && len(vectors.Nearest(query, turnNearest)) == min(turnNearest, a.each)
+		near := vectors.Nearest(query, turnNearest)
 		if write {
 			vectors.Put(n)
 		}
-		return whole
+		return len(near) == min(turnNearest, a.each)
 	}
 }
 

@@ -1,7 +1,7 @@
 package memories
 
 import (
-	"errors"
+	"cmp"
 	"sync"
 
 	"github.com/blevesearch/bleve/v2"
@@ -13,58 +13,52 @@ import (
 	bleveindex "github.com/blevesearch/bleve_index_api"
 )
 
-// bleveMemory is an index of bleve for each space, beside nested maps of the
-// values with copies. The index is scorch, the newer one of bleve's, held in
-// memory. It ranks by BM25. It is made to be filled by few large Puts: each adds
-// a segment, which it merges with others on disk only, so that many small ones
-// make writes and searches slow.
-//
-// The analyzer cuts texts into words. WordsAnalyzer does it as this project does;
-// with en.AnalyzerName, which is how one would use bleve for English, words that are
-// everywhere do not count, and others have their stems.
-//
-// A Put is two commits: of the words, then of the values. The memory is an
-// io.Closer: each index has a goroutine.
-type bleveMemory struct {
-	values   Memory
-	analyzer string
+// A Bleve is a Memory and io.Closer: an index of bleve for each space, held in memory,
+// beside nested maps of the values with copies. It is made to be filled by few large
+// Puts: each adds a segment to scorch, which merges it with others on disk only, so
+// that many small ones make writes and searches slow. A Put is two commits: of the
+// words, then of the values.
+type Bleve struct {
+	kind, analyzer string
+	values         Memory
 
 	mu     sync.Mutex
-	spaces map[string]*bleveSpace
+	spaces map[string]*BleveSpace
 }
 
-func newBleveMemory(analyzer string) Memory {
-	return &bleveMemory{values: newMapsMemoryCopies(), analyzer: analyzer, spaces: make(map[string]*bleveSpace)}
+// NewBleve returns a Bleve of a kind of index: scorch.Name, the newer one, which ranks by
+// BM25, or upsidedown.Name, which ranks by TF-IDF. The analyzer cuts texts into words:
+// WordsAnalyzer as this project does, and those of bleve's languages as one would use
+// them, where words that are everywhere do not count, and others have their stems.
+func NewBleve(kind, analyzer string) *Bleve {
+	return &Bleve{kind: kind, analyzer: analyzer, values: newCopiesMemory(), spaces: map[string]*BleveSpace{}}
 }
 
-func (m *bleveMemory) Space(path ...string) Space {
+// Space returns a *BleveSpace.
+func (m *Bleve) Space(path ...string) Space {
 	name := pathName(path)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s, ok := m.spaces[name]
 	if !ok {
-		index, err := bleve.NewUsing("", BleveMapping(bleveindex.BM25Scoring, m.analyzer), scorch.Name, bleve.Config.DefaultKVStore, nil)
+		index, err := bleve.NewUsing("", bleveMapping(m.kind, m.analyzer), m.kind, bleve.Config.DefaultMemKVStore, nil)
 		stored(err)
-		s = &bleveSpace{WholeSpace: m.values.Space(path...).(WholeSpace), index: index}
+		s = &BleveSpace{WholeSpace: m.values.Space(path...).(WholeSpace), index: index}
 		m.spaces[name] = s
 	}
 	return s
 }
 
 // Close ends the goroutines of the indexes. Nobody may use the memory any more.
-func (m *bleveMemory) Close() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	var errs []error
+func (m *Bleve) Close() (err error) {
 	for _, s := range m.spaces {
-		errs = append(errs, s.index.Close())
+		err = cmp.Or(err, s.index.Close())
 	}
-	clear(m.spaces)
-	return errors.Join(errs...)
+	return err
 }
 
-// bleveSpace gets its values from the WholeSpace.
-type bleveSpace struct {
+// A BleveSpace gets its values from the WholeSpace.
+type BleveSpace struct {
 	WholeSpace
 	index bleve.Index
 
@@ -73,16 +67,15 @@ type bleveSpace struct {
 	writing sync.Mutex
 }
 
-// bleveText is a document: all strings of a value, which memory makes its index of too.
-type bleveText struct{ Text string }
-
 // idPrefix begins the ID of each document, which must not be empty, as a key may.
 const idPrefix = "/"
 
-func (s *bleveSpace) Put(notes ...Note) {
+// Put indexes the strings of all values, as memory does, in one batch.
+func (s *BleveSpace) Put(notes ...Note) {
 	batch := s.index.NewBatch()
 	for i := range notes {
-		stored(batch.Index(idPrefix+notes[i].Key, bleveText{string(appendStrings(nil, notes[i].Value))}))
+		text := string(appendStrings(nil, notes[i].Value))
+		stored(batch.Index(idPrefix+notes[i].Key, struct{ Text string }{text}))
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -90,10 +83,18 @@ func (s *bleveSpace) Put(notes ...Note) {
 	s.WholeSpace.Put(notes...)
 }
 
-func (s *bleveSpace) Matching(query string, k int) []string {
+// Matching orders by the score alone.
+func (s *BleveSpace) Matching(query string, k int) []string { return s.MatchingBy(query, k) }
+
+// MatchingBy is Matching in an order as bleve writes it, such as "-_score", "_id".
+func (s *BleveSpace) MatchingBy(query string, k int, order ...string) []string {
 	match := bleve.NewMatchQuery(query)
 	match.SetField("Text")
-	result, err := s.index.Search(bleve.NewSearchRequestOptions(match, k, 0, false))
+	request := bleve.NewSearchRequestOptions(match, k, 0, false)
+	if order != nil {
+		request.SortBy(order)
+	}
+	result, err := s.index.Search(request)
 	stored(err)
 	keys := make([]string, len(result.Hits))
 	for i, h := range result.Hits {
@@ -106,9 +107,9 @@ func (s *bleveSpace) Matching(query string, k int) []string {
 // as they are.
 const WordsAnalyzer = "words"
 
-// BleveMapping returns a mapping of one field, Text, cut into words by an analyzer,
+// bleveMapping returns a mapping of one field, Text, cut into words by an analyzer,
 // and indexed without positions, which only phrases need.
-func BleveMapping(scoring, analyzer string) mapping.IndexMapping {
+func bleveMapping(kind, analyzer string) mapping.IndexMapping {
 	m := bleve.NewIndexMapping()
 	stored(m.AddCustomAnalyzer(WordsAnalyzer, map[string]any{
 		"type": custom.Name, "tokenizer": unicode.Name, "token_filters": []string{lowercase.Name},
@@ -118,6 +119,9 @@ func BleveMapping(scoring, analyzer string) mapping.IndexMapping {
 	text.Store, text.IncludeInAll, text.IncludeTermVectors, text.DocValues = false, false, false, false
 	document := bleve.NewDocumentStaticMapping()
 	document.AddFieldMappingsAt("Text", text)
-	m.DefaultMapping, m.ScoringModel = document, scoring
+	m.DefaultMapping, m.ScoringModel = document, bleveindex.TFIDFScoring
+	if kind == scorch.Name {
+		m.ScoringModel = bleveindex.BM25Scoring
+	}
 	return m
 }

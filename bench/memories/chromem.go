@@ -8,30 +8,23 @@ import (
 	"github.com/philippgille/chromem-go"
 )
 
-// chromemMemory is a collection of chromem-go for each space. All of a value that
+// newChromemMemory makes a collection of chromem-go for each space. All of a value that
 // it keeps is what programs read: the text is the content of a document, the stamp
 // its metadata. Every note must have a vector, and a key that is not empty. It
 // keeps the very vectors that it is given, and it has no list of its documents, so
 // that a space of it cannot be read as a whole.
-type chromemMemory struct {
-	db     *chromem.DB
-	making sync.Mutex
-}
-
-func newChromemMemory() Memory { return &chromemMemory{db: chromem.NewDB()} }
-
-func (m *chromemMemory) Space(path ...string) Space {
-	m.making.Lock() // or two could make the same collection, one of which would be lost
-	defer m.making.Unlock()
-	// Without a function of ours, it would ask a service to embed a note that has
-	// no vector.
-	c, err := m.db.GetOrCreateCollection(pathName(path), nil, noEmbedding)
-	stored(err)
-	return chromemSpace{c}
-}
-
-func noEmbedding(context.Context, string) ([]float32, error) {
-	return nil, errors.New("a note must have a vector")
+func newChromemMemory() Memory {
+	db := chromem.NewDB()
+	var making sync.Mutex // or two could make the same collection, one of which would be lost
+	return spaces(func(path ...string) Space {
+		making.Lock()
+		defer making.Unlock()
+		c, err := db.GetOrCreateCollection(pathName(path), nil, func(context.Context, string) ([]float32, error) {
+			return nil, errors.New("a note must have a vector") // without this it would ask a service for one
+		})
+		stored(err)
+		return chromemSpace{c}
+	})
 }
 
 type chromemSpace struct{ c *chromem.Collection }

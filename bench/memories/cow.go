@@ -7,43 +7,43 @@ import (
 	"github.com/cowstore/cowstore/memory"
 )
 
-// agentMemory is package memory of this project as it is meant to be used where
-// nobody searches for words: it keeps no index of them.
-type agentMemory struct{ m *memory.Memory }
-
-func newAgentMemory() Memory {
-	return agentMemory{memory.New(memory.Options{NoText: true})}
+// newAgentMemory makes package memory of this project. Without NoText it has an index of
+// the words in all strings of values, which each Put pays for.
+func newAgentMemory(o memory.Options) func() Memory {
+	return func() Memory {
+		m := memory.New(o)
+		return spaces(func(path ...string) Space {
+			if o.NoText {
+				return SpaceOf(m, path...)
+			}
+			return agentTextSpace{SpaceOf(m, path...)}
+		})
+	}
 }
 
-func (a agentMemory) Space(path ...string) Space { return agentSpace{a.m, a.m.Space(path...)} }
-
-// agentTexts is the same with an index of the words in all strings of values,
-// which each Put pays for.
-type agentTexts struct{ m *memory.Memory }
-
-func newTextMemory() Memory { return agentTexts{memory.New(memory.Options{})} }
-
-func (a agentTexts) Space(path ...string) Space {
-	return agentTextSpace{agentSpace{a.m, a.m.Space(path...)}}
-}
-
-type agentSpace struct {
+// An AgentSpace is a space of package memory.
+type AgentSpace struct {
+	Space memory.Space
 	m     *memory.Memory
-	space memory.Space
 }
 
-func (s agentSpace) Get(key string) (Found, bool) {
-	v, ok := s.space.Get(key)
+// SpaceOf returns a space of m.
+func SpaceOf(m *memory.Memory, path ...string) AgentSpace { return AgentSpace{m.Space(path...), m} }
+
+// Get copies nothing: values are frozen.
+func (s AgentSpace) Get(key string) (Found, bool) {
+	v, ok := s.Space.Get(key)
 	return foundInFrozen(v), ok
 }
 
-func (s agentSpace) Put(notes ...Note) {
+// Put stores several notes as one batch.
+func (s AgentSpace) Put(notes ...Note) {
 	if len(notes) == 1 {
-		_, err := s.space.PutItem(notes[0].Key, item(&notes[0]))
+		_, err := s.Space.PutItem(notes[0].Key, item(&notes[0]))
 		stored(err)
 		return
 	}
-	path := s.space.Path()
+	path := s.Space.Path()
 	stored(s.m.Batch(func(b *memory.Batch) error {
 		e := b.Space(path...)
 		for i := range notes {
@@ -55,9 +55,10 @@ func (s agentSpace) Put(notes ...Note) {
 	}))
 }
 
-func (s agentSpace) All() iter.Seq2[string, Found] {
+// All is of one version.
+func (s AgentSpace) All() iter.Seq2[string, Found] {
 	return func(yield func(string, Found) bool) {
-		for e := range s.space.List(memory.ListOptions{}) {
+		for e := range s.Space.List(memory.ListOptions{}) {
 			if !yield(e.Key, foundInFrozen(e.Value)) {
 				return
 			}
@@ -65,14 +66,15 @@ func (s agentSpace) All() iter.Seq2[string, Found] {
 	}
 }
 
-func (s agentSpace) Nearest(v []float32, k int) []string {
-	return hitKeys(s.space.Search(v, memory.SearchOptions{K: k}))
+// Nearest searches by one processor.
+func (s AgentSpace) Nearest(v []float32, k int) []string {
+	return Keys(s.Space.Search(v, memory.SearchOptions{K: k}))
 }
 
-type agentTextSpace struct{ agentSpace }
+type agentTextSpace struct{ AgentSpace }
 
 func (s agentTextSpace) Matching(query string, k int) []string {
-	return hitKeys(s.space.SearchText(query, memory.SearchOptions{K: k}))
+	return Keys(s.Space.SearchText(query, memory.SearchOptions{K: k}))
 }
 
 func item(n *Note) memory.Item { return memory.Item{Value: n.Value, Vector: n.Vector} }
@@ -81,7 +83,8 @@ func foundInFrozen(v memory.Value) Found {
 	return Found{v.Key("text").String(), v.Key("stamp").String()}
 }
 
-func hitKeys(hits []memory.Hit, err error) []string {
+// Keys returns the keys of what a search has found, which must not have failed.
+func Keys(hits []memory.Hit, err error) []string {
 	stored(err)
 	keys := make([]string, len(hits))
 	for i := range hits {
@@ -90,33 +93,25 @@ func hitKeys(hits []memory.Hit, err error) []string {
 	return keys
 }
 
-// storeMemory is the key-value store of this project where it has to do as a
-// memory: spaces are prefixes of keys, and an index in the order of keys finds
-// those of one. It clones values deeply, as AgentField does.
-type storeMemory struct {
-	values *cow.Store[string, any]
-	order  *cow.Index[string, any, string]
-}
-
+// newStoreMemory makes the key-value store of this project do as a memory: spaces are
+// prefixes of keys, and an index in the order of keys finds those of one. It clones
+// values deeply, as AgentField does.
 func newStoreMemory() Memory {
 	values := cow.New[string](cow.Options[any]{})
-	return storeMemory{values, cow.NewOrder(values, "order")}
+	order := cow.NewOrder(values, "order")
+	return spaces(func(path ...string) Space { return storeSpace{values, order, pathName(path)} })
 }
 
-func (m storeMemory) Space(path ...string) Space { return storeSpace{m, pathName(path)} }
-
 type storeSpace struct {
-	storeMemory
+	values *cow.Store[string, any]
+	order  *cow.Index[string, any, string]
 	prefix string
 }
 
 func (s storeSpace) Get(key string) (Found, bool) {
-	v, ok := s.value(key)
+	v, ok := s.values.Get(s.prefix + key)
 	return foundIn(v), ok
 }
-
-// value returns the value of key, and whether there is one.
-func (s storeSpace) value(key string) (any, bool) { return s.values.Get(s.prefix + key) }
 
 func (s storeSpace) Put(notes ...Note) {
 	stored(s.values.Update(func(e *cow.Editor[string, any]) error {

@@ -8,25 +8,26 @@ import "iter"
 // a vector. All methods of it and of its spaces may be called from any number of
 // goroutines at once. What is promised beyond that, the Kind says.
 //
-// A Memory that is an io.Closer must be closed when nobody uses it any more, or
-// it stays in memory.
+// A Memory that is an io.Closer must be closed, or it stays in memory.
 type Memory interface {
-	// Space returns one space, known by its path: any strings, which are told
-	// apart one by one. Programs make it once, and use it for as long as a
-	// session lasts. Spaces of equal paths have the same notes.
+	// Space returns one space, known by its path: any strings. Programs make it once for
+	// a session. Spaces of equal paths have the same notes.
 	Space(path ...string) Space
 }
 
-// A Space is one space of a Memory. What a memory cannot do it does not have the
-// methods for: it may be a WholeSpace, a VectorSpace and a TextSpace too.
+// spaces is a Memory that has nothing to close.
+type spaces func(path ...string) Space
+
+func (s spaces) Space(path ...string) Space { return s(path...) }
+
+// A Space is one space of a Memory. It may be a WholeSpace, a VectorSpace and a TextSpace
+// too: what a memory cannot do it does not have the methods for.
 type Space interface {
-	// Get reads the value of key, as isolated as the Kind promises, and returns
-	// what a program wants of it.
+	// Get reads the value of key and returns what a program wants of it.
 	Get(key string) (Found, bool)
 
 	// Put stores all notes, each in place of what is under its key, as one commit
-	// where the memory has such a thing. It panics if a note cannot be stored,
-	// for that would be a bug of who measures.
+	// where the memory has such a thing. It panics if a note cannot be stored.
 	Put(notes ...Note)
 }
 
@@ -41,31 +42,30 @@ type Note struct {
 // which are empty where they are not there.
 type Found struct{ Text, Stamp string }
 
-// A WholeSpace is a Space that can be read as a whole.
+// A WholeSpace can be read as a whole.
 type WholeSpace interface {
 	Space
 
-	// All returns an iterator over all keys of the space and what Get returns of
-	// them. Who iterates must not use the memory meanwhile; others may.
+	// All returns an iterator over all keys and what Get returns of them. Who iterates
+	// must not use the memory meanwhile; others may.
 	All() iter.Seq2[string, Found]
 }
 
-// A VectorSpace is a Space that finds notes by their vectors, all of which have
-// as many dimensions.
+// A VectorSpace finds notes by their vectors, all of which have as many dimensions.
 type VectorSpace interface {
 	Space
 
 	// Nearest returns the keys of the k notes whose vectors are most similar to v
-	// by cosine, the most similar first: fewer if there are no more, but always
-	// those that a look at each would find. K must be positive, v not empty.
+	// by cosine, the most similar first, or of all: those that a look at each would
+	// find. K must be positive, v not empty.
 	Nearest(v []float32, k int) []string
 }
 
-// A TextSpace is a Space that finds notes by the words in them.
+// A TextSpace finds notes by the words in them.
 type TextSpace interface {
 	Space
 
 	// Matching returns the keys of the k notes that match any words of query
-	// best, the best first: fewer if no more of them match. K must be positive.
+	// best, the best first, or of all that match. K must be positive.
 	Matching(query string, k int) []string
 }

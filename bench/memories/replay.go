@@ -1,25 +1,22 @@
 package memories
 
 import (
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/memory"
 )
 
 // recallAt is how many answers to a text query count: recall@5.
 const recallAt = 5
 
 // Replay returns a load that asks a memory which holds given records given queries.
-func Replay(all []records.Record, queries []records.Query) *Load {
-	return &Load{Workload: "records", Size: "all", able: is[WholeSpace],
-		start: func(m Memory) func(b *testing.B) { return startReplay(m, all, queries) }}
+func Replay(all memory.Snapshot, queries []records.Query) *Load {
+	return &Load{"records", "all", is[WholeSpace], func(m Memory) func(b *testing.B) { return startReplay(m, all, queries) }}
 }
 
 // An ask is a query and where to ask it.
@@ -28,27 +25,20 @@ type ask struct {
 	records.Query
 }
 
-func startReplay(m Memory, all []records.Record, queries []records.Query) func(b *testing.B) {
-	before := load.Live()
-	paths, notes := map[string][]string{}, map[string][]Note{}
-	for _, r := range all {
-		id := pathName(r.Space)
-		paths[id] = r.Space
-		// In memory of their own.
-		notes[id] = append(notes[id], Note{Key: strings.Clone(r.Key), Value: CopyOf(r.Value), Vector: r.Vector})
-	}
-	spaces := map[string]Space{}
-	for id, path := range paths {
-		spaces[id] = m.Space(path...)
-		spaces[id].Put(notes[id]...)
-	}
-	clear(notes)
-	heap := max(0, (load.Live()-before)/float64(len(all)))
-	runtime.KeepAlive(m)
-
+func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b *testing.B) {
+	heap := heapOf(m, all.Len(), func() {
+		for path := range all.Spaces(memory.SpacesOptions{}) {
+			from, notes := all.Space(path...), []Note(nil)
+			for e := range from.List(memory.ListOptions{}) {
+				v, _ := from.Vector(e.Key)
+				notes = append(notes, Note{Key: strings.Clone(e.Key), Value: e.Value.Any(), Vector: v})
+			}
+			m.Space(path...).Put(notes...)
+		}
+	})
 	var lookups, texts []ask
 	for _, q := range queries {
-		a := ask{spaces[pathName(q.Space)], q}
+		a := ask{m.Space(q.Space...), q}
 		if q.Text == "" {
 			lookups = append(lookups, a)
 		} else if is[TextSpace](a.Space) {
@@ -57,7 +47,9 @@ func startReplay(m Memory, all []records.Record, queries []records.Query) func(b
 	}
 	return func(b *testing.B) {
 		if len(lookups) > 0 {
-			lookUp(b, lookups)
+			measure(b, func(i int, c *client, next func() int) {
+				lookUp(c, next, lookups, i*len(lookups)/runtime.GOMAXPROCS(0))
+			})
 		}
 		if len(texts) > 0 {
 			search(b, texts)
@@ -66,44 +58,28 @@ func startReplay(m Memory, all []records.Record, queries []records.Query) func(b
 	}
 }
 
-// lookUp gets the keys of all, one after the other.
-func lookUp(b *testing.B, all []ask) {
-	clients := runtime.GOMAXPROCS(0)
-	latency, rates, absent := make([]*hdrhistogram.Histogram, clients), make([]float64, clients), make([]string, clients)
-	load.Together(b, clients, func(i int, next func() int) {
-		own, at, gets := load.NewHistogram(), i*len(all)/clients, 0
-		var spent time.Duration
-		get := func() {
-			at = (at + 1) % len(all)
-			if _, ok := all[at].Get(all[at].Key); !ok {
-				absent[i] = all[at].Key
-			}
+// lookUp gets the keys of all, one after the other. One in load.Every is timed by itself,
+// for the latency.
+func lookUp(c *client, next func() int, all []ask, at int) {
+	get := func() {
+		at = (at + 1) % len(all)
+		if _, ok := all[at].Get(all[at].Key); !ok {
+			c.torn = true
 		}
-		for n := next(); n > 0; n = next() {
-			for ; n > 0; n -= load.Every {
-				start := time.Now()
-				for range load.Every - 1 {
-					get()
-				}
-				middle := time.Now()
-				get()
-				load.Record(own, time.Since(middle))
-				spent += middle.Sub(start)
-				gets += load.Every - 1
-			}
-		}
-		latency[i], rates[i] = own, load.Rate(gets, spent)
-	})
-	perSecond := 0.0
-	for i := range clients {
-		if absent[i] != "" {
-			b.Fatal(fmt.Errorf("nothing is under %q", absent[i]))
-		}
-		latency[0].Merge(latency[i])
-		perSecond += rates[i]
 	}
-	load.Quantiles(b, latency[0])
-	b.ReportMetric(perSecond, "op/s")
+	for n := next(); n > 0; n = next() {
+		for ; n > 0; n -= load.Every {
+			start := time.Now()
+			for range load.Every - 1 {
+				get()
+			}
+			middle := time.Now()
+			get()
+			load.Record(c.latency, time.Since(middle))
+			c.spent += middle.Sub(start)
+			c.n += load.Every - 1
+		}
+	}
 }
 
 // search asks each of all at least once, and for a quarter of a second.

@@ -12,13 +12,13 @@ import (
 const embedDim = 1024
 
 // Embedder returns a function that makes a vector of a text: of which runs of three and
-// four letters its words have, each by how rare it is among the texts of c, added up where
+// four letters its words have, each by how rare it is among texts, added up where
 // its hash says (K. Weinberger et al., Feature Hashing for Large Scale Multitask Learning,
 // ICML 2009). It stands in for a model: it knows which words are written alike, and nothing
 // of what they mean. It always makes the same vector of the same text.
-func (c *Collection) Embedder() func(text string) []float32 {
+func Embedder(texts []Text) func(text string) []float32 {
 	in := map[string]int{}
-	for _, t := range c.Texts {
+	for _, t := range texts {
 		seen := map[string]bool{}
 		eachGram(t.Text, func(gram string) {
 			if !seen[gram] {
@@ -30,7 +30,7 @@ func (c *Collection) Embedder() func(text string) []float32 {
 	return func(text string) []float32 {
 		v := make([]float32, embedDim)
 		eachGram(text, func(gram string) {
-			rare := float32(math.Log(float64(len(c.Texts)+1) / float64(in[gram]+1)))
+			rare := float32(math.Log(float64(len(texts)+1) / float64(in[gram]+1)))
 			hash := fnv.New64a()
 			_, _ = hash.Write([]byte(gram))
 			places := rand.NewPCG(hash.Sum64(), 1)

@@ -9,12 +9,10 @@
 package recall
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -26,25 +24,18 @@ import (
 // A Text is what is to be found, under a key.
 type Text struct{ Key, Text string }
 
-// A Query has one text to find.
-type Query struct{ Text, Wanted string }
-
-// A Collection is texts and queries. Ranking was tuned with the Tuning half of the
-// queries; only what the Held half finds tells how good it is.
+// A Collection is texts and queries. Ranking was tuned with as many others: of all queries
+// there are, these are every second one.
 type Collection struct {
-	Name     string
-	Language string // an ISO 639-1 code
-	Texts    []Text
-	Tuning   []Query
-	Held     []Query
+	Texts []Text
+	Held  []records.Query // for a Text each
 }
 
-// Recall returns for which part of queries the text that is wanted is among the keys
-// that search finds, from 0 to 1.
-func Recall(queries []Query, search func(query string) (keys []string)) float64 {
+// Recall returns which part of what is relevant to queries search finds, on average.
+func Recall(queries []records.Query, search func(query string) (keys []string)) float64 {
 	sum := 0.0
 	for _, q := range queries {
-		sum += records.Recall(search(q.Text), []string{q.Wanted})
+		sum += records.Recall(search(q.Text), q.Relevant)
 	}
 	return sum / float64(len(queries))
 }
@@ -52,88 +43,71 @@ func Recall(queries []Query, search func(query string) (keys []string)) float64 
 //go:embed testdata
 var verses embed.FS
 
-// Languages returns the languages that there are Verses in.
-func Languages() []string { return []string{"en", "fr", "de"} }
-
 // Verses returns the verses of one translation, and queries of eight words that follow
-// one another in another translation of the same verse. It panics if there are none in
-// that language.
+// one another in another translation of the same verse. The language must be en, fr or de.
 func Verses(language string) *Collection {
-	c := &Collection{Name: "verses in " + map[string]string{"en": "English", "fr": "French", "de": "German"}[language], Language: language}
 	data, err := verses.ReadFile("testdata/verses." + language + ".jsonl.gz")
-	if err != nil {
-		panic(fmt.Sprintf("recall: no verses in %q: see Languages", language))
-	}
+	must(err)
 	z, err := gzip.NewReader(bytes.NewReader(data))
-	if err != nil {
-		panic(err)
-	}
-	lines := bufio.NewScanner(z)
-	for lines.Scan() {
+	must(err)
+	c, asked := new(Collection), 0
+	for lines := json.NewDecoder(z); lines.More(); {
 		var v struct{ Key, Text, Query string }
-		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			panic(err)
-		}
+		must(lines.Decode(&v))
 		c.Texts = append(c.Texts, Text{v.Key, v.Text})
-		if v.Query != "" {
-			c.ask(Query{v.Query, v.Key})
+		if v.Query == "" {
+			continue
 		}
-	}
-	if err := lines.Err(); err != nil {
-		panic(err)
+		if asked++; asked%2 == 0 {
+			c.Held = append(c.Held, records.Query{Text: v.Query, Relevant: []string{v.Key}})
+		}
 	}
 	return c
 }
 
-// ask adds a query, to one half and the other in turn.
-func (c *Collection) ask(q Query) {
-	if len(c.Tuning) == len(c.Held) {
-		c.Tuning = append(c.Tuning, q)
-	} else {
-		c.Held = append(c.Held, q)
+// must panics if the embedded files are not what they were.
+func must(err error) {
+	if err != nil {
+		panic(err)
 	}
 }
 
-// DocumentationName is the Name of Documentation.
-const DocumentationName = "documentation in English"
-
-// Documentation makes a Collection of English documentation, with n queries: each is
+// Documentation makes a Collection of English documentation, with n held queries: each is
 // five words of one text, in some order, each in another form that is among the texts
 // too, if there is one, as "searches" for "search". Texts that are there twice count
 // once. The same texts and n make the same.
 func Documentation(texts []Text, n int) *Collection {
-	c := &Collection{Name: DocumentationName, Language: "en"}
-	seen := map[string]bool{}
-	known := map[string]bool{}
-	words := make([][]string, 0, len(texts))
+	c := new(Collection)
+	seen, known := map[string]bool{}, map[string]bool{}
+	var words [][]string // of each text
 	for _, t := range texts {
 		if seen[t.Text] {
 			continue
 		}
 		seen[t.Text] = true
-		c.Texts = append(c.Texts, t)
 		ws := word.FindAllString(strings.ToLower(t.Text), -1)
 		slices.Sort(ws)
 		ws = slices.Compact(ws)
-		words = append(words, ws)
+		c.Texts, words = append(c.Texts, t), append(words, ws)
 		for _, w := range ws {
 			known[w] = true
 		}
 	}
-	r := rand.New(rand.NewPCG(11, 11))
+	r, made := rand.New(rand.NewPCG(11, 11)), 0
 	for _, i := range r.Perm(len(c.Texts)) {
-		if len(c.Tuning)+len(c.Held) == n {
+		if len(c.Held) == n {
 			break
 		}
-		ws := words[i]
-		if len(ws) < 5 {
+		if len(words[i]) < 5 {
 			continue
 		}
 		var asked []string
-		for _, j := range r.Perm(len(ws))[:5] {
-			asked = append(asked, otherForm(ws[j], known))
+		for _, j := range r.Perm(len(words[i]))[:5] {
+			asked = append(asked, otherForm(words[i][j], known))
 		}
-		c.ask(Query{strings.Join(asked, " "), c.Texts[i].Key})
+		if made++; made%2 == 0 {
+			c.Held = append(c.Held, records.Query{Text: strings.Join(asked, " "), Relevant: []string{c.Texts[i].Key}})
+		}
 	}
 	return c
 }
