@@ -1039,3 +1039,29 @@ func cloneError(f func()) (err *Error) {
 }
 
 func needsClone[V any]() bool { return OfWhole[V]() != nil }
+
+// Wherever on its stack a goroutine clones, and wherever the stack grows and moves meanwhile,
+// what it gets is a clone.
+func TestCloneOnAStackThatGrows(t *testing.T) {
+	type simple struct {
+		Name string
+		List []string
+		Map  map[string]string
+	}
+	clone := Of[simple]()
+	v := simple{"a", []string{"b"}, map[string]string{"k": "v"}}
+	var deep func(n int) simple
+	deep = func(n int) simple {
+		if n > 0 {
+			return deep(n - 1)
+		}
+		return clone(v)
+	}
+	for n := range 2_000 {
+		got := make(chan simple)
+		go func() { got <- deep(n) }() // on a stack of its own, which is small
+		c := <-got
+		require.Equal(t, v, c, n)
+		require.NotSame(t, &v.List[0], &c.List[0], n)
+	}
+}

@@ -420,6 +420,12 @@ func (s *state) piece(n uintptr) unsafe.Pointer {
 // onStack returns p, hiding from the compiler where it leads: a variable whose
 // address goes to a function that is called through a pointer would be put on the
 // heap. The function must keep it nowhere.
+//
+// While x has the address nothing may move the stack: no call to grow it, not even of the
+// checks that the race detector adds (package internal/abi's NoEscape is the same).
+//
+//go:nosplit
+//go:nocheckptr
 func onStack(p unsafe.Pointer) unsafe.Pointer {
 	x := uintptr(p)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
