@@ -35,10 +35,8 @@ func newMemDB() stores.Store {
 	return memDB{db}
 }
 
-func (s memDB) Get(key string) (stores.Record, bool)  { return s.Snapshot().Get(key) }
-func (s memDB) Set(key string, r stores.Record)       { s.Update([]stores.Pair{{Key: key, Record: r}}) }
-func (s memDB) All() iter.Seq2[string, stores.Record] { return s.Snapshot().All() }
-func (s memDB) Snapshot() stores.Snapshot             { return memSnapshot{s.db.Txn(false)} }
+func (s memDB) Set(key string, r stores.Record) { s.Update([]stores.Pair{{Key: key, Record: r}}) }
+func (s memDB) Fork() stores.Store              { return memDB{s.db.Snapshot()} }
 
 // Update panics if a key is empty, as that cannot be the ID of a row.
 func (s memDB) Update(pairs []stores.Pair) {
@@ -52,14 +50,8 @@ func (s memDB) Update(pairs []stores.Pair) {
 	txn.Commit()
 }
 
-func (s memDB) Fork() stores.Store { return memDB{s.db.Snapshot()} }
-
-// memSnapshot is a read transaction. It modifies nothing, so that it need not
-// end, and any number of goroutines can use it.
-type memSnapshot struct{ txn *memdb.Txn }
-
-func (s memSnapshot) Get(key string) (stores.Record, bool) {
-	row, err := s.txn.First(memTable, memID, key)
+func (s memDB) Get(key string) (stores.Record, bool) {
+	row, err := s.db.Txn(false).First(memTable, memID, key)
 	if err != nil {
 		panic(err) // there is no such index
 	}
@@ -69,9 +61,11 @@ func (s memSnapshot) Get(key string) (stores.Record, bool) {
 	return row.(*memRow).Record, true
 }
 
-func (s memSnapshot) All() iter.Seq2[string, stores.Record] {
+// All is by a read transaction, which need not end.
+func (s memDB) All() iter.Seq2[string, stores.Record] {
+	txn := s.db.Txn(false)
 	return func(yield func(string, stores.Record) bool) {
-		rows, err := s.txn.Get(memTable, memID)
+		rows, err := txn.Get(memTable, memID)
 		if err != nil {
 			panic(err) // there is no such index
 		}
