@@ -23,7 +23,7 @@ type Load struct {
 
 	keys  func() *keyspace
 	start func(s *loaded) func(b *testing.B)
-	able  func(s stores.Store) bool // nil: all are
+	forks bool // it is for stores that can be forked
 }
 
 // loaded is a store with the records of a keyspace.
@@ -35,12 +35,10 @@ type loaded struct {
 
 // Able reports whether a store of kind k can do it.
 func (l *Load) Able(k stores.Kind) bool {
-	if l.able == nil {
-		return true
-	}
 	s := k.New()
 	defer Release(s)
-	return l.able(s)
+	_, forks := s.(stores.Forker)
+	return forks || !l.forks
 }
 
 // Bench returns a benchmark of a new store of kind k, and what lets go of the store.
@@ -102,6 +100,14 @@ func loadAll(s stores.Store, k *keyspace) *loaded {
 // Records is how many records YCSB's workloads have.
 const Records = 100_000
 
+// Docs returns the main job, on the given records.
+func Docs(symbols func() []stores.Record) *Load {
+	return &Load{Workload: "docs", Size: "all", start: mix{writer: 1_000}.start, keys: sync.OnceValue(func() *keyspace {
+		records := symbols()
+		return newKeyspace(len(records), func(i int, generation uint32) stores.Record { return records[i].Reindexed(generation) })
+	})}
+}
+
 // Loads returns the loads there are. Symbols returns the records of the main job; n is
 // how many records the others have at most, usually more than Records.
 func Loads(symbols func() []stores.Record, n int) (all []*Load) {
@@ -110,8 +116,7 @@ func Loads(symbols func() []stores.Record, n int) (all []*Load) {
 	}
 	some := min(n, Records)
 	small, large := payloads(some, 230), payloads(some, 1000)
-	all = append(all, &Load{Workload: "docs", Size: "all", start: mix{writer: 1_000}.start,
-		keys: sync.OnceValue(func() *keyspace { return recordKeys(symbols()) })})
+	all = append(all, Docs(symbols))
 	for _, w := range []struct {
 		id string
 		mix
@@ -126,8 +131,7 @@ func Loads(symbols func() []stores.Record, n int) (all []*Load) {
 	all = append(all,
 		&Load{Workload: "stream", Size: "230B", keys: small, start: startStream},
 		&Load{Workload: "scan", Size: "230B", keys: small, start: startScan},
-		&Load{Workload: "fork", Size: "230B", keys: small, start: startFork,
-			able: func(s stores.Store) bool { _, ok := s.(stores.Forker); return ok }})
+		&Load{Workload: "fork", Size: "230B", keys: small, start: startFork, forks: true})
 	for size := 1_000; size <= min(n, 10_000_000); size *= 10 {
 		all = append(all, &Load{Workload: "growth", Size: Count(size), Usual: size > Records, keys: payloads(size, 16), start: startGrowth})
 	}

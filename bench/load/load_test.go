@@ -95,25 +95,26 @@ func TestTornValuesAreFatal(t *testing.T) {
 // What a scan may see, and what it may not.
 func TestTornScansAreFound(t *testing.T) {
 	const n = 40 // of four groups
-	x := newScan(&loaded{keyspace: payloadKeys(n, 16)})
+	x := &loaded{keyspace: payloadKeys(n, 16)}
+	whole := func(all []seen) bool { return x.whole(all, map[string]uint32{}) }
 	var all []seen
 	for _, key := range x.keys {
 		all = append(all, seen{key, 7})
 	}
-	require.True(t, x.whole(all))
+	require.True(t, whole(all))
 	group := slices.Clone(all)
 	for i := 1; i < n; i += n / groupSize {
 		group[i].generation = 8
 	}
-	require.True(t, x.whole(group), "all of a group was written")
+	require.True(t, whole(group), "all of a group was written")
 	group[1].generation = 7
-	require.False(t, x.whole(group), "but one")
-	require.False(t, x.whole(all[1:]), "one is missing")
+	require.False(t, whole(group), "but one")
+	require.False(t, whole(all[1:]), "one is missing")
 	twice := slices.Clone(all)
 	twice[3] = twice[4]
-	require.False(t, x.whole(twice), "one is there twice")
+	require.False(t, whole(twice), "one is there twice")
 	twice[3].key = "user.nobody"
-	require.False(t, x.whole(twice))
+	require.False(t, whole(twice))
 }
 
 // An update of ten records in ten steps, between which others may iterate.
@@ -129,7 +130,7 @@ func (s stepwise) Update(pairs []stores.Pair) {
 }
 
 func TestScansTellTornStores(t *testing.T) {
-	x := newScan(loadAll(stepwise{stores.Kinds()[0].New()}, payloadKeys(100, 16)))
+	x := loadAll(stepwise{stores.Kinds()[0].New()}, payloadKeys(100, 16))
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -148,6 +149,6 @@ func TestScansTellTornStores(t *testing.T) {
 		for key, r := range x.All() {
 			all = append(all, seen{key, r.Generation()})
 		}
-		torn = !x.whole(all)
+		torn = !x.whole(all, map[string]uint32{})
 	}
 }
