@@ -2,6 +2,7 @@ package durable
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
@@ -49,15 +50,14 @@ func (c *CowStore) Set(key, value string) error {
 }
 
 // SetAll is of Store. The rows are no part of the past.
-func (c *CowStore) SetAll(rows func(yield func(key, value string) bool)) error {
+func (c *CowStore) SetAll(rows iter.Seq2[string, string]) error {
 	c.DB.Retain(cow.Retention{})
 	defer c.DB.Retain(c.past)
 	return c.DB.Update(func(tx *cow.Tx) error {
 		e := c.Rows.Edit(tx)
-		rows(func(key, value string) bool {
+		for key, value := range rows {
 			e.Set(key, Row{Value: value})
-			return true
-		})
+		}
 		return e.Err()
 	})
 }
