@@ -1,12 +1,9 @@
 package corpus
 
 import (
-	"context"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,23 +11,9 @@ import (
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// loaded is the corpus, read once for all tests and benchmarks.
-var loaded = sync.OnceValues(func() ([]stores.Record, error) {
-	root, err := Root()
-	if err != nil {
-		return nil, err
-	}
-	return Load(context.Background(), root)
-})
-
-func symbolsOf(t testing.TB) []stores.Record {
-	records, err := loaded()
-	require.NoError(t, err)
-	return records
-}
-
 func TestCorpusIsSensible(t *testing.T) {
-	records := symbolsOf(t)
+	records, err := Load()
+	require.NoError(t, err)
 	require.Greater(t, len(records), 10_000)
 	kinds := map[string]int{}
 	keys := map[string]*stores.Record{}
@@ -67,56 +50,22 @@ func TestCorpusIsSensible(t *testing.T) {
 	require.Equal(t, "func (c *Client) Do(req *Request) (*Response, error)", do.Signature)
 	require.True(t, strings.HasPrefix(do.Doc, "Do sends an HTTP request"))
 	require.Equal(t, "net/http/client.go", do.Meta["file"])
-
 	require.Equal(t, "func Less(i, j int) bool", keys["sort.Interface.Less"].Signature)
 	require.Equal(t, "field", keys["net/http.Request.Header"].Kind)
 	require.Equal(t, `const MethodGet = "GET"`, keys["net/http.MethodGet"].Signature)
 	require.Contains(t, keys["io/ioutil.ReadAll"].Tags, "deprecated")
-}
 
-func TestCorpusOrderIsTheSameEachTime(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads the source a second time")
+		return
 	}
-	root, err := Root()
+	again, err := Load()
 	require.NoError(t, err)
-	again, err := Load(context.Background(), root)
-	require.NoError(t, err)
-	require.True(t, slices.EqualFunc(symbolsOf(t), again, func(a, b stores.Record) bool {
+	require.True(t, slices.EqualFunc(records, again, func(a, b stores.Record) bool {
 		return a.Key() == b.Key() && a.Check == b.Check
-	}))
+	}), "the order is the same each time")
 }
 
 func TestCorpusOfNothing(t *testing.T) {
-	_, err := Load(context.Background(), filepath.Join(t.TempDir(), "none"))
+	_, err := load(t.TempDir())
 	require.ErrorIs(t, err, ErrNoSource)
-
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	root, err := Root()
-	require.NoError(t, err)
-	_, err = Load(ctx, root)
-	require.ErrorIs(t, err, context.Canceled)
-}
-
-func TestResize(t *testing.T) {
-	records := symbolsOf(t)[:1000]
-	require.Equal(t, records, Resize(records, 1000, 1))
-
-	sample := Resize(records, 100, 1)
-	require.Len(t, sample, 100)
-	require.Equal(t, sample, Resize(records, 100, 1))
-	require.NotEqual(t, sample, Resize(records, 100, 2))
-
-	more := Resize(records, 2500, 1)
-	require.Len(t, more, 2500)
-	require.Equal(t, records, more[:1000])
-	keys := map[string]bool{}
-	for i := range more {
-		require.True(t, more[i].Intact(more[i].Key()))
-		keys[more[i].Key()] = true
-	}
-	require.Len(t, keys, 2500)
-	require.Equal(t, "gen2/"+records[499].Package, more[2499].Package)
-	require.Len(t, symbolsOf(t)[:1000], 1000)
 }

@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -22,14 +23,11 @@ import (
 // none if there is no package to import.
 func packageRecords(target *build.Context, src, dir string) ([]stores.Record, error) {
 	pkg, err := target.ImportDir(filepath.Join(src, dir), 0)
-	if none := new(build.NoGoError); errors.As(err, &none) {
+	if none := new(build.NoGoError); errors.As(err, &none) || err == nil && pkg.IsCommand() {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	if pkg.IsCommand() {
-		return nil, nil
 	}
 	p := symbols{fset: token.NewFileSet(), path: filepath.ToSlash(dir)}
 	var files []*ast.File
@@ -44,19 +42,6 @@ func packageRecords(target *build.Context, src, dir string) ([]stores.Record, er
 	if err != nil {
 		return nil, err
 	}
-	p.add(d)
-	return p.records, p.err
-}
-
-// symbols gathers the documented, exported symbols of one package.
-type symbols struct {
-	fset    *token.FileSet
-	path    string
-	records []stores.Record
-	err     error
-}
-
-func (p *symbols) add(d *doc.Package) {
 	p.values("const", d.Consts)
 	p.values("var", d.Vars)
 	p.funcs("func", "", d.Funcs)
@@ -68,6 +53,15 @@ func (p *symbols) add(d *doc.Package) {
 		p.funcs("func", "", t.Funcs)
 		p.funcs("method", t.Name+".", t.Methods)
 	}
+	return p.records, p.err
+}
+
+// symbols gathers the documented, exported symbols of one package.
+type symbols struct {
+	fset    *token.FileSet
+	path    string
+	records []stores.Record
+	err     error
 }
 
 func (p *symbols) funcs(kind, prefix string, fs []*doc.Func) {
@@ -82,21 +76,9 @@ func (p *symbols) values(kind string, groups []*doc.Value) {
 	for _, g := range groups {
 		for _, spec := range g.Decl.Specs {
 			v := spec.(*ast.ValueSpec)
-			text := v.Doc.Text()
-			if text == "" {
-				text = v.Comment.Text()
-			}
-			if text == "" {
-				text = g.Doc
-			}
-			// As a declaration of its own, less the comments.
-			decl := &ast.GenDecl{Tok: g.Decl.Tok, TokPos: v.Pos(), Specs: []ast.Spec{
-				&ast.ValueSpec{Names: v.Names, Type: v.Type, Values: v.Values},
-			}}
-			for _, name := range v.Names {
-				if name.IsExported() {
-					p.symbol(kind, name.Name, text, decl)
-				}
+			for _, name := range exported(v.Names) {
+				decl := declaration(g.Decl.Tok, &ast.ValueSpec{Names: v.Names, Type: v.Type, Values: v.Values})
+				p.symbol(kind, name.Name, cmp.Or(v.Doc.Text(), v.Comment.Text(), g.Doc), decl)
 			}
 		}
 	}
@@ -104,39 +86,33 @@ func (p *symbols) values(kind string, groups []*doc.Value) {
 
 // members adds the fields of a struct type and the methods of an interface type.
 func (p *symbols) members(t *doc.Type) {
-	for _, spec := range t.Decl.Specs {
-		s := spec.(*ast.TypeSpec)
-		if s.Name.Name != t.Name {
-			continue
-		}
-		switch u := s.Type.(type) {
-		case *ast.StructType:
-			eachMember(u.Fields, func(f *ast.Field, name *ast.Ident, text string) {
-				p.symbol("field", t.Name+"."+name.Name, text, &ast.GenDecl{Tok: token.VAR, TokPos: f.Pos(), Specs: []ast.Spec{
-					&ast.ValueSpec{Names: []*ast.Ident{name}, Type: f.Type},
-				}})
-			})
-		case *ast.InterfaceType:
-			eachMember(u.Methods, func(f *ast.Field, name *ast.Ident, text string) {
-				p.symbol("method", t.Name+"."+name.Name, text, &ast.FuncDecl{Name: name, Type: f.Type.(*ast.FuncType)})
-			})
+	kind, list := "field", new(ast.FieldList)
+	switch u := t.Decl.Specs[0].(*ast.TypeSpec).Type.(type) {
+	case *ast.StructType:
+		list = u.Fields
+	case *ast.InterfaceType:
+		kind, list = "method", u.Methods
+	}
+	for _, f := range list.List {
+		for _, name := range exported(f.Names) {
+			var decl ast.Decl
+			if kind == "method" {
+				decl = &ast.FuncDecl{Name: name, Type: f.Type.(*ast.FuncType)}
+			} else {
+				decl = declaration(token.VAR, &ast.ValueSpec{Names: []*ast.Ident{name}, Type: f.Type})
+			}
+			p.symbol(kind, t.Name+"."+name.Name, cmp.Or(f.Doc.Text(), f.Comment.Text()), decl)
 		}
 	}
 }
 
-// eachMember calls add with each exported name of a list, and its comment.
-func eachMember(list *ast.FieldList, add func(f *ast.Field, name *ast.Ident, text string)) {
-	for _, f := range list.List {
-		text := f.Doc.Text()
-		if text == "" {
-			text = f.Comment.Text()
-		}
-		for _, name := range f.Names {
-			if name.IsExported() {
-				add(f, name, text)
-			}
-		}
-	}
+func exported(names []*ast.Ident) []*ast.Ident {
+	return slices.DeleteFunc(slices.Clone(names), func(name *ast.Ident) bool { return !name.IsExported() })
+}
+
+// declaration is a declaration of its own of values.
+func declaration(tok token.Token, spec *ast.ValueSpec) *ast.GenDecl {
+	return &ast.GenDecl{Tok: tok, TokPos: spec.Pos(), Specs: []ast.Spec{spec}}
 }
 
 // symbol adds a record, unless there is no comment.
