@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tidwall/buntdb"
 
 	"github.com/cowstore/cowstore/bench/stores"
 )
@@ -21,11 +20,4 @@ func TestOtterEvictsNothing(t *testing.T) {
 	}
 	s.(otterCache).c.CleanUp()
 	require.Len(t, maps.Collect(s.All()), n)
-}
-
-// A DB has a goroutine, which holds all of it until a second after it was closed.
-func TestBuntDBIsClosed(t *testing.T) {
-	s := newBuntDB().(*buntDB)
-	require.NoError(t, s.Close())
-	require.ErrorIs(t, s.db.View(func(*buntdb.Tx) error { return nil }), buntdb.ErrDatabaseClosed)
 }

@@ -24,7 +24,10 @@ func eachKind(t *testing.T, f func(t *testing.T, k stores.Kind)) {
 			k.New = func() stores.Store {
 				s := made()
 				if c, ok := s.(io.Closer); ok {
-					t.Cleanup(func() { require.NoError(t, c.Close()) })
+					t.Cleanup(func() {
+						require.NoError(t, c.Close())
+						require.Panics(t, func() { s.Update(nil) }, "it is closed")
+					})
 				}
 				return s
 			}
@@ -113,46 +116,36 @@ func TestRoundTrip(t *testing.T) {
 // What a caller can do to a record reaches the store if, and only if, the
 // store does not promise isolation.
 func TestIsolationIsAsDeclared(t *testing.T) {
-	ways := map[string]func(s stores.Store, r stores.Record){
-		"after Set": func(s stores.Store, r stores.Record) {
-			s.Set(r.Key(), r)
-			spoil(r)
-		},
-		"after Update": func(s stores.Store, r stores.Record) {
-			s.Update([]stores.Pair{{Key: r.Key(), Record: r}})
-			spoil(r)
-		},
-		"from Get": func(s stores.Store, r stores.Record) {
-			s.Set(r.Key(), r)
-			got, _ := s.Get(r.Key())
-			spoil(got)
-		},
-		"from All": func(s stores.Store, r stores.Record) {
-			s.Set(r.Key(), r)
-			for _, got := range s.All() {
-				spoil(got)
+	sets := []func(s stores.Store, r stores.Record){
+		func(s stores.Store, r stores.Record) { s.Set(r.Key(), r) },
+		func(s stores.Store, r stores.Record) { s.Update([]stores.Pair{{Key: r.Key(), Record: r}}) },
+	}
+	reaches := map[string]func(s stores.Store, r stores.Record) stores.Record{
+		"what was set": func(_ stores.Store, r stores.Record) stores.Record { return r },
+		"Get":          func(s stores.Store, r stores.Record) stores.Record { got, _ := s.Get(r.Key()); return got },
+		"All":          func(s stores.Store, r stores.Record) stores.Record { return maps.Collect(s.All())[r.Key()] },
+		"Get of a fork": func(s stores.Store, r stores.Record) stores.Record {
+			if f, ok := s.(stores.Forker); ok {
+				r, _ = f.Fork().Get(r.Key())
 			}
-		},
-		"from a fork": func(s stores.Store, r stores.Record) {
-			s.Set(r.Key(), r)
-			if s, ok := s.(stores.Forker); ok {
-				got, _ := s.Fork().Get(r.Key())
-				spoil(got)
-			}
+			return r
 		},
 	}
 	eachKind(t, func(t *testing.T, k stores.Kind) {
 		for _, record := range []func(name string) stores.Record{symbol, payload} {
 			aliased := false
-			for way, spoilt := range ways {
-				s, r := k.New(), record("Do")
-				spoilt(s, r)
-				got, ok := s.Get(r.Key())
-				require.True(t, ok)
-				if k.Isolated {
-					require.Equal(t, record("Do"), got, way)
+			for _, set := range sets {
+				for by, reach := range reaches {
+					s, r := k.New(), record("Do")
+					set(s, r)
+					spoil(reach(s, r))
+					got, ok := s.Get(r.Key())
+					require.True(t, ok)
+					aliased = aliased || !got.Intact(r.Key())
+					if k.Isolated {
+						require.Equal(t, record("Do"), got, by)
+					}
 				}
-				aliased = aliased || !got.Intact(r.Key())
 			}
 			require.Equal(t, k.Isolated, !aliased, "the promise is wrong")
 		}
