@@ -3,14 +3,22 @@
 package corpus
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"go/ast"
 	"go/build"
+	"go/doc"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -71,4 +79,138 @@ func packageDirs(src string) (dirs []string, err error) {
 		return nil
 	})
 	return dirs, err
+}
+
+// packageRecords returns the records of the package in dir, relative to src;
+// none if there is no package to import.
+func packageRecords(target *build.Context, src, dir string) ([]stores.Record, error) {
+	pkg, err := target.ImportDir(filepath.Join(src, dir), 0)
+	if none := new(build.NoGoError); errors.As(err, &none) || err == nil && pkg.IsCommand() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := symbols{fset: token.NewFileSet(), path: filepath.ToSlash(dir)}
+	var files []*ast.File
+	for _, name := range slices.Concat(pkg.GoFiles, pkg.CgoFiles) {
+		f, err := parser.ParseFile(p.fset, filepath.Join(pkg.Dir, name), nil, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	d, err := doc.NewFromFiles(p.fset, files, p.path)
+	if err != nil {
+		return nil, err
+	}
+	p.values("const", d.Consts)
+	p.values("var", d.Vars)
+	p.funcs("func", "", d.Funcs)
+	for _, t := range d.Types {
+		p.symbol("type", t.Name, t.Doc, t.Decl)
+		p.members(t)
+		p.values("const", t.Consts)
+		p.values("var", t.Vars)
+		p.funcs("func", "", t.Funcs)
+		p.funcs("method", t.Name+".", t.Methods)
+	}
+	return p.records, p.err
+}
+
+// symbols gathers the documented, exported symbols of one package.
+type symbols struct {
+	fset    *token.FileSet
+	path    string
+	records []stores.Record
+	err     error
+}
+
+func (p *symbols) funcs(kind, prefix string, fs []*doc.Func) {
+	for _, f := range fs {
+		p.symbol(kind, prefix+f.Name, f.Doc, f.Decl)
+	}
+}
+
+// values adds each name of the groups. A name without a comment of its own
+// has that of its group.
+func (p *symbols) values(kind string, groups []*doc.Value) {
+	for _, g := range groups {
+		for _, spec := range g.Decl.Specs {
+			v := spec.(*ast.ValueSpec)
+			for _, name := range exported(v.Names) {
+				decl := declaration(g.Decl.Tok, &ast.ValueSpec{Names: v.Names, Type: v.Type, Values: v.Values})
+				p.symbol(kind, name.Name, cmp.Or(v.Doc.Text(), v.Comment.Text(), g.Doc), decl)
+			}
+		}
+	}
+}
+
+// members adds the fields of a struct type and the methods of an interface type.
+func (p *symbols) members(t *doc.Type) {
+	kind, list := "field", new(ast.FieldList)
+	switch u := t.Decl.Specs[0].(*ast.TypeSpec).Type.(type) {
+	case *ast.StructType:
+		list = u.Fields
+	case *ast.InterfaceType:
+		kind, list = "method", u.Methods
+	}
+	for _, f := range list.List {
+		for _, name := range exported(f.Names) {
+			var decl ast.Decl
+			if kind == "method" {
+				decl = &ast.FuncDecl{Name: name, Type: f.Type.(*ast.FuncType)}
+			} else {
+				decl = declaration(token.VAR, &ast.ValueSpec{Names: []*ast.Ident{name}, Type: f.Type})
+			}
+			p.symbol(kind, t.Name+"."+name.Name, cmp.Or(f.Doc.Text(), f.Comment.Text()), decl)
+		}
+	}
+}
+
+func exported(names []*ast.Ident) []*ast.Ident {
+	return slices.DeleteFunc(slices.Clone(names), func(name *ast.Ident) bool { return !name.IsExported() })
+}
+
+// declaration is a declaration of its own of values.
+func declaration(tok token.Token, spec *ast.ValueSpec) *ast.GenDecl {
+	return &ast.GenDecl{Tok: tok, TokPos: spec.Pos(), Specs: []ast.Spec{spec}}
+}
+
+// symbol adds a record, unless there is no comment.
+func (p *symbols) symbol(kind, name, text string, decl ast.Decl) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	pos := p.fset.Position(decl.Pos())
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		d.Doc, d.Body = nil, nil
+	case *ast.GenDecl:
+		d.Doc = nil
+	}
+	var signature strings.Builder
+	if err := format.Node(&signature, p.fset, decl); err != nil {
+		p.err = errors.Join(p.err, fmt.Errorf("%s.%s: %w", p.path, name, err))
+	}
+	tags := []string{"", kind, path.Base(p.path)}
+	if slices.Contains(strings.Split(p.path, "/"), "internal") {
+		tags = append(tags, "internal")
+	}
+	if strings.Contains(text, "Deprecated:") {
+		tags = append(tags, "deprecated")
+	}
+	r := stores.Record{
+		Package:   p.path,
+		Name:      name,
+		Kind:      kind,
+		Signature: signature.String(),
+		Doc:       text,
+		Tags:      tags,
+		Meta: map[string]string{
+			"file": path.Join(p.path, filepath.Base(pos.Filename)),
+			"line": strconv.Itoa(pos.Line),
+		},
+	}
+	p.records = append(p.records, r.Reindexed(0))
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +58,7 @@ func TestLoads(t *testing.T) {
 			r := testing.Benchmark(bench)
 			done()
 			require.Positive(t, r.N, "%s %s of %s", l.Workload, l.Size, k.ID)
+			require.True(t, !k.Atomic || r.Extra["torn-%"] == 0, k.ID)
 			for _, unit := range units[l.Workload] {
 				require.Contains(t, r.Extra, unit, l.Workload)
 			}
@@ -115,40 +115,4 @@ func TestTornScansAreFound(t *testing.T) {
 	require.False(t, whole(twice), "one is there twice")
 	twice[3].key = "user.nobody"
 	require.False(t, whole(twice))
-}
-
-// An update of ten records in ten steps, between which others may iterate.
-type stepwise struct{ stores.Store }
-
-func (s stepwise) Update(pairs []stores.Pair) {
-	for _, p := range pairs {
-		s.Set(p.Key, p.Record)
-		if len(pairs) == groupSize {
-			time.Sleep(100 * time.Microsecond)
-		}
-	}
-}
-
-func TestScansTellTornStores(t *testing.T) {
-	x := loadAll(stepwise{stores.Kinds()[0].New()}, payloadKeys(100, 16))
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-				x.update(i)()
-			}
-		}
-	}()
-	defer func() { close(stop); <-done }()
-	for torn := false; !torn; {
-		var all []seen
-		for key, r := range x.All() {
-			all = append(all, seen{key, r.Generation()})
-		}
-		torn = !x.whole(all, map[string]uint32{})
-	}
 }
