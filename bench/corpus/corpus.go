@@ -42,67 +42,65 @@ func Load() ([]stores.Record, error) {
 	return load(strings.TrimSpace(string(root)))
 }
 
-func load(root string) ([]stores.Record, error) {
-	src := filepath.Join(root, "src")
-	dirs, err := packageDirs(src)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoSource, err)
-	}
+func load(root string) (records []stores.Record, err error) {
 	target := build.Default
 	target.GOROOT, target.GOPATH = root, ""
 	target.GOOS, target.GOARCH, target.CgoEnabled = "linux", "amd64", true
 
-	found := make([][]stores.Record, len(dirs))
+	var found []*symbols
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, dir := range dirs {
-		g.Go(func() (err error) {
-			found[i], err = packageRecords(&target, src, dir)
-			return err
-		})
-	}
-	err = g.Wait()
-	return slices.Concat(found...), err
-}
-
-// packageDirs returns the directories below src that may hold a package, in order,
-// relative to src.
-func packageDirs(src string) (dirs []string, err error) {
-	err = filepath.WalkDir(src, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() || path == src {
+	src := filepath.Join(root, "src")
+	err = filepath.WalkDir(src, func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() || dir == src {
 			return err
 		}
 		if name := d.Name(); name == "testdata" || name == "vendor" || name[0] == '.' || name[0] == '_' {
 			return filepath.SkipDir
 		}
-		dirs = append(dirs, path[len(src)+1:])
+		p := &symbols{fset: token.NewFileSet(), path: filepath.ToSlash(dir[len(src)+1:])}
+		found = append(found, p)
+		g.Go(func() error { return p.read(&target, dir) })
 		return nil
 	})
-	return dirs, err
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrNoSource, err)
+	}
+	err = errors.Join(err, g.Wait())
+	for _, p := range found {
+		records = append(records, p.records...)
+	}
+	return records, err
 }
 
-// packageRecords returns the records of the package in dir, relative to src;
-// none if there is no package to import.
-func packageRecords(target *build.Context, src, dir string) ([]stores.Record, error) {
-	pkg, err := target.ImportDir(filepath.Join(src, dir), 0)
+// symbols gathers the documented, exported symbols of one package.
+type symbols struct {
+	fset    *token.FileSet
+	path    string
+	records []stores.Record
+	err     error
+}
+
+// read reads the package in dir, if there is one to import.
+func (p *symbols) read(target *build.Context, dir string) error {
+	pkg, err := target.ImportDir(dir, 0)
 	if none := new(build.NoGoError); errors.As(err, &none) || err == nil && pkg.IsCommand() {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	p := symbols{fset: token.NewFileSet(), path: filepath.ToSlash(dir)}
 	var files []*ast.File
 	for _, name := range slices.Concat(pkg.GoFiles, pkg.CgoFiles) {
-		f, err := parser.ParseFile(p.fset, filepath.Join(pkg.Dir, name), nil, parser.ParseComments)
+		f, err := parser.ParseFile(p.fset, filepath.Join(dir, name), nil, parser.ParseComments)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		files = append(files, f)
 	}
 	d, err := doc.NewFromFiles(p.fset, files, p.path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	p.values("const", d.Consts)
 	p.values("var", d.Vars)
@@ -115,15 +113,7 @@ func packageRecords(target *build.Context, src, dir string) ([]stores.Record, er
 		p.funcs("func", "", t.Funcs)
 		p.funcs("method", t.Name+".", t.Methods)
 	}
-	return p.records, p.err
-}
-
-// symbols gathers the documented, exported symbols of one package.
-type symbols struct {
-	fset    *token.FileSet
-	path    string
-	records []stores.Record
-	err     error
+	return p.err
 }
 
 func (p *symbols) funcs(kind, prefix string, fs []*doc.Func) {

@@ -94,7 +94,9 @@ func (s *buntDB) Set(key string, r stores.Record) { s.Update([]stores.Pair{{Key:
 func (s *buntDB) Update(pairs []stores.Pair) {
 	values := make([]string, len(pairs))
 	for i := range pairs {
-		values[i] = encodeRecord(&pairs[i].Record)
+		value, err := json.Marshal(&pairs[i].Record)
+		must(err)
+		values[i] = string(value)
 	}
 	must(s.db.Update(func(tx *buntdb.Tx) error {
 		for i, p := range pairs {
@@ -112,12 +114,6 @@ func (s *buntDB) All() iter.Seq2[string, stores.Record] {
 			return tx.Ascend("", func(key, value string) bool { return yield(key, decodeRecord(value)) })
 		}))
 	}
-}
-
-func encodeRecord(r *stores.Record) string {
-	value, err := json.Marshal(r)
-	must(err)
-	return string(value)
 }
 
 func decodeRecord(value string) (r stores.Record) {

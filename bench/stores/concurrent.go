@@ -82,21 +82,15 @@ func (s *sharded) Update(pairs []Pair) { SetEach(s, pairs) }
 func (s *sharded) All() iter.Seq2[string, Record] {
 	return func(yield func(string, Record) bool) {
 		for i := range s.shards {
-			if !s.shards[i].all(yield) {
-				return
+			h := &s.shards[i]
+			h.mu.RLock()
+			for k, r := range h.m {
+				if !yield(k, r) {
+					h.mu.RUnlock()
+					return
+				}
 			}
+			h.mu.RUnlock()
 		}
 	}
-}
-
-// all yields what is in the shard, and returns whether more is wanted.
-func (h *shard) all(yield func(string, Record) bool) bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for k, r := range h.m {
-		if !yield(k, r) {
-			return false
-		}
-	}
-	return true
 }

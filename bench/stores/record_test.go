@@ -2,6 +2,7 @@ package stores
 
 import (
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -51,59 +52,58 @@ func TestReindexedIsIntactAndNew(t *testing.T) {
 	}
 }
 
-// Whichever part comes from another generation or another record, or is lost, it is seen.
+// Whichever field comes from another generation or another record is seen.
+func TestIntactDetectsMixedRecords(t *testing.T) {
+	for name, made := range made {
+		base := made()
+		a, b := base.Reindexed(41), base.Reindexed(43)
+		other := Record{Package: "fmt", Name: "Stringer", Kind: "?", Doc: "?", Tags: []string{""}, Meta: map[string]string{}}
+		if base.Payload != nil {
+			other = NewPayload("fmt", "Stringer", 101)
+		}
+		other = other.Reindexed(41)
+		for _, from := range []Record{b, other} {
+			for i := range reflect.TypeFor[Record]().NumField() {
+				r := a
+				to, from := reflect.ValueOf(&r).Elem().Field(i), reflect.ValueOf(from).Field(i)
+				if !reflect.DeepEqual(to.Interface(), from.Interface()) {
+					to.Set(from)
+					require.False(t, r.Intact(key), "%s, field %d", name, i)
+				}
+			}
+		}
+		for _, key := range []string{"", "net/http.", "net/http.Server", "net/http.Clients", "net/http-Client", "et/http.Client"} {
+			require.False(t, a.Intact(key), key)
+		}
+		require.Zero(t, testing.AllocsPerRun(100, func() { a.Intact(key) }))
+	}
+}
+
 func TestIntactDetectsDamage(t *testing.T) {
-	symbol, payload, longer := made["symbol"](), made["payload"](), NewPayload("net/http", "Client", 101)
-	a, b, p, q := symbol.Reindexed(41), symbol.Reindexed(43), payload.Reindexed(41), payload.Reindexed(43)
-	longer = longer.Reindexed(41)
-	other := Record{Package: "fmt", Name: "Stringer", Kind: "?", Doc: "?", Tags: []string{""}, Meta: map[string]string{}}
-	other = other.Reindexed(41)
-	type damages map[string]func(r *Record)
-	for _, c := range []struct {
-		of      Record
-		damages damages
-	}{{a, damages{
-		"package of another symbol":   func(r *Record) { r.Package = other.Package },
-		"name of another symbol":      func(r *Record) { r.Name = other.Name },
-		"kind of another symbol":      func(r *Record) { r.Kind = other.Kind },
-		"signature of another symbol": func(r *Record) { r.Signature = other.Signature },
-		"doc of another symbol":       func(r *Record) { r.Doc = other.Doc },
-		"tags of another symbol":      func(r *Record) { r.Tags = other.Tags },
-		"meta of another symbol":      func(r *Record) { r.Meta = other.Meta },
-		"check of another symbol":     func(r *Record) { r.Check = other.Check },
-		"tags of another generation":  func(r *Record) { r.Tags = b.Tags },
-		"meta of another generation":  func(r *Record) { r.Meta = b.Meta },
-		"check of another generation": func(r *Record) { r.Check = b.Check },
-		"shorter doc":                 func(r *Record) { r.Doc = strings.Repeat("x", len(r.Doc)-1) },
-		"tag missing":                 func(r *Record) { r.Tags = r.Tags[:len(r.Tags)-1] },
-		"meta missing":                func(r *Record) { delete(r.Meta, "line") },
-		"stamp that is none":          func(r *Record) { r.Tags[0] = "?" },
-		"nothing":                     func(r *Record) { *r = Record{} },
-	}}, {p, damages{
-		"first half of another generation":  func(r *Record) { copy(r.Payload[:50], q.Payload[:50]) },
-		"second half of another generation": func(r *Record) { copy(r.Payload[50:], q.Payload[50:]) },
-		"payload of another generation":     func(r *Record) { r.Payload = q.Payload },
-		"check of another generation":       func(r *Record) { r.Check = q.Check },
-		"payload cut off at the end":        func(r *Record) { r.Payload = r.Payload[:99] },
-		"payload cut off at the beginning":  func(r *Record) { r.Payload = r.Payload[1:] },
-		"payload with a hole":               func(r *Record) { r.Payload = slices.Delete(r.Payload, 50, 51) },
-		"longer payload":                    func(r *Record) { r.Payload = longer.Payload },
-		"check of a longer payload":         func(r *Record) { r.Check = longer.Check },
-		"payload too short for two stamps":  func(r *Record) { r.Payload = r.Payload[:8] },
-		"empty payload":                     func(r *Record) { r.Payload = r.Payload[:0] },
-		"no payload":                        func(r *Record) { r.Payload = nil },
+	base := made["payload"]()
+	next := base.Reindexed(43)
+	for of, damages := range map[string]map[string]func(r *Record){"symbol": {
+		"shorter doc":        func(r *Record) { r.Doc = strings.Repeat("x", len(r.Doc)-1) },
+		"tag missing":        func(r *Record) { r.Tags = r.Tags[:len(r.Tags)-1] },
+		"meta missing":       func(r *Record) { delete(r.Meta, "line") },
+		"stamp that is none": func(r *Record) { r.Tags[0] = "?" },
+		"nothing":            func(r *Record) { *r = Record{} },
+	}, "payload": {
+		"first half of another generation":  func(r *Record) { copy(r.Payload[:50], next.Payload[:50]) },
+		"second half of another generation": func(r *Record) { copy(r.Payload[50:], next.Payload[50:]) },
+		"cut off at the end":                func(r *Record) { r.Payload = r.Payload[:99] },
+		"cut off at the beginning":          func(r *Record) { r.Payload = r.Payload[1:] },
+		"with a hole":                       func(r *Record) { r.Payload = slices.Delete(r.Payload, 50, 51) },
+		"too short for two stamps":          func(r *Record) { r.Payload = r.Payload[:8] },
+		"empty":                             func(r *Record) { r.Payload = r.Payload[:0] },
+		"none":                              func(r *Record) { r.Payload = nil },
 		"names put elsewhere":               func(r *Record) { r.Package, r.Name = "net", "http.Client" },
-	}}} {
-		for name, damage := range c.damages {
-			r := deepCopy(c.of)
-			require.True(t, r.Intact(key))
+	}} {
+		for name, damage := range damages {
+			r := made[of]()
 			damage(&r)
 			require.False(t, r.Intact(key), name)
 		}
-		for _, key := range []string{"", "net/http.", "net/http.Server", "net/http.Clients", "net/http-Client", "et/http.Client"} {
-			require.False(t, c.of.Intact(key), key)
-		}
-		require.Zero(t, testing.AllocsPerRun(100, func() { c.of.Intact(key) }))
 	}
 }
 
