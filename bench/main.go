@@ -5,16 +5,13 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,54 +25,37 @@ import (
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// The exit codes.
-const (
-	exitOK          = 0
-	exitFailed      = 1 // a store gave out what is not whole
-	exitUsage       = 2 // also: nothing to run on
-	exitInterrupted = 130
-)
-
 func main() {
 	testing.Init()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second time ends it at once
-	os.Exit(run(ctx, os.Args[1:], stores.Kinds(), os.Stdout, os.Stderr))
-}
-
-// run is main with its surroundings as arguments. It returns the exit code.
-func run(ctx context.Context, args []string, kinds []stores.Kind, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	rounds := flags.Int("rounds", 3, "turns of each store, of which figures are the medians")
 	turn := flags.Duration("turn", 900*time.Millisecond, "how long a turn is, about")
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case err != nil:
-		return exitUsage
+	_ = flags.Parse(os.Args[1:])
+	if err := run(stores.Kinds(), *rounds, *turn, os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
 	}
-	fail := func(code int, err error) int {
-		fmt.Fprintln(stderr, "bench:", err)
-		return code
-	}
-	if flags.NArg() > 0 || *rounds < 1 || *turn <= 0 {
-		return fail(exitUsage, errors.New("there are only -rounds and -turn, and both must be positive"))
+}
+
+// run runs the main job in stores. It fails if one gives out what is not whole.
+func run(kinds []stores.Kind, rounds int, turn time.Duration, stdout, stderr io.Writer) error {
+	if rounds < 1 || turn <= 0 {
+		return errors.New("-rounds and -turn must be positive")
 	}
 	if err := flag.Set("test.benchtime", turn.String()); err != nil {
-		return fail(exitUsage, err)
+		return err
 	}
 	symbols, err := corpus.Load()
 	if err != nil {
-		return fail(exitUsage, err)
+		return err
 	}
 	fmt.Fprintf(stderr, "read %d symbols of the Go installation\n", len(symbols))
 	fmt.Fprintf(stdout, "%s %s/%s, %s, GOMAXPROCS %d; each store %d times for about %v, in turn with the others\n\n",
-		runtime.Version(), runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName, runtime.GOMAXPROCS(0), *rounds, *turn)
+		runtime.Version(), runtime.GOOS, runtime.GOARCH, cpuid.CPU.BrandName, runtime.GOMAXPROCS(0), rounds, turn)
 	l := load.Docs(func() []stores.Record { return symbols })
-	lines, err := measure(ctx, l, kinds, *rounds, stderr)
+	lines, err := measure(l, kinds, rounds, stderr)
 	if err != nil {
-		return fail(exitFailed, err)
+		return err
 	}
 	var infos []stores.Info
 	for _, k := range kinds {
@@ -84,11 +64,7 @@ func run(ctx context.Context, args []string, kinds []stores.Kind, stdout, stderr
 	for _, c := range lines.Cases(result.WorkloadOf(l.Workload), infos) {
 		printCase(stdout, &c)
 	}
-	if ctx.Err() != nil {
-		fmt.Fprintln(stdout, "Interrupted: figures are of what was measured until then.")
-		return exitInterrupted
-	}
-	return exitOK
+	return nil
 }
 
 // printCase prints a case for people, and what the figures mean and say.
@@ -114,8 +90,8 @@ func printCase(w io.Writer, c *result.Case) {
 }
 
 // measure lets the stores take turns, and the first of them once more at the end of each
-// round, until all have had theirs or ctx ends.
-func measure(ctx context.Context, l *load.Load, kinds []stores.Kind, rounds int, w io.Writer) (*result.Lines, error) {
+// round.
+func measure(l *load.Load, kinds []stores.Kind, rounds int, w io.Writer) (*result.Lines, error) {
 	lines := new(result.Lines)
 	kinds = append(slices.Clone(kinds), kinds[0])
 	f, ok := w.(*os.File)
@@ -124,9 +100,6 @@ func measure(ctx context.Context, l *load.Load, kinds []stores.Kind, rounds int,
 	defer func() { _ = bar.Clear() }()
 	for round := range rounds {
 		for i, k := range kinds {
-			if ctx.Err() != nil {
-				return lines, nil
-			}
 			id := k.ID
 			if i == len(kinds)-1 {
 				id = result.Again
