@@ -116,24 +116,27 @@ func Loads(symbols func() []stores.Record, n int) (all []*Load) {
 	}
 	some := min(n, Records)
 	small, large := payloads(some, 230), payloads(some, 1000)
+	add := func(workload, size string, keys func() *keyspace, start func(s *loaded) func(b *testing.B)) *Load {
+		l := &Load{Workload: workload, Size: size, keys: keys, start: start}
+		all = append(all, l)
+		return l
+	}
 	all = append(all, Docs(symbols))
-	for _, w := range []struct {
-		id string
-		mix
-	}{{"ycsb-b", mix{writes: 0.05}}, {"ycsb-c", mix{}}, {"ycsb-d", mix{writes: 0.05, by: latest}}} {
-		all = append(all, &Load{Workload: w.id, Size: "230B", keys: small, start: w.mix.start},
-			&Load{Workload: w.id, Size: "1KB", keys: large, start: w.mix.start})
+	ycsb := func(workload string, m mix) {
+		add(workload, "230B", small, m.start)
+		add(workload, "1KB", large, m.start)
 	}
+	ycsb("ycsb-b", mix{writes: 0.05})
+	ycsb("ycsb-c", mix{})
+	ycsb("ycsb-d", mix{writes: 0.05, by: latest})
 	for _, goroutines := range []int{1, 2, 4, 16, 64} {
-		all = append(all, &Load{Workload: "30to1", Size: fmt.Sprint(goroutines), keys: small,
-			start: mix{writes: 1.0 / 31, goroutines: goroutines, byClock: true}.start})
+		add("30to1", fmt.Sprint(goroutines), small, mix{writes: 1.0 / 31, goroutines: goroutines, byClock: true}.start)
 	}
-	all = append(all,
-		&Load{Workload: "stream", Size: "230B", keys: small, start: startStream},
-		&Load{Workload: "scan", Size: "230B", keys: small, start: startScan},
-		&Load{Workload: "fork", Size: "230B", keys: small, start: startFork, forks: true})
+	add("stream", "230B", small, startStream)
+	add("scan", "230B", small, startScan)
+	add("fork", "230B", small, startFork).forks = true
 	for size := 1_000; size <= min(n, 10_000_000); size *= 10 {
-		all = append(all, &Load{Workload: "growth", Size: Count(size), Usual: size > Records, keys: payloads(size, 16), start: startGrowth})
+		add("growth", Count(size), payloads(size, 16), startGrowth).Usual = size > Records
 	}
 	return all
 }

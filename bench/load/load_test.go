@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
@@ -25,19 +26,6 @@ func symbols() []stores.Record {
 		all = append(all, r.Reindexed(0))
 	}
 	return all
-}
-
-// units are what a benchmark of a workload reports.
-var units = map[string][]string{
-	"docs":   {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "set/s", "set-p99-ns", "B/get", "gc-%", "B/entry"},
-	"ycsb-b": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
-	"ycsb-c": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
-	"ycsb-d": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
-	"30to1":  {"op/s", "p50-ns", "p99-ns", "B/entry"},
-	"stream": {"p50-ns", "p99-ns", "p99.9-ns", "times-quiet", "set/s"},
-	"scan":   {"entries/s", "torn-%", "set/s"},
-	"fork":   {"branch-ns", "B/branch"},
-	"growth": {"op/s", "set-ns", "B/entry"},
 }
 
 // Each store does all that it is able to, and each workload reports its figures.
@@ -59,8 +47,8 @@ func TestLoads(t *testing.T) {
 			done()
 			require.Positive(t, r.N, "%s %s of %s", l.Workload, l.Size, k.ID)
 			require.True(t, !k.Atomic || r.Extra["torn-%"] == 0, k.ID)
-			for _, unit := range units[l.Workload] {
-				require.Contains(t, r.Extra, unit, l.Workload)
+			for _, c := range result.WorkloadOf(l.Workload).Columns {
+				require.Contains(t, r.Extra, c.Unit, l.Workload)
 			}
 		}
 	}
