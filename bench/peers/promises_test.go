@@ -67,14 +67,19 @@ func generationOf(n int, generation uint32) (all content, pairs []stores.Pair) {
 // requireContent requires that s contains what is wanted and nothing else.
 func requireContent(t *testing.T, want content, s stores.Store) {
 	require.Equal(t, want, maps.Collect(s.All()))
+	reader, found := stores.NewReader(s), stores.Lookup{}
 	for key, r := range want {
 		got, ok := s.Get(key)
 		require.True(t, ok)
 		require.Equal(t, r, got)
+		reader.Get(key, &found)
+		require.True(t, found.Intact(key))
 	}
 	for _, key := range []string{"none", "user", "user.left", "user.right"} {
 		_, ok := s.Get(key)
 		require.Equal(t, want[key].Check != 0, ok)
+		reader.Get(key, &found)
+		require.Equal(t, ok, found.Intact(key))
 	}
 }
 
