@@ -22,9 +22,9 @@ type seen struct {
 // together. An iteration that sees a group of two generations, or a record twice or not at
 // all, saw what never was: it is torn.
 func startScan(s *loaded) func(b *testing.B) {
-	updates := 0
+	updates, room := 0, make(map[string]uint32, s.n)
 	return func(b *testing.B) {
-		latency, all, room, entries, torn := NewHistogram(), make([]seen, 0, 2*s.n), map[string]uint32{}, 0, 0
+		latency, all, entries, torn := NewHistogram(), make([]seen, 0, 2*s.n), 0, 0
 		var spent time.Duration
 		w := &writer{rate: scanRate, prepare: func(int) func() { updates++; return s.update(updates) }}
 		measure(b, w, func() {
