@@ -15,25 +15,22 @@ type raw struct {
 	run func(func(tx *bbolt.Tx) error) error
 }
 
-func openBolt(path string) (*raw, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
-	if err != nil {
-		return nil, err
+// openBolt opens files whose Set calls Update, or Batch.
+func openBolt(batch bool) func(path string) (Store, error) {
+	return func(path string) (Store, error) {
+		db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
+		if err != nil {
+			return nil, err
+		}
+		b := &raw{db, db.Update}
+		if batch {
+			b.run = db.Batch
+		}
+		return b, db.Update(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucketIfNotExists(bucket)
+			return err
+		})
 	}
-	return &raw{db, db.Update}, db.Update(func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucketIfNotExists(bucket)
-		return err
-	})
-}
-
-func openUpdate(path string) (Store, error) { return openBolt(path) }
-
-func openBatch(path string) (Store, error) {
-	b, err := openBolt(path)
-	if err == nil {
-		b.run = b.db.Batch
-	}
-	return b, err
 }
 
 // SetBatch sets how a Batch collects calls: up to so many, for so long. Nobody may use it

@@ -26,21 +26,17 @@ func InMemory() *CowStore {
 	return &CowStore{DB: db, Rows: cow.NewTable[string](db, "rows", cow.Options[Row]{Codec: rowCodec{}})}
 }
 
-func openCow(path string) (Store, error) { return InMemory().open(path) }
-
-// openCowPast retains a thousand versions.
-func openCowPast(path string) (Store, error) {
-	c := InMemory()
-	c.past.Versions = 1000
-	c.DB.Retain(c.past)
-	return c.open(path)
-}
-
-func (c *CowStore) open(path string) (Store, error) {
-	if _, err := bolt.Open(path, c.DB, bolt.Options{}); err != nil {
-		return nil, fmt.Errorf("cow/bolt: %w", err)
+// openCow opens files that retain so many versions.
+func openCow(versions int) func(path string) (Store, error) {
+	return func(path string) (Store, error) {
+		c := InMemory()
+		c.past.Versions = versions
+		c.DB.Retain(c.past)
+		if _, err := bolt.Open(path, c.DB, bolt.Options{}); err != nil {
+			return nil, fmt.Errorf("cow/bolt: %w", err)
+		}
+		return c, nil
 	}
-	return c, nil
 }
 
 // Set is of Store.

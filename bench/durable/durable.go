@@ -30,10 +30,10 @@ type Kind struct {
 
 // Kinds are all there are.
 var (
-	Cow     = Kind{"cow-bolt", openCow}
-	CowPast = Kind{"cow-bolt-past", openCowPast}
-	Update  = Kind{"bbolt-update", openUpdate}
-	Batch   = Kind{"bbolt-batch", openBatch} // to be set by SetBatch
+	Cow     = Kind{"cow-bolt", openCow(0)}
+	CowPast = Kind{"cow-bolt-past", openCow(1000)}
+	Update  = Kind{"bbolt-update", openBolt(false)}
+	Batch   = Kind{"bbolt-batch", openBolt(true)} // to be set by SetBatch
 	Bunt    = Kind{"buntdb", openBunt}
 	SQLite  = Kind{"sqlite", openSQLite}
 )
