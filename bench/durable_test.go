@@ -27,10 +27,7 @@ const manyWriters = 64
 func setRows(b *testing.B, s durable.Store, n int) {
 	keys := slices.Sorted(slices.Values(keys(0, n, 1)))
 	require.NoError(b, s.SetAll(func(yield func(key, value string) bool) {
-		for _, key := range keys {
-			if !yield(key, strings.Repeat("v", 100)) {
-				return
-			}
+		for i := 0; i < n && yield(keys[i], strings.Repeat("v", 100)); i++ {
 		}
 	}))
 }
@@ -80,30 +77,27 @@ func bytesWritten() (n int64) {
 
 // tuneBatch sets how bbolt's Batch is fastest with many writers.
 func tuneBatch(b *testing.B, s durable.Store) {
-	var best durable.Batch
-	least := math.Inf(1)
+	bestSize, bestDelay, least := 0, time.Duration(0), math.Inf(1)
 	for _, size := range []int{manyWriters / 4, manyWriters / 2, manyWriters} {
 		for _, delay := range []time.Duration{50 * time.Microsecond, 200 * time.Microsecond, time.Millisecond, 10 * time.Millisecond} {
-			batch := durable.Batch{Size: size, Delay: delay}
-			batch.Set(s)
+			durable.SetBatch(s, size, delay)
 			if ns, _ := rewrite(b, s, manyWriters, 300*time.Millisecond); ns < least {
-				least, best = ns, batch
+				bestSize, bestDelay, least = size, delay, ns
 			}
 		}
 	}
-	best.Set(s)
+	durable.SetBatch(s, bestSize, bestDelay)
 }
 
 // BenchmarkCommitDurable rewrites rows by commits that are on disk when they return.
 func BenchmarkCommitDurable(b *testing.B) {
 	const turn = 500 * time.Millisecond
-	batch := durable.BatchOf(durable.Batch{Size: manyWriters, Delay: time.Millisecond})
-	for _, k := range []durable.Kind{durable.CowPast, durable.Cow, durable.Update, batch, durable.Bunt, durable.SQLite} {
+	for _, k := range []durable.Kind{durable.CowPast, durable.Cow, durable.Update, durable.Batch, durable.Bunt, durable.SQLite} {
 		b.Run("rows=100k/store="+k.ID, func(b *testing.B) {
 			s, _ := openDurable(b, k, size("100k"))
 			defer func() { must(b, s.Close()) }()
 			writers := []int{1, manyWriters}
-			if k.ID == batch.ID {
+			if k.ID == durable.Batch.ID {
 				tuneBatch(b, s)
 				writers = writers[1:] // one would wait for others
 			}

@@ -2,48 +2,43 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// ran runs the program and returns its exit code and what it printed.
-func ran(t *testing.T, ctx context.Context, kinds []stores.Kind, args ...string) (code int, stdout, stderr string) {
+// ran runs the main job for a round and returns what it printed.
+func ran(t *testing.T, kinds []stores.Kind, turn time.Duration) (stdout, stderr string, failed error) {
 	before := flag.Lookup("test.benchtime").Value.String()
 	t.Cleanup(func() { require.NoError(t, flag.Set("test.benchtime", before)) })
 	var out, err bytes.Buffer
-	code = run(ctx, args, kinds, &out, &err)
-	return code, out.String(), err.String()
+	failed = run(kinds, 1, turn, &out, &err)
+	return out.String(), err.String(), failed
 }
 
 func TestTheMainJob(t *testing.T) {
-	code, out, err := ran(t, context.Background(), stores.Kinds(), "-rounds", "1", "-turn", "1ms")
-	require.Equal(t, exitOK, code, err)
+	out, progress, err := ran(t, stores.Kinds(), time.Millisecond)
+	require.NoError(t, err)
 	for _, k := range stores.Kinds() {
 		require.Contains(t, out, "\n"+k.Marked())
 	}
 	for _, text := range []string{"lookups/s", "B/entry", "cowstore views again", "not isolated:", "noise: ", "In short (A coding agent's memory; lookups/s):", "What cowstore saves: "} {
 		require.Contains(t, out, text)
 	}
-	require.Regexp(t, `^read \d\d+ symbols of the Go installation in `, err)
-	require.NotContains(t, out+err, "\x1b", "no terminal is there")
+	require.Regexp(t, `^read \d\d+ symbols of the Go installation`, progress)
+	require.NotContains(t, out+progress, "\x1b", "no terminal is there")
 	for line := range strings.Lines(out) {
 		if !strings.Contains(line, "GOMAXPROCS") && !strings.Contains(line, "wait for") && !strings.Contains(line, "of no one moment") {
 			require.LessOrEqual(t, len([]rune(line)), 101, line)
 		}
 	}
-}
-
-func TestAnotherWorkload(t *testing.T) {
-	code, out, err := ran(t, context.Background(), stores.Kinds(), "-workload", "fork", "-rounds", "1", "-turn", "1ms", "-n", "1000")
-	require.Equal(t, exitOK, code, err)
-	require.Contains(t, out, "B/branch")
-	require.NotContains(t, out, "sync.Map", "it cannot be forked")
+	_, _, err = ran(t, stores.Kinds(), 0)
+	require.ErrorContains(t, err, "-turn")
 }
 
 // A store that tears what it has.
@@ -59,39 +54,6 @@ func TestABrokenPromiseIsAnError(t *testing.T) {
 	k := stores.Kinds()[5]
 	made := k.New
 	k.New = func() stores.Store { return tearing{made()} }
-	code, _, err := ran(t, context.Background(), []stores.Kind{stores.Kinds()[0], k}, "-workload", "ycsb-b", "-rounds", "1", "-turn", "1ms", "-n", "1000")
-	require.Equal(t, exitFailed, code)
-	require.Contains(t, err, "RWMutex map broke its promise in ycsb-b")
-}
-
-func TestInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	turns := 0
-	k := stores.Kinds()[0]
-	made := k.New
-	k.New = func() stores.Store {
-		if turns++; turns == 2 { // of the first round
-			cancel()
-		}
-		return made()
-	}
-	code, out, _ := ran(t, ctx, []stores.Kind{stores.Kinds()[4], k}, "-workload", "ycsb-b", "-turn", "1ms", "-n", "1000")
-	require.Equal(t, exitInterrupted, code)
-	require.Contains(t, out, "Interrupted")
-	require.Contains(t, out, "RWMutex map, copies")
-}
-
-func TestUsage(t *testing.T) {
-	for _, c := range []struct{ args, want string }{
-		{"-workload none", `there is no workload "none"`}, {"-rounds 0", "-rounds"}, {"-turn -1s", "-turn"}, {"-n 1", "-n 100"},
-		{"docs", `what is "docs"?`}, {"-stores x", "not defined: -stores"},
-	} {
-		code, out, err := ran(t, context.Background(), stores.Kinds(), strings.Fields(c.args)...)
-		require.Equal(t, exitUsage, code, c.args)
-		require.Empty(t, out)
-		require.Contains(t, err, c.want)
-	}
-	code, _, err := ran(t, context.Background(), stores.Kinds(), "-help")
-	require.Equal(t, exitOK, code)
-	require.Contains(t, err, "-workload")
+	_, _, err := ran(t, []stores.Kind{stores.Kinds()[0], k}, time.Millisecond)
+	require.ErrorContains(t, err, "RWMutex map broke its promise in docs")
 }

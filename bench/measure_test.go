@@ -67,20 +67,18 @@ func parts(keys []string) (n int, next func() []string) {
 // per reports what one of the n things costs that f does: time, and bytes and objects
 // allocated. It returns the bytes.
 func per(b *testing.B, n int, unit string, f func()) (bytes float64) {
-	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.ReadMemStats(&before)
-	for b.Loop() {
-		f()
-	}
-	runtime.ReadMemStats(&after)
+	bytes, objects := load.Allocated(func() {
+		for b.Loop() {
+			f()
+		}
+	})
 	all := float64(b.N) * float64(n)
-	bytes = float64(after.TotalAlloc-before.TotalAlloc) / all
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(float64(b.Elapsed())/all, "ns/"+unit)
-	b.ReportMetric(bytes, "B/"+unit)
-	b.ReportMetric(float64(after.Mallocs-before.Mallocs)/all, "objects/"+unit)
-	return bytes
+	b.ReportMetric(bytes/all, "B/"+unit)
+	b.ReportMetric(objects/all, "objects/"+unit)
+	return bytes / all
 }
 
 // once calls f once, however long the benchmark is to run: it measures by itself.

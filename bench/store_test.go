@@ -1,7 +1,6 @@
 package main_test
 
 import (
-	"context"
 	"runtime"
 	"slices"
 	"sync"
@@ -20,11 +19,7 @@ import (
 
 // symbols are the records of the main job, read once.
 var symbols = sync.OnceValue(func() []stores.Record {
-	root, err := corpus.Root()
-	if err != nil {
-		panic(err)
-	}
-	all, err := corpus.Load(context.Background(), root)
+	all, err := corpus.Load()
 	if err != nil {
 		panic(err)
 	}

@@ -28,7 +28,7 @@ func newRecords(n int) []stores.Pair {
 // BenchmarkGetRecord looks up records on all processors, and looks at fields of each. The
 // time is that of a lookup by one of them.
 func BenchmarkGetRecord(b *testing.B) {
-	for _, k := range slices.Concat(stores.Kinds(), stores.More()) {
+	for _, k := range stores.Kinds() {
 		if !slices.Contains([]string{"views", "shared", "rwmutex-copy", "rwmutex", "cowstore", "compiled"}, k.ID) {
 			continue
 		}

@@ -1,6 +1,9 @@
 package durable
 
 import (
+	"iter"
+	"time"
+
 	"go.etcd.io/bbolt"
 )
 
@@ -12,34 +15,29 @@ type raw struct {
 	run func(func(tx *bbolt.Tx) error) error
 }
 
-func openBolt(path string) (*raw, error) {
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
-	if err != nil {
-		return nil, err
+// openBolt opens files whose Set calls Update, or Batch.
+func openBolt(batch bool) func(path string) (Store, error) {
+	return func(path string) (Store, error) {
+		db, err := bbolt.Open(path, 0o600, &bbolt.Options{FreelistType: bbolt.FreelistMapType, NoFreelistSync: true})
+		if err != nil {
+			return nil, err
+		}
+		b := &raw{db, db.Update}
+		if batch {
+			b.run = db.Batch
+		}
+		return b, db.Update(func(tx *bbolt.Tx) error {
+			_, err := tx.CreateBucketIfNotExists(bucket)
+			return err
+		})
 	}
-	err = db.Update(func(tx *bbolt.Tx) error {
-		_, err := tx.CreateBucketIfNotExists(bucket)
-		return err
-	})
-	return &raw{db, db.Update}, err
 }
 
-func openUpdate(path string) (Store, error) { return openBolt(path) }
-
-func openBatch(path string, batch Batch) (Store, error) {
-	b, err := openBolt(path)
-	if err != nil {
-		return nil, err
-	}
-	b.run = b.db.Batch
-	batch.Set(b)
-	return b, nil
-}
-
-// Set sets a store of BatchOf, which nobody may use meanwhile.
-func (b Batch) Set(s Store) {
+// SetBatch sets how a Batch collects calls: up to so many, for so long. Nobody may use it
+// meanwhile.
+func SetBatch(s Store, size int, delay time.Duration) {
 	db := s.(*raw).db
-	db.MaxBatchSize, db.MaxBatchDelay = b.Size, b.Delay
+	db.MaxBatchSize, db.MaxBatchDelay = size, delay
 }
 
 func (b *raw) Set(key, value string) error {
@@ -48,14 +46,14 @@ func (b *raw) Set(key, value string) error {
 	})
 }
 
-func (b *raw) SetAll(rows func(yield func(key, value string) bool)) error {
-	return b.db.Update(func(tx *bbolt.Tx) (err error) {
-		to := tx.Bucket(bucket)
-		rows(func(key, value string) bool {
-			err = to.Put([]byte(key), Row{Value: value}.Append(nil))
-			return err == nil
-		})
-		return err
+func (b *raw) SetAll(rows iter.Seq2[string, string]) error {
+	return b.db.Update(func(tx *bbolt.Tx) error {
+		for key, value := range rows {
+			if err := tx.Bucket(bucket).Put([]byte(key), Row{Value: value}.Append(nil)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -2,6 +2,7 @@ package durable
 
 import (
 	"errors"
+	"iter"
 
 	"github.com/tidwall/buntdb"
 )
@@ -17,19 +18,17 @@ func openBunt(path string) (Store, error) {
 }
 
 func (b *bunt) Set(key, value string) error {
-	return b.db.Update(func(tx *buntdb.Tx) error {
-		_, _, err := tx.Set(key, string(Row{Value: value}.Append(nil)), nil)
-		return err
-	})
+	return b.SetAll(func(yield func(key, value string) bool) { yield(key, value) })
 }
 
-func (b *bunt) SetAll(rows func(yield func(key, value string) bool)) error {
-	return b.db.Update(func(tx *buntdb.Tx) (err error) {
-		rows(func(key, value string) bool {
-			_, _, err = tx.Set(key, string(Row{Value: value}.Append(nil)), nil)
-			return err == nil
-		})
-		return err
+func (b *bunt) SetAll(rows iter.Seq2[string, string]) error {
+	return b.db.Update(func(tx *buntdb.Tx) error {
+		for key, value := range rows {
+			if _, _, err := tx.Set(key, string(Row{Value: value}.Append(nil)), nil); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

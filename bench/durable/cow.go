@@ -2,6 +2,7 @@ package durable
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
@@ -25,21 +26,17 @@ func InMemory() *CowStore {
 	return &CowStore{DB: db, Rows: cow.NewTable[string](db, "rows", cow.Options[Row]{Codec: rowCodec{}})}
 }
 
-func openCow(path string) (Store, error) { return InMemory().open(path) }
-
-// openCowPast retains a thousand versions.
-func openCowPast(path string) (Store, error) {
-	c := InMemory()
-	c.past.Versions = 1000
-	c.DB.Retain(c.past)
-	return c.open(path)
-}
-
-func (c *CowStore) open(path string) (Store, error) {
-	if _, err := bolt.Open(path, c.DB, bolt.Options{}); err != nil {
-		return nil, fmt.Errorf("cow/bolt: %w", err)
+// openCow opens files that retain so many versions.
+func openCow(versions int) func(path string) (Store, error) {
+	return func(path string) (Store, error) {
+		c := InMemory()
+		c.past.Versions = versions
+		c.DB.Retain(c.past)
+		if _, err := bolt.Open(path, c.DB, bolt.Options{}); err != nil {
+			return nil, fmt.Errorf("cow/bolt: %w", err)
+		}
+		return c, nil
 	}
-	return c, nil
 }
 
 // Set is of Store.
@@ -49,15 +46,14 @@ func (c *CowStore) Set(key, value string) error {
 }
 
 // SetAll is of Store. The rows are no part of the past.
-func (c *CowStore) SetAll(rows func(yield func(key, value string) bool)) error {
+func (c *CowStore) SetAll(rows iter.Seq2[string, string]) error {
 	c.DB.Retain(cow.Retention{})
 	defer c.DB.Retain(c.past)
 	return c.DB.Update(func(tx *cow.Tx) error {
 		e := c.Rows.Edit(tx)
-		rows(func(key, value string) bool {
+		for key, value := range rows {
 			e.Set(key, Row{Value: value})
-			return true
-		})
+		}
 		return e.Err()
 	})
 }

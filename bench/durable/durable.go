@@ -5,7 +5,7 @@ package durable
 import (
 	"encoding/binary"
 	"fmt"
-	"time"
+	"iter"
 )
 
 // A Store keeps rows in a file. Its methods may be called from several goroutines.
@@ -13,8 +13,8 @@ type Store interface {
 	// Set writes a row in a transaction of its own, and returns once it is on disk.
 	Set(key, value string) error
 
-	// SetAll writes rows in few transactions.
-	SetAll(rows func(yield func(key, value string) bool)) error
+	// SetAll writes rows in one transaction.
+	SetAll(rows iter.Seq2[string, string]) error
 
 	// Each calls f with each row, decoded.
 	Each(f func(key string, r Row)) error
@@ -24,31 +24,19 @@ type Store interface {
 
 // A Kind is a way to keep rows.
 type Kind struct {
-	ID, Name string
-	Open     func(path string) (Store, error)
+	ID   string
+	Open func(path string) (Store, error)
 }
 
-// The kinds there are, but for BatchOf.
+// Kinds are all there are.
 var (
-	Cow     = Kind{"cow-bolt", "cow/bolt", openCow}
-	CowPast = Kind{"cow-bolt-past", "cow/bolt with a past", openCowPast}
-	Update  = Kind{"bbolt-update", "bbolt, Update", openUpdate}
-	Bunt    = Kind{"buntdb", "BuntDB, SyncAlways", openBunt}
-	SQLite  = Kind{"sqlite", "SQLite, WAL, synchronous=FULL", openSQLite}
+	Cow     = Kind{"cow-bolt", openCow(0)}
+	CowPast = Kind{"cow-bolt-past", openCow(1000)}
+	Update  = Kind{"bbolt-update", openBolt(false)}
+	Batch   = Kind{"bbolt-batch", openBolt(true)} // to be set by SetBatch
+	Bunt    = Kind{"buntdb", openBunt}
+	SQLite  = Kind{"sqlite", openSQLite}
 )
-
-// BatchOf is bbolt with calls of Batch, set so.
-func BatchOf(batch Batch) Kind {
-	return Kind{"bbolt-batch", fmt.Sprintf("bbolt, Batch of %v", batch), func(path string) (Store, error) { return openBatch(path, batch) }}
-}
-
-// A Batch is how bbolt collects calls of Batch.
-type Batch struct {
-	Size  int
-	Delay time.Duration
-}
-
-func (b Batch) String() string { return fmt.Sprintf("%d calls or %v", b.Size, b.Delay) }
 
 // A Row is a value with what an application keeps beside it, encoded in the file and
 // decoded when it is loaded.

@@ -3,6 +3,7 @@ package durable
 import (
 	"database/sql"
 	"errors"
+	"iter"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
@@ -36,18 +37,16 @@ func (s *sqlite) Set(key, value string) error {
 	return err
 }
 
-func (s *sqlite) SetAll(rows func(yield func(key, value string) bool)) error {
+func (s *sqlite) SetAll(rows iter.Seq2[string, string]) error {
 	tx, err := s.db.Begin()
 	if err != nil {
 		return err
 	}
 	set := tx.Stmt(s.set)
-	rows(func(key, value string) bool {
-		_, err = set.Exec(key, Row{Value: value}.Append(nil))
-		return err == nil
-	})
-	if err != nil {
-		return errors.Join(err, tx.Rollback())
+	for key, value := range rows {
+		if _, err := set.Exec(key, Row{Value: value}.Append(nil)); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
 	}
 	return tx.Commit()
 }

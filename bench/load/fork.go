@@ -2,7 +2,6 @@ package load
 
 import (
 	"testing"
-	"time"
 
 	"github.com/cowstore/cowstore/bench/stores"
 )
@@ -16,10 +15,10 @@ const (
 // startFork makes branches of a store and writes in each.
 func startFork(s *loaded) func(b *testing.B) {
 	origin := s.Store.(stores.Forker)
-	var written [branches][]stores.Record
+	var written [branches][branchWrites]stores.Record
 	for i := range written {
-		for j := range branchWrites {
-			written[i] = append(written[i], s.record((i*branchWrites+j)*7919%s.n, uint32(i+1)))
+		for j := range written[i] {
+			written[i][j] = s.record((i*branchWrites+j)*7919%s.n, uint32(i+1))
 		}
 	}
 	branch := func(i int) stores.Store {
@@ -34,37 +33,28 @@ func startFork(s *loaded) func(b *testing.B) {
 	for i := range kept {
 		kept[i] = branch(i)
 	}
-	bytes := max(0, (Live()-before)/branches)
-	torn := tornBranch(origin, kept[:], written[:])
+	bytes, torn := max(0, (Live()-before)/branches), ""
+	for i, fork := range kept {
+		for _, r := range written[i] {
+			key := r.Key()
+			got, ok := fork.Get(key)
+			old, _ := origin.Get(key)
+			if !ok || !got.Intact(key) || got.Generation() != uint32(i+1) || old.Generation() != 0 {
+				torn = key
+			}
+		}
+	}
 	clear(kept[:])
 	return func(b *testing.B) {
 		if torn != "" {
 			b.Fatalf("a branch and its origin share %q", torn)
 		}
-		b.ResetTimer()
-		used := UsageNow()
-		start := time.Now()
-		for i := range b.N {
-			branch(i % branches)
-		}
-		b.ReportMetric(float64(time.Since(start))/float64(b.N), "branch-ns")
-		used.Report(b)
+		took := measure(b, nil, func() {
+			for i := range b.N {
+				branch(i % branches)
+			}
+		})
+		b.ReportMetric(float64(took)/float64(b.N), "branch-ns")
 		b.ReportMetric(bytes, "B/branch")
 	}
-}
-
-// tornBranch returns a key under which a branch has not what was written in it, or its
-// origin has.
-func tornBranch(origin stores.Store, kept []stores.Store, written [][]stores.Record) string {
-	for i, fork := range kept {
-		for j := range written[i] {
-			key := written[i][j].Key()
-			got, ok := fork.Get(key)
-			old, _ := origin.Get(key)
-			if !ok || !got.Intact(key) || got.Generation() != uint32(i+1) || old.Generation() != 0 {
-				return key
-			}
-		}
-	}
-	return ""
 }

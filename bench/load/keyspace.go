@@ -48,13 +48,16 @@ func (z *Zipf) Draw(i int) []uint32 {
 
 // ranks returns the same by rank: 0 for the most popular.
 func (z *Zipf) ranks(i int) []uint32 {
-	draw := rand.NewZipf(rand.New(rand.NewPCG(seed, uint64(streamClients+i))), Skew, 1, uint64(len(z.scatter)-1))
+	draw := rand.NewZipf(randomOf(i), Skew, 1, uint64(len(z.scatter)-1))
 	ranks := make([]uint32, Draws)
 	for i := range ranks {
 		ranks[i] = uint32(draw.Uint64())
 	}
 	return ranks
 }
+
+// randomOf is the chance of client i.
+func randomOf(i int) *rand.Rand { return rand.New(rand.NewPCG(seed, uint64(streamClients+i))) }
 
 // A keyspace is what a store is loaded with and asked for.
 type keyspace struct {
@@ -65,15 +68,6 @@ type keyspace struct {
 	// record returns record i in a generation. It is in memory of its own, so that
 	// no store finds the records laid out better than another does.
 	record func(i int, generation uint32) stores.Record
-
-	mu    sync.Mutex
-	drawn map[drawing][]uint32
-}
-
-// A drawing says how a client chooses its keys.
-type drawing struct {
-	client int
-	by     choice
 }
 
 // A choice is how keys are chosen.
@@ -86,41 +80,27 @@ const (
 )
 
 // draw returns what a client chooses, always the same.
-func (k *keyspace) draw(d drawing) []uint32 {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.drawn[d] == nil {
-		switch d.by {
-		case popular:
-			k.drawn[d] = k.zipf.Draw(d.client)
-		case latest:
-			k.drawn[d] = k.zipf.ranks(d.client)
-		case uniform:
-			random := rand.New(rand.NewPCG(seed, uint64(streamClients+d.client)))
-			all := make([]uint32, 1<<20)
-			for i := range all {
-				all[i] = uint32(random.IntN(k.n))
-			}
-			k.drawn[d] = all
-		}
+func (k *keyspace) draw(client int, by choice) []uint32 {
+	switch by {
+	case popular:
+		return k.zipf.Draw(client)
+	case latest:
+		return k.zipf.ranks(client)
 	}
-	return k.drawn[d]
+	all, random := make([]uint32, 1<<20), randomOf(client)
+	for i := range all {
+		all[i] = uint32(random.IntN(k.n))
+	}
+	return all
 }
 
 func newKeyspace(n int, record func(i int, generation uint32) stores.Record) *keyspace {
-	k := &keyspace{n: n, zipf: NewZipf(n), keys: make([]string, n), record: record, drawn: map[drawing][]uint32{}}
+	k := &keyspace{n: n, zipf: NewZipf(n), keys: make([]string, n), record: record}
 	for i := range k.keys {
 		r := record(i, 0)
 		k.keys[i] = r.Key()
 	}
 	return k
-}
-
-// recordKeys is a keyspace of records that there are already.
-func recordKeys(records []stores.Record) *keyspace {
-	return newKeyspace(len(records), func(i int, generation uint32) stores.Record {
-		return records[i].Reindexed(generation)
-	})
 }
 
 // payloadKeys is a keyspace of n records as YCSB has them, of so many bytes.

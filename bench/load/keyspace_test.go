@@ -51,15 +51,3 @@ func TestInsertsAreAcknowledgedInOrder(t *testing.T) {
 	require.Equal(t, keys[9], x.latest(keys, 3))
 	require.Equal(t, payloadKey(12), x.latest(keys, 13), "there are no more")
 }
-
-func TestPayloadKeysDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range 10_000 {
-		r := payload(i, 16, 3)
-		require.Equal(t, payloadKey(i), r.Key())
-		require.True(t, r.Intact(r.Key()))
-		require.EqualValues(t, 3, r.Generation())
-		require.False(t, seen[r.Key()])
-		seen[r.Key()] = true
-	}
-}

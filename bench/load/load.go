@@ -23,7 +23,7 @@ type Load struct {
 
 	keys  func() *keyspace
 	start func(s *loaded) func(b *testing.B)
-	able  func(s stores.Store) bool // nil: all are
+	forks bool // it is for stores that can be forked
 }
 
 // loaded is a store with the records of a keyspace.
@@ -35,12 +35,10 @@ type loaded struct {
 
 // Able reports whether a store of kind k can do it.
 func (l *Load) Able(k stores.Kind) bool {
-	if l.able == nil {
-		return true
-	}
 	s := k.New()
 	defer Release(s)
-	return l.able(s)
+	_, forks := s.(stores.Forker)
+	return forks || !l.forks
 }
 
 // Bench returns a benchmark of a new store of kind k, and what lets go of the store.
@@ -102,6 +100,14 @@ func loadAll(s stores.Store, k *keyspace) *loaded {
 // Records is how many records YCSB's workloads have.
 const Records = 100_000
 
+// Docs returns the main job, on the given records.
+func Docs(symbols func() []stores.Record) *Load {
+	return &Load{Workload: "docs", Size: "all", start: mix{writer: 1_000}.start, keys: sync.OnceValue(func() *keyspace {
+		records := symbols()
+		return newKeyspace(len(records), func(i int, generation uint32) stores.Record { return records[i].Reindexed(generation) })
+	})}
+}
+
 // Loads returns the loads there are. Symbols returns the records of the main job; n is
 // how many records the others have at most, usually more than Records.
 func Loads(symbols func() []stores.Record, n int) (all []*Load) {
@@ -110,26 +116,27 @@ func Loads(symbols func() []stores.Record, n int) (all []*Load) {
 	}
 	some := min(n, Records)
 	small, large := payloads(some, 230), payloads(some, 1000)
-	all = append(all, &Load{Workload: "docs", Size: "all", start: mix{writer: 1_000}.start,
-		keys: sync.OnceValue(func() *keyspace { return recordKeys(symbols()) })})
-	for _, w := range []struct {
-		id string
-		mix
-	}{{"ycsb-b", mix{writes: 0.05}}, {"ycsb-c", mix{}}, {"ycsb-d", mix{writes: 0.05, by: latest}}} {
-		all = append(all, &Load{Workload: w.id, Size: "230B", keys: small, start: w.mix.start},
-			&Load{Workload: w.id, Size: "1KB", keys: large, start: w.mix.start})
+	add := func(workload, size string, keys func() *keyspace, start func(s *loaded) func(b *testing.B)) *Load {
+		l := &Load{Workload: workload, Size: size, keys: keys, start: start}
+		all = append(all, l)
+		return l
 	}
+	all = append(all, Docs(symbols))
+	ycsb := func(workload string, m mix) {
+		add(workload, "230B", small, m.start)
+		add(workload, "1KB", large, m.start)
+	}
+	ycsb("ycsb-b", mix{writes: 0.05})
+	ycsb("ycsb-c", mix{})
+	ycsb("ycsb-d", mix{writes: 0.05, by: latest})
 	for _, goroutines := range []int{1, 2, 4, 16, 64} {
-		all = append(all, &Load{Workload: "30to1", Size: fmt.Sprint(goroutines), keys: small,
-			start: mix{writes: 1.0 / 31, goroutines: goroutines, byClock: true}.start})
+		add("30to1", fmt.Sprint(goroutines), small, mix{writes: 1.0 / 31, goroutines: goroutines, byClock: true}.start)
 	}
-	all = append(all,
-		&Load{Workload: "stream", Size: "230B", keys: small, start: startStream},
-		&Load{Workload: "scan", Size: "230B", keys: small, start: startScan},
-		&Load{Workload: "fork", Size: "230B", keys: small, start: startFork,
-			able: func(s stores.Store) bool { _, ok := s.(stores.Forker); return ok }})
+	add("stream", "230B", small, startStream)
+	add("scan", "230B", small, startScan)
+	add("fork", "230B", small, startFork).forks = true
 	for size := 1_000; size <= min(n, 10_000_000); size *= 10 {
-		all = append(all, &Load{Workload: "growth", Size: Count(size), Usual: size > Records, keys: payloads(size, 16), start: startGrowth})
+		add("growth", Count(size), payloads(size, 16), startGrowth).Usual = size > Records
 	}
 	return all
 }

@@ -5,10 +5,10 @@ import (
 	"os"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
@@ -26,19 +26,6 @@ func symbols() []stores.Record {
 		all = append(all, r.Reindexed(0))
 	}
 	return all
-}
-
-// units are what a benchmark of a workload reports.
-var units = map[string][]string{
-	"docs":   {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "set/s", "set-p99-ns", "B/get", "gc-%", "B/entry"},
-	"ycsb-b": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
-	"ycsb-c": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
-	"ycsb-d": {"op/s", "p50-ns", "p99-ns", "p99.9-ns", "B/get", "gc-%", "B/entry"},
-	"30to1":  {"op/s", "p50-ns", "p99-ns", "B/entry"},
-	"stream": {"p50-ns", "p99-ns", "p99.9-ns", "times-quiet", "set/s"},
-	"scan":   {"entries/s", "torn-%", "set/s"},
-	"fork":   {"branch-ns", "B/branch"},
-	"growth": {"op/s", "set-ns", "B/entry"},
 }
 
 // Each store does all that it is able to, and each workload reports its figures.
@@ -59,8 +46,9 @@ func TestLoads(t *testing.T) {
 			r := testing.Benchmark(bench)
 			done()
 			require.Positive(t, r.N, "%s %s of %s", l.Workload, l.Size, k.ID)
-			for _, unit := range units[l.Workload] {
-				require.Contains(t, r.Extra, unit, l.Workload)
+			require.True(t, !k.Atomic || r.Extra["torn-%"] == 0, k.ID)
+			for _, c := range result.WorkloadOf(l.Workload).Columns {
+				require.Contains(t, r.Extra, c.Unit, l.Workload)
 			}
 		}
 	}
@@ -95,59 +83,24 @@ func TestTornValuesAreFatal(t *testing.T) {
 // What a scan may see, and what it may not.
 func TestTornScansAreFound(t *testing.T) {
 	const n = 40 // of four groups
-	x := newScan(&loaded{keyspace: payloadKeys(n, 16)})
+	x := &loaded{keyspace: payloadKeys(n, 16)}
+	whole := func(all []seen) bool { return x.whole(all, map[string]uint32{}) }
 	var all []seen
 	for _, key := range x.keys {
 		all = append(all, seen{key, 7})
 	}
-	require.True(t, x.whole(all))
+	require.True(t, whole(all))
 	group := slices.Clone(all)
 	for i := 1; i < n; i += n / groupSize {
 		group[i].generation = 8
 	}
-	require.True(t, x.whole(group), "all of a group was written")
+	require.True(t, whole(group), "all of a group was written")
 	group[1].generation = 7
-	require.False(t, x.whole(group), "but one")
-	require.False(t, x.whole(all[1:]), "one is missing")
+	require.False(t, whole(group), "but one")
+	require.False(t, whole(all[1:]), "one is missing")
 	twice := slices.Clone(all)
 	twice[3] = twice[4]
-	require.False(t, x.whole(twice), "one is there twice")
+	require.False(t, whole(twice), "one is there twice")
 	twice[3].key = "user.nobody"
-	require.False(t, x.whole(twice))
-}
-
-// An update of ten records in ten steps, between which others may iterate.
-type stepwise struct{ stores.Store }
-
-func (s stepwise) Update(pairs []stores.Pair) {
-	for _, p := range pairs {
-		s.Set(p.Key, p.Record)
-		if len(pairs) == groupSize {
-			time.Sleep(100 * time.Microsecond)
-		}
-	}
-}
-
-func TestScansTellTornStores(t *testing.T) {
-	x := newScan(loadAll(stepwise{stores.Kinds()[0].New()}, payloadKeys(100, 16)))
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				return
-			default:
-				x.update(i)()
-			}
-		}
-	}()
-	defer func() { close(stop); <-done }()
-	for torn := false; !torn; {
-		var all []seen
-		for key, r := range x.All() {
-			all = append(all, seen{key, r.Generation()})
-		}
-		torn = !x.whole(all)
-	}
+	require.False(t, whole(twice))
 }

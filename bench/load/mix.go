@@ -2,10 +2,8 @@ package load
 
 import (
 	"cmp"
-	"context"
 	"math/rand/v2"
 	"runtime"
-	"sync"
 	"testing"
 	"time"
 
@@ -29,69 +27,59 @@ func (m mix) start(s *loaded) func(b *testing.B) {
 	if m.by == latest {
 		new = newInserts(s.n)
 	}
-	perGet := bytesPerGet(s)
-	warm := map[int]bool{}
+	lookups := min(1<<13, s.n)
+	bytes, _ := Allocated(func() { s.lookUp(lookups, func(i int) string { return s.keys[i] }) })
+	var chosen [][]uint32
 	return func(b *testing.B) {
 		n := cmp.Or(m.goroutines, runtime.GOMAXPROCS(0))
+		for len(chosen) < n {
+			chosen = append(chosen, s.draw(len(chosen), m.by))
+		}
 		all := make([]*client, n)
 		for i := range all {
-			all[i] = newClient(s, m, i)
-			all[i].new = new
-			if !warm[i] {
-				all[i].warmUp()
-				warm[i] = true
+			all[i] = &client{
+				loaded: s, mix: m, new: new, chosen: chosen[i],
+				kinds: rand.New(rand.NewPCG(seed, streamKinds+uint64(i))), gets: NewHistogram(), sets: NewHistogram(),
+			}
+			if new == nil { // or it begins with the records that were stored last
+				s.lookUp(1<<10, func(j int) string { return s.keys[chosen[i][j]] })
 			}
 		}
-		ctx, stop := context.WithCancel(context.Background())
-		var w writer
-		var wg sync.WaitGroup
-		b.ResetTimer()
-		used := UsageNow()
+		var w *writer
 		if m.writer > 0 {
-			wg.Go(func() { w.run(ctx, s, m.writer) })
+			w = newWriter(s, m.writer)
 		}
-		Together(b, n, func(i int, next func() int) { all[i].run(next) })
-		b.StopTimer()
-		stop()
-		took := used.Report(b)
-		wg.Wait()
-
-		gets, sets, operations, timed := NewHistogram(), NewHistogram(), 0, 0.0
+		took := measure(b, w, func() {
+			Together(b, n, func(i int, next func() int) { all[i].run(next) })
+		})
+		gets, sets, operations, perSecond := NewHistogram(), NewHistogram(), 0, 0.0
 		for _, c := range all {
 			if c.torn != "" {
 				b.Fatalf("what was read under %q is not whole", c.torn)
 			}
 			gets.Merge(c.gets)
 			sets.Merge(c.sets)
-			operations += c.operations
-			timed += Rate(c.timed, c.spent)
+			operations += c.batches * Every
+			perSecond += Rate(c.batches*(Every-1), c.spent)
 		}
 		if m.byClock || Crowded(n) {
-			timed = Rate(operations, took)
+			perSecond = Rate(operations, took)
 		}
-		b.ReportMetric(timed, "op/s")
-		b.ReportMetric(perGet, "B/get")
+		b.ReportMetric(perSecond, "op/s")
+		b.ReportMetric(bytes/float64(lookups), "B/get")
 		Quantiles(b, gets)
-		if m.writer > 0 {
-			sets = w.latency
-			b.ReportMetric(w.perSecond(), "set/s")
-		}
-		if m.writer > 0 || m.writes > 0 {
+		if m.writes > 0 {
 			b.ReportMetric(float64(sets.ValueAtQuantile(99)), "set-p99-ns")
 		}
 	}
 }
 
-// bytesPerGet returns what a lookup allocates.
-func bytesPerGet(s *loaded) float64 {
-	lookups := min(1<<13, s.n)
+// lookUp makes n lookups.
+func (s *loaded) lookUp(n int, key func(i int) string) {
 	reader, found := stores.NewReader(s.Store), stores.Lookup{}
-	bytes, _ := Allocated(func() {
-		for _, key := range s.keys[:lookups] {
-			reader.Get(key, &found)
-		}
-	})
-	return bytes / float64(lookups)
+	for i := range n {
+		reader.Get(key(i), &found)
+	}
 }
 
 // A client does one operation after the other and checks what it reads.
@@ -102,30 +90,10 @@ type client struct {
 	chosen     []uint32
 	kinds      *rand.Rand
 	generation uint32
-	operations int
-	timed      int           // operations that were timed as batches
-	spent      time.Duration // in them
+	batches    int           // of Every operations, all but one timed together
+	spent      time.Duration // in these
 	gets, sets *hdrhistogram.Histogram
 	torn       string // the key of what was not whole
-}
-
-func newClient(s *loaded, m mix, i int) *client {
-	return &client{
-		loaded: s, mix: m, chosen: s.draw(drawing{i, m.by}), kinds: rand.New(rand.NewPCG(seed, streamKinds+uint64(i))),
-		gets: NewHistogram(), sets: NewHistogram(),
-	}
-}
-
-// warmUp looks up what the client begins with, so that the first of what is measured is
-// not the first time.
-func (c *client) warmUp() {
-	if c.by == latest {
-		return // it begins with the records that were stored last
-	}
-	reader, found := stores.NewReader(c.Store), stores.Lookup{}
-	for _, choice := range c.chosen[:1<<10] {
-		reader.Get(c.keys[choice], &found)
-	}
 }
 
 // An operation is a lookup of key or, if it writes, a Set of key to record.
@@ -171,8 +139,7 @@ func (c *client) run(next func() int) {
 			last.do(c.Store, reader)
 			one := time.Since(middle)
 
-			c.operations += Every
-			c.timed += Every - 1
+			c.batches++
 			c.spent += middle.Sub(start)
 			if last.write {
 				Record(c.sets, one)
@@ -192,19 +159,20 @@ func (c *client) choose(o *operation, choice int) {
 	switch {
 	case !o.write && c.new == nil:
 		o.key = c.keys[choice]
+		return
 	case !o.write:
 		o.key = c.new.latest(c.keys, choice)
+		return
 	case c.new == nil:
 		c.generation++
 		o.record = c.record(choice, c.generation)
-		// Under a key of its own: a Go map keeps the last one, and readers would be
-		// spared comparing it if it were theirs.
-		o.key = o.record.Key()
 	default:
 		o.insert = c.new.next()
 		o.record = c.record(o.insert, 0)
-		o.key = o.record.Key()
 	}
+	// Under a key of its own: a Go map keeps the last one, and readers would be
+	// spared comparing it if it were theirs.
+	o.key = o.record.Key()
 }
 
 // check looks at the result of o.
@@ -217,58 +185,11 @@ func (c *client) check(o *operation) {
 	}
 }
 
-// A writer writes records anew, one a commit, while they are being read.
-type writer struct {
-	commits int
-	took    time.Duration
-	latency *hdrhistogram.Histogram
-}
-
-// aWriter is the client whose choices a writer has.
-const aWriter = -1
-
-// run writes rate records a second until ctx ends.
-func (w *writer) run(ctx context.Context, s *loaded, rate int) {
-	choices := s.draw(drawing{aWriter, popular})
-	w.each(ctx, rate, func(i int) func() {
-		r := s.record(int(choices[i%len(choices)]), uint32(i+1))
-		key := r.Key()
-		return func() { s.Set(key, r) }
-	})
-}
-
-// each commits rate times a second until ctx ends. What prepare returns is the commit,
-// and all that is measured.
-//
-// It is an open loop: a commit is due when it is due, whether or not the one before it was
-// late, and its latency counts from then.
-func (w *writer) each(ctx context.Context, rate int, prepare func(i int) (commit func())) {
-	w.latency = NewHistogram()
-	p := NewPacer()
-	defer p.Close()
-	start := time.Now()
-	for {
-		commit := prepare(w.commits)
-		due := start.Add(time.Duration(float64(w.commits) / float64(rate) * float64(time.Second)))
-		p.Wait(due)
-		if ctx.Err() != nil {
-			return
-		}
-		w.commits++
-		commit()
-		// Not until ctx ends, or the pause before the next commit would count.
-		w.took = time.Since(start)
-		Record(w.latency, time.Since(due))
-	}
-}
-
-func (w *writer) perSecond() float64 { return Rate(w.commits, w.took) }
-
 // startGrowth measures one goroutine alone in a store of some size: what a lookup of any
 // of its keys, a commit and an entry cost there.
 func startGrowth(s *loaded) func(b *testing.B) {
 	reads := mix{goroutines: 1, by: uniform}.start(s)
-	chosen := s.draw(drawing{aWriter, uniform})
+	chosen := s.draw(aWriter, uniform)
 	generation := uint32(0)
 	return func(b *testing.B) {
 		reads(b)

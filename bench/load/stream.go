@@ -1,7 +1,6 @@
 package load
 
 import (
-	"context"
 	"runtime"
 	"sync"
 	"testing"
@@ -21,42 +20,33 @@ const (
 // writer beside them. It is an open loop: a lookup counts from when it was due, so that one that
 // waits delays those behind it on paper too, as it would delay requests.
 func startStream(s *loaded) func(b *testing.B) {
-	var quiet float64
+	var quiet *hdrhistogram.Histogram // without the writer
 	return func(b *testing.B) {
-		if quiet == 0 { // how long it takes without the writer
-			h := NewHistogram()
-			readStream(b, s, 20_000, h)
-			quiet = float64(h.ValueAtQuantile(99.9))
+		if quiet == nil {
+			quiet = readStream(b, s, 20_000)
 		}
-		var w writer
-		var wg sync.WaitGroup
-		ctx, stop := context.WithCancel(context.Background())
-		b.ResetTimer()
-		used := UsageNow()
-		wg.Go(func() { w.run(ctx, s, streamRate) })
-		busy := NewHistogram()
-		readStream(b, s, b.N, busy)
-		stop()
-		used.Report(b)
-		wg.Wait()
+		var busy *hdrhistogram.Histogram
+		measure(b, newWriter(s, streamRate), func() { busy = readStream(b, s, b.N) })
 		Quantiles(b, busy)
-		b.ReportMetric(float64(busy.ValueAtQuantile(99.9))/quiet, "times-quiet")
-		b.ReportMetric(w.perSecond(), "set/s")
-		b.ReportMetric(float64(w.latency.ValueAtQuantile(99)), "set-p99-ns")
+		b.ReportMetric(float64(busy.ValueAtQuantile(99.9))/float64(quiet.ValueAtQuantile(99.9)), "times-quiet")
 	}
 }
 
-// readStream lets the readers make n lookups each.
-func readStream(b *testing.B, s *loaded, n int, latency *hdrhistogram.Histogram) {
+// readStream lets the readers make n lookups each, and returns their latencies.
+func readStream(b *testing.B, s *loaded, n int) *hdrhistogram.Histogram {
 	// One processor less than there are: for the writer and the garbage collector.
 	readers := max(1, runtime.GOMAXPROCS(0)-1)
-	share := Crowded(readers + 1)
+	share, latency := Crowded(readers+1), NewHistogram()
+	choices := make([][]uint32, readers)
+	for i := range choices {
+		choices[i] = s.draw(i, popular)
+	}
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	start := time.Now()
 	for i := range readers {
 		wg.Go(func() {
-			own, choices, torn := NewHistogram(), s.draw(drawing{i, popular}), ""
+			own, torn := NewHistogram(), ""
 			reader, found := stores.NewReader(s.Store), stores.Lookup{}
 			// Not all at the same instant.
 			due := start.Add(streamEvery * time.Duration(i) / time.Duration(readers))
@@ -67,7 +57,7 @@ func readStream(b *testing.B, s *loaded, n int, latency *hdrhistogram.Histogram)
 						runtime.Gosched()
 					}
 				}
-				key := s.keys[choices[n%len(choices)]]
+				key := s.keys[choices[i][n%Draws]]
 				reader.Get(key, &found)
 				Record(own, time.Since(due))
 				if !found.Intact(key) {
@@ -84,4 +74,5 @@ func readStream(b *testing.B, s *loaded, n int, latency *hdrhistogram.Histogram)
 		})
 	}
 	wg.Wait()
+	return latency
 }

@@ -18,63 +18,44 @@ type memRow struct {
 	Record stores.Record
 }
 
-const (
-	memTable = "records"
-	memID    = "id"
-)
-
 func newMemDB() stores.Store {
 	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{
-		memTable: {Name: memTable, Indexes: map[string]*memdb.IndexSchema{
-			memID: {Name: memID, Unique: true, Indexer: &memdb.StringFieldIndex{Field: "Key"}},
+		"records": {Name: "records", Indexes: map[string]*memdb.IndexSchema{
+			"id": {Name: "id", Unique: true, Indexer: &memdb.StringFieldIndex{Field: "Key"}},
 		}},
 	}})
-	if err != nil {
-		panic(err) // the schema is wrong
-	}
+	must(err)
 	return memDB{db}
 }
 
-func (s memDB) Get(key string) (stores.Record, bool)  { return s.Snapshot().Get(key) }
-func (s memDB) Set(key string, r stores.Record)       { s.Update([]stores.Pair{{Key: key, Record: r}}) }
-func (s memDB) All() iter.Seq2[string, stores.Record] { return s.Snapshot().All() }
-func (s memDB) Snapshot() stores.Snapshot             { return memSnapshot{s.db.Txn(false)} }
+func (s memDB) Set(key string, r stores.Record) { s.Update([]stores.Pair{{Key: key, Record: r}}) }
+func (s memDB) Fork() stores.Store              { return memDB{s.db.Snapshot()} }
 
 // Update panics if a key is empty, as that cannot be the ID of a row.
 func (s memDB) Update(pairs []stores.Pair) {
 	txn := s.db.Txn(true)
 	defer txn.Abort()
 	for _, p := range pairs {
-		if err := txn.Insert(memTable, &memRow{p.Key, p.Record}); err != nil {
-			panic(err)
-		}
+		must(txn.Insert("records", &memRow{p.Key, p.Record}))
 	}
 	txn.Commit()
 }
 
-func (s memDB) Fork() stores.Store { return memDB{s.db.Snapshot()} }
-
-// memSnapshot is a read transaction. It modifies nothing, so that it need not
-// end, and any number of goroutines can use it.
-type memSnapshot struct{ txn *memdb.Txn }
-
-func (s memSnapshot) Get(key string) (stores.Record, bool) {
-	row, err := s.txn.First(memTable, memID, key)
-	if err != nil {
-		panic(err) // there is no such index
-	}
+func (s memDB) Get(key string) (stores.Record, bool) {
+	row, err := s.db.Txn(false).First("records", "id", key)
+	must(err)
 	if row == nil {
 		return stores.Record{}, false
 	}
 	return row.(*memRow).Record, true
 }
 
-func (s memSnapshot) All() iter.Seq2[string, stores.Record] {
+// All is by a read transaction, which need not end.
+func (s memDB) All() iter.Seq2[string, stores.Record] {
+	txn := s.db.Txn(false)
 	return func(yield func(string, stores.Record) bool) {
-		rows, err := s.txn.Get(memTable, memID)
-		if err != nil {
-			panic(err) // there is no such index
-		}
+		rows, err := txn.Get("records", "id")
+		must(err)
 		for row := rows.Next(); row != nil; row = rows.Next() {
 			if r := row.(*memRow); !yield(r.Key, r.Record) {
 				return
@@ -89,9 +70,7 @@ type buntDB struct{ db *buntdb.DB }
 
 func newBuntDB() stores.Store {
 	db, err := buntdb.Open(":memory:")
-	if err != nil {
-		panic(err) // nothing was opened that could fail
-	}
+	must(err)
 	return &buntDB{db}
 }
 
@@ -115,43 +94,36 @@ func (s *buntDB) Set(key string, r stores.Record) { s.Update([]stores.Pair{{Key:
 func (s *buntDB) Update(pairs []stores.Pair) {
 	values := make([]string, len(pairs))
 	for i := range pairs {
-		values[i] = encodeRecord(&pairs[i].Record)
+		value, err := json.Marshal(&pairs[i].Record)
+		must(err)
+		values[i] = string(value)
 	}
-	err := s.db.Update(func(tx *buntdb.Tx) error {
+	must(s.db.Update(func(tx *buntdb.Tx) error {
 		for i, p := range pairs {
 			if _, _, err := tx.Set(p.Key, values[i], nil); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		panic(err) // the DB is closed
-	}
+	}))
 }
 
 func (s *buntDB) All() iter.Seq2[string, stores.Record] {
 	return func(yield func(string, stores.Record) bool) {
-		err := s.db.View(func(tx *buntdb.Tx) error {
+		must(s.db.View(func(tx *buntdb.Tx) error {
 			return tx.Ascend("", func(key, value string) bool { return yield(key, decodeRecord(value)) })
-		})
-		if err != nil {
-			panic(err) // the DB is closed
-		}
+		}))
 	}
-}
-
-func encodeRecord(r *stores.Record) string {
-	value, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // a Record can be encoded
-	}
-	return string(value)
 }
 
 func decodeRecord(value string) (r stores.Record) {
-	if err := json.Unmarshal([]byte(value), &r); err != nil {
-		panic(err) // nobody else encodes
-	}
+	must(json.Unmarshal([]byte(value), &r))
 	return r
+}
+
+// must panics where a database fails at what cannot fail: all of them are in memory.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/cowstore/cowstore/bench/stores"
 )
 
-// xsyncMap is a concurrent hash map whose readers take no lock. Its Update is one
-// commit a key.
+// xsyncMap is a concurrent hash map whose readers take no lock.
 type xsyncMap struct {
 	m *xsync.Map[string, stores.Record]
 }
@@ -19,16 +18,11 @@ func newXsync() stores.Store { return xsyncMap{xsync.NewMap[string, stores.Recor
 
 func (s xsyncMap) Get(key string) (stores.Record, bool)  { return s.m.Load(key) }
 func (s xsyncMap) Set(key string, r stores.Record)       { s.m.Store(key, r) }
+func (s xsyncMap) Update(pairs []stores.Pair)            { stores.SetEach(s, pairs) }
 func (s xsyncMap) All() iter.Seq2[string, stores.Record] { return s.m.All() }
 
-func (s xsyncMap) Update(pairs []stores.Pair) {
-	for _, p := range pairs {
-		s.m.Store(p.Key, p.Record)
-	}
-}
-
 // otterCache is a cache that has a maximum, as caches do, which is far above what
-// is ever stored here. Its Update is one commit a key.
+// is ever stored here.
 type otterCache struct {
 	c *otter.Cache[string, stores.Record]
 }
@@ -39,10 +33,5 @@ func newOtter() stores.Store {
 
 func (s otterCache) Get(key string) (stores.Record, bool)  { return s.c.GetIfPresent(key) }
 func (s otterCache) Set(key string, r stores.Record)       { s.c.Set(key, r) }
+func (s otterCache) Update(pairs []stores.Pair)            { stores.SetEach(s, pairs) }
 func (s otterCache) All() iter.Seq2[string, stores.Record] { return s.c.All() }
-
-func (s otterCache) Update(pairs []stores.Pair) {
-	for _, p := range pairs {
-		s.c.Set(p.Key, p.Record)
-	}
-}

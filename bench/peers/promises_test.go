@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,7 +24,10 @@ func eachKind(t *testing.T, f func(t *testing.T, k stores.Kind)) {
 			k.New = func() stores.Store {
 				s := made()
 				if c, ok := s.(io.Closer); ok {
-					t.Cleanup(func() { require.NoError(t, c.Close()) })
+					t.Cleanup(func() {
+						require.NoError(t, c.Close())
+						require.Panics(t, func() { s.Update(nil) }, "it is closed")
+					})
 				}
 				return s
 			}
@@ -31,126 +36,124 @@ func eachKind(t *testing.T, f func(t *testing.T, k stores.Kind)) {
 	}
 }
 
-// makers make the records there are: symbols and payloads.
-var makers = map[string]func(name string) stores.Record{
-	"symbol":  symbol,
-	"payload": func(name string) stores.Record { return stores.NewPayload("user", name, 100) },
+// symbol returns a record as of generation 0.
+func symbol(name string) stores.Record {
+	r := stores.Record{
+		Package: "net/http", Name: name, Kind: "method", Signature: "func (c *Client) " + name + "()", Doc: name + " is documented.",
+		Tags: []string{"", "method", "http"}, Meta: map[string]string{"file": "net/http/client.go", "line": "12"},
+	}
+	return r.Reindexed(0)
 }
 
-// eachRecord runs f for every store and what makes each sort of record.
-func eachRecord(t *testing.T, f func(t *testing.T, k stores.Kind, record func(name string) stores.Record)) {
-	eachKind(t, func(t *testing.T, k stores.Kind) {
-		for name, record := range makers {
-			t.Run(name, func(t *testing.T) { f(t, k, record) })
+func payload(name string) stores.Record { return stores.NewPayload("user", name, 16) }
+
+type content = map[string]stores.Record
+
+// generationOf returns n records of a generation, half of them symbols, and the same as pairs.
+func generationOf(n int, generation uint32) (all content, pairs []stores.Pair) {
+	all = content{}
+	for i := range n {
+		r := payload(fmt.Sprint(i))
+		if i%2 != 0 {
+			r = symbol(fmt.Sprint(i))
 		}
-	})
+		r = r.Reindexed(generation)
+		all[r.Key()] = r
+		pairs = append(pairs, stores.Pair{Key: r.Key(), Record: r})
+	}
+	return all, pairs
+}
+
+// requireContent requires that s contains what is wanted and nothing else.
+func requireContent(t *testing.T, want content, s stores.Store) {
+	require.Equal(t, want, maps.Collect(s.All()))
+	reader, found := stores.NewReader(s), stores.Lookup{}
+	for key, r := range want {
+		got, ok := s.Get(key)
+		require.True(t, ok)
+		require.Equal(t, r, got)
+		reader.Get(key, &found)
+		require.True(t, found.Intact(key))
+	}
+	for _, key := range []string{"none", "user", "user.left", "user.right"} {
+		_, ok := s.Get(key)
+		require.Equal(t, want[key].Check != 0, ok)
+		reader.Get(key, &found)
+		require.Equal(t, ok, found.Intact(key))
+	}
 }
 
 func TestKindsAreTold(t *testing.T) {
-	ids, names := map[string]bool{}, map[string]bool{}
+	told := map[string]bool{}
 	eachKind(t, func(t *testing.T, k stores.Kind) {
-		require.False(t, ids[k.ID])
-		require.False(t, names[k.Name])
-		ids[k.ID], names[k.Name] = true, true
+		require.False(t, told[k.ID] || told[k.Name])
+		told[k.ID], told[k.Name] = true, true
 	})
 }
 
 func TestRoundTrip(t *testing.T) {
-	eachRecord(t, func(t *testing.T, k stores.Kind, record func(name string) stores.Record) {
+	eachKind(t, func(t *testing.T, k stores.Kind) {
 		s := k.New()
-		one := record("Client.Do")
-		_, ok := s.Get(one.Key())
-		require.False(t, ok)
-		require.Empty(t, maps.Collect(s.All()))
-
-		want := map[string]stores.Record{}
-		var pairs []stores.Pair
-		for i := range 1000 {
-			r := record(fmt.Sprintf("Client.Do%d", i))
-			pairs = append(pairs, stores.Pair{Key: r.Key(), Record: r})
-			want[r.Key()] = r
-		}
+		requireContent(t, content{}, s)
+		want, pairs := generationOf(1000, 0)
 		s.Update(pairs)
 		for i := range 10 {
 			r := pairs[i].Record.Reindexed(5)
 			s.Set(r.Key(), r)
 			want[r.Key()] = r
 		}
-		s.Set(one.Key(), one)
-		want[one.Key()] = one
 		s.Update(nil)
+		requireContent(t, want, s)
 
-		for key, r := range want {
-			got, ok := s.Get(key)
-			require.True(t, ok)
-			require.Equal(t, r, got)
-			require.True(t, got.Intact(key))
+		var keys []string
+		for key := range s.All() {
+			keys = append(keys, key)
 		}
-		require.Equal(t, want, maps.Collect(s.All()))
-		_, ok = s.Get(one.Package)
-		require.False(t, ok)
+		require.Len(t, keys, 1000)
+		require.Equal(t, k.Ordered, slices.IsSorted(keys), "the promise is wrong")
 		for range s.All() {
 			break
 		}
-		s.Set(one.Key(), one.Reindexed(1)) // who has stopped iterating holds no lock
+		s.Set(pairs[0].Key, pairs[0].Record) // who has stopped iterating holds no lock
 	})
 }
 
 // What a caller can do to a record reaches the store if, and only if, the
 // store does not promise isolation.
 func TestIsolationIsAsDeclared(t *testing.T) {
-	spoil := map[string]func(s stores.Store, key string, r stores.Record){
-		"after Set": func(s stores.Store, key string, r stores.Record) {
-			s.Set(key, r)
-			spoil(r)
-		},
-		"after Update": func(s stores.Store, key string, r stores.Record) {
-			s.Update([]stores.Pair{{Key: key, Record: r}})
-			spoil(r)
-		},
-		"from Get": func(s stores.Store, key string, r stores.Record) {
-			s.Set(key, r)
-			got, _ := s.Get(key)
-			spoil(got)
-		},
-		"from All": func(s stores.Store, key string, r stores.Record) {
-			s.Set(key, r)
-			for _, got := range s.All() {
-				spoil(got)
+	sets := []func(s stores.Store, r stores.Record){
+		func(s stores.Store, r stores.Record) { s.Set(r.Key(), r) },
+		func(s stores.Store, r stores.Record) { s.Update([]stores.Pair{{Key: r.Key(), Record: r}}) },
+	}
+	reaches := map[string]func(s stores.Store, r stores.Record) stores.Record{
+		"what was set": func(_ stores.Store, r stores.Record) stores.Record { return r },
+		"Get":          func(s stores.Store, r stores.Record) stores.Record { got, _ := s.Get(r.Key()); return got },
+		"All":          func(s stores.Store, r stores.Record) stores.Record { return maps.Collect(s.All())[r.Key()] },
+		"Get of a fork": func(s stores.Store, r stores.Record) stores.Record {
+			if f, ok := s.(stores.Forker); ok {
+				r, _ = f.Fork().Get(r.Key())
 			}
-		},
-		"from a snapshot": func(s stores.Store, key string, r stores.Record) {
-			s.Set(key, r)
-			if s, ok := s.(stores.Snapshotter); ok {
-				got, _ := s.Snapshot().Get(key)
-				spoil(got)
-				for _, got := range s.Snapshot().All() {
-					spoil(got)
-				}
-			}
-		},
-		"from a fork": func(s stores.Store, key string, r stores.Record) {
-			s.Set(key, r)
-			if s, ok := s.(stores.Forker); ok {
-				got, _ := s.Fork().Get(key)
-				spoil(got)
-			}
+			return r
 		},
 	}
-	eachRecord(t, func(t *testing.T, k stores.Kind, record func(name string) stores.Record) {
-		aliased := false
-		for name, spoil := range spoil {
-			s, r := k.New(), record("Client.Do")
-			spoil(s, r.Key(), r)
-			got, ok := s.Get(r.Key())
-			require.True(t, ok)
-			if k.Isolated {
-				require.True(t, got.Intact(r.Key()), name)
-				require.Equal(t, record("Client.Do"), got, name)
+	eachKind(t, func(t *testing.T, k stores.Kind) {
+		for _, record := range []func(name string) stores.Record{symbol, payload} {
+			aliased := false
+			for _, set := range sets {
+				for by, reach := range reaches {
+					s, r := k.New(), record("Do")
+					set(s, r)
+					spoil(reach(s, r))
+					got, ok := s.Get(r.Key())
+					require.True(t, ok)
+					aliased = aliased || !got.Intact(r.Key())
+					if k.Isolated {
+						require.Equal(t, record("Do"), got, by)
+					}
+				}
 			}
-			aliased = aliased || !got.Intact(r.Key())
+			require.Equal(t, k.Isolated, !aliased, "the promise is wrong")
 		}
-		require.Equal(t, k.Isolated, !aliased, "the promise is wrong")
 	})
 }
 
@@ -165,283 +168,143 @@ func spoil(r stores.Record) {
 	delete(r.Meta, "line")
 }
 
-func TestSnapshotsAreAsDeclared(t *testing.T) {
-	eachRecord(t, func(t *testing.T, k stores.Kind, record func(name string) stores.Record) {
-		s := k.New()
-		at, ok := s.(stores.Snapshotter)
-		require.Equal(t, k.Snapshots, ok)
-		if !ok {
-			return
-		}
-		want := map[string]stores.Record{}
-		for i := range 100 {
-			r := record(fmt.Sprint("Client.Do", i))
-			s.Set(r.Key(), r)
-			want[r.Key()] = r
-		}
-		snapshot := at.Snapshot()
-		for key, r := range want {
-			s.Set(key, r.Reindexed(9))
-		}
-		one := record("Client.Get")
-		s.Set(one.Key(), one)
-
-		require.Equal(t, want, maps.Collect(snapshot.All()))
-		for key, r := range want {
-			got, ok := snapshot.Get(key)
-			require.True(t, ok)
-			require.Equal(t, r, got)
-			got, _ = s.Get(key)
-			require.Equal(t, r.Reindexed(9), got)
-		}
-		_, ok = snapshot.Get(one.Key())
-		require.False(t, ok)
-		for range snapshot.All() {
-			break
-		}
-	})
-}
-
-// generationOf returns n pairs of a generation.
-func generationOf(n int, generation uint32) []stores.Pair {
-	pairs := make([]stores.Pair, n)
-	for i := range pairs {
-		r := stores.NewPayload("user", fmt.Sprint(i), 16)
-		pairs[i] = stores.Pair{Key: r.Key(), Record: r.Reindexed(generation)}
-	}
-	return pairs
-}
-
-// Whoever iterates while all keys are updated sees one generation of them if,
-// and only if, the store promises that an update is one step.
-func TestAtomicityIsAsDeclared(t *testing.T) {
-	eachKind(t, func(t *testing.T, k stores.Kind) {
-		s, next := k.New(), generationOf(1000, 2)
-		s.Update(generationOf(1000, 1))
-		// Where an iteration locks one part of the store after the other, its last key
-		// is not in the part of its first.
-		var last string
-		for key := range s.All() {
-			last = key
-		}
-
-		updated, begun := make(chan struct{}), make(chan struct{})
-		update := func() {
-			defer close(updated)
-			s.Update(next)
-		}
-		watch := func() {
-			defer close(begun)
-			for r, _ := s.Get(last); r.Generation() == 1; r, _ = s.Get(last) {
-				runtime.Gosched()
-			}
-		}
-		_, unlocked := s.(stores.Snapshotter)
-		seen := map[uint32]int{}
-		for first, r := range s.All() {
-			if len(seen) == 0 {
-				putLastAndFirst(next, last, first)
-				go update()
-				go watch()
-			}
-			seen[r.Generation()]++
-			switch {
-			case unlocked:
-				<-updated
-			case !k.Atomic:
-				// The key that is updated first, and may be the only one that can be. A
-				// store that holds this up as well is atomic, and hangs here.
-				<-begun
-			default:
-				// The iteration holds up all of the update, or so it should.
-				runtime.Gosched()
-			}
-		}
-		<-updated
-		<-begun
-		require.Equal(t, k.Atomic, len(seen) == 1, "the promise is wrong: %v", seen)
-		require.Equal(t, byKey(next), maps.Collect(s.All()))
-	})
-}
-
-// putLastAndFirst puts the pair of key last at the beginning and that of key
-// first at the end.
-func putLastAndFirst(pairs []stores.Pair, last, first string) {
-	at := func(key string) int {
-		return slices.IndexFunc(pairs, func(p stores.Pair) bool { return p.Key == key })
-	}
-	swap := func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] }
-	swap(at(last), 0)
-	if first != last {
-		swap(at(first), len(pairs)-1)
-	}
-}
-
-func byKey(pairs []stores.Pair) map[string]stores.Record {
-	m := make(map[string]stores.Record, len(pairs))
-	for _, p := range pairs {
-		m[p.Key] = p.Record
-	}
-	return m
-}
-
-func TestOrderIsAsDeclared(t *testing.T) {
-	eachKind(t, func(t *testing.T, k stores.Kind) {
-		s := k.New()
-		s.Update(generationOf(1000, 1))
-		keys := func(all func(func(string, stores.Record) bool)) (keys []string) {
-			for key := range all {
-				keys = append(keys, key)
-			}
-			return keys
-		}
-		found := keys(s.All())
-		require.Len(t, found, 1000)
-		require.Equal(t, k.Ordered, slices.IsSorted(found), "the promise is wrong")
-		if s, ok := s.(stores.Snapshotter); ok {
-			require.Equal(t, k.Ordered, slices.IsSorted(keys(s.Snapshot().All())), "the promise is wrong")
-		}
-	})
-}
-
-// Writers, readers and those who iterate do not disturb each other, and the last
-// write of each key is there in the end.
-func TestConcurrentUse(t *testing.T) {
-	const keys, generations = 64, 20
-	eachKind(t, func(t *testing.T, k stores.Kind) {
-		s := k.New()
-		s.Update(generationOf(2*keys, 0))
-		var wg sync.WaitGroup
-		for writer := range 2 {
-			wg.Go(func() {
-				for g := range uint32(generations) {
-					own := generationOf(2*keys, g+1)[writer*keys:][:keys]
-					s.Update(own[:keys/2])
-					for _, p := range own[keys/2:] {
-						s.Set(p.Key, p.Record)
-					}
-				}
-			})
-		}
-		var damaged [2]int // by each reader
-		for reader := range damaged {
-			wg.Go(func() {
-				for range generations {
-					n := 0
-					for key, r := range s.All() {
-						if n++; !r.Intact(key) {
-							damaged[reader]++
-						}
-					}
-					for _, p := range generationOf(2*keys, 0) {
-						if r, ok := s.Get(p.Key); !ok || !r.Intact(p.Key) {
-							damaged[reader]++
-						}
-					}
-					if n != 2*keys {
-						damaged[reader]++
-					}
-				}
-			})
-		}
-		wg.Wait()
-		require.Zero(t, damaged)
-		require.Equal(t, byKey(generationOf(2*keys, generations)), maps.Collect(s.All()))
-	})
-}
-
 // unforkable are the stores of which there is no copy of one moment.
 var unforkable = []string{"syncmap", "sharded", "xsync", "otter", "buntdb"}
 
-// A store and its forks have the same content at first, and then each its own.
-func TestForksGoTheirOwnWays(t *testing.T) {
+// A store and its forks have the same content at first, and then each its own. What All
+// returned before stays as it was if, and only if, the store promises snapshots.
+func TestSnapshotsAndForksAreAsDeclared(t *testing.T) {
 	eachKind(t, func(t *testing.T, k stores.Kind) {
 		s := k.New()
-		forker, ok := s.(stores.Forker)
-		require.Equal(t, !slices.Contains(unforkable, k.ID), ok)
-		if !ok {
-			return
+		origin, pairs := generationOf(1000, 1)
+		s.Update(pairs)
+		snapshot := s.All()
+		forker, forks := s.(stores.Forker)
+		require.Equal(t, !slices.Contains(unforkable, k.ID), forks)
+		var branch, twig stores.Store
+		if forks {
+			branch = forker.Fork()
+			require.IsType(t, s, branch)
+			twig = branch.(stores.Forker).Fork()
 		}
-		s.Update(generationOf(1000, 1))
-		branch := forker.Fork()
-		require.IsType(t, s, branch)
-		twig := branch.(stores.Forker).Fork()
-
-		origin := byKey(generationOf(1000, 1))
-		left, right := maps.Clone(origin), maps.Clone(origin)
-		change := func(s stores.Store, want map[string]stores.Record, generation uint32, added string) {
-			next := generationOf(1000, generation)
-			s.Update(next[:500])
-			maps.Copy(want, byKey(next[:500]))
-			for _, p := range append(next[500:510:510], stores.Pair{Key: added, Record: symbol(added)}) {
-				s.Set(p.Key, p.Record)
+		changed := func(s stores.Store, generation uint32, added string) content {
+			_, next := generationOf(500, generation)
+			next = append(next, stores.Pair{Key: "user." + added, Record: payload(added)})
+			s.Update(next[:400])
+			stores.SetEach(s, next[400:])
+			want := maps.Clone(origin)
+			for _, p := range next {
 				want[p.Key] = p.Record
 			}
+			return want
 		}
-		change(s, left, 2, "added to the origin")
+		left := changed(s, 2, "left")
 		requireContent(t, left, s)
-		requireContent(t, origin, branch)
-		change(branch, right, 3, "added to the branch")
-		requireContent(t, left, s)
-		requireContent(t, right, branch)
-		requireContent(t, origin, twig)
+		require.Equal(t, k.Snapshots, len(maps.Collect(snapshot)) == len(origin), "the promise is wrong")
+		if k.Snapshots {
+			require.Equal(t, origin, maps.Collect(snapshot))
+		}
+		if forks {
+			requireContent(t, origin, branch)
+			right := changed(branch, 3, "right")
+			requireContent(t, left, s)
+			requireContent(t, right, branch)
+			requireContent(t, origin, twig)
+		}
 	})
 }
 
-// requireContent requires that s contains what is wanted and nothing else, by
-// whichever way it is read.
-func requireContent(t *testing.T, want map[string]stores.Record, s stores.Store) {
-	require.Equal(t, want, maps.Collect(s.All()))
-	for key, r := range want {
-		got, ok := s.Get(key)
-		require.True(t, ok)
-		require.Equal(t, r, got)
-	}
-	for _, key := range []string{"added to the origin", "added to the branch"} {
-		_, wanted := want[key]
-		_, ok := s.Get(key)
-		require.Equal(t, wanted, ok)
-	}
-}
-
-// A fork is of one moment, whoever writes meanwhile.
-func TestForkWhileWritten(t *testing.T) {
-	const keys, generations = 50, 100
+// While others update many keys at once, and set single ones, whoever iterates sees one
+// generation of the many if, and only if, an update is promised to be one step; a fork is
+// of one moment; and the last write of each key is there in the end.
+func TestWhileWritten(t *testing.T) {
+	const keys, rounds = 500, 100
 	eachKind(t, func(t *testing.T, k stores.Kind) {
-		s, ok := k.New().(stores.Forker)
-		if !ok {
-			return
+		want, _ := generationOf(keys, 0)
+		var generations [2][]stores.Pair
+		for g := range generations {
+			_, generations[g] = generationOf(keys, uint32(g))
 		}
-		s.Update(generationOf(keys, 0))
-		done := make(chan struct{})
-		go func() {
-			defer close(done)
-			for g := range uint32(generations) {
-				s.Update(generationOf(keys, g+1))
+		s, single := k.New(), payload("single")
+		s.Update(generations[0])
+		s.Set(single.Key(), single)
+
+		var stop atomic.Bool
+		var updates, sets int
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			for ; !stop.Load(); updates++ {
+				s.Update(generations[(updates+1)%2])
 			}
-		}()
-		for written := false; !written; {
-			select {
-			case <-done:
-				written = true // and the last fork is of the last generation
-			default:
+		})
+		wg.Go(func() {
+			for ; !stop.Load(); sets++ {
+				s.Set(single.Key(), single.Reindexed(uint32(sets+1)))
 			}
-			fork := s.Fork()
-			r, _ := fork.Get("user.0")
-			found := r.Generation()
-			require.Equal(t, byKey(generationOf(keys, found)), maps.Collect(fork.All()))
-			fork.Set("user.0", r.Reindexed(generations+1))
-			require.True(t, !written || found == generations)
+		})
+		damaged := 0
+		look := func(s stores.Store) (mixed bool) {
+			seen, n := map[uint32]bool{}, 0
+			for key, r := range s.All() {
+				n++
+				if _, ok := want[key]; ok {
+					seen[generation(r)] = true
+				}
+				if !r.Intact(key) {
+					damaged++
+				}
+			}
+			if n != keys+1 {
+				damaged++
+			}
+			return len(seen) > 1
 		}
-		require.Equal(t, byKey(generationOf(keys, generations)), maps.Collect(s.All()))
+		mixed, mixedForks, start := 0, 0, time.Now()
+		for round := 0; round < rounds || !k.Atomic && mixed == 0 && time.Since(start) < 10*time.Second; round++ {
+			if look(s) {
+				mixed++
+			}
+			for key := range want {
+				if r, ok := s.Get(key); !ok || !r.Intact(key) {
+					damaged++
+				}
+			}
+			if s, ok := s.(stores.Forker); ok {
+				fork := s.Fork()
+				if look(fork) {
+					mixedForks++
+				}
+				fork.Set(single.Key(), single)
+			}
+		}
+		stop.Store(true)
+		wg.Wait()
+		require.Zero(t, damaged)
+		require.Equal(t, k.Atomic, mixed == 0, "the promise is wrong")
+		require.Zero(t, mixedForks)
+		want, _ = generationOf(keys, uint32(updates%2))
+		want[single.Key()] = single.Reindexed(uint32(sets))
+		requireContent(t, want, s)
 	})
 }
 
-// symbol returns a record as of generation 0.
-func symbol(name string) stores.Record {
-	r := stores.Record{
-		Package: "net/http", Name: name, Kind: "method", Signature: "func (c *Client) " + name + "()", Doc: name + " is documented.",
-		Tags: []string{"", "method", "http"}, Meta: map[string]string{"file": "net/http/client.go", "line": "12"},
+// generation returns the generation of any record.
+func generation(r stores.Record) uint32 {
+	if r.Payload != nil {
+		return r.Generation()
 	}
-	return r.Reindexed(0)
+	g, _ := strconv.ParseUint(r.Tags[0], 16, 32)
+	return uint32(g)
+}
+
+// The maximum is so far off that a cache keeps what it is given, also when that
+// is more than the new entries it has a place of their own for.
+func TestOtterEvictsNothing(t *testing.T) {
+	const n = 200_000
+	s := newOtter()
+	for i := range n {
+		s.Set(fmt.Sprint(i), stores.Record{})
+	}
+	s.(otterCache).c.CleanUp()
+	require.Len(t, maps.Collect(s.All()), n)
 }

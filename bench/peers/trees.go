@@ -23,10 +23,8 @@ func newRadix() stores.Store {
 	return s
 }
 
-func (s *radix) Get(key string) (stores.Record, bool)  { return s.current.Load().Get([]byte(key)) }
-func (s *radix) Set(key string, r stores.Record)       { s.Update([]stores.Pair{{Key: key, Record: r}}) }
-func (s *radix) All() iter.Seq2[string, stores.Record] { return s.Snapshot().All() }
-func (s *radix) Snapshot() stores.Snapshot             { return radixSnapshot{s.current.Load()} }
+func (s *radix) Get(key string) (stores.Record, bool) { return s.current.Load().Get([]byte(key)) }
+func (s *radix) Set(key string, r stores.Record)      { s.Update([]stores.Pair{{Key: key, Record: r}}) }
 
 func (s *radix) Update(pairs []stores.Pair) {
 	s.mu.Lock()
@@ -44,13 +42,10 @@ func (s *radix) Fork() stores.Store {
 	return f
 }
 
-type radixSnapshot struct{ tree *iradix.Tree[stores.Record] }
-
-func (s radixSnapshot) Get(key string) (stores.Record, bool) { return s.tree.Get([]byte(key)) }
-
-func (s radixSnapshot) All() iter.Seq2[string, stores.Record] {
+func (s *radix) All() iter.Seq2[string, stores.Record] {
+	root := s.current.Load().Root()
 	return func(yield func(string, stores.Record) bool) {
-		s.tree.Root().Walk(func(k []byte, r stores.Record) bool { return !yield(string(k), r) })
+		root.Walk(func(k []byte, r stores.Record) bool { return !yield(string(k), r) })
 	}
 }
 
@@ -72,8 +67,7 @@ func bTreeOf(master *btree.Map[string, stores.Record]) *bTree {
 
 func (s *bTree) Get(key string) (stores.Record, bool)  { return s.current.Load().Get(key) }
 func (s *bTree) Set(key string, r stores.Record)       { s.Update([]stores.Pair{{Key: key, Record: r}}) }
-func (s *bTree) All() iter.Seq2[string, stores.Record] { return s.Snapshot().All() }
-func (s *bTree) Snapshot() stores.Snapshot             { return bTreeSnapshot{s.current.Load()} }
+func (s *bTree) All() iter.Seq2[string, stores.Record] { return s.current.Load().Scan }
 
 func (s *bTree) Update(pairs []stores.Pair) {
 	s.mu.Lock()
@@ -89,10 +83,3 @@ func (s *bTree) Fork() stores.Store {
 	defer s.mu.Unlock()
 	return bTreeOf(s.master.Copy())
 }
-
-type bTreeSnapshot struct {
-	tree *btree.Map[string, stores.Record]
-}
-
-func (s bTreeSnapshot) Get(key string) (stores.Record, bool)  { return s.tree.Get(key) }
-func (s bTreeSnapshot) All() iter.Seq2[string, stores.Record] { return s.tree.Scan }

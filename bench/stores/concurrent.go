@@ -8,8 +8,14 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// syncMap is the concurrent map of the standard library. Its Update is one
-// commit a key: it has no other.
+// SetEach is the Update of a store that has no commit of several keys.
+func SetEach(s Store, pairs []Pair) {
+	for _, p := range pairs {
+		s.Set(p.Key, p.Record)
+	}
+}
+
+// syncMap is the concurrent map of the standard library.
 type syncMap struct{ m sync.Map }
 
 func newSyncMap() Store { return new(syncMap) }
@@ -23,12 +29,7 @@ func (s *syncMap) Get(key string) (Record, bool) {
 }
 
 func (s *syncMap) Set(key string, r Record) { s.m.Store(key, r) }
-
-func (s *syncMap) Update(pairs []Pair) {
-	for _, p := range pairs {
-		s.m.Store(p.Key, p.Record)
-	}
-}
+func (s *syncMap) Update(pairs []Pair)      { SetEach(s, pairs) }
 
 func (s *syncMap) All() iter.Seq2[string, Record] {
 	return func(yield func(string, Record) bool) {
@@ -37,8 +38,7 @@ func (s *syncMap) All() iter.Seq2[string, Record] {
 }
 
 // sharded is a map cut into pieces, each behind a lock of its own, so that
-// writers seldom wait for one another. Its Update is one commit a key, as there
-// is no lock for all of them.
+// writers seldom wait for one another.
 type sharded struct {
 	seed   maphash.Seed
 	shards [64]shard
@@ -77,30 +77,20 @@ func (s *sharded) Set(key string, r Record) {
 	h.m[key] = r
 }
 
-func (s *sharded) Update(pairs []Pair) {
-	for _, p := range pairs {
-		s.Set(p.Key, p.Record)
-	}
-}
+func (s *sharded) Update(pairs []Pair) { SetEach(s, pairs) }
 
 func (s *sharded) All() iter.Seq2[string, Record] {
 	return func(yield func(string, Record) bool) {
 		for i := range s.shards {
-			if !s.shards[i].all(yield) {
-				return
+			h := &s.shards[i]
+			h.mu.RLock()
+			for k, r := range h.m {
+				if !yield(k, r) {
+					h.mu.RUnlock()
+					return
+				}
 			}
+			h.mu.RUnlock()
 		}
 	}
-}
-
-// all yields what is in the shard, and returns whether more is wanted.
-func (h *shard) all(yield func(string, Record) bool) bool {
-	h.mu.RLock()
-	defer h.mu.RUnlock()
-	for k, r := range h.m {
-		if !yield(k, r) {
-			return false
-		}
-	}
-	return true
 }

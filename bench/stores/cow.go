@@ -9,18 +9,20 @@ import (
 // cowstore is this project as it is meant to be used.
 type cowstore struct{ s *cow.Store[string, Record] }
 
-func newCowstore() Store { return cowstore{cow.New[string](cow.Options[Record]{})} }
+func newStore() *cow.Store[string, Record] { return cow.New[string](cow.Options[Record]{}) }
+
+func newCowstore() Store { return cowstore{newStore()} }
 
 func (c cowstore) Get(key string) (Record, bool)  { return c.s.Get(key) }
 func (c cowstore) Set(key string, r Record)       { c.s.Set(key, r) }
+func (c cowstore) Update(pairs []Pair)            { update(c.s, pairs) }
 func (c cowstore) All() iter.Seq2[string, Record] { return c.s.Load().All() }
-func (c cowstore) Snapshot() Snapshot             { return c.s.Load() }
 func (c cowstore) Fork() Store                    { return cowstore{c.s.Fork(c.s.Load())} }
 
-func (c cowstore) Update(pairs []Pair) {
-	_ = c.s.Update(func(e *cow.Editor[string, Record]) error {
+func update[V Record | plainRecord](s *cow.Store[string, V], pairs []Pair) {
+	_ = s.Update(func(e *cow.Editor[string, V]) error {
 		for _, p := range pairs {
-			e.Set(p.Key, p.Record)
+			e.Set(p.Key, V(p.Record))
 		}
 		return nil
 	})
@@ -30,11 +32,10 @@ func (c cowstore) Update(pairs []Pair) {
 // way in.
 type shared struct{ cowstore }
 
-func newShared() Store { return shared{cowstore{cow.New[string](cow.Options[Record]{})}} }
+func newShared() Store { return shared{cowstore{newStore()}} }
 
 func (c shared) Get(key string) (Record, bool)  { return c.s.Load().Shared().Get(key) }
 func (c shared) All() iter.Seq2[string, Record] { return c.s.Load().Shared().All() }
-func (c shared) Snapshot() Snapshot             { return c.s.Load().Shared() }
 func (c shared) Fork() Store                    { return shared{cowstore{c.s.Fork(c.s.Load())}} }
 
 // views is this project read through the views that cowview generates. Where they are
@@ -44,7 +45,7 @@ type views struct {
 	views cow.Views[string, Record, RecordView]
 }
 
-func newViews() Store { return viewsOf(cow.New[string](cow.Options[Record]{})) }
+func newViews() Store { return viewsOf(newStore()) }
 
 func viewsOf(s *cow.Store[string, Record]) Store {
 	return views{cowstore{s}, cow.NewViews[RecordView](s)}
@@ -69,31 +70,14 @@ func (c compiled) Get(key string) (Record, bool) {
 	return Record(r), ok
 }
 
-func (c compiled) Set(key string, r Record)       { c.s.Set(key, plainRecord(r)) }
-func (c compiled) All() iter.Seq2[string, Record] { return plainSnapshot{c.s.Load()}.All() }
-func (c compiled) Snapshot() Snapshot             { return plainSnapshot{c.s.Load()} }
-func (c compiled) Fork() Store                    { return compiled{c.s.Fork(c.s.Load())} }
+func (c compiled) Set(key string, r Record) { c.s.Set(key, plainRecord(r)) }
+func (c compiled) Update(pairs []Pair)      { update(c.s, pairs) }
+func (c compiled) Fork() Store              { return compiled{c.s.Fork(c.s.Load())} }
 
-func (c compiled) Update(pairs []Pair) {
-	_ = c.s.Update(func(e *cow.Editor[string, plainRecord]) error {
-		for _, p := range pairs {
-			e.Set(p.Key, plainRecord(p.Record))
-		}
-		return nil
-	})
-}
-
-// A plainSnapshot is a snapshot of plainRecords.
-type plainSnapshot struct{ m *cow.Map[string, plainRecord] }
-
-func (s plainSnapshot) Get(key string) (Record, bool) {
-	r, ok := s.m.Get(key)
-	return Record(r), ok
-}
-
-func (s plainSnapshot) All() iter.Seq2[string, Record] {
+func (c compiled) All() iter.Seq2[string, Record] {
+	all := c.s.Load().All()
 	return func(yield func(string, Record) bool) {
-		for key, r := range s.m.All() {
+		for key, r := range all {
 			if !yield(key, Record(r)) {
 				return
 			}

@@ -14,7 +14,7 @@ type lockedMap struct {
 	write, read sync.Locker
 	m           map[string]Record
 	copies      bool // records are copied on the way in and out, as reports of aliasing bugs are fixed
-	fork        func(m map[string]Record) Store
+	of          func(m map[string]Record, copies bool) Store
 }
 
 func (s *lockedMap) Set(key string, r Record) {
@@ -60,7 +60,7 @@ func (s *lockedMap) All() iter.Seq2[string, Record] {
 func (s *lockedMap) Fork() Store {
 	s.read.Lock()
 	defer s.read.Unlock()
-	return s.fork(maps.Clone(s.m))
+	return s.of(maps.Clone(s.m), s.copies)
 }
 
 type rwMutex struct {
@@ -68,9 +68,9 @@ type rwMutex struct {
 	mu sync.RWMutex
 }
 
-func newRWMutex(m map[string]Record) Store {
+func newRWMutex(m map[string]Record, copies bool) Store {
 	s := new(rwMutex)
-	s.lockedMap = lockedMap{&s.mu, s.mu.RLocker(), m, false, newRWMutex}
+	s.lockedMap = lockedMap{&s.mu, s.mu.RLocker(), m, copies, newRWMutex}
 	return s
 }
 
@@ -78,20 +78,10 @@ func (s *rwMutex) Get(key string) (Record, bool) {
 	s.mu.RLock()
 	r, ok := s.m[key]
 	s.mu.RUnlock()
+	if s.copies {
+		r = deepCopy(r) // outside the lock, for nobody modifies what is stored
+	}
 	return r, ok
-}
-
-type rwMutexCopy struct{ rwMutex }
-
-func newRWMutexCopy(m map[string]Record) Store {
-	s := new(rwMutexCopy)
-	s.lockedMap = lockedMap{&s.mu, s.mu.RLocker(), m, true, newRWMutexCopy}
-	return s
-}
-
-func (s *rwMutexCopy) Get(key string) (Record, bool) {
-	r, ok := s.rwMutex.Get(key)
-	return deepCopy(r), ok // outside the lock, for nobody modifies what is stored
 }
 
 // mutex has the plain lock, which costs a lone reader less and makes readers wait for
@@ -101,9 +91,9 @@ type mutex struct {
 	mu sync.Mutex
 }
 
-func newMutex(m map[string]Record) Store {
+func newMutex(m map[string]Record, copies bool) Store {
 	s := new(mutex)
-	s.lockedMap = lockedMap{&s.mu, &s.mu, m, false, newMutex}
+	s.lockedMap = lockedMap{&s.mu, &s.mu, m, copies, newMutex}
 	return s
 }
 
@@ -111,18 +101,8 @@ func (s *mutex) Get(key string) (Record, bool) {
 	s.mu.Lock()
 	r, ok := s.m[key]
 	s.mu.Unlock()
+	if s.copies {
+		r = deepCopy(r)
+	}
 	return r, ok
-}
-
-type mutexCopy struct{ mutex }
-
-func newMutexCopy(m map[string]Record) Store {
-	s := new(mutexCopy)
-	s.lockedMap = lockedMap{&s.mu, &s.mu, m, true, newMutexCopy}
-	return s
-}
-
-func (s *mutexCopy) Get(key string) (Record, bool) {
-	r, ok := s.mutex.Get(key)
-	return deepCopy(r), ok
 }

@@ -24,15 +24,8 @@ func newImmutable() Store {
 	return s
 }
 
-func (s *immutableMap) Get(key string) (Record, bool)  { return s.current.Load().Get(key) }
-func (s *immutableMap) All() iter.Seq2[string, Record] { return s.Snapshot().All() }
-func (s *immutableMap) Snapshot() Snapshot             { return immutableSnapshot{s.current.Load()} }
-
-func (s *immutableMap) Set(key string, r Record) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.current.Store(s.current.Load().Set(key, r))
-}
+func (s *immutableMap) Get(key string) (Record, bool) { return s.current.Load().Get(key) }
+func (s *immutableMap) Set(key string, r Record)      { s.Update([]Pair{{key, r}}) }
 
 func (s *immutableMap) Update(pairs []Pair) {
 	s.mu.Lock()
@@ -50,13 +43,10 @@ func (s *immutableMap) Fork() Store {
 	return f
 }
 
-type immutableSnapshot struct {
-	*immutable.Map[string, Record]
-}
-
-func (s immutableSnapshot) All() iter.Seq2[string, Record] {
+func (s *immutableMap) All() iter.Seq2[string, Record] {
+	m := s.current.Load()
 	return func(yield func(string, Record) bool) {
-		for it := s.Iterator(); !it.Done(); {
+		for it := m.Iterator(); !it.Done(); {
 			if k, r, _ := it.Next(); !yield(k, r) {
 				return
 			}
@@ -72,8 +62,7 @@ func (h seeded) Hash(key string) uint32 { return uint32(maphash.String(h.seed, k
 func (h seeded) Equal(a, b string) bool { return a == b }
 
 // cloneMap is copy-on-write as it is written without a library: each write
-// clones the whole map and publishes the clone, and readers take no lock. What
-// is published never changes, so it is a snapshot already.
+// clones the whole map and publishes the clone, and readers take no lock.
 type cloneMap struct {
 	current atomic.Pointer[map[string]Record]
 	mu      sync.Mutex
@@ -92,7 +81,6 @@ func (s *cloneMap) Get(key string) (Record, bool) {
 
 func (s *cloneMap) Set(key string, r Record)       { s.Update([]Pair{{key, r}}) }
 func (s *cloneMap) All() iter.Seq2[string, Record] { return maps.All(*s.current.Load()) }
-func (s *cloneMap) Snapshot() Snapshot             { return mapSnapshot(*s.current.Load()) }
 
 func (s *cloneMap) Update(pairs []Pair) {
 	s.mu.Lock()
@@ -109,12 +97,3 @@ func (s *cloneMap) Fork() Store {
 	f.current.Store(s.current.Load())
 	return f
 }
-
-type mapSnapshot map[string]Record
-
-func (s mapSnapshot) Get(key string) (Record, bool) {
-	r, ok := s[key]
-	return r, ok
-}
-
-func (s mapSnapshot) All() iter.Seq2[string, Record] { return maps.All(s) }

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// A Record is what the memory holds of one symbol. Like most values of real
-// programs it is a struct of strings with a slice and a map in it, and it is
-// these two that two callers come to share when a store does not copy.
+// A Record is a symbol or a payload. Like most values of real programs it is a struct of
+// strings with a slice and a map in it, and it is these two that two callers come to share
+// when a store does not copy.
 //
 // Its views and its method Clone, which cowstore then uses, are generated.
 type Record struct {
@@ -20,8 +20,7 @@ type Record struct {
 	Tags []string          // the first is the stamp of the generation
 	Meta map[string]string // "indexed" is the stamp of the generation
 
-	// Payload is the value of a record that is not a symbol, and nil if it is one.
-	// It begins and ends with the stamp of the generation.
+	// Payload is nil if the record is a symbol. It begins and ends with the stamp.
 	Payload []byte
 
 	// Check covers all of the above, so that a record that was mixed from two
@@ -29,52 +28,96 @@ type Record struct {
 	Check uint64
 }
 
+// stampSize is how many bytes a stamp has.
+const stampSize = 8
+
+// NewPayload returns a record of the first generation under package and name
+// that has size bytes of payload, at least 16.
+func NewPayload(pkg, name string, size int) Record {
+	r := Record{Package: pkg, Name: name, Payload: make([]byte, max(size, 2*stampSize))}
+	for i := range r.Payload {
+		r.Payload[i] = byte('a' + i%26)
+	}
+	return r.Reindexed(0)
+}
+
 // Key returns the key of r.
 func (r *Record) Key() string { return r.Package + "." + r.Name }
 
-// Reindexed returns what the indexer makes of r in a generation: the same
-// symbol, with new tags, new metadata and a new Check, in new memory.
+// Generation returns the generation of a record with a payload.
+func (r *Record) Generation() uint32 { return uint32(binary.LittleEndian.Uint64(r.Payload)) }
+
+// Reindexed returns r in another generation: with new stamps and a new Check, and
+// whatever can be modified in new memory.
 func (r *Record) Reindexed(generation uint32) Record {
-	if r.Payload != nil {
-		return r.refilled(generation)
-	}
-	stamp := fmt.Sprintf("%08x", generation)
 	n := *r
-	n.Tags = append(make([]string, 0, len(r.Tags)+1), stamp)
-	n.Tags = append(n.Tags, r.Tags[1:]...)
-	if generation%2 != 0 {
-		// Neighbouring generations differ in shape too.
-		n.Tags = append(n.Tags, "odd")
+	if r.Payload != nil {
+		n.Payload = slices.Clone(r.Payload)
+		binary.LittleEndian.PutUint64(n.Payload, uint64(generation))
+		binary.LittleEndian.PutUint64(n.Payload[len(n.Payload)-stampSize:], uint64(generation))
+	} else {
+		stamp := fmt.Sprintf("%08x", generation)
+		n.Tags = append(make([]string, 0, len(r.Tags)+1), r.Tags...)
+		n.Tags[0] = stamp
+		if generation%2 != 0 {
+			// Neighbouring generations differ in shape too.
+			n.Tags = append(n.Tags, "odd")
+		}
+		n.Meta = maps.Clone(r.Meta)
+		n.Meta["indexed"] = stamp
 	}
-	n.Meta = maps.Clone(r.Meta)
-	n.Meta["indexed"] = stamp
-	n.Check = n.sum(stamp)
+	first, _, _ := n.stamps()
+	n.Check = n.sum(first)
 	return n
 }
 
-// Intact reports whether r is, in every field, a record that was stored under
-// key.
+// Intact reports whether r is, in every field, a record that was stored under key.
 //
-// It is called for every single lookup, so it must not cost what hashing a
-// kilobyte of Doc would. It need not: a writer can only replace the fields of a
-// record, never the bytes of a string. So the stamp of the generation is in Tags,
-// in Meta and in Check, and a record mixed from two generations of a symbol
-// has two that differ. Check also covers the length of every field and tag, and
-// key the identity, so that one mixed from two symbols is seen as well, but for
-// fields of equal length. The cost does not depend on how long the strings are.
+// It is called for every single lookup, so its cost must not depend on how long the strings
+// are. It need not: a writer can only replace the fields of a record, never the bytes of a
+// string. A record mixed from two generations has two stamps that differ. Check also covers
+// the length of every field and tag, and key the identity, so that one mixed from two
+// symbols is seen as well, but for fields of equal length.
 //
 //cowview:readonly
 func (r *Record) Intact(key string) bool {
-	if r.Payload != nil {
-		return r.filled(key)
-	}
-	if len(r.Tags) == 0 || len(r.Tags[0]) != 8 {
-		return false
-	}
-	stamp, n := r.Tags[0], len(r.Package)
-	return r.Check == r.sum(stamp) &&
-		r.Meta["indexed"] == stamp &&
+	first, last, ok := r.stamps()
+	n := len(r.Package)
+	return ok && first == last && r.Check == r.sum(first) &&
 		len(key) == n+1+len(r.Name) && key[:n] == r.Package && key[n] == '.' && key[n+1:] == r.Name
+}
+
+// stamps returns the two stamps that r has of its generation, and whether it has them.
+func (r *Record) stamps() (first, last uint64, ok bool) {
+	if r.Payload != nil {
+		if len(r.Payload) < 2*stampSize {
+			return 0, 0, false
+		}
+		return binary.LittleEndian.Uint64(r.Payload), binary.LittleEndian.Uint64(r.Payload[len(r.Payload)-stampSize:]), true
+	}
+	indexed := r.Meta["indexed"]
+	if len(r.Tags) == 0 || len(r.Tags[0]) != stampSize || len(indexed) != stampSize {
+		return 0, 0, false
+	}
+	return binary.LittleEndian.Uint64([]byte(r.Tags[0])), binary.LittleEndian.Uint64([]byte(indexed)), true
+}
+
+// sum returns the sum of the stamp and of the lengths of everything, each times an odd
+// constant of its own. They do not wait for one another, as the steps of a chained hash
+// would.
+func (r *Record) sum(stamp uint64) uint64 {
+	h := stamp*0x9e3779b97f4a7c15 +
+		uint64(len(r.Package))*0xbf58476d1ce4e5b9 +
+		uint64(len(r.Name))*0x94d049bb133111eb +
+		uint64(len(r.Kind))*0xd6e8feb86659fd93 +
+		uint64(len(r.Signature))*0xa0761d6478bd642f +
+		uint64(len(r.Doc))*0xe7037ed1a0b428db +
+		uint64(len(r.Meta))*0x8ebc6af09c88c6e3 +
+		uint64(len(r.Payload))*0xeb44accab455d165
+	for i, tag := range r.Tags {
+		h += uint64(len(tag)) * (0x589965cc75374cc3 + 2*uint64(i))
+	}
+	return h
 }
 
 // Look looks at a few fields, and returns how long they are.
@@ -89,23 +132,6 @@ func (r *Record) Look() int {
 		n += int(r.Payload[0])
 	}
 	return n
-}
-
-// sum returns the sum of the stamp, as a word, and of the lengths of everything,
-// each times an odd constant of its own. They do not wait for one another, as
-// the steps of a chained hash would.
-func (r *Record) sum(stamp string) uint64 {
-	h := binary.LittleEndian.Uint64([]byte(stamp)) * 0x9e3779b97f4a7c15
-	h += uint64(len(r.Package))*0xbf58476d1ce4e5b9 +
-		uint64(len(r.Name))*0x94d049bb133111eb +
-		uint64(len(r.Kind))*0xd6e8feb86659fd93 +
-		uint64(len(r.Signature))*0xa0761d6478bd642f +
-		uint64(len(r.Doc))*0xe7037ed1a0b428db +
-		uint64(len(r.Meta))*0x8ebc6af09c88c6e3
-	for i, tag := range r.Tags {
-		h += uint64(len(tag)) * (0x589965cc75374cc3 + 2*uint64(i))
-	}
-	return h
 }
 
 // deepCopy returns a copy of r that shares nothing mutable with it: what those

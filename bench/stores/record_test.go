@@ -1,96 +1,108 @@
 package stores
 
 import (
+	"os/exec"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// symbol returns a record as of generation 0.
-func symbol(name string) Record {
-	r := Record{
-		Package:   "net/http",
-		Name:      name,
-		Kind:      "method",
-		Signature: "func (c *Client) " + name + "()",
-		Doc:       name + " is documented.",
-		Tags:      []string{"", "method", "http"},
-		Meta:      map[string]string{"file": "net/http/client.go", "line": "12"},
-	}
-	return r.Reindexed(0)
+// made makes the records there are, of generation 0 under the key net/http.Client.
+var made = map[string]func() Record{
+	"symbol": func() Record {
+		r := Record{
+			Package: "net/http", Name: "Client", Kind: "type", Signature: "type Client struct", Doc: "It is documented.",
+			Tags: []string{"", "type", "http"}, Meta: map[string]string{"file": "net/http/client.go", "line": "12"},
+		}
+		return r.Reindexed(0)
+	},
+	"payload": func() Record { return NewPayload("net/http", "Client", 100) },
 }
+
+const key = "net/http.Client"
 
 func TestReindexedIsIntactAndNew(t *testing.T) {
-	old := symbol("Client.Do")
-	r := old.Reindexed(7)
-	require.True(t, old.Intact("net/http.Client.Do"))
-	require.True(t, r.Intact("net/http.Client.Do"))
-	require.NotEqual(t, old.Check, r.Check)
-
-	r.Tags[1] = "spoilt"
-	r.Meta["line"] = "spoilt"
-	require.Equal(t, symbol("Client.Do"), old, "a generation shares no memory with the one before")
+	for name, made := range made {
+		old := made()
+		r := old.Reindexed(7)
+		require.True(t, old.Intact(key), name)
+		require.True(t, r.Intact(key), name)
+		require.NotEqual(t, old.Check, r.Check)
+		if r.Payload == nil {
+			r.Tags[1], r.Meta["line"] = "spoilt", "spoilt"
+		} else {
+			require.EqualValues(t, 7, r.Generation())
+			clear(r.Payload)
+		}
+		require.Equal(t, made(), old, "a generation shares no memory with the one before")
+	}
+	for size, length := range map[int]int{0: 16, 15: 16, 17: 17, 1 << 16: 1 << 16} {
+		require.Len(t, NewPayload("user", "7", size).Payload, length)
+	}
 }
 
-// Whichever field comes from another generation, or another symbol, it is seen.
+// Whichever field comes from another generation or another record is seen.
 func TestIntactDetectsMixedRecords(t *testing.T) {
-	fields := map[string]func(r, other *Record){
-		"Package":   func(r, other *Record) { r.Package = other.Package },
-		"Name":      func(r, other *Record) { r.Name = other.Name },
-		"Kind":      func(r, other *Record) { r.Kind = other.Kind },
-		"Signature": func(r, other *Record) { r.Signature = other.Signature },
-		"Doc":       func(r, other *Record) { r.Doc = other.Doc },
-		"Tags":      func(r, other *Record) { r.Tags = other.Tags },
-		"Meta":      func(r, other *Record) { r.Meta = other.Meta },
-		"Check":     func(r, other *Record) { r.Check = other.Check },
-	}
-	base := symbol("Client.Do")
-	key := base.Key()
-	a, b := base.Reindexed(41), base.Reindexed(43)
-	stranger := Record{Package: "fmt", Name: "Stringer", Kind: "type", Doc: "?", Tags: []string{""}, Meta: map[string]string{}}
-	stranger = stranger.Reindexed(43)
-	for name, mix := range fields {
-		r := a
-		mix(&r, &stranger)
-		require.False(t, r.Intact(key), "%s of another symbol", name)
-	}
-	for _, name := range []string{"Tags", "Meta", "Check"} {
-		r := a
-		fields[name](&r, &b)
-		require.False(t, r.Intact(key), "%s of another generation", name)
-		r = b
-		fields[name](&r, &a)
-		require.False(t, r.Intact(key), "%s of another generation", name)
+	for name, made := range made {
+		base := made()
+		a, b := base.Reindexed(41), base.Reindexed(43)
+		other := Record{Package: "fmt", Name: "Stringer", Kind: "?", Doc: "?", Tags: []string{""}, Meta: map[string]string{}}
+		if base.Payload != nil {
+			other = NewPayload("fmt", "Stringer", 101)
+		}
+		other = other.Reindexed(41)
+		for _, from := range []Record{b, other} {
+			for i := range reflect.TypeFor[Record]().NumField() {
+				r := a
+				to, from := reflect.ValueOf(&r).Elem().Field(i), reflect.ValueOf(from).Field(i)
+				if !reflect.DeepEqual(to.Interface(), from.Interface()) {
+					to.Set(from)
+					require.False(t, r.Intact(key), "%s, field %d", name, i)
+				}
+			}
+		}
+		for _, key := range []string{"", "net/http.", "net/http.Server", "net/http.Clients", "net/http-Client", "et/http.Client"} {
+			require.False(t, a.Intact(key), key)
+		}
+		require.Zero(t, testing.AllocsPerRun(100, func() { a.Intact(key) }))
 	}
 }
 
-func TestIntactDetectsOtherDamage(t *testing.T) {
-	whole := symbol("Client.Do")
-	key := whole.Key()
-	require.False(t, new(Record).Intact(key), "absent")
-	require.False(t, new(Record).Intact(""), "absent")
-	require.False(t, whole.Intact("net/http.Client.Get"), "another's key")
-
-	r := whole.Reindexed(1)
-	r.Doc = strings.Repeat("x", len(r.Doc)-1)
-	require.False(t, r.Intact(key), "a shorter Doc")
-
-	r = whole.Reindexed(1)
-	r.Tags = r.Tags[:len(r.Tags)-1]
-	require.False(t, r.Intact(key), "a tag missing")
-
-	r = whole.Reindexed(1)
-	delete(r.Meta, "line")
-	require.False(t, r.Intact(key), "metadata missing")
-
-	r = whole.Reindexed(1)
-	r.Tags[0] = "?"
-	require.False(t, r.Intact(key), "a stamp that is none")
+func TestIntactDetectsDamage(t *testing.T) {
+	base := made["payload"]()
+	next := base.Reindexed(43)
+	for of, damages := range map[string]map[string]func(r *Record){"symbol": {
+		"shorter doc":        func(r *Record) { r.Doc = strings.Repeat("x", len(r.Doc)-1) },
+		"tag missing":        func(r *Record) { r.Tags = r.Tags[:len(r.Tags)-1] },
+		"meta missing":       func(r *Record) { delete(r.Meta, "line") },
+		"stamp that is none": func(r *Record) { r.Tags[0] = "?" },
+		"nothing":            func(r *Record) { *r = Record{} },
+	}, "payload": {
+		"first half of another generation":  func(r *Record) { copy(r.Payload[:50], next.Payload[:50]) },
+		"second half of another generation": func(r *Record) { copy(r.Payload[50:], next.Payload[50:]) },
+		"cut off at the end":                func(r *Record) { r.Payload = r.Payload[:99] },
+		"cut off at the beginning":          func(r *Record) { r.Payload = r.Payload[1:] },
+		"with a hole":                       func(r *Record) { r.Payload = slices.Delete(r.Payload, 50, 51) },
+		"too short for two stamps":          func(r *Record) { r.Payload = r.Payload[:8] },
+		"empty":                             func(r *Record) { r.Payload = r.Payload[:0] },
+		"none":                              func(r *Record) { r.Payload = nil },
+		"names put elsewhere":               func(r *Record) { r.Package, r.Name = "net", "http.Client" },
+	}} {
+		for name, damage := range damages {
+			r := made[of]()
+			damage(&r)
+			require.False(t, r.Intact(key), name)
+		}
+	}
 }
 
-func TestIntactDoesNotAllocate(t *testing.T) {
-	r := symbol("Client.Do")
-	key := r.Key()
-	require.Zero(t, testing.AllocsPerRun(100, func() { r.Intact(key) }))
+func TestGeneratedCodeIsCurrent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it builds the generator")
+	}
+	out, err := exec.Command("go", "tool", "cowview", "-check", "-type", "Record", "-output", "record_view.go").CombinedOutput()
+	require.NoError(t, err, string(out))
 }

@@ -81,16 +81,13 @@ func (v RecordView) Payload() view.Bytes { return view.BytesOf(view.Shared(v.ref
 // Check returns the field Check.
 func (v RecordView) Check() uint64 { return view.Shared(v.ref).Check }
 
-// Intact reports whether r is, in every field, a record that was stored under
-// key.
+// Intact reports whether r is, in every field, a record that was stored under key.
 //
-// It is called for every single lookup, so it must not cost what hashing a
-// kilobyte of Doc would. It need not: a writer can only replace the fields of a
-// record, never the bytes of a string. So the stamp of the generation is in Tags,
-// in Meta and in Check, and a record mixed from two generations of a symbol
-// has two that differ. Check also covers the length of every field and tag, and
-// key the identity, so that one mixed from two symbols is seen as well, but for
-// fields of equal length. The cost does not depend on how long the strings are.
+// It is called for every single lookup, so its cost must not depend on how long the strings
+// are. It need not: a writer can only replace the fields of a record, never the bytes of a
+// string. A record mixed from two generations has two stamps that differ. Check also covers
+// the length of every field and tag, and key the identity, so that one mixed from two
+// symbols is seen as well, but for fields of equal length.
 func (v RecordView) Intact(key string) bool {
 	return view.Shared(v.ref).Intact(key)
 }

@@ -21,7 +21,7 @@ type Store interface {
 	Update(pairs []Pair)
 
 	// All returns an iterator over all keys and records. Who iterates must not use
-	// the store meanwhile; others may.
+	// the store meanwhile, unless the Kind promises snapshots; others may.
 	All() iter.Seq2[string, Record]
 }
 
@@ -29,18 +29,6 @@ type Store interface {
 type Pair struct {
 	Key    string
 	Record Record
-}
-
-// A Snapshotter is a Store whose content at one moment can be held on to.
-type Snapshotter interface {
-	Store
-	Snapshot() Snapshot
-}
-
-// A Snapshot is the content of a store at one moment. It never changes.
-type Snapshot interface {
-	Get(key string) (Record, bool)
-	All() iter.Seq2[string, Record]
 }
 
 // A Forker is a Store of which a branch can be made: a store of its own, with
@@ -81,8 +69,8 @@ type Promises struct {
 	// one it stored or one it was given, reaches the store.
 	Isolated bool
 
-	// Snapshots says that the store is a Snapshotter: several keys can be read
-	// as they were at one moment.
+	// Snapshots says that what All returns is the content at that moment, which can
+	// be read at any time, while nobody waits.
 	Snapshots bool
 
 	// Atomic says that an Update of several keys is one step: whoever iterates
