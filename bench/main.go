@@ -31,6 +31,10 @@ func main() {
 	rounds := flags.Int("rounds", 3, "turns of each store, of which figures are the medians")
 	turn := flags.Duration("turn", 900*time.Millisecond, "how long a turn is, about")
 	_ = flags.Parse(os.Args[1:])
+	if flags.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "bench: what is %q? there are only flags\n", flags.Arg(0))
+		os.Exit(2)
+	}
 	if err := run(stores.Kinds(), *rounds, *turn, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -69,23 +73,17 @@ func run(kinds []stores.Kind, rounds int, turn time.Duration, stdout, stderr io.
 
 // printCase prints a case for people, and what the figures mean and say.
 func printCase(w io.Writer, c *result.Case) {
-	fmt.Fprint(w, c.Text(), "\n", c.Promises(), "\n")
-	for _, text := range result.Method() {
-		fmt.Fprint(w, result.Wrapped(text))
-	}
-	most := 0.0
+	method, most := result.Method(), 0.0
 	for _, r := range c.Rows {
 		most = max(most, r.Figures["cpus"].Median)
 	}
 	if could := float64(runtime.GOMAXPROCS(0)); most > 0 && most < 0.9*could {
-		fmt.Fprint(w, result.Wrapped(fmt.Sprintf("Other programs may have been at work, or fewer goroutines than processors: at most %.1f of %.0f "+
-			"processors were used. Threads that do not run do not contend, so this flatters the stores with locks.", most, could)))
+		method = append(method, fmt.Sprintf("Other programs may have been at work, or fewer goroutines than processors: at most %.1f of %.0f "+
+			"processors were used. Threads that do not run do not contend, so this flatters the stores with locks.", most, could))
 	}
-	for i, text := range c.Verdict() {
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprint(w, result.Wrapped(text))
+	fmt.Fprint(w, c.Text(), "\n", c.Promises(), "\n", result.Wrapped(method...))
+	if verdict := c.Verdict(); verdict != nil {
+		fmt.Fprint(w, "\n", verdict[0], "\n", result.Wrapped(verdict[1:]...))
 	}
 }
 

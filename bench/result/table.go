@@ -140,7 +140,10 @@ func left(text string, width int) string {
 }
 
 // Wrapped returns paragraphs as a list in lines for a terminal.
-func Wrapped(texts ...string) string {
-	list := "  - " + strings.Join(texts, "\n  - ")
-	return string((&comment.Printer{TextWidth: lineWidth}).Text(new(comment.Parser).Parse(list)))
+func Wrapped(texts ...string) (lines string) {
+	p := comment.Printer{TextPrefix: "  ", TextWidth: lineWidth}
+	for _, text := range texts {
+		lines += "- " + strings.TrimPrefix(string(p.Text(new(comment.Parser).Parse(text))), p.TextPrefix)
+	}
+	return lines
 }
