@@ -167,10 +167,9 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 	h := newHub[int, int]()
 	c := make(chan struct{}, 1)
 	largest, before := 0, 0
-	stepping = func() {
+	h.stepping = func() {
 		largest, before = max(largest, len(h.keys)-before, before-len(h.keys)), len(h.keys)
 	}
-	defer func() { stepping = nil }()
 	w := watchedKeys[int, int](keys)
 	w.add(h, c)
 	require.Len(t, h.keys, n)
@@ -182,7 +181,7 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 	x, err := NewMultiIndex(s, "x", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
 	require.NoError(t, err)
 	steps := 0
-	stepping = func() { steps++ }
+	h.stepping = func() { steps++ }
 	x.OnKeys(keys...).add(h, c)
 	require.Equal(t, n/atOnce, steps)
 	x.OnKeys(keys...).remove(h, c)

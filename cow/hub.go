@@ -29,6 +29,8 @@ type hub[K comparable, V any] struct {
 	registering sync.Mutex // of index keys, which runs foreign code
 
 	scratch changes[K, V] // for updates without a sink, which run one at a time
+
+	stepping func() // called in each step, in tests that count them
 }
 
 // chans are the channels of those who watch one thing. Each has room for one
@@ -64,16 +66,13 @@ func newHub[K comparable, V any]() *hub[K, V] {
 	}
 }
 
-// stepping is called in each step, in tests that count them.
-var stepping func()
-
 // step does one step of registering c, or, for nil, of the contrary.
 func (h *hub[K, V]) step(c chan struct{}, f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
-	if stepping != nil {
-		stepping()
+	if h.stepping != nil {
+		h.stepping()
 	}
 	if c != nil {
 		h.late[c] = h.looked
