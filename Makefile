@@ -106,10 +106,10 @@ chaos:
 
 # Rounds of benchmarks, and benchstat's table of them, a column a store:
 # make bench BENCH='Store/workload=docs' COUNT=6
-BENCH ?= Store/workload=(docs|ycsb-b|stream|scan)/size=(all|230B)/store=(views|cowstore|shared|rwmutex-copy|rwmutex|syncmap)$$
+SOME = Store/workload=(docs|ycsb-b|stream|scan)/size=(all|230B)/store=(views|cowstore|shared|rwmutex-copy|rwmutex|syncmap)$$
 OUT ?= $(CURDIR)/bench/out.txt
 bench:
-	bench/rounds.sh $(OUT) '$(BENCH)' '$(or $(COUNT),6)' '$(or $(BENCHTIME),300ms)'
+	bench/rounds.sh $(OUT) '$(or $(BENCH),$(SOME))' '$(or $(COUNT),6)' '$(or $(BENCHTIME),300ms)'
 	cd bench && $(GO) tool benchstat -col /store -row /workload,/size $(OUT)
 
 # Every figure that the project promises, beside its peers: five minutes a round.

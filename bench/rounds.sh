@@ -23,4 +23,8 @@ for round in $(seq "$rounds"); do
 		exit 1
 	}
 done
+grep -q ^Benchmark "$temp/lines" || {
+	echo "no benchmark is $benchmarks: a pattern is matched part by part, between slashes" >&2
+	exit 1
+}
 cp "$temp/lines" "$file"

@@ -26,8 +26,8 @@ func main() {
 	flag.Parse()
 	testing.Init()
 	log.SetFlags(0)
-	if flag.NArg() > 0 || *rounds < 1 {
-		log.Fatalf("replay: there are only flags, and rounds must be positive: %q", os.Args[1:])
+	if flag.NArg() > 0 || *rounds < 1 || (*recordsFile == "") != (*queriesFile == "") {
+		log.Fatal("replay: give -records and -queries or neither, positive -rounds, and nothing else")
 	}
 	if err := run(*recordsFile, *queriesFile, *rounds, os.Stdout); err != nil {
 		log.Fatal(err)

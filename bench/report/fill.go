@@ -170,9 +170,9 @@ func (f *figures) promises(groups []string) (string, error) {
 				joined(all, func(j promises.Judgement) string {
 					switch j.Verdict {
 					case promises.Held:
-						return fmt.Sprintf("%.2f", j.Ratio)
+						return result.Amount(j.Ratio, "")
 					case promises.Missed:
-						return fmt.Sprintf("%.2f missed", j.Ratio)
+						return result.Amount(j.Ratio, "") + " missed"
 					}
 					return string(j.Verdict)
 				}),
@@ -180,7 +180,7 @@ func (f *figures) promises(groups []string) (string, error) {
 					if !j.Limited {
 						return ""
 					}
-					return fmt.Sprintf("%.2f", j.Limit)
+					return result.Amount(j.Limit, "")
 				}))
 		}
 	}
