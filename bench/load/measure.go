@@ -102,6 +102,16 @@ func Live() float64 {
 	return float64(m.HeapAlloc)
 }
 
+// Held returns the bytes of heap that each of the n things takes that fill adds to what it
+// returns.
+func Held(n int, fill func() (kept any)) float64 {
+	before := Live()
+	kept := fill()
+	bytes := (Live() - before) / float64(n)
+	runtime.KeepAlive(kept)
+	return bytes
+}
+
 // Allocated returns the bytes and objects that f allocates. Nothing else may be running.
 func Allocated(f func()) (bytes, objects float64) {
 	var before, after runtime.MemStats

@@ -15,11 +15,11 @@ import (
 )
 
 // Loads returns the workloads of users' memories, with at most so many users.
-func Loads(most int) (all []*Load) {
+func Loads(most int) (all []*load.Load[Memory]) {
 	for _, users := range []int{100, 1_000} {
-		all = append(all, agentsLoad("agent-turn", load.Count(users), is[VectorSpace], min(users, most), 494, 384, turn))
+		all = append(all, agentsLoad("agent-turn", load.Count(users), has[VectorSpace], min(users, most), 494, 384, turn))
 	}
-	return append(all, agentsLoad("preload", "all", is[WholeSpace], min(1_000, most), 50, 0, preload))
+	return append(all, agentsLoad("preload", "all", has[WholeSpace], min(1_000, most), 50, 0, preload))
 }
 
 // agents are users, each with a space of what an agent knows of them.
@@ -42,7 +42,7 @@ const (
 )
 
 // agentsLoad returns a load of agents whose notes have vectors of dim dimensions; 0: none.
-func agentsLoad(workload, size string, able func(s Space) bool, users, each, dim int, act action) *Load {
+func agentsLoad(workload, size string, able func(m Memory) bool, users, each, dim int, act action) *load.Load[Memory] {
 	made := sync.OnceValue(func() *agents {
 		x := &agents{users: users, each: each, zipf: load.NewZipf(users), act: act}
 		if dim > 0 {
@@ -50,7 +50,7 @@ func agentsLoad(workload, size string, able func(s Space) bool, users, each, dim
 		}
 		return x
 	})
-	return &Load{workload, size, able, func(m Memory) func(b *testing.B) { return made().start(m) }}
+	return &load.Load[Memory]{Workload: workload, Size: size, Can: able, Start: func(m Memory) func(b *testing.B) { return made().start(m) }}
 }
 
 // Take returns n of a source.
@@ -130,7 +130,7 @@ func noteKey(i int) string { return fmt.Sprintf("memory-%04d", i) }
 // start loads a memory with all notes. The benchmark lets the agents act.
 func (x *agents) start(m Memory) func(b *testing.B) {
 	spaces := make([]Space, x.users)
-	heap := heapOf(m, x.users*x.each, func() {
+	heap := max(0, load.Held(x.users*x.each, func() any {
 		notes := make([]Note, x.each)
 		for u := range spaces {
 			spaces[u] = m.Space("user", fmt.Sprint(u), "memories")
@@ -139,7 +139,8 @@ func (x *agents) start(m Memory) func(b *testing.B) {
 			}
 			spaces[u].Put(notes...)
 		}
-	})
+		return m
+	}))
 	var actors []*actor // of all clients until now: their notes go on from generation to generation
 	return func(b *testing.B) {
 		for len(actors) < runtime.GOMAXPROCS(0) {

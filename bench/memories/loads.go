@@ -10,38 +10,8 @@ import (
 	"github.com/cowstore/cowstore/bench/load"
 )
 
-// Load is a workload of memories at one size.
-type Load struct {
-	Workload, Size string
-
-	able func(s Space) bool
-
-	// start loads m and returns the benchmark.
-	start func(m Memory) func(b *testing.B)
-}
-
-// Able reports whether a memory of kind k can do it.
-func (l *Load) Able(k Kind) bool {
-	m := k.New()
-	defer load.Release(m)
-	return l.able(m.Space("probe"))
-}
-
-// Bench returns a benchmark of a new memory of kind k, and what lets go of the memory.
-func (l *Load) Bench(k Kind) (bench func(b *testing.B), done func()) {
-	return load.Bench(k.New, l.start)
-}
-
-func is[S Space](s Space) bool { _, ok := s.(S); return ok }
-
-// heapOf returns the heap that each of n notes takes that fill puts in m.
-func heapOf(m Memory, n int, fill func()) float64 {
-	before := load.Live()
-	fill()
-	heap := max(0, (load.Live()-before)/float64(n))
-	runtime.KeepAlive(m)
-	return heap
-}
+// has reports whether the spaces of m are S too.
+func has[S Space](m Memory) bool { _, ok := m.Space("probe").(S); return ok }
 
 // A client is what one goroutine has done.
 type client struct {

@@ -15,8 +15,10 @@ import (
 const recallAt = 5
 
 // Replay returns a load that asks a memory which holds given records given queries.
-func Replay(all memory.Snapshot, queries []records.Query) *Load {
-	return &Load{"records", "all", is[WholeSpace], func(m Memory) func(b *testing.B) { return startReplay(m, all, queries) }}
+func Replay(all memory.Snapshot, queries []records.Query) *load.Load[Memory] {
+	return &load.Load[Memory]{Workload: "records", Size: "all", Can: has[WholeSpace], Start: func(m Memory) func(b *testing.B) {
+		return startReplay(m, all, queries)
+	}}
 }
 
 // An ask is a query and where to ask it.
@@ -26,7 +28,7 @@ type ask struct {
 }
 
 func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b *testing.B) {
-	heap := heapOf(m, all.Len(), func() {
+	heap := max(0, load.Held(all.Len(), func() any {
 		for path := range all.Spaces(memory.SpacesOptions{}) {
 			from, notes := all.Space(path...), []Note(nil)
 			for e := range from.List(memory.ListOptions{}) {
@@ -35,13 +37,14 @@ func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b 
 			}
 			m.Space(path...).Put(notes...)
 		}
-	})
+		return m
+	}))
 	var lookups, texts []ask
 	for _, q := range queries {
 		a := ask{m.Space(q.Space...), q}
 		if q.Text == "" {
 			lookups = append(lookups, a)
-		} else if is[TextSpace](a.Space) {
+		} else if _, searches := a.Space.(TextSpace); searches {
 			texts = append(texts, a)
 		}
 	}

@@ -51,9 +51,7 @@ func run(recordsFile, queriesFile string, rounds int, w io.Writer) error {
 	}
 	for i := range rounds * len(kinds) {
 		k := kinds[i%len(kinds)]
-		bench, done := l.Bench(k)
-		r := testing.Benchmark(bench)
-		done()
+		r := l.Run(k)
 		if r.N == 0 {
 			return fmt.Errorf("%s lost a record", k.Name)
 		}
