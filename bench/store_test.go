@@ -11,7 +11,7 @@ import (
 	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/peers"
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
@@ -42,7 +42,7 @@ func BenchmarkStore(b *testing.B) {
 
 // BenchmarkMemory runs every workload of agents in every memory that is able to.
 func BenchmarkMemory(b *testing.B) {
-	all, queries, err := records.Example()
+	all, queries, err := recall.Example()
 	require.NoError(b, err)
 	for _, l := range append(memories.Loads(1_000), memories.Replay(all, queries)) {
 		runLoad(b, l, memories.Kinds())

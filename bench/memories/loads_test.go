@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 )
 
 // Each memory does all that it is able to, and each workload reports its figures. The queries
 // are in part in other words than what they are to find, so that words find some of it.
 func TestLoads(t *testing.T) {
 	require.NoError(t, flag.Set("test.benchtime", "3x"))
-	all, queries, err := records.Example()
+	all, queries, err := recall.Example()
 	require.NoError(t, err)
 	did, recall := map[string][]string{}, map[string]float64{}
 	for _, l := range append(Loads(2), Replay(all, queries)) {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/bench/load"
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/memory"
 )
 
@@ -15,7 +15,7 @@ import (
 const recallAt = 5
 
 // Replay returns a load that asks a memory which holds given records given queries.
-func Replay(all memory.Snapshot, queries []records.Query) *load.Load[Memory] {
+func Replay(all memory.Snapshot, queries []recall.Query) *load.Load[Memory] {
 	return &load.Load[Memory]{Workload: "records", Size: "all", Can: has[WholeSpace], Start: func(m Memory) func(b *testing.B) {
 		return startReplay(m, all, queries)
 	}}
@@ -24,10 +24,10 @@ func Replay(all memory.Snapshot, queries []records.Query) *load.Load[Memory] {
 // An ask is a query and where to ask it.
 type ask struct {
 	Space
-	records.Query
+	recall.Query
 }
 
-func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b *testing.B) {
+func startReplay(m Memory, all memory.Snapshot, queries []recall.Query) func(b *testing.B) {
 	heap := max(0, load.Held(all.Len(), func() any {
 		for path := range all.Spaces(memory.SpacesOptions{}) {
 			from, notes := all.Space(path...), []Note(nil)
@@ -95,7 +95,7 @@ func search(b *testing.B, all []ask) {
 		q := all[searches%len(all)]
 		found := q.Space.(TextSpace).Matching(q.Text, recallAt)
 		if searches < len(all) {
-			recall += records.Recall(found, q.Relevant)
+			recall += q.Recall(found)
 		}
 		searches++
 	}
