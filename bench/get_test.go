@@ -10,6 +10,7 @@ import (
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
 	"github.com/cowstore/cowstore/bench/memories"
+	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/cow"
 )
 
@@ -70,7 +71,7 @@ func newTable(store string) table {
 		}
 	case "immutable": // the textbook design: an immutable.Map behind a pointer
 		var current atomic.Pointer[immutable.Map[string, number]]
-		current.Store(immutable.NewMap[string, number](hasher{maphash.MakeSeed()}))
+		current.Store(immutable.NewMap[string, number](stores.Seeded{Seed: maphash.MakeSeed()}))
 		return table{
 			set: func(key string, v number) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Set(key, v)) },
 			gets: func(keys []string) uint64 {
@@ -111,12 +112,6 @@ func tableOf(s *cowStore, shared bool) table {
 	}
 	return t
 }
-
-// hasher is the seeded hash that immutable.Map does not come with.
-type hasher struct{ seed maphash.Seed }
-
-func (h hasher) Hash(key string) uint32 { return uint32(maphash.String(h.seed, key)) }
-func (h hasher) Equal(a, b string) bool { return a == b }
 
 // fillStore sets the keys from to to in one update.
 func fillStore[V any](s *cow.Store[string, V], from, to int, value func(i int) V) {

@@ -14,9 +14,45 @@ import (
 // Every is how many operations there are to one whose latency is measured.
 const Every = 32
 
-// Together does the b.N operations of a benchmark in n goroutines. Each calls next for
+// A Client is what one goroutine has done.
+type Client struct {
+	N       int           // operations
+	Spent   time.Duration // in them
+	Latency *hdrhistogram.Histogram
+	Torn    string // the key of what was not there, or not whole
+}
+
+// Clients does the b.N operations of a benchmark, by a client a processor, and reports them.
+// Work does what next says, as of Client i.
+func Clients(b *testing.B, work func(i int, c *Client, next func() int)) {
+	clients(b, runtime.GOMAXPROCS(0), nil, work)
+}
+
+// clients is Clients for n of them, with w beside them unless it is nil. It returns how long
+// they took.
+func clients(b *testing.B, n int, w *writer, work func(i int, c *Client, next func() int)) (took time.Duration) {
+	all, latency, perSecond := make([]*Client, n), NewHistogram(), 0.0
+	took = measure(b, w, func() {
+		together(b, n, func(i int, next func() int) {
+			all[i] = &Client{Latency: NewHistogram()}
+			work(i, all[i], next)
+		})
+	})
+	for _, c := range all {
+		if c.Torn != "" {
+			b.Fatalf("what was read under %q is not whole", c.Torn)
+		}
+		latency.Merge(c.Latency)
+		perSecond += Rate(c.N, c.Spent)
+	}
+	b.ReportMetric(perSecond, "op/s")
+	Quantiles(b, latency)
+	return took
+}
+
+// together does the b.N operations of a benchmark in n goroutines. Each calls next for
 // how many it is to do now, at most 8 times Every, until that is none.
-func Together(b *testing.B, n int, work func(i int, next func() int)) {
+func together(b *testing.B, n int, work func(i int, next func() int)) {
 	const grain = 8 * Every
 	var taken atomic.Int64
 	next := func() int { return int(max(0, min(grain, int64(b.N)-taken.Add(grain)+grain))) }

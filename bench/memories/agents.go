@@ -22,6 +22,9 @@ func Loads(most int) (all []*load.Load[Memory]) {
 	return append(all, agentsLoad("preload", "all", has[WholeSpace], min(1_000, most), 50, 0, preload))
 }
 
+// has reports whether the spaces of m are S too.
+func has[S Space](m Memory) bool { _, ok := m.Space("probe").(S); return ok }
+
 // agents are users, each with a space of what an agent knows of them.
 type agents struct {
 	users   int
@@ -146,7 +149,7 @@ func (x *agents) start(m Memory) func(b *testing.B) {
 		for len(actors) < runtime.GOMAXPROCS(0) {
 			actors = append(actors, newActor(x, spaces, len(actors)))
 		}
-		measure(b, func(i int, c *client, next func() int) { actors[i].run(c, next) })
+		load.Clients(b, func(i int, c *load.Client, next func() int) { actors[i].run(c, next) })
 		b.ReportMetric(heap, "B/entry")
 	}
 }
@@ -175,7 +178,7 @@ func newActor(x *agents, spaces []Space, i int) *actor {
 	return a
 }
 
-func (a *actor) run(c *client, next func() int) {
+func (a *actor) run(c *load.Client, next func() int) {
 	for n := next(); n > 0; n = next() {
 		for range n {
 			user := int(a.chosen[a.at])
@@ -185,12 +188,14 @@ func (a *actor) run(c *client, next func() int) {
 			start := time.Now()
 			whole := turn()
 			took := time.Since(start)
-			c.spent += took
-			c.n++
-			load.Record(c.latency, took)
-			c.torn = c.torn || !whole
+			c.Spent += took
+			c.N++
+			load.Record(c.Latency, took)
 			for _, f := range a.found { // of one generation, or else absent or torn
-				c.torn = c.torn || len(f.Stamp) != 8 || !strings.HasPrefix(f.Text, f.Stamp)
+				whole = whole && len(f.Stamp) == 8 && strings.HasPrefix(f.Text, f.Stamp)
+			}
+			if !whole {
+				c.Torn = fmt.Sprint("user ", user)
 			}
 		}
 	}

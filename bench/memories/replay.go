@@ -50,7 +50,7 @@ func startReplay(m Memory, all memory.Snapshot, queries []recall.Query) func(b *
 	}
 	return func(b *testing.B) {
 		if len(lookups) > 0 {
-			measure(b, func(i int, c *client, next func() int) {
+			load.Clients(b, func(i int, c *load.Client, next func() int) {
 				lookUp(c, next, lookups, i*len(lookups)/runtime.GOMAXPROCS(0))
 			})
 		}
@@ -63,11 +63,11 @@ func startReplay(m Memory, all memory.Snapshot, queries []recall.Query) func(b *
 
 // lookUp gets the keys of all, one after the other. One in load.Every is timed by itself,
 // for the latency.
-func lookUp(c *client, next func() int, all []ask, at int) {
+func lookUp(c *load.Client, next func() int, all []ask, at int) {
 	get := func() {
 		at = (at + 1) % len(all)
 		if _, ok := all[at].Get(all[at].Key); !ok {
-			c.torn = true
+			c.Torn = "key " + all[at].Key
 		}
 	}
 	for n := next(); n > 0; n = next() {
@@ -78,17 +78,15 @@ func lookUp(c *client, next func() int, all []ask, at int) {
 			}
 			middle := time.Now()
 			get()
-			load.Record(c.latency, time.Since(middle))
-			c.spent += middle.Sub(start)
-			c.n += load.Every - 1
+			load.Record(c.Latency, time.Since(middle))
+			c.Spent += middle.Sub(start)
+			c.N += load.Every - 1
 		}
 	}
 }
 
 // search asks each of all at least once, and for a quarter of a second.
 func search(b *testing.B, all []ask) {
-	b.StopTimer() // b.N is of lookups
-	defer b.StartTimer()
 	recall, searches := 0.0, 0
 	start := time.Now()
 	for searches < len(all) || time.Since(start) < time.Second/4 {
