@@ -33,6 +33,7 @@ type table struct {
 	gets func(keys []string) (sum uint64) // by loop
 	cow  *cowStore                        // of this project
 	load func() any                       // the current version, where there are such
+	sum  func() uint64                    // of the IDs of all entries, where that is measured
 }
 
 // loop sums up the IDs of keys. It is inlined, and what it calls too: no call is timed
@@ -54,6 +55,12 @@ func newTable(store string) table {
 		return table{
 			set:  func(key string, v number) { m[key] = v },
 			gets: func(keys []string) uint64 { return loop(keys, func(k string) uint64 { return m[k].ID }) },
+			sum: func() (sum uint64) {
+				for _, v := range m {
+					sum += v.ID
+				}
+				return sum
+			},
 		}
 	case "rwmutex":
 		var mu sync.RWMutex
@@ -106,6 +113,12 @@ func tableOf(s *cowStore, shared bool) table {
 		load: func() any { return s.Load() },
 	}
 	if shared {
+		t.sum = func() (sum uint64) {
+			for _, v := range s.Load().Shared().All() {
+				sum += v.ID
+			}
+			return sum
+		}
 		t.gets = func(keys []string) uint64 {
 			return loop(keys, func(k string) uint64 { v, _ := s.Load().Shared().Get(k); return v.ID })
 		}
@@ -145,6 +158,15 @@ func (t table) filled(n int) table {
 	return t
 }
 
+// onTables runs f on tables of each store that are filled with n keys, of each size.
+func onTables(b *testing.B, sizes, stores []string, f func(b *testing.B, t table, n int)) {
+	for _, of := range sizes {
+		for _, store := range stores {
+			b.Run("keys="+of+"/store="+store, func(b *testing.B) { f(b, newTable(store).filled(size(of)), size(of)) })
+		}
+	}
+}
+
 // BenchmarkGet looks up keys by copies of them: all, those that were set again, or as many
 // others.
 func BenchmarkGet(b *testing.B) {
@@ -174,23 +196,18 @@ func BenchmarkGet(b *testing.B) {
 // BenchmarkGetParallel looks up keys on all processors, each with its own first. The time
 // is that of a lookup by one of them.
 func BenchmarkGetParallel(b *testing.B) {
-	for _, of := range []string{"1k", "100k", "1M"} {
-		for _, store := range []string{"cowstore", "rwmutex"} {
-			b.Run("keys="+of+"/store="+store, func(b *testing.B) {
-				n := size(of)
-				t, keys, rounds := newTable(store).filled(n), keys(0, n, 1), max(1, 100_000/n)
-				per(b, rounds*n, "get", func() {
-					parallel(n, func(at int) {
-						for range rounds {
-							if t.gets(keys[at:])+t.gets(keys[:at]) != uint64(n*(n-1)/2) {
-								b.Error("a lookup misses")
-							}
-						}
-					})
-				})
+	onTables(b, []string{"1k", "100k", "1M"}, []string{"cowstore", "rwmutex"}, func(b *testing.B, t table, n int) {
+		keys, rounds := keys(0, n, 1), max(1, 100_000/n)
+		per(b, rounds*n, "get", func() {
+			parallel(n, func(at int) {
+				for range rounds {
+					if t.gets(keys[at:])+t.gets(keys[:at]) != uint64(n*(n-1)/2) {
+						b.Error("a lookup misses")
+					}
+				}
 			})
-		}
-	}
+		})
+	})
 }
 
 // BenchmarkGetClone gets a JSON-like value that belongs to the caller.
