@@ -22,8 +22,7 @@ func TestMain(m *testing.M) {
 func symbols() []stores.Record {
 	var all []stores.Record
 	for i := range 500 {
-		r := stores.Record{Package: "net/http", Name: Count(i), Kind: "func", Doc: "text", Tags: []string{""}, Meta: map[string]string{}}
-		all = append(all, r.Reindexed(0))
+		all = append(all, stores.NewSymbol("net/http", Count(i)))
 	}
 	return all
 }

@@ -39,14 +39,7 @@ func eachKind(t *testing.T, f func(t *testing.T, k stores.Kind)) {
 	}
 }
 
-// symbol returns a record as of generation 0.
-func symbol(name string) stores.Record {
-	r := stores.Record{
-		Package: "net/http", Name: name, Kind: "method", Signature: "func (c *Client) " + name + "()", Doc: name + " is documented.",
-		Tags: []string{"", "method", "http"}, Meta: map[string]string{"file": "net/http/client.go", "line": "12"},
-	}
-	return r.Reindexed(0)
-}
+func symbol(name string) stores.Record { return stores.NewSymbol("net/http", name) }
 
 func payload(name string) stores.Record { return stores.NewPayload("user", name, 16) }
 
