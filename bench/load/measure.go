@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/cpu"
 )
 
 // Every is how many operations there are to one whose latency is measured.
@@ -20,6 +21,8 @@ type Client struct {
 	Spent   time.Duration // in them
 	Latency *hdrhistogram.Histogram
 	Torn    string // the key of what was not there, or not whole
+
+	_ cpu.CacheLinePad // so that the next is in a cache line of its own
 }
 
 // Clients does the b.N operations of a benchmark, by a client a processor, and reports them.
