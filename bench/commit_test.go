@@ -16,26 +16,24 @@ import (
 // BenchmarkCommit rewrites keys one by one: also with a history, and beside a watch on
 // another key.
 func BenchmarkCommit(b *testing.B) {
-	commit := func(of, name, store string, prepare func(s *cowStore) (stop func())) {
-		b.Run("keys="+of+"/store="+name, func(b *testing.B) {
-			t := newTable(store).filled(size(of))
-			if prepare != nil {
-				defer prepare(t.cow)()
+	commit := func(b *testing.B, t table, of int) {
+		n, next := parts(keys(0, of, 1))
+		per(b, n, "commit", func() {
+			for _, k := range next() {
+				t.set(k, number{})
 			}
-			n, next := parts(keys(0, size(of), 1))
-			per(b, n, "commit", func() {
-				for _, k := range next() {
-					t.set(k, number{})
-				}
-			})
 		})
 	}
-	for _, of := range []string{"100k", "1M"} {
-		commit(of, "cowstore", "cowstore", nil)
-		commit(of, "immutable", "immutable", nil)
+	onTables(b, []string{"100k", "1M"}, []string{"cowstore", "immutable"}, commit)
+	beside := func(what string, prepare func(s *cowStore) (stop func())) {
+		b.Run("keys=100k/store=cowstore/"+what, func(b *testing.B) {
+			t := newTable("cowstore").filled(size("100k"))
+			defer prepare(t.cow)()
+			commit(b, t, size("100k"))
+		})
 	}
-	commit("100k", "cowstore/versions=1k", "cowstore", retain)
-	commit("100k", "cowstore/watches=1", "cowstore", func(s *cowStore) func() { return watch(s, 1) })
+	beside("versions=1k", retain)
+	beside("watches=1", func(s *cowStore) func() { return watch(s, 1) })
 }
 
 func retain(s *cowStore) (stop func()) {
@@ -140,65 +138,38 @@ func BenchmarkAt(b *testing.B) {
 
 // BenchmarkFork makes branches, of which nothing is kept.
 func BenchmarkFork(b *testing.B) {
-	for _, of := range []string{"10k", "1M"} {
-		b.Run("keys="+of+"/store=cowstore", func(b *testing.B) {
-			s := newTable("cowstore").filled(size(of)).cow
-			m := s.Load()
-			per(b, 1, "fork", func() { sink += s.Fork(m).Load().Version() })
-		})
-	}
+	onTables(b, []string{"10k", "1M"}, []string{"cowstore"}, func(b *testing.B, t table, _ int) {
+		m := t.cow.Load()
+		per(b, 1, "fork", func() { sink += t.cow.Fork(m).Load().Version() })
+	})
 }
 
 // BenchmarkDiff finds ten changes.
 func BenchmarkDiff(b *testing.B) {
-	for _, of := range []string{"10k", "1M"} {
-		b.Run("keys="+of+"/store=cowstore", func(b *testing.B) {
-			s, n, found := newTable("cowstore").filled(size(of)).cow, size(of), 0
-			older := s.Load()
-			for i := range 10 {
-				s.Set(key(i*n/10), number{})
-			}
-			newer := s.Load()
-			per(b, 1, "diff", func() {
-				for range newer.Diff(older) {
-					found++
-				}
-			})
-			if found != 10*b.N {
-				b.Fatalf("%d changes in %d diffs of ten", found, b.N)
+	onTables(b, []string{"10k", "1M"}, []string{"cowstore"}, func(b *testing.B, t table, n int) {
+		older, found := t.cow.Load(), 0
+		for i := range 10 {
+			t.set(key(i*n/10), number{})
+		}
+		newer := t.cow.Load()
+		per(b, 1, "diff", func() {
+			for range newer.Diff(older) {
+				found++
 			}
 		})
-	}
+		if found != 10*b.N {
+			b.Fatalf("%d changes in %d diffs of ten", found, b.N)
+		}
+	})
 }
 
 // BenchmarkScan reads all entries.
 func BenchmarkScan(b *testing.B) {
-	scan := func(b *testing.B, n int, sum func() uint64) {
+	onTables(b, []string{"100k", "1M"}, []string{"shared", "gomap"}, func(b *testing.B, t table, n int) {
 		per(b, n, "entry", func() {
-			if sum() != uint64(n*(n-1)/2) {
+			if t.sum() != uint64(n*(n-1)/2) {
 				b.Fatal("not all entries")
 			}
 		})
-	}
-	for _, of := range []string{"100k", "1M"} {
-		b.Run("keys="+of+"/store=shared", func(b *testing.B) {
-			s := newTable("cowstore").filled(size(of)).cow
-			scan(b, size(of), func() (sum uint64) {
-				for _, v := range s.Load().Shared().All() {
-					sum += v.ID
-				}
-				return sum
-			})
-		})
-		b.Run("keys="+of+"/store=gomap", func(b *testing.B) {
-			m := map[string]number{}
-			table{set: func(key string, v number) { m[key] = v }}.filled(size(of))
-			scan(b, size(of), func() (sum uint64) {
-				for _, v := range m {
-					sum += v.ID
-				}
-				return sum
-			})
-		})
-	}
+	})
 }

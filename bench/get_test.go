@@ -10,6 +10,7 @@ import (
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
 
 	"github.com/cowstore/cowstore/bench/memories"
+	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/cow"
 )
 
@@ -32,6 +33,7 @@ type table struct {
 	gets func(keys []string) (sum uint64) // by loop
 	cow  *cowStore                        // of this project
 	load func() any                       // the current version, where there are such
+	sum  func() uint64                    // of the IDs of all entries, where that is measured
 }
 
 // loop sums up the IDs of keys. It is inlined, and what it calls too: no call is timed
@@ -53,6 +55,12 @@ func newTable(store string) table {
 		return table{
 			set:  func(key string, v number) { m[key] = v },
 			gets: func(keys []string) uint64 { return loop(keys, func(k string) uint64 { return m[k].ID }) },
+			sum: func() (sum uint64) {
+				for _, v := range m {
+					sum += v.ID
+				}
+				return sum
+			},
 		}
 	case "rwmutex":
 		var mu sync.RWMutex
@@ -70,7 +78,7 @@ func newTable(store string) table {
 		}
 	case "immutable": // the textbook design: an immutable.Map behind a pointer
 		var current atomic.Pointer[immutable.Map[string, number]]
-		current.Store(immutable.NewMap[string, number](hasher{maphash.MakeSeed()}))
+		current.Store(immutable.NewMap[string, number](stores.Seeded{Seed: maphash.MakeSeed()}))
 		return table{
 			set: func(key string, v number) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Set(key, v)) },
 			gets: func(keys []string) uint64 {
@@ -105,18 +113,18 @@ func tableOf(s *cowStore, shared bool) table {
 		load: func() any { return s.Load() },
 	}
 	if shared {
+		t.sum = func() (sum uint64) {
+			for _, v := range s.Load().Shared().All() {
+				sum += v.ID
+			}
+			return sum
+		}
 		t.gets = func(keys []string) uint64 {
 			return loop(keys, func(k string) uint64 { v, _ := s.Load().Shared().Get(k); return v.ID })
 		}
 	}
 	return t
 }
-
-// hasher is the seeded hash that immutable.Map does not come with.
-type hasher struct{ seed maphash.Seed }
-
-func (h hasher) Hash(key string) uint32 { return uint32(maphash.String(h.seed, key)) }
-func (h hasher) Equal(a, b string) bool { return a == b }
 
 // fillStore sets the keys from to to in one update.
 func fillStore[V any](s *cow.Store[string, V], from, to int, value func(i int) V) {
@@ -150,6 +158,15 @@ func (t table) filled(n int) table {
 	return t
 }
 
+// onTables runs f on tables of each store that are filled with n keys, of each size.
+func onTables(b *testing.B, sizes, stores []string, f func(b *testing.B, t table, n int)) {
+	for _, of := range sizes {
+		for _, store := range stores {
+			b.Run("keys="+of+"/store="+store, func(b *testing.B) { f(b, newTable(store).filled(size(of)), size(of)) })
+		}
+	}
+}
+
 // BenchmarkGet looks up keys by copies of them: all, those that were set again, or as many
 // others.
 func BenchmarkGet(b *testing.B) {
@@ -179,23 +196,18 @@ func BenchmarkGet(b *testing.B) {
 // BenchmarkGetParallel looks up keys on all processors, each with its own first. The time
 // is that of a lookup by one of them.
 func BenchmarkGetParallel(b *testing.B) {
-	for _, of := range []string{"1k", "100k", "1M"} {
-		for _, store := range []string{"cowstore", "rwmutex"} {
-			b.Run("keys="+of+"/store="+store, func(b *testing.B) {
-				n := size(of)
-				t, keys, rounds := newTable(store).filled(n), keys(0, n, 1), max(1, 100_000/n)
-				per(b, rounds*n, "get", func() {
-					parallel(n, func(at int) {
-						for range rounds {
-							if t.gets(keys[at:])+t.gets(keys[:at]) != uint64(n*(n-1)/2) {
-								b.Error("a lookup misses")
-							}
-						}
-					})
-				})
+	onTables(b, []string{"1k", "100k", "1M"}, []string{"cowstore", "rwmutex"}, func(b *testing.B, t table, n int) {
+		keys, rounds := keys(0, n, 1), max(1, 100_000/n)
+		per(b, rounds*n, "get", func() {
+			parallel(n, func(at int) {
+				for range rounds {
+					if t.gets(keys[at:])+t.gets(keys[:at]) != uint64(n*(n-1)/2) {
+						b.Error("a lookup misses")
+					}
+				}
 			})
-		}
-	}
+		})
+	})
 }
 
 // BenchmarkGetClone gets a JSON-like value that belongs to the caller.

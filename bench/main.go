@@ -89,7 +89,7 @@ func printCase(w io.Writer, c *result.Case) {
 
 // measure lets the stores take turns, and the first of them once more at the end of each
 // round.
-func measure(l *load.Load, kinds []stores.Kind, rounds int, w io.Writer) (*result.Lines, error) {
+func measure(l *load.Load[stores.Store], kinds []stores.Kind, rounds int, w io.Writer) (*result.Lines, error) {
 	lines := new(result.Lines)
 	kinds = append(slices.Clone(kinds), kinds[0])
 	f, ok := w.(*os.File)
@@ -103,9 +103,7 @@ func measure(l *load.Load, kinds []stores.Kind, rounds int, w io.Writer) (*resul
 				id = result.Again
 			}
 			bar.Describe(fmt.Sprintf("round %d of %d: %-22s", round+1, rounds, k.Name))
-			bench, done := l.Bench(k)
-			r := testing.Benchmark(bench)
-			done()
+			r := l.Run(k)
 			if r.N == 0 { // the benchmark has failed
 				return nil, fmt.Errorf("%s broke its promise in %s: what was read is not whole", k.Name, l.Workload)
 			}

@@ -112,12 +112,7 @@ func quantile(samples []time.Duration, q float64) float64 {
 
 // held reports the heap that each of the n things takes that f returns.
 func held(b *testing.B, n int, unit string, f func() any) {
-	once(b, func() {
-		before := load.Live()
-		kept := f()
-		b.ReportMetric((load.Live()-before)/float64(n), unit)
-		runtime.KeepAlive(kept)
-	})
+	once(b, func() { b.ReportMetric(load.Held(n, f), unit) })
 }
 
 // parallel calls f on each processor, with places from 0 to n, spread evenly.

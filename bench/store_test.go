@@ -2,7 +2,6 @@ package main_test
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 
@@ -12,7 +11,7 @@ import (
 	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/peers"
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 )
@@ -37,34 +36,28 @@ func BenchmarkStore(b *testing.B) {
 		if l.Usual {
 			kinds = stores.Kinds()
 		}
-		again := kinds[0]
-		again.ID = result.Again
-		for _, k := range append(kinds, again) {
-			if l.Able(k) {
-				bench, done := l.Bench(k)
-				b.Run("workload="+l.Workload+"/size="+l.Size+"/store="+k.ID, bench)
-				done()
-				runtime.GC() // or the next would have to
-			}
-		}
+		runLoad(b, l, kinds)
 	}
 }
 
 // BenchmarkMemory runs every workload of agents in every memory that is able to.
 func BenchmarkMemory(b *testing.B) {
-	all, queries, err := records.Example()
+	all, queries, err := recall.Example()
 	require.NoError(b, err)
 	for _, l := range append(memories.Loads(1_000), memories.Replay(all, queries)) {
-		kinds := memories.Kinds()
-		again := kinds[slices.IndexFunc(kinds, func(k memories.Kind) bool { return k.Ours })]
-		again.ID = result.Again
-		for _, k := range append(kinds, again) {
-			if l.Able(k) {
-				bench, done := l.Bench(k)
-				b.Run("workload="+l.Workload+"/size="+l.Size+"/store="+k.ID, bench)
-				done()
-				runtime.GC()
-			}
+		runLoad(b, l, memories.Kinds())
+	}
+}
+
+func runLoad[S any](b *testing.B, l *load.Load[S], kinds []stores.KindOf[S]) {
+	again := kinds[0]
+	again.ID = result.Again
+	for _, k := range append(kinds, again) {
+		if l.Able(k) {
+			bench, done := l.Bench(k)
+			b.Run("workload="+l.Workload+"/size="+l.Size+"/store="+k.ID, bench)
+			done()
+			runtime.GC() // or the next would have to
 		}
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/recall"
-	"github.com/cowstore/cowstore/bench/records"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/text"
 )
@@ -101,7 +100,7 @@ func BenchmarkSearchText(b *testing.B) {
 			ours, agree := newSearches("words", memory.Options{}, comments())[0], 0.0
 			for _, q := range queries {
 				theirs := s.MatchingBy(q, 10, "-_score", "_id")
-				agree += float64(len(theirs)) * records.Recall(ours(q), theirs)
+				agree += float64(len(theirs)) * recall.Query{Relevant: theirs}.Recall(ours(q))
 			}
 			b.ReportMetric(agree/float64(len(queries)), "agreeing/search")
 		})

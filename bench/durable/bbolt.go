@@ -41,20 +41,20 @@ func SetBatch(s Store, size int, delay time.Duration) {
 }
 
 func (b *raw) Set(key, value string) error {
-	return b.run(func(tx *bbolt.Tx) error {
-		return tx.Bucket(bucket).Put([]byte(key), Row{Value: value}.Append(nil))
-	})
+	return b.run(put(func(yield func(key, value string) bool) { yield(key, value) }))
 }
 
-func (b *raw) SetAll(rows iter.Seq2[string, string]) error {
-	return b.db.Update(func(tx *bbolt.Tx) error {
+func (b *raw) SetAll(rows iter.Seq2[string, string]) error { return b.db.Update(put(rows)) }
+
+func put(rows iter.Seq2[string, string]) func(tx *bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error {
 		for key, value := range rows {
 			if err := tx.Bucket(bucket).Put([]byte(key), Row{Value: value}.Append(nil)); err != nil {
 				return err
 			}
 		}
 		return nil
-	})
+	}
 }
 
 func (b *raw) Each(f func(key string, r Row)) error {

@@ -29,11 +29,13 @@ func startFork(s *loaded) func(b *testing.B) {
 		}
 		return fork
 	}
-	kept, before := [branches]stores.Store{}, Live()
-	for i := range kept {
-		kept[i] = branch(i)
-	}
-	bytes, torn := max(0, (Live()-before)/branches), ""
+	var kept [branches]stores.Store
+	bytes, torn := max(0, Held(branches, func() any {
+		for i := range kept {
+			kept[i] = branch(i)
+		}
+		return &kept
+	})), ""
 	for i, fork := range kept {
 		for _, r := range written[i] {
 			key := r.Key()

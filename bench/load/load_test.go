@@ -22,8 +22,7 @@ func TestMain(m *testing.M) {
 func symbols() []stores.Record {
 	var all []stores.Record
 	for i := range 500 {
-		r := stores.Record{Package: "net/http", Name: Count(i), Kind: "func", Doc: "text", Tags: []string{""}, Meta: map[string]string{}}
-		all = append(all, r.Reindexed(0))
+		all = append(all, stores.NewSymbol("net/http", Count(i)))
 	}
 	return all
 }
@@ -42,9 +41,7 @@ func TestLoads(t *testing.T) {
 			if !l.Able(k) {
 				continue
 			}
-			bench, done := l.Bench(k)
-			r := testing.Benchmark(bench)
-			done()
+			r := l.Run(k)
 			require.Positive(t, r.N, "%s %s of %s", l.Workload, l.Size, k.ID)
 			require.True(t, !k.Atomic || r.Extra["torn-%"] == 0, k.ID)
 			for _, c := range result.WorkloadOf(l.Workload).Columns {
@@ -64,19 +61,12 @@ func (s tearing) Get(key string) (stores.Record, bool) {
 }
 
 func TestTornValuesAreFatal(t *testing.T) {
-	whole := stores.Kinds()[0]
 	for _, l := range Loads(symbols, 1_000) {
 		if l.Workload == "scan" || l.Workload == "fork" || l.Size == "1KB" {
 			continue
 		}
-		bench, done := l.Bench(stores.Kind{Info: whole.Info, New: func() stores.Store { return tearing{whole.New()} }})
-		var failed bool
-		testing.Benchmark(func(b *testing.B) {
-			defer func() { failed = failed || b.Failed() }()
-			bench(b)
-		})
-		done()
-		require.True(t, failed, "%s %s", l.Workload, l.Size)
+		r := l.Run(stores.Kind{New: func() stores.Store { return tearing{stores.Kinds()[0].New()} }})
+		require.Zero(t, r.N, "%s %s", l.Workload, l.Size)
 	}
 }
 

@@ -9,14 +9,53 @@ import (
 	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
+	"golang.org/x/sys/cpu"
 )
 
 // Every is how many operations there are to one whose latency is measured.
 const Every = 32
 
-// Together does the b.N operations of a benchmark in n goroutines. Each calls next for
+// A Client is what one goroutine has done.
+type Client struct {
+	N       int           // operations
+	Spent   time.Duration // in them
+	Latency *hdrhistogram.Histogram
+	Torn    string // the key of what was not there, or not whole
+
+	_ cpu.CacheLinePad // so that the next is in a cache line of its own
+}
+
+// Clients does the b.N operations of a benchmark, by a client a processor, and reports them.
+// Work does what next says, as of Client i.
+func Clients(b *testing.B, work func(i int, c *Client, next func() int)) {
+	clients(b, runtime.GOMAXPROCS(0), nil, work)
+}
+
+// clients is Clients for n of them, with w beside them unless it is nil. It returns how long
+// they took.
+func clients(b *testing.B, n int, w *writer, work func(i int, c *Client, next func() int)) (took time.Duration) {
+	all, latency, perSecond := make([]*Client, n), NewHistogram(), 0.0
+	took = measure(b, w, func() {
+		together(b, n, func(i int, next func() int) {
+			all[i] = &Client{Latency: NewHistogram()}
+			work(i, all[i], next)
+		})
+	})
+	for _, c := range all {
+		if c.Torn != "" {
+			b.Fatalf("what was read under %q is not whole", c.Torn)
+		}
+		latency.Merge(c.Latency)
+		perSecond += Rate(c.N, c.Spent)
+	}
+	b.ReportMetric(perSecond, "op/s")
+	Quantiles(b, latency)
+	return took
+}
+
+// together does the b.N operations of a benchmark in n goroutines. Each calls next for
 // how many it is to do now, at most 8 times Every, until that is none.
-func Together(b *testing.B, n int, work func(i int, next func() int)) {
+func together(b *testing.B, n int, work func(i int, next func() int)) {
 	const grain = 8 * Every
 	var taken atomic.Int64
 	next := func() int { return int(max(0, min(grain, int64(b.N)-taken.Add(grain)+grain))) }
@@ -100,6 +139,16 @@ func Live() float64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc)
+}
+
+// Held returns the bytes of heap that each of the n things takes that fill adds to what it
+// returns.
+func Held(n int, fill func() (kept any)) float64 {
+	before := Live()
+	kept := fill()
+	bytes := (Live() - before) / float64(n)
+	runtime.KeepAlive(kept)
+	return bytes
 }
 
 // Allocated returns the bytes and objects that f allocates. Nothing else may be running.

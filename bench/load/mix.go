@@ -39,7 +39,7 @@ func (m mix) start(s *loaded) func(b *testing.B) {
 		for i := range all {
 			all[i] = &client{
 				loaded: s, mix: m, new: new, chosen: chosen[i],
-				kinds: rand.New(rand.NewPCG(seed, streamKinds+uint64(i))), gets: NewHistogram(), sets: NewHistogram(),
+				kinds: rand.New(rand.NewPCG(seed, streamKinds+uint64(i))), sets: NewHistogram(),
 			}
 			if new == nil { // or it begins with the records that were stored last
 				s.lookUp(1<<10, func(j int) string { return s.keys[chosen[i][j]] })
@@ -49,25 +49,19 @@ func (m mix) start(s *loaded) func(b *testing.B) {
 		if m.writer > 0 {
 			w = newWriter(s, m.writer)
 		}
-		took := measure(b, w, func() {
-			Together(b, n, func(i int, next func() int) { all[i].run(next) })
+		took := clients(b, n, w, func(i int, c *Client, next func() int) {
+			all[i].Client = c
+			all[i].run(next)
 		})
-		gets, sets, operations, perSecond := NewHistogram(), NewHistogram(), 0, 0.0
+		sets, operations := NewHistogram(), 0
 		for _, c := range all {
-			if c.torn != "" {
-				b.Fatalf("what was read under %q is not whole", c.torn)
-			}
-			gets.Merge(c.gets)
 			sets.Merge(c.sets)
-			operations += c.batches * Every
-			perSecond += Rate(c.batches*(Every-1), c.spent)
+			operations += c.N / (Every - 1) * Every
 		}
 		if m.byClock || Crowded(n) {
-			perSecond = Rate(operations, took)
+			b.ReportMetric(Rate(operations, took), "op/s")
 		}
-		b.ReportMetric(perSecond, "op/s")
 		b.ReportMetric(bytes/float64(lookups), "B/get")
-		Quantiles(b, gets)
 		if m.writes > 0 {
 			b.ReportMetric(float64(sets.ValueAtQuantile(99)), "set-p99-ns")
 		}
@@ -90,10 +84,8 @@ type client struct {
 	chosen     []uint32
 	kinds      *rand.Rand
 	generation uint32
-	batches    int           // of Every operations, all but one timed together
-	spent      time.Duration // in these
-	gets, sets *hdrhistogram.Histogram
-	torn       string // the key of what was not whole
+	*Client    // Every operations, all but one timed together, are a batch; its Latency is of gets
+	sets       *hdrhistogram.Histogram
 }
 
 // An operation is a lookup of key or, if it writes, a Set of key to record.
@@ -139,12 +131,12 @@ func (c *client) run(next func() int) {
 			last.do(c.Store, reader)
 			one := time.Since(middle)
 
-			c.batches++
-			c.spent += middle.Sub(start)
+			c.N += Every - 1
+			c.Spent += middle.Sub(start)
 			if last.write {
 				Record(c.sets, one)
 			} else {
-				Record(c.gets, one)
+				Record(c.Latency, one)
 			}
 			for i := range batch {
 				c.check(&batch[i])
@@ -181,7 +173,7 @@ func (c *client) check(o *operation) {
 	case o.write && c.new != nil:
 		c.new.done(o.insert)
 	case !o.write && !o.found.Intact(o.key):
-		c.torn = o.key
+		c.Torn = o.key
 	}
 }
 

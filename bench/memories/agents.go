@@ -15,12 +15,15 @@ import (
 )
 
 // Loads returns the workloads of users' memories, with at most so many users.
-func Loads(most int) (all []*Load) {
+func Loads(most int) (all []*load.Load[Memory]) {
 	for _, users := range []int{100, 1_000} {
-		all = append(all, agentsLoad("agent-turn", load.Count(users), is[VectorSpace], min(users, most), 494, 384, turn))
+		all = append(all, agentsLoad("agent-turn", load.Count(users), has[VectorSpace], min(users, most), 494, 384, turn))
 	}
-	return append(all, agentsLoad("preload", "all", is[WholeSpace], min(1_000, most), 50, 0, preload))
+	return append(all, agentsLoad("preload", "all", has[WholeSpace], min(1_000, most), 50, 0, preload))
 }
+
+// has reports whether the spaces of m are S too.
+func has[S Space](m Memory) bool { _, ok := m.Space("probe").(S); return ok }
 
 // agents are users, each with a space of what an agent knows of them.
 type agents struct {
@@ -42,7 +45,7 @@ const (
 )
 
 // agentsLoad returns a load of agents whose notes have vectors of dim dimensions; 0: none.
-func agentsLoad(workload, size string, able func(s Space) bool, users, each, dim int, act action) *Load {
+func agentsLoad(workload, size string, able func(m Memory) bool, users, each, dim int, act action) *load.Load[Memory] {
 	made := sync.OnceValue(func() *agents {
 		x := &agents{users: users, each: each, zipf: load.NewZipf(users), act: act}
 		if dim > 0 {
@@ -50,7 +53,7 @@ func agentsLoad(workload, size string, able func(s Space) bool, users, each, dim
 		}
 		return x
 	})
-	return &Load{workload, size, able, func(m Memory) func(b *testing.B) { return made().start(m) }}
+	return &load.Load[Memory]{Workload: workload, Size: size, Can: able, Start: func(m Memory) func(b *testing.B) { return made().start(m) }}
 }
 
 // Take returns n of a source.
@@ -130,7 +133,7 @@ func noteKey(i int) string { return fmt.Sprintf("memory-%04d", i) }
 // start loads a memory with all notes. The benchmark lets the agents act.
 func (x *agents) start(m Memory) func(b *testing.B) {
 	spaces := make([]Space, x.users)
-	heap := heapOf(m, x.users*x.each, func() {
+	heap := max(0, load.Held(x.users*x.each, func() any {
 		notes := make([]Note, x.each)
 		for u := range spaces {
 			spaces[u] = m.Space("user", fmt.Sprint(u), "memories")
@@ -139,13 +142,14 @@ func (x *agents) start(m Memory) func(b *testing.B) {
 			}
 			spaces[u].Put(notes...)
 		}
-	})
+		return m
+	}))
 	var actors []*actor // of all clients until now: their notes go on from generation to generation
 	return func(b *testing.B) {
 		for len(actors) < runtime.GOMAXPROCS(0) {
 			actors = append(actors, newActor(x, spaces, len(actors)))
 		}
-		measure(b, func(i int, c *client, next func() int) { actors[i].run(c, next) })
+		load.Clients(b, func(i int, c *load.Client, next func() int) { actors[i].run(c, next) })
 		b.ReportMetric(heap, "B/entry")
 	}
 }
@@ -174,7 +178,7 @@ func newActor(x *agents, spaces []Space, i int) *actor {
 	return a
 }
 
-func (a *actor) run(c *client, next func() int) {
+func (a *actor) run(c *load.Client, next func() int) {
 	for n := next(); n > 0; n = next() {
 		for range n {
 			user := int(a.chosen[a.at])
@@ -184,12 +188,14 @@ func (a *actor) run(c *client, next func() int) {
 			start := time.Now()
 			whole := turn()
 			took := time.Since(start)
-			c.spent += took
-			c.n++
-			load.Record(c.latency, took)
-			c.torn = c.torn || !whole
+			c.Spent += took
+			c.N++
+			load.Record(c.Latency, took)
 			for _, f := range a.found { // of one generation, or else absent or torn
-				c.torn = c.torn || len(f.Stamp) != 8 || !strings.HasPrefix(f.Text, f.Stamp)
+				whole = whole && len(f.Stamp) == 8 && strings.HasPrefix(f.Text, f.Stamp)
+			}
+			if !whole {
+				c.Torn = fmt.Sprint("user ", user)
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/bench/load"
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/memory"
 )
 
@@ -15,18 +15,20 @@ import (
 const recallAt = 5
 
 // Replay returns a load that asks a memory which holds given records given queries.
-func Replay(all memory.Snapshot, queries []records.Query) *Load {
-	return &Load{"records", "all", is[WholeSpace], func(m Memory) func(b *testing.B) { return startReplay(m, all, queries) }}
+func Replay(all memory.Snapshot, queries []recall.Query) *load.Load[Memory] {
+	return &load.Load[Memory]{Workload: "records", Size: "all", Can: has[WholeSpace], Start: func(m Memory) func(b *testing.B) {
+		return startReplay(m, all, queries)
+	}}
 }
 
 // An ask is a query and where to ask it.
 type ask struct {
 	Space
-	records.Query
+	recall.Query
 }
 
-func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b *testing.B) {
-	heap := heapOf(m, all.Len(), func() {
+func startReplay(m Memory, all memory.Snapshot, queries []recall.Query) func(b *testing.B) {
+	heap := max(0, load.Held(all.Len(), func() any {
 		for path := range all.Spaces(memory.SpacesOptions{}) {
 			from, notes := all.Space(path...), []Note(nil)
 			for e := range from.List(memory.ListOptions{}) {
@@ -35,19 +37,20 @@ func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b 
 			}
 			m.Space(path...).Put(notes...)
 		}
-	})
+		return m
+	}))
 	var lookups, texts []ask
 	for _, q := range queries {
 		a := ask{m.Space(q.Space...), q}
 		if q.Text == "" {
 			lookups = append(lookups, a)
-		} else if is[TextSpace](a.Space) {
+		} else if _, searches := a.Space.(TextSpace); searches {
 			texts = append(texts, a)
 		}
 	}
 	return func(b *testing.B) {
 		if len(lookups) > 0 {
-			measure(b, func(i int, c *client, next func() int) {
+			load.Clients(b, func(i int, c *load.Client, next func() int) {
 				lookUp(c, next, lookups, i*len(lookups)/runtime.GOMAXPROCS(0))
 			})
 		}
@@ -60,11 +63,11 @@ func startReplay(m Memory, all memory.Snapshot, queries []records.Query) func(b 
 
 // lookUp gets the keys of all, one after the other. One in load.Every is timed by itself,
 // for the latency.
-func lookUp(c *client, next func() int, all []ask, at int) {
+func lookUp(c *load.Client, next func() int, all []ask, at int) {
 	get := func() {
 		at = (at + 1) % len(all)
 		if _, ok := all[at].Get(all[at].Key); !ok {
-			c.torn = true
+			c.Torn = "key " + all[at].Key
 		}
 	}
 	for n := next(); n > 0; n = next() {
@@ -75,24 +78,22 @@ func lookUp(c *client, next func() int, all []ask, at int) {
 			}
 			middle := time.Now()
 			get()
-			load.Record(c.latency, time.Since(middle))
-			c.spent += middle.Sub(start)
-			c.n += load.Every - 1
+			load.Record(c.Latency, time.Since(middle))
+			c.Spent += middle.Sub(start)
+			c.N += load.Every - 1
 		}
 	}
 }
 
 // search asks each of all at least once, and for a quarter of a second.
 func search(b *testing.B, all []ask) {
-	b.StopTimer() // b.N is of lookups
-	defer b.StartTimer()
 	recall, searches := 0.0, 0
 	start := time.Now()
 	for searches < len(all) || time.Since(start) < time.Second/4 {
 		q := all[searches%len(all)]
 		found := q.Space.(TextSpace).Matching(q.Text, recallAt)
 		if searches < len(all) {
-			recall += records.Recall(found, q.Relevant)
+			recall += q.Recall(found)
 		}
 		searches++
 	}

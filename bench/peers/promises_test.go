@@ -18,7 +18,10 @@ import (
 
 // eachKind runs f for every store there is that keeps records.
 func eachKind(t *testing.T, f func(t *testing.T, k stores.Kind)) {
+	told := map[string]bool{}
 	for _, k := range All() {
+		require.False(t, told[k.ID] || told[k.Name])
+		told[k.ID], told[k.Name] = true, true
 		t.Run(k.ID, func(t *testing.T) {
 			made := k.New
 			k.New = func() stores.Store {
@@ -36,14 +39,7 @@ func eachKind(t *testing.T, f func(t *testing.T, k stores.Kind)) {
 	}
 }
 
-// symbol returns a record as of generation 0.
-func symbol(name string) stores.Record {
-	r := stores.Record{
-		Package: "net/http", Name: name, Kind: "method", Signature: "func (c *Client) " + name + "()", Doc: name + " is documented.",
-		Tags: []string{"", "method", "http"}, Meta: map[string]string{"file": "net/http/client.go", "line": "12"},
-	}
-	return r.Reindexed(0)
-}
+func symbol(name string) stores.Record { return stores.NewSymbol("net/http", name) }
 
 func payload(name string) stores.Record { return stores.NewPayload("user", name, 16) }
 
@@ -83,14 +79,6 @@ func requireContent(t *testing.T, want content, s stores.Store) {
 	}
 }
 
-func TestKindsAreTold(t *testing.T) {
-	told := map[string]bool{}
-	eachKind(t, func(t *testing.T, k stores.Kind) {
-		require.False(t, told[k.ID] || told[k.Name])
-		told[k.ID], told[k.Name] = true, true
-	})
-}
-
 func TestRoundTrip(t *testing.T) {
 	eachKind(t, func(t *testing.T, k stores.Kind) {
 		s := k.New()
@@ -121,10 +109,6 @@ func TestRoundTrip(t *testing.T) {
 // What a caller can do to a record reaches the store if, and only if, the
 // store does not promise isolation.
 func TestIsolationIsAsDeclared(t *testing.T) {
-	sets := []func(s stores.Store, r stores.Record){
-		func(s stores.Store, r stores.Record) { s.Set(r.Key(), r) },
-		func(s stores.Store, r stores.Record) { s.Update([]stores.Pair{{Key: r.Key(), Record: r}}) },
-	}
 	reaches := map[string]func(s stores.Store, r stores.Record) stores.Record{
 		"what was set": func(_ stores.Store, r stores.Record) stores.Record { return r },
 		"Get":          func(s stores.Store, r stores.Record) stores.Record { got, _ := s.Get(r.Key()); return got },
@@ -139,10 +123,10 @@ func TestIsolationIsAsDeclared(t *testing.T) {
 	eachKind(t, func(t *testing.T, k stores.Kind) {
 		for _, record := range []func(name string) stores.Record{symbol, payload} {
 			aliased := false
-			for _, set := range sets {
+			for _, set := range []func(s stores.Store, pairs []stores.Pair){stores.SetEach, stores.Store.Update} {
 				for by, reach := range reaches {
 					s, r := k.New(), record("Do")
-					set(s, r)
+					set(s, []stores.Pair{{Key: r.Key(), Record: r}})
 					spoil(reach(s, r))
 					got, ok := s.Get(r.Key())
 					require.True(t, ok)

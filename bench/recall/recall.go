@@ -1,5 +1,6 @@
 // Package recall has public texts with queries of which it is known what they have
-// to find, to see how good a search for words is.
+// to find, to see how good a search for words is, and reads memories of agents with queries
+// for them.
 //
 // The texts of [Verses] are in the public domain: the Gospel of Luke and the Acts of
 // the Apostles, much of which is people talking, in two translations each, that were
@@ -17,8 +18,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/cowstore/cowstore/bench/records"
 )
 
 // A Text is what is to be found, under a key.
@@ -28,19 +27,19 @@ type Text struct{ Key, Text string }
 // there are, these are every second one.
 type Collection struct {
 	Texts []Text
-	Held  []records.Query // for a Text each
+	Held  []Query // for a Text each
 }
 
 // Recall returns which part of what is relevant to queries search finds, on average.
-func Recall(queries []records.Query, search func(query string) (keys []string)) float64 {
+func Recall(queries []Query, search func(query string) (keys []string)) float64 {
 	sum := 0.0
 	for _, q := range queries {
-		sum += records.Recall(search(q.Text), q.Relevant)
+		sum += q.Recall(search(q.Text))
 	}
 	return sum / float64(len(queries))
 }
 
-//go:embed testdata
+//go:embed testdata/*.gz
 var verses embed.FS
 
 // Verses returns the verses of one translation, and queries of eight words that follow
@@ -59,7 +58,7 @@ func Verses(language string) *Collection {
 			continue
 		}
 		if asked++; asked%2 == 0 {
-			c.Held = append(c.Held, records.Query{Text: v.Query, Relevant: []string{v.Key}})
+			c.Held = append(c.Held, Query{Text: v.Query, Relevant: []string{v.Key}})
 		}
 	}
 	return c
@@ -106,7 +105,7 @@ func Documentation(texts []Text, n int) *Collection {
 			asked = append(asked, otherForm(words[i][j], known))
 		}
 		if made++; made%2 == 0 {
-			c.Held = append(c.Held, records.Query{Text: strings.Join(asked, " "), Relevant: []string{c.Texts[i].Key}})
+			c.Held = append(c.Held, Query{Text: strings.Join(asked, " "), Relevant: []string{c.Texts[i].Key}})
 		}
 	}
 	return c

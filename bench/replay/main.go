@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/bench/memories"
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/memory"
@@ -36,9 +36,9 @@ func main() {
 
 // run lets the memories take turns, and prints a table of them.
 func run(recordsFile, queriesFile string, rounds int, w io.Writer) error {
-	read := records.Example
+	read := recall.Example
 	if recordsFile != "" || queriesFile != "" {
-		read = func() (memory.Snapshot, []records.Query, error) { return records.Read(recordsFile, queriesFile) }
+		read = func() (memory.Snapshot, []recall.Query, error) { return recall.Read(recordsFile, queriesFile) }
 	}
 	all, queries, err := read()
 	if err != nil {
@@ -51,9 +51,7 @@ func run(recordsFile, queriesFile string, rounds int, w io.Writer) error {
 	}
 	for i := range rounds * len(kinds) {
 		k := kinds[i%len(kinds)]
-		bench, done := l.Bench(k)
-		r := testing.Benchmark(bench)
-		done()
+		r := l.Run(k)
 		if r.N == 0 {
 			return fmt.Errorf("%s lost a record", k.Name)
 		}

@@ -20,7 +20,7 @@ type immutableMap struct {
 
 func newImmutable() Store {
 	s := new(immutableMap)
-	s.current.Store(immutable.NewMap[string, Record](seeded{maphash.MakeSeed()}))
+	s.current.Store(immutable.NewMap[string, Record](Seeded{maphash.MakeSeed()}))
 	return s
 }
 
@@ -54,12 +54,15 @@ func (s *immutableMap) All() iter.Seq2[string, Record] {
 	}
 }
 
-// seeded hashes strings with a random seed. The hasher that immutable.Map comes
+// Seeded hashes strings with a random seed. The hasher that immutable.Map comes
 // with has none, and is slower.
-type seeded struct{ seed maphash.Seed }
+type Seeded struct{ Seed maphash.Seed }
 
-func (h seeded) Hash(key string) uint32 { return uint32(maphash.String(h.seed, key)) }
-func (h seeded) Equal(a, b string) bool { return a == b }
+// Hash returns the hash of key.
+func (h Seeded) Hash(key string) uint32 { return uint32(maphash.String(h.Seed, key)) }
+
+// Equal reports whether a is b.
+func (h Seeded) Equal(a, b string) bool { return a == b }
 
 // cloneMap is copy-on-write as it is written without a library: each write
 // clones the whole map and publishes the clone, and readers take no lock.

@@ -41,6 +41,15 @@ func NewPayload(pkg, name string, size int) Record {
 	return r.Reindexed(0)
 }
 
+// NewSymbol returns a symbol of the first generation under package and name that is made up.
+func NewSymbol(pkg, name string) Record {
+	r := Record{
+		Package: pkg, Name: name, Kind: "func", Signature: "func " + name + "()", Doc: name + " is documented.",
+		Tags: []string{"", "func", "http"}, Meta: map[string]string{"file": pkg + "/file.go", "line": "12"},
+	}
+	return r.Reindexed(0)
+}
+
 // Key returns the key of r.
 func (r *Record) Key() string { return r.Package + "." + r.Name }
 

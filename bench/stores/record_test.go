@@ -12,13 +12,7 @@ import (
 
 // made makes the records there are, of generation 0 under the key net/http.Client.
 var made = map[string]func() Record{
-	"symbol": func() Record {
-		r := Record{
-			Package: "net/http", Name: "Client", Kind: "type", Signature: "type Client struct", Doc: "It is documented.",
-			Tags: []string{"", "type", "http"}, Meta: map[string]string{"file": "net/http/client.go", "line": "12"},
-		}
-		return r.Reindexed(0)
-	},
+	"symbol":  func() Record { return NewSymbol("net/http", "Client") },
 	"payload": func() Record { return NewPayload("net/http", "Client", 100) },
 }
 

@@ -38,12 +38,15 @@ type Forker interface {
 	Fork() Store
 }
 
-// Kind is a way to make a store, and what such a store promises. The tests hold each
-// to exactly that: they show that a store without the promise breaks it.
-type Kind struct {
+// KindOf is a way to make an S, and what it promises. The tests hold each to exactly that:
+// they show that one without the promise breaks it.
+type KindOf[S any] struct {
 	Info
-	New func() Store
+	New func() S
 }
+
+// Kind is a kind of stores.
+type Kind = KindOf[Store]
 
 // Info says what something is that is measured.
 type Info struct {

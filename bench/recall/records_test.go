@@ -1,4 +1,4 @@
-package records_test
+package recall_test
 
 import (
 	"os"
@@ -7,18 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/bench/records"
+	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/memory"
 )
 
 const record = `{"space":["a"],"key":"k","value":{"text":"Ines"}}` + "\n"
 
 // read reads files with these lines.
-func read(t *testing.T, recordLines, queryLines string) (memory.Snapshot, []records.Query, error) {
+func read(t *testing.T, recordLines, queryLines string) (memory.Snapshot, []recall.Query, error) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "records"), []byte(recordLines), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "queries"), []byte(queryLines), 0o600))
-	return records.Read(filepath.Join(dir, "records"), filepath.Join(dir, "queries"))
+	return recall.Read(filepath.Join(dir, "records"), filepath.Join(dir, "queries"))
 }
 
 func TestRead(t *testing.T) {
@@ -28,7 +28,7 @@ func TestRead(t *testing.T) {
 	require.Equal(t, 2, s.Len())
 	v, _ := s.Space("a").Get("k")
 	require.Equal(t, map[string]any{"text": "Ines"}, v.Any())
-	require.Equal(t, []records.Query{
+	require.Equal(t, []recall.Query{
 		{Space: []string{"a"}, Key: "k"}, {Space: []string{}}, {Space: []string{"a"}, Text: "some text", Relevant: []string{"k"}},
 	}, queries)
 }
@@ -49,11 +49,6 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	}
 	_, _, err = read(t, record, "\n")
 	require.ErrorContains(t, err, "queries: no queries")
-	_, _, err = records.Read("none", "none")
+	_, _, err = recall.Read("none", "none")
 	require.ErrorIs(t, err, os.ErrNotExist)
-}
-
-func TestRecall(t *testing.T) {
-	require.InDelta(t, 0.5, records.Recall([]string{"a", "x", "y"}, []string{"b", "a"}), 0)
-	require.Zero(t, records.Recall(nil, []string{"a"}))
 }

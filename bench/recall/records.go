@@ -1,7 +1,4 @@
-// Package records reads what a benchmark is to be run on: the memories of an
-// agent, in the format of memory.Snapshot.Export, and queries for them, with what
-// they have to find.
-package records
+package recall
 
 import (
 	"bytes"
@@ -95,12 +92,12 @@ func parse(line []byte, s memory.Snapshot) (q Query, err error) {
 
 // Recall returns which part of the relevant keys is among those found, from 0 to 1.
 // There must be some.
-func Recall(found, relevant []string) float64 {
+func (q Query) Recall(found []string) float64 {
 	n := 0
-	for _, key := range relevant {
+	for _, key := range q.Relevant {
 		if slices.Contains(found, key) {
 			n++
 		}
 	}
-	return float64(n) / float64(len(relevant))
+	return float64(n) / float64(len(q.Relevant))
 }
