@@ -152,9 +152,6 @@ func spoil(r stores.Record) {
 	delete(r.Meta, "line")
 }
 
-// unforkable are the stores of which there is no copy of one moment.
-var unforkable = []string{"syncmap", "sharded", "xsync", "otter", "buntdb"}
-
 // A store and its forks have the same content at first, and then each its own. What All
 // returned before stays as it was if, and only if, the store promises snapshots.
 func TestSnapshotsAndForksAreAsDeclared(t *testing.T) {
@@ -164,7 +161,6 @@ func TestSnapshotsAndForksAreAsDeclared(t *testing.T) {
 		s.Update(pairs)
 		snapshot := s.All()
 		forker, forks := s.(stores.Forker)
-		require.Equal(t, !slices.Contains(unforkable, k.ID), forks)
 		var branch, twig stores.Store
 		if forks {
 			branch = forker.Fork()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math/rand/v2"
 	"runtime"
+	"sync"
 	"testing"
 	"time"
 
@@ -200,5 +201,195 @@ func startGrowth(s *loaded) func(b *testing.B) {
 			spent += time.Since(start)
 		}
 		b.ReportMetric(float64(spent)/float64(sets), "set-ns")
+	}
+}
+
+const (
+	streamEvery = 50 * time.Microsecond // from one lookup of a reader to the next
+	streamRate  = 500                   // writes a second
+)
+
+// startStream measures lookups that are due at fixed times, b.N of each reader, with a
+// writer beside them. It is an open loop: a lookup counts from when it was due, so that one that
+// waits delays those behind it on paper too, as it would delay requests.
+func startStream(s *loaded) func(b *testing.B) {
+	var quiet *hdrhistogram.Histogram // without the writer
+	return func(b *testing.B) {
+		if quiet == nil {
+			quiet = readStream(b, s, 20_000)
+		}
+		var busy *hdrhistogram.Histogram
+		measure(b, newWriter(s, streamRate), func() { busy = readStream(b, s, b.N) })
+		Quantiles(b, busy)
+		b.ReportMetric(float64(busy.ValueAtQuantile(99.9))/float64(quiet.ValueAtQuantile(99.9)), "times-quiet")
+	}
+}
+
+// readStream lets the readers make n lookups each, and returns their latencies.
+func readStream(b *testing.B, s *loaded, n int) *hdrhistogram.Histogram {
+	// One processor less than there are: for the writer and the garbage collector.
+	readers := max(1, runtime.GOMAXPROCS(0)-1)
+	share, latency := Crowded(readers+1), NewHistogram()
+	choices := make([][]uint32, readers)
+	for i := range choices {
+		choices[i] = s.draw(i, popular)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	start := time.Now()
+	for i := range readers {
+		wg.Go(func() {
+			own, torn := NewHistogram(), ""
+			reader, found := stores.NewReader(s.Store), stores.Lookup{}
+			// Not all at the same instant.
+			due := start.Add(streamEvery * time.Duration(i) / time.Duration(readers))
+			for n := range n {
+				// A timer would be late by more than what is measured.
+				for time.Until(due) > 0 {
+					if share {
+						runtime.Gosched()
+					}
+				}
+				key := s.keys[choices[i][n%Draws]]
+				reader.Get(key, &found)
+				Record(own, time.Since(due))
+				if !found.Intact(key) {
+					torn = key
+				}
+				due = due.Add(streamEvery)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			latency.Merge(own)
+			if torn != "" {
+				b.Errorf("what was read under %q is not whole", torn)
+			}
+		})
+	}
+	wg.Wait()
+	return latency
+}
+
+const (
+	groupSize = 10  // records that one update writes
+	scanRate  = 500 // updates a second
+)
+
+// seen is what a scan saw of a record.
+type seen struct {
+	key        string
+	generation uint32
+}
+
+// startScan iterates over all, time and again, while groups of records are written
+// together. An iteration that sees a group of two generations, or a record twice or not at
+// all, saw what never was: it is torn.
+func startScan(s *loaded) func(b *testing.B) {
+	updates, room := 0, make(map[string]uint32, s.n)
+	return func(b *testing.B) {
+		latency, all, entries, torn := NewHistogram(), make([]seen, 0, 2*s.n), 0, 0
+		var spent time.Duration
+		w := &writer{rate: scanRate, prepare: func(int) func() { updates++; return s.update(updates) }}
+		measure(b, w, func() {
+			for range b.N {
+				all = all[:0]
+				start := time.Now()
+				for key, r := range s.All() {
+					all = append(all, seen{key, r.Generation()})
+				}
+				took := time.Since(start)
+				spent += took
+				entries += len(all)
+				Record(latency, took)
+				if !s.whole(all, room) {
+					torn++
+				}
+			}
+		})
+		Quantiles(b, latency)
+		b.ReportMetric(Rate(entries, spent), "entries/s")
+		b.ReportMetric(100*float64(torn)/float64(b.N), "torn-%")
+	}
+}
+
+// update returns the i-th update: the next group, in the next generation.
+func (s *loaded) update(i int) func() {
+	groups := s.n / groupSize
+	pairs := make([]stores.Pair, groupSize)
+	for j := range pairs {
+		r := s.record(i%groups+j*groups, uint32(i+1))
+		pairs[j] = stores.Pair{Key: r.Key(), Record: r}
+	}
+	return func() { s.Update(pairs) }
+}
+
+// whole reports whether an iteration saw each record once, and those of a group in one
+// generation. It has room for that.
+func (s *loaded) whole(all []seen, generations map[string]uint32) bool {
+	clear(generations)
+	for _, e := range all {
+		generations[e.key] = e.generation
+	}
+	groups := s.n / groupSize
+	for i, key := range s.keys {
+		if g, ok := generations[key]; !ok || i < groups*groupSize && g != generations[s.keys[i%groups]] {
+			return false
+		}
+	}
+	return len(all) == s.n
+}
+
+// The branches that are kept to weigh them, and what is written in each.
+const (
+	branches     = 10
+	branchWrites = 100
+)
+
+// startFork makes branches of a store and writes in each.
+func startFork(s *loaded) func(b *testing.B) {
+	origin := s.Store.(stores.Forker)
+	var written [branches][branchWrites]stores.Record
+	for i := range written {
+		for j := range written[i] {
+			written[i][j] = s.record((i*branchWrites+j)*7919%s.n, uint32(i+1))
+		}
+	}
+	branch := func(i int) stores.Store {
+		fork := origin.Fork()
+		for j := range written[i] {
+			r := &written[i][j]
+			fork.Set(r.Key(), *r)
+		}
+		return fork
+	}
+	var kept [branches]stores.Store
+	bytes, torn := max(0, Held(branches, func() any {
+		for i := range kept {
+			kept[i] = branch(i)
+		}
+		return &kept
+	})), ""
+	for i, fork := range kept {
+		for _, r := range written[i] {
+			key := r.Key()
+			got, ok := fork.Get(key)
+			old, _ := origin.Get(key)
+			if !ok || !got.Intact(key) || got.Generation() != uint32(i+1) || old.Generation() != 0 {
+				torn = key
+			}
+		}
+	}
+	clear(kept[:])
+	return func(b *testing.B) {
+		if torn != "" {
+			b.Fatalf("a branch and its origin share %q", torn)
+		}
+		took := measure(b, nil, func() {
+			for i := range b.N {
+				branch(i % branches)
+			}
+		})
+		b.ReportMetric(float64(took)/float64(b.N), "branch-ns")
+		b.ReportMetric(bytes, "B/branch")
 	}
 }
