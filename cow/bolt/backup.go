@@ -13,7 +13,8 @@ import (
 )
 
 // Backup writes a file like that of f to w, with one version and the past that is
-// retained, and returns the version. A DB that opens the backup begins a new lineage there.
+// retained, and returns the version: one that is on disk, and may be about to be published. A DB
+// that opens the backup begins a new lineage there.
 //
 // Writes go on meanwhile: each waits for no more than some 256 KiB to be copied, and for a
 // copy of the pages that it has itself replaced; the file grows no more than without. The

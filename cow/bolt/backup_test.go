@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,6 +95,8 @@ func TestBackupFileWhileWritesGoOn(t *testing.T) {
 		requireAlone(t, at)
 		is := open(t, at, bolt.Options{}, forever)
 		require.Equal(t, version, is.db.Load().Version())
+		// What is in the file may be about to be published.
+		require.Eventually(t, func() bool { return s.db.Load().Version() >= version }, time.Minute, time.Millisecond)
 		was, err := s.db.At(version)
 		require.NoError(t, err)
 		require.Equal(t, s.at(was), is.now())
