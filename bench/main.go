@@ -61,11 +61,7 @@ func run(kinds []stores.Kind, rounds int, turn time.Duration, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	var infos []stores.Info
-	for _, k := range kinds {
-		infos = append(infos, k.Info)
-	}
-	for _, c := range lines.Cases(result.WorkloadOf(l.Workload), infos) {
+	for _, c := range lines.Cases(result.WorkloadOf(l.Workload), stores.Infos(kinds)) {
 		printCase(stdout, &c)
 	}
 	return nil

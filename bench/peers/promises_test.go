@@ -240,7 +240,7 @@ func TestWhileWritten(t *testing.T) {
 			return len(seen) > 1
 		}
 		mixed, mixedForks, start := 0, 0, time.Now()
-		for round := 0; round < rounds || !k.Atomic && mixed == 0 && time.Since(start) < 10*time.Second; round++ {
+		for round := 0; round < rounds || !k.Atomic && mixed == 0 && time.Since(start) < time.Minute; round++ {
 			if look(s) {
 				mixed++
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/cowstore/cowstore/memory"
 )
@@ -70,16 +71,27 @@ func read(file func(name string) ([]byte, error), records, queries string) (s me
 }
 
 func parse(line []byte, s memory.Snapshot) (q Query, err error) {
+	var has struct {
+		Space     *[]string
+		Key, Text *string
+		Relevant  []string
+	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
+	if err := d.Decode(&has); err != nil {
 		return q, err
 	}
-	wanted := q.Relevant
-	if q.Text == "" {
-		wanted = []string{q.Key}
-	}
-	if len(wanted) == 0 || q.Text != "" && q.Key != "" || q.Text == "" && q.Relevant != nil {
+	var wanted []string
+	switch {
+	case d.More():
+		return q, errors.New("more than one value")
+	case has.Space == nil:
+		return q, errors.New("no space")
+	case has.Key != nil && has.Text == nil && has.Relevant == nil:
+		q, wanted = Query{Space: *has.Space, Key: *has.Key}, []string{*has.Key}
+	case has.Key == nil && has.Text != nil && strings.TrimSpace(*has.Text) != "" && len(has.Relevant) > 0:
+		q, wanted = Query{Space: *has.Space, Text: *has.Text, Relevant: has.Relevant}, has.Relevant
+	default:
 		return q, errors.New("a query has a key, or else a text and what is relevant to it")
 	}
 	for _, key := range wanted {

@@ -41,7 +41,8 @@ func TestErrorsNameFileAndLine(t *testing.T) {
 	for bad, want := range map[string]string{
 		`{`: "EOF", `[]`: "array", `{"space":["b"],"key":"k"}`: "no record", `{"space":["a"],"key":"k","more":1}`: "more",
 		`{"space":["a"],"key":"k","text":"t","relevant":["k"]}`: "or else", `{"space":["a"],"key":"k","relevant":["k"]}`: "or else",
-		`{"space":["a"],"text":"t"}`: "or else", `{"space":["a"],"text":"t","relevant":["k","z"]}`: `"z"`,
+		`{"space":["a"]}`: "or else", `{"space":["a"],"text":" ","relevant":["k"]}`: "or else", `{"key":"k"}`: "no space",
+		`{"space":["a"],"key":"k"} {}`: "more than one", `{"space":["a"],"text":"t"}`: "or else", `{"space":["a"],"text":"t","relevant":["k","z"]}`: `"z"`,
 	} {
 		_, _, err := read(t, record, query+bad)
 		require.ErrorContains(t, err, "queries: line 3: ", bad)

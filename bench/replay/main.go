@@ -16,7 +16,6 @@ import (
 	"github.com/cowstore/cowstore/bench/recall"
 	"github.com/cowstore/cowstore/bench/result"
 	"github.com/cowstore/cowstore/bench/stores"
-	"github.com/cowstore/cowstore/memory"
 )
 
 func main() {
@@ -36,19 +35,15 @@ func main() {
 
 // run lets the memories take turns, and prints a table of them.
 func run(recordsFile, queriesFile string, rounds int, w io.Writer) error {
-	read := recall.Example
-	if recordsFile != "" || queriesFile != "" {
-		read = func() (memory.Snapshot, []recall.Query, error) { return recall.Read(recordsFile, queriesFile) }
+	all, queries, err := recall.Example()
+	if recordsFile+queriesFile != "" {
+		all, queries, err = recall.Read(recordsFile, queriesFile)
 	}
-	all, queries, err := read()
 	if err != nil {
 		return err
 	}
-	l, lines, infos := memories.Replay(all, queries), new(result.Lines), []stores.Info(nil)
+	l, lines := memories.Replay(all, queries), new(result.Lines)
 	kinds := slices.DeleteFunc(memories.Kinds(), func(k memories.Kind) bool { return !l.Able(k) })
-	for _, k := range kinds {
-		infos = append(infos, k.Info)
-	}
 	for i := range rounds * len(kinds) {
 		k := kinds[i%len(kinds)]
 		r := l.Run(k)
@@ -57,7 +52,7 @@ func run(recordsFile, queriesFile string, rounds int, w io.Writer) error {
 		}
 		lines.Add(result.Name(l.Workload, l.Size, k.ID), r)
 	}
-	for _, c := range lines.Cases(result.WorkloadOf(l.Workload), infos) {
+	for _, c := range lines.Cases(result.WorkloadOf(l.Workload), stores.Infos(kinds)) {
 		fmt.Fprintf(w, "%d records, %d queries\n\n%s", all.Len(), len(queries), c.Text())
 	}
 	return nil

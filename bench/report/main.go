@@ -112,15 +112,9 @@ func amount(x float64, unit string) string {
 }
 
 // infos returns what is known of the stores, or memories, of a workload.
-func infos(w *result.Workload) (all []stores.Info) {
+func infos(w *result.Workload) []stores.Info {
 	if w.Memories {
-		for _, k := range memories.Kinds() {
-			all = append(all, k.Info)
-		}
-		return all
+		return stores.Infos(memories.Kinds())
 	}
-	for _, k := range peers.All() {
-		all = append(all, k.Info)
-	}
-	return all
+	return stores.Infos(peers.All())
 }

@@ -32,13 +32,6 @@ BenchmarkStore/workload=docs/size=all/store=again-2	100	2142000 op/s	80 p50-ns
 BenchmarkStore/workload=ycsb-b/size=230B/store=views-4	100	1 op/s
 `
 
-func infos() (all []stores.Info) {
-	for _, k := range stores.Kinds() {
-		all = append(all, k.Info)
-	}
-	return all
-}
-
 func linesOf(t *testing.T, text string) *Lines {
 	path := filepath.Join(t.TempDir(), "lines.txt")
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -70,7 +63,7 @@ func TestLines(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	cases := linesOf(t, printed).Cases(WorkloadOf("docs"), infos())
+	cases := linesOf(t, printed).Cases(WorkloadOf("docs"), stores.Infos(stores.Kinds()))
 	require.Len(t, cases, 1)
 	c := &cases[0]
 	require.Equal(t, `| A coding agent's memory | lookups/s | p50 | p99 | p99.9 | sets/s | B/get | GC | B/entry |
@@ -94,8 +87,8 @@ noise: the same store twice differs by 0.9 %. cowstore views loses in lookups/s 
 	for _, line := range strings.Split(text, "\n") {
 		require.LessOrEqual(t, len([]rune(line)), 100)
 	}
-	require.Equal(t, "YCSB B, 230B", linesOf(t, strings.ReplaceAll(printed, "workload=docs/size=all", "workload=ycsb-b/size=230B")).Cases(WorkloadOf("ycsb-b"), infos())[0].title())
-	require.Empty(t, linesOf(t, printed).Cases(WorkloadOf("scan"), infos()))
+	require.Equal(t, "YCSB B, 230B", linesOf(t, strings.ReplaceAll(printed, "workload=docs/size=all", "workload=ycsb-b/size=230B")).Cases(WorkloadOf("ycsb-b"), stores.Infos(stores.Kinds()))[0].title())
+	require.Empty(t, linesOf(t, printed).Cases(WorkloadOf("scan"), stores.Infos(stores.Kinds())))
 	for _, w := range Workloads {
 		width := nameWidth + spreadWidth
 		for _, c := range w.Columns {

@@ -48,6 +48,14 @@ type KindOf[S any] struct {
 // Kind is a kind of stores.
 type Kind = KindOf[Store]
 
+// Infos returns what is known of kinds.
+func Infos[S any](kinds []KindOf[S]) (all []Info) {
+	for _, k := range kinds {
+		all = append(all, k.Info)
+	}
+	return all
+}
+
 // Info says what something is that is measured.
 type Info struct {
 	ID     string // in the names of benchmarks
