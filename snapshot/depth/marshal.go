@@ -62,12 +62,17 @@ func (r *Rule) hasMethods(v any) bool {
 }
 
 // brief returns err, without what thousands of calls have wrapped it in if it says that there
-// are too many of them.
+// are too many of them. From Go 1.27 on, encoding/json counts the levels around what a method
+// returns; its error has no name.
 func brief(err error) error {
-	for _, deep := range []error{errDeep, errCycle} {
-		if errors.Is(err, deep) {
-			return deep
-		}
+	switch {
+	case errors.Is(err, errCycle):
+		return errCycle
+	case errors.Is(err, errDeep):
+		return errDeep
+	}
+	if bad, ok := errors.AsType[*json.SyntaxError](err); ok && bad.Error() == "exceeded max depth" {
+		return errDeep
 	}
 	return err
 }

@@ -69,7 +69,12 @@ func unfit(s *jsonschema.Schema, err error) error {
 		return errors.New(short(err))
 	}
 	what := "the text"
-	if place := strings.Trim(wrong.Field, "."); s != nil {
+	// From Go 1.27 on, the place of an element has its index: vector.1, and not vector.
+	place := strings.Join(slices.DeleteFunc(strings.Split(wrong.Field, "."), func(name string) bool {
+		_, err := strconv.Atoi(name)
+		return err == nil || name == ""
+	}), ".")
+	if s != nil {
 		for name := range s.Properties {
 			if strings.EqualFold(name, place) {
 				what = argument(name)
