@@ -86,10 +86,11 @@ func (s *state) clone(pl *plan, p unsafe.Pointer, last *atomic.Uint32) {
 	for s.care = began; ; s.care++ {
 		overlap := false
 		if s.care == asWhole {
-			s.layout = new(layout)
-			s.layout.find(pl, s.root)
-			overlap = s.layout.divide()
-			s.layout.clone(s)
+			l := new(layout)
+			s.whole = l
+			l.find(pl, s.root)
+			overlap = l.divide()
+			l.clone(s)
 		}
 		pl.fix(s, pl, p)
 		if s.finish() {
@@ -105,7 +106,7 @@ func (s *state) clone(pl *plan, p unsafe.Pointer, last *atomic.Uint32) {
 	if took != began {
 		last.Store(uint32(took))
 	}
-	s.met, s.layout = false, nil
+	s.met, s.whole = false, nil
 }
 
 // frame is a state with room for the value it works on. The room is on the heap

@@ -4,16 +4,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"unsafe"
 )
 
-var (
-	compiling sync.Mutex // one at a time: there is one plan a type
-	lastID    = uint64(firstFreeID)
-)
-
 func init() { compile = compilePlan }
+
+// lastID is the last plan.id. It is guarded by compiling.
+var lastID = uint64(firstFreeID)
 
 // compilePlan is planOf for a type that has no plan yet.
 func compilePlan(t reflect.Type) *plan {
@@ -217,4 +214,44 @@ func (c compiler) addBuilderSteps(pl *plan, off uintptr) {
 			pl.steps = append(pl.steps, step{off + f.Offset, sub})
 		}
 	}
+}
+
+// addGroup completes pl, the plan of t, a slog.Value.
+func (c compiler) addGroup(pl *plan, t reflect.Type) {
+	f, _ := groupNumber(t)
+	last := t.Field(t.NumField() - 1)
+	pl.num, pl.steps = f.Offset, []step{{last.Offset, c.plan(last.Type)}}
+}
+
+// addAttrs completes pl, the plan of the pointer of a group, if a slog.Value made of such a
+// pointer and a number is the group that it should be.
+func (c compiler) addAttrs(pl *plan, t reflect.Type) {
+	attr := t.Elem()
+	f, ok := attr.FieldByName("Value")
+	if !ok || !isGroup(f.Type) {
+		return
+	}
+	value := c.plan(f.Type)
+	attrs, v := reflect.MakeSlice(reflect.SliceOf(attr), 2, 2), reflect.New(f.Type)
+	at := v.UnsafePointer()
+	*(*uint64)(unsafe.Add(at, value.num)) = 2
+	*(*any)(unsafe.Add(at, value.steps[0].off)) = box(pl.word, attrs.UnsafePointer())
+	if groupOf(v.Elem(), attrs) {
+		pl.attrs = c.plan(attrs.Type())
+	}
+}
+
+// groupOf reports whether the method Group of v returns attrs.
+func groupOf(v, attrs reflect.Value) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	m := v.MethodByName("Group")
+	if !m.IsValid() || m.Type().NumIn() != 0 || m.Type().NumOut() != 1 || m.Type().Out(0) != attrs.Type() {
+		return false
+	}
+	got := m.Call(nil)[0]
+	return got.Len() == attrs.Len() && got.UnsafePointer() == attrs.UnsafePointer()
 }

@@ -38,9 +38,9 @@
 //
 // # Reading the source
 //
-// From the ground up: ground.go, the memory that was met; memo.go, what became of it;
-// nature.go and kept.go, what has to be done about a type, and which types stay themselves;
-// state.go, one run of a plan; layout.go and overlap.go, what lies within what; error.go;
-// fix.go, any.go, group.go and known.go, which mend a copy of one value each; compile.go,
-// from a type to its plan; sentinel.go; clone.go, from a plan to a function; size.go.
+// From the ground up: nature.go, what has to be done about a type, and which types stay
+// themselves; ground.go, the memory that was met; memo.go, what became of it; state.go, the
+// plan of a type, and one run of it; error.go; fix.go and known.go, which mend a copy of one
+// value each; compile.go, from a type to its plan; overlap.go and layout.go, what lies within
+// what; sentinel.go; clone.go, from a plan to a function; size.go.
 package clone

@@ -6,10 +6,6 @@ import (
 	"unsafe"
 )
 
-// sentinels are the values that the program has named, by the types of the pointers. It is
-// guarded by compiling.
-var sentinels = map[reflect.Type]map[unsafe.Pointer]struct{}{}
-
 // Sentinel names a value that stays itself in every clone, and returns it: an error of the
 // program's own type, say, that it compares by its pointer.
 //

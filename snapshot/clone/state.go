@@ -1,7 +1,9 @@
 package clone
 
 import (
+	"iter"
 	"reflect"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -12,14 +14,14 @@ import (
 // It has the shape of its original, which the package documentation describes. A
 // map keyed by pointers is keyed by the clones.
 //
-// What it shares: what has nothing mutable in it; channels and functions, which
-// are handles; pointers to values of size zero; the constants and sentinels of
-// types.go. A struct boxed in an interface is shared when all of it may be.
+// What it shares: what has nothing mutable in it; channels and functions, which are
+// handles; pointers to values of size zero; sentinels, and what nature.go lists. A
+// struct boxed in an interface is shared when all of it may be.
 //
 // A type with a method Clone that returns that very type is cloned by it wherever
 // it occurs, nil excepted; a pointer or a map cloned so keeps its sharing.
 //
-// How it works: a type is compiled once to a plan (clone_plan.go). A plan finds a
+// How it works: a type is compiled once to a plan (compile.go). A plan finds a
 // shallow copy of the value in its final place and replaces, in place, each
 // reference by a reference to a clone: copy, then fix, the way a copying collector
 // evacuates an object and then scans it. A new object is linked before it is
@@ -27,11 +29,10 @@ import (
 // costs heap and not stack.
 //
 // Most values are trees, and cloned as such: all that is remembered is which memory
-// was met (clone_ground.go), unless two references cannot meet by their types
-// (clone_overlap.go). Where two do meet the clone begins again, with a memo
-// (clone_memo.go) of forwarding addresses, so that what was one object stays one;
-// and once more where one reference leads into the object of another, after a look
-// at all memory there is (clone_layout.go).
+// was met (ground.go), unless two references cannot meet by their types (overlap.go).
+// Where two do meet the clone begins again, with a memo (memo.go) of forwarding
+// addresses, so that what was one object stays one; and once more where one reference
+// leads into the object of another, after a look at all memory there is (layout.go).
 //
 // Pointers are only ever written by typed assignments, by copy on slices whose
 // element has the same pointers at the same places, and by package reflect: the
@@ -62,7 +63,7 @@ type state struct {
 	met    bool // an object was met again
 	ground ground
 	memo   memo
-	layout *layout
+	whole  whole // where the care is asWhole
 	depth  int
 	queue  []task
 	late   []insertion
@@ -138,7 +139,7 @@ func (s *state) slice(id uint64, h header, size uintptr) (header, bool) {
 	if n := s.seen(sliceKind(id, h.len), h.ptr); n != nil {
 		switch {
 		case s.care == asWhole:
-			return header{n, h.len, s.layout.capacity(h, size)}, true
+			return header{n, h.len, s.whole.capacity(h, size)}, true
 		case h.cap > h.len:
 			s.stop = true // what one appends the other sees
 		}
@@ -160,6 +161,16 @@ func sliceKind(id uint64, n int) uint64 {
 		return id | (1<<lenBits - 1) // not that of a pointer to a slice
 	}
 	return id | uint64(n)
+}
+
+// through returns the key of what a value of the type of dyn refers to, whose word is w in
+// an interface of pl's type.
+func (pl *plan) through(dyn *plan, w unsafe.Pointer) memoKey {
+	if dyn.typ.Kind() == reflect.Slice {
+		h := *(*header)(w)
+		return memoKey{sliceKind(pl.id, h.len), uintptr(h.ptr)}
+	}
+	return memoKey{pl.id | 1<<(lenBits-1), uintptr(w)} // not that of a clonedInterface, nor of a slice
 }
 
 // task is a filling put off.
@@ -253,12 +264,28 @@ type plan struct {
 	cloner    atomic.Value  // func(T) T, once Cloner has returned it
 }
 
+// A whole is a *layout: what lies within what, where the care is asWhole.
+type whole interface {
+	// capacity returns the capacity of the clone of the slice h, of elements of that size.
+	capacity(h header, size uintptr) int
+
+	// isMet reports whether the map w of pl was met.
+	isMet(pl *plan, w unsafe.Pointer) bool
+}
+
 type step struct {
 	off uintptr
 	pl  *plan
 }
 
 var plans sync.Map // reflect.Type → *plan
+
+// compiling is held by whoever makes plans or names a value: there is one plan a type.
+var compiling sync.Mutex
+
+// sentinels are the values that the program has named, by the types of the pointers. It is
+// guarded by compiling.
+var sentinels = map[reflect.Type]map[unsafe.Pointer]struct{}{}
 
 // compile makes a plan. It is set by compile.go: plans have fixers, which look for plans.
 var compile func(t reflect.Type) *plan
@@ -269,6 +296,54 @@ func planOf(t reflect.Type) *plan {
 		return pl.(*plan)
 	}
 	return compile(t)
+}
+
+// group returns the attributes of the slog.Value at p, if it is a group, and their plan.
+func (pl *plan) group(p unsafe.Pointer) (header, *plan) {
+	v := *(*any)(unsafe.Add(p, pl.steps[0].off))
+	if v == nil {
+		return header{}, nil
+	}
+	attrs := planOf(reflect.TypeOf(v)).attrs
+	n := int(*(*uint64)(unsafe.Add(p, pl.num)))
+	return header{(*eface)(unsafe.Pointer(&v)).data, n, n}, attrs
+}
+
+// attrsOf returns the attributes of v, if it is a slog.Value that is a group.
+func attrsOf(v reflect.Value) (reflect.Value, bool) {
+	if planOf(v.Type()).class != classGroup {
+		return reflect.Value{}, false
+	}
+	first := v.Field(v.NumField() - 1).Elem()
+	if !first.IsValid() || first.Kind() != reflect.Pointer || first.IsNil() {
+		return reflect.Value{}, false
+	}
+	attrs := planOf(first.Type()).attrs
+	if attrs == nil {
+		return reflect.Value{}, false
+	}
+	n := int(v.FieldByName("num").Uint())
+	return attrs.at(unsafe.Pointer(&header{first.UnsafePointer(), n, n})), true
+}
+
+// Parts yields what a clone of the struct v looks into, by name: its fields, but for those
+// that it shares with v, as the program of a regexp; of a slog.Value that is a group, the
+// attributes, which its fields do not tell. It is for packages that walk values as a clone
+// does.
+func Parts(v reflect.Value) iter.Seq2[string, reflect.Value] {
+	return func(yield func(string, reflect.Value) bool) {
+		if attrs, ok := attrsOf(v); ok {
+			yield("Group()", attrs)
+			return
+		}
+		share := planOf(v.Type()).share
+		for i := range v.NumField() {
+			name := v.Type().Field(i).Name
+			if !slices.Contains(share, name) && !yield(name, v.Field(i)) {
+				return
+			}
+		}
+	}
 }
 
 // NatureOf returns the nature of the values of t. A type with a method Clone that

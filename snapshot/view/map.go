@@ -36,6 +36,8 @@ type Map[K comparable, V any] struct{ entries[K, V] }
 // MapOf returns a view of m, which is not to be written to.
 func MapOf[K comparable, V any](m map[K]V) Map[K, V] { return Map[K, V]{entries[K, V]{m}} }
 
+func (Map[K, V]) check() error { return either(immutable[K]("Map"), immutable[V]("Map")) }
+
 // ViewOf returns a view of the map that r points to.
 func (Map[K, V]) ViewOf(r Ref[map[K]V]) Map[K, V] { return Map[K, V]{entries[K, V]{*r.p}} }
 
@@ -59,6 +61,8 @@ type MapViews[K comparable, T any, W Viewer[T, W]] struct {
 func MapViewsOf[W Viewer[T, W], K comparable, T any](m map[K]T) MapViews[K, T, W] {
 	return MapViews[K, T, W]{entries: entries[K, T]{m}}
 }
+
+func (MapViews[K, T, W]) check() error { return either(immutable[K]("MapViews"), Check[W]()) }
 
 // ViewOf returns a view of the map that r points to.
 func (MapViews[K, T, W]) ViewOf(r Ref[map[K]T]) MapViews[K, T, W] {
@@ -99,6 +103,8 @@ func MapPointersOf[W Viewer[T, W], K comparable, T any](m map[K]*T) MapPointers[
 	return MapPointers[K, T, W]{entries: entries[K, *T]{m}}
 }
 
+func (MapPointers[K, T, W]) check() error { return either(immutable[K]("MapPointers"), Check[W]()) }
+
 // ViewOf returns a view of the map that r points to.
 func (MapPointers[K, T, W]) ViewOf(r Ref[map[K]*T]) MapPointers[K, T, W] {
 	return MapPointers[K, T, W]{entries: entries[K, *T]{*r.p}}
@@ -124,3 +130,9 @@ func (v MapPointers[K, T, W]) All() iter.Seq2[K, W] {
 
 // Values returns an iterator over views of what the elements point to.
 func (v MapPointers[K, T, W]) Values() iter.Seq[W] { return second(v.All()) }
+
+func second[K, W any](seq iter.Seq2[K, W]) iter.Seq[W] {
+	return func(yield func(W) bool) {
+		seq(func(_ K, w W) bool { return yield(w) })
+	}
+}

@@ -6,6 +6,8 @@ type Pointer[T any] struct{ to *T }
 // PointerOf returns a view of p; what it points to is not to be written to.
 func PointerOf[T any](p *T) Pointer[T] { return Pointer[T]{p} }
 
+func (Pointer[T]) check() error { return immutable[T]("Pointer") }
+
 // ViewOf returns a view of the pointer that r points to.
 func (Pointer[T]) ViewOf(r Ref[*T]) Pointer[T] { return Pointer[T]{*r.p} }
 
@@ -49,6 +51,8 @@ func PointerViewsOf[W Viewer[T, W], T any](p *T) PointerViews[T, W] {
 	return PointerViews[T, W]{p: p}
 }
 
+func (PointerViews[T, W]) check() error { return Check[W]() }
+
 // ViewOf returns a view of the pointer that r points to.
 func (PointerViews[T, W]) ViewOf(r Ref[*T]) PointerViews[T, W] { return PointerViews[T, W]{p: *r.p} }
 
@@ -76,3 +80,24 @@ func (v PointerViews[T, W]) String() string {
 
 // MarshalJSON returns the JSON of the pointer.
 func (v PointerViews[T, W]) MarshalJSON() ([]byte, error) { return marshal(v.p) }
+
+// Cloned stands for a value that cannot be shown, such as an interface: it hands out
+// clones of it.
+type Cloned[T any] struct{ of *T }
+
+// ViewOf returns a Cloned of what r points to.
+func (Cloned[T]) ViewOf(r Ref[T]) Cloned[T] { return Cloned[T]{of: r.p} }
+
+// Get returns a deep copy that belongs to the caller, of the zero Cloned the zero value.
+func (v Cloned[T]) Get() (e T) {
+	if v.of == nil {
+		return e
+	}
+	return CloneOf(*v.of)
+}
+
+// String returns the type of the value.
+func (v Cloned[T]) String() string { return typeName[T]() }
+
+// MarshalJSON returns the JSON of the value.
+func (v Cloned[T]) MarshalJSON() ([]byte, error) { return marshal(v.of) }

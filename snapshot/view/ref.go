@@ -19,6 +19,13 @@
 // of range panic as those of slices do.
 package view
 
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/cowstore/cowstore/snapshot/clone"
+)
+
 // shownAs is a field of a view whose elements are shown as W. It makes the view a type
 // that no other can be converted to or from: types of the same fields can, and a Slice
 // would return as they are the elements of a SliceViews. For the same reason, the fields
@@ -50,4 +57,43 @@ type Viewer[T, W any] interface {
 func Of[W Viewer[T, W], T any](r Ref[T]) W {
 	var w W
 	return w.ViewOf(r)
+}
+
+// cloned returns a deep copy of v.
+func cloned[T any](v T) T {
+	if c := clone.Of[T](); c != nil {
+		return c(v)
+	}
+	return v
+}
+
+// CloneOf returns a deep copy of v, as [clone.Of] makes it. It is for generated
+// code.
+func CloneOf[T any](v T) T { return cloned(v) }
+
+// Check returns an error if views of the type W, or those that they lead to, hand out as
+// they are elements that can be modified: a Slice, Map or Pointer of such elements, which
+// no generated view has. It is for package cow.
+func Check[W any]() error {
+	var w W
+	if c, ok := any(w).(interface{ check() error }); ok {
+		return c.check()
+	}
+	return nil
+}
+
+// immutable returns an error if a T can be modified.
+func immutable[T any](where string) error {
+	if clone.Of[T]() == nil {
+		return nil
+	}
+	return fmt.Errorf("a view.%s hands out a %v as it is, which can be modified: use a view of views, or of pointers",
+		where, reflect.TypeFor[T]())
+}
+
+func either(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"iter"
 	"slices"
 
@@ -35,6 +36,8 @@ type Slice[T any] struct{ elements[T] }
 
 // SliceOf returns a view of s, which is not to be written to.
 func SliceOf[T any](s []T) Slice[T] { return Slice[T]{elements[T]{s}} }
+
+func (Slice[T]) check() error { return immutable[T]("Slice") }
 
 // ViewOf returns a view of the slice that r points to.
 func (Slice[T]) ViewOf(r Ref[[]T]) Slice[T] { return Slice[T]{elements[T]{*r.p}} }
@@ -77,6 +80,8 @@ func SliceViewsOf[W Viewer[T, W], T any](s []T) SliceViews[T, W] {
 	return SliceViews[T, W]{elements: elements[T]{s}}
 }
 
+func (SliceViews[T, W]) check() error { return Check[W]() }
+
 // ViewOf returns a view of the slice that r points to.
 func (SliceViews[T, W]) ViewOf(r Ref[[]T]) SliceViews[T, W] {
 	return SliceViews[T, W]{elements: elements[T]{*r.p}}
@@ -110,6 +115,8 @@ func SlicePointersOf[W Viewer[T, W], T any](s []*T) SlicePointers[T, W] {
 	return SlicePointers[T, W]{elements: elements[*T]{s}}
 }
 
+func (SlicePointers[T, W]) check() error { return Check[W]() }
+
 // ViewOf returns a view of the slice that r points to.
 func (SlicePointers[T, W]) ViewOf(r Ref[[]*T]) SlicePointers[T, W] {
 	return SlicePointers[T, W]{elements: elements[*T]{*r.p}}
@@ -131,3 +138,62 @@ func (v SlicePointers[T, W]) Values() iter.Seq[W] { return values(v.Len(), v.At)
 
 // AppendTo appends views of what the elements point to to s, and returns it.
 func (v SlicePointers[T, W]) AppendTo(s []W) []W { return slices.AppendSeq(s, v.Values()) }
+
+func all[W any](n int, at func(int) W) iter.Seq2[int, W] {
+	return func(yield func(int, W) bool) {
+		for i := range n {
+			if !yield(i, at(i)) {
+				return
+			}
+		}
+	}
+}
+
+func values[W any](n int, at func(int) W) iter.Seq[W] {
+	return func(yield func(W) bool) {
+		for i := range n {
+			if !yield(at(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Bytes shows a slice of bytes.
+type Bytes struct{ b []byte }
+
+// BytesOf returns a view of b, which is not to be written to.
+func BytesOf(b []byte) Bytes { return Bytes{b} }
+
+// ViewOf returns a view of the bytes that r points to.
+func (Bytes) ViewOf(r Ref[[]byte]) Bytes { return Bytes{*r.p} }
+
+// Len returns the number of bytes.
+func (v Bytes) Len() int { return len(v.b) }
+
+// IsNil reports whether the slice is nil, and not only empty.
+func (v Bytes) IsNil() bool { return v.b == nil }
+
+// At returns the byte at i.
+func (v Bytes) At(i int) byte { return v.b[i] }
+
+// Sub returns a view of the bytes from i up to but without j.
+func (v Bytes) Sub(i, j int) Bytes { return Bytes{slices.Clip(v.b)[i:j]} }
+
+// AppendTo appends the bytes to b, and returns it.
+func (v Bytes) AppendTo(b []byte) []byte { return append(b, v.b...) }
+
+// Clone returns a copy of the bytes that belongs to the caller.
+func (v Bytes) Clone() []byte { return bytes.Clone(v.b) }
+
+// Equal reports whether the bytes are those of b.
+func (v Bytes) Equal(b []byte) bool { return bytes.Equal(v.b, b) }
+
+// Text returns a copy of the bytes as a string.
+func (v Bytes) Text() string { return string(v.b) }
+
+// String returns how many bytes there are.
+func (v Bytes) String() string { return count(len(v.b), "byte") }
+
+// MarshalJSON returns the JSON of the slice, in base64.
+func (v Bytes) MarshalJSON() ([]byte, error) { return marshal(v.b) }
