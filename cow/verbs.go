@@ -19,17 +19,40 @@ type keyed[K comparable, V any] interface {
 	run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error)
 }
 
+// A condition returns why a key is not to be written, or nil.
+type condition[K comparable, V any] func(e *Editor[K, V], key K) error
+
+// absent is the condition of Insert.
+func absent[K comparable, V any](e *Editor[K, V], key K) error {
+	if e.Has(key) {
+		return ErrExists
+	}
+	return nil
+}
+
+// at returns the condition of SetIf: that the revision of the key is rev, and so not of the
+// update itself.
+func at[K comparable, V any](rev uint64) condition[K, V] {
+	return func(e *Editor[K, V], key K) error {
+		if e.Revision(key) != rev || rev == snapshot.Pending {
+			return ErrRevision
+		}
+		return nil
+	}
+}
+
 // put is Set, under a condition that nil leaves out. The value is cloned before the
 // update queues.
-func put[K comparable, V any](s keyed[K, V], key K, v V, condition func(e *Editor[K, V]) error) (rev uint64, err error) {
-	clone, err := builder[K, V]{}.Isolate(s.Load(), key, v)
+func put[K comparable, V any](s keyed[K, V], key K, v V, may condition[K, V]) (rev uint64, err error) {
+	base := s.Load()
+	clone, err := builder[K, V]{}.Isolate(base, key, v)
 	if err != nil {
 		return 0, err
 	}
 	return s.run(context.Background(), func(e *Editor[K, V]) error {
-		if condition != nil {
-			if err := condition(e); err != nil {
-				return err
+		if may != nil {
+			if err := may(e, key); err != nil {
+				return &KeyError[K]{Name: builder[K, V]{}.Name(base), Key: key, Err: err}
 			}
 		}
 		builder[K, V]{}.Put(e, key, clone)
@@ -124,9 +147,6 @@ func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal fun
 	rows := map[K]synced[V]{}
 	base := s.Load()
 	for k, v := range seq {
-		if err := (builder[K, V]{}).CheckKey(base, k); err != nil {
-			return err
-		}
 		var r synced[V]
 		if is, ok := base.Get(k); ok && equal(is, v) {
 			r.equal = base.Revision(k)

@@ -35,9 +35,6 @@ func (e *Editor[K, V]) batch(n int) *Batch[K, V] {
 // *[clone.Error] for a row that cannot be stored, and does not add it.
 func (b *Batch[K, V]) Add(key K, v V, revision uint64) error {
 	c := b.base.config()
-	if err := c.checkKey(key); err != nil {
-		return err
-	}
 	i, err := b.base.isolate(key, v)
 	if err != nil {
 		return err

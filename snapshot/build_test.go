@@ -46,7 +46,9 @@ func TestBuiltAtOnceIsBuiltOneByOne(t *testing.T) {
 					v := []int{i}
 					require.NoError(t, batches[min(i*3/n, 2)].Add(key, v, revision))
 					v[0] = -1
-					one.put(key, must(one.isolate(key, []int{i})).at(revision))
+					row := one.batch(1)
+					require.NoError(t, row.Add(key, []int{i}, revision))
+					one.putBatches([]*Batch[int, []int]{row}, inTurn)
 				}
 				at.putBatches(batches, sideBySide)
 				got, want := at.Seal(), one.Seal()

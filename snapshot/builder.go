@@ -27,22 +27,14 @@ func (Builder[K, V]) JSON(m *Map[K, V], around int) ([]byte, error) { return m.j
 // Text returns key as errors and String show it: shortened if it is long.
 func (Builder[K, V]) Text(key any) string { return text(key) }
 
-// CheckKey returns the *KeyError that a write of key would.
-func (Builder[K, V]) CheckKey(m *Map[K, V], key K) error { return m.config().checkKey(key) }
-
 // Empty returns an empty map, at version 0, with the Options of m.
 func (Builder[K, V]) Empty(m *Map[K, V]) *Map[K, V] { return m.empty() }
 
 // Isolate returns v cloned as the map's Options say: the value as an Editor of
 // this map, of one it was derived from or of one derived from it would store
 // it under key. It is for cloning ahead, outside an update. It returns a *KeyError with
-// a *[clone.Error] if v holds what must not be copied.
+// ErrKey, ErrTooDeep or a *[clone.Error] for what cannot be stored.
 func (Builder[K, V]) Isolate(m *Map[K, V], key K, v V) (Isolated[V], error) { return m.isolate(key, v) }
-
-// At returns the value as one that was written at a revision, to be stored as it
-// was: by a log that is replayed, say. An edit stores none that is newer than
-// itself.
-func (Builder[K, V]) At(v Isolated[V], revision uint64) Isolated[V] { return v.at(revision) }
 
 // Put stores a value that was cloned ahead under key. It panics if v was
 // isolated by a map with other Options, or is the zero Isolated.
@@ -62,13 +54,6 @@ func (Builder[K, V]) Batch(e *Editor[K, V], n int) *Batch[K, V] { return e.batch
 func (Builder[K, V]) PutBatches(e *Editor[K, V], batches []*Batch[K, V], each func(n int, do func(i int))) {
 	e.putBatches(batches, each)
 }
-
-// Check returns ErrRevision unless the revision of key is rev; see SetIf. It always
-// does for a key that this Editor wrote: see [Pending].
-func (Builder[K, V]) Check(e *Editor[K, V], key K, rev uint64) error { return e.check(key, rev) }
-
-// CheckAbsent returns ErrExists if key is present; see Insert.
-func (Builder[K, V]) CheckAbsent(e *Editor[K, V], key K) error { return e.checkAbsent(key) }
 
 // Net appends to changes what the edit has changed so far, a key at most once, as
 // Diff of the map it began with has it: nothing if all is as it was. It takes time

@@ -174,11 +174,7 @@ func (e *Editor[K, V]) put(key K, v Isolated[V]) {
 
 // newEntry returns an entry for this edit. The Editor must be busy.
 func (e *Editor[K, V]) newEntry(key K, v Isolated[V]) *entry[V] {
-	rev := e.version
-	if v.revision != 0 {
-		rev = min(rev, v.revision)
-	}
-	return e.cur.config().newEntry(key, v.value, rev)
+	return e.cur.config().newEntry(key, v.value, e.version)
 }
 
 // store stores an entry, with all foreign code behind it. The Editor must be busy.
@@ -222,9 +218,6 @@ func (e *Editor[K, V]) Insert(key K, v V) error {
 
 // set is Set that returns its error.
 func (e *Editor[K, V]) set(key K, v V) error {
-	if err := e.current().config().checkKey(key); err != nil {
-		return err
-	}
 	i, err := e.isolate(key, v)
 	if err != nil {
 		return err
@@ -242,7 +235,7 @@ func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
 	return e.set(key, v)
 }
 
-// checkAbsent is Builder.CheckAbsent.
+// checkAbsent returns ErrExists if key is present.
 func (e *Editor[K, V]) checkAbsent(key K) error {
 	if e.Has(key) {
 		return e.keyError(key, ErrExists)
@@ -250,7 +243,8 @@ func (e *Editor[K, V]) checkAbsent(key K) error {
 	return nil
 }
 
-// check is Builder.Check.
+// check returns ErrRevision unless the revision of key is rev, as it never is for a key that
+// this Editor wrote.
 func (e *Editor[K, V]) check(key K, rev uint64) error {
 	if e.Revision(key) != rev || rev == Pending {
 		return e.keyError(key, ErrRevision)
@@ -404,6 +398,9 @@ func (e *Editor[K, V]) writable() *Map[K, V] {
 // isolate is Builder.Isolate.
 func (m *Map[K, V]) isolate(key K, v V) (i Isolated[V], err error) {
 	c := m.config()
+	if err := c.checkKey(key); err != nil {
+		return Isolated[V]{}, err
+	}
 	if c.clone != nil {
 		defer func() {
 			switch r := recover().(type) {
@@ -422,15 +419,8 @@ func (m *Map[K, V]) isolate(key K, v V) (i Isolated[V], err error) {
 // share the Options of the one that isolated it take it. It is immutable and
 // may be copied and used any number of times, from any goroutine.
 type Isolated[V any] struct {
-	value    V
-	by       any
-	revision uint64 // 0: that of the edit
-}
-
-// at is Builder.At.
-func (v Isolated[V]) at(revision uint64) Isolated[V] {
-	v.revision = revision
-	return v
+	value V
+	by    any
 }
 
 // check panics unless v was isolated as c says.

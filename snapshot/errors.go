@@ -51,8 +51,7 @@ func (e KeyError[K]) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error
 
 func (e *KeyError[K]) Unwrap() error { return e.Err }
 
-// format formats text, for any verb: what has it instead of a method String is not
-// looked into by %d or %#v either.
+// format formats text, for any verb.
 func format(f fmt.State, verb rune, text string) { fmt.Fprintf(f, fmt.FormatString(f, verb), text) }
 
 // most is how many bytes of a text are shown.

@@ -32,11 +32,9 @@ func sameJSON[K comparable, V any](t *testing.T, plain map[K]V) {
 			return b.String(), err
 		}
 		want, wantErr := encode(map[string]any{"in": plain})
-		for _, v := range []any{m, m.Shared()} {
-			got, err := encode(map[string]any{"in": v})
-			require.Equal(t, wantErr == nil, err == nil, "%v, not %v", err, wantErr)
-			require.Equal(t, want, got)
-		}
+		got, err := encode(map[string]any{"in": m})
+		require.Equal(t, wantErr == nil, err == nil, "%v, not %v", err, wantErr)
+		require.Equal(t, want, got)
 	}
 }
 
@@ -129,11 +127,6 @@ func TestMarshalingAMapGivesItsValuesAway(t *testing.T) {
 	}
 	v, _ := m.Get(1)
 	require.Equal(t, jsonNote{[]string{"fine"}}, v)
-
-	_, err := json.Marshal(m.Shared()) // clones nothing: here the method is to blame
-	require.NoError(t, err)
-	v, _ = m.Get(1)
-	require.Equal(t, jsonNote{[]string{"spoilt"}}, v)
 }
 
 func jsonOf(t *testing.T, v any) string {
@@ -146,7 +139,6 @@ func jsonOf(t *testing.T, v any) string {
 func TestNothingMarshalsAsJSON(t *testing.T) {
 	require.Equal(t, "null", jsonOf(t, (*snapshot.Map[string, int])(nil)))
 	require.Equal(t, "{}", jsonOf(t, new(snapshot.Map[string, int])))
-	require.Equal(t, "{}", jsonOf(t, snapshot.Shared[string, int]{}))
 	require.Equal(t, "null", jsonOf(t, snapshot.Row[string, int]{}))
 	text, err := (*snapshot.Map[string, int])(nil).MarshalJSON()
 	require.NoError(t, err)
@@ -179,17 +171,6 @@ func TestChangesMarshalAsJSON(t *testing.T) {
 	pairs := must(snapshot.Collect(snapshot.Options[int]{}, maps.All(map[struct{ A, B int }]int{{1, 2}: 3})))
 	pair, _ := pairs.Row(struct{ A, B int }{1, 2})
 	require.Equal(t, `{"key":{"A":1,"B":2},"revision":1,"value":3}`, jsonOf(t, pair))
-}
-
-func TestConflictsMarshalAsJSON(t *testing.T) {
-	base := must(snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"a": 1})))
-	theirs, ours := base.Edit(), base.Edit()
-	theirs.Set("a", 2)
-	ours.Delete("a")
-	require.NoError(t, ours.Merge(base, theirs.Seal(), func(c snapshot.Conflict[string, int]) (int, bool, error) {
-		require.Equal(t, `{"key":"a","base":1,"theirs":2}`, jsonOf(t, c))
-		return 0, false, nil
-	}))
 }
 
 func TestKindsAreTexts(t *testing.T) {

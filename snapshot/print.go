@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"reflect"
 	"strconv"
 
 	"github.com/cowstore/cowstore/snapshot/depth"
@@ -27,9 +26,6 @@ func (m *Map[K, V]) String() string {
 	return fmt.Sprintf("%s@%d (%d%s", cut(m.title()), m.Version(), m.Len(), rows)
 }
 
-// Format formats String, whatever the verb.
-func (m *Map[K, V]) Format(f fmt.State, verb rune) { format(f, verb, m.String()) }
-
 // LogValue returns the name, version and number of rows.
 func (m *Map[K, V]) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("name", cut(m.title())), slog.Uint64("version", m.Version()), slog.Int("rows", m.Len()))
@@ -43,29 +39,6 @@ func (m *Map[K, V]) title() string {
 	return cmp.Or(m.cfg.name, "snapshot")
 }
 
-// String returns that of the map.
-func (s Shared[K, V]) String() string { return s.m.String() }
-
-// Format formats String, whatever the verb.
-func (s Shared[K, V]) Format(f fmt.State, verb rune) { format(f, verb, s.String()) }
-
-// LogValue returns that of the map.
-func (s Shared[K, V]) LogValue() slog.Value { return s.m.LogValue() }
-
-// String says which map is edited, as it was when the edit began.
-func (e *Editor[K, V]) String() string {
-	if e == nil {
-		return "<nil>"
-	}
-	return "edit of " + e.base.String()
-}
-
-// Format formats String, whatever the verb.
-func (e *Editor[K, V]) Format(f fmt.State, verb rune) { format(f, verb, e.String()) }
-
-// LogValue returns String.
-func (e *Editor[K, V]) LogValue() slog.Value { return slog.StringValue(e.String()) }
-
 // String returns the key, shortened if it is long, and the revision, such as
 // "ada"@17.
 func (r Row[K, V]) String() string {
@@ -78,7 +51,8 @@ func (r Row[K, V]) String() string {
 	return quoted(r.Key()) + "@" + strconv.FormatUint(r.Revision(), 10)
 }
 
-// Format formats String, whatever the verb.
+// Format formats String, whatever the verb: of one that strings have not, as %d, package fmt
+// would show the value, and recurse into it without a bound.
 func (r Row[K, V]) Format(f fmt.State, verb rune) { format(f, verb, r.String()) }
 
 // LogValue returns the key, shortened if it is long, and the revision, 0 if that is
@@ -94,7 +68,7 @@ func (r Row[K, V]) LogValue() slog.Value {
 // added "ada".
 func (c Change[K, V]) String() string { return c.Kind.String() + " " + quoted(c.Key) }
 
-// Format formats String, whatever the verb.
+// Format formats String, whatever the verb; see Row.Format.
 func (c Change[K, V]) Format(f fmt.State, verb rune) { format(f, verb, c.String()) }
 
 // LogValue returns the kind and the key, shortened if it is long.
@@ -105,20 +79,19 @@ func (c Change[K, V]) LogValue() slog.Value {
 // String returns the key, shortened if it is long, such as conflict "ada".
 func (c Conflict[K, V]) String() string { return "conflict " + quoted(c.Key) }
 
-// Format formats String, whatever the verb.
+// Format formats String, whatever the verb; see Row.Format.
 func (c Conflict[K, V]) Format(f fmt.State, verb rune) { format(f, verb, c.String()) }
 
-// LogValue returns String.
-func (c Conflict[K, V]) LogValue() slog.Value { return slog.StringValue(c.String()) }
+// String says which map is edited, as it was when the edit began.
+func (e *Editor[K, V]) String() string {
+	if e == nil {
+		return "<nil>"
+	}
+	return "edit of " + e.base.String()
+}
 
-// String returns the type of the value, such as isolated map[string]int.
-func (v Isolated[V]) String() string { return "isolated " + cut(reflect.TypeFor[V]().String()) }
-
-// Format formats String, whatever the verb.
-func (v Isolated[V]) Format(f fmt.State, verb rune) { format(f, verb, v.String()) }
-
-// LogValue returns String.
-func (v Isolated[V]) LogValue() slog.Value { return slog.StringValue(v.String()) }
+// Format formats String, whatever the verb; see Row.Format.
+func (e *Editor[K, V]) Format(f fmt.State, verb rune) { format(f, verb, e.String()) }
 
 // MarshalJSON returns the map as encoding/json has a map[K]V of the same rows: an
 // object with its keys in the order of texts, where K is a string, an integer or an
@@ -134,10 +107,6 @@ func (m *Map[K, V]) MarshalJSON() ([]byte, error) { return m.json(0) }
 
 // json is Builder.JSON.
 func (m *Map[K, V]) json(around int) ([]byte, error) { return rowsJSON(m, around, m.All()) }
-
-// MarshalJSON returns the map as Map.MarshalJSON does, without cloning: methods of
-// values, such as their own MarshalJSON, must not modify them.
-func (s Shared[K, V]) MarshalJSON() ([]byte, error) { return rowsJSON(s.m, 0, s.All()) }
 
 func rowsJSON[K comparable, V any](m *Map[K, V], around int, rows iter.Seq2[K, V]) ([]byte, error) {
 	// A type that JSON does not have is known before any row is looked at.
@@ -190,23 +159,6 @@ func (c Change[K, V]) MarshalJSON() ([]byte, error) {
 		Old  json.RawMessage `json:"old,omitempty"`
 		New  json.RawMessage `json:"new,omitempty"`
 	}{c.Key, c.Kind, old, new})
-}
-
-// MarshalJSON returns {"key":…,"base":…,"ours":…,"theirs":…}, without the values that
-// there are not.
-func (c Conflict[K, V]) MarshalJSON() ([]byte, error) {
-	base, err := valueJSON(c.cfg, c.base)
-	ours, err2 := valueJSON(c.cfg, c.ours)
-	theirs, err3 := valueJSON(c.cfg, c.theirs)
-	if err := cmp.Or(err, err2, err3); err != nil {
-		return nil, err
-	}
-	return keyedJSON(c.cfg, c.Key, struct {
-		Key    K               `json:"key"`
-		Base   json.RawMessage `json:"base,omitempty"`
-		Ours   json.RawMessage `json:"ours,omitempty"`
-		Theirs json.RawMessage `json:"theirs,omitempty"`
-	}{c.Key, base, ours, theirs})
 }
 
 // valueJSON returns the value of e, isolated, as JSON, and nothing if there is no e.
