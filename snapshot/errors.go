@@ -44,15 +44,14 @@ func (e *KeyError[K]) Error() string {
 }
 
 // Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
-func (e *KeyError[K]) Format(f fmt.State, verb rune) { format(f, verb, e.Error()) }
+func (e *KeyError[K]) Format(f fmt.State, verb rune) {
+	fmt.Fprintf(f, fmt.FormatString(f, verb), e.Error())
+}
 
 // MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
 func (e KeyError[K]) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
 
 func (e *KeyError[K]) Unwrap() error { return e.Err }
-
-// format formats text, for any verb.
-func format(f fmt.State, verb rune, text string) { fmt.Fprintf(f, fmt.FormatString(f, verb), text) }
 
 // most is how many bytes of a text are shown.
 const most = 100

@@ -133,9 +133,6 @@ func (s Shared[K, V]) Get(key K) (V, bool) {
 	return zero, false
 }
 
-// Len returns the number of keys.
-func (s Shared[K, V]) Len() int { return s.m.Len() }
-
 // All returns an iterator over keys and stored values, in the order of Map.All.
 func (s Shared[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {

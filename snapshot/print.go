@@ -51,10 +51,6 @@ func (r Row[K, V]) String() string {
 	return quoted(r.Key()) + "@" + strconv.FormatUint(r.Revision(), 10)
 }
 
-// Format formats String, whatever the verb: of one that strings have not, as %d, package fmt
-// would show the value, and recurse into it without a bound.
-func (r Row[K, V]) Format(f fmt.State, verb rune) { format(f, verb, r.String()) }
-
 // LogValue returns the key, shortened if it is long, and the revision, 0 if that is
 // Pending.
 func (r Row[K, V]) LogValue() slog.Value {
@@ -68,9 +64,6 @@ func (r Row[K, V]) LogValue() slog.Value {
 // added "ada".
 func (c Change[K, V]) String() string { return c.Kind.String() + " " + quoted(c.Key) }
 
-// Format formats String, whatever the verb; see Row.Format.
-func (c Change[K, V]) Format(f fmt.State, verb rune) { format(f, verb, c.String()) }
-
 // LogValue returns the kind and the key, shortened if it is long.
 func (c Change[K, V]) LogValue() slog.Value {
 	return slog.GroupValue(slog.String("kind", c.Kind.String()), slog.String("key", text(c.Key)))
@@ -79,9 +72,6 @@ func (c Change[K, V]) LogValue() slog.Value {
 // String returns the key, shortened if it is long, such as conflict "ada".
 func (c Conflict[K, V]) String() string { return "conflict " + quoted(c.Key) }
 
-// Format formats String, whatever the verb; see Row.Format.
-func (c Conflict[K, V]) Format(f fmt.State, verb rune) { format(f, verb, c.String()) }
-
 // String says which map is edited, as it was when the edit began.
 func (e *Editor[K, V]) String() string {
 	if e == nil {
@@ -89,9 +79,6 @@ func (e *Editor[K, V]) String() string {
 	}
 	return "edit of " + e.base.String()
 }
-
-// Format formats String, whatever the verb; see Row.Format.
-func (e *Editor[K, V]) Format(f fmt.State, verb rune) { format(f, verb, e.String()) }
 
 // MarshalJSON returns the map as encoding/json has a map[K]V of the same rows: an
 // object with its keys in the order of texts, where K is a string, an integer or an

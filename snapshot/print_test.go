@@ -103,7 +103,6 @@ func TestAnyKeyPrintsInShort(t *testing.T) {
 	huge := strings.Repeat("é", 1<<20)
 	short := func(key any) string {
 		c := snapshot.Change[any, int]{Key: key}
-		require.Contains(t, fmt.Sprintf("%#v", c), "unknown ")
 		return strings.TrimPrefix(c.String(), "unknown ")
 	}
 	require.Equal(t, `"`+strings.Repeat("é", 49)+"…", short(huge))
@@ -151,7 +150,7 @@ func TestAnEditorPrintsDuringAnEdit(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 100 {
-			_ = fmt.Sprintf("%v %#v %d", e, e, e)
+			_ = fmt.Sprintf("%v %+v %s", e, e, e)
 		}
 	}()
 	for i := range 1000 {
