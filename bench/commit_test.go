@@ -37,7 +37,7 @@ func BenchmarkCommit(b *testing.B) {
 }
 
 func retain(s *cowStore) (stop func()) {
-	s.Retain(cow.Retention{Versions: size("1k")})
+	s.DB().Retain(cow.Retention{Versions: size("1k")})
 	return func() {}
 }
 
@@ -45,11 +45,11 @@ func retain(s *cowStore) (stop func()) {
 func watch(s *cowStore, n int) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
-	since := s.Load()
+	since := s.DB().Load()
 	for i := range n {
 		wg.Go(func() { _, _ = s.Watch(ctx, since, s.OnKeys(fmt.Sprintf("absent:%d", i))) })
 	}
-	for s.Stats().Waiting < n {
+	for s.DB().Stats().Waiting < n {
 		time.Sleep(time.Millisecond)
 	}
 	return func() { cancel(); wg.Wait() }
@@ -127,7 +127,7 @@ func BenchmarkAt(b *testing.B) {
 		}
 		from := s.Load().Version() - uint64(versions)
 		per(b, 1, "at", func() {
-			m, err := s.At(from + uint64(i%versions))
+			m, err := s.DB().At(from + uint64(i%versions))
 			if err != nil || m.Len() != n {
 				b.Fatal("not what was there: ", err)
 			}
@@ -139,8 +139,9 @@ func BenchmarkAt(b *testing.B) {
 // BenchmarkFork makes branches, of which nothing is kept.
 func BenchmarkFork(b *testing.B) {
 	onTables(b, []string{"10k", "1M"}, []string{"cowstore"}, func(b *testing.B, t table, _ int) {
-		m := t.cow.Load()
-		per(b, 1, "fork", func() { sink += t.cow.Fork(m).Load().Version() })
+		db := t.cow.DB()
+		s := db.Load()
+		per(b, 1, "fork", func() { sink += db.Fork(s).Load().Version() })
 	})
 }
 

@@ -24,7 +24,7 @@ type number struct {
 
 func numbered(i int) number { return number{ID: uint64(i)} }
 
-type cowStore = cow.Store[string, number]
+type cowStore = cow.Table[string, number]
 
 func newCow() *cowStore { return cow.New[string](cow.Options[number]{}) }
 
@@ -128,7 +128,7 @@ func tableOf(s *cowStore, shared bool) table {
 }
 
 // fillStore sets the keys from to to in one update.
-func fillStore[V any](s *cow.Store[string, V], from, to int, value func(i int) V) {
+func fillStore[V any](s *cow.Table[string, V], from, to int, value func(i int) V) {
 	_ = s.Update(func(e *cow.Editor[string, V]) error {
 		e.SetAll(func(yield func(string, V) bool) {
 			for i := from; i < to && yield(key(i), value(i)); i++ {

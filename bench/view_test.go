@@ -59,7 +59,7 @@ func BenchmarkGetRecord(b *testing.B) {
 
 // BenchmarkListRecords lists records by views, and by copies.
 func BenchmarkListRecords(b *testing.B) {
-	list := func(store string, length func(s *cow.Store[string, stores.Record]) int) {
+	list := func(store string, length func(s *cow.Table[string, stores.Record]) int) {
 		b.Run("keys=10k/store="+store, func(b *testing.B) {
 			s, n := cow.New[string](cow.Options[stores.Record]{}), size("10k")
 			must(b, s.Update(func(e *cow.Editor[string, stores.Record]) error {
@@ -75,14 +75,14 @@ func BenchmarkListRecords(b *testing.B) {
 			})
 		})
 	}
-	list("views", func(s *cow.Store[string, stores.Record]) (length int) {
+	list("views", func(s *cow.Table[string, stores.Record]) (length int) {
 		for _, r := range cow.NewViews[stores.RecordView](s).All() {
 			file, _ := r.Meta().Get("file")
 			length += len(r.Name()) + len(file) + len(r.Tags().At(1)) + len(r.Kind())
 		}
 		return length
 	})
-	list("cowstore", func(s *cow.Store[string, stores.Record]) (length int) {
+	list("cowstore", func(s *cow.Table[string, stores.Record]) (length int) {
 		for _, r := range s.All() {
 			length += len(r.Name) + len(r.Meta["file"]) + len(r.Tags[1]) + len(r.Kind)
 		}

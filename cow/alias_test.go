@@ -327,7 +327,7 @@ func testModify[V any](t *testing.T, s subject[V], fresh func() V, spoil func(V)
 }
 
 func testOneKeyVerbs[V any](t *testing.T, fresh func() V, spoil func(V)) {
-	type store = cow.Store[string, V]
+	type store = cow.Table[string, V]
 	for way, put := range map[string]func(s *store, v V){
 		"Set":     func(s *store, v V) { s.Set("k", v) },
 		"Insert":  func(s *store, v V) { require.NoError(t, errOf(s.Insert("k", v))) },
@@ -341,14 +341,14 @@ func testOneKeyVerbs[V any](t *testing.T, fresh func() V, spoil func(V)) {
 			require.NoError(t, errOf(s.Modify("k", func(p *V) error { *p = v; return nil })))
 		},
 	} {
-		var s store
+		s := cow.New[string](cow.Options[V]{})
 		v := fresh()
-		put(&s, v)
+		put(s, v)
 		spoil(v)
-		requireFresh(t, s.Load(), fresh(), "Store."+way)
+		requireFresh(t, s.Load(), fresh(), "Table."+way)
 	}
 
-	var s store
+	s := cow.New[string](cow.Options[V]{})
 	s.Set("k", fresh())
 	old := s.Load()
 	v, ok := s.Get("k")
@@ -371,7 +371,7 @@ func testOneKeyVerbs[V any](t *testing.T, fresh func() V, spoil func(V)) {
 
 	// A snapshot of one store may be loaded into another, which shares nothing
 	// with it.
-	var other store
+	other := cow.New[string](cow.Options[V]{})
 	other.Replace(last.All())
 	v, _ = other.Load().Shared().Get("k")
 	spoil(v)
@@ -427,7 +427,7 @@ func TestDynamicTypesAndNilAndEmptyAreKept(t *testing.T) {
 }
 
 func TestNilAndEmptyValuesAreKeptByType(t *testing.T) {
-	var s cow.Store[string, []int]
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	s.Set("nil", nil)
 	s.Set("empty", []int{})
 	v, ok := s.Get("nil")
@@ -435,7 +435,7 @@ func TestNilAndEmptyValuesAreKeptByType(t *testing.T) {
 	require.Nil(t, v)
 	v, _ = s.Get("empty")
 	require.NotNil(t, v)
-	var m cow.Store[string, good]
+	m := cow.NewOne[string](cow.Options[good]{})
 	m.Set("nil", good{})
 	m.Set("empty", good{Tags: []int{}, detail: outer{byName: map[string]*inner{}}})
 	w, ok := m.Get("nil")
@@ -519,7 +519,7 @@ func TestAChainOfAMillionNodesIsCloned(t *testing.T) {
 		return total
 	}
 	t.Run("by type", func(t *testing.T) {
-		var s cow.Store[string, *node]
+		s := cow.NewOne[string](cow.Options[*node]{})
 		s.Set("k", chain)
 		got, _ := s.Get("k")
 		require.NotSame(t, chain, got)
@@ -595,7 +595,7 @@ func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 
 	t.Run("verbs", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, any]
+		s := cow.NewOne[string](cow.Options[any]{})
 		s.Set("k", map[string]any{"v": 1})
 		always := func(a, b any) bool { return true }
 		for key, f := range map[string]func() error{
@@ -619,7 +619,7 @@ func TestALockInAnInterfaceIsAnErrorWithItsPath(t *testing.T) {
 
 	t.Run("before the lock is taken", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, any]
+		s := cow.NewOne[string](cow.Options[any]{})
 		require.NoError(t, s.Update(func(*editor) error {
 			done := make(chan struct{})
 			go func() {
@@ -649,7 +649,7 @@ func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, "conn.mu", err.Path)
 	}
-	requireRefused(func() { cow.New[string](cow.Options[*conn]{}) })
+	requireRefused(func() { cow.NewOne[string](cow.Options[*conn]{}) })
 
 	db := new(cow.DB)
 	requireRefused(func() { cow.NewTable[string](db, "conns", cow.Options[*conn]{}) })
@@ -658,17 +658,6 @@ func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
 	require.NoError(t, db.Update(func(tx *cow.Tx) error { conns.Edit(tx).Set("a", c); return nil }))
 	got, _ := conns.In(db.Load()).Get("a")
 	require.Same(t, c, got)
-
-	var zero cow.Store[string, *conn]
-	require.Zero(t, zero.Load().Len())
-	_, ok := zero.Get("a")
-	require.False(t, ok)
-	requireRefused(func() { zero.Set("a", c) })
-	requireRefused(func() {
-		_ = zero.Update(func(e *cow.Editor[string, *conn]) error { e.Set("a", c); return nil })
-	})
-	require.False(t, hasDeleted(zero.Delete("a")))
-	require.Zero(t, zero.Load().Version())
 
 	renamed := cow.New[string](cow.Options[*conn]{Clone: func(c *conn) *conn { return &conn{name: c.name + "'"} }})
 	renamed.Set("a", &conn{name: "c"})

@@ -79,16 +79,16 @@ func TestASnapshotKeepsItsOwnVersionAliveAndNoMore(t *testing.T) {
 
 // A commit that somebody holds does not keep the DB alive either.
 func TestACommitKeepsItsRowsAliveAndNoMore(t *testing.T) {
-	s := cow.New[string](cow.Options[int]{})
+	s := cow.NewOne[string](cow.Options[int]{})
 	s.Retain(cow.Retention{Versions: 10})
 	s.Set("a", 1)
 	var c *cow.Commit
 	for c = range s.Changes(t.Context(), 0) {
 		break
 	}
-	p := weak.Make(s)
-	s = nil
-	requireGone(t, p, "the Store")
+	p := weak.Make(s.Table)
+	s.Table = nil
+	requireGone(t, p, "the Table")
 	require.Equal(t, uint64(1), c.Version())
 }
 
@@ -98,7 +98,7 @@ func TestDroppedCommitsAreCollected(t *testing.T) {
 	const versions = 100
 	for _, keep := range []int{versions - 2, versions - 10, versions / 2, 1} {
 		t.Run(fmt.Sprint(versions-keep, " of ", versions), func(t *testing.T) {
-			s := cow.New[string](cow.Options[*[8]int]{Immutable: true})
+			s := cow.NewOne[string](cow.Options[*[8]int]{Immutable: true})
 			s.Retain(cow.Retention{Versions: versions})
 			var values []weak.Pointer[[8]int] // by version, from 1
 			for range versions {
@@ -126,7 +126,7 @@ func TestBytesCountsAllThatHistoryHoldsBack(t *testing.T) {
 		t.Skip("the detector's own memory counts")
 	}
 	for _, indexed := range []bool{false, true} {
-		s := cow.New[string](cow.Options[int]{})
+		s := cow.NewOne[string](cow.Options[int]{})
 		const n = 20_000
 		s.Replace(func(yield func(string, int) bool) {
 			for i := range n {
@@ -136,7 +136,7 @@ func TestBytesCountsAllThatHistoryHoldsBack(t *testing.T) {
 			}
 		})
 		if indexed {
-			_, err := cow.NewMultiIndex(s, "i", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			_, err := cow.NewMultiIndex(s.Table, "i", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
 			require.NoError(t, err)
 		}
 		write := func(times int) {

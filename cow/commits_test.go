@@ -25,7 +25,7 @@ type written struct {
 
 func forPasts(t *testing.T, f func(t *testing.T, p written)) {
 	t.Run("store", func(t *testing.T) {
-		s := cow.New[string](cow.Options[*int]{})
+		s := cow.NewOne[string](cow.Options[*int]{})
 		f(t, written{s, func() { s.Set("a", new(int)) }, func(f func()) {
 			require.NoError(t, s.Update(func(e *cow.Editor[string, *int]) error { f(); return nil }))
 		}})

@@ -4,66 +4,141 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/cowstore/cowstore/cow/internal/line"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A DB is a set of tables that are updated together: every snapshot shows all
 // of them at one version.
 //
-// The zero DB has no tables and is ready for use. A DB must not be copied once it
-// was used: writes to a copy panic. All methods may be called from any number of
-// goroutines at once. Reads never wait; writes queue. The tables own their values: see
-// the package documentation.
+// The zero DB has no tables and is ready for use; [New] makes a table of a DB of its
+// own. A DB must not be copied once it was used: writes to a copy panic. All methods may
+// be called from any number of goroutines at once. Reads never wait; writes queue. The
+// tables own their values: see the package documentation.
 type DB struct {
-	line[*Snapshot]
-	from    atomic.Pointer[origin]
-	pinning sync.Mutex            // held while one pin is made durable, or let go of
-	hubs    sync.Map              // index of table → its *hub, where there was a Watch
-	indexes atomic.Pointer[[]any] // by index of table: an indexList; set in the writer's place
+	line   line.Line
+	making sync.Mutex              // held while tables get their state
+	states atomic.Pointer[[]state] // by table
 }
 
-// An origin is what snapshots know of the DB that they are of. It does not hold the
-// DB, which a snapshot must not keep alive.
-type origin struct{ schema *schema }
+// A Snapshot is all tables of a DB at one version. It is immutable, valid
+// forever and safe for concurrent use; it must be handled by pointer. The nil
+// *Snapshot is that of a DB before its first update.
+type Snapshot line.Root
 
-// A schema is the tables that a DB and its forks have.
+func (s *Snapshot) root() *line.Root { return (*line.Root)(s) }
+
+// Version returns the version, the number of published updates up to it.
+func (s *Snapshot) Version() uint64 { return s.root().Version() }
+
+// Len returns the number of rows in all tables.
+func (s *Snapshot) Len() int {
+	n := 0
+	for _, t := range s.tables() {
+		n += t.rowsIn(s.root().Table(t.place()))
+	}
+	return n
+}
+
+// tables returns the tables that the DB of s has.
+func (s *Snapshot) tables() []table {
+	if o := s.root().Owner(); o != nil {
+		return o.Tables.(*schema).all()
+	}
+	return nil
+}
+
+// A schema is the tables that a DB and its forks have. It is a line.Tables.
 type schema struct {
 	mu      sync.Mutex
-	tables  []table
+	list    []table
 	derived atomic.Bool // some are
 	sealed  bool        // a sink is attached: there will be no more tables
 }
 
-// A table is a tableDef without its type parameters in the way.
+// A table is a tableDef without its type parameters in the way. What it is asked about a
+// content takes nil for an empty one.
 type table interface {
 	title() string
-	exclusive(s, other *Snapshot) (rows, bytes int)
-	structure(s *Snapshot) int
-	shown(s *Snapshot) (json.RawMessage, error)
-	merge(tx *Tx, base, theirs *Snapshot, resolve any) ([]MergeConflict, error)
+	place() int // in the schema
+	newState() state
+
+	rowsIn(content any) int
+	structure(content any) int
+	exclusive(content, other any) (rows, bytes int)
+	shown(content any) (json.RawMessage, error)
+
 	isDerived() bool
 	derive(tx *Tx) error
+	merge(tx *Tx, base, theirs *Snapshot, resolve any) error
 	stored
 }
 
-// origin returns what snapshots of db know of it.
-func (db *DB) origin() *origin {
-	if o := db.from.Load(); o != nil {
-		return o
-	}
-	db.from.CompareAndSwap(nil, &origin{new(schema)})
-	return db.from.Load()
+// A state is what a table has in one DB, and in no fork of it.
+type state interface {
+	fire(version uint64)
+	fork() state
 }
 
-// schema returns the tables of db.
-func (db *DB) schema() *schema { return db.origin().schema }
+// A stored is what a table does for sinks.
+type stored interface {
+	// isStored reports whether the table is stored, and returns an error if it
+	// should be and cannot.
+	isStored() (bool, error)
 
-// add adds a table, whose index it sets.
-func (s *schema) add(t table, index *int) {
+	// record is sink.Table.Schema.
+	record(recorded string) (string, error)
+
+	// encode appends what changed as rows, rows iterates over all rows of a version, and
+	// lost over those that a version has and a later one has not.
+	encode(rows []sink.Row, table int, n line.Net, version uint64) ([]sink.Row, error)
+	rows(table int, r *line.Root) iter.Seq2[sink.Row, error]
+	lost(table int, r, later *line.Root) iter.Seq2[sink.Row, error]
+
+	// replay does to the table in tx what a row of a commit says.
+	replay(tx *Tx, row sink.Row) error
+
+	// restore makes the table in tx one of exactly the rows it is given, or, if more is
+	// to stay, one that has them too, but for those that are Removed.
+	restore(tx *Tx, more bool) restorer
+}
+
+// A restorer takes the rows of a table, and is told when there are no more. A row
+// that the table has at that revision stays as it is. It leaves no goroutine behind once
+// wait has returned, after an error too.
+type restorer interface {
+	row(row sink.Row) error
+	end() error
+	wait()
+}
+
+func (s *schema) Rows(r *line.Root) int { return (*Snapshot)(r).Len() }
+
+func (s *schema) Structure(r *line.Root) (n int) {
+	for _, t := range s.all() {
+		n += t.structure(r.Table(t.place()))
+	}
+	return n
+}
+
+func (s *schema) Exclusive(r, other *line.Root) (rows, bytes int) {
+	for _, t := range s.all() {
+		n, b := t.exclusive(r.Table(t.place()), other.Table(t.place()))
+		rows, bytes = rows+n, bytes+b
+	}
+	return rows, bytes
+}
+
+// add adds a table, whose place it sets.
+func (s *schema) add(t table, place *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, other := range s.tables {
+	for _, other := range s.list {
 		if other.title() == t.title() {
 			panic(fmt.Sprintf("cow: the DB has a table %q already: make each table once and keep it", t.title()))
 		}
@@ -71,8 +146,8 @@ func (s *schema) add(t table, index *int) {
 	if s.sealed {
 		panic(fmt.Sprintf("cow: table %q comes too late: make all tables before the DB is made durable or replicated", t.title()))
 	}
-	*index = len(s.tables) // before anyone can find t
-	s.tables = append(s.tables, t)
+	*place = len(s.list) // before anyone can find t
+	s.list = append(s.list, t)
 	if t.isDerived() {
 		s.derived.Store(true)
 	}
@@ -91,8 +166,54 @@ func (s *schema) seal(sealed bool) bool {
 func (s *schema) all() []table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.tables[:len(s.tables):len(s.tables)]
+	return s.list[:len(s.list):len(s.list)]
 }
+
+// encode returns the rows of what a commit changed.
+func (s *schema) encode(c *line.Commit, version uint64) (rows []sink.Row, err error) {
+	stored := 0
+	for _, t := range s.all() {
+		if is, _ := t.isStored(); !is {
+			continue
+		}
+		if n := c.Net(t.place()); n != nil {
+			if rows, err = t.encode(rows, stored, n, version); err != nil {
+				return nil, err
+			}
+		}
+		stored++
+	}
+	return rows, nil
+}
+
+func newOwner() *line.Owner { return &line.Owner{Tables: new(schema)} }
+
+// owner returns what snapshots of db know of it.
+func (db *DB) owner() *line.Owner { return db.line.Owner(newOwner) }
+
+// schema returns the tables of db.
+func (db *DB) schema() *schema { return db.owner().Tables.(*schema) }
+
+// state returns what the table at that place has in db.
+func (db *DB) state(place int) state {
+	if list := db.states.Load(); list != nil && place < len(*list) {
+		return (*list)[place]
+	}
+	db.making.Lock()
+	defer db.making.Unlock()
+	var list []state
+	if is := db.states.Load(); is != nil {
+		list = slices.Clone(*is)
+	}
+	for _, t := range db.schema().all()[len(list):] {
+		list = append(list, t.newState())
+	}
+	db.states.Store(&list)
+	return list[place]
+}
+
+// Load returns the current snapshot. It is valid forever and never changes.
+func (db *DB) Load() *Snapshot { return (*Snapshot)(db.line.Load()) }
 
 // Update calls f with a Tx, through which tables are edited, and publishes all
 // edits as the next version when f returns nil, in one step. If f returns an
@@ -119,29 +240,158 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 // sink, they are never taken back: if ctx ends then, they may happen or not, and
 // UpdateContext returns an error that wraps ErrUnknownOutcome too.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
-	_, err := db.run(ctx, f)
+	_, err := db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
+		return db.edit(base, want, f)
+	})
 	return err
 }
 
-// run is UpdateContext that returns the version that was published, or 0 for none.
-func (db *DB) run(ctx context.Context, f func(tx *Tx) error) (uint64, error) {
-	return db.update(ctx, func(base *Snapshot, wanted bool) (draft[*Snapshot], error) {
-		tx := &Tx{db: db, base: base}
-		defer tx.end()
-		if err := f(tx); err != nil {
-			return draft[*Snapshot]{}, err
-		}
-		return tx.seal(wanted)
-	})
+// edit returns what an update makes of base, in the writer's place.
+func (db *DB) edit(base *line.Root, want line.Want, f func(tx *Tx) error) (line.Draft, error) {
+	tx := &Tx{db: db, base: base, want: want}
+	defer tx.end()
+	if err := f(tx); err != nil {
+		return line.Draft{}, err
+	}
+	return tx.seal()
 }
 
 // Close ends what makes the DB durable or replicates it: updates that are under way
 // are acknowledged or fail, and later ones return an error that wraps ErrClosed.
 // Reads go on. Without a sink Close does nothing. The sink is closed once: every call
 // returns when that is done, with the same result. An update that closes its DB fails.
-func (db *DB) Close() error {
-	if o := db.outbox.Load(); o != nil {
-		return db.close(o)
+func (db *DB) Close() error { return db.line.Close() }
+
+// A Tx is one update of a DB. It must not be copied, or used after the update
+// function has returned, which panics.
+type Tx struct {
+	db   *DB
+	base *line.Root
+	want line.Want
+
+	version uint64 // of what is replayed; 0: in an update
+
+	deriving atomic.Bool // the function has returned, and derived tables follow
+
+	mu    sync.Mutex
+	ended bool
+	edits []tableEdit
+	few   [2]tableEdit
+}
+
+// A tableEdit is the edit of one table.
+type tableEdit struct {
+	place int
+	edit  edit
+}
+
+type edit interface {
+	// seal ends the edit and returns the map it made, or nil for no change, and
+	// what it changed, if that is wanted.
+	seal(db *DB, want line.Want) (content any, n line.Net, err error)
+	discard()
+}
+
+// Version returns the version that the update will publish, if it does: an update that
+// fails, or changes nothing though it returns nil, leaves the number to the next.
+func (tx *Tx) Version() uint64 {
+	if tx.version != 0 {
+		return tx.version
+	}
+	return tx.base.Version() + 1
+}
+
+// Base returns the snapshot that the update began with. Where a sink decides, that
+// may be a version that is not acknowledged yet, and may never be: it must not leave
+// the update, to be forked for instance.
+func (tx *Tx) Base() *Snapshot { return (*Snapshot)(tx.base) }
+
+// edit returns the edit of the table at that place, made by begin if there is none yet.
+// Without begin it returns nil then.
+func (tx *Tx) edit(place int, begin func() edit) edit {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	if tx.ended {
+		panic("cow: Tx used after its update ended: it must not be kept")
+	}
+	i, ok := slices.BinarySearchFunc(tx.edits, place, func(e tableEdit, place int) int { return e.place - place })
+	switch {
+	case ok:
+		return tx.edits[i].edit
+	case begin == nil:
+		return nil
+	case tx.edits == nil:
+		tx.edits = tx.few[:0]
+	}
+	e := begin()
+	tx.edits = slices.Insert(tx.edits, i, tableEdit{place, e})
+	return e
+}
+
+// seal ends all edits and returns the version they make, which is the base if
+// they changed nothing.
+func (tx *Tx) seal() (d line.Draft, err error) {
+	if err := tx.derive(); err != nil {
+		return d, err
+	}
+	d.Next = tx.base
+	var next line.Making
+	// What follows runs functions of indexes, which must not find the lock held.
+	for _, e := range tx.close() {
+		content, n, err := e.edit.seal(tx.db, tx.want)
+		if err != nil {
+			return line.Draft{}, err
+		}
+		if content == nil {
+			continue
+		}
+		if next.Root == nil {
+			next = line.Make(tx.base, tx.db.owner(), tx.Version())
+			d.Next, d.Table = next.Root, e.place
+			if tx.want.Commit {
+				d.Commit = new(line.Commit)
+			}
+		} else {
+			d.Table = line.Several
+		}
+		next.Set(e.place, content)
+		if d.Commit != nil {
+			d.Commit.Add(e.place, n)
+		}
+	}
+	if tx.want.Sent && next.Root != nil {
+		d.Sent = new(sink.Commit)
+		d.Sent.Rows, err = tx.db.schema().encode(d.Commit, next.Root.Version())
+	}
+	return d, err
+}
+
+// derive brings derived tables up to the others.
+func (tx *Tx) derive() error {
+	s := tx.db.schema()
+	if !s.derived.Load() {
+		return nil
+	}
+	tx.deriving.Store(true)
+	for _, t := range s.all() {
+		if err := t.derive(tx); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// close makes any later use of the Tx panic, and returns its edits.
+func (tx *Tx) close() []tableEdit {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.ended = true
+	return tx.edits
+}
+
+// end makes any later use of the Tx and its Editors panic.
+func (tx *Tx) end() {
+	for _, e := range tx.close() {
+		e.edit.discard()
+	}
 }

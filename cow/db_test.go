@@ -225,7 +225,7 @@ func TestValuesOfTwoTablesWithOneTypeAreApart(t *testing.T) {
 
 // A copy has the locks and waiters of what it was copied from: to write to it panics.
 func TestACopyOfWhatWasUsedPanics(t *testing.T) {
-	const want = "cow: a Store or DB must not be copied after its first use: pass a pointer to it"
+	const want = "cow: a DB must not be copied after its first use: pass a pointer to it"
 	copyOf := func(p any) any { // without go vet's knowledge
 		v := reflect.New(reflect.TypeOf(p).Elem())
 		v.Elem().Set(reflect.ValueOf(p).Elem())
@@ -236,25 +236,23 @@ func TestACopyOfWhatWasUsedPanics(t *testing.T) {
 		stop()
 		wait(ctx)
 	}
-	use := map[string]func(s *cow.Store[string, int]){
-		"a write": func(s *cow.Store[string, int]) { _, _ = s.Set("ada", 1) },
-		"a wait": func(s *cow.Store[string, int]) {
+	use := map[string]func(s cow.One[string, int]){
+		"a write": func(s cow.One[string, int]) { _, _ = s.Set("ada", 1) },
+		"a wait": func(s cow.One[string, int]) {
 			waited(t, func(ctx context.Context) { _, _ = s.Wait(ctx, s.Load().Version()) })
 		},
-		"Retain": func(s *cow.Store[string, int]) { s.Retain(cow.Retention{Versions: 1}) },
+		"Retain": func(s cow.One[string, int]) { s.Retain(cow.Retention{Versions: 1}) },
 	}
 	for first, do := range use {
-		var s cow.Store[string, int]
-		unused := copyOf(&s).(*cow.Store[string, int])
-		do(&s)
-		used := copyOf(&s).(*cow.Store[string, int])
+		s := cow.NewOne[string](cow.Options[int]{})
+		do(s)
+		used := cow.One[string, int]{Table: s.Of(copyOf(s.DB()).(*cow.DB))}
 		for then, do := range use {
 			if then == "a wait" && first == "a wait" {
 				continue // it finds what there is to wait for
 			}
 			require.PanicsWithValue(t, want, func() { do(used) }, "%s after %s", then, first)
-			do(unused)
-			do(&s)
+			do(s)
 		}
 		_, _ = used.Get("ada") // a read looks at nothing
 	}

@@ -10,9 +10,10 @@ import (
 
 // Each commit once, in order. Where the consumer ends the context, or breaks out,
 // nothing is left behind.
-func ExampleStore_Changes() {
+func ExampleDB_Changes() {
 	stock := cow.New[string](cow.Options[int]{})
-	stock.Retain(cow.Retention{Versions: 1000}) // how far a consumer may be behind
+	db := stock.DB()
+	db.Retain(cow.Retention{Versions: 1000}) // how far a consumer may be behind
 	stock.Set("tea", 3)
 	stock.Set("tea", 2)
 	stock.Delete("tea")
@@ -20,7 +21,7 @@ func ExampleStore_Changes() {
 	stop := errors.New("that is all")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	for commit, err := range stock.Changes(ctx, 0) {
+	for commit, err := range db.Changes(ctx, 0) {
 		if err != nil {
 			fmt.Println(err)
 			break
@@ -42,14 +43,15 @@ func ExampleStore_Changes() {
 }
 
 // What has happened so far: the iteration ends where there is no more.
-func ExampleStore_Commits() {
+func ExampleDB_Commits() {
 	stock := cow.New[string](cow.Options[int]{})
-	stock.Retain(cow.Retention{Versions: 1000}) // or there is no past to show
+	db := stock.DB()
+	db.Retain(cow.Retention{Versions: 1000}) // or there is no past to show
 	stock.Set("tea", 3)
 	stock.Set("tea", 2)
 	stock.Delete("tea")
 
-	for commit, err := range stock.Commits(1) {
+	for commit, err := range db.Commits(1) {
 		if err != nil {
 			fmt.Println(err) // cow.ErrCompacted: it is too long ago
 			break
@@ -68,12 +70,13 @@ func ExampleStore_Commits() {
 // A consumer keeps the cursor of the last commit that it has dealt with, here in a
 // variable, in earnest beside its results, and goes on after it when it is started
 // again.
-func ExampleStore_Resume() {
+func ExampleDB_Resume() {
 	stock := cow.New[string](cow.Options[int]{})
-	stock.Retain(cow.Retention{Versions: 1000})
-	stored := stock.Cursor(0) // before the first commit
+	db := stock.DB()
+	db.Retain(cow.Retention{Versions: 1000})
+	stored := db.Cursor(0) // before the first commit
 	consume := func(commits int) {
-		for commit, err := range stock.Resume(context.Background(), stored) {
+		for commit, err := range db.Resume(context.Background(), stored) {
 			if err != nil {
 				return // see DB.Resume
 			}
@@ -99,8 +102,8 @@ func ExampleStore_Resume() {
 	// 4 changed milk
 }
 
-// Resume says what has become of a cursor.
-func ExampleDB_Resume() {
+// Its errors say what has become of a cursor.
+func ExampleDB_Resume_errors() {
 	var db cow.DB
 	notes := cow.NewTable[string](&db, "notes", cow.Options[int]{})
 	db.Retain(cow.Retention{Versions: 2})
@@ -132,10 +135,10 @@ func ExampleDB_Resume() {
 }
 
 // Waits for some keys, whether they are there yet or not, and for no others.
-func ExampleStore_OnKeys() {
+func ExampleTable_OnKeys() {
 	config := cow.New[string](cow.Options[string]{})
 	config.Set("level", "info")
-	seen := config.Load()
+	seen := config.DB().Load()
 	go func() {
 		config.Set("color", "red") // wakes nobody
 		config.Set("limit", "10")
@@ -144,8 +147,8 @@ func ExampleStore_OnKeys() {
 	if err != nil {
 		return
 	}
-	fmt.Println(seen.Has("limit"))
-	fmt.Println(now.Get("limit"))
+	fmt.Println(config.In(seen).Has("limit"))
+	fmt.Println(config.In(now).Get("limit"))
 	// Output:
 	// false
 	// 10 true

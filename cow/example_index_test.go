@@ -73,7 +73,7 @@ func ExampleNewIndexFunc() {
 		Weight int
 	}
 	servers := cow.New[string](cow.Options[server]{})
-	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(s server) server { return s }, cow.IndexOptions[string]{},
+	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(s server, add func(server)) { add(s) }, cow.IndexOptions[string]{},
 		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
 		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
 	servers.Set("ada", server{"north", 36})
@@ -96,16 +96,16 @@ func ExampleRange_Changes() {
 	jobs := cow.New[string](cow.Options[int]{})
 	byPriority, _ := cow.NewIndex(jobs, "priority", func(priority int) int { return priority }, cow.IndexOptions[string]{})
 	urgent := byPriority.In(jobs.Load()).From(10)
-	before := jobs.Load()
+	before := jobs.DB().Load()
 
 	jobs.Set("mail", 1) // nobody who watches what is urgent is woken
 	jobs.Set("deploy", 10)
 	now, _ := jobs.Watch(context.Background(), before, byPriority.OnRange(urgent))
-	for c := range urgent.Changes(now.Diff(before)) {
+	for c := range urgent.Changes(jobs.In(now).Diff(jobs.In(before))) {
 		fmt.Println(c.Key, c.Kind)
 	}
 	jobs.Set("deploy", 2) // not urgent any more
-	for c := range urgent.Changes(jobs.Load().Diff(now)) {
+	for c := range urgent.Changes(jobs.Load().Diff(jobs.In(now))) {
 		fmt.Println(c.Key, c.Kind)
 	}
 	// Output:

@@ -9,21 +9,22 @@ import (
 )
 
 // The last two versions before the current one stay, and no others.
-func ExampleStore_Retain() {
+func ExampleDB_Retain() {
 	prices := cow.New[string](cow.Options[int]{})
-	prices.Retain(cow.Retention{Versions: 2})
+	db := prices.DB()
+	db.Retain(cow.Retention{Versions: 2})
 	for price := 1; price <= 4; price++ {
 		prices.Set("tea", price)
 	}
 	for version := uint64(1); version <= 5; version++ {
-		m, err := prices.At(version)
+		s, err := db.At(version)
 		switch {
 		case errors.Is(err, cow.ErrCompacted):
 			fmt.Println(version, "is gone")
 		case errors.Is(err, cow.ErrUnpublished):
 			fmt.Println(version, "is to come")
 		default:
-			price, _ := m.Get("tea")
+			price, _ := prices.In(s).Get("tea")
 			fmt.Println(version, "had tea for", price)
 		}
 	}
@@ -56,19 +57,20 @@ func ExampleDB_AsOf() {
 }
 
 // A version that stays until it is let go of, whatever Retain says.
-func ExampleStore_Pin() {
+func ExampleDB_Pin() {
 	config := cow.New[string](cow.Options[string]{})
+	db := config.DB()
 	config.Set("level", "info")
-	fmt.Println(config.Pin("last good", config.Load().Version()))
+	fmt.Println(db.Pin("last good", db.Load().Version()))
 
 	config.Set("level", "debgu")
-	for name, m := range config.Pins() {
-		level, _ := m.Get("level")
-		fmt.Println(name, "is version", m.Version(), "with", level)
-		_ = config.Replace(m.All()) // back to it
+	for name, s := range db.Pins() {
+		level, _ := config.In(s).Get("level")
+		fmt.Println(name, "is version", s.Version(), "with", level)
+		_ = config.Replace(config.In(s).All()) // back to it
 	}
 	fmt.Println(config.Get("level"))
-	fmt.Println(config.Unpin("last good"))
+	fmt.Println(db.Unpin("last good"))
 	// Output:
 	// <nil>
 	// last good is version 1 with info
@@ -78,31 +80,30 @@ func ExampleStore_Pin() {
 
 // A draft that two people work on beside each other, and the conflict that they
 // are told of.
-func ExampleStore_Fork() {
+func ExampleDB_Fork() {
 	pages := cow.New[string](cow.Options[string]{})
 	pages.Set("home", "hello")
 	pages.Set("about", "us")
 
-	base := pages.Load()
-	draft := pages.Fork(base)
+	db := pages.DB()
+	base := db.Load()
+	fork := db.Fork(base)
+	draft := pages.Of(fork)
 	draft.Set("home", "welcome")
 	draft.Delete("about")
 	fmt.Println(pages.Len(), draft.Len()) // nobody sees the draft
 
 	pages.Set("home", "hi") // meanwhile
-	_, err := pages.Merge(base, draft.Load(), nil)
-	var conflicts *cow.MergeError
-	if errors.As(err, &conflicts) {
-		fmt.Println(conflicts.Conflicts, pages.Len()) // nothing was merged
-	}
-	_, err = pages.Merge(base, draft.Load(), func(c cow.Conflict[string, string]) (string, bool, error) {
+	_, err := db.Merge(base, fork.Load())
+	fmt.Println(err, errors.Is(err, cow.ErrConflict), pages.Len()) // nothing was merged
+	_, err = db.Merge(base, fork.Load(), pages.Resolve(func(c cow.Conflict[string, string]) (string, bool, error) {
 		v, present := c.Theirs()
 		return v, present, nil // the draft wins
-	})
+	}))
 	home, _ := pages.Get("home")
 	fmt.Println(home, pages.Len(), err)
 	// Output:
 	// 2 1
-	// [conflict "home"] 2
+	// cow: home: changed on both sides true 2
 	// welcome 1 <nil>
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func Example() {
-	var scores cow.Store[string, []int] // ready for use
+	scores := cow.New[string](cow.Options[[]int]{})
 
 	mine := []int{3, 5}
 	scores.Set("ada", mine)
@@ -31,8 +31,8 @@ func Example() {
 }
 
 // An update of several keys is seen as a whole, or not at all.
-func ExampleStore_Update() {
-	var accounts cow.Store[string, int]
+func ExampleTable_Update() {
+	accounts := cow.New[string](cow.Options[int]{})
 	accounts.Set("ada", 100)
 	accounts.Set("bob", 0)
 
@@ -101,23 +101,23 @@ func ExampleDB() {
 }
 
 // A reader that looks at its own pace misses no last state.
-func ExampleStore_Wait() {
-	var config cow.Store[string, string]
+func ExampleDB_Wait() {
+	config := cow.New[string](cow.Options[string]{})
 	go config.Set("level", "debug")
 
-	m, err := config.Wait(context.Background(), 0)
+	s, err := config.DB().Wait(context.Background(), 0)
 	if err != nil {
 		return
 	}
-	level, _ := m.Get("level")
-	fmt.Println(m.Version(), level)
+	level, _ := config.In(s).Get("level")
+	fmt.Println(s.Version(), level)
 	// Output: 1 debug
 }
 
 // Where the work between reading and writing is long, do it outside an update
 // and try again if somebody else was faster.
-func ExampleStore_SetIf() {
-	var docs cow.Store[string, string]
+func ExampleTable_SetIf() {
+	docs := cow.New[string](cow.Options[string]{})
 	docs.Set("readme", "hello")
 	interfere := true
 
@@ -138,13 +138,13 @@ func ExampleStore_SetIf() {
 	text, _ := docs.Get("readme")
 	fmt.Println(text)
 	// Output:
-	// true snapshot: readme: key is not at that revision
+	// true cow: readme: key is not at that revision
 	// good morning, world
 }
 
 // Handles are shared, not cloned. Take hands each to one caller, who may close
 // it without asking anybody.
-func ExampleStore_Take() {
+func ExampleTable_Take() {
 	pool := cow.New[string](cow.Options[*socket]{Immutable: true})
 	pool.Set("db", &socket{addr: "db"})
 

@@ -92,7 +92,7 @@ func ExampleDB_Merge() {
 	about, _ := visits.In(db.Load()).Get("about")
 	fmt.Println(err, home, about)
 	// Output:
-	// cow: changed on both sides, 1 in all: visits/home true
+	// cow: table "visits": home: changed on both sides true
 	// <nil> 17 1
 }
 
@@ -116,26 +116,6 @@ func ExampleTable_Watch() {
 		fmt.Println("ada has to", row.Key(), err)
 	}
 	// Output: ada has to deploy <nil>
-}
-
-// What a snapshot keeps alive, because the store has gone on.
-func ExampleSnapshot_Exclusive() {
-	var db cow.DB
-	notes := cow.NewTable[string](&db, "notes", cow.Options[string]{})
-	set := func(text string) {
-		_ = db.Update(func(tx *cow.Tx) error {
-			e := notes.Edit(tx)
-			e.Set("a", text)
-			e.Set("b", text)
-			return nil
-		})
-	}
-	set("old")
-	held := db.Load()
-	set("new")
-	rows, _ := held.Exclusive(db.Load())
-	fmt.Println(rows)
-	// Output: 2
 }
 
 // A backup in a format of one's own: cursors go on where they were.

@@ -105,7 +105,7 @@ func ExampleTable_DeleteFunc() {
 }
 
 // Replace is for content that is all new: every row counts as written.
-func ExampleStore_Replace() {
+func ExampleTable_Replace() {
 	routes := cow.New[string](cow.Options[string]{})
 	routes.Set("/", "home")
 	routes.Set("/old", "legacy")
@@ -121,7 +121,7 @@ func ExampleStore_Replace() {
 
 // Sync is for content that was read again: who watches what is the same sleeps
 // on, and if all is the same, nothing happened.
-func ExampleStore_Sync() {
+func ExampleTable_Sync() {
 	routes := cow.New[string](cow.Options[string]{})
 	same := func(a, b string) bool { return a == b }
 	load := func(file map[string]string) {

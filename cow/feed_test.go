@@ -383,8 +383,8 @@ func TestACommitShowsNetChanges(t *testing.T) {
 }
 
 func TestRowsOfACommitOfSomethingElse(t *testing.T) {
-	const message = "cow: Rows of a Commit of something else"
-	s := new(cow.Store[string, int])
+	const message = "cow: Rows of a Commit of another DB: it must be of the table's own, or of a fork"
+	s := cow.NewOne[string](cow.Options[int]{})
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[int]{})
 	require.Equal(t, message, panicOf(func() { s.Rows(new(cow.Commit)) }))
@@ -405,7 +405,7 @@ func TestRowsOfACommitOfSomethingElse(t *testing.T) {
 	})
 	require.Equal(t, message, panicOf(func() { s.Rows(ofDB) }))
 	require.Equal(t, message, panicOf(func() { table.Rows(ofStore) }))
-	require.Equal(t, message, panicOf(func() { new(cow.Store[string, string]).Rows(ofStore) }))
+	require.Equal(t, message, panicOf(func() { cow.NewOne[string](cow.Options[int]{}).Rows(ofStore) }))
 	require.Len(t, slices.Collect(s.Fork(s.Load()).Rows(ofStore)), 1)
 	for range table.Rows(ofDB) {
 		break // early
@@ -414,7 +414,7 @@ func TestRowsOfACommitOfSomethingElse(t *testing.T) {
 
 func TestAFeedInsideAnUpdatePanics(t *testing.T) {
 	noDeadlock(t)
-	s := new(cow.Store[string, int])
+	s := cow.NewOne[string](cow.Options[int]{})
 	s.Set("a", 1)
 	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
 		requireNested(t, "an iteration over Changes", func() {

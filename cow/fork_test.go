@@ -52,13 +52,13 @@ type branchMoment struct {
 func byNumber(v []int, add func(int)) { add(v[0]) }
 
 func storeLane(t *testing.T) *lane {
-	s := cow.New[int](cow.Options[[]int]{})
-	x, err := cow.NewMultiIndex(s, "number", byNumber, cow.IndexOptions[int]{})
+	s := cow.NewOne[int](cow.Options[[]int]{})
+	x, err := cow.NewMultiIndex(s.Table, "number", byNumber, cow.IndexOptions[int]{})
 	require.NoError(t, err)
 	return laneOfStore(s, x)
 }
 
-func laneOfStore(s *cow.Store[int, []int], x *index) *lane {
+func laneOfStore(s cow.One[int, []int], x *index) *lane {
 	of := func(m *rows) branchMoment { return branchMoment{m.Version(), []*rows{m}, nil} }
 	return &lane{
 		tables: 1,
@@ -354,7 +354,7 @@ func TestForksAreIndependent(t *testing.T) {
 }
 
 func TestAForkOfNothingIsEmpty(t *testing.T) {
-	var s cow.Store[int, []int]
+	s := cow.NewOne[int](cow.Options[[]int]{})
 	f := s.Fork(s.Load())
 	require.Equal(t, uint64(0), f.Load().Version())
 	f.Set(1, []int{1})
@@ -477,8 +477,8 @@ func TestAForkTakesConstantTime(t *testing.T) {
 
 func TestAForkHasTheIndexesOfItsSnapshot(t *testing.T) {
 	calls := 0
-	s := cow.New[string](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{Unique: true})
+	s := cow.NewOne[string](cow.Options[int]{})
+	x, err := cow.NewMultiIndex(s.Table, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	for k := range 100 {
 		s.Set(strconv.Itoa(k), k)
@@ -491,7 +491,7 @@ func TestAForkHasTheIndexesOfItsSnapshot(t *testing.T) {
 	f.Set("1000", 5)
 	require.Less(t, calls, 20, "a fork's indexes are not built anew")
 	for _, c := range []struct {
-		of  *cow.Store[string, int]
+		of  cow.One[string, int]
 		key string
 	}{{s, "5"}, {f, "1000"}, {g, "5"}} {
 		row, ok := x.In(c.of.Load()).Get(5)

@@ -54,7 +54,7 @@ type subject[V any] struct {
 }
 
 func storeSubject[V any](o cow.Options[V]) subject[V] {
-	s := cow.New[string](o)
+	s := cow.NewOne[string](o)
 	return subject[V]{
 		update:  s.Update,
 		load:    s.Load,
@@ -164,7 +164,7 @@ func requireNested(t *testing.T, what string, f func()) {
 	r := panicOf(f)
 	require.NotNil(t, r, "no panic")
 	require.IsType(t, "", r)
-	require.True(t, strings.HasPrefix(r.(string), "cow: "+what+" inside an update of the same store would wait for itself"), r)
+	require.True(t, strings.HasPrefix(r.(string), "cow: "+what+" inside an update of the same DB would wait for itself"), r)
 }
 
 // soon is how long a test waits to see that something does not happen: a slow

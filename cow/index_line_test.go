@@ -22,20 +22,20 @@ func self(v string, add func(string)) { add(v) }
 
 // A fork has the indexes of its parent, however its snapshot was reached.
 func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
-	s := cow.New[string](cow.Options[string]{})
+	s := cow.NewOne[string](cow.Options[string]{})
 	s.Retain(cow.Retention{Versions: 10})
 	s.Set("1", "a")
 	require.NoError(t, s.Pin("first", 1))
 	held := s.Load()
 	s.Set("1", "b")
-	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
+	x, err := cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	pinned, err := s.At(1)
 	require.NoError(t, err)
 	s.Unpin("first")
 	rewound, err := s.At(1)
 	require.NoError(t, err)
-	for name, m := range map[string]*cow.Store[string, string]{
+	for name, m := range map[string]cow.One[string, string]{
 		"held": s.Fork(held), "pinned": s.Fork(pinned), "rewound": s.Fork(rewound),
 		"of a fork": s.Fork(held).Fork(held),
 	} {
@@ -50,9 +50,9 @@ func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
 	}
 	t.Run("made later", func(t *testing.T) {
 		f := s.Fork(s.Load())
-		_, err := cow.NewMultiIndex(s, "late", self, cow.IndexOptions[string]{Unique: true})
+		_, err := cow.NewMultiIndex(s.Table, "late", self, cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
-		_, err = cow.NewMultiIndex(f, "late", self, cow.IndexOptions[string]{}) // the fork has none of that name
+		_, err = cow.NewMultiIndex(f.Table, "late", self, cow.IndexOptions[string]{}) // the fork has none of that name
 		require.NoError(t, err)
 	})
 }
@@ -60,8 +60,8 @@ func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
 // Something else attached in passing changes nothing.
 func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
 	var b snapshot.Builder[string, string]
-	s := cow.New[string](cow.Options[string]{})
-	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
+	s := cow.NewOne[string](cow.Options[string]{})
+	x, err := cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	s.Set("1", "a")
 	require.NoError(t, s.Update(func(e *cow.Editor[string, string]) error {
@@ -79,11 +79,11 @@ func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
 }
 
 func TestTwoIndexesOfOneName(t *testing.T) {
-	s := cow.New[string](cow.Options[string]{})
-	x, err := cow.NewMultiIndex(s, "one", self, cow.IndexOptions[string]{})
+	s := cow.NewOne[string](cow.Options[string]{})
+	x, err := cow.NewMultiIndex(s.Table, "one", self, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	message := `cow: there is an index "one" already: make each index once and keep it`
-	require.PanicsWithValue(t, message, func() { cow.NewOrder(s, "one") })
+	require.PanicsWithValue(t, message, func() { cow.NewOrder(s.Table, "one") })
 	s.Set("1", "a") // the writer's place is free
 	db := new(cow.DB)
 	a := cow.NewTable[string](db, "a", cow.Options[string]{})
@@ -95,27 +95,27 @@ func TestTwoIndexesOfOneName(t *testing.T) {
 }
 
 func TestAnIndexIsDropped(t *testing.T) {
-	s := cow.New[string](cow.Options[string]{})
+	s := cow.NewOne[string](cow.Options[string]{})
 	for i := range 10 {
 		s.Set(fmt.Sprint(i), fmt.Sprint("v", i))
 	}
-	order := cow.NewOrder(s, "order")
-	x, err := cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
+	order := cow.NewOrder(s.Table, "order")
+	x, err := cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	f := s.Fork(s.Load())
 	before, version := s.Load(), s.Load().Version()
-	x.Drop(s)
+	x.Drop(s.Table)
 	require.Equal(t, version, s.Load().Version())
 	require.NoError(t, errOf(s.Insert("10", "v1")), "it is unique no more")
 	require.ErrorIs(t, errOf(f.Insert("10", "v1")), cow.ErrExists, "a fork has indexes of its own")
 	require.Equal(t, 11, x.In(s.Load()).Len(), "computed there and then")
 	require.Equal(t, 10, x.In(before).Len())
 	require.Equal(t, 11, order.In(s.Load()).Len())
-	require.PanicsWithValue(t, `cow: Drop of index "u" from something that does not have it`, func() { x.Drop(s) })
-	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
+	require.PanicsWithValue(t, `cow: Drop of index "u" from something that does not have it`, func() { x.Drop(s.Table) })
+	_, err = cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.ErrorIs(t, err, cow.ErrExists, "two rows have v1")
 	s.Delete("10")
-	_, err = cow.NewMultiIndex(s, "u", self, cow.IndexOptions[string]{Unique: true})
+	_, err = cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err, "the name is free")
 
 	db := new(cow.DB)
@@ -134,9 +134,9 @@ func TestAnIndexIsDropped(t *testing.T) {
 }
 
 // counted is an index that counts its comparisons.
-func counted(t *testing.T, s *cow.Store[int, []int], o cow.IndexOptions[int]) *int {
+func counted(t *testing.T, s cow.One[int, []int], o cow.IndexOptions[int]) *int {
 	n := new(int)
-	_, err := cow.NewMultiIndexFunc(s, "counted", func(v []int, add func(int)) {
+	_, err := cow.NewIndexFunc(s.Table, "counted", func(v []int, add func(int)) {
 		for _, i := range v {
 			add(i)
 		}
@@ -148,7 +148,7 @@ func counted(t *testing.T, s *cow.Store[int, []int], o cow.IndexOptions[int]) *i
 // What an update pays does not depend on the rows that it does not touch.
 func TestARejectedRowCostsNoScan(t *testing.T) {
 	cost := func(rows int) int {
-		s := cow.New[int](cow.Options[[]int]{})
+		s := cow.NewOne[int](cow.Options[[]int]{})
 		s.Replace(func(yield func(int, []int) bool) {
 			for i := range rows {
 				if !yield(i, []int{i}) {
@@ -170,7 +170,7 @@ func TestARejectedRowCostsNoScan(t *testing.T) {
 // The first of several keys that are taken is told, and which they are is known
 // however they came and went.
 func TestDuplicatesAreCountedExactly(t *testing.T) {
-	s := cow.New[int](cow.Options[[]int]{})
+	s := cow.NewOne[int](cow.Options[[]int]{})
 	counted(t, s, cow.IndexOptions[int]{Unique: true})
 	s.Set(1, []int{1, 2, 3})
 	var unique *cow.IndexError
@@ -191,7 +191,7 @@ func TestDuplicatesAreCountedExactly(t *testing.T) {
 
 func TestARowWithManyIndexKeys(t *testing.T) {
 	cost := func(keys int) int {
-		s := cow.New[int](cow.Options[[]int]{})
+		s := cow.NewOne[int](cow.Options[[]int]{})
 		n := counted(t, s, cow.IndexOptions[int]{})
 		v := make([]int, keys)
 		for i := range v {
@@ -234,8 +234,8 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 	code := func(v good, add func([]byte)) { add(v.Code) }
 	t.Run("a watched key that cannot be compared", func(t *testing.T) {
 		noDeadlock(t)
-		s := cow.New[string](cow.Options[good]{})
-		x, err := cow.NewMultiIndexFunc(s, "code", code, cow.IndexOptions[string]{}, func(a, b []byte) int { return cmp.Compare(a[0], b[0]) })
+		s := cow.NewOne[string](cow.Options[good]{})
+		x, err := cow.NewIndexFunc(s.Table, "code", code, cow.IndexOptions[string]{}, func(a, b []byte) int { return cmp.Compare(a[0], b[0]) })
 		require.NoError(t, err)
 		require.NotNil(t, panicOf(func() { _, _ = s.Watch(t.Context(), s.Load(), x.OnKeys(nil)) }), "the one who asked")
 		s.Set("1", good{Code: []byte("a")})
@@ -243,8 +243,8 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 	})
 	t.Run("a watched key that others cannot be compared with", func(t *testing.T) {
 		noDeadlock(t)
-		s := cow.New[string](cow.Options[good]{})
-		x, err := cow.NewMultiIndexFunc(s, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
+		s := cow.NewOne[string](cow.Options[good]{})
+		x, err := cow.NewIndexFunc(s.Table, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
 		require.NoError(t, err)
 		bad := []byte("")
 		got := make(chan any)
@@ -266,12 +266,12 @@ func TestAWatchOfADroppedIndex(t *testing.T) {
 	for name, before := range map[string]bool{"before": true, "meanwhile": false} {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
-			var s cow.Store[string, int]
-			x, err := cow.NewMultiIndex(&s, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			s := cow.NewOne[string](cow.Options[int]{})
+			x, err := cow.NewMultiIndex(s.Table, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
 			require.NoError(t, err)
 			since := s.Load()
 			if before {
-				x.Drop(&s)
+				x.Drop(s.Table)
 			}
 			woken := outcome(func() error {
 				_, err := s.Watch(t.Context(), since, x.OnKeys(7))
@@ -281,7 +281,7 @@ func TestAWatchOfADroppedIndex(t *testing.T) {
 				runtime.Gosched()
 			}
 			if !before {
-				x.Drop(&s)
+				x.Drop(s.Table)
 			}
 			require.NoError(t, errOf(s.Set("a", 5)))
 			requireNone(t, woken)

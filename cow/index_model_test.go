@@ -217,7 +217,7 @@ func randomCode(r *rand.Rand) []byte {
 type model struct {
 	t        *testing.T
 	r        *rand.Rand
-	of       cow.Indexed[string, good]
+	of       *cow.Table[string, good]
 	update   func(f func(e *cow.Editor[string, good]) error) error
 	load     func() *snapshot.Map[string, good]
 	at       func(version uint64) *snapshot.Map[string, good]
@@ -237,8 +237,8 @@ type moment struct {
 	rows map[string]good
 }
 
-func storeModel(t *testing.T, s *cow.Store[string, good]) *model {
-	return &model{t: t, of: s, update: s.Update, load: s.Load,
+func storeModel(t *testing.T, s cow.One[string, good]) *model {
+	return &model{t: t, of: s.Table, update: s.Update, load: s.Load,
 		version: func() uint64 { return s.Load().Version() },
 		at: func(version uint64) *snapshot.Map[string, good] {
 			m, err := s.At(version)
@@ -334,7 +334,7 @@ func (w *model) index(late bool) {
 			add(v.Code)
 		}
 	}
-	y, err := cow.NewMultiIndexFunc(w.of, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
+	y, err := cow.NewIndexFunc(w.of, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[[]byte]{x: y, compare: bytes.Compare, same: bytes.Equal, any: randomCode,
 		keys:   func(_ string, v good, add func([]byte)) { code(v, add) },
@@ -342,7 +342,7 @@ func (w *model) index(late bool) {
 	})
 	down := func(a, b int) int { return 7 * (b - a) }
 	rank := func(v good, add func(int)) { add(v.Rank) }
-	z, err := cow.NewMultiIndexFunc(w.of, "rank", rank, cow.IndexOptions[string]{}, down)
+	z, err := cow.NewIndexFunc(w.of, "rank", rank, cow.IndexOptions[string]{}, down)
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[int]{x: z, compare: down, same: alike[int],
 		keys: func(_ string, v good, add func(int)) { rank(v, add) },
@@ -602,7 +602,7 @@ func TestIndexesAgreeWithTheirRows(t *testing.T) {
 	for seed := range seeds {
 		t.Run(fmt.Sprint("Store", seed), func(t *testing.T) {
 			testIndexModel(t, seed, func(t *testing.T) *model {
-				s := cow.New[string](cow.Options[good]{})
+				s := cow.NewOne[string](cow.Options[good]{})
 				s.Retain(cow.Retention{Versions: 60})
 				return storeModel(t, s)
 			})

@@ -20,16 +20,16 @@ import (
 // An indexedSubject is a subject that can have indexes.
 type indexedSubject[V any] struct {
 	subject[V]
-	of cow.Indexed[string, V]
+	of *cow.Table[string, V]
 }
 
 // forBothIndexed is forBoth with what indexes are added to.
 func forBothIndexed[V any](t *testing.T, f func(t *testing.T, s indexedSubject[V])) {
 	t.Helper()
 	t.Run("Store", func(t *testing.T) {
-		s := cow.New[string](cow.Options[V]{})
+		s := cow.NewOne[string](cow.Options[V]{})
 		f(t, indexedSubject[V]{subject[V]{update: s.Update, load: s.Load,
-			version: func() uint64 { return s.Load().Version() }}, s})
+			version: func() uint64 { return s.Load().Version() }}, s.Table})
 	})
 	t.Run("Table", func(t *testing.T) {
 		db := new(cow.DB)
@@ -78,7 +78,7 @@ func requireIndexError(t *testing.T, err error, index string, key any) {
 func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		byHash := mustIndex(cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true}))
-		byOrder := mustIndex(cow.NewMultiIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int]))
+		byOrder := mustIndex(cow.NewIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int]))
 		want := map[string]int{"a": 1, "b": 2, "c": 3}
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for k, v := range want {
@@ -201,7 +201,7 @@ func TestAUniqueIndexThatTheRowsDoNotAllowLeavesNoTrace(t *testing.T) {
 		before := s.load()
 		_, err := cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true})
 		requireIndexError(t, err, "value", 1)
-		_, err = cow.NewMultiIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int])
+		_, err = cow.NewIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int])
 		requireIndexError(t, err, "func", 1)
 		require.Same(t, before, s.load())
 		s.set(t, "c", 1)
@@ -370,8 +370,8 @@ func TestDuringSeesEachWriteAndChangesNothing(t *testing.T) {
 
 func TestIndexedVersionsAreLetGo(t *testing.T) {
 	// What an index remembers must not keep every version alive.
-	s := cow.New[string](cow.Options[int]{})
-	x := mustIndex(cow.NewMultiIndex(s, "value", itself[int], cow.IndexOptions[string]{}))
+	s := cow.NewOne[string](cow.Options[int]{})
+	x := mustIndex(cow.NewMultiIndex(s.Table, "value", itself[int], cow.IndexOptions[string]{}))
 	var old []weak.Pointer[snapshot.Map[string, int]]
 	for i := range 20 {
 		require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {

@@ -72,7 +72,7 @@ func (v isolated) modify() {
 
 // What values give out does not lead into a snapshot, whoever has it.
 func TestWhatValuesGiveOutIsIsolated(t *testing.T) {
-	s := cow.New[string](cow.Options[*isolated]{})
+	s := cow.NewOne[string](cow.Options[*isolated]{})
 	in := newIsolated()
 	want := in.String()
 	_, err := s.Set("k", &in)

@@ -41,7 +41,7 @@ func TestAReaderNeverWaits(t *testing.T) {
 	})
 	t.Run("Store.Get, and the DB's", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, int]
+		s := cow.NewOne[string](cow.Options[int]{})
 		s.Set("a", 1)
 		s.Set("b", 1)
 		require.NoError(t, s.Update(func(*cow.Editor[string, int]) error {
@@ -77,7 +77,7 @@ func TestAnUpdateOfAnotherGoroutineQueues(t *testing.T) {
 	})
 	t.Run("one-key verbs", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, int]
+		s := cow.NewOne[string](cow.Options[int]{})
 		s.Set("a", 1)
 		deleted := make(chan struct{})
 		require.NoError(t, errOf(s.Modify("a", func(v *int) error {
@@ -121,25 +121,25 @@ func TestATableIsAddedAtAnyTime(t *testing.T) {
 }
 
 // verbs are all ways to update a Store.
-var verbs = map[string]func(s *cow.Store[string, int]){
-	"Set":    func(s *cow.Store[string, int]) { s.Set("a", 99) },
-	"Insert": func(s *cow.Store[string, int]) { _, _ = s.Insert("a", 99) },
-	"SetIf":  func(s *cow.Store[string, int]) { _, _ = s.SetIf("a", 0, 99) },
-	"Modify": func(s *cow.Store[string, int]) { _, _ = s.Modify("a", func(v *int) error { *v = 99; return nil }) },
-	"Upsert": func(s *cow.Store[string, int]) {
+var verbs = map[string]func(s cow.One[string, int]){
+	"Set":    func(s cow.One[string, int]) { s.Set("a", 99) },
+	"Insert": func(s cow.One[string, int]) { _, _ = s.Insert("a", 99) },
+	"SetIf":  func(s cow.One[string, int]) { _, _ = s.SetIf("a", 0, 99) },
+	"Modify": func(s cow.One[string, int]) { _, _ = s.Modify("a", func(v *int) error { *v = 99; return nil }) },
+	"Upsert": func(s cow.One[string, int]) {
 		_, _ = s.Upsert("a", func(v *int, _ bool) error { *v = 99; return nil })
 	},
-	"Delete":   func(s *cow.Store[string, int]) { s.Delete("a") },
-	"DeleteIf": func(s *cow.Store[string, int]) { _, _ = s.DeleteIf("a", 0) },
-	"Take":     func(s *cow.Store[string, int]) { s.Take("a") },
-	"Replace":  func(s *cow.Store[string, int]) { s.Replace(maps.All(map[string]int{"a": 99})) },
-	"Update":   func(s *cow.Store[string, int]) { _ = s.Update(func(*cow.Editor[string, int]) error { return nil }) },
+	"Delete":   func(s cow.One[string, int]) { s.Delete("a") },
+	"DeleteIf": func(s cow.One[string, int]) { _, _ = s.DeleteIf("a", 0) },
+	"Take":     func(s cow.One[string, int]) { s.Take("a") },
+	"Replace":  func(s cow.One[string, int]) { s.Replace(maps.All(map[string]int{"a": 99})) },
+	"Update":   func(s cow.One[string, int]) { _ = s.Update(func(*cow.Editor[string, int]) error { return nil }) },
 }
 
 func TestAnUpdateInsideAnUpdatePanics(t *testing.T) {
 	t.Run("Store", func(t *testing.T) {
 		noDeadlock(t)
-		for _, s := range []*cow.Store[string, int]{new(cow.Store[string, int]), cow.New[string](cow.Options[int]{})} {
+		for _, s := range []cow.One[string, int]{cow.NewOne[string](cow.Options[int]{}), cow.NewOne[string](cow.Options[int]{})} {
 			for outer, update := range map[string]func(f func()) error{
 				"Update": func(f func()) error {
 					return s.Update(func(e *cow.Editor[string, int]) error { f(); e.Set("a", 1); return nil })
@@ -210,7 +210,7 @@ func TestAnUpdateFarInsideAnUpdatePanics(t *testing.T) {
 		}
 		deep(n-1, f)
 	}
-	var other cow.Store[string, int]
+	other := cow.NewOne[string](cow.Options[int]{})
 	ways := map[string]func(f func()){
 		"behind 10 frames":     func(f func()) { deep(10, f) },
 		"behind 1,000 frames":  func(f func()) { deep(1000, f) },
@@ -224,7 +224,7 @@ func TestAnUpdateFarInsideAnUpdatePanics(t *testing.T) {
 		},
 		"after updates of other stores": func(f func()) {
 			for range 100 {
-				var another cow.Store[string, int]
+				another := cow.NewOne[string](cow.Options[int]{})
 				another.Set("a", 1)
 			}
 			f()
@@ -255,8 +255,8 @@ func TestAnUpdateFarInsideAnUpdatePanics(t *testing.T) {
 	})
 	t.Run("in Clone", func(t *testing.T) {
 		noDeadlock(t)
-		var s *cow.Store[string, int]
-		s = cow.New[string](cow.Options[int]{Clone: func(v int) int { s.Delete("a"); return v }})
+		var s cow.One[string, int]
+		s = cow.NewOne[string](cow.Options[int]{Clone: func(v int) int { s.Delete("a"); return v }})
 		s.Set("a", 1) // Clone runs before Set queues, so it may update
 		requireNested(t, "an update", func() {
 			_ = s.Update(func(e *cow.Editor[string, int]) error { e.Set("a", 2); return nil })
@@ -264,7 +264,7 @@ func TestAnUpdateFarInsideAnUpdatePanics(t *testing.T) {
 	})
 	t.Run("in what Replace iterates over", func(t *testing.T) {
 		noDeadlock(t)
-		var s cow.Store[string, int]
+		s := cow.NewOne[string](cow.Options[int]{})
 		s.Replace(func(yield func(string, int) bool) {
 			s.Set("a", 1) // all of the iteration comes before the update
 			yield("b", 2)

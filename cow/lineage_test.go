@@ -15,7 +15,7 @@ import (
 )
 
 func TestALineHasALineage(t *testing.T) {
-	var s cow.Store[string, int]
+	s := cow.NewOne[string](cow.Options[int]{})
 	id := s.Lineage()
 	require.Regexp(t, regexp.MustCompile(`^[A-Z2-7]{26}$`), id.ID)
 	require.Equal(t, cow.Lineage{ID: id.ID}, id)
@@ -36,7 +36,7 @@ func TestALineHasALineage(t *testing.T) {
 }
 
 func TestTogetherALineageIsOne(t *testing.T) {
-	var s cow.Store[string, int]
+	s := cow.NewOne[string](cow.Options[int]{})
 	ids := make([]string, 8)
 	together(len(ids), func(i int) { ids[i] = s.Lineage().ID })
 	for _, id := range ids {
@@ -45,7 +45,7 @@ func TestTogetherALineageIsOne(t *testing.T) {
 }
 
 func TestAFeedResumesFromACursor(t *testing.T) {
-	s := cow.New[string](cow.Options[int]{})
+	s := cow.NewOne[string](cow.Options[int]{})
 	s.Retain(cow.Retention{Versions: 3})
 	begin := s.Cursor(0)
 	for i := range 3 {
@@ -141,7 +141,7 @@ func FuzzCursor(f *testing.F) {
 
 // A version to come may be one of another past: nobody waits for it.
 func TestNobodyWaitsForAVersionThatMayNeverCome(t *testing.T) {
-	var s cow.Store[string, int]
+	s := cow.NewOne[string](cow.Options[int]{})
 	s.Set("a", 1)
 	s.Set("a", 2)
 	_, err := s.Wait(t.Context(), 40)

@@ -1,8 +1,14 @@
 package cow
 
 import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/cowstore/cowstore/cow/internal/index"
 	"github.com/cowstore/cowstore/snapshot"
-	"github.com/cowstore/cowstore/snapshot/clone"
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // What a user of a Store or Table meets of package snapshot has a name here too, so
@@ -27,9 +33,6 @@ type Row[K comparable, V any] = snapshot.Row[K, V]
 // and the methods Old, New and Rows; see [snapshot.Change].
 type Change[K comparable, V any] = snapshot.Change[K, V]
 
-// A Kind says what happened to a key: Added, Changed or Removed.
-type Kind = snapshot.Kind
-
 // The kinds of change.
 const (
 	Added   = snapshot.Added
@@ -37,20 +40,13 @@ const (
 	Removed = snapshot.Removed
 )
 
-// A Shared reads a Map without cloning: what it hands out must not be modified. See
-// [snapshot.Shared].
-type Shared[K comparable, V any] = snapshot.Shared[K, V]
-
 // A Conflict is a key that both sides of a merge have changed, with the methods Base,
 // Ours and Theirs; see [snapshot.Conflict].
 type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 
 // A KeyError says which key of which table an error is about. It wraps one of the
-// errors below, or a *CloneError.
+// errors below, or a *[clone.Error].
 type KeyError[K comparable] = snapshot.KeyError[K]
-
-// A CloneError says where a value holds what must not be copied, such as a lock.
-type CloneError = clone.Error
 
 // The errors of verbs, to be tested with errors.Is.
 var (
@@ -67,3 +63,39 @@ var (
 const Pending = snapshot.Pending
 
 type builder[K comparable, V any] = snapshot.Builder[K, V]
+
+// An IndexError says which index key of a unique index two rows have. It wraps
+// ErrExists.
+type IndexError struct {
+	Name  string // as in KeyError: which table
+	Index string
+	Key   any // the caller's own
+}
+
+func (e *IndexError) Error() string {
+	name := fmt.Sprintf("%s: index %q", cmp.Or(e.Name, "cow"), e.Index)
+	if depth.Text.Check(e.Key) == nil { // it may be a slice, which the key of a row cannot be
+		return fmt.Sprintf("%s: two rows under %.100s", name, fmt.Sprint(e.Key))
+	}
+	return (&KeyError[any]{Name: name, Key: e.Key, Err: errTwoRows}).Error()
+}
+
+var errTwoRows = errors.New("two rows under this key")
+
+// Format formats Error, whatever the verb: the key may be nested too deeply for fmt.
+func (e *IndexError) Format(f fmt.State, verb rune) {
+	fmt.Fprintf(f, fmt.FormatString(f, verb), e.Error())
+}
+
+// MarshalJSON returns Error as a JSON string: the key may be nested too deeply for encoding/json.
+func (e IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error()) }
+
+func (e *IndexError) Unwrap() error { return ErrExists }
+
+// indexError returns d as an error, nil if it is nil.
+func indexError(d *index.Duplicate) error {
+	if d == nil {
+		return nil
+	}
+	return (*IndexError)(d)
+}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -134,22 +133,19 @@ func (l *tracked) mergeInto(t *testing.T, base branchMoment, baseModel branchMod
 	for table := range conflicts {
 		n += len(conflicts[table])
 		for k := range conflicts[table] {
-			expected[fmt.Sprint(tableNames[l.tables][table], k)] = true
+			expected[fmt.Sprintf("%s: %d: changed on both sides", tableNames[l.tables][table], k)] = true
 		}
 	}
 	if n > 0 {
 		// None resolves: all conflicts are listed.
 		_, err := l.merge(base, theirs)
 		require.ErrorIs(t, err, cow.ErrConflict)
-		var e *cow.MergeError
-		require.ErrorAs(t, err, &e)
 		listed := map[string]bool{}
-		for _, c := range e.Conflicts {
-			listed[fmt.Sprint(c.Table, c.Key)] = true
+		for _, c := range conflictsOf(t, err) {
+			listed[c.Error()] = true
 		}
 		require.Equal(t, expected, listed)
-		require.Len(t, e.Conflicts, n)
-		require.True(t, strings.HasPrefix(err.Error(), fmt.Sprintf("cow: changed on both sides, %d in all: ", n)), err)
+		require.Len(t, conflictsOf(t, err), n)
 		// One fails, or panics, at the last conflict it meets: nothing is published.
 		for _, fails := range []bool{true, false} {
 			all, _ := resolving(t, baseModel, l.branchModel, from.branchModel, cloneSets(conflicts))
@@ -195,7 +191,16 @@ func (l *tracked) mergeInto(t *testing.T, base branchMoment, baseModel branchMod
 	return next
 }
 
-var tableNames = map[int][]string{1: {""}, 2: {"this", "that"}}
+var tableNames = map[int][]string{1: {"cow"}, 2: {`cow: table "this"`, `cow: table "that"`}}
+
+// conflictsOf returns the errors that a merge returned, one for each conflict.
+func conflictsOf(t *testing.T, err error) []error {
+	t.Helper()
+	require.ErrorIs(t, err, cow.ErrConflict)
+	all, ok := err.(interface{ Unwrap() []error })
+	require.True(t, ok)
+	return all.Unwrap()
+}
 
 func cloneSets(sets []map[int]bool) (c []map[int]bool) {
 	for _, set := range sets {
@@ -344,27 +349,35 @@ func TestAMergeOnlyAsksTheResolverOfTheTable(t *testing.T) {
 		v, ok := c.Theirs()
 		return v, ok, nil
 	})
-	var e *cow.MergeError
-	require.ErrorAs(t, err, &e)
-	require.ElementsMatch(t, []cow.MergeConflict{{"this", 0}, {"this", 1}, {"this", 2}}, e.Conflicts)
+	var keys []int
+	for _, err := range conflictsOf(t, err) {
+		var of *cow.KeyError[int]
+		require.ErrorAs(t, err, &of)
+		require.Equal(t, `cow: table "this"`, of.Name)
+		keys = append(keys, of.Key)
+	}
+	require.ElementsMatch(t, []int{0, 1, 2}, keys)
 	require.Equal(t, version, l.load().version)
 	v, _ := l.load().maps[1].Get(0)
 	require.Equal(t, []int{1, 1}, v, "the other table is as it was")
 }
 
 func TestAMergeErrorNamesAFewKeys(t *testing.T) {
-	e := &cow.MergeError{}
+	s := cow.NewOne[int](cow.Options[[]int]{})
+	base := s.Load()
+	f := s.Fork(base)
 	for k := range 7 {
-		e.Conflicts = append(e.Conflicts, cow.MergeConflict{Table: "users", Key: k})
+		require.NoError(t, errOf(s.Set(k, nil)))
+		require.NoError(t, errOf(f.Set(k, nil)))
 	}
-	require.EqualError(t, e, "cow: changed on both sides, 7 in all: users/0 users/1 users/2 users/3 users/4 …")
-	e = &cow.MergeError{Conflicts: []cow.MergeConflict{{Key: "/a"}}}
-	require.EqualError(t, e, "cow: changed on both sides, 1 in all: /a")
+	_, err := s.Merge(base, f.Load(), nil)
+	require.Len(t, conflictsOf(t, err), 7)
+	require.Regexp(t, `^(cow: \d: changed on both sides; ){5}and 2 more$`, err.Error())
 }
 
 func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {
-	s := cow.New[string](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+	s := cow.NewOne[string](cow.Options[int]{})
+	x, err := cow.NewMultiIndex(s.Table, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	s.Set("a", 10)
 	s.Set("b", 20)
@@ -447,9 +460,9 @@ func TestAMergeInsideAnUpdatePanics(t *testing.T) {
 
 func TestAMergeOfAStrangerPanicsAndChangesNothing(t *testing.T) {
 	const message = "snapshot: Merge of a map with other Options: merge what was derived from the same map"
-	var s cow.Store[string, []int]
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	s.Set("k", []int{1})
-	shared := cow.New[string](cow.Options[[]int]{Immutable: true})
+	shared := cow.NewOne[string](cow.Options[[]int]{Immutable: true})
 	base := shared.Load()
 	shared.Set("k", []int{9})
 	resolve := func(c conflictOf) ([]int, bool, error) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A sink that is proposed nothing.
-type idleSink struct{ door.Sink }
+type idleSink struct{ sink.Sink }
 
 func (idleSink) Room(context.Context, int) error { return nil }
 func (idleSink) Trim(uint64)                     {}
@@ -21,7 +21,7 @@ func (idleSink) Trim(uint64)                     {}
 // did not happen.
 func TestAKeyThatIsNotEqualToItself(t *testing.T) {
 	nan := math.NaN()
-	s := New[any](Options[int]{})
+	s := NewOne[any](Options[int]{})
 	s.Retain(Retention{Versions: 100})
 	for i := range 40 {
 		_, err := s.Set(float64(i), i)
@@ -71,8 +71,8 @@ func TestAKeyThatIsNotEqualToItselfIsNotStored(t *testing.T) {
 		}
 		return nil
 	}})
-	l := door.Of(db)
-	require.NoError(t, l.Attach(idleSink{}, l.Contents(), func(func(*door.Commit, error) bool) {}))
+	l := sink.Of(db)
+	require.NoError(t, l.Attach(idleSink{}, l.Contents(), func(func(*sink.Commit, error) bool) {}))
 	require.ErrorIs(t, db.Update(func(tx *Tx) error { a.Edit(tx).Set(1, 1); return nil }), ErrKey)
 	require.Zero(t, db.Load().Version())
 }

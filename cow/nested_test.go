@@ -178,8 +178,8 @@ func TestDeferredUpdatesUnderContention(t *testing.T) {
 // What an update saw of itself before it failed is nothing that a later one wrote.
 func TestARevisionThatWasNeverPublishedMatchesNothing(t *testing.T) {
 	boom := errors.New("boom")
-	s := new(cow.Store[string, string])
-	x := cow.NewOrder(s, "order")
+	s := cow.NewOne[string](cow.Options[string]{})
+	x := cow.NewOrder(s.Table, "order")
 	s.Set("k", "1")
 	var seen []uint64
 	require.ErrorIs(t, s.Update(func(e *cow.Editor[string, string]) error {

@@ -1,8 +1,6 @@
 package cow
 
-import "github.com/cowstore/cowstore/snapshot"
-
-// Options say how a Store or Table treats its values. The zero value is right
+// Options say how a Table treats its values. The zero value is right
 // for most: values that reach memory somebody could modify are deeply cloned,
 // and a type that cannot be cloned is refused with a panic when the store is
 // made.
@@ -19,13 +17,13 @@ type Options[V any] struct {
 	Immutable bool
 
 	// Codec turns the values of a table into bytes and back, for what makes a DB
-	// durable or replicates it. It is nil where nothing does. A Store ignores it.
+	// durable or replicates it. It is nil where nothing does.
 	Codec Codec[V]
 
 	// Accept are differences between the schema that a file or a replica has of the table,
 	// and that of the program, which are none to it: as the error spells them, such as
 	// "key: struct{A int64}, now struct{B int64}" or "value.Name: string, now gone". See
-	// ErrSchema. A Store ignores it.
+	// ErrSchema.
 	Accept []string
 
 	// Derive, if not nil, says that the table is derived: it is not stored, but
@@ -34,11 +32,22 @@ type Options[V any] struct {
 	// so it is when commits are replayed that came from a log or another replica.
 	// It must be pure: the same for the same tables, without a clock, a random
 	// number or anything else from outside. Tables are derived in the order in
-	// which they were made. An error makes the update fail. A Store ignores it.
+	// which they were made. An error makes the update fail.
 	Derive func(tx *Tx) error
 }
 
-// newMap returns an empty map, which errors name so.
-func newMap[K comparable, V any](o Options[V], name string) *Map[K, V] {
-	return snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: name})
+// A Codec turns values into bytes and back. It must be safe for concurrent use,
+// and what it decodes must be equal to what was encoded.
+//
+// What makes a DB durable or replicates it records the schema of each table, see
+// [ErrSchema]. A Codec may have a method Schema() string, which says what its bytes are: it
+// must return another text when they are read otherwise. A Codec without it is described
+// by the name of its type, and by the exported fields of V.
+type Codec[V any] interface {
+	// Append appends v to b. What it appends is decoded once, before it is stored, and an
+	// error of that is one of the update.
+	Append(b []byte, v V) ([]byte, error)
+
+	// Decode returns the value of what Append has appended. It must not keep b.
+	Decode(b []byte) (V, error)
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
-func newParts(t *testing.T) (*cow.Store[string, good], *cow.Index[string, good, part]) {
-	s := cow.New[string](cow.Options[good]{})
-	x, err := cow.NewMultiIndexFunc(s, "parts", func(v good, add func(part)) {
+func newParts(t *testing.T) (cow.One[string, good], *cow.Index[string, good, part]) {
+	s := cow.NewOne[string](cow.Options[good]{})
+	x, err := cow.NewIndexFunc(s.Table, "parts", func(v good, add func(part)) {
 		for _, p := range v.Parts {
 			add(p)
 		}
@@ -78,7 +79,7 @@ func TestLeadingFields(t *testing.T) {
 	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, 0) })
 	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(0) })
 	require.PanicsWithValue(t, `cow: index "none" needs a function that compares index keys`, func() {
-		_, _ = cow.NewIndexFunc(s, "none", func(good) part { return 0 }, cow.IndexOptions[string]{})
+		_, _ = cow.NewIndexFunc(s.Table, "none", func(good, func(part)) {}, cow.IndexOptions[string]{})
 	})
 }
 
@@ -141,7 +142,7 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 				for c := range r.Changes(now.Diff(before)) {
 					_, had := was[c.Key]
 					_, has := is[c.Key]
-					require.Equal(t, map[[2]bool]cow.Kind{{false, true}: cow.Added, {true, true}: cow.Changed, {true, false}: cow.Removed}[[2]bool{had, has}], c.Kind)
+					require.Equal(t, map[[2]bool]snapshot.Kind{{false, true}: cow.Added, {true, true}: cow.Changed, {true, false}: cow.Removed}[[2]bool{had, has}], c.Kind)
 					if _, row := c.Rows(); has {
 						followed[i][c.Key] = row.Revision()
 					} else {

@@ -15,9 +15,9 @@ import (
 )
 
 // tens is a Store of rows 00 to 99 under their tens.
-func tens(t *testing.T) (*cow.Store[string, int], *cow.Index[string, int, int]) {
-	s := cow.New[string](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s, "tens", func(v int, add func(int)) { add(v / 10) }, cow.IndexOptions[string]{})
+func tens(t *testing.T) (cow.One[string, int], *cow.Index[string, int, int]) {
+	s := cow.NewOne[string](cow.Options[int]{})
+	x, err := cow.NewMultiIndex(s.Table, "tens", func(v int, add func(int)) { add(v / 10) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
 		for i := range 100 {
@@ -119,8 +119,8 @@ func TestBoundsOfOneIndexKey(t *testing.T) {
 }
 
 func TestRangesOfNothing(t *testing.T) {
-	var s cow.Store[string, int]
-	x := mustIndex(cow.NewMultiIndex(&s, "value", itself[int], cow.IndexOptions[string]{}))
+	s := cow.NewOne[string](cow.Options[int]{})
+	x := mustIndex(cow.NewMultiIndex(s.Table, "value", itself[int], cow.IndexOptions[string]{}))
 	empty := func() {
 		t.Helper()
 		in := x.In(s.Load())
@@ -146,9 +146,9 @@ func TestRangesOfNothing(t *testing.T) {
 func TestPrefixGoesByBytes(t *testing.T) {
 	all := []string{"", "a", "a\x7f", "a\x80", "a\x80b", "a\x81", "a\xc3", "a\xc3\xa9", "a\xc4", "a\xef\xbf\xbd", "a\xef\xbf\xbe",
 		"a\xfe\xff", "a\xff", "a\xff\xff", "b", "\xfe", "\xff", "\xff\xff", "\xff\xff\xff"}
-	s := cow.New[string](cow.Options[good]{})
-	text := mustIndex(cow.NewMultiIndex(s, "text", func(v good, add func(string)) { add(v.Name) }, cow.IndexOptions[string]{}))
-	raw := mustIndex(cow.NewMultiIndexFunc(s, "raw", func(v good, add func([]byte)) { add([]byte(v.Name)) }, cow.IndexOptions[string]{}, bytes.Compare))
+	s := cow.NewOne[string](cow.Options[good]{})
+	text := mustIndex(cow.NewMultiIndex(s.Table, "text", func(v good, add func(string)) { add(v.Name) }, cow.IndexOptions[string]{}))
+	raw := mustIndex(cow.NewIndexFunc(s.Table, "raw", func(v good, add func([]byte)) { add([]byte(v.Name)) }, cow.IndexOptions[string]{}, bytes.Compare))
 	for i, v := range all {
 		s.Set(fmt.Sprint(i), good{Name: v})
 	}
@@ -173,7 +173,7 @@ func TestPrefixGoesByBytes(t *testing.T) {
 func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[good]) {
 		var given [][]byte
-		x := mustIndex(cow.NewMultiIndexFunc(s.of, "bytes", func(v good, add func([]byte)) {
+		x := mustIndex(cow.NewIndexFunc(s.of, "bytes", func(v good, add func([]byte)) {
 			b := []byte(v.Name)
 			add(b)
 			given = append(given, b)
@@ -236,15 +236,15 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 	node := func(r resource, add func(string)) { add(r.Node) }
-	s := cow.New[resourceKey](cow.Options[resource]{})
-	r := panicOf(func() { _, _ = cow.NewMultiIndex(s, "node", node, cow.IndexOptions[resourceKey]{}) })
+	s := cow.NewOne[resourceKey](cow.Options[resource]{})
+	r := panicOf(func() { _, _ = cow.NewMultiIndex(s.Table, "node", node, cow.IndexOptions[resourceKey]{}) })
 	require.Equal(t, `cow: index "node" needs IndexOptions.CompareKeys: keys of type cow_test.resourceKey have no order of their own`, r)
 	r = panicOf(func() {
-		_, _ = cow.NewMultiIndexFunc(s, "func", node, cow.IndexOptions[resourceKey]{}, strings.Compare)
+		_, _ = cow.NewIndexFunc(s.Table, "func", node, cow.IndexOptions[resourceKey]{}, strings.Compare)
 	})
 	require.Contains(t, r, `"func"`)
 
-	x := mustIndex(cow.NewMultiIndex(s, "node", node, cow.IndexOptions[resourceKey]{
+	x := mustIndex(cow.NewMultiIndex(s.Table, "node", node, cow.IndexOptions[resourceKey]{
 		CompareKeys: func(a, b resourceKey) int { return 100 * strings.Compare(b.Name, a.Name) }, // large, and downwards
 	}))
 	key := func(i int) resourceKey { return resourceKey{Name: fmt.Sprintf("%02d", i)} }
@@ -262,8 +262,8 @@ func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 // TestEveryOrderedTypeHasAnOrder.
 func ordered[K cmp.Ordered, V any](t *testing.T, keys ...K) {
 	t.Helper()
-	s := cow.New[K](cow.Options[V]{})
-	x := mustIndex(cow.NewMultiIndex(s, "all", func(_ V, add func(K)) { add(keys[1]) }, cow.IndexOptions[K]{}))
+	s := cow.NewOne[K](cow.Options[V]{})
+	x := mustIndex(cow.NewMultiIndex(s.Table, "all", func(_ V, add func(K)) { add(keys[1]) }, cow.IndexOptions[K]{}))
 	var v V
 	s.Replace(maps.All(map[K]V{keys[0]: v, keys[1]: v, keys[2]: v}))
 	var got []K
@@ -273,7 +273,7 @@ func ordered[K cmp.Ordered, V any](t *testing.T, keys ...K) {
 	require.Equal(t, keys, got)
 	require.Equal(t, 1, x.In(s.Load()).After(keys[1], keys[1]).Len())
 	got = nil
-	for i := range cow.NewOrder(s, "order").In(s.Load()).All() {
+	for i := range cow.NewOrder(s.Table, "order").In(s.Load()).All() {
 		got = append(got, i)
 	}
 	require.Equal(t, keys, got)

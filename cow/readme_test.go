@@ -15,7 +15,7 @@ func Example_readme() {
 		Name string
 		Tags []string
 	}
-	users := cow.New[string](cow.Options[Profile]{})
+	users := cow.NewOne[string](cow.Options[Profile]{})
 	tags := []string{"admin"}
 	users.Set("ada", Profile{"Ada", tags})
 	tags[0] = "spoiled" // the store has its own copy
@@ -67,7 +67,7 @@ func Example_readmeTables() {
 }
 
 func Example_readmeTimeTravel() {
-	prices := cow.New[string](cow.Options[int]{})
+	prices := cow.NewOne[string](cow.Options[int]{})
 	prices.Retain(cow.Retention{Versions: 1000, Age: time.Hour})
 	prices.Set("tea", 3)
 	prices.Set("tea", 4)
@@ -86,7 +86,7 @@ func Example_readmeTimeTravel() {
 }
 
 func Example_readmeUndo() {
-	notes := cow.New[string](cow.Options[string]{})
+	notes := cow.NewOne[string](cow.Options[string]{})
 	notes.Retain(cow.Retention{Versions: 100})
 	notes.Set("a", "first")
 	notes.Set("b", "second")
@@ -115,7 +115,7 @@ func Example_readmeUndo() {
 }
 
 func Example_readmeFollow() {
-	jobs := cow.New[string](cow.Options[string]{})
+	jobs := cow.NewOne[string](cow.Options[string]{})
 	jobs.Retain(cow.Retention{Versions: 100})
 	jobs.Set("build", "queued")
 	jobs.Set("build", "running")
@@ -159,10 +159,10 @@ func Example_readmeIndexes() {
 		Email string
 		Tags  []string
 	}
-	people := cow.New[int](cow.Options[Person]{})
-	byEmail, err := cow.NewIndex(people, "email",
+	people := cow.NewOne[int](cow.Options[Person]{})
+	byEmail, err := cow.NewIndex(people.Table, "email",
 		func(p Person) string { return p.Email }, cow.IndexOptions[int]{Unique: true})
-	byTag, err2 := cow.NewMultiIndex(people, "tag",
+	byTag, err2 := cow.NewMultiIndex(people.Table, "tag",
 		func(p Person, add func(string)) {
 			for _, tag := range p.Tags {
 				add(tag)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // The recipe: an informer, which is a cache of what a server has, kept up by list
@@ -190,7 +191,7 @@ func (c *informer) apply(events []resourceEvent) error {
 
 // A handler is told of a change to one resource: it was added, without an old
 // value, changed, or removed, without a new one. Both are its own.
-type handler func(kind cow.Kind, old, new resource)
+type handler func(kind snapshot.Kind, old, new resource)
 
 // handle calls h for each resource there is, and then for what changes, until ctx
 // ends. What changes again while h is busy it is told of once: it hears the last of
@@ -228,7 +229,7 @@ func (h handler) tell(change cow.Change[resourceKey, resource], report func(key 
 
 // A flakyServer is a Store behind connections that break.
 type flakyServer struct {
-	store *cow.Store[resourceKey, resource]
+	store *cow.Table[resourceKey, resource]
 	lists atomic.Int32
 }
 
@@ -236,7 +237,7 @@ var errBroken = errors.New("connection is broken")
 
 func newFlakyServer() *flakyServer {
 	s := &flakyServer{store: cow.New[resourceKey](cow.Options[resource]{})}
-	s.store.Retain(cow.Retention{Versions: 200})
+	s.store.DB().Retain(cow.Retention{Versions: 200})
 	return s
 }
 
@@ -252,7 +253,7 @@ func (s *flakyServer) list(context.Context) ([]resource, int, error) {
 // what comes next. It repeats each event.
 func (s *flakyServer) watch(ctx context.Context, since int) iter.Seq2[[]resourceEvent, error] {
 	return func(yield func([]resourceEvent, error) bool) {
-		for commit, err := range s.store.Changes(ctx, uint64(since)) {
+		for commit, err := range s.store.DB().Changes(ctx, uint64(since)) {
 			if errors.Is(err, cow.ErrCompacted) {
 				err = fmt.Errorf("%w: %w", errGone, err)
 			}
@@ -294,12 +295,12 @@ func newPlugin(misuse func(call int, old, new resource)) *plugin {
 	return &plugin{rows: map[resourceKey]resource{}, misuse: misuse}
 }
 
-func (p *plugin) handle(kind cow.Kind, old, new resource) {
+func (p *plugin) handle(kind snapshot.Kind, old, new resource) {
 	p.note(kind, old, new)
 	p.misuse(p.calls, old, new) // handle is called by one goroutine
 }
 
-func (p *plugin) note(kind cow.Kind, old, new resource) {
+func (p *plugin) note(kind snapshot.Kind, old, new resource) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calls++
@@ -508,7 +509,7 @@ func TestRecipeInformerRelists(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var handling sync.WaitGroup
 	handling.Go(func() {
-		c.handle(ctx, func(kind cow.Kind, old, new resource) {
+		c.handle(ctx, func(kind snapshot.Kind, old, new resource) {
 			heard <- fmt.Sprint(kind, " ", cmp.Or(new.Name, old.Name))
 		}, func(resourceKey, any) {})
 	})

@@ -30,7 +30,7 @@ import (
 //
 // It is for one goroutine, and nobody else writes the Store.
 type reloader[V any] struct {
-	store  *cow.Store[string, V]
+	store  *cow.Table[string, V]
 	path   string
 	check  func(map[string]V) error // of all rows; nil: anything will do
 	report func(error)
@@ -298,17 +298,17 @@ func TestRecipeReloadWakesWhomItConcerns(t *testing.T) {
 	woken := make(chan uint64, 10)
 	watcher.Go(func() {
 		defer close(woken)
-		seen := c.store.Load()
+		seen := c.store.DB().Load()
 		for {
 			now, err := c.store.Watch(ctx, seen, c.store.OnKeys("blue"))
 			if err != nil {
 				return
 			}
-			woken <- now.Revision("blue")
+			woken <- c.store.In(now).Revision("blue")
 			seen = now
 		}
 	})
-	watching := func() bool { return c.store.Stats().Waiting == 1 }
+	watching := func() bool { return c.store.DB().Stats().Waiting == 1 }
 	until(t, watching, "the watcher watches")
 
 	ticks := make(chan time.Time)

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // The recipe: a Store as server-sent events, for EventSource and the like.
@@ -39,7 +40,7 @@ import (
 // Server.Shutdown waits for streams: let them end by Server.BaseContext. Keys and
 // values must have JSON; a stream ends at what has none.
 type eventStream[K comparable, V any] struct {
-	store     *cow.Store[K, V]
+	store     *cow.Table[K, V]
 	heartbeat time.Duration // a comment this often, so that nobody between takes the connection for dead
 	patience  time.Duration // with a client that does not read
 }
@@ -72,7 +73,7 @@ var errHeartbeat = errors.New("time for a heartbeat")
 func (s *eventStream[K, V]) commits(w http.ResponseWriter, r *http.Request, cursor *string) error {
 	ctx, cancel := context.WithTimeoutCause(r.Context(), s.heartbeat, errHeartbeat)
 	defer cancel()
-	for commit, err := range s.store.Resume(ctx, *cursor) {
+	for commit, err := range s.store.DB().Resume(ctx, *cursor) {
 		if err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func (s *eventStream[K, V]) commits(w http.ResponseWriter, r *http.Request, curs
 
 func (s *eventStream[K, V]) snapshot(w http.ResponseWriter, cursor *string) error {
 	m := s.store.Load()
-	*cursor = s.store.Cursor(m.Version())
+	*cursor = s.store.DB().Cursor(m.Version())
 	return s.event(w, "snapshot", *cursor, m)
 }
 
@@ -188,7 +189,7 @@ func (c *mirror) take(event, id, data string) {
 		require.Equal(c.t, c.version+1, version, "a commit was lost, or came twice")
 		var changes []struct {
 			Key  string
-			Kind cow.Kind
+			Kind snapshot.Kind
 			New  int
 		}
 		require.NoError(c.t, json.Unmarshal([]byte(data), &changes))
@@ -207,7 +208,7 @@ func (c *mirror) take(event, id, data string) {
 
 // serve serves a stream of the Store until the test ends, and then requires that
 // each request has ended.
-func serve(t *testing.T, store *cow.Store[string, int]) (url string) {
+func serve(t *testing.T, store *cow.Table[string, int]) (url string) {
 	var streams sync.WaitGroup
 	stream := &eventStream[string, int]{store: store, heartbeat: time.Millisecond, patience: time.Minute}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -217,7 +218,7 @@ func serve(t *testing.T, store *cow.Store[string, int]) (url string) {
 	}))
 	t.Cleanup(func() {
 		streams.Wait() // all clients are gone
-		require.Zero(t, store.Stats().Waiting)
+		require.Zero(t, store.DB().Stats().Waiting)
 		server.Close()
 	})
 	return server.URL
@@ -229,7 +230,7 @@ func TestRecipeEventStreamResumes(t *testing.T) {
 	noDeadlock(t)
 	const writes = 1000
 	store := cow.New[string](cow.Options[int]{})
-	store.Retain(cow.Retention{Versions: writes})
+	store.DB().Retain(cow.Retention{Versions: writes})
 	store.Set("before", 1)
 	url := serve(t, store)
 
@@ -274,16 +275,16 @@ func TestRecipeEventStreamResumes(t *testing.T) {
 func TestRecipeEventStreamBeginsAnew(t *testing.T) {
 	noDeadlock(t)
 	store := cow.New[string](cow.Options[int]{})
-	store.Retain(cow.Retention{Versions: 3})
+	store.DB().Retain(cow.Retention{Versions: 3})
 	url := serve(t, store)
 	for n := range 10 {
 		store.Set(strconv.Itoa(n), n)
 	}
 	for name, last := range map[string]string{
 		"new":       "",
-		"compacted": store.Cursor(2),
-		"lineage":   store.Fork(store.Load()).Cursor(9),
-		"to come":   store.Cursor(11),
+		"compacted": store.DB().Cursor(2),
+		"lineage":   store.DB().Fork(store.DB().Load()).Cursor(9),
+		"to come":   store.DB().Cursor(11),
 		"no cursor": "2026-01-01",
 	} {
 		client := &mirror{t: t, url: url, last: last}
@@ -293,7 +294,7 @@ func TestRecipeEventStreamBeginsAnew(t *testing.T) {
 		require.Equal(t, uint64(10), client.version, name)
 		require.Equal(t, maps.Collect(store.All()), client.rows, name)
 	}
-	client := &mirror{t: t, url: url, last: store.Cursor(8), version: 8, rows: maps.Collect(store.All())}
+	client := &mirror{t: t, url: url, last: store.DB().Cursor(8), version: 8, rows: maps.Collect(store.All())}
 	client.follow(func() bool { return client.version == 10 })
 	require.Zero(t, client.snapshots)
 	require.Equal(t, 2, client.commits)
@@ -303,9 +304,9 @@ func TestRecipeEventStreamBeginsAnew(t *testing.T) {
 // commits fit together all the same.
 func TestRecipeEventStreamWithoutRetain(t *testing.T) {
 	noDeadlock(t)
-	var store cow.Store[string, int]
+	store := cow.New[string](cow.Options[int]{})
 	store.Set("a", 1)
-	client := &mirror{t: t, url: serve(t, &store)}
+	client := &mirror{t: t, url: serve(t, store)}
 	client.follow(func() bool {
 		if client.version < 5 && client.version == store.Load().Version() { // not at each heartbeat
 			store.Set("a", int(client.version)+1)

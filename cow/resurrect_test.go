@@ -54,7 +54,7 @@ func TestADeletedKeyIsNotBroughtBack(t *testing.T) {
 		s.requireContent(t, 5, map[string][]int{"k": {9}})
 	})
 	t.Run("one-key verbs", func(t *testing.T) {
-		var s cow.Store[string, []int]
+		s := cow.NewOne[string](cow.Options[[]int]{})
 		s.Set("k", []int{1})
 		v, _ := s.Get("k")
 		rev := s.Load().Revision("k")
@@ -73,7 +73,7 @@ func TestEveryWriteIsInExactlyOneValue(t *testing.T) {
 	noDeadlock(t)
 	const goroutines, each, keys = 8, 3000, 4
 	type session struct{ touches []int }
-	var s cow.Store[string, *session]
+	s := cow.NewOne[string](cow.Options[*session]{})
 	var mu sync.Mutex
 	var succeeded []int
 	var taken []*session
@@ -144,7 +144,7 @@ func TestHandlesAreClosedOnceByWhoTookThem(t *testing.T) {
 		closed atomic.Int32
 		stored atomic.Bool
 	}
-	s := cow.New[string](cow.Options[*handle]{Immutable: true})
+	s := cow.NewOne[string](cow.Options[*handle]{Immutable: true})
 	var mu sync.Mutex
 	var all []*handle
 	together(goroutines, func(g int) {

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,23 +17,23 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // These tests hold what a DB begins with, and what it makes of commits and contents
 // that come from elsewhere, good and bad.
 
-// aSink is a door.Sink that takes everything.
+// aSink is a sink.Sink that takes everything.
 type aSink struct{}
 
 func (aSink) Room(context.Context, int) error { return nil }
-func (aSink) Propose(*door.Commit) error      { return nil }
+func (aSink) Propose(*sink.Commit) error      { return nil }
 func (aSink) Trim(uint64)                     {}
 func (aSink) Close() error                    { return nil }
 
 // rowsOf returns an iterator over rows.
-func rowsOf(list ...door.Row) iter.Seq2[door.Row, error] {
-	return func(yield func(door.Row, error) bool) {
+func rowsOf(list ...sink.Row) iter.Seq2[sink.Row, error] {
+	return func(yield func(sink.Row, error) bool) {
 		for _, r := range list {
 			if !yield(r, nil) {
 				return
@@ -41,8 +42,8 @@ func rowsOf(list ...door.Row) iter.Seq2[door.Row, error] {
 	}
 }
 
-func row(key, value string, revision uint64) door.Row {
-	return door.Row{Key: []byte(key), Value: []byte(value), Revision: revision}
+func row(key, value string, revision uint64) sink.Row {
+	return sink.Row{Key: []byte(key), Value: []byte(value), Revision: revision}
 }
 
 func TestAttachGoesOnFromWhatThereIs(t *testing.T) {
@@ -56,7 +57,7 @@ func TestAttachGoesOnFromWhatThereIs(t *testing.T) {
 	p := c.sink.Pending()[0]
 	require.Equal(t, id, p.Lineage)
 	require.EqualValues(t, 2, p.Version)
-	require.Equal(t, []door.Row{{Key: []byte("b"), Value: []byte("2"), Revision: 2}}, p.Rows)
+	require.Equal(t, []sink.Row{{Key: []byte("b"), Value: []byte("2"), Revision: 2}}, p.Rows)
 	c.sink.Ack(1)
 	require.NoError(t, <-second)
 	require.Equal(t, map[string]int{"a": 1, "b": 2}, collect(c.t.In(c.db.Load())))
@@ -64,8 +65,8 @@ func TestAttachGoesOnFromWhatThereIs(t *testing.T) {
 
 func TestAttachTwice(t *testing.T) {
 	c := newCounts().attach(t, cowtest.SinkOptions{})
-	l := door.Of(&c.db)
-	require.ErrorIs(t, l.Attach(aSink{}, l.Contents(), nil), door.ErrAttached)
+	l := sink.Of(&c.db)
+	require.ErrorIs(t, l.Attach(aSink{}, l.Contents(), nil), sink.ErrAttached)
 	first := c.begin(t, "a", 1)
 	c.sink.Ack(1)
 	require.NoError(t, <-first)
@@ -87,7 +88,7 @@ func TestADBAtVersion0TakesAnotherLineage(t *testing.T) {
 	d := newCounts()
 	d.db.Retain(cow.Retention{Versions: 10})
 	d.attach(t, cowtest.SinkOptions{
-		Contents: door.Contents{Lineage: a.db.Lineage().ID},
+		Contents: sink.Contents{Lineage: a.db.Lineage().ID},
 		Past:     commits,
 	})
 	require.Equal(t, a.db.Lineage(), d.db.Lineage())
@@ -101,18 +102,18 @@ func TestADBAtVersion0TakesAnotherLineage(t *testing.T) {
 	// One that has a version does not.
 	e := newCounts()
 	require.NoError(t, e.set("a", 1))
-	l := door.Of(&e.db)
-	require.ErrorIs(t, l.Attach(aSink{}, a.sink.Contents(), nil), door.ErrLineage)
-	err := l.Attach(aSink{}, door.Contents{Lineage: e.db.Lineage().ID}, nil)
-	require.ErrorIs(t, err, door.ErrBehind)
+	l := sink.Of(&e.db)
+	require.ErrorIs(t, l.Attach(aSink{}, a.sink.Contents(), nil), sink.ErrLineage)
+	err := l.Attach(aSink{}, sink.Contents{Lineage: e.db.Lineage().ID}, nil)
+	require.ErrorIs(t, err, sink.ErrBehind)
 }
 
 func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
-	mine := func(c *counts) door.Contents { return door.Of(&c.db).Contents() }
-	next := func(c *counts, rows ...door.Row) door.Contents {
+	mine := func(c *counts) sink.Contents { return sink.Of(&c.db).Contents() }
+	next := func(c *counts, rows ...sink.Row) sink.Contents {
 		d := mine(c)
 		d.Version++
-		d.Rows = func(yield func(door.Row, error) bool) {
+		d.Rows = func(yield func(sink.Row, error) bool) {
 			for _, r := range rows {
 				if !yield(r, nil) {
 					return
@@ -121,8 +122,8 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 		}
 		return d
 	}
-	past := func(commits ...*door.Commit) iter.Seq2[*door.Commit, error] {
-		return func(yield func(*door.Commit, error) bool) {
+	past := func(commits ...*sink.Commit) iter.Seq2[*sink.Commit, error] {
+		return func(yield func(*sink.Commit, error) bool) {
 			for _, c := range commits {
 				if !yield(c, nil) {
 					return
@@ -133,46 +134,46 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 	}
 	for name, attach := range map[string]func(c *counts) error{
 		"a row that cannot be decoded": func(c *counts) error {
-			return door.Of(&c.db).Attach(aSink{}, next(c, row("a", "{", 2)), nil)
+			return sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "{", 2)), nil)
 		},
 		"a row that is gone": func(c *counts) error {
-			return door.Of(&c.db).Attach(aSink{}, next(c, door.Row{Key: []byte("a"), Removed: true}), nil)
+			return sink.Of(&c.db).Attach(aSink{}, next(c, sink.Row{Key: []byte("a"), Removed: true}), nil)
 		},
 		"a row of no table": func(c *counts) error {
-			return door.Of(&c.db).Attach(aSink{}, next(c, door.Row{Table: 2, Key: []byte("a"), Value: []byte("1")}), nil)
+			return sink.Of(&c.db).Attach(aSink{}, next(c, sink.Row{Table: 2, Key: []byte("a"), Value: []byte("1")}), nil)
 		},
 		"a row of no table, below": func(c *counts) error {
-			return door.Of(&c.db).Attach(aSink{}, next(c, door.Row{Table: -1, Key: []byte("a"), Value: []byte("1")}), nil)
+			return sink.Of(&c.db).Attach(aSink{}, next(c, sink.Row{Table: -1, Key: []byte("a"), Value: []byte("1")}), nil)
 		},
 		"rows that cannot be read": func(c *counts) error {
 			d := next(c)
-			d.Rows = func(yield func(door.Row, error) bool) { yield(door.Row{}, errTest) }
-			err := door.Of(&c.db).Attach(aSink{}, d, nil)
+			d.Rows = func(yield func(sink.Row, error) bool) { yield(sink.Row{}, errTest) }
+			err := sink.Of(&c.db).Attach(aSink{}, d, nil)
 			require.ErrorIs(t, err, errTest)
 			return err
 		},
 		"a past that cannot be read": func(c *counts) error {
-			err := door.Of(&c.db).Attach(aSink{}, mine(c), past())
+			err := sink.Of(&c.db).Attach(aSink{}, mine(c), past())
 			require.ErrorIs(t, err, errTest)
 			return err
 		},
 		"a past with a gap": func(c *counts) error {
-			err := door.Of(&c.db).Attach(aSink{}, mine(c), past(&door.Commit{Lineage: c.db.Lineage().ID, Version: 3}))
-			require.ErrorIs(t, err, door.ErrGap)
+			err := sink.Of(&c.db).Attach(aSink{}, mine(c), past(&sink.Commit{Lineage: c.db.Lineage().ID, Version: 3}))
+			require.ErrorIs(t, err, sink.ErrGap)
 			return err
 		},
 		"a past of another lineage": func(c *counts) error {
-			err := door.Of(&c.db).Attach(aSink{}, mine(c), past(&door.Commit{Lineage: "other", Version: 2}))
-			require.ErrorIs(t, err, door.ErrLineage)
+			err := sink.Of(&c.db).Attach(aSink{}, mine(c), past(&sink.Commit{Lineage: "other", Version: 2}))
+			require.ErrorIs(t, err, sink.ErrLineage)
 			return err
 		},
 		"an index function that panics": func(c *counts) error {
-			err := door.Of(&c.db).Attach(aSink{}, next(c, row("a", "666", 2)), nil)
+			err := sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "666", 2)), nil)
 			require.ErrorIs(t, err, errTest)
 			return err
 		},
 		"an index that refuses": func(c *counts) error {
-			err := door.Of(&c.db).Attach(aSink{}, next(c, row("a", "1", 2), row("b", "1", 2)), nil)
+			err := sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "1", 2), row("b", "1", 2)), nil)
 			var is *cow.IndexError
 			require.ErrorAs(t, err, &is)
 			return err
@@ -180,13 +181,13 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 		"a version that is too large": func(c *counts) error {
 			d := next(c, row("a", "1", 1))
 			d.Version = math.MaxUint64
-			return door.Of(&c.db).Attach(aSink{}, d, nil)
+			return sink.Of(&c.db).Attach(aSink{}, d, nil)
 		},
 		"Goexit": func(c *counts) error {
 			var err error
 			exits(func() {
 				err = errors.New("it did not return")
-				err = door.Of(&c.db).Attach(aSink{}, next(c, row("a", "667", 2)), nil)
+				err = sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "667", 2)), nil)
 			})
 			return err
 		},
@@ -225,11 +226,11 @@ func TestUpdatesDuringAttach(t *testing.T) {
 			noDeadlock(t)
 			c := newCounts()
 			require.NoError(t, c.set("a", 1))
-			l := door.Of(&c.db)
+			l := sink.Of(&c.db)
 			contents := l.Contents()
 			contents.Version++
 			begun, leave := make(chan struct{}), make(chan struct{})
-			contents.Rows = func(yield func(door.Row, error) bool) {
+			contents.Rows = func(yield func(sink.Row, error) bool) {
 				close(begun)
 				<-leave
 				yield(row("a", "5", 2), fails)
@@ -259,17 +260,52 @@ func TestUpdatesDuringAttach(t *testing.T) {
 	}
 }
 
+// An update of one table that began to queue when there was no sink yet is proposed to the one
+// that has come first.
+func TestASinkThatComesBeforeAnUpdate(t *testing.T) {
+	noDeadlock(t)
+	c := newCounts()
+	begun, leave := make(chan struct{}), make(chan struct{})
+	first := outcome(func() error {
+		return c.t.Update(func(e *cow.Editor[string, int]) error {
+			close(begun)
+			<-leave // and change nothing, so that the sink begins with what there is
+			return nil
+		})
+	})
+	<-begun
+	attached := outcome(func() error { c.attach(t, cowtest.SinkOptions{}); return nil })
+	requireNone(t, attached)
+	var updates []<-chan error
+	for i := range 4 {
+		updates = append(updates, outcome(func() error { return errOf(c.t.Set(strconv.Itoa(i), i)) }))
+	}
+	requireNone(t, updates[0])
+	close(leave)
+	require.NoError(t, <-first)
+	require.NoError(t, <-attached)
+	for v := c.db.Load().Version(); v < 4; v++ { // what came before the sink is published already
+		_, err := c.sink.Await(t.Context(), 1)
+		require.NoError(t, err)
+		c.sink.Ack(1)
+	}
+	for _, update := range updates {
+		require.NoError(t, <-update)
+	}
+	require.Equal(t, 4, c.t.Len())
+}
+
 // What is said while a sink is attached counts.
 func TestCloseDuringAttach(t *testing.T) {
-	for name, end := range map[string]func(l door.Line, db *cow.DB){
-		"Close": func(_ door.Line, db *cow.DB) { require.NoError(t, db.Close()) },
-		"Fail":  func(l door.Line, _ *cow.DB) { l.Fail(cow.ErrClosed) },
+	for name, end := range map[string]func(l sink.Line, db *cow.DB){
+		"Close": func(_ sink.Line, db *cow.DB) { require.NoError(t, db.Close()) },
+		"Fail":  func(l sink.Line, _ *cow.DB) { l.Fail(cow.ErrClosed) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCounts()
-			l := door.Of(&c.db)
+			l := sink.Of(&c.db)
 			contents := l.Contents()
-			require.NoError(t, l.Attach(aSink{}, contents, func(yield func(*door.Commit, error) bool) { end(l, &c.db) }))
+			require.NoError(t, l.Attach(aSink{}, contents, func(yield func(*sink.Commit, error) bool) { end(l, &c.db) }))
 			require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
 		})
 	}
@@ -279,7 +315,7 @@ func TestTablesThatCannotBeStored(t *testing.T) {
 	var db cow.DB
 	cow.NewTable[string](&db, "fine", cow.Options[int]{Codec: jsonCodec[int]{}})
 	cow.NewTable[string](&db, "bare", cow.Options[int]{})
-	l := door.Of(&db)
+	l := sink.Of(&db)
 	const text = `cow: table "bare" cannot be stored: it has no codec: set Options.Codec, or Options.Derive if it follows from other tables`
 	require.EqualError(t, l.Attach(aSink{}, l.Contents(), nil), text)
 	_, err := l.Tables()
@@ -315,8 +351,8 @@ func TestWhatCannotBeEncodedIsTheErrorOfItsUpdate(t *testing.T) {
 }
 
 func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
-	commit := func(c *counts, rows ...door.Row) *door.Commit {
-		return &door.Commit{Lineage: c.db.Lineage().ID, Version: c.db.Load().Version() + 1, Time: time.Now(), Rows: rows}
+	commit := func(c *counts, rows ...sink.Row) *sink.Commit {
+		return &sink.Commit{Lineage: c.db.Lineage().ID, Version: c.db.Load().Version() + 1, Time: time.Now(), Rows: rows}
 	}
 	var is *cow.IndexError
 	for name, rebase := range map[string]func(t *testing.T, c *counts) error{
@@ -324,21 +360,21 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 			d := commit(c)
 			d.Version++
 			err := c.sink.Rebase(d)
-			require.ErrorIs(t, err, door.ErrGap)
+			require.ErrorIs(t, err, sink.ErrGap)
 			return err
 		},
 		"a version that is there": func(t *testing.T, c *counts) error {
 			d := commit(c)
 			d.Version--
 			err := c.sink.Rebase(d)
-			require.ErrorIs(t, err, door.ErrGap)
+			require.ErrorIs(t, err, sink.ErrGap)
 			return err
 		},
 		"another lineage": func(t *testing.T, c *counts) error {
 			d := commit(c)
 			d.Lineage = "another"
 			err := c.sink.Rebase(d)
-			require.ErrorIs(t, err, door.ErrLineage)
+			require.ErrorIs(t, err, sink.ErrLineage)
 			return err
 		},
 		"the second of two": func(t *testing.T, c *counts) error {
@@ -348,7 +384,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 			return c.sink.Rebase(commit(c, row("b", "{", 2)))
 		},
 		"a row of no table": func(t *testing.T, c *counts) error {
-			return c.sink.Rebase(commit(c, door.Row{Table: 7}))
+			return c.sink.Rebase(commit(c, sink.Row{Table: 7}))
 		},
 		"an index that refuses": func(t *testing.T, c *counts) error {
 			err := c.sink.Rebase(commit(c, row("b", "1", 2)))
@@ -381,14 +417,14 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 			d := c.sink.Contents()
 			d.Version--
 			err := c.sink.Reset(d)
-			require.ErrorIs(t, err, door.ErrBehind)
+			require.ErrorIs(t, err, sink.ErrBehind)
 			return err
 		},
 		"contents of another lineage": func(t *testing.T, c *counts) error {
 			d := c.sink.Contents()
 			d.Lineage = restored
 			err := c.sink.Reset(d)
-			require.ErrorIs(t, err, door.ErrLineage)
+			require.ErrorIs(t, err, sink.ErrLineage)
 			return err
 		},
 		"contents that an index refuses": func(t *testing.T, c *counts) error {
@@ -459,8 +495,8 @@ func TestResetToContentsAndPast(t *testing.T) {
 
 	// Elsewhere it goes on.
 	r := newCounts().attach(t, cowtest.SinkOptions{Of: c.sink})
-	var contents door.Contents
-	var past []*door.Commit
+	var contents sink.Contents
+	var past []*sink.Commit
 	for i, f := range []func(tx *cow.Tx){
 		func(tx *cow.Tx) { r.t.Edit(tx).Set("b", 5) },
 		func(tx *cow.Tx) { r.t.Edit(tx).Delete("b"); r.u.Edit(tx).Set("u", 1) },
@@ -558,8 +594,8 @@ func TestTimesOfWhatComesFromElsewhereNeverGoBack(t *testing.T) {
 	c.sink.Ack(1)
 	require.NoError(t, <-first)
 	long := time.Now().Add(-time.Hour)
-	commit := func(version uint64) *door.Commit {
-		return &door.Commit{Lineage: c.db.Lineage().ID, Version: version, Time: long, Rows: []door.Row{row("b", "2", version)}}
+	commit := func(version uint64) *sink.Commit {
+		return &sink.Commit{Lineage: c.db.Lineage().ID, Version: version, Time: long, Rows: []sink.Row{row("b", "2", version)}}
 	}
 	require.NoError(t, c.sink.Rebase(commit(2)))
 	contents := c.sink.Contents()
@@ -582,7 +618,7 @@ func TestTimesOfWhatComesFromElsewhereNeverGoBack(t *testing.T) {
 func TestTimesOfWhatDidNotHappen(t *testing.T) {
 	noDeadlock(t)
 	refused := false
-	c := newCounts().attach(t, cowtest.SinkOptions{Propose: func(*door.Commit) error {
+	c := newCounts().attach(t, cowtest.SinkOptions{Propose: func(*sink.Commit) error {
 		if refused {
 			return errTest
 		}
@@ -623,7 +659,7 @@ func TestACommitWithoutRowsIsAVersion(t *testing.T) {
 	c.sink.Ack(1)
 	require.NoError(t, <-first)
 	id := c.db.Lineage().ID
-	require.NoError(t, c.sink.Rebase(&door.Commit{Lineage: id, Version: 2}, &door.Commit{Lineage: id, Version: 3}))
+	require.NoError(t, c.sink.Rebase(&sink.Commit{Lineage: id, Version: 2}, &sink.Commit{Lineage: id, Version: 3}))
 	require.EqualValues(t, 3, c.db.Load().Version())
 	for version := uint64(1); version <= 3; version++ {
 		s, err := c.db.At(version)
@@ -641,7 +677,7 @@ func TestACommitWithoutRowsIsAVersion(t *testing.T) {
 func TestASinkBringsALineage(t *testing.T) {
 	for _, bad := range []string{"x", " " + restored, strings.ToLower(restored)} {
 		c := newCounts()
-		err := door.Of(&c.db).Attach(aSink{}, door.Contents{Lineage: bad}, nil)
+		err := sink.Of(&c.db).Attach(aSink{}, sink.Contents{Lineage: bad}, nil)
 		require.ErrorContains(t, err, fmt.Sprintf("%q is not a lineage", bad))
 		require.NotEqual(t, bad, c.db.Lineage().ID)
 		c.attach(t, cowtest.SinkOptions{})

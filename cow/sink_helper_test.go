@@ -9,7 +9,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -77,10 +77,10 @@ func outcome(f func() error) <-chan error {
 
 // commit makes updates of a replica of c.db, which happen there, and returns their
 // commits, which come from elsewhere for c.
-func (c *counts) elsewhere(t *testing.T, updates ...func(r *counts, tx *cow.Tx)) []*door.Commit {
+func (c *counts) elsewhere(t *testing.T, updates ...func(r *counts, tx *cow.Tx)) []*sink.Commit {
 	t.Helper()
 	r := newCounts().attach(t, cowtest.SinkOptions{Of: c.sink})
-	var commits []*door.Commit
+	var commits []*sink.Commit
 	for _, f := range updates {
 		err := outcome(func() error {
 			return r.db.Update(func(tx *cow.Tx) error { f(r, tx); return nil })

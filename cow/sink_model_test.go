@@ -17,7 +17,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // This is a random model of a DB with a sink. Writers make updates that end in
@@ -108,11 +108,11 @@ func (l *ledger) do(tx *cow.Tx, op string, run, choice int) {
 // An elsewhere is the line of the truth: what happens happens there, in that order.
 type elsewhere struct {
 	*ledger
-	commits []*door.Commit
+	commits []*sink.Commit
 }
 
 // happen makes one operation happen there, and returns its commit.
-func (e *elsewhere) happen(t *testing.T, choice int) *door.Commit {
+func (e *elsewhere) happen(t *testing.T, choice int) *sink.Commit {
 	op := fmt.Sprint("elsewhere ", len(e.commits))
 	err := outcome(func() error {
 		return e.db.Update(func(tx *cow.Tx) error { e.do(tx, op, 1, choice); return nil })
@@ -170,7 +170,7 @@ func (m *sinkModel) attach(t *testing.T, closing func() error) {
 			}
 			return nil
 		},
-		Propose: func(c *door.Commit) error {
+		Propose: func(c *sink.Commit) error {
 			for _, r := range c.Rows {
 				if r.Table == 0 && strings.Contains(string(r.Key), "is refused") {
 					return errRefused
@@ -306,7 +306,7 @@ func (m *sinkModel) drive(t *testing.T, rng *rand.Rand, steps int) {
 		if m.done.Load() {
 			return
 		}
-		foreign := func() (commits []*door.Commit) {
+		foreign := func() (commits []*sink.Commit) {
 			for range 1 + rng.IntN(3) {
 				commits = append(commits, m.truth.happen(t, rng.IntN(1000)))
 			}
@@ -428,7 +428,7 @@ func (m *sinkModel) watch(ctx context.Context, at *atomic.Uint64) {
 }
 
 // states returns what each version must be.
-func states(t *testing.T, commits []*door.Commit) []contents {
+func states(t *testing.T, commits []*sink.Commit) []contents {
 	is := contents{{}, {}}
 	all := []contents{{{}, {}}}
 	for i, c := range commits {
@@ -573,7 +573,7 @@ func testSinkModel(t *testing.T, seed uint64, writers, each int, reached *reach)
 	}
 	fresh := newLedger(t)
 	cowtest.Attach(t, &fresh.db, cowtest.SinkOptions{
-		Contents: door.Contents{Lineage: m.db.Lineage().ID},
+		Contents: sink.Contents{Lineage: m.db.Lineage().ID},
 		Past:     m.truth.commits,
 	})
 	require.Equal(t, all[last], fresh.contents(fresh.db.Load()))

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // This is a toy of a store on many machines, to show that the door serves optimistic
@@ -28,7 +28,7 @@ type toyLog struct {
 	lineage string
 
 	mu      sync.Mutex
-	commits []*door.Commit
+	commits []*sink.Commit
 	grown   chan struct{} // closed when there are more
 
 	refused atomic.Int64 // appends that came too late; senders that have lost an answer go on
@@ -36,7 +36,7 @@ type toyLog struct {
 
 // append appends a group that begins at the version after the head. Its answer
 // is no more than a hint, so there is none.
-func (l *toyLog) append(group []*door.Commit) {
+func (l *toyLog) append(group []*sink.Commit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -53,25 +53,25 @@ func (l *toyLog) append(group []*door.Commit) {
 
 // since returns the commits above a version, or, if there are none, a channel that
 // is closed when there are some.
-func (l *toyLog) since(version int) ([]*door.Commit, <-chan struct{}) {
+func (l *toyLog) since(version int) ([]*sink.Commit, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Clone(l.commits[version:]), l.grown
 }
 
 // all returns the commits of the log.
-func (l *toyLog) all() []*door.Commit {
+func (l *toyLog) all() []*sink.Commit {
 	commits, _ := l.since(0)
 	return commits
 }
 
-// A toyReplica is the sink of one DB: a door.Sink.
+// A toyReplica is the sink of one DB: a sink.Sink.
 type toyReplica struct {
 	log  *toyLog
-	line door.Line
+	line sink.Line
 
 	mu      sync.Mutex
-	pending []*door.Commit
+	pending []*sink.Commit
 	moved   chan struct{} // closed at the next change of pending
 
 	// Before its first append it waits for this.
@@ -90,7 +90,7 @@ func (r *toyReplica) Room(ctx context.Context, attempt int) error {
 	return nil
 }
 
-func (r *toyReplica) Propose(c *door.Commit) error {
+func (r *toyReplica) Propose(c *sink.Commit) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pending = append(r.pending, c)
@@ -109,10 +109,10 @@ func (r *toyReplica) move() {
 
 // group returns proposals whose fate is open, and a channel that is closed when
 // there may be others.
-func (r *toyReplica) group() ([]*door.Commit, <-chan struct{}) {
+func (r *toyReplica) group() ([]*sink.Commit, <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending = slices.DeleteFunc(r.pending, (*door.Commit).Void)
+	r.pending = slices.DeleteFunc(r.pending, (*sink.Commit).Void)
 	return slices.Clone(r.pending[:min(len(r.pending), 4)]), r.moved
 }
 
@@ -141,7 +141,7 @@ func (r *toyReplica) send(ctx context.Context) {
 }
 
 // open reports whether the fate of a part of the group is open.
-func (r *toyReplica) open(group []*door.Commit) bool {
+func (r *toyReplica) open(group []*sink.Commit) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := group[len(group)-1]
@@ -171,10 +171,10 @@ func (r *toyReplica) follow(ctx context.Context, t *testing.T) {
 }
 
 // mine reports whether c is the first of what is pending, which it then is no more.
-func (r *toyReplica) mine(c *door.Commit) bool {
+func (r *toyReplica) mine(c *sink.Commit) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending = slices.DeleteFunc(r.pending, (*door.Commit).Void)
+	r.pending = slices.DeleteFunc(r.pending, (*sink.Commit).Void)
 	mine := len(r.pending) > 0 && r.pending[0] == c
 	if mine {
 		r.pending = r.pending[1:]
@@ -186,9 +186,9 @@ func (r *toyReplica) mine(c *door.Commit) bool {
 // join makes a ledger a replica, until ctx ends.
 func (l *toyLog) join(ctx context.Context, t *testing.T, gate func(), running *sync.WaitGroup) *ledger {
 	is := newLedger(t)
-	r := &toyReplica{log: l, line: door.Of(&is.db), moved: make(chan struct{}), gate: gate}
-	nothing := iter.Seq2[*door.Commit, error](func(func(*door.Commit, error) bool) {})
-	require.NoError(t, r.line.Attach(r, door.Contents{Lineage: l.lineage}, nothing))
+	r := &toyReplica{log: l, line: sink.Of(&is.db), moved: make(chan struct{}), gate: gate}
+	nothing := iter.Seq2[*sink.Commit, error](func(func(*sink.Commit, error) bool) {})
+	require.NoError(t, r.line.Attach(r, sink.Contents{Lineage: l.lineage}, nothing))
 	running.Go(func() { r.send(ctx) })
 	running.Go(func() { r.follow(ctx, t) })
 	return is

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A stubborn codec has numbers that it does not decode.
@@ -32,7 +32,7 @@ func (c stubborn) Decode(b []byte) (int, error) {
 type toySink struct{}
 
 func (toySink) Room(context.Context, int) error { return nil }
-func (toySink) Propose(*door.Commit) error      { return errors.New("no") }
+func (toySink) Propose(*sink.Commit) error      { return errors.New("no") }
 func (toySink) Trim(uint64)                     {}
 func (toySink) Close() error                    { return nil }
 
@@ -41,9 +41,9 @@ func (toySink) Close() error                    { return nil }
 func TestRowsAreDecodedTogether(t *testing.T) {
 	const rows = 100_000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	contents := door.Contents{Lineage: restored, Version: 7, Rows: func(yield func(door.Row, error) bool) {
+	contents := sink.Contents{Lineage: restored, Version: 7, Rows: func(yield func(sink.Row, error) bool) {
 		for i := range rows {
-			if !yield(door.Row{Key: fmt.Append(nil, i), Value: fmt.Append(nil, i), Revision: uint64(1 + i%7)}, nil) {
+			if !yield(sink.Row{Key: fmt.Append(nil, i), Value: fmt.Append(nil, i), Revision: uint64(1 + i%7)}, nil) {
 				return
 			}
 		}
@@ -51,7 +51,7 @@ func TestRowsAreDecodedTogether(t *testing.T) {
 	attach := func(bad map[int]func() error) (*cow.Table[string, int], error) {
 		db := new(cow.DB)
 		table := cow.NewTable[string](db, "t", cow.Options[int]{Codec: stubborn{bad}})
-		err := door.Of(db).Attach(toySink{}, contents, nil)
+		err := sink.Of(db).Attach(toySink{}, contents, nil)
 		return table, err
 	}
 	table, err := attach(nil)

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // These tests go the way of an update through a sink, one step after the other.
@@ -52,7 +52,7 @@ func requireNone(t *testing.T, c <-chan error) {
 
 func TestARefusalIsOfOneProposal(t *testing.T) {
 	noDeadlock(t)
-	c := newCounts().attach(t, cowtest.SinkOptions{Propose: func(p *door.Commit) error {
+	c := newCounts().attach(t, cowtest.SinkOptions{Propose: func(p *sink.Commit) error {
 		if len(p.Rows) > 1 {
 			return errTest
 		}
@@ -604,10 +604,10 @@ func TestRetainWithOutstandingProposals(t *testing.T) {
 	_, err = c.db.At(3)
 	require.ErrorIs(t, err, cow.ErrUnpublished)
 	c.db.Retain(cow.Retention{})
-	require.Equal(t, uint64(door.NoPast), c.sink.Trimmed(), "whatever is published")
+	require.Equal(t, uint64(sink.NoPast), c.sink.Trimmed(), "whatever is published")
 	c.sink.Ack(1)
 	require.NoError(t, <-third)
-	require.Equal(t, uint64(door.NoPast), c.sink.Trimmed())
+	require.Equal(t, uint64(sink.NoPast), c.sink.Trimmed())
 }
 
 func TestFail(t *testing.T) {
@@ -680,7 +680,7 @@ func TestClose(t *testing.T) {
 		noDeadlock(t)
 		c := newCounts().attach(t, cowtest.SinkOptions{})
 		first := c.begin(t, "a", 1)
-		c.sink.Fail(door.Undecided{Err: errTest})
+		c.sink.Fail(sink.Undecided{Err: errTest})
 		err := <-first
 		require.ErrorIs(t, err, cow.ErrUnknownOutcome)
 		require.ErrorIs(t, err, errTest)

@@ -14,7 +14,7 @@ import (
 )
 
 func TestTheZeroStoreIsUsable(t *testing.T) {
-	var s cow.Store[string, []int]
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	m := s.Load()
 	require.Zero(t, m.Len())
 	require.Zero(t, m.Version())
@@ -46,20 +46,20 @@ func TestTheZeroStoreIsUsable(t *testing.T) {
 		}
 	}), 1)
 
-	for verb, write := range map[string]func(s *cow.Store[string, []int]){
-		"Set":     func(s *cow.Store[string, []int]) { s.Set("a", []int{1}) },
-		"Insert":  func(s *cow.Store[string, []int]) { require.NoError(t, errOf(s.Insert("a", []int{1}))) },
-		"SetIf":   func(s *cow.Store[string, []int]) { require.NoError(t, errOf(s.SetIf("a", 0, []int{1}))) },
-		"Replace": func(s *cow.Store[string, []int]) { s.Replace(maps.All(map[string][]int{"a": {1}})) },
-		"Upsert": func(s *cow.Store[string, []int]) {
+	for verb, write := range map[string]func(s cow.One[string, []int]){
+		"Set":     func(s cow.One[string, []int]) { s.Set("a", []int{1}) },
+		"Insert":  func(s cow.One[string, []int]) { require.NoError(t, errOf(s.Insert("a", []int{1}))) },
+		"SetIf":   func(s cow.One[string, []int]) { require.NoError(t, errOf(s.SetIf("a", 0, []int{1}))) },
+		"Replace": func(s cow.One[string, []int]) { s.Replace(maps.All(map[string][]int{"a": {1}})) },
+		"Upsert": func(s cow.One[string, []int]) {
 			require.NoError(t, errOf(s.Upsert("a", func(v *[]int, found bool) error { *v = []int{1}; return nil })))
 		},
-		"Update": func(s *cow.Store[string, []int]) {
+		"Update": func(s cow.One[string, []int]) {
 			require.NoError(t, s.Update(func(e *cow.Editor[string, []int]) error { e.Set("a", []int{1}); return nil }))
 		},
 	} {
-		var s cow.Store[string, []int]
-		write(&s)
+		s := cow.NewOne[string](cow.Options[[]int]{})
+		write(s)
 		require.Equal(t, map[string][]int{"a": {1}}, maps.Collect(s.Load().All()), verb)
 		require.Equal(t, uint64(1), s.Load().Version(), verb)
 	}
@@ -68,7 +68,7 @@ func TestTheZeroStoreIsUsable(t *testing.T) {
 func TestFirstWritesOfTheZeroStoreAtOnce(t *testing.T) {
 	noDeadlock(t)
 	for range 200 {
-		var s cow.Store[int, []int]
+		s := cow.NewOne[int](cow.Options[[]int]{})
 		together(4, func(i int) { s.Set(i, []int{i}) })
 		require.Equal(t, 4, s.Load().Len())
 		require.Equal(t, uint64(4), s.Load().Version())
@@ -76,7 +76,7 @@ func TestFirstWritesOfTheZeroStoreAtOnce(t *testing.T) {
 }
 
 func TestOneKeyVerbs(t *testing.T) {
-	var s cow.Store[string, []int]
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	requireState := func(version uint64, want map[string][]int) {
 		t.Helper()
 		require.Equal(t, version, s.Load().Version())
@@ -143,7 +143,7 @@ func TestOneKeyVerbs(t *testing.T) {
 }
 
 func TestErrorsNameTheKey(t *testing.T) {
-	var s cow.Store[resourceKey, resource]
+	s := cow.NewOne[resourceKey](cow.Options[resource]{})
 	key := resourceKey{"a", "b"}
 	s.Set(key, resource{})
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 
 func TestReplaceIsOneVersion(t *testing.T) {
 	forRounds := map[string][]int{"a": {1}, "b": {2}, "c": nil}
-	s := cow.New[string](cow.Options[[]int]{})
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	s.Set("a", []int{0})
 	s.Set("gone", []int{9})
 	before := s.Load()
@@ -220,7 +220,7 @@ func TestReplaceIsSeenWhole(t *testing.T) {
 		}
 		return m
 	}
-	var s cow.Store[string, int]
+	s := cow.NewOne[string](cow.Options[int]{})
 	s.Replace(maps.All(load(0)))
 	together(3, func(i int) {
 		for generation := range 50 {
@@ -311,7 +311,7 @@ func TestVersionsAndRevisions(t *testing.T) {
 
 func TestOptionsThatContradictEachOtherPanic(t *testing.T) {
 	o := cow.Options[int]{Clone: func(v int) int { return v }, Immutable: true}
-	require.PanicsWithValue(t, "snapshot: Options.Clone and Options.Immutable exclude each other", func() { cow.New[string](o) })
+	require.PanicsWithValue(t, "snapshot: Options.Clone and Options.Immutable exclude each other", func() { cow.NewOne[string](o) })
 	db := new(cow.DB)
 	require.Panics(t, func() { cow.NewTable[string](db, "t", o) })
 	cow.NewTable[string](db, "t", cow.Options[int]{}) // the name is still free
@@ -320,9 +320,9 @@ func TestOptionsThatContradictEachOtherPanic(t *testing.T) {
 func TestReadsDoNotAllocate(t *testing.T) {
 	type flat = upstream
 	key := strings.Repeat("k", 20)
-	var ints cow.Store[string, int]
-	var flats cow.Store[string, flat]
-	var maps cow.Store[string, any]
+	ints := cow.NewOne[string](cow.Options[int]{})
+	flats := cow.NewOne[string](cow.Options[flat]{})
+	maps := cow.NewOne[string](cow.Options[any]{})
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[flat]{})
 	for i := range 1000 {

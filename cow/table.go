@@ -1,25 +1,42 @@
 package cow
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
+	"sync/atomic"
+	"unsafe"
 
+	"github.com/cowstore/cowstore/cow/internal/index"
 	"github.com/cowstore/cowstore/cow/internal/keycode"
+	"github.com/cowstore/cowstore/cow/internal/line"
+	"github.com/cowstore/cowstore/cow/internal/watch"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A Table is one map of a DB. It is a typed name for the map: the content is in
-// the snapshots. It is made by NewTable, or, for a fork, by Of, and the zero Table panics;
-// it is immutable and safe for concurrent use.
+// A Table is one map of a DB, a typed name for it: the content is in the snapshots. It is
+// made by [New], with a DB of its own, by [NewTable], which adds it to one, or, for a fork,
+// by Of; the zero Table panics. It must be handled by pointer, is immutable, and safe for
+// concurrent use. Reads never wait; writes queue with all others of the DB. The table owns
+// its values: see the package documentation.
+//
+// A verb is one update of the DB, a read one of its current snapshot. Two reads in a row may
+// see two versions: whoever needs one takes a snapshot, by Load, or In of one of the DB. The
+// revision that a verb returns is the version of the DB that it published, 0 for none. Where
+// a sink makes the DB durable or replicates it, verbs have the errors of [DB.Update].
 type Table[K comparable, V any] struct {
-	db  *DB
-	def *tableDef[K, V]
+	db    *DB
+	def   *tableDef[K, V]
+	first bool // def.at is 0
 }
 
 // A tableDef is what a table is in a DB and all its forks.
 type tableDef[K comparable, V any] struct {
 	schema *schema
 	name   string
-	index  int
+	at     int // in the schema
 	empty  *Map[K, V]
 	codec  Codec[V]
 	accept []string
@@ -29,22 +46,54 @@ type tableDef[K comparable, V any] struct {
 	keysErr error // why K cannot be encoded
 }
 
-// made panics for the zero Table.
-func (t *Table[K, V]) made() {
-	if t.def == nil {
-		panic("cow: the zero Table is of no DB: make one with NewTable")
-	}
+// A tableState is what a table has in one DB: who watches it, and its indexes.
+type tableState[K comparable, V any] struct {
+	hub     atomic.Pointer[watch.Hub[K]]     // nil until somebody watches
+	indexes atomic.Pointer[index.List[K, V]] // nil: none; set in the writer's place
+	scratch changes[K, V]                    // for updates without a Commit, which run one at a time
 }
+
+// New returns a table of a DB of its own, which [Table.DB] returns. It panics if V cannot be
+// kept isolated as o says.
+func New[K comparable, V any](o Options[V]) *Table[K, V] { return newTable[K](new(DB), "", o) }
 
 // NewTable adds an empty table to db, and to all forks it comes from or has, at
 // any time. It panics if db has a table of that name, if V cannot be kept isolated
 // as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
-	db.own()
-	d := &tableDef[K, V]{schema: db.schema(), name: name, empty: newMap[K](o, fmt.Sprintf("cow: table %q", name)), codec: o.Codec, accept: slices.Clone(o.Accept), update: o.Derive}
+	return newTable[K](db, name, o)
+}
+
+func newTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
+	title := "cow"
+	if name != "" {
+		title = fmt.Sprintf("cow: table %q", name)
+	}
+	db.line.Own()
+	d := &tableDef[K, V]{
+		schema: db.schema(),
+		name:   name,
+		empty:  snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: title}),
+		codec:  o.Codec,
+		accept: slices.Clone(o.Accept),
+		update: o.Derive,
+	}
 	d.keys, d.keysErr = keycode.New[K]()
-	d.schema.add(d, &d.index)
-	return &Table[K, V]{db, d}
+	d.schema.add(d, &d.at)
+	return &Table[K, V]{db, d, d.at == 0}
+}
+
+// made panics for the zero Table.
+func (t *Table[K, V]) made() {
+	if t.db == nil {
+		panic("cow: the zero Table is of no DB: make one with New or NewTable")
+	}
+}
+
+// DB returns the DB that t is a table of.
+func (t *Table[K, V]) DB() *DB {
+	t.made()
+	return t.db
 }
 
 // Of returns the same table of another DB: a fork of that which t is of, or what
@@ -52,12 +101,12 @@ func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
 	t.made()
 	if db.schema() != t.def.schema {
-		panic(fmt.Sprintf("cow: table %q looked for in another DB", t.def.name))
+		panic(fmt.Sprintf("cow: %s looked for in another DB", t.def))
 	}
-	return &Table[K, V]{db, t.def}
+	return &Table[K, V]{db, t.def, t.first}
 }
 
-// Name returns the name of the table.
+// Name returns the name of the table, "" for one that New made.
 func (t *Table[K, V]) Name() string {
 	t.made()
 	return t.def.name
@@ -77,12 +126,12 @@ func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] {
 func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	t.made()
 	if tx.db.schema() != t.def.schema {
-		panic(fmt.Sprintf("cow: table %q looked for in an update of another DB", t.def.name))
+		panic(fmt.Sprintf("cow: %s looked for in an update of another DB", t.def))
 	}
-	if e := tx.edited(t.def.index); e != nil {
-		return e.(*tableEdit[K, V]).Map()
+	if e := tx.edit(t.def.at, nil); e != nil {
+		return e.(*mapEdit[K, V]).Map()
 	}
-	return t.In(tx.base)
+	return t.def.content(tx.base)
 }
 
 // Edit returns the Editor of the table in an update, the same one each time.
@@ -93,40 +142,72 @@ func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] {
 	return t.def.edit(tx)
 }
 
+// Load returns the table's map in the current snapshot.
+func (t *Table[K, V]) Load() *Map[K, V] {
+	if t.first {
+		if r := t.db.line.Load(); r != nil {
+			if m, ok := r.First().(*Map[K, V]); ok {
+				return m
+			}
+		}
+	}
+	return t.load()
+}
+
+// load is Load for any table.
+func (t *Table[K, V]) load() *Map[K, V] {
+	t.made()
+	return t.def.content(t.db.line.Load())
+}
+
+// String returns what errors call the table.
+func (d *tableDef[K, V]) String() string {
+	if d.name == "" {
+		return "the table"
+	}
+	return fmt.Sprintf("table %q", d.name)
+}
+
 func (d *tableDef[K, V]) title() string { return d.name }
 
+func (d *tableDef[K, V]) place() int { return d.at }
+
 func (d *tableDef[K, V]) in(s *Snapshot) *Map[K, V] {
-	if s == nil {
-		return d.empty
+	if s != nil && s.root().Owner().Tables != line.Tables(d.schema) {
+		panic(fmt.Sprintf("cow: %s looked for in a snapshot of another DB", d))
 	}
-	if s.of.schema != d.schema {
-		panic(fmt.Sprintf("cow: table %q looked for in a snapshot of another DB", d.name))
-	}
-	if m, ok := s.table(d.index).(*Map[K, V]); ok {
+	return d.content(s.root())
+}
+
+// content is in for a version of the DB, or a fork.
+func (d *tableDef[K, V]) content(r *line.Root) *Map[K, V] { return d.of(r.Table(d.at)) }
+
+// of returns the map that is a content.
+func (d *tableDef[K, V]) of(content any) *Map[K, V] {
+	if m, ok := content.(*Map[K, V]); ok {
 		return m
 	}
 	return d.empty
 }
 
-func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
-	if tx.db.schema() != d.schema {
-		panic(fmt.Sprintf("cow: table %q edited in an update of another DB", d.name))
+func (d *tableDef[K, V]) rowsIn(content any) int    { return d.of(content).Len() }
+func (d *tableDef[K, V]) structure(content any) int { return builder[K, V]{}.Structure(d.of(content)) }
+
+func (d *tableDef[K, V]) exclusive(content, other any) (rows, bytes int) {
+	for c := range d.of(other).Diff(d.of(content)) {
+		if was, _ := c.Rows(); was != (Row[K, V]{}) {
+			rows, bytes = rows+1, bytes+builder[K, V]{}.Size(was)
+		}
 	}
-	if d.update != nil && !tx.deriving.Load() {
-		panic(fmt.Sprintf("cow: table %q is derived: only Options.Derive may edit it", d.name))
-	}
-	e := tx.edit(d.index, func() edit {
-		base := d.in(tx.base)
-		return &tableEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
-	})
-	return e.(*tableEdit[K, V]).Editor
+	return rows, bytes
 }
 
-func (d *tableDef[K, V]) exclusive(s, other *Snapshot) (rows, bytes int) {
-	return d.in(s).Exclusive(d.in(other))
+// shown returns a content as it is on the third level of JSON.
+func (d *tableDef[K, V]) shown(content any) (json.RawMessage, error) {
+	return builder[K, V]{}.JSON(d.of(content), 2)
 }
 
-func (d *tableDef[K, V]) structure(s *Snapshot) int { return builder[K, V]{}.Structure(d.in(s)) }
+func (d *tableDef[K, V]) isDerived() bool { return d.update != nil }
 
 func (d *tableDef[K, V]) derive(tx *Tx) error {
 	if d.update == nil {
@@ -135,62 +216,174 @@ func (d *tableDef[K, V]) derive(tx *Tx) error {
 	return d.update(tx)
 }
 
-func (d *tableDef[K, V]) isDerived() bool { return d.update != nil }
-
-// indexList returns the indexes that the table has in db.
-func (d *tableDef[K, V]) indexList(db *DB) indexList[K, V] {
-	if all := db.indexes.Load(); all != nil && d.index < len(*all) {
-		list, _ := (*all)[d.index].(indexList[K, V])
-		return list
+func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
+	if tx.db.schema() != d.schema {
+		panic(fmt.Sprintf("cow: %s edited in an update of another DB", d))
 	}
-	return nil
-}
-
-func (t *Table[K, V]) reindex(what string, edit func(list indexList[K, V], m *Map[K, V]) (indexList[K, V], *Map[K, V], error)) error {
-	t.made()
-	return t.db.amend(what, func(current *Snapshot) (*Snapshot, error) {
-		list, m, err := edit(t.def.indexList(t.db), t.In(current))
-		if err != nil {
-			return nil, err
-		}
-		var all []any
-		if is := t.db.indexes.Load(); is != nil {
-			all = append(all, *is...)
-		}
-		for t.def.index >= len(all) {
-			all = append(all, nil)
-		}
-		all[t.def.index] = list
-		t.db.indexes.Store(&all) // before the map: what derives from it looks here
-		next := &Snapshot{of: t.db.origin(), version: current.Version()}
-		if current != nil {
-			next.maps = append(next.maps, current.maps...)
-		}
-		next.set(t.def.index, m)
-		return next, nil
+	if d.update != nil && !tx.deriving.Load() {
+		panic(fmt.Sprintf("cow: %s is derived: only Options.Derive may edit it", d))
+	}
+	e := tx.edit(d.at, func() edit {
+		base := d.content(tx.base)
+		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
 	})
+	return e.(*mapEdit[K, V]).Editor
 }
 
-// A tableEdit is an Editor without its type parameters in the way.
-type tableEdit[K comparable, V any] struct {
+// A mapEdit is the edit of a table in a Tx.
+type mapEdit[K comparable, V any] struct {
 	*Editor[K, V]
 	base *Map[K, V]
 	def  *tableDef[K, V]
 }
 
-func (e *tableEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
+func (e *mapEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
 
-func (e *tableEdit[K, V]) seal(db *DB, wanted bool) (m any, n tableNet, err error) {
-	list := e.def.indexList(db)
-	x, _ := db.hubs.Load(e.def.index)
-	h, _ := x.(*hub[K, V])
-	var c *changes[K, V]
-	if wanted || len(list) > 0 {
-		c = new(changes[K, V])
-	}
-	next, err := seal(e.Editor, e.base, list, h, c)
-	if err != nil || next == e.base {
+func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, err error) {
+	m, c, err := e.def.state(db).seal(e.Editor, e.base, want)
+	if err != nil || m == e.base {
 		return nil, nil, err
 	}
-	return next, c, nil
+	return m, c, nil
+}
+
+func (d *tableDef[K, V]) newState() state { return new(tableState[K, V]) }
+
+func (d *tableDef[K, V]) state(db *DB) *tableState[K, V] { return db.state(d.at).(*tableState[K, V]) }
+
+func (s *tableState[K, V]) fork() state {
+	f := new(tableState[K, V])
+	f.indexes.Store(s.indexes.Load())
+	return f
+}
+
+func (s *tableState[K, V]) fire(version uint64) {
+	if h := s.hub.Load(); h != nil {
+		h.Fire(version)
+	}
+}
+
+// list returns the indexes.
+func (s *tableState[K, V]) list() index.List[K, V] {
+	if list := s.indexes.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// seal ends the edit e of base, and returns the map it made, with its indexes, or
+// base if nothing was changed, after it looked up whom the commit will wake; and the
+// changes, if they are wanted, which are computed here and nowhere else.
+func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want) (*Map[K, V], *changes[K, V], error) {
+	if err := e.Err(); err != nil {
+		return nil, nil, err
+	}
+	list, h := s.list(), s.hub.Load()
+	watched := h != nil && h.IsWatched()
+	var c *changes[K, V]
+	switch {
+	case want.Commit || len(list) > 0:
+		c = new(changes[K, V])
+	case watched:
+		c = &s.scratch
+		defer func() { *c = changes[K, V]{} }() // not to keep rows alive
+	default:
+		return e.Seal(), nil, nil
+	}
+	c.compare(e, base.Version())
+	m := e.Seal()
+	if len(c.list) == 0 {
+		return base, nil, nil
+	}
+	var twice *index.Duplicate
+	switch {
+	case watched:
+		m, twice = watch.Next(h, m, base, list, c.list)
+	case len(list) > 0:
+		m, twice = index.Next(m, base, list, c.list, nil)
+	}
+	if twice != nil {
+		return nil, nil, indexError(twice)
+	}
+	return m, c, nil
+}
+
+// changes are the net changes of one map, a key at most once.
+type changes[K comparable, V any] struct {
+	list   []Change[K, V]
+	first  [1]Change[K, V] // where list is, if there is but one
+	before uint64          // the version of the map that was changed
+}
+
+// comparing is called at each comparison, in tests that count them.
+var comparing func()
+
+// compare fills in what e has changed so far. It is the one place where versions
+// are compared for a commit.
+func (c *changes[K, V]) compare(e *Editor[K, V], before uint64) {
+	if comparing != nil {
+		comparing()
+	}
+	c.list = builder[K, V]{}.Net(e, c.first[:0])
+	c.before = before
+}
+
+func (c *changes[K, V]) Len() int { return len(c.list) }
+
+func (c *changes[K, V]) Weigh() (rows, bytes int) {
+	bytes = int(unsafe.Sizeof(*c)) + (cap(c.list)-1)*int(unsafe.Sizeof(c.first))
+	for i := range c.list {
+		if old, _ := c.list[i].Rows(); old != (Row[K, V]{}) {
+			rows, bytes = rows+1, bytes+builder[K, V]{}.Size(old)
+		}
+	}
+	return rows, bytes
+}
+
+func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
+	m := newest.(*Map[K, V])
+	before := m.Version()
+	for n := range since {
+		before = n.(*changes[K, V]).before
+	}
+	return builder[K, V]{}.Rewind(m, before, func(yield func(Change[K, V]) bool) {
+		for n := range since {
+			for _, change := range n.(*changes[K, V]).list {
+				if !yield(change) {
+					return
+				}
+			}
+		}
+	})
+}
+
+// run is an update of this table, and returns the version that was published, or 0 for
+// none. It does without a Tx where neither a sink nor derived tables need one: that is
+// decided in the writer's place, where it cannot change any more.
+func (t *Table[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error) {
+	t.made()
+	d, db := t.def, t.db
+	return db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
+		if want.Sent || d.schema.derived.Load() {
+			return db.edit(base, want, func(tx *Tx) error { return f(d.edit(tx)) })
+		}
+		m, version := d.content(base), base.Version()+1
+		e := builder[K, V]{}.EditAt(m, version)
+		defer builder[K, V]{}.Discard(e)
+		if err := f(e); err != nil {
+			return line.Draft{}, err
+		}
+		next, c, err := d.state(db).seal(e, m, want)
+		if err != nil || next == m {
+			return line.Draft{Next: base}, err
+		}
+		made := line.Make(base, db.owner(), version)
+		made.Set(d.at, next)
+		draft := line.Draft{Next: made.Root, Table: d.at}
+		if want.Commit {
+			draft.Commit = new(line.Commit)
+			draft.Commit.Add(d.at, c)
+		}
+		return draft, nil
+	})
 }

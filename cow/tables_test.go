@@ -42,15 +42,15 @@ func TestOfManyInsertsOneWins(t *testing.T) {
 	})
 	t.Run("one-key verbs", func(t *testing.T) {
 		noDeadlock(t)
-		for _, verb := range []func(s *cow.Store[string, int], i int) error{
-			func(s *cow.Store[string, int], i int) error { return errOf(s.Insert("k", i)) },
-			func(s *cow.Store[string, int], i int) error { return errOf(s.SetIf("k", 0, i)) },
+		for _, verb := range []func(s cow.One[string, int], i int) error{
+			func(s cow.One[string, int], i int) error { return errOf(s.Insert("k", i)) },
+			func(s cow.One[string, int], i int) error { return errOf(s.SetIf("k", 0, i)) },
 		} {
 			for range rounds {
-				var s cow.Store[string, int]
+				s := cow.NewOne[string](cow.Options[int]{})
 				var winners, winner atomic.Int32
 				together(goroutines, func(i int) {
-					if verb(&s, i) == nil {
+					if verb(s, i) == nil {
 						winners.Add(1)
 						winner.Store(int32(i))
 					}

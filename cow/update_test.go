@@ -455,7 +455,7 @@ func TestIncrementsAreNotLost(t *testing.T) {
 func TestOneKeyVerbsAreOneStep(t *testing.T) {
 	noDeadlock(t)
 	const writers, each = 8, 500
-	var s cow.Store[string, int]
+	s := cow.NewOne[string](cow.Options[int]{})
 	together(writers, func(i int) {
 		for range each {
 			switch i % 2 {

@@ -7,16 +7,47 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// The verbs of one key, and of whole maps, in the same words for Stores and Tables.
-// Each is one update; a read is of the current snapshot.
+// The verbs of a table: each is one update, a read is of the current snapshot.
 
-// A keyed is a *Store or a *Table.
-type keyed[K comparable, V any] interface {
-	Load() *Map[K, V]
+// Get returns the value of key in the current snapshot, isolated, and whether
+// key is present.
+func (t *Table[K, V]) Get(key K) (V, bool) {
+	if t.first { // as in Load, which is not inlined
+		if r := t.db.line.Load(); r != nil {
+			if m, ok := r.First().(*Map[K, V]); ok {
+				return m.Get(key)
+			}
+		}
+	}
+	return t.load().Get(key)
+}
 
-	// run is UpdateContext that returns the version that was published, or 0 for
-	// none.
-	run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error)
+// Has reports whether key is present in the current snapshot.
+func (t *Table[K, V]) Has(key K) bool { return t.Load().Has(key) }
+
+// Len returns the number of rows of the current snapshot.
+func (t *Table[K, V]) Len() int { return t.Load().Len() }
+
+// All returns an iterator over the keys and isolated values of the snapshot that is
+// current when the iteration begins, in no particular order.
+func (t *Table[K, V]) All() iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) { t.Load().All()(yield) }
+}
+
+// Update calls f with an Editor of the table, and publishes the edited map as the next
+// version of the DB when f returns nil, in one step. If f returns an error, which Update
+// returns, panics, or calls runtime.Goexit, if f changed nothing, if two rows end up under
+// one key of a unique index, which is an *IndexError, or if it set what cannot be stored,
+// which is a *KeyError, nothing is published and the version stays. Updates run one at a
+// time; f must not update the DB itself. See also [DB.Update].
+func (t *Table[K, V]) Update(f func(e *Editor[K, V]) error) error {
+	return t.UpdateContext(context.Background(), f)
+}
+
+// UpdateContext is [DB.UpdateContext] with an Editor of the table.
+func (t *Table[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V]) error) error {
+	_, err := t.run(ctx, f)
+	return err
 }
 
 // A condition returns why a key is not to be written, or nil.
@@ -43,13 +74,13 @@ func at[K comparable, V any](rev uint64) condition[K, V] {
 
 // put is Set, under a condition that nil leaves out. The value is cloned before the
 // update queues.
-func put[K comparable, V any](s keyed[K, V], key K, v V, may condition[K, V]) (rev uint64, err error) {
-	base := s.Load()
+func (t *Table[K, V]) put(key K, v V, may condition[K, V]) (rev uint64, err error) {
+	base := t.Load()
 	clone, err := builder[K, V]{}.Isolate(base, key, v)
 	if err != nil {
 		return 0, err
 	}
-	return s.run(context.Background(), func(e *Editor[K, V]) error {
+	return t.run(context.Background(), func(e *Editor[K, V]) error {
 		if may != nil {
 			if err := may(e, key); err != nil {
 				return &KeyError[K]{Name: builder[K, V]{}.Name(base), Key: key, Err: err}
@@ -60,12 +91,53 @@ func put[K comparable, V any](s keyed[K, V], key K, v V, may condition[K, V]) (r
 	})
 }
 
-func update[K comparable, V any](s keyed[K, V], f func(e *Editor[K, V]) error) (rev uint64, err error) {
-	return s.run(context.Background(), f)
+// Set stores a clone of v under key, and returns the revision of that: the version
+// that it published. The clone is made before Set queues, as it is in Insert and
+// SetIf. What a row can be refused for is an error, and nothing is stored: a
+// *KeyError with ErrKey, or ErrTooDeep for a key, or with a *[clone.Error] for what must not
+// be copied; an *IndexError for a second row under one key of a unique index. These are
+// the errors of all verbs that store.
+func (t *Table[K, V]) Set(key K, v V) (rev uint64, err error) { return t.put(key, v, nil) }
+
+// Insert stores a clone of v under key, or returns ErrExists if key is present.
+func (t *Table[K, V]) Insert(key K, v V) (rev uint64, err error) {
+	return t.put(key, v, absent[K, V])
 }
 
-func take[K comparable, V any](s keyed[K, V], key K) (v V, found bool, err error) {
-	_, err = update(s, func(e *Editor[K, V]) error { v, found = e.Take(key); return nil })
+// SetIf stores a clone of v under key if the revision of key is rev, and
+// returns ErrRevision otherwise. Revision 0 means that key must be absent.
+func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
+	return t.put(key, v, at[K, V](rev))
+}
+
+// Modify calls f with the value of key, isolated, and stores what f made of it. It
+// returns ErrNotFound, in a *KeyError with key, if key is absent, or f's
+// error as it is.
+func (t *Table[K, V]) Modify(key K, f func(v *V) error) (rev uint64, err error) {
+	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.Modify(key, f) })
+}
+
+// Upsert is like Modify, but calls f with a zero value, and found false, if
+// key is absent.
+func (t *Table[K, V]) Upsert(key K, f func(v *V, found bool) error) (rev uint64, err error) {
+	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.Upsert(key, f) })
+}
+
+// Delete removes key, and returns the version that did, or 0 if key was absent. Like
+// the verbs below it fails only where a sink decides, or a derived table.
+func (t *Table[K, V]) Delete(key K) (rev uint64, err error) {
+	return t.run(context.Background(), func(e *Editor[K, V]) error { e.Delete(key); return nil })
+}
+
+// DeleteIf removes key if its revision is rev, and returns ErrRevision otherwise.
+func (t *Table[K, V]) DeleteIf(key K, rev uint64) (now uint64, err error) {
+	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
+}
+
+// Take removes key and returns its value, isolated, and whether it was present. Of
+// any number of concurrent calls one gets it.
+func (t *Table[K, V]) Take(key K) (v V, found bool, err error) {
+	_, err = t.run(context.Background(), func(e *Editor[K, V]) error { v, found = e.Take(key); return nil })
 	if err != nil {
 		var none V
 		return none, false, err
@@ -73,45 +145,51 @@ func take[K comparable, V any](s keyed[K, V], key K) (v V, found bool, err error
 	return v, found, nil
 }
 
-// deleteFunc removes the rows of which f says so.
-func deleteFunc[K comparable, V any](s keyed[K, V], f func(key K, v V) bool) (n int, err error) {
-	_, err = update(s, func(e *Editor[K, V]) error {
-		n = 0
+// count is an update whose function returns how many rows it was about.
+func (t *Table[K, V]) count(f func(e *Editor[K, V]) int) (n int, err error) {
+	_, err = t.run(context.Background(), func(e *Editor[K, V]) error { n = f(e); return nil })
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// DeleteFunc removes the rows for which f, called with an isolated value, returns
+// true, and returns how many.
+func (t *Table[K, V]) DeleteFunc(f func(key K, v V) bool) (n int, err error) {
+	return t.count(func(e *Editor[K, V]) int {
+		n := 0
 		for k, v := range e.All() {
 			if f(k, v) {
 				e.Delete(k)
 				n++
 			}
 		}
-		return nil
+		return n
 	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
 }
 
-func clearAll[K comparable, V any](s keyed[K, V]) (n int, err error) {
-	_, err = update(s, func(e *Editor[K, V]) error {
-		n = e.Len()
+// Clear removes all rows, in constant time, and returns how many.
+func (t *Table[K, V]) Clear() (n int, err error) {
+	return t.count(func(e *Editor[K, V]) int {
+		n := e.Len()
 		e.Clear()
-		return nil
+		return n
 	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
 }
 
-// A given is a row that Replace and Sync were given, cloned.
+// A given is a row that Replace was given, cloned.
 type given[K comparable, V any] struct {
 	key   K
 	clone snapshot.Isolated[V]
 }
 
-func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
+// Replace makes the pairs of seq, cloned, the whole content, in one version. Of equal
+// keys the last wins. It takes maps.All of a map as well as All of a snapshot. Like
+// the clones, all of the iteration happens before Replace queues.
+func (t *Table[K, V]) Replace(seq iter.Seq2[K, V]) error {
 	var rows []given[K, V]
-	base := s.Load()
+	base := t.Load()
 	for k, v := range seq {
 		clone, err := builder[K, V]{}.Isolate(base, k, v)
 		if err != nil {
@@ -119,7 +197,7 @@ func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
 		}
 		rows = append(rows, given[K, V]{k, clone})
 	}
-	_, err := update(s, func(e *Editor[K, V]) error {
+	return t.Update(func(e *Editor[K, V]) error {
 		e.Clear()
 		builder[K, V]{}.PutAll(e, func(yield func(K, snapshot.Isolated[V]) bool) {
 			for _, r := range rows {
@@ -130,7 +208,6 @@ func replace[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V]) error {
 		})
 		return nil
 	})
-	return err
 }
 
 // A synced is a row that Sync was given: as it was when the update began, at a
@@ -140,12 +217,16 @@ type synced[V any] struct {
 	clone snapshot.Isolated[V]
 }
 
-func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal func(a, b V) bool) error {
+// Sync is Replace that leaves rows alone whose value is equal to the new one, as
+// equal says: they keep their revision, and who watches them is not woken. Equal gets
+// what is stored, isolated, and what seq has. For values that may be nested without a bound
+// there is view.Equal: reflect.DeepEqual takes more stack for each level.
+func (t *Table[K, V]) Sync(seq iter.Seq2[K, V], equal func(a, b V) bool) error {
 	if equal == nil {
 		panic("cow: Sync needs a function that tells whether two values are equal, such as reflect.DeepEqual for those that have no better one")
 	}
 	rows := map[K]synced[V]{}
-	base := s.Load()
+	base := t.Load()
 	for k, v := range seq {
 		var r synced[V]
 		if is, ok := base.Get(k); ok && equal(is, v) {
@@ -159,7 +240,7 @@ func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal fun
 		}
 		rows[k] = r
 	}
-	_, err := update(s, func(e *Editor[K, V]) error {
+	return t.Update(func(e *Editor[K, V]) error {
 		for k := range e.Map().Keys() {
 			if _, ok := rows[k]; !ok {
 				e.Delete(k)
@@ -176,17 +257,4 @@ func syncRows[K comparable, V any](s keyed[K, V], seq iter.Seq2[K, V], equal fun
 		}
 		return nil
 	})
-	return err
-}
-
-func all[K comparable, V any](s keyed[K, V]) iter.Seq2[K, V] {
-	return func(yield func(K, V) bool) { s.Load().All()(yield) }
-}
-
-func keys[K comparable, V any](s keyed[K, V]) iter.Seq[K] {
-	return func(yield func(K) bool) { s.Load().Keys()(yield) }
-}
-
-func values[K comparable, V any](s keyed[K, V]) iter.Seq[V] {
-	return func(yield func(V) bool) { s.Load().Values()(yield) }
 }

@@ -82,7 +82,7 @@ func dbBank(t *testing.T) bank {
 }
 
 func storeBank(t *testing.T) bank {
-	var s cow.Store[string, int]
+	s := cow.NewOne[string](cow.Options[int]{})
 	return bank{
 		ops: 2*accounts + 2,
 		move: func(from, to, amount int, end func() error) (version uint64) {

@@ -6,7 +6,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
-// Views reads the values of a Store or Table through views of the type W, which
+// Views reads the values of a Table through views of the type W, which
 // command cowview generates: what Get and All return has accessors and no way to write,
 // so that nothing needs to be cloned, and nothing is allocated. A view is as constant as
 // the snapshot that it is of, and valid for as long as it is held; it keeps its row alive
@@ -20,14 +20,14 @@ type Views[K comparable, V, W any] struct {
 	show func(*V) W
 }
 
-// A loader is a Store, a Table or one snapshot.
+// A loader is a Table or one map.
 type loader[K comparable, V any] interface{ Load() *Map[K, V] }
 
 type oneMap[K comparable, V any] struct{ m *Map[K, V] }
 
 func (o oneMap[K, V]) Load() *Map[K, V] { return o.m }
 
-// NewViews returns Views of a Store or Table:
+// NewViews returns Views of a Table:
 //
 //	people := cow.NewViews[ProfileView](users)
 //
@@ -44,7 +44,7 @@ func NewPointerViews[W view.Viewer[T, W], K comparable, T any](of interface{ Loa
 
 func newViews[K comparable, V, W any](of loader[K, V], show func(*V) W) Views[K, V, W] {
 	if of == nil {
-		panic("cow: views of nothing: NewViews needs a Store or Table")
+		panic("cow: views of nothing: NewViews needs a Table")
 	}
 	if err := view.Check[W](); err != nil {
 		panic("cow: " + err.Error())
@@ -63,10 +63,6 @@ func (v Views[K, V, W]) made() {
 func (v Views[K, V, W]) In(m *Map[K, V]) Views[K, V, W] {
 	return Views[K, V, W]{oneMap[K, V]{m}, v.show}
 }
-
-// During returns the same Views of what an update has made so far. Later writes of the
-// update do not change it.
-func (v Views[K, V, W]) During(e *Editor[K, V]) Views[K, V, W] { return v.In(e.Map()) }
 
 // Get returns a view of the value of key in the current snapshot, and whether key is
 // present. That of an absent key is the zero W, which is not Valid.

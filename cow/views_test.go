@@ -13,7 +13,7 @@ import (
 type listView = view.Slice[int]
 
 func TestViewsShowTheStoredValues(t *testing.T) {
-	s := cow.New[string](cow.Options[[]int]{})
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	lists := cow.NewViews[listView](s)
 	_, ok := lists.Get("a")
 	require.False(t, ok)
@@ -43,13 +43,13 @@ func TestViewsDuringAnUpdate(t *testing.T) {
 		var held listView
 		require.NoError(t, s.update(func(e *cow.Editor[string, []int]) error {
 			e.Set("a", []int{1})
-			during := lists.During(e)
+			during := lists.In(e.Map())
 			held, _ = during.Get("a")
 			e.Set("a", []int{2})
 			require.NoError(t, e.Modify("a", func(v *[]int) error { (*v)[0]++; return nil }))
 			is, _ := during.Get("a")
 			require.Equal(t, 1, is.At(0), "later writes do not change it")
-			is, _ = lists.During(e).Get("a")
+			is, _ = lists.In(e.Map()).Get("a")
 			require.Equal(t, 3, is.At(0))
 			_, ok := lists.Get("a")
 			require.False(t, ok, "an update is not published before its end")
@@ -69,9 +69,9 @@ type loaded func() *cow.Map[string, []int]
 func (l loaded) Load() *cow.Map[string, []int] { return l() }
 
 func TestViewsOfRows(t *testing.T) {
-	s := cow.New[string](cow.Options[[]int]{})
+	s := cow.NewOne[string](cow.Options[[]int]{})
 	lists := cow.NewViews[listView](s)
-	byLen, err := cow.NewIndex(s, "len", func(v []int) int { return len(v) }, cow.IndexOptions[string]{})
+	byLen, err := cow.NewIndex(s.Table, "len", func(v []int) int { return len(v) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	set(t, s, "a", []int{1, 2})
 	base := s.Load()
@@ -103,7 +103,7 @@ func TestViewsOfRows(t *testing.T) {
 }
 
 func TestViewsOfPointers(t *testing.T) {
-	s := cow.New[string](cow.Options[*[]int]{})
+	s := cow.NewOne[string](cow.Options[*[]int]{})
 	lists := cow.NewPointerViews[pointed](s)
 	set(t, s, "a", &[]int{1})
 	set(t, s, "nil", nil)
@@ -149,10 +149,10 @@ func set[V any](t *testing.T, s interface {
 }
 
 func TestViewsThatWouldLeakAreRefused(t *testing.T) {
-	lists := cow.New[string](cow.Options[[]*int]{})
+	lists := cow.NewOne[string](cow.Options[[]*int]{})
 	require.PanicsWithValue(t, "cow: a view.Slice hands out a *int as it is, which can be modified: use a view of views, or of pointers",
 		func() { cow.NewViews[view.Slice[*int]](lists) })
 	cow.NewViews[view.SliceViews[*int, view.Pointer[int]]](lists)
-	require.PanicsWithValue(t, "cow: views of nothing: NewViews needs a Store or Table",
+	require.PanicsWithValue(t, "cow: views of nothing: NewViews needs a Table",
 		func() { cow.NewViews[view.Slice[int], string](nil) })
 }

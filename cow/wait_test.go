@@ -138,7 +138,7 @@ func TestWaitReturnsTheCauseOfItsContext(t *testing.T) {
 
 func TestWaitReturnsTheSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s cow.Store[string, int]
+		s := cow.NewOne[string](cow.Options[int]{})
 		var db cow.DB
 		table := cow.NewTable[string](&db, "t", cow.Options[int]{})
 		time.AfterFunc(time.Second, func() { s.Set("a", 1) })
@@ -251,7 +251,7 @@ func TestWaitersComeAndGo(t *testing.T) {
 func TestAWaitInsideAnUpdatePanicsAmongOthers(t *testing.T) {
 	noDeadlock(t)
 	for range 4000 {
-		var s cow.Store[string, int]
+		s := cow.NewOne[string](cow.Options[int]{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var ready atomic.Int32
 		together := func() {

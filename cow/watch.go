@@ -2,92 +2,65 @@ package cow
 
 import (
 	"context"
-	"reflect"
-	"slices"
+	"fmt"
 
-	"github.com/cowstore/cowstore/snapshot/depth"
+	"github.com/cowstore/cowstore/cow/internal/line"
+	"github.com/cowstore/cowstore/cow/internal/watch"
 )
 
-// A Watched is something in a Store or Table to wait for: keys, present or not,
-// or keys or a range of an index. It is made by Store.OnKeys, Table.OnKeys, Index.OnKeys
-// and Index.OnRange, immutable, and safe for concurrent use.
-type Watched[K comparable, V any] interface {
-	// differs reports whether it is not the same in both maps.
-	differs(newer, older *Map[K, V]) bool
+// A Watched selects what a Watch of a Table waits for: keys, present or not, or keys or a
+// range of an index. It is made by Table.OnKeys, Index.OnKeys and Index.OnRange, immutable,
+// and safe for concurrent use.
+type Watched[K comparable, V any] interface{ watched() watch.Watched[K, V] }
 
-	// add registers c with h, in steps, and remove takes it out again.
-	add(h *hub[K, V], c chan struct{})
-	remove(h *hub[K, V], c chan struct{})
-}
+type watched[K comparable, V any] struct{ is watch.Watched[K, V] }
 
-// OnKeys returns keys of the Store for Watch.
-func (s *Store[K, V]) OnKeys(keys ...K) Watched[K, V] { return newWatchedKeys[K, V](keys) }
+func (w watched[K, V]) watched() watch.Watched[K, V] { return w.is }
 
 // OnKeys returns keys of the table for Watch.
-func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] { return newWatchedKeys[K, V](keys) }
+func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] {
+	return watched[K, V]{watch.NewKeys[K, V](keys)}
+}
 
-// Watch blocks until the current snapshot differs from since in what is watched:
-// any of what is listed, or, if nothing is, the whole map. It returns that
-// snapshot, or ctx's cause and no snapshot if ctx ends first. A nil since is the empty
-// map. A key differs once it was written, even with an equal value; other writes never
+// OnKeys returns index keys for Watch. An index key differs once a row came to it,
+// left it, or was written under it.
+func (x *Index[K, V, I]) OnKeys(keys ...I) Watched[K, V] {
+	return watched[K, V]{watch.NewIndexKeys(x.made(), keys)}
+}
+
+// OnRange returns the rows of a part of the index for Watch. It differs once a row came
+// into it, left it, or was written in it. Of r, which must be of this index, only the
+// bounds count; one of In(nil) has no rows to keep alive. A commit compares each index
+// key that it touches with all ranges which are watched.
+func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched[K, V] {
+	if def := x.made(); r.span.Index() != def {
+		panic(fmt.Sprintf("cow: OnRange of index %q with a Range of another: make it by In or During of this one", def.Name))
+	}
+	return watched[K, V]{watch.IndexRange[K, V, I]{Index: x.def, Bounds: r.span.Bounds}}
+}
+
+// Watch blocks until the table differs in the current snapshot from what it was in since:
+// in any of what is listed, or, if nothing is, anywhere. It returns that
+// snapshot, or ctx's cause and no snapshot if ctx ends first. A nil since has no
+// rows; Watch panics for a snapshot of another DB: to watch a fork, use [Table.Of]. A key
+// differs once it was written, even with an equal value; other writes never
 // end a Watch. Watch starts no goroutine, and a commit pays for the watches it wakes,
 // not for those there are. It panics for a key that cannot be hashed, or compared.
-func (s *Store[K, V]) Watch(ctx context.Context, since *Map[K, V], of ...Watched[K, V]) (*Map[K, V], error) {
-	h := s.hub.Load()
-	if h == nil {
-		s.hub.CompareAndSwap(nil, newHub[K, V]())
-		h = s.hub.Load()
-	}
-	if s.watches.Load() == nil {
-		wake := s.wake
-		s.watches.CompareAndSwap(nil, &wake)
-	}
-	return watch(ctx, &s.line, h, since, func(m *Map[K, V]) *Map[K, V] { return m }, of)
-}
-
-// wake signals those who watch the Store.
-func (s *Store[K, V]) wake(newer, _ *Map[K, V]) { s.hub.Load().fire(newer.Version()) }
-
-// Watch is Store.Watch for this table: it blocks until what is watched differs
-// from what it was in since, a snapshot of the DB that the Table is of. To watch a
-// fork, use [Table.Of]; Watch panics for a snapshot of another DB.
 func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, of ...Watched[K, V]) (*Snapshot, error) {
 	t.made()
-	db := t.db
-	if since != nil && since.of != db.origin() {
+	db, d := t.db, t.def
+	if since != nil && since.root().Owner() != db.owner() {
 		panic("cow: Watch from a snapshot of another DB: use the Table's Of to watch that")
 	}
-	x, ok := db.hubs.Load(t.def.index)
-	if !ok {
-		x, _ = db.hubs.LoadOrStore(t.def.index, newHub[K, V]())
-	}
-	if db.watches.Load() == nil {
-		wake := db.wake
-		db.watches.CompareAndSwap(nil, &wake)
-	}
-	return watch(ctx, &db.line, x.(*hub[K, V]), since, t.In, of)
-}
-
-// wake signals those who watch tables.
-func (db *DB) wake(newer, older *Snapshot) {
-	for table, h := range db.hubs.Range {
-		if i := table.(int); newer.table(i) != older.table(i) {
-			h.(interface{ fire(version uint64) }).fire(newer.version)
-		}
-	}
-}
-
-// watch is Watch of the map that in finds in a snapshot.
-func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h *hub[K, V], since P, in func(P) *Map[K, V], of []Watched[K, V]) (P, error) {
-	older := in(since)
+	older := d.content(since.root())
 	if len(of) == 0 {
-		of = []Watched[K, V]{watchedMap[K, V]{}}
+		of = []Watched[K, V]{watched[K, V]{watch.Whole[K, V]{}}}
 	}
-	differs := func() (P, bool) {
-		s := l.published.Load()
-		newer := in(s)
+	differs := func() (*Snapshot, bool) {
+		s := db.Load()
+		newer := d.content(s.root())
 		for _, w := range of {
-			if w.differs(newer, older) {
+			if w.watched().Differs(newer, older) {
 				return s, true
 			}
 		}
@@ -98,106 +71,53 @@ func watch[P version[P], K comparable, V any](ctx context.Context, l *line[P], h
 	if s, ok := differs(); ok {
 		return s, nil
 	}
-	l.panicInUpdate("a Watch")
+	db.line.PanicInUpdate("a Watch")
+	h := d.state(db).watching()
+	db.line.WakeBy(db.wake)
 	// A publication swaps, and then looks for who waits; this makes itself known,
 	// and then looks at what is published. So one of the two sees the other.
 	c := make(chan struct{}, 1)
-	h.waiting.Add(1)
+	h.Enter()
 	defer func() {
 		for _, w := range of {
-			w.remove(h, c)
+			w.watched().Remove(h, c)
 		}
-		h.forget(c)
-		h.waiting.Add(-1)
+		h.Leave(c)
 	}()
 	for _, w := range of {
-		w.add(h, c)
+		w.watched().Add(h, c)
 	}
 	for {
 		if s, ok := differs(); ok {
 			return s, nil
 		}
-		if err := l.block(ctx, c); err != nil {
-			return *new(P), err
+		if err := db.line.Block(ctx, c); err != nil {
+			return nil, err
 		}
 	}
 }
 
-// watchedMap watches a whole map.
-type watchedMap[K comparable, V any] struct{}
-
-func (watchedMap[K, V]) differs(newer, older *Map[K, V]) bool {
-	for range newer.Diff(older) {
-		return true
+// watching returns the Hub, made at the first call.
+func (s *tableState[K, V]) watching() *watch.Hub[K] {
+	if h := s.hub.Load(); h != nil {
+		return h
 	}
-	return false
+	s.hub.CompareAndSwap(nil, watch.New[K]())
+	return s.hub.Load()
 }
 
-func (watchedMap[K, V]) add(h *hub[K, V], c chan struct{}) {
-	h.step(c, func() { h.whole[c] = struct{}{} })
-}
-
-func (watchedMap[K, V]) remove(h *hub[K, V], c chan struct{}) {
-	h.step(nil, func() { delete(h.whole, c) })
-}
-
-// watchedKeys watches keys.
-type watchedKeys[K comparable, V any] []K
-
-func newWatchedKeys[K comparable, V any](keys []K) watchedKeys[K, V] {
-	keys = slices.Clone(keys)
-	if depth.Key.Shallow(reflect.TypeFor[K]()) {
-		return keys
-	}
-	// One that is nested too deeply is never there, and cannot be in a Go map.
-	return slices.DeleteFunc(keys, func(k K) bool { return depth.Key.Check(k) != nil })
-}
-
-func (keys watchedKeys[K, V]) differs(newer, older *Map[K, V]) bool {
-	for _, k := range keys {
-		is, _ := newer.Row(k)
-		if was, _ := older.Row(k); is != was {
-			return true
+// wake wakes those who watch tables in which two versions differ: a line.Wake.
+func (db *DB) wake(newer, older *line.Root, table int) {
+	states := *db.states.Load() // whoever watches has made some
+	if table >= 0 {
+		if table < len(states) {
+			states[table].fire(newer.Version())
 		}
+		return
 	}
-	return false
-}
-
-// atOnce is how many keys are registered in one step, so that no commit waits for
-// long.
-const atOnce = 1024
-
-func (keys watchedKeys[K, V]) add(h *hub[K, V], c chan struct{}) {
-	for some := range slices.Chunk(keys, atOnce) {
-		h.step(c, func() {
-			for _, k := range some {
-				if k != k {
-					continue // never there, and could not be removed
-				}
-				cs := h.keys[k]
-				if cs == nil {
-					cs = make(chans, 1)
-					h.keys[k] = cs
-				}
-				cs[c] = struct{}{}
-			}
-		})
-	}
-}
-
-func (keys watchedKeys[K, V]) remove(h *hub[K, V], c chan struct{}) {
-	for some := range slices.Chunk(keys, atOnce) {
-		h.step(nil, func() {
-			for _, k := range some {
-				cs := h.keys[k]
-				delete(cs, c)
-				if len(cs) == 0 {
-					delete(h.keys, k)
-				}
-			}
-			if len(h.keys) == 0 {
-				h.keys = make(map[K]chans) // a map keeps the memory it once needed
-			}
-		})
+	for i, s := range states {
+		if newer.Table(i) != older.Table(i) {
+			s.fire(newer.Version())
+		}
 	}
 }

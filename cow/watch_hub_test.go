@@ -6,33 +6,29 @@ import (
 	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/cowstore/cowstore/snapshot"
 )
 
-// requireEmpty requires that nobody is registered with a hub.
-func (h *hub[K, V]) requireEmpty(t *testing.T) {
+// requireNoWatch requires that nobody is registered with the hub of a table, if it has one.
+func requireNoWatch[K comparable, V any](t *testing.T, table *Table[K, V]) {
 	t.Helper()
-	require.Empty(t, h.whole)
-	require.Empty(t, h.keys)
-	require.Empty(t, h.indexes)
-	require.Empty(t, h.late)
-	require.Equal(t, int64(0), h.waiting.Load())
+	if h := table.def.state(table.db).hub.Load(); h != nil {
+		require.True(t, h.IsEmpty())
+	}
 }
 
 func TestAWatchLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := New[int](Options[int]{})
+		s := NewOne[int](Options[int]{})
 		db := new(DB)
 		table := NewTable[int](db, "a", Options[int]{})
 		byValue := func(v int, add func(int)) { add(v) }
-		x, err := NewMultiIndex(s, "value", byValue, IndexOptions[int]{})
+		x, err := NewMultiIndex(s.Table, "value", byValue, IndexOptions[int]{})
 		require.NoError(t, err)
 		y, err := NewMultiIndex(table, "value", byValue, IndexOptions[int]{})
 		require.NoError(t, err)
 		nan := 0.0
 		nan /= nan
-		floats := New[any](Options[int]{})
+		floats := NewOne[any](Options[int]{})
 		for round := range 3 {
 			ctx, end := context.WithCancel(t.Context())
 			since, at := s.Load(), db.Load()
@@ -51,25 +47,6 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			}
 			synctest.Wait()
 			require.Equal(t, 20, s.Stats().Waiting)
-			require.Len(t, s.hub.Load().keys, 3)
-			require.Len(t, s.hub.Load().whole, 5)
-			if round == 0 { // signals of no commit end no watch
-				h := s.hub.Load()
-				h.mu.Lock()
-				h.whole.signal()
-				for _, cs := range h.keys {
-					cs.signal()
-					cs.signal()
-				}
-				for _, x := range h.indexes {
-					for _, cs := range x.all(nil) {
-						cs.signal()
-					}
-				}
-				h.mu.Unlock()
-				synctest.Wait()
-				require.Equal(t, 20, s.Stats().Waiting)
-			}
 			if round == 1 { // some return, the rest is told to
 				s.Set(2, 2)
 				require.NoError(t, db.Update(func(tx *Tx) error { table.Edit(tx).Set(2, 2); return nil }))
@@ -79,31 +56,9 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			end()
 			synctest.Wait()
 			require.Equal(t, 0, s.Stats().Waiting+db.Stats().Waiting+floats.Stats().Waiting)
-			s.hub.Load().requireEmpty(t)
-			floats.hub.Load().requireEmpty(t)
-			h, ok := db.hubs.Load(table.def.index)
-			require.True(t, ok)
-			h.(*hub[int, int]).requireEmpty(t)
+			requireNoWatch(t, s.Table)
+			requireNoWatch(t, table)
+			requireNoWatch(t, floats.Table)
 		}
 	})
-}
-
-// Whoever is woken must find what it was woken for: the swap comes first.
-func TestPublicationSwapsBeforeItWakes(t *testing.T) {
-	s := New[int](Options[int]{})
-	for _, logged := range []bool{false, true} {
-		if logged {
-			s.Retain(Retention{Versions: 3})
-		}
-		woken := 0
-		wake := func(newer, older *snapshot.Map[int, int]) {
-			require.Same(t, newer, s.Load())
-			require.Equal(t, newer.Version(), older.Version()+1)
-			woken++
-		}
-		s.watches.Store(&wake)
-		s.Set(1, 1)
-		s.Delete(1)
-		require.Equal(t, 2, woken)
-	}
 }

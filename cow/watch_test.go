@@ -302,8 +302,8 @@ func TestBulkCommitsWakeWatches(t *testing.T) {
 
 func TestReplaceAndClearWakeWatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := cow.New[int](cow.Options[[]int]{})
-		x, err := cow.NewMultiIndex(s, "number", byNumber, cow.IndexOptions[int]{})
+		s := cow.NewOne[int](cow.Options[[]int]{})
+		x, err := cow.NewMultiIndex(s.Table, "number", byNumber, cow.IndexOptions[int]{})
 		require.NoError(t, err)
 		l := laneOfStore(s, x)
 		s.Set(1, []int{1, 1})
@@ -408,7 +408,7 @@ func TestWritesElsewhereEndNoWatch(t *testing.T) {
 
 func TestAWatchOfNothingYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var s cow.Store[string, int]
+		s := cow.NewOne[string](cow.Options[int]{})
 		db := new(cow.DB)
 		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		var versions [2]uint64
@@ -555,7 +555,7 @@ func TestAWatchStartsNoGoroutine(t *testing.T) {
 func TestTwoFirstWatchesAtOnce(t *testing.T) {
 	noDeadlock(t)
 	for range 300 {
-		s := cow.New[string](cow.Options[int]{})
+		s := cow.NewOne[string](cow.Options[int]{})
 		db := new(cow.DB)
 		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		var left atomic.Int64

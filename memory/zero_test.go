@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
@@ -21,9 +22,9 @@ func TestNoZeroValueFailsWithoutAWord(t *testing.T) {
 		new(memory.Editor), memory.Change{}, memory.Conflict{}, memory.Entry{}, memory.Hit{}, memory.Filter{}, memory.Value{},
 		memory.Erasure{}, memory.Field{}, memory.Item{}, memory.Match{}, memory.TypedEntry[int]{}, memory.TypedHit[int]{},
 		memory.Kind(0), memory.ChangeKind(0), memory.Metric(0), new(memory.MergeError),
-		new(cow.DB), new(cow.Store[int, int]), new(cow.Table[int, int]), new(cow.Index[int, int, int]), new(cow.Tx),
+		new(cow.DB), new(cow.Table[int, int]), new(cow.Index[int, int, int]), new(cow.Tx),
 		new(cow.Snapshot), cow.Range[int, int, int]{}, cow.Views[int, int, view.Cloned[int]]{}, new(cow.Commit),
-		cow.Lineage{}, cow.Stats{}, cow.Retention{}, new(cow.IndexError), new(cow.MergeError), cow.MergeConflict{}, cow.Kind(0),
+		cow.Lineage{}, cow.Stats{}, cow.Retention{}, new(cow.IndexError), snapshot.Kind(0),
 	} {
 		v := reflect.ValueOf(zero)
 		for i := range v.NumMethod() {
@@ -62,7 +63,7 @@ func argument(t reflect.Type, ctx context.Context) reflect.Value {
 	case t == reflect.TypeFor[context.Context]():
 		return reflect.ValueOf(ctx)
 	case t == reflect.TypeFor[*cow.Editor[int, int]]():
-		return reflect.ValueOf(new(cow.Store[int, int]).Load().Edit())
+		return reflect.ValueOf(cow.New[int](cow.Options[int]{}).Load().Edit())
 	case t == reflect.TypeFor[*cow.Snapshot]():
 		return reflect.Zero(t) // which is a snapshot
 	case t.Kind() == reflect.Pointer:
@@ -71,8 +72,8 @@ func argument(t reflect.Type, ctx context.Context) reflect.Value {
 		return reflect.ValueOf(new(strings.Builder))
 	case t.Kind() == reflect.Interface && reflect.TypeFor[*strings.Reader]().Implements(t) && t.NumMethod() > 0:
 		return reflect.ValueOf(strings.NewReader(""))
-	case t.Kind() == reflect.Interface && reflect.TypeFor[*cow.Store[int, int]]().Implements(t):
-		return reflect.ValueOf(new(cow.Store[int, int]))
+	case t.Kind() == reflect.Interface && reflect.TypeFor[*cow.Table[int, int]]().Implements(t):
+		return reflect.ValueOf(cow.New[int](cow.Options[int]{}))
 	case t.Kind() == reflect.Func:
 		return reflect.MakeFunc(t, func([]reflect.Value) (out []reflect.Value) {
 			for i := range t.NumOut() {

@@ -210,18 +210,6 @@ func (r Row[K, V]) size() int {
 	return n
 }
 
-// Exclusive returns how many rows m has that other does not share, and about how
-// many bytes they keep alive. The time is proportional to them, as for Diff.
-func (m *Map[K, V]) Exclusive(other *Map[K, V]) (rows, bytes int) {
-	for c := range other.Diff(m) {
-		if c.old != nil {
-			rows++
-			bytes += c.cfg.row(c.old).size()
-		}
-	}
-	return rows, bytes
-}
-
 // structure is Builder.Structure.
 func (m *Map[K, V]) structure() int {
 	n := m.Len() * structurePerRow

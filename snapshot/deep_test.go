@@ -141,7 +141,7 @@ const deepKeyed = `Builder.Lookup Builder.Probe Builder.RowsOf Builder.Text Edit
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
 		"it has to do with whole maps or edits": `Builder.Attach Builder.AttachDuring Builder.Attached Builder.Discard Builder.EditAt
-			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Exclusive Map.Len
+			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Len
 			Map.Version`,
 		"it gives out what is there": `Builder.Deref Builder.Part Builder.Pending Builder.Pointer Builder.Prefetch Builder.Ref
 			Change.Rows Conflict.Rows KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision RowRef.Key`,

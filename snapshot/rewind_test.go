@@ -1,7 +1,6 @@
 package snapshot
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -290,32 +289,4 @@ func TestSizeCountsNoTimeZone(t *testing.T) {
 	zone := time.FixedZone(strings.Repeat("x", 5000), 1)
 	requireSize(t, 24, sizeOf[int, any](1, time.Now().In(zone), Options[any]{}))
 	requireSize(t, 24, sizeOf(1, &[]time.Time{time.Now().In(zone)}[0], Options[*time.Time]{}))
-}
-
-func TestExclusiveCountsRowsThatOnlyOneHas(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 0))
-	p := newPast(New[string](Options[*parcel]{}), stringKeys[string](200), newParcel, r, 40)
-	for range 100 {
-		a, b := p.maps[r.IntN(len(p.maps))], p.maps[r.IntN(len(p.maps))]
-		rows, bytes := 0, 0
-		for row := range a.Rows() {
-			if other, ok := b.Row(row.Key()); !ok || other != row {
-				rows++
-				bytes += row.size()
-			}
-		}
-		gotRows, gotBytes := a.Exclusive(b)
-		require.Equal(t, fmt.Sprint(rows, bytes), fmt.Sprint(gotRows, gotBytes))
-	}
-	m := small(7)
-	rows, bytes := m.Exclusive(nil)
-	require.Equal(t, 7, rows)
-	require.Greater(t, bytes, 7*100)
-	for _, none := range []*Map[string, *parcel]{nil, new(Map[string, *parcel]), m} {
-		rows, bytes = none.Exclusive(m)
-		require.Zero(t, rows)
-		require.Zero(t, bytes)
-	}
-	rows, _ = small(7).Exclusive(m)
-	require.Equal(t, 7, rows, "of a stranger")
 }

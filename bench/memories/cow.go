@@ -103,7 +103,7 @@ func newStoreMemory() Memory {
 }
 
 type storeSpace struct {
-	values *cow.Store[string, any]
+	values *cow.Table[string, any]
 	order  *cow.Index[string, any, string]
 	prefix string
 }

@@ -10,12 +10,12 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // Create makes the file of a DB, and does not open it.
 func Create(path string, db *cow.DB) error {
-	line := door.Of(db)
+	line := sink.Of(db)
 	tables, err := line.Tables()
 	if err != nil {
 		return err

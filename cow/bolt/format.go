@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/layout"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 	"github.com/cowstore/cowstore/cow/internal/wire"
 )
 
@@ -261,7 +261,7 @@ func decodeRow(s seal, key, value []byte) (r row, sum uint32, err error) {
 // A record is a commit in the log. The tables of its rows are ids.
 type record struct {
 	moment
-	rows []door.Row
+	rows []sink.Row
 }
 
 func (c record) append(b []byte) []byte {
@@ -291,11 +291,11 @@ func decodeRecord(s seal, key, value []byte) (c record, sum uint32, err error) {
 	c.at = r.Varint()
 	n := r.Uvarint()
 	if n <= uint64(len(value)) { // or r finds it too short
-		c.rows = make([]door.Row, 0, n)
+		c.rows = make([]sink.Row, 0, n)
 	}
 	for ; n > 0 && r.Err() == nil; n-- {
 		id := r.Uvarint()
-		row := door.Row{Table: int(id >> 1 & math.MaxInt32), Removed: id&1 != 0, Key: r.Bytes(), Revision: c.version}
+		row := sink.Row{Table: int(id >> 1 & math.MaxInt32), Removed: id&1 != 0, Key: r.Bytes(), Revision: c.version}
 		if !row.Removed {
 			row.Value = r.Bytes()
 		}

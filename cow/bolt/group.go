@@ -8,7 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // Commits that need not be kept are folded into the tables once there are foldAt of them:
@@ -49,20 +49,20 @@ func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 	}
 	did := w.last
 	err := w.file.update(!next.early, func(tx *bbolt.Tx) error {
-		var rows []door.Row
+		var rows []sink.Row
 		var err error
 		for i := range pins {
 			if err := w.pin(tx, next, &pins[i]); err != nil {
 				return err
 			}
 		}
-		if oldest == door.NoPast || oldest >= next.base.version+foldAt {
+		if oldest == sink.NoPast || oldest >= next.base.version+foldAt {
 			// At least twice as many as come, so that the log gets shorter where less is kept.
 			if rows, err = w.fold(tx, next, oldest, max(foldAt, 2*len(group))); err != nil {
 				return err
 			}
 		}
-		if oldest == door.NoPast && next.log.count == 0 {
+		if oldest == sink.NoPast && next.log.count == 0 {
 			for _, c := range group {
 				for _, r := range c.Rows {
 					r.Table = w.ids[r.Table]
@@ -111,7 +111,7 @@ func (w *writer) append(tx *bbolt.Tx, next *state, group []proposal) error {
 
 // fold takes at most n commits up to oldest out of the log, the first at least if there is
 // one, and returns their rows, which are to be applied.
-func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []door.Row, err error) {
+func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []sink.Row, err error) {
 	if next.log.count == 0 {
 		return nil, nil
 	}
@@ -144,8 +144,8 @@ func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []d
 // apply brings tables, which are given by id, up to rows, of which later ones count, and
 // keeps for the pins what they have of the others. What it did is added to did, unless that is
 // nil.
-func apply(tx *bbolt.Tx, next *state, rows []door.Row, did *replaced) error {
-	slices.SortStableFunc(rows, func(a, b door.Row) int {
+func apply(tx *bbolt.Tx, next *state, rows []sink.Row, did *replaced) error {
+	slices.SortStableFunc(rows, func(a, b sink.Row) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), bytes.Compare(a.Key, b.Key))
 	})
 	var bucket *bbolt.Bucket
@@ -193,7 +193,7 @@ func apply(tx *bbolt.Tx, next *state, rows []door.Row, did *replaced) error {
 
 // put puts a row into its bucket, or removes it, and returns what was there: it is valid until
 // the transaction ends.
-func put(bucket *bbolt.Bucket, of seal, t *tableState, r door.Row) (was row, err error) {
+func put(bucket *bbolt.Bucket, of seal, t *tableState, r sink.Row) (was row, err error) {
 	key := rowKey(r.Key)
 	if old := bucket.Get(key); old != nil {
 		var sum uint32

@@ -11,15 +11,15 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/layout"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A File is the file that a DB is kept in. It is made by Open, must not be copied, and is
 // safe for concurrent use. Closing the DB closes it.
 type File struct {
 	file    *file
-	sink    *sink
+	sink    *fileSink
 	unknown []string
 	renewed bool
 }
@@ -50,7 +50,7 @@ type File struct {
 // On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty or
 // cow.ErrSchema, or is one of the operating system, of a codec, or of an index of db.
 func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
-	line := door.Of(db)
+	line := sink.Of(db)
 	tables, err := line.Tables()
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 	}()
 	err = l.attach(line)
 	switch {
-	case errors.Is(err, door.ErrLineage), errors.Is(err, door.ErrBehind), errors.Is(err, door.ErrAttached):
+	case errors.Is(err, sink.ErrLineage), errors.Is(err, sink.ErrBehind), errors.Is(err, sink.ErrAttached):
 		return nil, fmt.Errorf("%w: open the file with a new one: %w", ErrNotEmpty, err)
 	case err != nil:
 		return nil, err
@@ -108,7 +108,7 @@ func named(path string, err error) error {
 }
 
 // create makes a file with the contents of a DB, and returns its state once it has its name.
-func create(path string, c door.Contents, tables []door.Table, o Options) (made *state, err error) {
+func create(path string, c sink.Contents, tables []sink.Table, o Options) (made *state, err error) {
 	now := moment{c.Version, nanos(c.Time)}
 	s := &state{lineage: c.Lineage, base: now, tip: now}
 	if s.record, err = layout.Record(nil).Join(tables); err != nil {
@@ -160,21 +160,21 @@ func create(path string, c door.Contents, tables []door.Table, o Options) (made 
 type loader struct {
 	file    *file
 	o       Options
-	tables  []door.Table
+	tables  []sink.Table
 	state   *state // what the file has when it is loaded
 	schema  []byte // what its schemaKey has then
 	known   []int  // by id: the table in the DB, or -1
 	unknown []string
 	renewed bool
-	sink    *sink
+	sink    *fileSink
 
 	scan        *scan // after its tables and what is kept for its pins
-	pinned      map[uint64][]door.Row
+	pinned      map[uint64][]sink.Row
 	done, total uint64
 	ready       bool // the file is as state says
 }
 
-func (l *loader) attach(line door.Line) error {
+func (l *loader) attach(line sink.Line) error {
 	s, err := l.file.scan(refuse)
 	if err != nil {
 		return err
@@ -211,14 +211,14 @@ func (l *loader) attach(line door.Line) error {
 			l.state.tables = append(l.state.tables, tableState{name: t.Name})
 		}
 	}
-	if l.renewed = s.renews() || !door.IsLineage(l.state.lineage); l.renewed {
-		l.state.lineage = door.NewLineage()
+	if l.renewed = s.renews() || !sink.IsLineage(l.state.lineage); l.renewed {
+		l.state.lineage = sink.NewLineage()
 	}
 	l.state.early = l.o.Sync != Always
 
-	var pins []door.Pin
+	var pins []sink.Pin
 	for _, p := range l.state.pins {
-		pins = append(pins, door.Pin{Version: p.version, Names: p.names, Rows: func(yield func(door.Row, error) bool) {
+		pins = append(pins, sink.Pin{Version: p.version, Names: p.names, Rows: func(yield func(sink.Row, error) bool) {
 			for _, r := range l.pinned[p.version] {
 				if !yield(r, nil) {
 					return
@@ -229,7 +229,7 @@ func (l *loader) attach(line door.Line) error {
 	l.sink = newSink(line, l)
 	attached := false
 	defer func() { l.sink.start(attached) }() // after runtime.Goexit too
-	err = line.Attach(l.sink, door.Contents{
+	err = line.Attach(l.sink, sink.Contents{
 		Lineage: l.state.lineage,
 		Version: l.state.base.version,
 		Time:    l.state.base.time(),
@@ -243,24 +243,24 @@ func (l *loader) attach(line door.Line) error {
 var errStopped = errors.New("the iteration was ended")
 
 // rows iterates over the rows of the tables that the DB has, and verifies all.
-func (l *loader) rows(yield func(door.Row, error) bool) {
+func (l *loader) rows(yield func(sink.Row, error) bool) {
 	l.done, l.scan = 0, nil
 	s, err := l.file.scan(refuse)
 	for id := 0; err == nil && id < len(s.state.tables); id++ {
 		table := l.known[id]
 		err = s.table(id, s.state.tables[id], func(key []byte, r row) error {
 			l.progress()
-			if table >= 0 && !yield(door.Row{Table: table, Key: key, Value: r.value, Revision: r.revision}, nil) {
+			if table >= 0 && !yield(sink.Row{Table: table, Key: key, Value: r.value, Revision: r.revision}, nil) {
 				return errStopped
 			}
 			return nil
 		})
 	}
-	l.pinned = make(map[uint64][]door.Row)
+	l.pinned = make(map[uint64][]sink.Row)
 	if err == nil {
 		err = s.pinned(func(version uint64, id int, key []byte, r row) error {
 			if table := l.known[id]; table >= 0 {
-				l.pinned[version] = append(l.pinned[version], door.Row{Table: table, Key: key, Value: r.value, Revision: r.revision})
+				l.pinned[version] = append(l.pinned[version], sink.Row{Table: table, Key: key, Value: r.value, Revision: r.revision})
 			}
 			return nil
 		})
@@ -269,15 +269,15 @@ func (l *loader) rows(yield func(door.Row, error) bool) {
 	case err == nil:
 		l.scan = s
 	case err != errStopped:
-		yield(door.Row{}, err)
+		yield(sink.Row{}, err)
 	}
 }
 
 // past iterates over the commits of the log. When it ends the whole file is verified,
 // and is made to be what is loaded.
-func (l *loader) past(yield func(*door.Commit, error) bool) {
+func (l *loader) past(yield func(*sink.Commit, error) bool) {
 	if l.scan == nil { // the DB has these rows already: there are none, or the file is new
-		for _, err := range iter.Seq2[door.Row, error](l.rows) {
+		for _, err := range iter.Seq2[sink.Row, error](l.rows) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -305,8 +305,8 @@ func (l *loader) past(yield func(*door.Commit, error) bool) {
 }
 
 // commit returns the commit of a record, as far as the DB has its tables.
-func (l *loader) commit(c record) *door.Commit {
-	d := &door.Commit{Lineage: l.state.lineage, Version: c.version, Time: time.Unix(0, c.at)}
+func (l *loader) commit(c record) *sink.Commit {
+	d := &sink.Commit{Lineage: l.state.lineage, Version: c.version, Time: time.Unix(0, c.at)}
 	for _, r := range c.rows {
 		if r.Table = l.known[r.Table]; r.Table >= 0 {
 			d.Rows = append(d.Rows, r)

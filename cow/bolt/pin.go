@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 	"github.com/cowstore/cowstore/cow/internal/wire"
 )
 
@@ -250,13 +250,15 @@ type pinning struct {
 	done    chan error
 }
 
-func (s *sink) Pin(name string, version uint64) (wait func() error) {
+func (s *fileSink) Pin(name string, version uint64) (wait func() error) {
 	return s.pin(pinning{name: name, version: version})
 }
 
-func (s *sink) Unpin(name string) (wait func() error) { return s.pin(pinning{name: name, gone: true}) }
+func (s *fileSink) Unpin(name string) (wait func() error) {
+	return s.pin(pinning{name: name, gone: true})
+}
 
-func (s *sink) pin(p pinning) (wait func() error) {
+func (s *fileSink) pin(p pinning) (wait func() error) {
 	p.done = make(chan error, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,16 +274,16 @@ func (s *sink) pin(p pinning) (wait func() error) {
 // late reports whether what the last transaction has replaced may still be wanted: for a
 // pin that came while it was written, or because the DB has begun meanwhile to keep a past
 // from before it.
-func (s *sink) late() bool {
+func (s *fileSink) late() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.pins) > 0 || s.oldest != door.NoPast && s.oldest < s.writer.state.base.version
+	return len(s.pins) > 0 || s.oldest != sink.NoPast && s.oldest < s.writer.state.base.version
 }
 
 // A replaced is what a transaction did to the tables.
 type replaced struct {
 	from uint64     // they were at this version
-	rows []door.Row // by table, key and version
+	rows []sink.Row // by table, key and version
 	olds []row      // what was there before, by the first of the rows of a key; the zero row: nothing
 }
 

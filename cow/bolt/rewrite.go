@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // Restore makes a new file at dst of what the file src had at a version, latest or
@@ -29,7 +29,7 @@ func Restore(dst, src string, version uint64) error {
 	case version > s.state.tip.version:
 		err = fmt.Errorf("version %d: %w", version, cow.ErrUnpublished)
 	default:
-		err = s.rewrite(f, dst, door.NewLineage(), version, (*builder).name)
+		err = s.rewrite(f, dst, sink.NewLineage(), version, (*builder).name)
 	}
 	if err = errors.Join(err, f.close()); err != nil {
 		return named(src, err)
@@ -98,7 +98,7 @@ func Salvage(dst, src string) (left []*Damage, err error) {
 		err = s.guess()
 	}
 	if err == nil {
-		err = s.rewrite(f, dst, door.NewLineage(), math.MaxUint64, (*builder).name)
+		err = s.rewrite(f, dst, sink.NewLineage(), math.MaxUint64, (*builder).name)
 	}
 	if err = errors.Join(err, f.close()); err != nil {
 		return left, named(src, err)

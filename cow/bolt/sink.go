@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
-// A sink queues the commits of a DB and writes them, in one goroutine, all that wait in
-// one transaction. While that is being synced, the next wait. It is a door.Sink.
-type sink struct {
-	line   door.Line
+// A fileSink queues the commits of a DB and writes them, in one goroutine, all that wait in
+// one transaction. While that is being synced, the next wait. It is a sink.Sink.
+type fileSink struct {
+	line   sink.Line
 	writer writer
 	sync   Sync
 	limit  int
@@ -39,19 +39,19 @@ type sink struct {
 
 // A proposal is a commit that is not on disk, and when it was made.
 type proposal struct {
-	*door.Commit
+	*sink.Commit
 	at    time.Time
 	bytes int
 }
 
-func newSink(line door.Line, l *loader) *sink {
-	s := &sink{line: line, sync: l.o.Sync, limit: l.o.queue(), writer: newWriter(l)}
+func newSink(line sink.Line, l *loader) *fileSink {
+	s := &fileSink{line: line, sync: l.o.Sync, limit: l.o.queue(), writer: newWriter(l)}
 	s.running.Add(1) // a Close before start waits for it
 	return s
 }
 
 // start begins to write, if the sink was attached.
-func (s *sink) start(attached bool) {
+func (s *fileSink) start(attached bool) {
 	defer s.running.Done()
 	if !attached {
 		return
@@ -63,7 +63,7 @@ func (s *sink) start(attached bool) {
 }
 
 // change tells those who wait that something has changed. The caller holds mu.
-func (s *sink) change() {
+func (s *fileSink) change() {
 	if s.changed != nil {
 		close(s.changed)
 		s.changed = nil
@@ -72,7 +72,7 @@ func (s *sink) change() {
 
 // await waits for a change, for ctx to end, or until a time if it is not zero. The caller
 // holds mu, which is not held meanwhile.
-func (s *sink) await(ctx context.Context, until time.Time) {
+func (s *fileSink) await(ctx context.Context, until time.Time) {
 	if s.changed == nil {
 		s.changed = make(chan struct{})
 	}
@@ -92,7 +92,7 @@ func (s *sink) await(ctx context.Context, until time.Time) {
 	}
 }
 
-func (s *sink) Room(ctx context.Context, _ int) error {
+func (s *fileSink) Room(ctx context.Context, _ int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -109,7 +109,7 @@ func (s *sink) Room(ctx context.Context, _ int) error {
 }
 
 // fits returns an error for a row that cannot be stored.
-func fits(r door.Row) error {
+func fits(r sink.Row) error {
 	if len(r.Key) >= maxKey {
 		return fmt.Errorf("bolt: a key of %d bytes, and there is room for %d", len(r.Key), maxKey-1)
 	}
@@ -119,7 +119,7 @@ func fits(r door.Row) error {
 	return nil
 }
 
-func (s *sink) Propose(c *door.Commit) error {
+func (s *fileSink) Propose(c *sink.Commit) error {
 	n := 0
 	for _, r := range c.Rows {
 		if err := fits(r); err != nil {
@@ -142,14 +142,14 @@ func (s *sink) Propose(c *door.Commit) error {
 	return nil
 }
 
-func (s *sink) Trim(oldest uint64) {
+func (s *fileSink) Trim(oldest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.oldest = oldest
 }
 
 // Close writes what waits, and unlocks the file.
-func (s *sink) Close() error {
+func (s *fileSink) Close() error {
 	s.mu.Lock()
 	s.closing = true
 	s.change()
@@ -159,7 +159,7 @@ func (s *sink) Close() error {
 }
 
 // write writes groups until the sink is closed or a write fails.
-func (s *sink) write() {
+func (s *fileSink) write() {
 	var oldest uint64
 	var last gathering
 	for {
@@ -175,7 +175,7 @@ func (s *sink) write() {
 				s.line.Fail(s.err)
 			} else {
 				// What was to say that the transaction is there may be on disk all the same.
-				s.line.Fail(door.Undecided{Err: s.err})
+				s.line.Fail(sink.Undecided{Err: s.err})
 				err = fmt.Errorf("bolt: %w: %w", cow.ErrUnknownOutcome, s.err)
 			}
 			for _, p := range pins {
@@ -243,7 +243,7 @@ func (g *gathering) met(all bool) {
 
 // next waits until it is time to write and returns what waits, or nothing if the sink
 // is closed, and the oldest version that the file has to keep.
-func (s *sink) next(last *gathering) (group []proposal, pins []pinning, oldest uint64) {
+func (s *fileSink) next(last *gathering) (group []proposal, pins []pinning, oldest uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -264,7 +264,7 @@ func (s *sink) next(last *gathering) (group []proposal, pins []pinning, oldest u
 }
 
 // gather waits a moment for those of the last group. The caller holds mu.
-func (s *sink) gather(last *gathering) {
+func (s *fileSink) gather(last *gathering) {
 	all := min(last.all, s.limit)
 	patience := last.patience(len(s.queue))
 	if patience == 0 || len(s.queue) >= all {
@@ -280,7 +280,7 @@ func (s *sink) gather(last *gathering) {
 }
 
 // drop drops the first n proposals, which are on disk, and returns how many are left.
-func (s *sink) drop(n int) int {
+func (s *fileSink) drop(n int) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.queue[:n] {
@@ -295,7 +295,7 @@ func (s *sink) drop(n int) int {
 // acknowledge acknowledges proposals before they are on disk, unless others wait for
 // that for too long, or the file is not where it was: then the next transaction finds
 // out, at once.
-func (s *sink) acknowledge() {
+func (s *fileSink) acknowledge() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.ended {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // Follow makes follower, a DB at version 0 with the same tables as db, a replica
@@ -24,7 +24,7 @@ func Follow(t testing.TB, follower, db *cow.DB) {
 	leader := Attach(t, db, SinkOptions{})
 	replica := Attach(t, follower, SinkOptions{
 		Of:      leader,
-		Propose: func(*door.Commit) error { return errFollower },
+		Propose: func(*sink.Commit) error { return errFollower },
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	var done sync.WaitGroup
@@ -53,8 +53,8 @@ var errFollower = errors.New("cowtest: the DB follows another, which is the one 
 // requireSameTables ends the test if two DBs do not have the same tables.
 func requireSameTables(t testing.TB, a, b *cow.DB) {
 	t.Helper()
-	of, errA := door.Of(a).Tables()
-	as, errB := door.Of(b).Tables()
+	of, errA := sink.Of(a).Tables()
+	as, errB := sink.Of(b).Tables()
 	if err := errors.Join(errA, errB); err != nil {
 		t.Fatalf("cowtest: the DB cannot be followed: %v", err)
 	}

@@ -11,9 +11,9 @@ import (
 	. "github.com/cowstore/cowstore/snapshot/snapshottest"
 )
 
-// inStores is a Store and a table of a DB, of pointers.
+// inStores is a table of a DB of its own and one of another, of pointers.
 func inStores[V any]() []Place {
-	var s cow.Store[string, *V]
+	s := cow.New[string](cow.Options[*V]{})
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[*V]{})
 	typ := reflect.TypeFor[V]()
@@ -30,9 +30,9 @@ func inStores[V any]() []Place {
 	}}
 }
 
-// inAny is a Store and a table of anything.
+// inAny is the same of anything.
 func inAny(typ reflect.Type) []Place {
-	var s cow.Store[string, any]
+	s := cow.New[string](cow.Options[any]{})
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[any]{})
 	return []Place{{
@@ -75,7 +75,7 @@ func TestGraphsKeepTheirShape(t *testing.T) {
 // Every goroutine writes graphs of its own and spoils whatever it reads, its own
 // and those of all others.
 func TestGraphsKeepTheirShapeWhileOthersWrite(t *testing.T) {
-	var s cow.Store[int, any]
+	s := cow.New[int](cow.Options[any]{})
 	types := Types()
 	rounds := 2 * len(types)
 	if testing.Short() {

@@ -210,7 +210,7 @@ func TestGuardIsSilentWhereNothingWasModified(t *testing.T) {
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[any]{})
 	r := new(recorder)
-	var store cow.Store[int, []int]
+	store := cow.New[int](cow.Options[[]int]{})
 	g := Guard(r, func() *snapshot.Map[string, any] { return table.In(db.Load()) })
 	h := Guard(r, store.Load)
 	fresh := func() map[string]any {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A Sink stands for what makes a DB durable or replicates it, in tests: it takes
@@ -18,13 +18,13 @@ import (
 // A Sink is made by [Attach], must not be copied, and is safe for concurrent use.
 // It starts no goroutine. Update functions must not call it.
 type Sink struct {
-	line door.Line
+	line sink.Line
 	o    SinkOptions
 
 	telling sync.Mutex // held while the line is told something
 
 	mu      sync.Mutex // never held while the line is called
-	pending []*door.Commit
+	pending []*sink.Commit
 	changed chan struct{} // closed at the next change of pending; nil: nobody waits
 	trimmed uint64
 }
@@ -39,8 +39,8 @@ type SinkOptions struct {
 
 	// Contents, if they have a lineage, are what the DB begins with, instead of what
 	// Of has. Past are the commits after that.
-	Contents door.Contents
-	Past     []*door.Commit
+	Contents sink.Contents
+	Past     []*sink.Commit
 
 	// Room, if not nil, says whether there is room for a proposal: it blocks until
 	// there is, or returns why there will be none. It is called before each run of
@@ -49,7 +49,7 @@ type SinkOptions struct {
 
 	// Propose, if not nil, is asked about each proposal, and refuses it by an error.
 	// It is called while the DB is locked, and must use neither DB nor Sink.
-	Propose func(c *door.Commit) error
+	Propose func(c *sink.Commit) error
 
 	// Close, if not nil, is called when the DB is closed. What it does not
 	// acknowledge fails.
@@ -61,7 +61,7 @@ type SinkOptions struct {
 // what o says.
 func Attach(t testing.TB, db *cow.DB, o SinkOptions) *Sink {
 	t.Helper()
-	s := &Sink{line: door.Of(db), o: o}
+	s := &Sink{line: sink.Of(db), o: o}
 	c := o.Contents
 	switch {
 	case c.Lineage != "":
@@ -78,8 +78,8 @@ func Attach(t testing.TB, db *cow.DB, o SinkOptions) *Sink {
 }
 
 // seq returns an iterator over commits.
-func seq(commits []*door.Commit) iter.Seq2[*door.Commit, error] {
-	return func(yield func(*door.Commit, error) bool) {
+func seq(commits []*sink.Commit) iter.Seq2[*sink.Commit, error] {
+	return func(yield func(*sink.Commit, error) bool) {
 		for _, c := range commits {
 			if !yield(c, nil) {
 				return
@@ -89,9 +89,9 @@ func seq(commits []*door.Commit) iter.Seq2[*door.Commit, error] {
 }
 
 // Contents returns what is published, to reset a DB to it or to attach one with it.
-func (s *Sink) Contents() door.Contents { return s.line.Contents() }
+func (s *Sink) Contents() sink.Contents { return s.line.Contents() }
 
-// Trimmed returns the oldest version that the DB may still ask for, or door.NoPast if
+// Trimmed returns the oldest version that the DB may still ask for, or sink.NoPast if
 // it keeps none but the published one.
 func (s *Sink) Trimmed() uint64 {
 	s.mu.Lock()
@@ -100,7 +100,7 @@ func (s *Sink) Trimmed() uint64 {
 }
 
 // Pending returns the proposals whose fate is open, in the order of their versions.
-func (s *Sink) Pending() []*door.Commit {
+func (s *Sink) Pending() []*sink.Commit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropVoid()
@@ -108,11 +108,11 @@ func (s *Sink) Pending() []*door.Commit {
 }
 
 // dropVoid removes what the DB has dropped. The caller holds mu.
-func (s *Sink) dropVoid() { s.pending = slices.DeleteFunc(s.pending, (*door.Commit).Void) }
+func (s *Sink) dropVoid() { s.pending = slices.DeleteFunc(s.pending, (*sink.Commit).Void) }
 
 // Await blocks until n proposals are pending and returns them, or all if there are
 // more. It returns ctx's cause if ctx ends first.
-func (s *Sink) Await(ctx context.Context, n int) ([]*door.Commit, error) {
+func (s *Sink) Await(ctx context.Context, n int) ([]*sink.Commit, error) {
 	for {
 		s.mu.Lock()
 		if s.changed == nil {
@@ -134,7 +134,7 @@ func (s *Sink) Await(ctx context.Context, n int) ([]*door.Commit, error) {
 // Ack acknowledges the first n pending proposals, or all if there are fewer, and
 // returns them: they are published. Several at once are a group; a late call is a
 // delay; none at all is an acknowledgement that was forgotten.
-func (s *Sink) Ack(n int) []*door.Commit {
+func (s *Sink) Ack(n int) []*sink.Commit {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	s.mu.Lock()
@@ -152,7 +152,7 @@ func (s *Sink) Ack(n int) []*door.Commit {
 // Rebase supersedes what is pending by commits of another line, such as those that
 // Ack of another Sink returned; none will do. The updates that wait run again. An
 // error is one that the DB has failed with.
-func (s *Sink) Rebase(foreign ...*door.Commit) error {
+func (s *Sink) Rebase(foreign ...*sink.Commit) error {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	return s.line.Rebase(foreign...)
@@ -170,7 +170,7 @@ func (s *Sink) Refuse(n int, err error) {
 
 // Reset supersedes what is pending by contents and the commits after them. An error
 // is one that the DB has failed with.
-func (s *Sink) Reset(c door.Contents, past ...*door.Commit) error {
+func (s *Sink) Reset(c sink.Contents, past ...*sink.Commit) error {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	return s.line.Reset(c, seq(past))
@@ -194,7 +194,7 @@ func (a answers) Room(ctx context.Context, attempt int) error {
 	return a.s.o.Room(ctx, attempt)
 }
 
-func (a answers) Propose(c *door.Commit) error {
+func (a answers) Propose(c *sink.Commit) error {
 	s := a.s
 	if s.o.Propose != nil {
 		if err := s.o.Propose(c); err != nil {

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // follow brings what happens in etcd to the DB, until the replica ends.
@@ -65,7 +65,7 @@ func (r *Replica) fail(err error) {
 	defer r.telling.Unlock()
 	r.end(err)               // before looking at the queue: no group is made from now on
 	if r.onItsWay() != nil { // it may have happened
-		r.line.Fail(door.Undecided{Err: err})
+		r.line.Fail(sink.Undecided{Err: err})
 	} else {
 		r.line.Fail(err)
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // What does not follow the published version is not told to the DB, which could only fail:
@@ -13,7 +13,7 @@ import (
 func TestAGapIsNotPublished(t *testing.T) {
 	other := replica(Options{})
 	other.name = "other"
-	other.propose(t, []door.Row{set(0, "x", "1")}, []door.Row{set(0, "y", "1")})
+	other.propose(t, []sink.Row{set(0, "x", "1")}, []sink.Row{set(0, "y", "1")})
 	first := other.group(other.now(), 1).events(11)
 
 	line := new(rebased)

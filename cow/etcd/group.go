@@ -5,21 +5,21 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A group is commits that travel in one transaction.
 type group struct {
 	number  uint64
 	guard   position // the transaction happens if this is the head
-	commits []*door.Commit
+	commits []*sink.Commit
 	put     []clientv3.Op
 
 	ctx  context.Context // ends when its fate is known
 	done context.CancelFunc
 }
 
-func (g *group) last() *door.Commit { return g.commits[len(g.commits)-1] }
+func (g *group) last() *sink.Commit { return g.commits[len(g.commits)-1] }
 
 // A transaction has so many operations besides those of commits.
 const groupOps = 2
@@ -28,7 +28,7 @@ const groupOps = 2
 func (r *Replica) groupSize() int { return 6*len(r.prefix) + 640 }
 
 // size returns at most how many bytes a commit takes in a transaction.
-func (r *Replica) size(c *door.Commit) int {
+func (r *Replica) size(c *sink.Commit) int {
 	const perCommit, perRow = 40, 48 // numbers, checksums and the framing of protobuf
 	n := perCommit
 	for _, row := range c.Rows {
@@ -76,7 +76,7 @@ func (r *Replica) group(at position, number uint64) *group {
 }
 
 // hasAny reports whether a group has any of the rows.
-func (r *Replica) hasAny(has map[string]bool, rows []door.Row) bool {
+func (r *Replica) hasAny(has map[string]bool, rows []sink.Row) bool {
 	for _, row := range rows {
 		if has[r.tables[row.Table]+string(row.Key)] {
 			return true

@@ -11,8 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/layout"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A page of rows is meant to have pageBytes. It has no more than pageRows, since the rows
@@ -26,8 +26,8 @@ const (
 
 // rows iterates over the rows at a position. An error of which code is OutOfRange says
 // that etcd no longer has that revision.
-func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, error] {
-	return func(yield func(door.Row, error) bool) {
+func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[sink.Row, error] {
+	return func(yield func(sink.Row, error) bool) {
 		limit, from, end := int64(firstPage), r.prefix, r.prefix+writers
 		for more := true; more; {
 			var page *clientv3.GetResponse
@@ -60,7 +60,7 @@ func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, err
 				}
 			}
 			if err != nil {
-				yield(door.Row{}, err)
+				yield(sink.Row{}, err)
 				return
 			}
 			if more = page.More && len(page.Kvs) > 0; more {
@@ -70,13 +70,13 @@ func (r *Replica) rows(ctx context.Context, at position) iter.Seq2[door.Row, err
 			}
 		}
 		if err := r.nothingElse(ctx, at); err != nil {
-			yield(door.Row{}, err)
+			yield(sink.Row{}, err)
 		}
 	}
 }
 
 // decodeRow decodes a row, and returns false if the DB does not have its table.
-func (r *Replica) decodeRow(key string, b []byte) (row door.Row, known bool, err error) {
+func (r *Replica) decodeRow(key string, b []byte) (row sink.Row, known bool, err error) {
 	dir, name, err := splitRow(key)
 	if err != nil {
 		return row, false, err

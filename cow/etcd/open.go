@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/layout"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A Replica is a DB that is the same on many machines, by a store in etcd. It is made by
@@ -25,8 +25,8 @@ type Replica struct {
 	client *clientv3.Client
 	prefix string // ends with a slash
 	db     *cow.DB
-	line   door.Line
-	stored []door.Table
+	line   sink.Line
+	stored []sink.Table
 	strict bool           // rows of a table that db does not have are an error: in Open
 	tables []string       // the directories of db's tables
 	byDir  map[string]int // the reverse
@@ -67,7 +67,7 @@ type Replica struct {
 // error db is unchanged; what was begun under the prefix stays. It wraps ErrDamaged,
 // ErrFormat, ErrNotEmpty, cow.ErrSchema or ctx's cause, or is one of etcd, of a codec, or of an index.
 func Open(ctx context.Context, client *clientv3.Client, prefix string, db *cow.DB, o Options) (*Replica, error) {
-	line := door.Of(db)
+	line := sink.Of(db)
 	tables, err := line.Tables()
 	if err != nil {
 		return nil, err
@@ -117,12 +117,12 @@ func (r *Replica) open(ctx context.Context) error {
 			err = r.unknown(is.was)
 		}
 		if err == nil {
-			err = r.line.Attach(sink{r}, door.Contents{
+			err = r.line.Attach(replicaSink{r}, sink.Contents{
 				Lineage: at.lineage,
 				Version: at.version,
 				Time:    time.Unix(0, at.at),
 				Rows:    r.rows(ctx, at),
-			}, func(yield func(*door.Commit, error) bool) {
+			}, func(yield func(*sink.Commit, error) bool) {
 				if err := r.record(ctx, is, at); err != nil { // when all rows were decoded
 					yield(nil, err)
 				}
@@ -131,7 +131,7 @@ func (r *Replica) open(ctx context.Context) error {
 		switch {
 		case code(err) == codes.OutOfRange, errors.Is(err, errSchemaMoved): // compacted, or changed, meanwhile
 			continue
-		case errors.Is(err, door.ErrLineage) || errors.Is(err, door.ErrBehind):
+		case errors.Is(err, sink.ErrLineage) || errors.Is(err, sink.ErrBehind):
 			return fmt.Errorf("%w: open the store with a new one: %w", ErrNotEmpty, err)
 		case err != nil:
 			return err

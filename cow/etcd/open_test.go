@@ -11,8 +11,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/layout"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A shelf is an etcd of one cluster and revision that has a head, whatever is asked for.
@@ -33,11 +33,11 @@ func (s shelf) Get(_ context.Context, key string, _ ...clientv3.OpOption) (*clie
 
 // A hasty is a line of which an update begins before Attach has returned.
 type hasty struct {
-	door.Line
+	sink.Line
 	t *testing.T
 }
 
-func (l hasty) Attach(s door.Sink, c door.Contents, _ iter.Seq2[*door.Commit, error]) error {
+func (l hasty) Attach(s sink.Sink, c sink.Contents, _ iter.Seq2[*sink.Commit, error]) error {
 	require.NoError(l.t, s.Room(l.t.Context(), 0))
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // reload makes the DB what etcd has now, where a watch cannot go on.
@@ -29,7 +29,7 @@ func (r *Replica) reload() error {
 		}
 		// Before anything is told to the DB, since an error in that is a failure.
 		_, err = r.recorded(r.ctx, at)
-		var rows iter.Seq2[door.Row, error]
+		var rows iter.Seq2[sink.Row, error]
 		if err == nil {
 			rows, err = r.collect(at)
 		}
@@ -42,7 +42,7 @@ func (r *Replica) reload() error {
 		case err != nil:
 			return err
 		}
-		c := door.Contents{Lineage: at.lineage, Version: at.version, Time: time.Unix(0, at.at), Rows: rows}
+		c := sink.Contents{Lineage: at.lineage, Version: at.version, Time: time.Unix(0, at.at), Rows: rows}
 		if err := r.line.Reset(c, nil); err != nil {
 			return fmt.Errorf("%w: %w", errLine, err)
 		}
@@ -52,15 +52,15 @@ func (r *Replica) reload() error {
 }
 
 // collect reads all rows at a position.
-func (r *Replica) collect(at position) (iter.Seq2[door.Row, error], error) {
-	var all []door.Row
+func (r *Replica) collect(at position) (iter.Seq2[sink.Row, error], error) {
+	var all []sink.Row
 	for row, err := range r.rows(r.ctx, at) {
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, row)
 	}
-	return func(yield func(door.Row, error) bool) {
+	return func(yield func(sink.Row, error) bool) {
 		for _, row := range all {
 			if !yield(row, nil) {
 				return

@@ -8,13 +8,13 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A revision is what one transaction did: the commits of a group.
 type revision struct {
 	position
-	commits []*door.Commit
+	commits []*sink.Commit
 }
 
 // errTorn says that a revision is not whole.
@@ -70,12 +70,12 @@ func (r *Replica) decodeRevision(events []*clientv3.Event, cluster uint64) (is r
 }
 
 // decodeCommits returns the commits that a receipt tells of, with the rows of its events.
-func (r *Replica) decodeCommits(lineage string, of receipt, rows []*clientv3.Event) ([]*door.Commit, error) {
-	commits := make([]*door.Commit, len(of.commits))
+func (r *Replica) decodeCommits(lineage string, of receipt, rows []*clientv3.Event) ([]*sink.Commit, error) {
+	commits := make([]*sink.Commit, len(of.commits))
 	missing := uint64(0) // rows that were set
-	removed := make(map[string]*door.Commit)
+	removed := make(map[string]*sink.Commit)
 	for i, c := range of.commits {
-		commits[i] = &door.Commit{Lineage: lineage, Version: of.version + uint64(i), Time: time.Unix(0, c.at)}
+		commits[i] = &sink.Commit{Lineage: lineage, Version: of.version + uint64(i), Time: time.Unix(0, c.at)}
 		missing += c.set
 		for _, key := range c.removed {
 			removed[rowsDir+key] = commits[i]
@@ -94,7 +94,7 @@ func (r *Replica) decodeCommits(lineage string, of receipt, rows []*clientv3.Eve
 				return nil, r.damage(e, err)
 			}
 			if t, ok := r.byDir[dir]; ok {
-				c.Rows = append(c.Rows, door.Row{Table: t, Key: []byte(name), Removed: true, Revision: c.Version})
+				c.Rows = append(c.Rows, sink.Row{Table: t, Key: []byte(name), Removed: true, Revision: c.Version})
 			}
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // replica returns one that is not connected to anything, at version 6.
@@ -34,23 +34,23 @@ func ending(t *testing.T) *Replica {
 }
 
 // propose proposes commits of these rows, each the next version.
-func (r *Replica) propose(t *testing.T, commits ...[]door.Row) {
+func (r *Replica) propose(t *testing.T, commits ...[]sink.Row) {
 	t.Helper()
 	for i, rows := range commits {
 		version := 7 + uint64(i)
 		for j := range rows {
 			rows[j].Revision = version
 		}
-		require.NoError(t, sink{r}.Propose(&door.Commit{Lineage: "L", Version: version, Time: time.Unix(0, int64(100+i)), Rows: rows}))
+		require.NoError(t, replicaSink{r}.Propose(&sink.Commit{Lineage: "L", Version: version, Time: time.Unix(0, int64(100+i)), Rows: rows}))
 	}
 }
 
-func set(table int, key, value string) door.Row {
-	return door.Row{Table: table, Key: []byte(key), Value: []byte(value)}
+func set(table int, key, value string) sink.Row {
+	return sink.Row{Table: table, Key: []byte(key), Value: []byte(value)}
 }
 
-func removed(table int, key string) door.Row {
-	return door.Row{Table: table, Key: []byte(key), Removed: true}
+func removed(table int, key string) sink.Row {
+	return sink.Row{Table: table, Key: []byte(key), Removed: true}
 }
 
 // events returns what a watch tells of a group.
@@ -68,10 +68,10 @@ func (g *group) events(revision int64) (all []*clientv3.Event) {
 func TestARevisionIsWholeOrNothing(t *testing.T) {
 	r := replica(Options{})
 	r.propose(t,
-		[]door.Row{set(0, "x", "1"), set(1, "x", "2"), removed(0, "gone")},
-		[]door.Row{removed(1, "gone")},
-		[]door.Row{},
-		[]door.Row{set(0, "y", "")})
+		[]sink.Row{set(0, "x", "1"), set(1, "x", "2"), removed(0, "gone")},
+		[]sink.Row{removed(1, "gone")},
+		[]sink.Row{},
+		[]sink.Row{set(0, "y", "")})
 	g := r.group(r.now(), 1)
 	require.Len(t, g.commits, 4)
 	events := g.events(11)
@@ -111,7 +111,7 @@ type plain struct {
 	revision   uint64
 }
 
-func rowsOf(rows []door.Row) (all []plain) {
+func rowsOf(rows []sink.Row) (all []plain) {
 	for _, r := range rows {
 		all = append(all, plain{r.Table, string(r.Key), string(r.Value), r.Removed, r.Revision})
 	}
@@ -122,16 +122,16 @@ func TestGroupsEnd(t *testing.T) {
 	for _, is := range []struct {
 		name    string
 		o       Options
-		commits [][]door.Row
+		commits [][]sink.Row
 		want    int
 	}{
-		{"all fit", Options{}, [][]door.Row{{set(0, "a", "")}, {set(0, "b", "")}, {set(1, "a", "")}}, 3},
-		{"a key twice", Options{}, [][]door.Row{{set(0, "a", "")}, {set(0, "b", ""), set(0, "a", "")}, {set(0, "c", "")}}, 1},
-		{"a key removed and set", Options{}, [][]door.Row{{removed(0, "a")}, {set(0, "a", "")}}, 1},
-		{"a key set and removed", Options{}, [][]door.Row{{set(0, "a", "")}, {removed(0, "a")}}, 1},
-		{"a key removed twice", Options{}, [][]door.Row{{removed(0, "a")}, {removed(0, "a")}}, 1},
-		{"operations", Options{MaxOps: 5}, [][]door.Row{{set(0, "a", "")}, {set(0, "b", "")}, {set(0, "c", "")}, {set(0, "d", "")}}, 3},
-		{"bytes", Options{MaxBytes: 4096}, [][]door.Row{{set(0, "a", string(make([]byte, 1500)))}, {set(0, "b", string(make([]byte, 1500)))}, {set(0, "c", string(make([]byte, 1500)))}}, 2},
+		{"all fit", Options{}, [][]sink.Row{{set(0, "a", "")}, {set(0, "b", "")}, {set(1, "a", "")}}, 3},
+		{"a key twice", Options{}, [][]sink.Row{{set(0, "a", "")}, {set(0, "b", ""), set(0, "a", "")}, {set(0, "c", "")}}, 1},
+		{"a key removed and set", Options{}, [][]sink.Row{{removed(0, "a")}, {set(0, "a", "")}}, 1},
+		{"a key set and removed", Options{}, [][]sink.Row{{set(0, "a", "")}, {removed(0, "a")}}, 1},
+		{"a key removed twice", Options{}, [][]sink.Row{{removed(0, "a")}, {removed(0, "a")}}, 1},
+		{"operations", Options{MaxOps: 5}, [][]sink.Row{{set(0, "a", "")}, {set(0, "b", "")}, {set(0, "c", "")}, {set(0, "d", "")}}, 3},
+		{"bytes", Options{MaxBytes: 4096}, [][]sink.Row{{set(0, "a", string(make([]byte, 1500)))}, {set(0, "b", string(make([]byte, 1500)))}, {set(0, "c", string(make([]byte, 1500)))}}, 2},
 	} {
 		r := replica(is.o)
 		r.propose(t, is.commits...)
@@ -148,10 +148,10 @@ func TestGroupsEnd(t *testing.T) {
 // A transaction is not larger than a group was reckoned to be.
 func TestSize(t *testing.T) {
 	r := replica(Options{})
-	var commits [][]door.Row
+	var commits [][]sink.Row
 	for i := range 60 {
 		key := string(make([]byte, i*7)) + string(rune('a'+i))
-		commits = append(commits, []door.Row{set(i%2, key, string(make([]byte, i*50))), removed(i%2, key+"-")})
+		commits = append(commits, []sink.Row{set(i%2, key, string(make([]byte, i*50))), removed(i%2, key+"-")})
 	}
 	r.propose(t, commits...)
 	g := r.group(r.now(), 1)

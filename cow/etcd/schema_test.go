@@ -9,8 +9,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
 	"github.com/cowstore/cowstore/cow/internal/layout"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // format1 returns a head as replicas of format 1 write it.
@@ -84,7 +84,7 @@ func TestAStoreOfFormat1(t *testing.T) {
 	for _, faster := range []int{0, 1, 3} {
 		var db cow.DB
 		table := cow.NewTable[string](&db, "a", cow.Options[int]{Codec: cow.Versioned[int]{}})
-		stored, err := door.Of(&db).Tables()
+		stored, err := sink.Of(&db).Tables()
 		require.NoError(t, err)
 		m := &moving{head: head{lineage: "L", version: 6, writer: "w", group: 2}, revision: 10, faster: faster}
 		m.raw = format1(m.head)

@@ -15,19 +15,19 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A rebased is a line that takes down what it is told.
 type rebased struct {
-	door.Line
+	sink.Line
 	n      int
 	failed error
 }
 
 func (l *rebased) Fail(err error) { l.failed = err }
 
-func (l *rebased) Rebase(...*door.Commit) error { l.n++; return nil }
+func (l *rebased) Rebase(...*sink.Commit) error { l.n++; return nil }
 
 // A request that is not answered is made again, as it is, and happens once.
 func TestTheSameTransactionIsSentAgain(t *testing.T) {
@@ -147,7 +147,7 @@ func TestTheReceiptIsGone(t *testing.T) {
 
 // A slow is a line which is told something else while it acknowledges.
 type slow struct {
-	door.Line
+	sink.Line
 	meanwhile func()
 	told      chan string
 }
@@ -163,7 +163,7 @@ func (l *slow) Refuse(uint64, error) { l.told <- "refused" }
 // What would be refused, and is there after all, is not dropped while it is acknowledged.
 func TestAGroupIsNotRefusedWhileItIsAcknowledged(t *testing.T) {
 	r := ending(t)
-	r.propose(t, []door.Row{set(0, "a", "1")})
+	r.propose(t, []sink.Row{set(0, "a", "1")})
 	g := r.next(newTurns())
 	done := make(chan struct{})
 	line := &slow{told: make(chan string, 2), meanwhile: func() { r.refuse(g, rpctypes.ErrNoSpace); close(done) }}
@@ -179,13 +179,13 @@ func TestAFailureWhileAGroupIsOnItsWay(t *testing.T) {
 		line := new(rebased)
 		r := ending(t)
 		r.line = line
-		r.propose(t, []door.Row{set(0, "a", "1")})
+		r.propose(t, []sink.Row{set(0, "a", "1")})
 		if sent {
 			require.NotNil(t, r.next(newTurns()))
 		}
 		r.fail(ErrRestored)
 		require.ErrorIs(t, line.failed, ErrRestored)
-		require.Equal(t, sent, errors.As(line.failed, new(door.Undecided)))
+		require.Equal(t, sent, errors.As(line.failed, new(sink.Undecided)))
 		require.Nil(t, r.next(newTurns()))
 	}
 }

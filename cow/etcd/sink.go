@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
-// A sink is a Replica as its DB sees it: a door.Sink.
-type sink struct{ *Replica }
+// A replicaSink is a Replica as its DB sees it: a sink.Sink.
+type replicaSink struct{ *Replica }
 
 // A queue has the proposals whose fate is open, the oldest first: those of the group on
 // its way, and those behind it.
@@ -35,7 +35,7 @@ type queue struct {
 
 // A proposal is a commit, and what it takes of a transaction.
 type proposal struct {
-	*door.Commit
+	*sink.Commit
 	bytes int
 }
 
@@ -83,7 +83,7 @@ func (q *queue) prune(version uint64) {
 }
 
 // Room waits for room in the queue.
-func (r sink) Room(ctx context.Context, attempt int) error {
+func (r replicaSink) Room(ctx context.Context, attempt int) error {
 	ctx, stop := r.joined(ctx)
 	defer stop()
 	switch {
@@ -117,7 +117,7 @@ func (r sink) Room(ctx context.Context, attempt int) error {
 }
 
 // Propose queues c, if it fits into a transaction.
-func (r sink) Propose(c *door.Commit) error {
+func (r replicaSink) Propose(c *sink.Commit) error {
 	p := proposal{c, r.size(c)}
 	if n := len(c.Rows) + groupOps; n > r.o.MaxOps {
 		return fmt.Errorf("etcd: %w: %d operations, of %d: change fewer rows in one update, or raise --max-txn-ops of etcd and Options.MaxOps",
@@ -137,10 +137,10 @@ func (r sink) Propose(c *door.Commit) error {
 }
 
 // Trim does nothing: etcd has no past of a DB.
-func (r sink) Trim(uint64) {}
+func (r replicaSink) Trim(uint64) {}
 
 // Close waits a while for what is on its way.
-func (r sink) Close() error {
+func (r replicaSink) Close() error {
 	q := &r.queue
 	q.mu.Lock()
 	q.closing = true
@@ -163,7 +163,7 @@ func (r sink) Close() error {
 	switch {
 	case left > 0 && !failed:
 		// They may happen, as long as a request of theirs is on its way.
-		r.line.Fail(door.Undecided{Err: fmt.Errorf("etcd: %w", cow.ErrClosed)})
+		r.line.Fail(sink.Undecided{Err: fmt.Errorf("etcd: %w", cow.ErrClosed)})
 		err = fmt.Errorf("etcd: %w: %w before etcd has answered", cow.ErrUnknownOutcome, cow.ErrClosed)
 	case r.sent > 0:
 		ctx, cancel := context.WithTimeout(context.Background(), min(r.o.Timeout, forgetTimeout))

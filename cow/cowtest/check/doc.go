@@ -2,7 +2,7 @@
 // on. It has tests only.
 //
 // TestHistories proves that the stores are linearizable. Several goroutines do everything to
-// one cow.Store, one cow.DB of two tables, with and without a sink, or one memory.Memory. Each
+// one cow.Table, one cow.DB of two tables, with and without a sink, or one memory.Memory. Each
 // operation is recorded with what went in, what came out, and when, by one clock. Porcupine
 // then finds an order of all operations that agrees with the clock, and in which a sequential
 // model of sixteen cells gives every answer that was recorded: values, errors and revisions.

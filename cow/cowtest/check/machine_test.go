@@ -2,7 +2,6 @@ package check
 
 import (
 	"cmp"
-	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -198,9 +197,8 @@ func (m *machine) Merge(t *rapid.T) {
 	}
 	next, err := into.db.Merge(base.held, theirs.held)
 	if conflicts > 0 {
-		var e *cow.MergeError
-		require.True(t, errors.As(err, &e))
-		require.Len(t, e.Conflicts, conflicts)
+		require.ErrorIs(t, err, cow.ErrConflict)
+		require.Len(t, err.(interface{ Unwrap() []error }).Unwrap(), conflicts)
 		require.Same(t, ours.held, into.db.Load())
 		return
 	}

@@ -56,10 +56,10 @@ type verbs interface {
 
 // targets are the stores that are checked. Each keeps as many versions as it is told.
 var targets = map[string]func(t *testing.T, kept cow.Retention) *target{
-	"Store": func(t *testing.T, kept cow.Retention) *target {
-		s := new(cow.Store[string, int64])
-		s.Retain(kept)
-		return storeTarget(s)
+	"Table": func(t *testing.T, kept cow.Retention) *target {
+		table := cow.New[string](cow.Options[int64]{})
+		table.DB().Retain(kept)
+		return tableTarget(table)
 	},
 	"DB":   func(t *testing.T, kept cow.Retention) *target { return dbTarget(newDB(kept)) },
 	"Sink": sinkTarget,
@@ -70,7 +70,7 @@ var targets = map[string]func(t *testing.T, kept cow.Retention) *target{
 	},
 }
 
-// targetOf returns a target without its writes: what a Store, a DB and a Memory of
+// targetOf returns a target without its writes: what a DB and a Memory of
 // snapshots S have in common.
 func targetOf[S interface{ Version() uint64 }](load func() S, wait func(ctx context.Context, after uint64) (S, error), read func(s S, c int) cell,
 	fork func(s S) *target, merge func(base, theirs S) error) *target {
@@ -95,15 +95,16 @@ func readMap(m *cow.Map[string, int64], c int) cell {
 	return cell{v, m.Revision(names[c])}
 }
 
-// storeTarget has all cells in a Store.
-func storeTarget(s *cow.Store[string, int64]) *target {
-	type rows = *cow.Map[string, int64]
-	t := targetOf(s.Load, s.Wait, readMap,
-		func(m rows) *target { return storeTarget(s.Fork(m)) },
-		func(base, theirs rows) error { _, err := s.Merge(base, theirs, nil); return err })
-	t.verbs = func(int) verbs { return s }
+// tableTarget has all cells in a Table.
+func tableTarget(table *cow.Table[string, int64]) *target {
+	db := table.DB()
+	t := targetOf(db.Load, db.Wait,
+		func(s *cow.Snapshot, c int) cell { return readMap(table.In(s), c) },
+		func(s *cow.Snapshot) *target { return tableTarget(table.Of(db.Fork(s))) },
+		func(base, theirs *cow.Snapshot) error { _, err := db.Merge(base, theirs); return err })
+	t.verbs = func(int) verbs { return table }
 	t.update = func(f func(uint64, func(int) verbs) error) error {
-		return s.Update(func(e *cow.Editor[string, int64]) error {
+		return table.Update(func(e *cow.Editor[string, int64]) error {
 			return f(e.Version(), func(int) verbs { return editing{e} })
 		})
 	}

@@ -1,4 +1,4 @@
-// Flags is a service of feature flags in a cow.Store.
+// Flags is a service of feature flags in a cow.Table.
 //
 // It shows lookups that take no lock and copy nothing, a hot reload that wakes
 // nobody for what did not change, server-sent events that resume where a client
@@ -41,13 +41,13 @@ type Flag struct {
 
 // A Service is the flags and their HTTP interface.
 type Service struct {
-	flags *cow.Store[string, Flag]
+	flags *cow.Table[string, Flag]
 }
 
 // NewService returns a Service without flags.
 func NewService() *Service {
 	s := &Service{cow.New[string](cow.Options[Flag]{})}
-	s.flags.Retain(cow.Retention{Versions: 1000}) // how far back an event stream can resume
+	s.flags.DB().Retain(cow.Retention{Versions: 1000}) // how far back an event stream can resume
 	return s
 }
 
@@ -104,9 +104,9 @@ func (s *Service) ReloadEvery(ctx context.Context, d time.Duration, file string)
 // Follow calls f with a flag, and again whenever it was written, until ctx ends.
 // Writes of other flags do not wake it, and it never misses the last of several.
 func (s *Service) Follow(ctx context.Context, name string, f func(v Flag, found bool)) error {
-	seen := s.flags.Load()
+	seen := s.flags.DB().Load()
 	for {
-		f(seen.Get(name))
+		f(s.flags.In(seen).Get(name))
 		var err error
 		if seen, err = s.flags.Watch(ctx, seen, s.flags.OnKeys(name)); err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *Service) ServeMux() *http.ServeMux {
 
 // etag names a revision of a flag. A cursor says of which line of versions it is, so
 // that no ETag from before a restart matches by accident.
-func (s *Service) etag(rev uint64) string { return `"` + s.flags.Cursor(rev) + `"` }
+func (s *Service) etag(rev uint64) string { return `"` + s.flags.DB().Cursor(rev) + `"` }
 
 func (s *Service) get(w http.ResponseWriter, r *http.Request) {
 	row, ok := s.flags.Load().Row(r.PathValue("name"))
@@ -186,13 +186,13 @@ func (s *Service) events(w http.ResponseWriter, r *http.Request) {
 	}
 	cursor := r.Header.Get("Last-Event-ID")
 	for {
-		for c, err := range s.flags.Resume(r.Context(), cursor) {
+		for c, err := range s.flags.DB().Resume(r.Context(), cursor) {
 			switch {
 			case r.Context().Err() != nil: // the client has gone
 				return
 			case err != nil: // no cursor, one of another process, or too old: begin anew
 				all := s.flags.Load()
-				cursor = s.flags.Cursor(all.Version())
+				cursor = s.flags.DB().Cursor(all.Version())
 				err = send("flags", cursor, all)
 			default:
 				cursor = c.Cursor()

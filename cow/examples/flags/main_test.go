@@ -88,7 +88,7 @@ func TestReloadWakesOnlyWhoFollowsWhatChanged(t *testing.T) {
 			require.ErrorIs(t, s.Follow(ctx, name, func(Flag, bool) { n.Add(1) }), context.Canceled)
 		})
 	}
-	require.Eventually(t, func() bool { return s.flags.Stats().Waiting == 2 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return s.flags.DB().Stats().Waiting == 2 }, patience, time.Millisecond)
 
 	rev := s.flags.Load().Revision("a")
 	followers.Go(func() { s.ReloadEvery(ctx, time.Millisecond, file) })
@@ -176,7 +176,7 @@ func TestEvents(t *testing.T) {
 		_, err := s.flags.Set("a", Flag{})
 		require.NoError(t, err)
 	}
-	for _, id := range []string{seen, "nonsense", NewService().flags.Cursor(1)} {
+	for _, id := range []string{seen, "nonsense", NewService().flags.DB().Cursor(1)} {
 		e = next(t, bufio.NewReader(do(t, "GET", url+"/events", "", "Last-Event-ID", id).Body))
 		require.Equal(t, "flags", e["event"])
 		require.True(t, json.Valid([]byte(e["data"])))

@@ -82,7 +82,7 @@ func NewInformer() (*Informer, error) {
 	var err, err2 error
 	in.byNode, err = cow.NewIndex(in.pods, "by node", func(p Pod) string { return p.Node }, o)
 	in.byPhase, err2 = cow.NewIndexFunc(in.pods, "by phase",
-		func(p Pod) nsPhase { return nsPhase{p.Namespace, p.Phase} }, o,
+		func(p Pod, add func(nsPhase)) { add(nsPhase{p.Namespace, p.Phase}) }, o,
 		func(a, b nsPhase) int { return cmp.Compare(a.namespace, b.namespace) },
 		func(a, b nsPhase) int { return cmp.Compare(a.phase, b.phase) })
 	return in, errors.Join(err, err2)
@@ -192,17 +192,17 @@ func Follow[I any](ctx context.Context, in *Informer, index *cow.Index[Key, Pod,
 	}
 }
 
-// A cluster is a Source of our own: a Store can be listed and watched, too.
-type cluster struct{ cow.Store[Key, Pod] }
+// A cluster is a Source of our own: a Table can be listed and watched, too.
+type cluster struct{ *cow.Table[Key, Pod] }
 
 func (c *cluster) List(context.Context) (iter.Seq2[Key, Pod], uint64, error) {
-	now := c.Load()
-	return now.All(), now.Version(), nil
+	now := c.DB().Load()
+	return c.In(now).All(), now.Version(), nil
 }
 
 func (c *cluster) Watch(ctx context.Context, since uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		for commit, err := range c.Changes(ctx, since) {
+		for commit, err := range c.DB().Changes(ctx, since) {
 			if err != nil {
 				yield(Event{}, err) // ErrCompacted: too long ago
 				return
@@ -220,8 +220,8 @@ func (c *cluster) Watch(ctx context.Context, since uint64) iter.Seq2[Event, erro
 
 // newCluster returns n pods in ten namespaces on a hundred nodes.
 func newCluster(n int) (*cluster, error) {
-	c := new(cluster)
-	c.Retain(cow.Retention{Versions: 1000})
+	c := &cluster{cow.New[Key](cow.Options[Pod]{})}
+	c.DB().Retain(cow.Retention{Versions: 1000})
 	return c, c.Replace(func(yield func(Key, Pod) bool) {
 		for i := range n {
 			key := Key{fmt.Sprint("team-", i%10), fmt.Sprint("pod-", i)}

@@ -62,7 +62,7 @@ func run(w io.Writer) error {
 	// An update reads what it has written so far.
 	return users.Update(func(e *cow.Editor[string, Profile]) error {
 		e.Set("bob", Profile{Name: "Bob"})
-		for key, p := range people.During(e).All() {
+		for key, p := range people.In(e.Map()).All() {
 			if key == "bob" {
 				fmt.Fprintln(w, p)
 			}

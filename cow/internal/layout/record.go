@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cowstore/cowstore/cow/internal/door"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 	"github.com/cowstore/cowstore/cow/internal/wire"
 )
 
@@ -34,8 +34,8 @@ func Decode(b []byte) (Record, error) {
 }
 
 // Join returns the record of these tables, and of those that it has besides. An error wraps
-// door.ErrSchema: a table cannot take what is recorded of it.
-func (r Record) Join(tables []door.Table) (Record, error) {
+// sink.ErrSchema: a table cannot take what is recorded of it.
+func (r Record) Join(tables []sink.Table) (Record, error) {
 	next := make(Record, len(r)+len(tables))
 	maps.Copy(next, r)
 	for _, t := range tables {
@@ -59,5 +59,5 @@ func Unknown(names []string) error {
 	if n := len(names) - most; n > 0 {
 		names, more = names[:most], fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf("%w: the program does not have %q%s: make these tables, or set Options.KeepUnknown", door.ErrSchema, names, more)
+	return fmt.Errorf("%w: the program does not have %q%s: make these tables, or set Options.KeepUnknown", sink.ErrSchema, names, more)
 }

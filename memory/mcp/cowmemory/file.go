@@ -57,8 +57,8 @@ func (c *config) inspect(context.Context, []string) error {
 		return err
 	}
 	return c.with(path, func(s *local.Store) error {
-		list, used, stats := s.Inspect()
-		fmt.Fprintf(c.out, "file      %s, %d bytes\nversion   %d, and %d before it are kept\nin memory about %d bytes, and %d of the past\n", path, info.Size(), stats.Commits, stats.Retained, used, stats.HeldBytes)
+		list, used, version, stats := s.Inspect()
+		fmt.Fprintf(c.out, "file      %s, %d bytes\nversion   %d, and %d before it are kept\nin memory about %d bytes, and %d of the past\n", path, info.Size(), version, stats.Retained, used, stats.HeldBytes)
 		for _, n := range list {
 			fmt.Fprintf(c.out, "namespace %s: %d entities, %d relations, %d notes; %d with a vector\n", strconv.Quote(n.Namespace), n.Entities, n.Relations, n.Notes, n.Vectors)
 		}

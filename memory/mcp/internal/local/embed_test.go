@@ -60,7 +60,7 @@ func (e *endpoint) texts() (n int) {
 }
 
 func withVectors(s *local.Store) (n int) {
-	list, _, _ := s.Inspect()
+	list, _, _, _ := s.Inspect()
 	for _, sum := range list {
 		n += sum.Vectors
 	}

@@ -206,8 +206,9 @@ type Summary struct {
 	Vectors                    int
 }
 
-// Inspect returns what there is, by namespace, and figures about versions.
-func (s *Store) Inspect() (list []Summary, used int64, stats cow.Stats) {
+// Inspect returns what there is, by namespace, about how many bytes that takes, and the version
+// and figures of its past.
+func (s *Store) Inspect() (list []Summary, used int64, version uint64, stats cow.Stats) {
 	snap := s.m.Load()
 	for space := range snap.Spaces(memory.SpacesOptions{}) {
 		if len(space) < 2 {
@@ -231,5 +232,5 @@ func (s *Store) Inspect() (list []Summary, used int64, stats cow.Stats) {
 			}
 		}
 	}
-	return list, s.used.Load(), s.m.DB().Stats()
+	return list, s.used.Load(), s.m.DB().Load().Version(), s.m.DB().Stats()
 }

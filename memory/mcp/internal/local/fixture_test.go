@@ -34,8 +34,8 @@ func TestTheFileOf0939e04(t *testing.T) {
 		require.NoError(t, s.ExportAll(&b))
 		fmt.Fprintln(&b, s.Cursor())
 		require.NoError(t, s.Export("", &b))
-		_, _, stats := s.Inspect()
-		fmt.Fprintln(&b, stats.Commits, stats.Retained)
+		_, _, version, stats := s.Inspect()
+		fmt.Fprintln(&b, version, stats.Retained)
 		return b.String()
 	}
 	if *writeFixture {

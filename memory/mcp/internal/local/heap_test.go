@@ -21,7 +21,7 @@ func TestHeapOfTenThousand(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&after)
 	took := int64(after.HeapAlloc) - int64(before.HeapAlloc)
-	_, used, _ := s.Inspect()
+	_, used, _, _ := s.Inspect()
 	t.Logf("%d MiB on the heap, %d MiB counted", took>>20, used>>20)
 	require.Less(t, took, int64(120<<20))
 	require.Less(t, took, 3*used)

@@ -59,8 +59,8 @@ func state(t testing.TB, s store.Store) string {
 	var b strings.Builder
 	l := s.(*local.Store)
 	require.NoError(t, l.ExportAll(&b))
-	_, _, stats := l.Inspect()
-	return fmt.Sprint(stats.Commits, b.String())
+	_, _, version, _ := l.Inspect()
+	return fmt.Sprint(version, b.String())
 }
 
 const family = `{"entities":[

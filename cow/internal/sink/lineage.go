@@ -1,4 +1,4 @@
-package door
+package sink
 
 import "crypto/rand"
 

@@ -1,33 +1,51 @@
-package cow
+package line
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"sync"
 	"time"
 )
+
+// The errors of reads of the past.
+var (
+	ErrCompacted   = errors.New("version is not retained")
+	ErrUnpublished = errors.New("version is not published yet")
+)
+
+func compacted(version uint64) error { return fmt.Errorf("cow: version %d: %w", version, ErrCompacted) }
+
+func unpublished(version uint64) error {
+	return fmt.Errorf("cow: version %d: %w", version, ErrUnpublished)
+}
+
+// A Retention says which past versions stay reachable: those that keep every limit that is
+// set.
+type Retention struct {
+	Versions int           // at most so many versions before the current one
+	Age      time.Duration // versions that were current within the last Age
+	Bytes    int64         // while the old rows of all hold back about so many bytes
+}
 
 // A history is the last commits, the oldest first. A past version is the current
 // one with the changes since undone. That is what keeps a version small; so that
 // it does not make an old one slow, whole snapshots stand between them, far enough
 // apart not to count. The line's mu guards it, so that it agrees with the
 // published version.
-type history[P version[P]] struct {
+type history struct {
 	limit   Retention
 	commits []*Commit
-	whole   map[uint64]whole[P] // by version
-	base    moment              // of the oldest version, that before commits[0]
-	spread  int                 // changes since the last whole snapshot
+	whole   map[uint64]whole // by version
+	base    moment           // of the oldest version, that before commits[0]
+	spread  int              // changes since the last whole snapshot
 
 	// What the first of the commits hold back, as far as somebody has asked, and
 	// the sum of that and the whole snapshots.
 	weights []weight
 	sum     weight
 }
-
-// A weight is what something holds back: rows, and about how many bytes.
-type weight struct{ rows, bytes int }
-
-func (w *weight) add(rows, bytes int) { w.rows, w.bytes = w.rows+rows, w.bytes+bytes }
 
 // A moment is when a version was published, or first known to be current.
 type moment struct {
@@ -37,16 +55,16 @@ type moment struct {
 
 // A whole is a snapshot between commits, and about how many bytes it holds back
 // beyond them.
-type whole[P any] struct {
-	snapshot P
-	bytes    int
+type whole struct {
+	root  *Root
+	bytes int
 }
 
-// ring is what is kept for followers of a Store or DB without a history.
+// ring is what is kept for followers of a DB without a history.
 var ring = Retention{Versions: 256, Bytes: 1 << 20}
 
-func newHistory[P version[P]](current P, limit Retention) *history[P] {
-	h := &history[P]{limit: limit, base: moment{version: current.Version()}}
+func newHistory(current *Root, limit Retention) *history {
+	h := &history{limit: limit, base: moment{version: current.Version()}}
 	if h.base.version > 0 {
 		now := time.Now()
 		h.base.at, h.base.elapsed = now.UnixNano(), elapsed(now)
@@ -55,13 +73,16 @@ func newHistory[P version[P]](current P, limit Retention) *history[P] {
 }
 
 // add adds the commit after current.
-func (h *history[P]) add(c *Commit, current P) {
-	if h.spread += c.changes.len(); h.spread >= max(1024, current.Len()/8) {
+func (h *history) add(c *Commit, current *Root) {
+	if h.spread += c.Len(); h.spread >= 1024 && h.spread >= rowsOf(current)/8 {
 		h.spread = 0
 		if h.whole == nil {
-			h.whole = make(map[uint64]whole[P])
+			h.whole = make(map[uint64]whole)
 		}
-		w := whole[P]{current, c.changes.structure(current)}
+		w := whole{root: current}
+		if current != nil {
+			w.bytes = current.owner.Tables.Structure(current)
+		}
 		h.whole[c.version-1] = w
 		h.sum.add(0, w.bytes)
 	}
@@ -69,8 +90,16 @@ func (h *history[P]) add(c *Commit, current P) {
 	h.trim(c.at, h.limit.Versions/16)
 }
 
+// rowsOf returns how many rows there are in r.
+func rowsOf(r *Root) int {
+	if r == nil {
+		return 0
+	}
+	return r.owner.Tables.Rows(r)
+}
+
 // newest returns the time of the current version.
-func (h *history[P]) newest() int64 {
+func (h *history) newest() int64 {
 	if n := len(h.commits); n > 0 {
 		return h.commits[n-1].at
 	}
@@ -78,9 +107,9 @@ func (h *history[P]) newest() int64 {
 }
 
 // weigh adds up what all commits hold back.
-func (h *history[P]) weigh() {
+func (h *history) weigh() {
 	for _, c := range h.commits[len(h.weights):] {
-		w := c.changes.weigh()
+		w := c.weigh()
 		h.weights = append(h.weights, w)
 		h.sum.add(w.rows, w.bytes)
 	}
@@ -89,7 +118,7 @@ func (h *history[P]) weigh() {
 // trim drops what exceeds the limits at that time. Beyond the limit of versions it
 // leaves up to slack of them, so that dropping one is not a look at old memory at
 // each commit.
-func (h *history[P]) trim(now int64, slack int) {
+func (h *history) trim(now int64, slack int) {
 	if most := h.limit.Versions; most > 0 && len(h.commits) > most+slack {
 		h.drop(len(h.commits) - most)
 	}
@@ -117,7 +146,7 @@ func (h *history[P]) trim(now int64, slack int) {
 }
 
 // drop drops the first n commits.
-func (h *history[P]) drop(n int) {
+func (h *history) drop(n int) {
 	if n == 0 {
 		return
 	}
@@ -149,7 +178,7 @@ func (h *history[P]) drop(n int) {
 
 // since returns the commits of all versions above version, and false if that
 // is no longer kept.
-func (h *history[P]) since(version uint64) ([]*Commit, bool) {
+func (h *history) since(version uint64) ([]*Commit, bool) {
 	h.trim(time.Now().UnixNano(), 0)
 	if version < h.base.version {
 		return nil, false
@@ -159,19 +188,19 @@ func (h *history[P]) since(version uint64) ([]*Commit, bool) {
 
 // nearest returns the snapshot from which to go back to version, and the commits
 // on the way, the oldest first. Newest is the current one.
-func (h *history[P]) nearest(newest P, version uint64) (P, []*Commit, bool) {
+func (h *history) nearest(newest *Root, version uint64) (*Root, []*Commit, bool) {
 	commits, ok := h.since(version)
 	n := len(commits)
 	for at, w := range h.whole {
 		if at >= version && at-version < uint64(n) {
-			newest, n = w.snapshot, int(at-version)
+			newest, n = w.root, int(at-version)
 		}
 	}
 	return newest, slices.Clone(commits[:n]), ok
 }
 
 // asOf returns the version that was current at a time.
-func (h *history[P]) asOf(t time.Time) (version uint64, ok bool) {
+func (h *history) asOf(t time.Time) (version uint64, ok bool) {
 	h.trim(time.Now().UnixNano(), 0)
 	// A time that this process read off its clock is compared on the monotonic
 	// one: the other may have been set meanwhile.
@@ -191,4 +220,56 @@ func (h *history[P]) asOf(t time.Time) (version uint64, ok bool) {
 	return h.base.version + uint64(i), true
 }
 
-func compacted(version uint64) error { return fmt.Errorf("cow: version %d: %w", version, ErrCompacted) }
+// nanos returns t as a number of ns since 1970, or the nearest there is.
+func nanos(t time.Time) int64 {
+	switch {
+	case t.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case t.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}
+
+// pins are the Roots that are kept by name.
+type pins struct {
+	mu     sync.Mutex
+	byName map[string]*Root
+}
+
+func (p *pins) at(version uint64) (*Root, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.byName {
+		if r.Version() == version {
+			return r, true
+		}
+	}
+	return nil, false
+}
+
+// set keeps a Root by name.
+func (p *pins) set(name string, r *Root) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.byName == nil {
+		p.byName = make(map[string]*Root)
+	}
+	p.byName[name] = r
+}
+
+// has reports whether there is a pin of that name, and remove whether there was.
+func (p *pins) has(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.byName[name]
+	return ok
+}
+
+func (p *pins) remove(name string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, ok := p.byName[name]
+	delete(p.byName, name)
+	return ok
+}

@@ -1,4 +1,4 @@
-// Package door is how the commits of a cow.DB leave it and come back: it is for
+// Package sink is how the commits of a cow.DB leave it and come back: it is for
 // packages that make a DB durable or replicate it. Nobody else can import it.
 //
 // A [Sink] is attached to a DB. From then on an update is proposed to the sink
@@ -9,7 +9,7 @@
 // the log with others is optimistic: it tries to append its proposals, and when
 // somebody else's commits came first it rebases the line on them, and the updates
 // that were outstanding run again.
-package door
+package sink
 
 import (
 	"context"

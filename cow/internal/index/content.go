@@ -1,0 +1,424 @@
+package index
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/cow/internal/ordered"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A List is the indexes that the maps of one line have. It is immutable.
+type List[K comparable, V any] []indexer[K, V]
+
+// An indexer is a *Def without its third type parameter in the way.
+type indexer[K comparable, V any] interface {
+	build(m *snapshot.Map[K, V]) slot[K, V]
+	title() string
+}
+
+// Contents are the contents of indexes for one map, which they are attached to.
+type contents[K comparable, V any] struct {
+	slots []slot[K, V]
+}
+
+// Structure returns about how many bytes they take.
+func (x *contents[K, V]) Structure() int {
+	n := 0
+	for _, s := range x.slots {
+		n += s.structure()
+	}
+	return n
+}
+
+// A slot is a *content without its third type parameter in the way. It is immutable.
+type slot[K comparable, V any] interface {
+	def() indexer[K, V]
+
+	// next returns the content for a map that the changes lead to, and the edit that
+	// made it, which is to be freed.
+	next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit)
+
+	// duplicate returns a Duplicate, or nil.
+	duplicate() *Duplicate
+
+	structure() int
+}
+
+// An edit is a *writer without its type parameters in the way.
+type edit interface {
+	what() any // it touched: a *Touched[K, V, I], valid until free
+	free()
+}
+
+// Touched is what a commit touches in one index: the items that go, and those that come
+// or get another row.
+type Touched[K comparable, V, I any] struct {
+	Items []Item[K, V, I]
+	Any   bool // it may be any item; Items are none
+}
+
+// A Duplicate is an index key of a unique index that two rows have: a cow.IndexError.
+type Duplicate struct {
+	Name  string
+	Index string
+	Key   any
+}
+
+// Has reports whether x, a *Def, is in the list.
+func (list List[K, V]) Has(x any) bool {
+	return slices.ContainsFunc(list, func(is indexer[K, V]) bool { return any(is) == x })
+}
+
+// Next returns m, which the changes made of base, with its indexes attached, or the first
+// key of a unique index that two rows have then. Tell, if it is not nil, is called with
+// each *Def and its *Touched, which is valid until it returns.
+func Next[K comparable, V any](m, base *snapshot.Map[K, V], list List[K, V], changes []snapshot.Change[K, V], tell func(x, touched any)) (*snapshot.Map[K, V], *Duplicate) {
+	all := contentsOf(base, list)
+	next := &contents[K, V]{make([]slot[K, V], len(list))}
+	for i, s := range all.slots {
+		s, e := s.next(m, changes)
+		if tell != nil {
+			tell(list[i], e.what())
+		}
+		e.free()
+		if d := s.duplicate(); d != nil {
+			return nil, d
+		}
+		next.slots[i] = s
+	}
+	return builder[K, V]{}.Attach(m, next), nil
+}
+
+// attached returns the contents of the nearest ancestor of m that has some, and that
+// ancestor, or nil.
+func attached[K comparable, V any](m *snapshot.Map[K, V]) (*contents[K, V], *snapshot.Map[K, V]) {
+	x, to := builder[K, V]{}.Attached(m)
+	all, ok := x.(*contents[K, V])
+	if !ok {
+		return nil, nil
+	}
+	return all, to
+}
+
+// find returns the content of an index, or nil.
+func (x *contents[K, V]) find(def indexer[K, V]) slot[K, V] {
+	if x != nil {
+		for _, s := range x.slots {
+			if s.def() == def {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// contentsOf returns the contents of these indexes for m: attached to it, those of the
+// nearest ancestor brought up to m, or built.
+func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list List[K, V]) *contents[K, V] {
+	all, to := attached(m)
+	if to == m && all != nil && slices.EqualFunc(all.slots, list, func(s slot[K, V], x indexer[K, V]) bool { return s.def() == x }) {
+		return all
+	}
+	var since []snapshot.Change[K, V]
+	if all != nil && to != m {
+		since = slices.Collect(m.Diff(to))
+	}
+	next := &contents[K, V]{make([]slot[K, V], len(list))}
+	for i, x := range list {
+		switch s := all.find(x); {
+		case s == nil:
+			next.slots[i] = x.build(m)
+		case to == m:
+			next.slots[i] = s
+		default:
+			next.slots[i] = later(s, m, since)
+		}
+	}
+	return next
+}
+
+// later returns the content for a map that the changes lead to, of which nobody is told.
+func later[K comparable, V any](s slot[K, V], m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) slot[K, V] {
+	s, e := s.next(m, changes)
+	e.free()
+	return s
+}
+
+// Adder returns a function that adds x to the indexes of a map, unless two rows have one
+// key. It may be called again, with a later map. It panics if there is an index of that
+// name.
+func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V], *Duplicate) {
+	var built *snapshot.Map[K, V] // of which s is
+	var s slot[K, V]
+	return func(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V], *Duplicate) {
+		for _, other := range list {
+			if other.title() == x.Name {
+				panic(fmt.Sprintf("cow: there is an index %q already: make each index once and keep it", x.Name))
+			}
+		}
+		if s == nil {
+			x.empty = builder[K, V]{}.Empty(m)
+			for i := range x.ends {
+				x.ends[i] = ends[K, V]{x.probe(*new(K)), x.probe(*new(K))}
+			}
+			s = x.build(m)
+		} else {
+			s = later(s, m, slices.Collect(m.Diff(built)))
+		}
+		built = m
+		if d := s.duplicate(); d != nil {
+			return nil, nil, d
+		}
+		all := contentsOf(m, list)
+		return append(slices.Clip(list), x), builder[K, V]{}.Attach(m, &contents[K, V]{append(slices.Clip(all.slots), s)}), nil
+	}
+}
+
+// Drop removes x from the indexes of a map. It panics if x is not one of them.
+func (x *Def[K, V, I]) Drop(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V]) {
+	i := slices.Index(list, indexer[K, V](x))
+	if i < 0 {
+		panic(fmt.Sprintf("cow: Drop of index %q from something that does not have it", x.Name))
+	}
+	list = slices.Delete(slices.Clone(list), i, i+1)
+	return list, builder[K, V]{}.Attach(m, contentsOf(m, list))
+}
+
+// A content is what an index has for one map. It is immutable.
+type content[K comparable, V, I any] struct {
+	index  *Def[K, V, I]
+	sorted ordered.Tree[I, *snapshot.RowRef[K, V]]
+	points points[I, *snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
+	dups   ordered.Tree[I, int]              // of a unique index: how many surplus rows a key has
+}
+
+// in returns the content for m.
+func (x *Def[K, V, I]) in(m *snapshot.Map[K, V]) *content[K, V, I] {
+	if all, to := attached(m); to == m && all != nil {
+		for _, s := range all.slots {
+			if c, ok := s.(*content[K, V, I]); ok && c.index == x {
+				return c
+			}
+		}
+	}
+	return contentsOf(m, List[K, V]{x}).slots[0].(*content[K, V, I])
+}
+
+// during returns the content for what an edit has made so far.
+func (x *Def[K, V, I]) during(e *snapshot.Editor[K, V]) *content[K, V, I] {
+	m := e.Map()
+	if all, to := attached(m); to != m || all.find(x) == nil {
+		list := List[K, V]{x}
+		if all != nil && all.find(x) != nil {
+			list = list[:0]
+			for _, s := range all.slots {
+				list = append(list, s.def())
+			}
+		}
+		m = builder[K, V]{}.AttachDuring(e, contentsOf(m, list)) // so that the next time only what is written since counts
+	}
+	return x.in(m)
+}
+
+func (x *Def[K, V, I]) title() string { return x.Name }
+
+// build returns the content for a map from its rows alone.
+func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
+	var items []Item[K, V, I]
+	var keys collector[I]
+	for row := range m.Rows() {
+		for _, i := range x.keysOf(row, &keys) {
+			items = append(items, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
+		}
+	}
+	slices.SortFunc(items, x.compareItems)
+	w := x.writer(&content[K, V, I]{
+		index:  x,
+		sorted: ordered.Build(len(items), func(i int) (I, *snapshot.RowRef[K, V]) { return items[i].Key, items[i].Row }),
+	})
+	if x.points != nil {
+		w.points = x.points().edit()
+	}
+	for n, it := range items {
+		if x.unique && n > 0 && x.Compare(items[n-1].Key, it.Key) == 0 {
+			w.surplus(it.Key, 1)
+		}
+		if w.points != nil {
+			w.points.set(it.Key, it.Row)
+		}
+	}
+	return w.seal()
+}
+
+func (c *content[K, V, I]) def() indexer[K, V] { return c.index }
+
+func (c *content[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit) {
+	x := c.index
+	w := x.writer(c)
+	if len(changes) > 1000 && len(changes) > m.Len()/4 {
+		w.touched.Any = true
+		return x.build(m), w
+	}
+	// Everything that goes first, so that a key may move from row to row.
+	for _, change := range changes {
+		was, is := change.Rows()
+		before, after := x.keysOf(was, &w.olds), x.keysOf(is, &w.news)
+		for _, i := range after {
+			for len(before) > 0 && x.Compare(before[0], i) < 0 {
+				w.remove(Item[K, V, I]{before[0], builder[K, V]{}.Ref(was)})
+				before = before[1:]
+			}
+			had := len(before) > 0 && x.Compare(before[0], i) == 0
+			if had {
+				before = before[1:]
+			}
+			w.adds = append(w.adds, addition[K, V, I]{Item[K, V, I]{i, builder[K, V]{}.Ref(is)}, !had})
+		}
+		for _, i := range before {
+			w.remove(Item[K, V, I]{i, builder[K, V]{}.Ref(was)})
+		}
+	}
+	for _, a := range w.adds {
+		w.add(a.item, a.fresh)
+	}
+	return w.seal(), w
+}
+
+func (c *content[K, V, I]) duplicate() *Duplicate {
+	i, _, ok := c.dups.First()
+	if !ok {
+		return nil
+	}
+	return &Duplicate{Name: builder[K, V]{}.Name(c.index.empty), Index: c.index.Name, Key: c.index.Own(i)}
+}
+
+// structure counts the items at the usual fill of the leaves they lie in.
+func (c *content[K, V, I]) structure() int {
+	n := c.sorted.Len() * int(unsafe.Sizeof(Item[K, V, I]{})) * 3 / 2
+	if c.points != nil {
+		n += c.points.structure()
+	}
+	return n
+}
+
+// A writer makes the changes of one update to a content that is not published yet.
+type writer[K comparable, V, I any] struct {
+	index  *Def[K, V, I]
+	sorted ordered.Editor[I, *snapshot.RowRef[K, V]]
+	points pointsEditor[I, *snapshot.RowRef[K, V]]
+	dups   ordered.Tree[I, int]
+
+	touched    Touched[K, V, I]
+	adds       []addition[K, V, I]
+	olds, news collector[I]
+}
+
+// An addition is an item to be added; fresh if it does not take the place of another.
+type addition[K comparable, V, I any] struct {
+	item  Item[K, V, I]
+	fresh bool
+}
+
+// writer returns a writer that begins with c.
+func (x *Def[K, V, I]) writer(c *content[K, V, I]) *writer[K, V, I] {
+	w, ok := x.writers.Get().(*writer[K, V, I])
+	if !ok {
+		w = &writer[K, V, I]{index: x}
+	}
+	w.sorted, w.points, w.dups = c.sorted.Edit(&x.order), nil, c.dups
+	if c.points != nil {
+		w.points = c.points.edit()
+	}
+	return w
+}
+
+func (w *writer[K, V, I]) what() any { return &w.touched }
+
+// free keeps what w has allocated for the next update, and nothing of this one. After
+// a panic it is not called.
+func (w *writer[K, V, I]) free() {
+	const few = 64
+	if cap(w.touched.Items) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
+		return
+	}
+	w.sorted, w.points, w.dups = ordered.Editor[I, *snapshot.RowRef[K, V]]{}, nil, ordered.Tree[I, int]{}
+	clear(w.touched.Items)
+	clear(w.adds)
+	clear(w.olds.keys)
+	clear(w.news.keys)
+	w.touched.Items, w.touched.Any, w.adds, w.olds.keys, w.news.keys = w.touched.Items[:0], false, w.adds[:0], w.olds.keys[:0], w.news.keys[:0]
+	w.index.writers.Put(w)
+}
+
+// seal ends the edit.
+func (w *writer[K, V, I]) seal() *content[K, V, I] {
+	c := &content[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups}
+	if w.points != nil {
+		c.points = w.points.seal()
+	}
+	return c
+}
+
+func (w *writer[K, V, I]) remove(it Item[K, V, I]) {
+	w.sorted.Delete(it.Key, it.Row)
+	w.touched.Items = append(w.touched.Items, it)
+	var other *snapshot.RowRef[K, V]
+	shared := false
+	if w.dups.Len() > 0 {
+		if other, shared = w.first(it.Key); shared {
+			w.surplus(it.Key, -1)
+		}
+	}
+	switch {
+	case w.points == nil:
+	case shared:
+		w.points.set(it.Key, other)
+	default:
+		w.points.delete(it.Key)
+	}
+}
+
+// add adds an item, or puts a new row in its place; fresh if there is none.
+func (w *writer[K, V, I]) add(it Item[K, V, I], fresh bool) {
+	w.touched.Items = append(w.touched.Items, it)
+	if w.index.unique && fresh {
+		if _, found := w.lookup(it.Key); found {
+			w.surplus(it.Key, 1)
+		}
+	}
+	w.sorted.Set(it.Key, it.Row, !fresh && w.index.exact)
+	if w.points != nil {
+		w.points.set(it.Key, it.Row)
+	}
+}
+
+// surplus adds n to the count of surplus rows under a key of a unique index.
+func (w *writer[K, V, I]) surplus(i I, n int) {
+	e := w.dups.Edit(ByKey[int](w.index))
+	_, is, _ := e.Get(ByKey[int](w.index), i, 0)
+	if is += n; is > 0 {
+		e.Set(w.index.Own(i), is, true)
+	} else {
+		e.Delete(i, 0)
+	}
+	w.dups = e.Seal()
+}
+
+// lookup returns a row under an index key of a unique index.
+func (w *writer[K, V, I]) lookup(i I) (*snapshot.RowRef[K, V], bool) {
+	if w.points != nil && w.dups.Len() == 0 && w.points.knows(i) {
+		return w.points.get(i)
+	}
+	return w.first(i)
+}
+
+// first returns the first row under an index key.
+func (w *writer[K, V, I]) first(i I) (*snapshot.RowRef[K, V], bool) {
+	at := w.sorted.Seek(&w.index.order, i, w.index.whole().below)
+	if keys, rows := at.Next(); len(keys) > 0 && w.index.Compare(keys[0], i) == 0 {
+		return rows[0], true
+	}
+	return nil, false
+}

@@ -1,0 +1,303 @@
+package index
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"reflect"
+	"slices"
+	"sort"
+
+	"github.com/cowstore/cowstore/cow/internal/ordered"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Span is a part of an index at one version, in order: a cow.Range, which says what
+// its methods do. The zero Span is of no index.
+type Span[K comparable, V, I any] struct {
+	content *content[K, V, I]
+	Bounds[K, V, I]
+	reverse bool
+	pending uint64 // the version of the update that the span is of; 0: of none
+}
+
+// Bounds say which part of an index a Span is, and keep no content alive.
+type Bounds[K comparable, V, I any] struct {
+	low   *Item[K, V, I] // nil: from the first
+	high  *Item[K, V, I] // nil: to the last; exclusive
+	after bool           // low itself is out
+}
+
+// In returns the part of an index within bounds as it is in a map.
+func (x *Def[K, V, I]) In(m *snapshot.Map[K, V], b Bounds[K, V, I]) Span[K, V, I] {
+	return Span[K, V, I]{content: x.in(m), Bounds: b}
+}
+
+// During returns the index as an update has left it so far.
+func (x *Def[K, V, I]) During(e *snapshot.Editor[K, V]) Span[K, V, I] {
+	return Span[K, V, I]{content: x.during(e), pending: e.Version()}
+}
+
+// Index returns the index of the span, nil for the zero Span.
+func (s *Span[K, V, I]) Index() *Def[K, V, I] {
+	if s.content == nil {
+		return nil
+	}
+	return s.content.index
+}
+
+// IsWhole reports whether there are no bounds.
+func (b *Bounds[K, V, I]) IsWhole() bool { return b.low == nil && b.high == nil }
+
+// Total returns the number of items within any bounds.
+func (s *Span[K, V, I]) Total() int { return s.content.sorted.Len() }
+
+func (s Span[K, V, I]) From(i I) Span[K, V, I]  { return s.from(i, s.Index().whole().below, false) }
+func (s Span[K, V, I]) To(i I) Span[K, V, I]    { return s.to(i, s.Index().whole().below) }
+func (s Span[K, V, I]) Equal(i I) Span[K, V, I] { return s.Leading(len(s.Index().fields), i) }
+
+func (s Span[K, V, I]) After(i I, key K) Span[K, V, I]  { return s.from(i, s.Index().probe(key), true) }
+func (s Span[K, V, I]) Before(i I, key K) Span[K, V, I] { return s.to(i, s.Index().probe(key)) }
+
+func (s Span[K, V, I]) Leading(n int, i I) Span[K, V, I] {
+	x := s.content.index
+	if n < 1 || n > len(x.fields) {
+		panic(fmt.Sprintf("cow: Leading(%d) of index %q, whose keys are compared by %d functions", n, x.Name, len(x.fields)))
+	}
+	e := x.ends[n-1]
+	return s.from(i, e.below, false).to(i, e.above)
+}
+
+func (s Span[K, V, I]) Prefix(p I) Span[K, V, I] {
+	v := reflect.ValueOf(&p).Elem()
+	var end []byte
+	switch {
+	case v.Kind() == reflect.String:
+		end = []byte(v.String())
+	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
+		end = bytes.Clone(v.Bytes())
+	default:
+		panic(fmt.Sprintf("cow: Prefix of index %q, whose keys are neither strings nor []byte", s.content.index.Name))
+	}
+	s = s.From(p)
+	// All of them are below what is next when the last byte counts one up.
+	for len(end) > 0 && end[len(end)-1] == 0xff { // not bytes.TrimRight, which goes by runes
+		end = end[:len(end)-1]
+	}
+	if len(end) == 0 {
+		return s
+	}
+	end[len(end)-1]++
+	return s.To(reflect.ValueOf(end).Convert(v.Type()).Interface().(I))
+}
+
+func (s Span[K, V, I]) Reverse() Span[K, V, I] {
+	s.reverse = !s.reverse
+	return s
+}
+
+func (s Span[K, V, I]) from(i I, row *snapshot.RowRef[K, V], after bool) Span[K, V, I] {
+	low := Item[K, V, I]{s.content.index.Own(i), row}
+	c := 1
+	if s.low != nil {
+		c = s.content.index.compareItems(low, *s.low)
+	}
+	if c > 0 || c == 0 && after {
+		s.low, s.after = &low, after
+	}
+	return s
+}
+
+func (s Span[K, V, I]) to(i I, row *snapshot.RowRef[K, V]) Span[K, V, I] {
+	high := Item[K, V, I]{s.content.index.Own(i), row}
+	if s.high == nil || s.content.index.compareItems(high, *s.high) < 0 {
+		s.high = &high
+	}
+	return s
+}
+
+func (s Span[K, V, I]) Get(i I) (snapshot.Row[K, V], bool) {
+	if p := s.content.points; p != nil && s.content.dups.Len() == 0 && s.IsWhole() && p.knows(i) {
+		ref, ok := p.get(i)
+		if !ok {
+			return snapshot.Row[K, V]{}, false
+		}
+		return s.row(ref), true
+	}
+	for _, row := range s.Equal(i).All() {
+		return row, true
+	}
+	return snapshot.Row[K, V]{}, false
+}
+
+func (s Span[K, V, I]) Len() int {
+	if s.IsWhole() {
+		return s.Total()
+	}
+	n := 0
+	for keys := range s.runs() {
+		n += len(keys)
+	}
+	return n
+}
+
+func (s Span[K, V, I]) All() iter.Seq2[I, snapshot.Row[K, V]] {
+	return func(yield func(I, snapshot.Row[K, V]) bool) {
+		x := s.content.index
+		limit := 1 // whoever wants the first row should not pay for more
+		for keys, rows := range s.runs() {
+			for n := len(keys); n > 0; n = len(keys) {
+				some := min(n, limit)
+				from := 0
+				if s.reverse {
+					from = n - some
+				}
+				if some > 1 {
+					builder[K, V]{}.Prefetch(rows[from : from+some])
+				}
+				for i := range some {
+					if s.reverse {
+						i = some - 1 - i
+					}
+					if !yield(x.Own(keys[from+i]), s.row(rows[from+i])) {
+						return
+					}
+				}
+				if s.reverse {
+					keys, rows = keys[:from], rows[:from]
+				} else {
+					keys, rows = keys[some:], rows[some:]
+				}
+				limit = min(8*limit, 64)
+			}
+		}
+	}
+}
+
+// row returns the row of an item.
+func (s *Span[K, V, I]) row(ref *snapshot.RowRef[K, V]) snapshot.Row[K, V] {
+	row := builder[K, V]{}.Deref(s.content.index.empty, ref)
+	if s.pending != 0 {
+		row = builder[K, V]{}.Pending(row, s.pending)
+	}
+	return row
+}
+
+// runs returns an iterator over the items of the span; see reader.
+func (s *Span[K, V, I]) runs() iter.Seq2[[]I, []*snapshot.RowRef[K, V]] {
+	return func(yield func([]I, []*snapshot.RowRef[K, V]) bool) {
+		at := s.read()
+		for {
+			keys, rows := at.next()
+			if len(keys) == 0 || !yield(keys, rows) {
+				return
+			}
+		}
+	}
+}
+
+// A reader reads the items of a span, as many at a time as lie together. In a span in
+// the opposite order the last come first, but each run is in the order of the index.
+type reader[K comparable, V, I any] struct {
+	span *Span[K, V, I]
+	at   ordered.Cursor[I, *snapshot.RowRef[K, V]]
+	done bool
+}
+
+func (s *Span[K, V, I]) read() reader[K, V, I] {
+	x, t := s.content.index, s.content.sorted
+	switch {
+	case !s.reverse && s.low == nil:
+		return reader[K, V, I]{span: s, at: t.Start()}
+	case !s.reverse:
+		return reader[K, V, I]{span: s, at: t.Seek(&x.order, s.low.Key, s.low.Row)}
+	case s.high == nil:
+		return reader[K, V, I]{span: s, at: t.End()}
+	}
+	return reader[K, V, I]{span: s, at: t.Seek(&x.order, s.high.Key, s.high.Row)}
+}
+
+// next returns the next items, none at the end.
+func (r *reader[K, V, I]) next() (keys []I, rows []*snapshot.RowRef[K, V]) {
+	if r.done {
+		return nil, nil
+	}
+	x, b := r.span.content.index, &r.span.Bounds
+	if r.span.reverse {
+		keys, rows = r.at.Prev()
+		if n := len(keys); n > 0 && !x.isAfterLow(b, keys[0], rows[0]) {
+			i := sort.Search(n, func(i int) bool { return x.isAfterLow(b, keys[i], rows[i]) })
+			keys, rows, r.done = keys[i:], rows[i:], true
+		}
+		return keys, rows
+	}
+	keys, rows = r.at.Next()
+	if len(keys) > 0 && !x.isAfterLow(b, keys[0], rows[0]) { // low itself, which the place is before
+		if keys, rows = keys[1:], rows[1:]; len(keys) == 0 {
+			keys, rows = r.at.Next()
+		}
+	}
+	if n := len(keys); n > 0 && !x.isBeforeHigh(b, keys[n-1], rows[n-1]) {
+		i := sort.Search(n, func(i int) bool { return !x.isBeforeHigh(b, keys[i], rows[i]) })
+		keys, rows, r.done = keys[:i], rows[:i], true
+	}
+	return keys, rows
+}
+
+// isAfterLow and isBeforeHigh report on which side of a bound an item lies.
+func (x *Def[K, V, I]) isAfterLow(b *Bounds[K, V, I], i I, ref *snapshot.RowRef[K, V]) bool {
+	if b.low == nil {
+		return true
+	}
+	c := x.compareItems(Item[K, V, I]{i, ref}, *b.low)
+	return c > 0 || c == 0 && !b.after
+}
+
+func (x *Def[K, V, I]) isBeforeHigh(b *Bounds[K, V, I], i I, ref *snapshot.RowRef[K, V]) bool {
+	return b.high == nil || x.compareItems(Item[K, V, I]{i, ref}, *b.high) < 0
+}
+
+// IsWithin reports whether an item lies between the bounds.
+func (x *Def[K, V, I]) IsWithin(b *Bounds[K, V, I], it Item[K, V, I]) bool {
+	return x.isAfterLow(b, it.Key, it.Row) && x.isBeforeHigh(b, it.Key, it.Row)
+}
+
+func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snapshot.Change[K, V]] {
+	x := s.content.index
+	return func(yield func(snapshot.Change[K, V]) bool) {
+		var keys collector[I]
+		in := func(row snapshot.Row[K, V]) bool {
+			return slices.ContainsFunc(x.keysOf(row, &keys), func(i I) bool {
+				return x.IsWithin(&s.Bounds, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
+			})
+		}
+		for c := range of {
+			was, is := c.Rows()
+			if seen, ok := (builder[K, V]{}).Part(c, in(was), in(is)); ok && !yield(seen) {
+				return
+			}
+		}
+	}
+}
+
+// HasSameRows reports whether two spans, neither in the opposite order, have the same rows.
+func (s Span[K, V, I]) HasSameRows(other Span[K, V, I]) bool {
+	x, y := s.read(), other.read()
+	var is, was []*snapshot.RowRef[K, V]
+	for {
+		if len(is) == 0 {
+			_, is = x.next()
+		}
+		if len(was) == 0 {
+			_, was = y.next()
+		}
+		n := min(len(is), len(was))
+		if n == 0 {
+			return len(is) == len(was)
+		}
+		if !slices.Equal(is[:n], was[:n]) {
+			return false
+		}
+		is, was = is[n:], was[n:]
+	}
+}

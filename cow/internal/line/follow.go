@@ -1,0 +1,138 @@
+package line
+
+import (
+	"context"
+	"iter"
+)
+
+// Wait blocks until there is a version above after, and returns the current one then.
+func (l *Line) Wait(ctx context.Context, after uint64) (*Root, error) {
+	for checked := false; ; {
+		// Waiters share one channel, which publish takes away and closes. It
+		// is loaded or made before the version is: a version published after
+		// that closes it, one published before is seen. Both are sequentially
+		// consistent atomics, so no publication falls in between.
+		c := l.waiters.Load()
+		if c == nil {
+			l.Own()
+			made := make(chan struct{})
+			c = &made
+			if !l.waiters.CompareAndSwap(nil, c) {
+				continue
+			}
+		}
+		r := l.published.Load()
+		if r.Version() > after {
+			return r, nil
+		}
+		if r.Version() < after {
+			return nil, unpublished(after)
+		}
+		if !checked {
+			l.PanicInUpdate("a Wait")
+			checked = true
+		}
+		if err := l.Block(ctx, *c); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Block waits for c, or returns ctx's cause.
+func (l *Line) Block(ctx context.Context, c <-chan struct{}) error {
+	l.waiting.Add(1)
+	defer l.waiting.Add(-1)
+	select {
+	case <-c:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// WakeBy says what is called at each publication, unless that is said already.
+func (l *Line) WakeBy(wake Wake) {
+	if l.wake.Load() == nil {
+		l.wake.CompareAndSwap(nil, &wake)
+	}
+}
+
+// Changes returns an iterator over the commits above version since, which waits for the next
+// when it has caught up.
+func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, error] {
+	return func(yield func(*Commit, error) bool) {
+		l.follow()
+		for since := since; ; since++ {
+			_, err := l.Wait(ctx, since)
+			if err == nil {
+				err = context.Cause(ctx)
+			}
+			var c *Commit
+			if err == nil {
+				c, err = l.commit(since + 1)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Commits returns an iterator over the commits above version since, up to the version that is
+// published when it begins.
+func (l *Line) Commits(since uint64) iter.Seq2[*Commit, error] {
+	return func(yield func(*Commit, error) bool) {
+		until := l.published.Load().Version()
+		if since > until {
+			yield(nil, unpublished(since))
+			return
+		}
+		for version := since; version < until; version++ {
+			c, err := l.commit(version + 1)
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// Resume is Changes from a cursor.
+func (l *Line) Resume(ctx context.Context, cursor string) iter.Seq2[*Commit, error] {
+	since, err := l.ParseCursor(cursor)
+	if err != nil {
+		return func(yield func(*Commit, error) bool) { yield(nil, err) }
+	}
+	return l.Changes(ctx, since)
+}
+
+// follow sees to it that commits are kept.
+func (l *Line) follow() {
+	l.mu.Lock()
+	on := l.history != nil
+	l.mu.Unlock()
+	if on {
+		return
+	}
+	l.lock("an iteration over Changes")
+	defer l.writer.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.history == nil {
+		l.history = newHistory(l.published.Load(), ring)
+	}
+}
+
+// commit returns the commit that published version, which is not above the
+// current one.
+func (l *Line) commit(version uint64) (*Commit, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.history == nil {
+		return nil, compacted(version)
+	}
+	commits, ok := l.history.since(version - 1)
+	if !ok || len(commits) == 0 {
+		return nil, compacted(version)
+	}
+	return commits[0], nil
+}

@@ -1,0 +1,292 @@
+package line
+
+import (
+	"iter"
+	"slices"
+	"time"
+	"unsafe"
+)
+
+// A Root is all tables of a DB at one version: for each its content, which only the table
+// itself knows the type of. It is immutable once it is published. The nil *Root is that of a
+// DB before its first version.
+type Root struct {
+	version uint64
+	owner   *Owner
+	first   any   // the content of table 0, which a lookup finds at once
+	rest    []any // those of tables 1, 2, …; where there are more than fan, pages of them
+	paged   bool
+	latest  int32 // the table, not 0, that was changed last,
+	content any   // and its content, for which rest has nil: a commit to it copies no rest
+}
+
+// An Owner is what a Root knows of the DB that it is of. It does not hold the DB, which a
+// Root must not keep alive. A fork has an Owner of its own, of the same Tables.
+type Owner struct{ Tables Tables }
+
+// Tables are the tables of a DB and its forks, and know what is in a Root. Rows, Structure
+// and Exclusive take nil for an empty Root.
+type Tables interface {
+	// Rows returns how many rows there are.
+	Rows(r *Root) int
+
+	// Structure returns about how many bytes r takes apart from its rows.
+	Structure(r *Root) int
+
+	// Exclusive returns how many rows r has that other does not share, and about how many
+	// bytes they keep alive.
+	Exclusive(r, other *Root) (rows, bytes int)
+}
+
+// A page has leaves of fan contents each, so that a commit copies a few small objects,
+// however many tables there are, and all tables but the first are found in the same time.
+type (
+	page [fan]*leaf
+	leaf [fan]any
+)
+
+const fan = 16
+
+// Version returns the version.
+func (r *Root) Version() uint64 {
+	if r == nil {
+		return 0
+	}
+	return r.version
+}
+
+// Owner returns what r knows of its DB, which is nil for nil.
+func (r *Root) Owner() *Owner {
+	if r == nil {
+		return nil
+	}
+	return r.owner
+}
+
+// First is Table(0) of an r that is not nil.
+func (r *Root) First() any { return r.first }
+
+// Table returns the content of a table, or nil if it has none yet.
+func (r *Root) Table(i int) any {
+	switch {
+	case r == nil:
+		return nil
+	case i == 0:
+		return r.first
+	case i == int(r.latest):
+		return r.content
+	case !r.paged && i <= len(r.rest):
+		return r.rest[i-1]
+	case !r.paged:
+		return nil
+	}
+	if p := (i - 1) / (fan * fan); p < len(r.rest) {
+		if l := r.rest[p].(*page)[(i-1)/fan%fan]; l != nil {
+			return l[(i-1)%fan]
+		}
+	}
+	return nil
+}
+
+// A Making is a Root that is being made. It must not be used any more once that is
+// published.
+type Making struct {
+	Root *Root
+
+	own  bool // the slice rest is not shared with another Root
+	at   int  // the number of leaf, which is not shared either, and of whose page
+	leaf *leaf
+}
+
+// Make returns a Making with the contents of base, as another version.
+func Make(base *Root, owner *Owner, version uint64) Making {
+	r := &Root{version: version, owner: owner}
+	if base != nil {
+		r.first, r.rest, r.paged, r.latest, r.content = base.first, base.rest, base.paged, base.latest, base.content
+	}
+	return Making{Root: r}
+}
+
+// Set puts in the content of a table.
+func (m *Making) Set(i int, content any) {
+	r := m.Root
+	if i == 0 {
+		r.first = content
+		return
+	}
+	if latest := int(r.latest); i != latest {
+		if latest != 0 {
+			m.lay(latest, r.content)
+		}
+		if r.Table(i) != nil {
+			m.lay(i, nil) // or an old content would be kept alive
+		}
+	}
+	r.latest, r.content = int32(i), content
+}
+
+// lay puts the content of a table into the rest.
+func (m *Making) lay(i int, content any) {
+	r := m.Root
+	if i > fan && !r.paged {
+		m.split()
+	}
+	n := i
+	if r.paged {
+		n = (i-1)/(fan*fan) + 1
+	}
+	if !m.own {
+		r.rest, m.own = append(make([]any, 0, max(n, len(r.rest))), r.rest...), true
+	}
+	for len(r.rest) < n {
+		r.rest = append(r.rest, nil)
+	}
+	if !r.paged {
+		r.rest[n-1] = content
+		return
+	}
+	if at := (i - 1) / fan; m.leaf == nil || at != m.at {
+		var p page
+		if was, ok := r.rest[n-1].(*page); ok {
+			p = *was
+		}
+		l := new(leaf)
+		if was := p[at%fan]; was != nil {
+			*l = *was
+		}
+		p[at%fan] = l
+		r.rest[n-1], m.leaf, m.at = &p, l, at
+	}
+	m.leaf[(i-1)%fan] = content
+}
+
+// split makes a page of the contents, which are at most fan.
+func (m *Making) split() {
+	var l leaf
+	copy(l[:], m.Root.rest)
+	m.Root.rest, m.Root.paged, m.own = []any{&page{0: &l}}, true, true
+}
+
+// A Net is the net changes of one table in one commit. It is immutable.
+type Net interface {
+	// Len returns how many changes there are.
+	Len() int
+
+	// Weigh returns how many rows the changes replaced or removed, which the commit keeps
+	// alive, and about how many bytes it holds back.
+	Weigh() (rows, bytes int)
+
+	// Rewind returns what the content newest was before the last of these, which are the
+	// latest first.
+	Rewind(newest any, since iter.Seq[Net]) any
+}
+
+// A Commit is one published update: its version, its time, and the net changes of the tables
+// that it changed. It is immutable once it is published.
+type Commit struct {
+	owner   *Owner // set when it is published
+	lineage *name
+	version uint64
+	at      int64 // wall clock, ns since 1970; never below that of the version before
+	elapsed int64 // monotonic clock, ns since the process began; below 0 if it was before
+
+	nets []tableNet // by table
+	one  [1]tableNet
+}
+
+type tableNet struct {
+	table int
+	net   Net
+}
+
+// Add adds the changes of a table, which comes after those that have been added.
+func (c *Commit) Add(table int, n Net) {
+	if c.nets == nil {
+		c.nets = c.one[:0]
+	}
+	c.nets = append(c.nets, tableNet{table, n})
+}
+
+// Net returns the changes of a table, or nil.
+func (c *Commit) Net(table int) Net {
+	for _, n := range c.nets {
+		if n.table == table {
+			return n.net
+		}
+	}
+	return nil
+}
+
+// Owner returns what the Commit knows of its DB, nil if it is not published.
+func (c *Commit) Owner() *Owner { return c.owner }
+
+// Version returns the version that the update published.
+func (c *Commit) Version() uint64 { return c.version }
+
+// Time returns the time of the update, never before that of the version before.
+func (c *Commit) Time() time.Time { return time.Unix(0, c.at) }
+
+// Cursor returns the cursor of the version.
+func (c *Commit) Cursor() string { return cursor(c.lineage, c.version) }
+
+// Len returns how many changes there are.
+func (c *Commit) Len() (n int) {
+	for _, of := range c.nets {
+		n += of.net.Len()
+	}
+	return n
+}
+
+// stamp makes c the commit of a version of a line, after one at the time last.
+func (c *Commit) stamp(lineage *name, version uint64, last int64) {
+	now := time.Now()
+	c.lineage, c.version = lineage, version
+	c.at, c.elapsed = max(now.UnixNano(), last), elapsed(now)
+}
+
+func (c *Commit) weigh() (w weight) {
+	w.bytes = int(unsafe.Sizeof(*c)) + max(0, cap(c.nets)-1)*int(unsafe.Sizeof(c.one))
+	for _, n := range c.nets {
+		w.add(n.net.Weigh())
+	}
+	return w
+}
+
+// A weight is what something holds back: rows, and about how many bytes.
+type weight struct{ rows, bytes int }
+
+func (w *weight) add(rows, bytes int) { w.rows, w.bytes = w.rows+rows, w.bytes+bytes }
+
+// began is when the process began, near enough.
+var began = time.Now()
+
+// elapsed returns a time of this process on its monotonic clock.
+func elapsed(t time.Time) int64 { return int64(t.Sub(began)) }
+
+// rewind returns the Root that newest was at a version, given the commits since, the latest
+// first.
+func rewind(newest *Root, version uint64, since []*Commit) *Root {
+	var tables []int
+	for _, c := range since {
+		for _, n := range c.nets {
+			tables = append(tables, n.table)
+		}
+	}
+	slices.Sort(tables)
+	m := Make(newest, newest.owner, version)
+	for _, i := range slices.Compact(tables) {
+		var last Net
+		nets := func(yield func(Net) bool) {
+			for _, c := range since {
+				if n := c.Net(i); n != nil && !yield(n) {
+					return
+				}
+			}
+		}
+		for n := range nets {
+			last = n
+		}
+		m.Set(i, last.Rewind(newest.Table(i), nets))
+	}
+	return m.Root
+}

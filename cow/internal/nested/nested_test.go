@@ -1,0 +1,67 @@
+package nested
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// deep calls f below n frames.
+//
+//go:noinline
+func deep(n int, f func()) {
+	if n > 0 {
+		deep(n-1, f)
+		return
+	}
+	f()
+}
+
+// Whoever is inside of some Runs is inside of these, and of no others, at any depth.
+func TestIs(t *testing.T) {
+	for _, n := range []int{0, 45, 60, 500, 20_000} {
+		t.Run(fmt.Sprint(n, " frames"), func(t *testing.T) {
+			numbers := []uint64{1, 0xf, 0x12, 0x21, 0x210, 0x123456789abcdef, 1<<64 - 1}
+			var inside func(i int)
+			inside = func(i int) {
+				for j, number := range numbers {
+					require.Equal(t, j < i, Is(number), "%#x, inside of %#x", number, numbers[:i])
+				}
+				if i < len(numbers) {
+					Run(numbers[i], func() { deep(n, func() { inside(i + 1) }) })
+				}
+			}
+			deep(n, func() { inside(0) })
+		})
+	}
+}
+
+// Another goroutine is not inside, even one that a Run waits for.
+func TestIsIsOfOneGoroutine(t *testing.T) {
+	number, is := Number(), make(chan bool)
+	Run(number, func() {
+		go func() { is <- Is(number) }()
+		require.False(t, <-is)
+	})
+}
+
+// Deferred functions find the frames of what panicked, or called Goexit: whoever defers
+// takes another number first.
+func TestFramesOutliveAPanicAndGoexit(t *testing.T) {
+	for name, end := range map[string]func(){"panic": func() { panic("boom") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			number, is := Number(), make(chan bool, 1)
+			go func() {
+				defer func() {
+					is <- Is(number) && !Is(Number())
+					_ = recover()
+				}()
+				Run(number, end)
+			}()
+			require.True(t, <-is)
+			require.False(t, Is(number))
+		})
+	}
+}

@@ -1,0 +1,210 @@
+// Package watch wakes those who wait until something in a map differs. A [Hub] knows who
+// watches one map, a [Watched] what they watch, and [Next] looks up whom a commit wakes.
+package watch
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cowstore/cowstore/cow/internal/index"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Hub knows who watches one map: channels with room for one signal each.
+//
+// Whom a commit wakes is looked up before it is published, since foreign code runs in
+// that, and fired after the swap. Whoever registered between the two may have been
+// missed, so is woken unconditionally and rechecks. For that the Hub counts the commits
+// it looked up, and remembers of each new watch after how many it came.
+type Hub[K comparable] struct {
+	waiting atomic.Int64
+
+	mu      sync.Mutex // held for bounded steps in which no foreign code runs
+	whole   chans
+	keys    map[K]chans
+	indexes map[any]watchers // by *index.Def
+	looked  uint64           // commits looked up
+	pending []signal         // of those that are not published yet, the oldest first
+	late    map[chan struct{}]uint64
+
+	registering sync.Mutex // of index keys, which runs foreign code
+
+	stepping func() // called in each step, in tests that count them
+}
+
+// chans are the channels of those who watch one thing. A channel that has its signal
+// needs no second.
+type chans map[chan struct{}]struct{}
+
+func (cs chans) signal() {
+	for c := range cs {
+		signalOne(c)
+	}
+}
+
+func signalOne(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// A signal says whom one commit wakes.
+type signal struct {
+	version uint64
+	looked  uint64 // the number of the commit
+	who     []chans
+}
+
+// watchers are those who watch one index.
+type watchers interface {
+	// touched adds to who all who watch what is touched, an *index.Touched.
+	touched(t any, who []chans) []chans
+
+	// all adds all to who.
+	all(who []chans) []chans
+}
+
+// New returns a Hub of which nobody has registered.
+func New[K comparable]() *Hub[K] {
+	return &Hub[K]{
+		whole:   make(chans),
+		keys:    make(map[K]chans),
+		indexes: make(map[any]watchers),
+		late:    make(map[chan struct{}]uint64),
+	}
+}
+
+// Enter says that somebody is about to register, and Leave that all is removed that c
+// was registered with.
+func (h *Hub[K]) Enter() { h.waiting.Add(1) }
+
+func (h *Hub[K]) Leave(c chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.late, c)
+	h.waiting.Add(-1)
+}
+
+// IsWatched reports whether anybody is waiting.
+func (h *Hub[K]) IsWatched() bool { return h.waiting.Load() > 0 }
+
+// IsEmpty reports whether nothing is left of any watch.
+func (h *Hub[K]) IsEmpty() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return !h.IsWatched() && len(h.whole)+len(h.keys)+len(h.indexes)+len(h.late) == 0
+}
+
+// atOnce is how many keys are registered or looked up in one step, so that nobody waits
+// for long.
+const atOnce = 1024
+
+// step does one step of registering c, or, for nil, of the contrary.
+func (h *Hub[K]) step(c chan struct{}, f func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f()
+	if h.stepping != nil {
+		h.stepping()
+	}
+	if c != nil {
+		h.late[c] = h.looked
+	}
+}
+
+// Next looks up whom the commit wakes that made m of base by these changes, and returns
+// what [index.Next] does.
+func Next[K comparable, V any](h *Hub[K], m, base *snapshot.Map[K, V], list index.List[K, V], changes []snapshot.Change[K, V]) (*snapshot.Map[K, V], *index.Duplicate) {
+	s := look(h, m.Version(), list, changes)
+	if len(list) == 0 {
+		return m, nil
+	}
+	m, d := index.Next(m, base, list, changes, func(x, touched any) {
+		if w := h.watchersOf(x); w != nil {
+			s.who = w.touched(touched, s.who)
+		}
+	})
+	if d == nil {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.queue(s)
+	}
+	return m, d
+}
+
+// look looks up who watches the keys of the changes, or an index that was dropped. The
+// signal is queued if there are no indexes.
+func look[K comparable, V any](h *Hub[K], version uint64, list index.List[K, V], changes []snapshot.Change[K, V]) (s signal) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.looked++
+	s.version, s.looked = version, h.looked
+	if len(h.keys) > 0 {
+		for i, c := range changes {
+			if cs := h.keys[c.Key]; cs != nil {
+				s.who = append(s.who, cs)
+			}
+			if i%atOnce == atOnce-1 { // others may go first
+				h.mu.Unlock()
+				h.mu.Lock()
+			}
+		}
+	}
+	for x, w := range h.indexes {
+		if !list.Has(x) {
+			s.who = w.all(s.who) // it was dropped: they recheck
+		}
+	}
+	if len(list) == 0 {
+		h.queue(s)
+	}
+	return s
+}
+
+// watchersOf returns those who watch an index, or nil.
+func (h *Hub[K]) watchersOf(x any) watchers {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.indexes[x]
+}
+
+// queue makes s the last that is pending. The caller holds mu.
+func (h *Hub[K]) queue(s signal) {
+	for n := len(h.pending); n > 0 && h.pending[n-1].version >= s.version; n-- {
+		h.pending[n-1] = signal{} // it failed, or was superseded
+		h.pending = h.pending[:n-1]
+	}
+	h.pending = append(h.pending, s)
+}
+
+// Fire wakes whom a commit concerns, which is published as version. One that was not
+// looked up, as nobody was waiting, concerns all who came since.
+func (h *Hub[K]) Fire(version uint64) {
+	if !h.IsWatched() {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.whole.signal()
+	looked, n := uint64(0), 0
+	for ; n < len(h.pending) && h.pending[n].version <= version; n++ {
+		s := h.pending[n]
+		for _, cs := range s.who {
+			cs.signal()
+		}
+		if s.version == version {
+			looked = s.looked
+		}
+	}
+	h.pending = slices.Delete(h.pending, 0, n)
+	for c, after := range h.late {
+		if after >= looked {
+			signalOne(c)
+		}
+		if after <= looked {
+			delete(h.late, c)
+		}
+	}
+}
