@@ -1,7 +1,8 @@
 // Package cow holds state that is read far more often than it is written, as
 // a line of immutable snapshots.
 //
-// A [Store] is one map, a [DB] several tables under one version. Readers load
+// A [Table] is a map, and a [DB] several tables under one version; [New] makes a table with a
+// DB of its own. Readers load
 // the current snapshot with one atomic load and may keep it for as long as they
 // like: it never changes, and no lock, writer or other reader ever makes
 // them wait. Writers queue on a mutex. An update builds the next version in
@@ -30,16 +31,17 @@
 //
 // # Order
 //
-// Versions are dense: each published update of a Store or DB has the version
+// Versions are dense: each published update of a DB has the version
 // of the one before it plus one. An operation that starts after another has
 // returned, in any goroutine, sees at least the version that the other saw or
-// published. It may see a later one: a Get, or any other read, of a Store or Table is of the
+// published. It may see a later one: a Get, or any other read, of a Table is of the
 // version that is current then, so that two in a row may be of two versions. What must agree
 // is read from one snapshot, that of one Load.
 //
 // # The past
 //
-// A snapshot lives as long as somebody holds it. Retain keeps past versions for
+// A snapshot lives as long as somebody holds it. What speaks of time is the DB's, which
+// [Table.DB] returns; [Table.In] has the table in a snapshot. Retain keeps past versions for
 // At and AsOf, within limits, and Pin keeps one by name. What is kept of a version
 // is what its commit changed. Fork begins a new line from any of them, and Merge
 // brings its changes back. Merge also undoes a commit: base is the snapshot after
@@ -59,44 +61,64 @@
 //
 // There is one way in which a version comes about:
 //
-//  1. Update takes the writer's place, a mutex, and calls the function with an
-//     [Editor], or a [Tx], of the latest version. Derived tables follow (table.go).
-//     A panic, an error or runtime.Goexit ends it here (line.go).
-//  2. Sealing ends the edit. If anybody asks, its net changes are computed, once:
-//     indexes are brought up to them, watches that they concern are looked up,
-//     and what history, feeds and sinks will share becomes a [Commit] (content.go,
-//     hub.go, commit.go). All code that is not this package's has run by now.
-//  3. A second mutex, held for a moment only, guards the rest. The Commit gets its
-//     version and its time.
-//  4. Where there is a sink, which makes the DB durable or replicates it, the
-//     Commit is proposed to it, and waits there, outside of both mutexes, until it
-//     is acknowledged. The next updates derive from it meanwhile, unseen by readers.
-//     If others' commits came first, the function runs again (outbox.go, replay.go).
-//  5. It is published: history takes the Commit, one pointer is swapped, and whoever
-//     waits is woken, in this order (line.go, history.go).
+//  1. A verb clones its value (verbs.go), and takes the writer's place, a mutex
+//     (internal/line/line.go). A panic, an error or runtime.Goexit ends the update here.
+//  2. Its function edits the latest version, the tip: through an [Editor] where one table is
+//     concerned and nothing follows (table.go), or else through a [Tx], which brings derived
+//     tables up to the others (db.go).
+//  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
+//     indexes are brought up to them (internal/index/content.go), those whom they concern are
+//     looked up (internal/watch/hub.go), and what history, feeds and sinks will share becomes
+//     a [Commit]. For a sink the rows are encoded (sink.go). No user code runs after this
+//     step.
+//  4. A second mutex, held for a moment only, guards the rest. The Commit gets its version
+//     and its time (internal/line/root.go).
+//  5. Where there is a sink, which makes the DB durable or replicates it, the Commit is
+//     proposed to it, and waits there, outside of both mutexes, until it is acknowledged
+//     (internal/sink/sink.go). The next updates begin with it meanwhile, unseen by readers. If
+//     others' commits came first, the function runs again (internal/line/attached.go).
+//  6. It is published: history takes the Commit (internal/line/history.go), one pointer is
+//     swapped, and whoever waits is woken, in this order (internal/line/follow.go).
 //
 // Without a sink, history, feed, index or watch, a Commit is never made, and
 // publishing is the swap.
 //
+// # Words
+//
+//   - DB, table, row: a row is a key, its value and its revision
+//   - snapshot: all tables of a DB at one version; map: one table of it
+//   - version: the number of a snapshot; revision: the version that wrote a row
+//   - update: one call of Update or of a verb; transaction: a [Tx], its several tables
+//   - commit: a published update, with its net changes; feed: commits as they come
+//   - tip: the latest version, published or proposed; published: what readers see
+//   - sink: what makes a DB durable or replicates it; proposed, acknowledged, superseded
+//   - derived: of a table, that it follows from others
+//   - index, index key, range; watch: what waits until keys or a range differ
+//   - retained: kept by Retain; pinned: kept by name
+//   - lineage: the identity of a line of versions; cursor: a lineage and a version as text
+//   - fork: a DB that goes on from a snapshot of another; base, ours and theirs of a merge
+//   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
+//   - view: accessors of a value that is not cloned
+//
 // # Lineage
 //
-// Each Store and DB has a [Lineage], and a fork one of its own. A cursor is a
+// Each DB has a [Lineage], and a fork one of its own. A cursor is a
 // lineage and a version as text, such as an event id: Resume goes on after it, or
 // says that the commits are no longer kept, or that it is of another lineage.
 //
 // # Following
 //
-// Who needs every commit iterates over Changes, and begins again from a snapshot when
-// it was too slow. Who needs only what came of them watches, and compares; that misses
-// no row, needs no history, and a nil map to begin with gives all rows first:
+// To see every commit, range over Changes; if it reports ErrCompacted, begin again from a
+// snapshot. To see only what came of them, watch, and compare: that misses no row, needs no
+// history, and a nil snapshot to begin with gives all rows first:
 //
-//	var seen *cow.Map[string, Job]
+//	var seen *cow.Snapshot
 //	for {
 //		now, err := jobs.Watch(ctx, seen, byState.OnRange(ready))
 //		if err != nil {
 //			return err
 //		}
-//		for c := range ready.Changes(now.Diff(seen)) {
+//		for c := range ready.Changes(jobs.In(now).Diff(jobs.In(seen))) {
 //			…
 //		}
 //		seen = now
@@ -104,11 +126,11 @@
 //
 // # Updates inside updates
 //
-// An update function must not update, or wait for, the same store: it would
-// wait for itself. That panics, with the store unharmed, when it happens in
-// the goroutine of the update, at whatever depth. Where the function starts a
-// goroutine and waits for it, or an iterator that iter.Pull runs for it does such a
-// thing, it cannot be seen, and is a deadlock. Reading the store inside an update is
+// An update function must not update, or wait for, the same DB: it would
+// wait for itself. That panics, with the DB unharmed, when it happens in
+// the goroutine of the update, at whatever depth. Updates that it starts from another
+// goroutine, or through iter.Pull, and waits for are not detected: they deadlock. Reading
+// the DB inside an update is
 // fine, and shows the published version; what the update is to be based on it reads
-// from its Editor or Tx, which may know later versions: see step 4.
+// from its Editor or Tx, which may know later versions: see step 5.
 package cow

@@ -11,10 +11,10 @@ import (
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
-// What a user of a Store or Table meets of package snapshot has a name here too, so
+// What a user of a Table meets of package snapshot has a name here too, so
 // that one import is enough.
 
-// A Map is an immutable map: one version of a Store or Table. Its methods Get, Has,
+// A Map is an immutable map: one version of a Table. Its methods Get, Has,
 // Len, All, Keys, Values, Row, Rows, Revision and Version read it, Shared reads it
 // without cloning, and Diff compares it with another; see [snapshot.Map].
 type Map[K comparable, V any] = snapshot.Map[K, V]

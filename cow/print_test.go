@@ -217,7 +217,7 @@ func TestPrintingDuringWrites(t *testing.T) {
 
 // The text of a map, which is what errors of a Store begin with, and its rows.
 func ExampleTable_String() {
-	users := cow.NewOne[string](cow.Options[int]{})
+	users := cow.New[string](cow.Options[int]{})
 	_, _ = users.Set("ada", 36)
 	fmt.Println(users)
 	row, _ := users.Load().Row("ada")

@@ -15,7 +15,7 @@ func Example_readme() {
 		Name string
 		Tags []string
 	}
-	users := cow.NewOne[string](cow.Options[Profile]{})
+	users := cow.New[string](cow.Options[Profile]{})
 	tags := []string{"admin"}
 	users.Set("ada", Profile{"Ada", tags})
 	tags[0] = "spoiled" // the store has its own copy
@@ -58,7 +58,7 @@ func Example_readmeTables() {
 		return counts.Edit(tx).Upsert("rows", func(n *int, _ bool) error { *n++; return nil })
 	})
 
-	rows.Set(2, "second") // a table also has the verbs of a store
+	rows.Set(2, "second") // a table has verbs of its own, each one update
 	now := db.Load()      // both tables at one version
 
 	n, _ := counts.In(now).Get("rows")
@@ -67,17 +67,18 @@ func Example_readmeTables() {
 }
 
 func Example_readmeTimeTravel() {
-	prices := cow.NewOne[string](cow.Options[int]{})
-	prices.Retain(cow.Retention{Versions: 1000, Age: time.Hour})
+	prices := cow.New[string](cow.Options[int]{})
+	db := prices.DB() // which has all that speaks of time
+	db.Retain(cow.Retention{Versions: 1000, Age: time.Hour})
 	prices.Set("tea", 3)
 	prices.Set("tea", 4)
 
-	first, err := prices.At(1)                           // by version
-	recent, err2 := prices.AsOf(time.Now())              // by time
-	fmt.Println(first.Get("tea"))                        // 3 true
-	fmt.Println(recent.Get("tea"))                       // 4 true
-	fmt.Println(err, err2, prices.Pin("before sale", 1)) // keep version 1 for as long as it is wanted
-	fmt.Println(prices.Stats().Retained, prices.Stats().Pins)
+	first, err := db.At(1)                           // by version
+	recent, err2 := db.AsOf(time.Now())              // by time
+	fmt.Println(prices.In(first).Get("tea"))         // 3 true
+	fmt.Println(prices.In(recent).Get("tea"))        // 4 true
+	fmt.Println(err, err2, db.Pin("before sale", 1)) // keep version 1 for as long as it is wanted
+	fmt.Println(db.Stats().Retained, db.Stats().Pins)
 	// Output:
 	// 3 true
 	// 4 true
@@ -86,22 +87,23 @@ func Example_readmeTimeTravel() {
 }
 
 func Example_readmeUndo() {
-	notes := cow.NewOne[string](cow.Options[string]{})
-	notes.Retain(cow.Retention{Versions: 100})
+	notes := cow.New[string](cow.Options[string]{})
+	db := notes.DB()
+	db.Retain(cow.Retention{Versions: 100})
 	notes.Set("a", "first")
 	notes.Set("b", "second")
 	notes.Delete("a") // a mistake, version 3
 
-	before, _ := notes.At(2)
-	after, _ := notes.At(3)
-	notes.Set("c", "third")                   // which shall stay
-	_, err := notes.Merge(after, before, nil) // undo version 3, whatever came later
+	before, _ := db.At(2)
+	after, _ := db.At(3)
+	notes.Set("c", "third")           // which shall stay
+	_, err := db.Merge(after, before) // undo version 3, whatever came later
 
 	// Try something out on a fork, and take it over if it is any good.
-	base := notes.Load()
-	draft := notes.Fork(base)
-	draft.Set("b", "rewritten")
-	_, err2 := notes.Merge(base, draft.Load(), nil)
+	base := db.Load()
+	fork := db.Fork(base)
+	notes.Of(fork).Set("b", "rewritten")
+	_, err2 := db.Merge(base, fork.Load())
 
 	for _, key := range []string{"a", "b", "c"} {
 		fmt.Println(notes.Get(key))
@@ -115,11 +117,12 @@ func Example_readmeUndo() {
 }
 
 func Example_readmeFollow() {
-	jobs := cow.NewOne[string](cow.Options[string]{})
-	jobs.Retain(cow.Retention{Versions: 100})
+	jobs := cow.New[string](cow.Options[string]{})
+	db := jobs.DB()
+	db.Retain(cow.Retention{Versions: 100})
 	jobs.Set("build", "queued")
 	jobs.Set("build", "running")
-	since := jobs.Load()
+	since := db.Load()
 
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -127,13 +130,13 @@ func Example_readmeFollow() {
 		jobs.Set("test", "queued") // nobody is woken by that
 		jobs.Set("build", "done")
 	}()
-	m, err := jobs.Watch(ctx, since, jobs.OnKeys("build")) // until build is written again
+	now, err := jobs.Watch(ctx, since, jobs.OnKeys("build")) // until build is written again
 	if err != nil {
 		return
 	}
-	fmt.Println(m.Get("build"))
+	fmt.Println(jobs.In(now).Get("build"))
 
-	for commit, err := range jobs.Changes(ctx, 0) { // every commit, from the first, then as they come
+	for commit, err := range db.Changes(ctx, 0) { // every commit, from the first, then as they come
 		if err != nil {
 			return
 		}
@@ -141,7 +144,7 @@ func Example_readmeFollow() {
 			is, _ := change.New()
 			fmt.Println(commit.Version(), change.Kind, change.Key, is)
 		}
-		if commit.Version() == m.Version() {
+		if commit.Version() == now.Version() {
 			break // and resume another time, from commit.Cursor()
 		}
 	}
@@ -159,10 +162,10 @@ func Example_readmeIndexes() {
 		Email string
 		Tags  []string
 	}
-	people := cow.NewOne[int](cow.Options[Person]{})
-	byEmail, err := cow.NewIndex(people.Table, "email",
+	people := cow.New[int](cow.Options[Person]{})
+	byEmail, err := cow.NewIndex(people, "email",
 		func(p Person) string { return p.Email }, cow.IndexOptions[int]{Unique: true})
-	byTag, err2 := cow.NewMultiIndex(people.Table, "tag",
+	byTag, err2 := cow.NewMultiIndex(people, "tag",
 		func(p Person, add func(string)) {
 			for _, tag := range p.Tags {
 				add(tag)

@@ -39,7 +39,7 @@ const kept = 16
 const reported = 10
 
 // Guard takes fingerprints of all values in the map that load returns, such as
-// a Store's Load. From then on, Check, and the end of the test, report each
+// a Table's Load. From then on, Check, and the end of the test, report each
 // value that is not what it was, with its key, its revision, and the path to
 // what changed in it.
 //
