@@ -24,9 +24,6 @@ func (Builder[K, V]) Name(m *Map[K, V]) string { return m.config().name }
 // JSON is m.MarshalJSON for one that is to lie in JSON with so many levels more.
 func (Builder[K, V]) JSON(m *Map[K, V], around int) ([]byte, error) { return m.json(around) }
 
-// Text returns key as errors and String show it: shortened if it is long.
-func (Builder[K, V]) Text(key any) string { return text(key) }
-
 // Empty returns an empty map, at version 0, with the Options of m.
 func (Builder[K, V]) Empty(m *Map[K, V]) *Map[K, V] { return m.empty() }
 
@@ -112,16 +109,19 @@ func (Builder[K, V]) Part(c Change[K, V], old, new bool) (Change[K, V], bool) {
 func (Builder[K, V]) Ref(r Row[K, V]) *RowRef[K, V] { return r.ref() }
 
 // Deref returns the row of a RowRef that a map with the same Options, of the same
-// line, gave out; m need not hold it.
-func (Builder[K, V]) Deref(m *Map[K, V], r *RowRef[K, V]) Row[K, V] { return m.deref(r) }
+// line, gave out; m need not hold it. The revision is [Pending] if that is the version
+// of the update which is running: 0 is that of none.
+func (Builder[K, V]) Deref(m *Map[K, V], r *RowRef[K, V], running uint64) Row[K, V] {
+	row := m.deref(r)
+	if running != 0 {
+		row = row.asPending(running)
+	}
+	return row
+}
 
 // Probe returns the row of key and a zero value, which is in no map, to compare
 // others with.
 func (Builder[K, V]) Probe(m *Map[K, V], key K) Row[K, V] { return m.probe(key) }
-
-// Pending returns the row with that revision, if an edit that derives version
-// wrote it, and r itself if not.
-func (Builder[K, V]) Pending(r Row[K, V], version uint64) Row[K, V] { return r.asPending(version) }
 
 // Prefetch reads a little of each row, for whoever is about to use all of them:
 // rows are all over the heap, and with nothing in between the processor fetches

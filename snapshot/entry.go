@@ -38,7 +38,7 @@ type config[K comparable, V any] struct {
 	name string // for errors
 
 	// pending is a copy of this config for rows whose revision does not count
-	// yet; nil in the copy itself. See Row.Pending.
+	// yet; nil in the copy itself. See Row.asPending.
 	pending *config[K, V]
 
 	// What Map.Attach added, in a copy of plain. It is not part of what maps

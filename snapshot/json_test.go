@@ -152,7 +152,8 @@ func TestChangesMarshalAsJSON(t *testing.T) {
 	e.Set("d", nil)
 	e.Delete("c")
 	pending, _ := e.Map().Row("b")
-	pending = snapshot.Builder[string, any]{}.Pending(pending, e.Version())
+	builder := snapshot.Builder[string, any]{}
+	pending = builder.Deref(e.Map(), builder.Ref(pending), e.Version())
 	m := e.Seal()
 	got := make(map[string]string)
 	for c := range m.Diff(old) {

@@ -71,7 +71,8 @@ func TestChangesPrint(t *testing.T) {
 	e.Set("b\n", "secret")
 	e.Delete("a")
 	pending, _ := e.Map().Row("b\n")
-	pending = snapshot.Builder[string, string]{}.Pending(pending, e.Version())
+	builder := snapshot.Builder[string, string]{}
+	pending = builder.Deref(e.Map(), builder.Ref(pending), e.Version())
 	require.Equal(t, `"b\n"@pending`, snapshottest.Printed(t, pending)[0])
 	require.Contains(t, snapshottest.Printed(t, pending)[8], `"a":{"key":"b\n","revision":0}`)
 	changes := slices.Collect(e.Seal().Diff(old))

@@ -9,7 +9,7 @@
 package cowtest
 
 import (
-	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -103,13 +103,10 @@ func (g *Guarded[K, V]) Check() {
 	g.take(g.seen[last])
 }
 
-// shown returns a key as Go syntax has it, shortened if it is long. What it points to is not
-// looked at.
+// shown returns a key as errors show it, in quotes if it is a string, and shortened if it is
+// long. What it points to is not looked at.
 func shown(key any) string {
-	if s, ok := key.(string); ok {
-		key = fmt.Sprintf("%.100q", s)
-	}
-	return snapshot.Builder[int, int]{}.Text(key)
+	return strings.TrimPrefix(snapshot.Conflict[any, int]{Key: key}.String(), "conflict ")
 }
 
 // modified is a value that is not what it was.

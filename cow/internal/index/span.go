@@ -176,11 +176,7 @@ func (s Span[K, V, I]) All() iter.Seq2[I, snapshot.Row[K, V]] {
 
 // row returns the row of an item.
 func (s *Span[K, V, I]) row(ref *snapshot.RowRef[K, V]) snapshot.Row[K, V] {
-	row := builder[K, V]{}.Deref(s.content.index.empty, ref)
-	if s.pending != 0 {
-		row = builder[K, V]{}.Pending(row, s.pending)
-	}
-	return row
+	return builder[K, V]{}.Deref(s.content.index.empty, ref, s.pending)
 }
 
 // runs returns an iterator over the items of the span; see reader.

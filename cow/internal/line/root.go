@@ -1,3 +1,11 @@
+// Package line is the line of versions of a DB: how a version comes about, who waits for it,
+// and which past ones are kept. It knows no maps: a version is a [Root], with a content for
+// each table, and what a commit changed is a [Net] for each. A [Line] is what a cow.DB is
+// made of; package cow says in what steps a commit passes through it.
+//
+// From the ground up: lineage.go, what tells lines apart; root.go, a version and a commit;
+// history.go, what past is kept; line.go, the commit path, with a sink and without; past.go,
+// reads of the past; follow.go, those who wait; attached.go, the line as its sink sees it.
 package line
 
 import (
