@@ -425,13 +425,6 @@ func (c *chronicle) forkOne() {
 	requireState(c.t, version, c.past[version], s)
 }
 
-func rowsIn(pages []page) (n int) {
-	for _, p := range pages {
-		n += len(p.cells)
-	}
-	return n
-}
-
 // gone counts rows that are in older but not, as the same write, in newer.
 func gone(older, newer []page) (n int) {
 	for i, p := range older {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -40,6 +41,8 @@ func TestBackupWhileWritesGoOn(t *testing.T) {
 		require.NoError(t, os.WriteFile(copied, b.Bytes(), 0o600))
 		is := open(t, copied, bolt.Options{}, forever)
 		require.Equal(t, version, is.db.Load().Version())
+		// What is in the file may be about to be published.
+		require.Eventually(t, func() bool { return s.db.Load().Version() >= version }, time.Minute, time.Millisecond)
 		at, err := s.db.At(version)
 		require.NoError(t, err)
 		require.Equal(t, s.at(at), is.now())
