@@ -31,9 +31,8 @@ func nests(t *testing.T) map[string]func(v any) any {
 		return v
 	}
 	return map[string]func(any) any{
-		"maps":   func(v any) any { return one(v) },
-		"shared": func(v any) any { return one(v).Shared() },
-		"rows":   func(v any) any { row, _ := one(v).Row("ada"); return row },
+		"maps": func(v any) any { return one(v) },
+		"rows": func(v any) any { row, _ := one(v).Row("ada"); return row },
 		"changes": func(v any) any {
 			for c := range one(v).Diff(snapshot.New[string](o)) {
 				return c
