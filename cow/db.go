@@ -94,7 +94,8 @@ type stored interface {
 	// record is sink.Table.Schema.
 	record(recorded string) (string, error)
 
-	// encode appends what changed as rows, rows iterates over all rows of a version, and
+	// Table is the place of the table among those that are stored, as in sink.Row: encode
+	// appends what changed as rows, rows iterates over all rows of a version, and
 	// lost over those that a version has and a later one has not.
 	encode(rows []sink.Row, table int, n line.Net, version uint64) ([]sink.Row, error)
 	rows(table int, r *line.Root) iter.Seq2[sink.Row, error]
@@ -103,9 +104,9 @@ type stored interface {
 	// replay does to the table in tx what a row of a commit says.
 	replay(tx *Tx, row sink.Row) error
 
-	// restore makes the table in tx one of exactly the rows it is given, or, if more is
-	// to stay, one that has them too, but for those that are Removed.
-	restore(tx *Tx, more bool) restorer
+	// restore gives the table in tx the rows it is given. With keep, others stay, unless they
+	// are Removed; without, they go.
+	restore(tx *Tx, keep bool) restorer
 }
 
 // A restorer takes the rows of a table, and is told when there are no more. A row

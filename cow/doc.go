@@ -57,39 +57,15 @@
 // keep what these are, the schema of each table, and refuse a program that would read
 // them as something else: see [ErrSchema]. [Versioned] is how a type changes.
 //
-// # The way of a commit
-//
-// There is one way in which a version comes about:
-//
-//  1. A verb clones its value (verbs.go), and takes the writer's place, a mutex
-//     (internal/line/line.go). A panic, an error or runtime.Goexit ends the update here.
-//  2. Its function edits the latest version, the tip: through an [Editor] where one table is
-//     concerned and nothing follows (table.go), or else through a [Tx], which brings derived
-//     tables up to the others (db.go).
-//  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
-//     indexes are brought up to them (internal/index/content.go), those whom they concern are
-//     looked up (internal/watch/hub.go), and what history, feeds and sinks will share becomes
-//     a [Commit]. For a sink the rows are encoded (sink.go). No user code runs after this
-//     step.
-//  4. A second mutex, held for a moment only, guards the rest. The Commit gets its version
-//     and its time (internal/line/root.go).
-//  5. Where there is a sink, which makes the DB durable or replicates it, the Commit is
-//     proposed to it, and waits there, outside of both mutexes, until it is acknowledged
-//     (internal/sink/sink.go). The next updates begin with it meanwhile, unseen by readers. If
-//     others' commits came first, the function runs again (internal/line/attached.go).
-//  6. It is published: history takes the Commit (internal/line/history.go), one pointer is
-//     swapped, and whoever waits is woken, in this order (internal/line/follow.go).
-//
-// Without a sink, history, feed, index or watch, a Commit is never made, and
-// publishing is the swap.
-//
 // # Words
 //
-//   - DB, table, row: a row is a key, its value and its revision
+//   - DB, table, row: a table is a map of a DB; a row is a key, its value and its revision
 //   - snapshot: all tables of a DB at one version; map: one table of it
 //   - version: the number of a snapshot; revision: the version that wrote a row
-//   - update: one call of Update or of a verb; transaction: a [Tx], its several tables
+//   - verb: a method of a table for one key or all; update: one call of Update or of a verb
+//     that writes; transaction: a [Tx], its several tables
 //   - commit: a published update, with its net changes; feed: commits as they come
+//   - the writer's place: held by the update whose function runs
 //   - tip: the latest version, published or proposed; published: what readers see
 //   - sink: what makes a DB durable or replicates it; proposed, acknowledged, superseded
 //   - derived: of a table, that it follows from others
@@ -99,6 +75,34 @@
 //   - fork: a DB that goes on from a snapshot of another; base, ours and theirs of a merge
 //   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
 //   - view: accessors of a value that is not cloned
+//
+// # The way of a commit
+//
+// There is one way in which a version comes about:
+//
+//  1. A verb clones its value (verbs.go), and takes the writer's place, a mutex
+//     (internal/line/line.go).
+//  2. Its function edits the latest version, the tip: through an [Editor] alone for an update
+//     of one table, where there is neither a sink nor a derived table (table.go), or else
+//     through a [Tx], which brings derived tables up to the others (db.go).
+//  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
+//     indexes are brought up to them (internal/index/content.go), those whom they concern are
+//     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and
+//     for a sink the rows are encoded (sink.go). Up to here a panic, an error or
+//     runtime.Goexit ends the update without a trace. No user code runs after this step.
+//  4. A second mutex is taken, for a moment: here to give the Commit its time, and again in
+//     step 6.
+//  5. Where there is a sink, which makes the DB durable or replicates it, the rows are
+//     proposed to it, and the update waits, outside of both mutexes, until they are
+//     acknowledged (internal/sink/sink.go). The next updates begin with its version meanwhile,
+//     unseen by readers. If others' commits came first, what was proposed is superseded
+//     (internal/line/attached.go), and the function runs again (internal/line/line.go).
+//  6. It is published: history takes the Commit (internal/line/history.go), one pointer is
+//     swapped (publish, in internal/line/line.go), and whoever waits is woken (watch.go), in
+//     this order.
+//
+// A Commit is made only for a sink, a history or a feed. Without an index or a watch too, the
+// changes are not even computed, and publishing is the swap.
 //
 // # Lineage
 //

@@ -39,34 +39,34 @@ type IndexOptions[K comparable] struct {
 // give the same key for equal values, and must not use the DB or the update. NewIndex queues like an update, and waits for the updates that a sink has
 // not acknowledged. It returns an *IndexError if the rows that are there do not allow
 // a unique index; then there is none. It panics if there is an index of that name.
-func NewIndex[K comparable, V any, I cmp.Ordered](of *Table[K, V], name string, key func(v V) I, o IndexOptions[K]) (*Index[K, V, I], error) {
-	return NewMultiIndex(of, name, one(key), o)
+func NewIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, key func(v V) I, o IndexOptions[K]) (*Index[K, V, I], error) {
+	return NewMultiIndex(t, name, one(key), o)
 }
 
 // NewMultiIndex is NewIndex for rows with any number of index keys: keys calls add
 // with each. A row without one is not in the index.
-func NewMultiIndex[K comparable, V any, I cmp.Ordered](of *Table[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
-	return attach(of, index.NewOrdered[K](name, keys, index.Options[K](o)))
+func NewMultiIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
+	return addIndex(t, index.NewOrdered[K](name, keys, index.Options[K](o)))
 }
 
 // NewIndexFunc is NewMultiIndex for index keys of any type, in the order of compare, which
 // returns a number that is negative, zero or positive as a is below, equal to or above
 // b. If there are several, the second decides where the first finds two equal, and so
 // on: one for each field of a composite key, for [Range.Leading].
-func NewIndexFunc[K comparable, V, I any](of *Table[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
-	return attach(of, index.NewCompared[K](name, keys, index.Options[K](o), compare))
+func NewIndexFunc[K comparable, V, I any](t *Table[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
+	return addIndex(t, index.NewCompared[K](name, keys, index.Options[K](o), compare))
 }
 
 // NewOrder adds an index by the keys of the rows themselves.
-func NewOrder[K cmp.Ordered, V any](of *Table[K, V], name string) *Index[K, V, K] {
-	made, _ := attach(of, index.NewByRow[K, V](name)) // only a unique index can fail
+func NewOrder[K cmp.Ordered, V any](t *Table[K, V], name string) *Index[K, V, K] {
+	made, _ := addIndex(t, index.NewByRow[K, V](name)) // only a unique index can fail
 	return made
 }
 
-// attach adds the index x to what it is of, and returns it.
-func attach[K comparable, V, I any](of *Table[K, V], x *index.Def[K, V, I]) (*Index[K, V, I], error) {
+// addIndex adds the index x to a table, and returns it.
+func addIndex[K comparable, V, I any](t *Table[K, V], x *index.Def[K, V, I]) (*Index[K, V, I], error) {
 	add := x.Adder()
-	err := of.reindex("NewIndex", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
+	err := t.reindex("making an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
 		list, m, d := add(list, m)
 		return list, m, indexError(d)
 	})
@@ -84,7 +84,7 @@ func one[V, I any](key func(V) I) func(V, func(I)) {
 // made returns what x is, and panics for the zero Index.
 func (x *Index[K, V, I]) made() *index.Def[K, V, I] {
 	if x.def == nil {
-		panic("cow: the zero Index is of nothing: make one with NewIndex, NewMultiIndex or NewOrder")
+		panic("cow: the zero Index is of nothing: make one with NewIndex, NewMultiIndex, NewIndexFunc or NewOrder")
 	}
 	return x.def
 }
@@ -96,9 +96,9 @@ func (x *Index[K, V, I]) Name() string { return x.made().Name }
 // asked for it, at the cost of one from before it was made, and so can watches. It
 // queues like an update, waits for the updates that a sink has not acknowledged, and
 // panics if there is no such index.
-func (x *Index[K, V, I]) Drop(of *Table[K, V]) {
+func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 	def := x.made()
-	_ = of.reindex("dropping an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
+	_ = t.reindex("dropping an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
 		list, m = def.Drop(list, m)
 		return list, m, nil
 	})

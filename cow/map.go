@@ -45,7 +45,7 @@ const (
 type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 
 // A KeyError says which key of which table an error is about. It wraps one of the
-// errors below, or a *[clone.Error].
+// errors below, a *[clone.Error], ErrConflict, or the error of a codec.
 type KeyError[K comparable] = snapshot.KeyError[K]
 
 // The errors of verbs, to be tested with errors.Is.

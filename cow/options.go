@@ -2,7 +2,7 @@ package cow
 
 // Options say how a Table treats its values. The zero value is right
 // for most: values that reach memory somebody could modify are deeply cloned,
-// and a type that cannot be cloned is refused with a panic when the store is
+// and a type that cannot be cloned is refused with a panic when the table is
 // made.
 type Options[V any] struct {
 	// Clone, if not nil, clones values, instead of V's method Clone or the

@@ -85,6 +85,6 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] { return r.made().All() }
 // out. Of the range only the bounds count; one of In(nil) has no rows to keep alive. It
 // takes what Rows of a commit gives, or Diff of a map, and makes a feed one of a part
 // of the rows.
-func (r Range[K, V, I]) Changes(of iter.Seq[Change[K, V]]) iter.Seq[Change[K, V]] {
-	return r.made().Changes(of)
+func (r Range[K, V, I]) Changes(all iter.Seq[Change[K, V]]) iter.Seq[Change[K, V]] {
+	return r.made().Changes(all)
 }

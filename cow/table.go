@@ -22,8 +22,8 @@ import (
 // concurrent use. Reads never wait; writes queue with all others of the DB. The table owns
 // its values: see the package documentation.
 //
-// A verb is one update of the DB, a read one of its current snapshot. Two reads in a row may
-// see two versions: whoever needs one takes a snapshot, by Load, or In of one of the DB. The
+// A verb that writes is one update of the DB; a read is of the current snapshot. Two reads in a
+// row may see two versions: to read one, take a map by Load, or by In of a snapshot. The
 // revision that a verb returns is the version of the DB that it published, 0 for none. Where
 // a sink makes the DB durable or replicates it, verbs have the errors of [DB.Update].
 type Table[K comparable, V any] struct {
@@ -34,13 +34,13 @@ type Table[K comparable, V any] struct {
 
 // A tableDef is what a table is in a DB and all its forks.
 type tableDef[K comparable, V any] struct {
-	schema *schema
-	name   string
-	at     int // in the schema
-	empty  *Map[K, V]
-	codec  Codec[V]
-	accept []string
-	update func(tx *Tx) error // Options.Derive
+	schema     *schema
+	name       string
+	at         int // in the schema
+	empty      *Map[K, V]
+	codec      Codec[V]
+	accept     []string
+	derivation func(tx *Tx) error // Options.Derive
 
 	keys    *keycode.Codec[K]
 	keysErr error // why K cannot be encoded
@@ -71,12 +71,12 @@ func newTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 	}
 	db.line.Own()
 	d := &tableDef[K, V]{
-		schema: db.schema(),
-		name:   name,
-		empty:  snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: title}),
-		codec:  o.Codec,
-		accept: slices.Clone(o.Accept),
-		update: o.Derive,
+		schema:     db.schema(),
+		name:       name,
+		empty:      snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: title}),
+		codec:      o.Codec,
+		accept:     slices.Clone(o.Accept),
+		derivation: o.Derive,
 	}
 	d.keys, d.keysErr = keycode.New[K]()
 	d.schema.add(d, &d.at)
@@ -179,22 +179,24 @@ func (d *tableDef[K, V]) in(s *Snapshot) *Map[K, V] {
 	return d.content(s.root())
 }
 
-// content is in for a version of the DB, or a fork.
-func (d *tableDef[K, V]) content(r *line.Root) *Map[K, V] { return d.of(r.Table(d.at)) }
+// content is what in returns, of a Root of the DB or a fork.
+func (d *tableDef[K, V]) content(r *line.Root) *Map[K, V] { return d.mapOf(r.Table(d.at)) }
 
-// of returns the map that is a content.
-func (d *tableDef[K, V]) of(content any) *Map[K, V] {
+// mapOf returns the map that is a content.
+func (d *tableDef[K, V]) mapOf(content any) *Map[K, V] {
 	if m, ok := content.(*Map[K, V]); ok {
 		return m
 	}
 	return d.empty
 }
 
-func (d *tableDef[K, V]) rowsIn(content any) int    { return d.of(content).Len() }
-func (d *tableDef[K, V]) structure(content any) int { return builder[K, V]{}.Structure(d.of(content)) }
+func (d *tableDef[K, V]) rowsIn(content any) int { return d.mapOf(content).Len() }
+func (d *tableDef[K, V]) structure(content any) int {
+	return builder[K, V]{}.Structure(d.mapOf(content))
+}
 
 func (d *tableDef[K, V]) exclusive(content, other any) (rows, bytes int) {
-	for c := range d.of(other).Diff(d.of(content)) {
+	for c := range d.mapOf(other).Diff(d.mapOf(content)) {
 		if was, _ := c.Rows(); was != (Row[K, V]{}) {
 			rows, bytes = rows+1, bytes+builder[K, V]{}.Size(was)
 		}
@@ -202,25 +204,25 @@ func (d *tableDef[K, V]) exclusive(content, other any) (rows, bytes int) {
 	return rows, bytes
 }
 
-// shown returns a content as it is on the third level of JSON.
+// shown returns a content as JSON that is to lie within two levels.
 func (d *tableDef[K, V]) shown(content any) (json.RawMessage, error) {
-	return builder[K, V]{}.JSON(d.of(content), 2)
+	return builder[K, V]{}.JSON(d.mapOf(content), 2)
 }
 
-func (d *tableDef[K, V]) isDerived() bool { return d.update != nil }
+func (d *tableDef[K, V]) isDerived() bool { return d.derivation != nil }
 
 func (d *tableDef[K, V]) derive(tx *Tx) error {
-	if d.update == nil {
+	if d.derivation == nil {
 		return nil
 	}
-	return d.update(tx)
+	return d.derivation(tx)
 }
 
 func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 	if tx.db.schema() != d.schema {
 		panic(fmt.Sprintf("cow: %s edited in an update of another DB", d))
 	}
-	if d.update != nil && !tx.deriving.Load() {
+	if d.derivation != nil && !tx.deriving.Load() {
 		panic(fmt.Sprintf("cow: %s is derived: only Options.Derive may edit it", d))
 	}
 	e := tx.edit(d.at, func() edit {

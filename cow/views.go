@@ -16,7 +16,7 @@ import (
 // be copied freely, and safe for concurrent use. They read by the same policy as everyone: a value that
 // Options.Clone or Options.Immutable left open to others is as constant as those leave it.
 type Views[K comparable, V, W any] struct {
-	of   loader[K, V]
+	from loader[K, V]
 	show func(*V) W
 }
 
@@ -32,24 +32,24 @@ func (o oneMap[K, V]) Load() *Map[K, V] { return o.m }
 //	people := cow.NewViews[ProfileView](users)
 //
 // It panics if W hands out what can be modified, such as a view.Slice of pointers.
-func NewViews[W view.Viewer[V, W], K comparable, V any](of interface{ Load() *Map[K, V] }) Views[K, V, W] {
-	return newViews(of, func(p *V) W { return view.Of[W](view.To(p)) })
+func NewViews[W view.Viewer[V, W], K comparable, V any](t interface{ Load() *Map[K, V] }) Views[K, V, W] {
+	return newViews(t, func(p *V) W { return view.Of[W](view.To(p)) })
 }
 
 // NewPointerViews is NewViews where the values are pointers to what is viewed. The view
 // of a nil pointer is not Valid.
-func NewPointerViews[W view.Viewer[T, W], K comparable, T any](of interface{ Load() *Map[K, *T] }) Views[K, *T, W] {
-	return newViews(of, func(p **T) W { return view.Of[W](view.To(*p)) })
+func NewPointerViews[W view.Viewer[T, W], K comparable, T any](t interface{ Load() *Map[K, *T] }) Views[K, *T, W] {
+	return newViews(t, func(p **T) W { return view.Of[W](view.To(*p)) })
 }
 
-func newViews[K comparable, V, W any](of loader[K, V], show func(*V) W) Views[K, V, W] {
-	if of == nil {
+func newViews[K comparable, V, W any](from loader[K, V], show func(*V) W) Views[K, V, W] {
+	if from == nil {
 		panic("cow: views of nothing: NewViews needs a Table")
 	}
 	if err := view.Check[W](); err != nil {
 		panic("cow: " + err.Error())
 	}
-	return Views[K, V, W]{of, show}
+	return Views[K, V, W]{from, show}
 }
 
 // made panics for the zero Views.
@@ -59,7 +59,7 @@ func (v Views[K, V, W]) made() {
 	}
 }
 
-// In returns the same Views of one snapshot.
+// In returns the same Views of one map.
 func (v Views[K, V, W]) In(m *Map[K, V]) Views[K, V, W] {
 	return Views[K, V, W]{oneMap[K, V]{m}, v.show}
 }
@@ -68,7 +68,7 @@ func (v Views[K, V, W]) In(m *Map[K, V]) Views[K, V, W] {
 // present. That of an absent key is the zero W, which is not Valid.
 func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
 	v.made()
-	if p := (builder[K, V]{}).Lookup(v.of.Load(), key); p != nil {
+	if p := (builder[K, V]{}).Lookup(v.from.Load(), key); p != nil {
 		return v.show(p), true
 	}
 	return w, false
@@ -79,7 +79,7 @@ func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
 func (v Views[K, V, W]) All() iter.Seq2[K, W] {
 	v.made()
 	return func(yield func(K, W) bool) {
-		for row := range v.of.Load().Rows() {
+		for row := range v.from.Load().Rows() {
 			if !yield(row.Key(), v.show(builder[K, V]{}.Pointer(row))) {
 				return
 			}

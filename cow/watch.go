@@ -46,20 +46,20 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched[K, V] {
 // differs once it was written, even with an equal value; other writes never
 // end a Watch. Watch starts no goroutine, and a commit pays for the watches it wakes,
 // not for those there are. It panics for a key that cannot be hashed, or compared.
-func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, of ...Watched[K, V]) (*Snapshot, error) {
+func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, what ...Watched[K, V]) (*Snapshot, error) {
 	t.made()
 	db, d := t.db, t.def
 	if since != nil && since.root().Owner() != db.owner() {
 		panic("cow: Watch from a snapshot of another DB: use the Table's Of to watch that")
 	}
 	older := d.content(since.root())
-	if len(of) == 0 {
-		of = []Watched[K, V]{watched[K, V]{watch.Whole[K, V]{}}}
+	if len(what) == 0 {
+		what = []Watched[K, V]{watched[K, V]{watch.Whole[K, V]{}}}
 	}
 	differs := func() (*Snapshot, bool) {
 		s := db.Load()
 		newer := d.content(s.root())
-		for _, w := range of {
+		for _, w := range what {
 			if w.watched().Differs(newer, older) {
 				return s, true
 			}
@@ -79,12 +79,12 @@ func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, of ...Watched[
 	c := make(chan struct{}, 1)
 	h.Enter()
 	defer func() {
-		for _, w := range of {
+		for _, w := range what {
 			w.watched().Remove(h, c)
 		}
 		h.Leave(c)
 	}()
-	for _, w := range of {
+	for _, w := range what {
 		w.watched().Add(h, c)
 	}
 	for {

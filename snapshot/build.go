@@ -31,7 +31,7 @@ func (e *Editor[K, V]) batch(n int) *Batch[K, V] {
 }
 
 // Add adds a clone of v under key, as it was written at a revision: 0, or a later one
-// than the edit derives, is that of the edit. It returns a *KeyError with ErrKey or a
+// than the edit makes, is that of the edit. It returns a *KeyError with ErrKey or a
 // *[clone.Error] for a row that cannot be stored, and does not add it.
 func (b *Batch[K, V]) Add(key K, v V, revision uint64) error {
 	c := b.base.config()

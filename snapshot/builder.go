@@ -13,7 +13,7 @@ import (
 // any number of goroutines may use it.
 type Builder[K comparable, V any] struct{}
 
-// EditAt returns an Editor that derives the given version of m, for stores
+// EditAt returns an Editor that makes the given version of m, for stores
 // that number versions over several maps. It panics unless version is above
 // m.Version() and below 1<<55.
 func (Builder[K, V]) EditAt(m *Map[K, V], version uint64) *Editor[K, V] { return m.editAt(version) }

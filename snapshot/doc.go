@@ -1,6 +1,6 @@
 // Package snapshot is an immutable hash map of values that nobody else holds.
 //
-// A [Map] never changes. Its [Editor] derives the next one, sharing all that it
+// A [Map] never changes. Its [Editor] makes the next one, sharing all that it
 // did not touch, in time and memory that hardly grow with the size; any number
 // of versions can be kept, edited again and compared. A lookup costs about what
 // one in a Go map costs.
@@ -54,7 +54,7 @@
 // # Reading the source
 //
 // From the ground up: errors.go; policy.go, how values are kept apart, by package
-// clone; entry.go, page.go and table.go, the persistent hash table; map.go, what
-// reads it; diff.go; editor.go, build.go and merge.go, what derives the next map;
+// clone; entry.go, page.go and tree.go, the persistent hash table; map.go, what
+// reads it; diff.go; editor.go, build.go and merge.go, what makes the next map;
 // builder.go, for stores that build on this package; print.go.
 package snapshot

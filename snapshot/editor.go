@@ -8,7 +8,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
-// An Editor derives the next version of a Map. It reads its own writes; the
+// An Editor makes the next version of a Map. It reads its own writes; the
 // map it began with, and every other version, stays as it is.
 //
 // What goes in is cloned, and what comes out: see [Options]. A value that an
@@ -54,7 +54,7 @@ const (
 	sealed
 )
 
-// Edit returns an Editor that derives version Version()+1 of m.
+// Edit returns an Editor that makes version Version()+1 of m.
 func (m *Map[K, V]) Edit() *Editor[K, V] { return m.editAt(m.Version() + 1) }
 
 // editAt is Builder.EditAt.
@@ -65,7 +65,7 @@ func (m *Map[K, V]) editAt(version uint64) *Editor[K, V] {
 	return &Editor[K, V]{base: m, cur: m, version: version}
 }
 
-// Version returns the version that this Editor derives, if the edit is published: an
+// Version returns the version that this Editor makes, if the edit is published: an
 // update that fails, or changes nothing, leaves the number to the next.
 func (e *Editor[K, V]) Version() uint64 { return e.version }
 
@@ -155,7 +155,7 @@ func (e *Editor[K, V]) Set(key K, v V) {
 	}
 }
 
-// isolate clones v for Put; see [Map.Isolate].
+// isolate clones v for Put; see [Builder.Isolate].
 func (e *Editor[K, V]) isolate(key K, v V) (Isolated[V], error) { return e.current().isolate(key, v) }
 
 // put is Builder.Put.

@@ -41,7 +41,7 @@ type config[K comparable, V any] struct {
 	// yet; nil in the copy itself. See Row.asPending.
 	pending *config[K, V]
 
-	// What Map.Attach added, in a copy of plain. It is not part of what maps
+	// What Builder.Attach added, in a copy of plain. It is not part of what maps
 	// must have in common.
 	plain    *config[K, V]
 	attached any

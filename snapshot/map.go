@@ -175,7 +175,7 @@ func (r Row[K, V]) Revision() uint64 {
 // the update, once that is published.
 const Pending = 1 << 63
 
-// asPending returns the row with that revision, if an edit that derives version wrote it, and
+// asPending returns the row with that revision, if an edit that makes version wrote it, and
 // r itself if not.
 func (r Row[K, V]) asPending(version uint64) Row[K, V] {
 	if r.e.revision() == version && r.cfg.pending != nil {

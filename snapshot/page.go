@@ -17,7 +17,7 @@ import (
 // its line.
 //
 // A page has no header. How many buckets it has, its kid says: the pointer by
-// which a directory holds it (directory.go).
+// which a directory holds it (see directory, in entry.go).
 type bucket[V any] struct {
 	meta  uint64
 	entry [slots]*entry[V]

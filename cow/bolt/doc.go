@@ -40,7 +40,7 @@
 // written over or deleted is kept once, for all the pins that have it: a pinned version
 // takes at most the room of its rows, and of what it shares with others nothing. Unpin, in one
 // transaction, frees what no other pin has; like all that is freed, it is in old pages until
-// writes use them, or until Compact. Open reads all of that, and derives one pinned version from
+// writes use them, or until Compact. Open reads all of that, and makes one pinned version from
 // the other, with the derived tables and indexes that db has now; where there are pins it holds
 // the encoded rows of the whole file in memory meanwhile.
 //
@@ -62,7 +62,7 @@
 // of the DB, once all rows are decoded. Nothing else is changed. Earlier versions
 // refuse the file from then on, with ErrFormat: keep a copy to go back to them.
 //
-// # What is not
+// # What is not promised
 //
 // A disk that says that it has synced what it has not can lose anything; what is then
 // missing is found, mostly. After a failed sync the operating system may show what is not
@@ -83,7 +83,7 @@
 // # While it is open
 //
 // The file must stay at its path, and nothing else may write to it. The lock keeps other DBs
-// out, here and in other processes, but not who copies, moves, removes or cuts off files.
+// out, here and in other processes, but not those who copy, moves, removes or cuts off files.
 // Before each transaction, and after its sync and before anything of it is acknowledged, the
 // file is looked at: the one at the path must be the one that is open, with the length, time
 // of modification and meta pages that it was left with. If not, updates fail with
@@ -111,7 +111,7 @@
 //
 // # How it is written
 //
-// Updates derive from each other while one transaction is being synced; the next takes all
+// Updates build on each other while one transaction is being synced; the next takes all
 // that have come meanwhile, and before that waits for the writers of the last, where they
 // use to come back at once, for at most half as long as the last took. A transaction has
 // the rows, or with a past, the commits, and a few bytes that say what the file has. Commits

@@ -13,7 +13,7 @@ type Options struct {
 	Sync Sync
 
 	// Queue is how many updates may wait to be written before the next waits for its
-	// turn; 0 means 4096. Updates of more than 64 MiB together count as so many.
+	// turn; 0 means 4096. It is full, too, once the updates in it have 64 MiB together.
 	Queue int
 
 	// Progress, if not nil, is called while Open loads, from one goroutine, with the

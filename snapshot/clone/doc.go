@@ -10,7 +10,7 @@
 // A value stays itself, and is shared by all clones, only where
 //
 //   - nobody outside of its own package can change what it shows: not by an exported field,
-//     a method, or anything that a method returns. So stay a time.Time, what reflect.TypeOf
+//     a method, or anything that a method returns. So do a time.Time, what reflect.TypeOf
 //     returns, handles of package unique for what needs no clone, the curves of crypto/ecdh,
 //     the color models and context keys of the standard library, and pointers to what has no
 //     size;

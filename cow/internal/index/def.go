@@ -1,6 +1,10 @@
 // Package index has the contents of indexes: the rows of a map in the order of index keys.
-// Changes come in, and the next contents go out. They are attached to the map, which is
-// why they must not hold one: see [snapshot.Builder].
+// Changes come in, and the next contents go out. Contents are attached to the map, so they
+// must hold no map: see Attach of [snapshot.Builder].
+//
+// From the ground up: def.go, what an index is; content.go, what it has for one map; span.go,
+// what reads that. Another kind of index is an indexer whose build makes a slot: lists, forks
+// and snapshots carry it without knowing its type.
 package index
 
 import (

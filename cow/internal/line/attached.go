@@ -27,10 +27,10 @@ type Replayer interface {
 	// Replay returns the version that c makes of base, with its Commit.
 	Replay(base *Root, c *sink.Commit) (Draft, error)
 
-	// Restore returns a version, made from base, that has exactly these rows, or, if more
-	// is to stay, these too, but for those that are Removed, which come before others of
-	// their key.
-	Restore(base *Root, version uint64, more bool, rows iter.Seq2[sink.Row, error]) (*Root, error)
+	// Restore returns a version, made from base, that has these rows. With keep, rows of
+	// base that are not given stay, unless they are Removed, which come before others of
+	// their key; without, they go.
+	Restore(base *Root, version uint64, keep bool, rows iter.Seq2[sink.Row, error]) (*Root, error)
 
 	// Seal says whether there may be no more tables, and reports whether that is new.
 	Seal(sealed bool) bool
@@ -136,10 +136,10 @@ func (a Attached) outbox() *outbox {
 }
 
 // Rebase is sink.Line.Rebase.
-func (a Attached) Rebase(foreign ...*sink.Commit) error {
+func (a Attached) Rebase(theirs ...*sink.Commit) error {
 	return a.replace(a.outbox(), func(base *Root) (drafts []Draft, err error) {
 		at := a.line.last // nobody stamps while updates are held
-		for _, c := range foreign {
+		for _, c := range theirs {
 			d, err := a.replay(base, at, c, a.line.identify().id.String())
 			if err != nil {
 				return nil, err
@@ -189,12 +189,12 @@ func (a Attached) reset(o *outbox, c sink.Contents, past iter.Seq2[*sink.Commit,
 				return nil, err
 			}
 		}
-		// Nobody stamps while updates are held.
-		switch at = l.last; {
-		case c.Version == 0:
-		case first != base || o.attaching && l.history == nil:
+		l.mu.Lock() // Retain does not wait while updates are held
+		at = l.last
+		if c.Version > 0 && (first != base || o.attaching && l.history == nil) {
 			at = max(at, nanos(c.Time))
 		}
+		l.mu.Unlock()
 		if past == nil {
 			return nil, nil
 		}
@@ -348,8 +348,8 @@ func each(lists ...[]sink.Row) iter.Seq2[sink.Row, error] {
 // meanwhile, and its error fails the line.
 func (a Attached) replace(o *outbox, f func(base *Root) ([]Draft, error), publish func(d []Draft)) (err error) {
 	l := a.line
-	o.foreign.Lock()
-	defer o.foreign.Unlock()
+	o.replacing.Lock()
+	defer o.replacing.Unlock()
 	l.mu.Lock()
 	o.hold()
 	l.drop(o, true, nil)

@@ -204,15 +204,15 @@ func (h *history) asOf(t time.Time) (version uint64, ok bool) {
 	h.trim(time.Now().UnixNano(), 0)
 	// A time that this process read off its clock is compared on the monotonic
 	// one: the other may have been set meanwhile.
-	when, of := nanos(t), func(m moment) int64 { return m.at }
+	when, clock := nanos(t), func(m moment) int64 { return m.at }
 	if since := elapsed(t); since >= 0 && t != t.Round(0) {
-		when, of = since, func(m moment) int64 { return m.elapsed }
+		when, clock = since, func(m moment) int64 { return m.elapsed }
 	}
-	if h.base.version > 0 && when < of(h.base) {
+	if h.base.version > 0 && when < clock(h.base) {
 		return 0, false
 	}
 	i, _ := slices.BinarySearchFunc(h.commits, when, func(c *Commit, when int64) int {
-		if of(moment{c.version, c.at, c.elapsed}) <= when {
+		if clock(moment{c.version, c.at, c.elapsed}) <= when {
 			return -1
 		}
 		return 1 // never 0: of versions of one time, the last was current

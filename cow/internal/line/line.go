@@ -21,6 +21,9 @@ var (
 
 // A Line is the line of versions of a DB. It is the one way a version comes about. The zero
 // Line has no version yet. It must not be copied once it was used.
+//
+// Locks are taken in this order: pinning or outbox.replacing, writer, mu, and under that the
+// one of a watch.Hub. No code of the user runs under mu.
 type Line struct {
 	published atomic.Pointer[Root]  // what readers see
 	writer    sync.Mutex            // held while a function runs that makes the next version
@@ -125,7 +128,7 @@ func (l *Line) updateAlone(ctx context.Context, f func(base *Root, want Want) (D
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if d.Commit != nil && l.history != nil {
+	if d.Commit != nil {
 		l.stamp(&d)
 	}
 	l.publish(d)
@@ -283,8 +286,8 @@ func (l *Line) ParseCursor(cursor string) (version uint64, err error) {
 // it is the published one. A version leaves the outbox in one of three ways: it is
 // published; it is superseded, and its update runs again; or the line fails.
 type outbox struct {
-	sink    sink.Sink
-	foreign sync.Mutex // held by whoever replaces the published version by others
+	sink      sink.Sink
+	replacing sync.Mutex // held by whoever replaces the published version by others
 
 	outstanding []*proposal
 	at          int64  // what last was at the published version
@@ -340,27 +343,27 @@ func (l *Line) updateThrough(ctx context.Context, o *outbox, f func(base *Root, 
 		switch {
 		case r.held:
 			continue
-		case r.of == nil:
+		case r.shares == nil:
 			return 0, r.err
 		}
 		select {
-		case <-r.of.decided:
+		case <-r.shares.decided:
 		case <-ctx.Done():
 			select {
-			case <-r.of.decided: // both: what is known counts
+			case <-r.shares.decided: // both: what is known counts
 			default:
 				return 0, r.abandon(ctx)
 			}
 		}
 		switch {
-		case r.mine && r.of.refused != nil:
-			return 0, r.of.refused
-		case r.of.again:
+		case r.mine && r.shares.refused != nil:
+			return 0, r.shares.refused
+		case r.shares.again:
 			attempt++
-		case r.of.err != nil:
-			return 0, r.of.err
+		case r.shares.err != nil:
+			return 0, r.shares.err
 		case r.mine:
-			return r.of.Next.version, nil
+			return r.shares.Next.version, nil
 		default:
 			return 0, r.err
 		}
@@ -369,10 +372,10 @@ func (l *Line) updateThrough(ctx context.Context, o *outbox, f func(base *Root, 
 
 // A run is what came of an attempt to run an update's function.
 type run struct {
-	held bool      // it was not run, and is to begin again
-	of   *proposal // whose fate it shares; nil: none's
-	mine bool      // of is what it proposed, and not the tip it saw
-	err  error     // what it returns if that is published
+	held   bool      // it was not run, and is to begin again
+	shares *proposal // whose fate it shares; nil: none's
+	mine   bool      // that is what it proposed, and not the tip it saw
+	err    error     // what it returns if that is published
 }
 
 // abandon returns the error of an update that no longer waits for its fate.
@@ -441,9 +444,9 @@ func (l *Line) propose(ctx context.Context, o *outbox, f func(base *Root, want W
 	case o.failed != nil:
 		return run{err: o.failed}
 	case o.epoch != epoch:
-		return run{of: superseded()}
+		return run{shares: superseded()}
 	case err != nil || d.Next == base:
-		return run{of: seen, err: err}
+		return run{shares: seen, err: err}
 	case context.Cause(ctx) != nil:
 		return run{err: context.Cause(ctx)}
 	}
@@ -456,7 +459,7 @@ func (l *Line) propose(ctx context.Context, o *outbox, f func(base *Root, want W
 		return run{err: err}
 	}
 	o.outstanding = append(o.outstanding, p)
-	return run{of: p, mine: true}
+	return run{shares: p, mine: true}
 }
 
 // superseded returns a proposal that was superseded.

@@ -130,7 +130,8 @@ func (l *Line) Pin(name string, version uint64) error {
 		return err
 	}
 	if err := l.tell(func(p sink.Pinner) (wait func() error, err error) {
-		// At looked when it could be trimmed in between: now the sink cannot.
+		// At looked without mu: the version may be gone since. From here on mu is held, so
+		// that the sink cannot be told to trim it.
 		_, pinned := l.pins.at(version)
 		if h := l.history; !pinned && version != l.published.Load().Version() && (h == nil || version < h.base.version) {
 			return nil, compacted(version)

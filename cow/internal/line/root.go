@@ -184,8 +184,8 @@ type Net interface {
 	// alive, and about how many bytes it holds back.
 	Weigh() (rows, bytes int)
 
-	// Rewind returns what the content newest was before the last of these, which are the
-	// latest first.
+	// Rewind undoes the changes of since, the latest first, in the content newest, and returns
+	// what is left. Any Net of the table does as receiver.
 	Rewind(newest any, since iter.Seq[Net]) any
 }
 
@@ -239,8 +239,8 @@ func (c *Commit) Cursor() string { return cursor(c.lineage, c.version) }
 
 // Len returns how many changes there are.
 func (c *Commit) Len() (n int) {
-	for _, of := range c.nets {
-		n += of.net.Len()
+	for _, t := range c.nets {
+		n += t.net.Len()
 	}
 	return n
 }

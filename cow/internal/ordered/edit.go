@@ -1,6 +1,6 @@
 package ordered
 
-// An Editor derives the next version of a Tree: it has the methods of a Tree, which
+// An Editor makes the next version of a Tree: it has the methods of a Tree, which
 // read what it has written. It is made by [Tree.Edit], and used by one goroutine. If a
 // function of the Order panics, nothing was written.
 type Editor[K, R any] struct {

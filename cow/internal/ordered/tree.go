@@ -1,7 +1,7 @@
 // Package ordered has persistent ordered trees, of which indexes are made.
 //
 // A Tree is a B+ tree of items, each a key and a row that stands for it, in the order
-// of an [Order]: keys may be equal, and rows count then. An [Editor] derives the next
+// of an [Order]: keys may be equal, and rows count then. An [Editor] makes the next
 // version of a Tree; the nodes that it did not touch belong to both.
 //
 // The keys of a node lie in an array of their own. To put another row in the place of

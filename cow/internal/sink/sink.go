@@ -1,5 +1,6 @@
 // Package sink is how the commits of a cow.DB leave it and come back: it is for
-// packages that make a DB durable or replicate it. Nobody else can import it.
+// packages that make a DB durable or replicate it. Only packages below cow can import it. A
+// sink begins with [Of] of a DB, and Attach.
 //
 // A [Sink] is attached to a DB. From then on an update is proposed to the sink
 // when its function has returned, and published once the sink has acknowledged
@@ -64,8 +65,8 @@ const NoPast = math.MaxUint64
 // A Line is a DB as its sink sees it. Its methods may be called from any
 // goroutine but must not be called by methods of the Sink, except by Close. But for
 // Attach, they never wait for an update function. They may iterate more than once
-// over what they are given. Rebase and Reset run no update function,
-// resolver, clock or eviction, but the functions of indexes and derived tables.
+// over what they are given. Rebase and Reset run no update function; they do run
+// codecs and the functions of indexes and derived tables.
 type Line interface {
 	// Tables returns the tables that are stored, in the order in which they were
 	// made. It returns an error for one that has no codec.

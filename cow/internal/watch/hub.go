@@ -66,7 +66,7 @@ type watchers interface {
 	all(who []chans) []chans
 }
 
-// New returns a Hub of which nobody has registered.
+// New returns a Hub with which nobody has registered.
 func New[K comparable]() *Hub[K] {
 	return &Hub[K]{
 		whole:   make(chans),

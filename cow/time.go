@@ -132,8 +132,8 @@ func (db *DB) Pins() iter.Seq2[string, *Snapshot] {
 	}
 }
 
-// Stats are figures about a DB at one moment. How many versions and rows there are its
-// snapshot says.
+// Stats are figures about a DB at one moment. For the numbers of versions and rows, ask
+// its snapshot.
 type Stats struct {
 	Retained  int // versions before the current one that At and AsOf reach
 	Pins      int // versions kept by name
@@ -157,8 +157,8 @@ func (db *DB) Wait(ctx context.Context, after uint64) (*Snapshot, error) {
 
 // A Commit is one published update: its version, its time, and the net changes of
 // every key, a key at most once. What changed is read typed, by [Table.Rows]. A Commit is
-// made once, for history, feeds and sinks alike. It is immutable, safe for concurrent use,
-// and stays valid.
+// made once, for history and feeds alike. It is immutable, safe for concurrent use, and stays
+// valid.
 type Commit line.Commit
 
 func (c *Commit) commit() *line.Commit { return (*line.Commit)(c) }
