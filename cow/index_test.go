@@ -319,7 +319,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		}, cow.IndexOptions[string]{}))
 		armed = true
 		requireNested(t, "an update", func() { s.set(t, "a", 1) })
-		requireNested(t, "NewIndex", func() {
+		requireNested(t, "making an index", func() {
 			_ = s.update(func(*cow.Editor[string, int]) error {
 				_, err := cow.NewMultiIndex(s.of, "in an update", itself[int], cow.IndexOptions[string]{})
 				return err
