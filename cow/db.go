@@ -58,7 +58,7 @@ type schema struct {
 	mu      sync.Mutex
 	list    []table
 	derived atomic.Bool // some are
-	sealed  bool        // a sink is attached: there will be no more tables
+	sealed  int         // DBs that have a sink: while there is one there are no more tables
 }
 
 // A table is a tableDef without its type parameters in the way. What it is asked about a
@@ -75,7 +75,7 @@ type table interface {
 
 	isDerived() bool
 	derive(tx *Tx) error
-	merge(tx *Tx, base, theirs *Snapshot, resolve any) error
+	merge(tx *Tx, base, theirs *Snapshot, resolve any, left *conflicts) error
 	stored
 }
 
@@ -144,7 +144,7 @@ func (s *schema) add(t table, place *int) {
 			panic(fmt.Sprintf("cow: the DB has a table %q already: make each table once and keep it", t.title()))
 		}
 	}
-	if s.sealed {
+	if s.sealed > 0 {
 		panic(fmt.Sprintf("cow: table %q comes too late: make all tables before the DB is made durable or replicated", t.title()))
 	}
 	*place = len(s.list) // before anyone can find t
@@ -154,13 +154,15 @@ func (s *schema) add(t table, place *int) {
 	}
 }
 
-// seal says whether there may be no more tables, and reports whether that is new.
-func (s *schema) seal(sealed bool) bool {
+// seal says that a DB has got a sink, or has none after all.
+func (s *schema) seal(sealed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	is := s.sealed
-	s.sealed = sealed
-	return is != sealed
+	if sealed {
+		s.sealed++
+	} else {
+		s.sealed--
+	}
 }
 
 // all returns the tables, which nobody may modify.

@@ -134,11 +134,11 @@ func TestMisuseOfTablesPanics(t *testing.T) {
 	require.PanicsWithValue(t, `cow: the DB has a table "users" already: make each table once and keep it`, func() {
 		cow.NewTable[int](db, "users", cow.Options[string]{})
 	})
-	require.PanicsWithValue(t, `cow: table "users" looked for in a snapshot of another DB`, func() { foreign.In(db.Load()) })
-	require.PanicsWithValue(t, `cow: table "users" edited in an update of another DB`, func() {
+	require.PanicsWithValue(t, `cow: table "users" looked for in a snapshot of another DB: ask the table that was made for that one`, func() { foreign.In(db.Load()) })
+	require.PanicsWithValue(t, `cow: table "users" edited in an update of another DB: edit the table that was made for that one`, func() {
 		_ = db.Update(func(tx *cow.Tx) error { foreign.Edit(tx); return nil })
 	})
-	require.PanicsWithValue(t, `cow: table "users" looked for in an update of another DB`, func() {
+	require.PanicsWithValue(t, `cow: table "users" looked for in an update of another DB: ask the table that was made for that one`, func() {
 		_ = db.Update(func(tx *cow.Tx) error { foreign.During(tx); return nil })
 	})
 	require.Zero(t, foreign.In(nil).Len(), "no snapshot is nobody's")

@@ -75,3 +75,27 @@ func TestADerivedTableIsEditedByItsDeriveAlone(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.NoError(t, errOf(of.Set("b", 1)))
 }
+
+// A derived table that comes while an update of one table runs is brought up by that update.
+func TestADerivedTableThatComesDuringAnUpdate(t *testing.T) {
+	var db cow.DB
+	of := cow.NewTable[string](&db, "of", cow.Options[int]{})
+	require.NoError(t, of.Update(func(e *cow.Editor[string, int]) error {
+		done := make(chan struct{})
+		go func() { // as it may, since NewTable does not queue
+			defer close(done)
+			var size *cow.Table[string, int]
+			size = cow.NewTable[string](&db, "size", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+				size.Edit(tx).Set("size", of.During(tx).Len())
+				return nil
+			}})
+			t.Cleanup(func() {
+				n, _ := size.Get("size")
+				require.Equal(t, 1, n)
+			})
+		}()
+		<-done
+		e.Set("a", 1)
+		return nil
+	}))
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -395,6 +396,29 @@ func TestIndexedVersionsAreLetGo(t *testing.T) {
 	}
 	require.LessOrEqual(t, kept, 2)
 	runtime.KeepAlive(current)
+}
+
+// Neither do what dropped indexes had, and what During finds in a table without the index.
+func TestWhatAnIndexHadIsLetGo(t *testing.T) {
+	s := cow.NewOne[string](cow.Options[int]{})
+	require.NoError(t, errOf(s.Set("a", 1)))
+	x := mustIndex(cow.NewMultiIndex(s.Table, "value", itself[int], cow.IndexOptions[string]{}))
+	x.Drop(s.Table)
+	dropped := weak.Make(s.Load())
+	var during weak.Pointer[snapshot.Map[string, int]]
+	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
+		require.Equal(t, 1, x.During(e).Len())
+		during = weak.Make(e.Map())
+		e.Set("b", 2)
+		return nil
+	}))
+	require.NoError(t, s.Replace(maps.All(map[string]int{"c": 3})))
+	require.NoError(t, errOf(s.Set("d", 4)))
+	runtime.GC()
+	runtime.GC()
+	require.Nil(t, dropped.Value())
+	require.Nil(t, during.Value())
+	runtime.KeepAlive(s)
 }
 
 func TestEverySnapshotHasTheIndexOfItsRows(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
 // ErrConflict says that both sides of a merge have changed a key; see [DB.Merge].
@@ -34,6 +36,11 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // it. Those in a table that has no Resolver are returned as one error that wraps, for each, a
 // *KeyError with ErrConflict. On an error nothing is published.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
+	for _, s := range []*Snapshot{base, theirs} {
+		if s != nil && s.root().Owner().Tables != line.Tables(db.schema()) {
+			panic("cow: Merge of a snapshot of another DB: it must be of the DB's own, or of a fork")
+		}
+	}
 	resolve := make(map[int]any)
 	for _, r := range resolvers {
 		if r.schema != db.schema() {
@@ -42,20 +49,17 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 		resolve[r.place] = r.resolve
 	}
 	err = db.Update(func(tx *Tx) error {
-		var all conflicts
+		left := new(conflicts)
 		for _, t := range db.schema().all() {
 			if t.isDerived() {
 				continue // follows from the others, here too
 			}
-			err := t.merge(tx, base, theirs, resolve[t.place()])
-			if more, ok := err.(conflicts); ok {
-				all = append(all, more...)
-			} else if err != nil {
+			if err := t.merge(tx, base, theirs, resolve[t.place()], left); err != nil {
 				return err
 			}
 		}
-		if len(all) > 0 {
-			return all
+		if len(left.all) > 0 {
+			return left
 		}
 		return nil
 	})
@@ -65,39 +69,33 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 	return theirs, nil
 }
 
-func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any) error {
+// merge merges the table, and adds to left what there is no resolver for.
+func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any, left *conflicts) error {
 	from, to := d.in(base), d.in(theirs)
 	if from == to {
 		return nil
 	}
-	var unresolved conflicts
 	f, ok := resolve.(func(Conflict[K, V]) (V, bool, error))
 	if !ok || f == nil {
 		f = func(c Conflict[K, V]) (V, bool, error) {
-			unresolved = append(unresolved, &KeyError[K]{Name: builder[K, V]{}.Name(d.empty), Key: c.Key, Err: ErrConflict})
+			left.all = append(left.all, &KeyError[K]{Name: builder[K, V]{}.Name(d.empty), Key: c.Key, Err: ErrConflict})
 			v, ok := c.Ours()
 			return v, ok, nil
 		}
 	}
-	if err := d.edit(tx).Merge(from, to, f); err != nil {
-		return err
-	}
-	if len(unresolved) > 0 {
-		return unresolved
-	}
-	return nil
+	return d.edit(tx).Merge(from, to, f)
 }
 
 // conflicts are the keys that both sides of a merge have changed, each a *KeyError.
-type conflicts []error
+type conflicts struct{ all []error }
 
 // Error names the first few keys.
-func (c conflicts) Error() string {
+func (c *conflicts) Error() string {
 	const few = 5
 	var b strings.Builder
-	for i, err := range c {
+	for i, err := range c.all {
 		if i == few {
-			fmt.Fprintf(&b, "; and %d more", len(c)-few)
+			fmt.Fprintf(&b, "; and %d more", len(c.all)-few)
 			break
 		}
 		if i > 0 {
@@ -108,4 +106,4 @@ func (c conflicts) Error() string {
 	return b.String()
 }
 
-func (c conflicts) Unwrap() []error { return c }
+func (c *conflicts) Unwrap() []error { return c.all }

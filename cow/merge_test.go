@@ -362,6 +362,33 @@ func TestAMergeOnlyAsksTheResolverOfTheTable(t *testing.T) {
 	require.Equal(t, []int{1, 1}, v, "the other table is as it was")
 }
 
+// What a resolver returns ends the merge, and be it what another merge failed with.
+func TestAnErrorOfAResolverEndsTheMerge(t *testing.T) {
+	var db cow.DB
+	first, second := cow.NewTable[string](&db, "first", cow.Options[int]{}), cow.NewTable[string](&db, "second", cow.Options[int]{})
+	fork := db.Fork(nil)
+	for i, d := range []*cow.DB{&db, fork} {
+		for _, table := range []*cow.Table[string, int]{first, second} {
+			require.NoError(t, errOf(table.Of(d).Set("a", i)))
+		}
+	}
+	_, of := db.Merge(nil, fork.Load())
+	require.Len(t, conflictsOf(t, of), 2)
+	_, err := db.Merge(nil, fork.Load(),
+		first.Resolve(func(cow.Conflict[string, int]) (int, bool, error) { return 0, false, of }),
+		second.Resolve(func(cow.Conflict[string, int]) (int, bool, error) { panic("asked") }))
+	require.ErrorIs(t, err, of)
+}
+
+func TestAMergeOfAnotherDBPanics(t *testing.T) {
+	var db cow.DB
+	other := cow.New[string](cow.Options[int]{})
+	require.NoError(t, errOf(other.Set("a", 1)))
+	const message = "cow: Merge of a snapshot of another DB: it must be of the DB's own, or of a fork"
+	require.Equal(t, message, panicOf(func() { _, _ = db.Merge(nil, other.DB().Load()) }))
+	require.Equal(t, message, panicOf(func() { _, _ = db.Merge(other.DB().Load(), nil) }))
+}
+
 func TestAMergeErrorNamesAFewKeys(t *testing.T) {
 	s := cow.NewOne[int](cow.Options[[]int]{})
 	base := s.Load()

@@ -32,7 +32,9 @@ type Options[V any] struct {
 	// so it is when commits are replayed that came from a log or another replica.
 	// It must be pure: the same for the same tables, without a clock, a random
 	// number or anything else from outside. Tables are derived in the order in
-	// which they were made. An error makes the update fail.
+	// which they were made. An error makes the update fail. An update that runs while the
+	// table is made may call Derive before NewTable has returned: make derived tables before
+	// the DB is in use.
 	Derive func(tx *Tx) error
 }
 

@@ -56,7 +56,7 @@ func (p replayer) Stored() ([]sink.Table, error) {
 	return tables, nil
 }
 
-func (p replayer) Seal(sealed bool) bool { return p.db.schema().seal(sealed) }
+func (p replayer) Seal(sealed bool) { p.db.schema().seal(sealed) }
 
 func (p replayer) Rows(r *line.Root) iter.Seq2[sink.Row, error] {
 	return p.each(func(i int, t table) iter.Seq2[sink.Row, error] { return t.rows(i, r) })

@@ -333,6 +333,22 @@ func TestNoTableComesAfterAttach(t *testing.T) {
 	})
 }
 
+// The tables of a DB are those of its forks: none comes while one of them has a sink.
+func TestNoTableComesWhileAForkHasASink(t *testing.T) {
+	c := newCounts()
+	fork := c.db.Fork(nil)
+	err := sink.Of(&c.db).Attach(aSink{}, sink.Of(&c.db).Contents(), func(yield func(*sink.Commit, error) bool) {
+		cowtest.Attach(t, fork, cowtest.SinkOptions{})
+		yield(nil, errTest)
+	})
+	require.ErrorIs(t, err, errTest)
+	for _, db := range []*cow.DB{&c.db, fork} {
+		require.PanicsWithValue(t, `cow: table "late" comes too late: make all tables before the DB is made durable or replicated`, func() {
+			cow.NewTable[string](db, "late", cow.Options[int]{})
+		})
+	}
+}
+
 func TestWhatCannotBeEncodedIsTheErrorOfItsUpdate(t *testing.T) {
 	noDeadlock(t)
 	var db cow.DB

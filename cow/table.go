@@ -101,7 +101,7 @@ func (t *Table[K, V]) DB() *DB {
 func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
 	t.made()
 	if db.schema() != t.def.schema {
-		panic(fmt.Sprintf("cow: %s looked for in another DB", t.def))
+		panic(fmt.Sprintf("cow: %s looked for in another DB: ask the table that was made for that one", t.def))
 	}
 	return &Table[K, V]{db, t.def, t.first}
 }
@@ -126,7 +126,7 @@ func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] {
 func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	t.made()
 	if tx.db.schema() != t.def.schema {
-		panic(fmt.Sprintf("cow: %s looked for in an update of another DB", t.def))
+		panic(fmt.Sprintf("cow: %s looked for in an update of another DB: ask the table that was made for that one", t.def))
 	}
 	if e := tx.edit(t.def.at, nil); e != nil {
 		return e.(*mapEdit[K, V]).Map()
@@ -174,7 +174,7 @@ func (d *tableDef[K, V]) place() int { return d.at }
 
 func (d *tableDef[K, V]) in(s *Snapshot) *Map[K, V] {
 	if s != nil && s.root().Owner().Tables != line.Tables(d.schema) {
-		panic(fmt.Sprintf("cow: %s looked for in a snapshot of another DB", d))
+		panic(fmt.Sprintf("cow: %s looked for in a snapshot of another DB: ask the table that was made for that one", d))
 	}
 	return d.content(s.root())
 }
@@ -220,16 +220,20 @@ func (d *tableDef[K, V]) derive(tx *Tx) error {
 
 func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 	if tx.db.schema() != d.schema {
-		panic(fmt.Sprintf("cow: %s edited in an update of another DB", d))
+		panic(fmt.Sprintf("cow: %s edited in an update of another DB: edit the table that was made for that one", d))
 	}
 	if d.derivation != nil && !tx.deriving.Load() {
-		panic(fmt.Sprintf("cow: %s is derived: only Options.Derive may edit it", d))
+		d.panicDerived()
 	}
 	e := tx.edit(d.at, func() edit {
 		base := d.content(tx.base)
 		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
 	})
 	return e.(*mapEdit[K, V]).Editor
+}
+
+func (d *tableDef[K, V]) panicDerived() {
+	panic(fmt.Sprintf("cow: %s is derived: only Options.Derive may edit it", d))
 }
 
 // A mapEdit is the edit of a table in a Tx.
@@ -290,12 +294,15 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 		c = &s.scratch
 		defer func() { *c = changes[K, V]{} }() // not to keep rows alive
 	default:
-		return e.Seal(), nil, nil
+		return s.detached(e.Seal(), base), nil, nil
 	}
 	c.compare(e, base.Version())
 	m := e.Seal()
 	if len(c.list) == 0 {
 		return base, nil, nil
+	}
+	if len(list) == 0 {
+		m = s.detached(m, base)
 	}
 	var twice *index.Duplicate
 	switch {
@@ -308,6 +315,16 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 		return nil, nil, indexError(twice)
 	}
 	return m, c, nil
+}
+
+// detached returns m, made of base in a table without indexes, without what is attached to it
+// or an ancestor, such as contents of an index that was dropped: nothing would ever take its
+// place, and the ancestor would be kept alive.
+func (s *tableState[K, V]) detached(m, base *Map[K, V]) *Map[K, V] {
+	if x, _ := (builder[K, V]{}).Attached(m); x != nil && m != base {
+		return builder[K, V]{}.Attach(m, nil)
+	}
+	return m
 }
 
 // changes are the net changes of one map, a key at most once.
@@ -360,20 +377,26 @@ func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
 }
 
 // run is an update of this table, and returns the version that was published, or 0 for
-// none. It does without a Tx where neither a sink nor derived tables need one: that is
-// decided in the writer's place, where it cannot change any more.
+// none. It does without a Tx where neither a sink nor derived tables need one: the first is
+// decided in the writer's place, the second when f has returned, as NewTable does not queue.
 func (t *Table[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error) {
 	t.made()
 	d, db := t.def, t.db
 	return db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
-		if want.Sent || d.schema.derived.Load() {
-			return db.edit(base, want, func(tx *Tx) error { return f(d.edit(tx)) })
+		if d.derivation != nil {
+			d.panicDerived()
 		}
 		m, version := d.content(base), base.Version()+1
 		e := builder[K, V]{}.EditAt(m, version)
 		defer builder[K, V]{}.Discard(e)
 		if err := f(e); err != nil {
 			return line.Draft{}, err
+		}
+		if want.Sent || d.schema.derived.Load() {
+			tx := &Tx{db: db, base: base, want: want}
+			defer tx.end()
+			tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{e, m, d}})
+			return tx.seal()
 		}
 		next, c, err := d.state(db).seal(e, m, want)
 		if err != nil || next == m {

@@ -37,8 +37,8 @@ var (
 // however often it is opened.
 type Lineage struct {
 	ID     string // 26 letters from A to Z and digits from 2 to 7, random
-	Parent string // the ID of what it was forked from; "" if it was not
-	Forked uint64 // the version of the parent that it began with, if that was published
+	Parent string // the ID of the DB whose Fork made this one; "" if none did
+	Forked uint64 // the version of the snapshot that it began with
 }
 
 // Lineage returns what identifies this line of versions.

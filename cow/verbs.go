@@ -123,7 +123,8 @@ func (t *Table[K, V]) Upsert(key K, f func(v *V, found bool) error) (rev uint64,
 	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.Upsert(key, f) })
 }
 
-// Delete removes key, and returns the version that did, or 0 if key was absent. Like Take,
+// Delete removes key, and returns the version that it published, or 0 if it changed nothing,
+// as when key was absent. Like Take,
 // DeleteFunc and Clear it fails only where a sink or a derived table makes it.
 func (t *Table[K, V]) Delete(key K) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { e.Delete(key); return nil })

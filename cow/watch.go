@@ -19,6 +19,7 @@ func (w watched[K, V]) watched() watch.Watched[K, V] { return w.is }
 
 // OnKeys returns keys of the table for Watch.
 func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] {
+	t.made()
 	return watched[K, V]{watch.NewKeys[K, V](keys)}
 }
 

@@ -75,7 +75,8 @@ func (Builder[K, V]) Rewind(m *Map[K, V], version uint64, changes iter.Seq[Chang
 // computed from m that is worth keeping with it, such as an index. Maps derived
 // from it remember it as their nearest ancestor that carries something; see
 // Attached. The x must not hold a map: one from before the attachment remembers
-// its ancestor, and so on, so that no version would ever be let go. It takes
+// its ancestor, and so on, so that no version would ever be let go. With a nil x
+// nothing is attached any more, and no ancestor is remembered. It takes
 // constant time.
 func (Builder[K, V]) Attach(m *Map[K, V], x any) *Map[K, V] { return m.attach(x) }
 
@@ -163,9 +164,12 @@ func (m *Map[K, V]) attach(x any) *Map[K, V] {
 	if m != nil {
 		n.len, n.version, n.root.kid = m.len, m.version, m.root.kid
 	}
-	c := *m.config().plain
-	c.attached, c.to = x, n
-	n.cfg = &c
+	n.cfg = m.config().plain
+	if x != nil {
+		c := *n.cfg
+		c.attached, c.to = x, n
+		n.cfg = &c
+	}
 	return n
 }
 

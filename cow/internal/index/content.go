@@ -183,6 +183,9 @@ func (x *Def[K, V, I]) Drop(list List[K, V], m *snapshot.Map[K, V]) (List[K, V],
 		panic(fmt.Sprintf("cow: Drop of index %q from something that does not have it", x.Name))
 	}
 	list = slices.Delete(slices.Clone(list), i, i+1)
+	if len(list) == 0 {
+		return nil, builder[K, V]{}.Attach(m, nil) // nothing would ever take the place of contents
+	}
 	return list, builder[K, V]{}.Attach(m, contentsOf(m, list))
 }
 

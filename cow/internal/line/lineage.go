@@ -18,8 +18,8 @@ var (
 // A Lineage identifies a line of versions.
 type Lineage struct {
 	ID     string // 26 letters from A to Z and digits from 2 to 7, random
-	Parent string // the ID of what it was forked from; "" if it was not
-	Forked uint64 // the version of the parent that it began with, if that was published
+	Parent string // the ID of the line whose Fork made this one; "" if none did
+	Forked uint64 // the version that it began with
 }
 
 // An identity is a Lineage whose texts are made when somebody asks for them.

@@ -217,12 +217,11 @@ func (c *Commit) Add(table int, n Net) {
 
 // Net returns the changes of a table, or nil.
 func (c *Commit) Net(table int) Net {
-	for _, n := range c.nets {
-		if n.table == table {
-			return n.net
-		}
+	i, ok := slices.BinarySearchFunc(c.nets, table, func(n tableNet, table int) int { return n.table - table })
+	if !ok {
+		return nil
 	}
-	return nil
+	return c.nets[i].net
 }
 
 // Owner returns what the Commit knows of its DB, nil if it is not published.
