@@ -7,8 +7,8 @@ require (
 	github.com/benbjohnson/immutable v0.4.3
 	github.com/blevesearch/bleve/v2 v2.6.1
 	github.com/blevesearch/bleve_index_api v1.4.1
-	github.com/cowstore/cowstore v0.0.0-20261125163619-7a0c3fac7588
-	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261125163619-7a0c3fac7588
+	github.com/cowstore/cowstore v0.0.0-20261125170422-2faca1fee54e
+	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261125170422-2faca1fee54e
 	github.com/hashicorp/go-immutable-radix/v2 v2.1.0
 	github.com/hashicorp/go-memdb v1.3.5
 	github.com/maypok86/otter/v2 v2.4.0
@@ -66,7 +66,7 @@ require (
 	github.com/blevesearch/zapx/v16 v16.3.4 // indirect
 	github.com/blevesearch/zapx/v17 v17.2.3 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
-	github.com/cowstore/cowstore/cow/cowview v0.0.0-20261125163619-7a0c3fac7588 // indirect
+	github.com/cowstore/cowstore/cow/cowview v0.0.0-20261125170422-2faca1fee54e // indirect
 	github.com/go-analyze/charts v0.6.4
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/golang/snappy v1.0.0 // indirect
