@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -43,11 +44,15 @@ func retain(s *cowStore) (stop func()) {
 
 // watch starts watches on n keys that nobody sets. They end with stop.
 func watch(s *cowStore, n int) (stop func()) {
+	return watchThat(s, n, func(i int) cow.Watched[string, number] { return s.OnKeys(fmt.Sprintf("absent:%d", i)) })
+}
+
+func watchThat(s *cowStore, n int, what func(i int) cow.Watched[string, number]) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	since := s.DB().Load()
 	for i := range n {
-		wg.Go(func() { _, _ = s.Watch(ctx, since, s.OnKeys(fmt.Sprintf("absent:%d", i))) })
+		wg.Go(func() { _, _ = s.Watch(ctx, since, what(i)) })
 	}
 	for s.DB().Stats().Waiting < n {
 		time.Sleep(time.Millisecond)
@@ -68,6 +73,56 @@ func BenchmarkCommitWatched(b *testing.B) {
 			}
 			rewrite() // so that each key has a page of its own by now
 			per(b, len(keys), "commit", rewrite)
+		})
+	}
+}
+
+// BenchmarkCommitRanges rewrites the same keys of an index, beside watches on ranges of others.
+func BenchmarkCommitRanges(b *testing.B) {
+	for _, watches := range []string{"0", "10k"} {
+		b.Run("keys=100k/watches="+watches+"/store=cowstore", func(b *testing.B) {
+			s, n := newTable("cowstore").fill(size("100k")).cow, size(watches)
+			order := cow.NewOrder(s, "order")
+			keys := keys(0, size("1k"), 1)
+			rewrite := func() {
+				for _, k := range keys {
+					_, _ = s.Set(k, number{})
+				}
+			}
+			rewrite()
+			start := time.Now()
+			stop := watchThat(s, n, func(i int) cow.Watched[string, number] {
+				return order.OnRange(order.In(nil).Prefix(fmt.Sprintf("absent:%05d:", i)))
+			})
+			b.ReportMetric(float64(time.Since(start))/float64(max(n, 1)), "ns/watch")
+			per(b, len(keys), "commit", rewrite)
+			stop()
+		})
+	}
+}
+
+// BenchmarkClear clears a million rows, with what may hang on them.
+func BenchmarkClear(b *testing.B) {
+	for with, prepare := range map[string]func(s *cowStore) (stop func()){
+		"nothing":  func(*cowStore) func() { return func() {} },
+		"index":    func(s *cowStore) func() { cow.NewOrder(s, "order"); return func() {} },
+		"versions": retain,
+		"watch":    func(s *cowStore) func() { return watch(s, 1) },
+	} {
+		b.Run("keys=1M/with="+with+"/store=cowstore", func(b *testing.B) {
+			once(b, func() {
+				var all []time.Duration
+				for range 5 {
+					s := newTable("cowstore").fill(size("1M")).cow
+					stop := prepare(s)
+					runtime.GC()
+					start := time.Now()
+					_, _ = s.Clear()
+					all = append(all, time.Since(start))
+					stop()
+				}
+				b.ReportMetric(float64(slices.Sorted(slices.Values(all))[2]), "ns/clear")
+			})
 		})
 	}
 }

@@ -65,9 +65,9 @@ func newCowPeople(b *testing.B, indexed bool) (*cow.Table[string, person], direc
 	if !indexed {
 		return t, directory{}
 	}
-	byEmail, err := cow.NewIndex(t, "email", func(p person) string { return p.Email }, cow.IndexOptions[string]{Unique: true})
+	byEmail, err := cow.NewIndex(t, "email", func(r cow.Row[string, person]) string { return r.Value().Email }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(b, err)
-	byAge, err := cow.NewIndex(t, "age", func(p person) int { return p.Age }, cow.IndexOptions[string]{})
+	byAge, err := cow.NewIndex(t, "age", func(r cow.Row[string, person]) int { return r.Value().Age }, cow.IndexOptions[string]{})
 	require.NoError(b, err)
 	return t, directory{
 		set: func(p person) error {

@@ -41,7 +41,7 @@ func TestASnapshotKeepsItsOwnVersionAliveAndNoMore(t *testing.T) {
 		set()
 		// The index is built from the rows of a version that is then replaced.
 		older := weak.Make(table.In(db.Load()))
-		_, err := cow.NewMultiIndex(table, "i", func(row, func(int)) {}, cow.IndexOptions[int]{})
+		_, err := cow.NewMultiIndex(table, "i", func(cow.Row[int, row], func(int)) {}, cow.IndexOptions[int]{})
 		require.NoError(t, err)
 		set()
 		return db, table, older
@@ -136,7 +136,7 @@ func TestBytesCountsAllThatHistoryHoldsBack(t *testing.T) {
 			}
 		})
 		if indexed {
-			_, err := cow.NewMultiIndex(s.Table, "i", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			_, err := cow.NewMultiIndex(s.Table, "i", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{})
 			require.NoError(t, err)
 		}
 		write := func(times int) {

@@ -51,9 +51,9 @@ func TestACommitIsComparedOnce(t *testing.T) {
 			}))
 		}
 		commit(t, 0, write)
-		_, err := NewMultiIndex(s.Table, "a", func(v int, add func(int)) { add(v) }, IndexOptions[int]{})
+		_, err := NewMultiIndex(s.Table, "a", func(r Row[int, int], add func(int)) { add(r.Value()) }, IndexOptions[int]{})
 		require.NoError(t, err)
-		x, err := NewMultiIndex(s.Table, "b", func(v int, add func(int)) { add(-v) }, IndexOptions[int]{})
+		x, err := NewMultiIndex(s.Table, "b", func(r Row[int, int], add func(int)) { add(-r.Value()) }, IndexOptions[int]{})
 		require.NoError(t, err)
 		commit(t, 1, write)
 		s.Retain(Retention{Versions: 100, Bytes: 1 << 20})
@@ -119,7 +119,7 @@ func TestOnlyReadersCompareVersions(t *testing.T) {
 		}
 	}
 	slices.Sort(callers)
-	require.Equal(t, []string{"Adder", "Differs", "contentsOf", "exclusive", "lost"}, slices.Compact(callers))
+	require.Equal(t, []string{"Adder", "Differs", "all", "contentsOf", "exclusive", "lost"}, slices.Compact(callers))
 }
 
 // A key that cannot be hashed leaves nothing behind, and neither does a slice that

@@ -28,7 +28,7 @@ type DB struct {
 
 // A Snapshot is all tables of a DB at one version. It is immutable, valid
 // forever and safe for concurrent use; it must be handled by pointer. The nil
-// *Snapshot is that of a DB before its first update.
+// *Snapshot is of no DB, at version 0, and has no tables: each finds itself empty in it.
 type Snapshot line.Root
 
 func (s *Snapshot) root() *line.Root { return (*line.Root)(s) }
@@ -73,6 +73,7 @@ type table interface {
 	exclusive(content, other any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
 
+	none() any // the content without rows
 	isDerived() bool
 	derive(tx *Tx) error
 	merge(tx *Tx, base, theirs *Snapshot, resolve any, left *conflicts) error
@@ -215,8 +216,17 @@ func (db *DB) state(place int) state {
 	return list[place]
 }
 
-// Load returns the current snapshot. It is valid forever and never changes.
-func (db *DB) Load() *Snapshot { return (*Snapshot)(db.line.Load()) }
+// Load returns the current snapshot: before the first update that of version 0, without
+// rows. It is valid forever and never changes.
+func (db *DB) Load() *Snapshot {
+	if r := db.line.Load(); r != nil {
+		return (*Snapshot)(r)
+	}
+	return (*Snapshot)(db.start())
+}
+
+// start makes version 0 current unless there is a version, and returns the current one.
+func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(), 0).Root) }
 
 // Update calls f with a Tx, through which tables are edited, and publishes all
 // edits as the next version when f returns nil, in one step. If f returns an
@@ -275,6 +285,7 @@ type Tx struct {
 	version uint64 // of what is replayed; 0: in an update
 
 	deriving atomic.Bool // the function has returned, and derived tables follow
+	afresh   bool        // what follows does from all there is
 
 	mu    sync.Mutex
 	ended bool
@@ -306,8 +317,14 @@ func (tx *Tx) Version() uint64 {
 
 // Base returns the snapshot that the update began with. Where a sink decides, that
 // may be a version that is not acknowledged yet, and may never be: it must not leave
-// the update, to be forked for instance.
-func (tx *Tx) Base() *Snapshot { return (*Snapshot)(tx.base) }
+// the update, to be forked for instance. To the function that derives a table for the first
+// time all that there is is new: Base is empty then.
+func (tx *Tx) Base() *Snapshot {
+	if tx.afresh {
+		return (*Snapshot)(line.Make(nil, tx.db.owner(), 0).Root)
+	}
+	return (*Snapshot)(tx.base)
+}
 
 // edit returns the edit of the table at that place, made by begin if there is none yet.
 // Without begin it returns nil then.
@@ -362,6 +379,13 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 			d.Commit.Add(e.place, n)
 		}
 	}
+	if next.Root != nil && tx.deriving.Load() {
+		for _, t := range tx.db.schema().all() {
+			if t.isDerived() && next.Root.Table(t.place()) == nil {
+				next.Set(t.place(), t.none()) // so that it is known to be derived
+			}
+		}
+	}
 	if tx.want.Sent && next.Root != nil {
 		d.Sent = new(sink.Commit)
 		d.Sent.Rows, err = tx.db.schema().encode(d.Commit, next.Root.Version())
@@ -376,7 +400,9 @@ func (tx *Tx) derive() error {
 		return nil
 	}
 	tx.deriving.Store(true)
+	defer func() { tx.afresh = false }()
 	for _, t := range s.all() {
+		tx.afresh = t.isDerived() && tx.base.Table(t.place()) == nil
 		if err := t.derive(tx); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package cow_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -15,15 +16,20 @@ import (
 
 func TestTheZeroDBIsUsable(t *testing.T) {
 	var db cow.DB
-	require.Nil(t, db.Load())
+	require.Equal(t, "cow@0 (0 tables, 0 rows)", db.Load().String())
 	require.Zero(t, db.Load().Version())
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
 		require.Equal(t, uint64(1), tx.Version())
 		return nil
 	}))
-	require.Nil(t, db.Load())
+	require.Zero(t, db.Load().Version())
+	before := db.Load()
 	table := cow.NewTable[string](&db, "t", cow.Options[[]int]{})
-	require.Nil(t, db.Load(), "a table is no version")
+	require.Same(t, before, db.Load(), "a table is no version")
+	text, err := json.Marshal(before)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"version":0,"tables":{"t":{}}}`, string(text))
+	require.Equal(t, "cow@0 (1 table, 0 rows)", before.String())
 	require.Equal(t, "t", table.Name())
 	require.Zero(t, table.In(db.Load()).Len())
 	require.Zero(t, table.In(nil).Version())

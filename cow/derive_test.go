@@ -14,7 +14,7 @@ import (
 func summed(whole bool) (db *cow.DB, of, sum *cow.Table[string, int]) {
 	db = new(cow.DB)
 	of = cow.NewTable[string](db, "of", cow.Options[int]{Codec: jsonCodec[int]{}})
-	sum = cow.NewTable[string](db, "sum", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+	sum, _ = cow.NewDerived(db, "sum", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
 		e, delta := of.Edit(tx), 0
 		for c := range e.Map().Diff(of.In(tx.Base())) {
 			was, _ := c.Old()
@@ -33,7 +33,7 @@ func summed(whole bool) (db *cow.DB, of, sum *cow.Table[string, int]) {
 			return nil
 		}
 		return sum.Edit(tx).Upsert("sum", func(v *int, _ bool) error { *v += delta; return nil })
-	}})
+	})
 	return db, of, sum
 }
 
@@ -66,7 +66,7 @@ func TestDerivedTablesAreNotMerged(t *testing.T) {
 func TestADerivedTableIsEditedByItsDeriveAlone(t *testing.T) {
 	db, of, sum := summed(false)
 	require.NoError(t, errOf(of.Set("a", 1)))
-	const message = `cow: table "sum" is derived: only Options.Derive may edit it`
+	const message = `cow: table "sum" is derived: only the function that NewDerived was given may edit it`
 	require.Equal(t, message, panicOf(func() { sum.Set("sum", 7) }))
 	require.Equal(t, message, panicOf(func() {
 		_ = db.Update(func(tx *cow.Tx) error { sum.Edit(tx).Delete("sum"); return nil })
@@ -85,10 +85,10 @@ func TestADerivedTableThatComesDuringAnUpdate(t *testing.T) {
 		go func() { // as it may, since NewTable does not queue
 			defer close(done)
 			var size *cow.Table[string, int]
-			size = cow.NewTable[string](&db, "size", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+			size, _ = cow.NewDerived(&db, "size", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
 				size.Edit(tx).Set("size", of.During(tx).Len())
 				return nil
-			}})
+			})
 			t.Cleanup(func() {
 				n, _ := size.Get("size")
 				require.Equal(t, 1, n)

@@ -13,7 +13,7 @@ import (
 // in, To is not.
 func ExampleNewIndex() {
 	births := cow.New[string](cow.Options[int]{})
-	byYear, _ := cow.NewIndex(births, "year", func(year int) int { return year }, cow.IndexOptions[string]{})
+	byYear, _ := cow.NewIndex(births, "year", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
 
 	births.Set("Grace", 1906)
 	births.Set("Ada", 1815)
@@ -35,7 +35,7 @@ func ExampleNewIndex() {
 // All keys below a path, without a look at any other.
 func ExampleRange_Prefix() {
 	files := cow.New[string](cow.Options[string]{})
-	byPath, _ := cow.NewIndex(files, "path", func(path string) string { return path }, cow.IndexOptions[string]{Unique: true})
+	byPath, _ := cow.NewIndex(files, "path", func(r cow.Row[string, string]) string { return r.Value() }, cow.IndexOptions[string]{Unique: true})
 	for i, path := range []string{"/var/log/b", "/etc/hosts", "/var/log/a", "/var/lib"} {
 		files.Set(fmt.Sprint("file ", i), path)
 	}
@@ -50,7 +50,7 @@ func ExampleRange_Prefix() {
 // The last few, newest first.
 func ExampleRange_Reverse() {
 	log := cow.New[string](cow.Options[int]{})
-	byTime, _ := cow.NewIndex(log, "time", func(at int) int { return at }, cow.IndexOptions[string]{})
+	byTime, _ := cow.NewIndex(log, "time", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
 	for i, event := range []string{"boot", "login", "logout", "halt"} {
 		log.Set(event, 100+i)
 	}
@@ -73,7 +73,7 @@ func ExampleNewIndexFunc() {
 		Weight int
 	}
 	servers := cow.New[string](cow.Options[server]{})
-	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(s server, add func(server)) { add(s) }, cow.IndexOptions[string]{},
+	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(r cow.Row[string, server], add func(server)) error { add(r.Value()); return nil }, cow.IndexOptions[string]{},
 		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
 		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
 	servers.Set("ada", server{"north", 36})
@@ -94,7 +94,7 @@ func ExampleNewIndexFunc() {
 // A feed of a part of the rows: what comes into it is added, what leaves it removed.
 func ExampleRange_Changes() {
 	jobs := cow.New[string](cow.Options[int]{})
-	byPriority, _ := cow.NewIndex(jobs, "priority", func(priority int) int { return priority }, cow.IndexOptions[string]{})
+	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
 	urgent := byPriority.In(jobs.Load()).From(10)
 	before := jobs.DB().Load()
 

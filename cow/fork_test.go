@@ -49,7 +49,7 @@ type branchMoment struct {
 	db      *cow.Snapshot
 }
 
-func byNumber(v []int, add func(int)) { add(v[0]) }
+func byNumber(r cow.Row[int, []int], add func(int)) { add(r.Value()[0]) }
 
 func storeLane(t *testing.T) *lane {
 	s := cow.NewOne[int](cow.Options[[]int]{})
@@ -478,7 +478,7 @@ func TestAForkTakesConstantTime(t *testing.T) {
 func TestAForkHasTheIndexesOfItsSnapshot(t *testing.T) {
 	calls := 0
 	s := cow.NewOne[string](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s.Table, "unique", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{Unique: true})
+	x, err := cow.NewMultiIndex(s.Table, "unique", func(r cow.Row[string, int], add func(int)) { calls++; add(r.Value()) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	for k := range 100 {
 		s.Set(strconv.Itoa(k), k)

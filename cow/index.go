@@ -2,13 +2,14 @@ package cow
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/cowstore/cowstore/cow/internal/index"
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
 // An Index keeps the rows of a Table in the order of index keys, which
-// a function computes from their values: zero, one or more for each row. Rows
+// a function computes from them: zero, one or more for each row. Rows
 // under equal index keys are in the order of their own keys. It is part of every
 // snapshot, so that it always agrees with the rows.
 //
@@ -17,7 +18,10 @@ import (
 // its parent has at that moment, whatever snapshot it begins with. A commit takes a
 // few microseconds for each index key that a row gains or loses, and two or three for
 // one that stays.
-type Index[K comparable, V, I any] struct{ def *index.Def[K, V, I] }
+type Index[K comparable, V, I any] struct {
+	def *index.Def[K, V, I]
+	of  *tableDef[K, V]
+}
 
 // IndexOptions say how an index treats equal keys. The zero value is right where
 // several rows may have the same index key and K is a number or a string.
@@ -33,19 +37,20 @@ type IndexOptions[K comparable] struct {
 	CompareKeys func(a, b K) int
 }
 
-// NewIndex adds an index to a Table, which may have rows already. Key is
-// called with a value, isolated, and returns its index key. It must be pure: it runs
+// NewIndex adds an index to a Table, which may have rows already. Key is called with a row
+// and returns its index key. It must be pure: it runs
 // inside updates, in reads of the past and when commits are replayed, must always
-// give the same key for equal values, and must not use the DB or the update. NewIndex queues like an update, and waits for the updates that a sink has
+// give the same key for the same row, and must not use the DB or the update. The revision of
+// a row is the version that wrote it, or will. NewIndex queues like an update, and waits for the updates that a sink has
 // not acknowledged. It returns an *IndexError if the rows that are there do not allow
 // a unique index; then there is none. It panics if there is an index of that name.
-func NewIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, key func(v V) I, o IndexOptions[K]) (*Index[K, V, I], error) {
-	return NewMultiIndex(t, name, one(key), o)
+func NewIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, key func(r Row[K, V]) I, o IndexOptions[K]) (*Index[K, V, I], error) {
+	return NewMultiIndex(t, name, func(r Row[K, V], add func(I)) { add(key(r)) }, o)
 }
 
 // NewMultiIndex is NewIndex for rows with any number of index keys: keys calls add
-// with each. A row without one is not in the index.
-func NewMultiIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
+// with each. A row without one is not in the index, which is partial then.
+func NewMultiIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
 	return addIndex(t, index.NewOrdered[K](name, keys, index.Options[K](o)))
 }
 
@@ -53,7 +58,11 @@ func NewMultiIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name stri
 // returns a number that is negative, zero or positive as a is below, equal to or above
 // b. If there are several, the second decides where the first finds two equal, and so
 // on: one for each field of a composite key, for [Range.Leading].
-func NewIndexFunc[K comparable, V, I any](t *Table[K, V], name string, keys func(v V, add func(I)), o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
+//
+// An error of keys refuses the row: an update that leaves one fails with a *KeyError that
+// wraps it, and so does NewIndexFunc. In a version from before the index was made, such a row
+// is not in the index.
+func NewIndexFunc[K comparable, V any, I any](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)) error, o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
 	return addIndex(t, index.NewCompared[K](name, keys, index.Options[K](o), compare))
 }
 
@@ -67,18 +76,13 @@ func NewOrder[K cmp.Ordered, V any](t *Table[K, V], name string) *Index[K, V, K]
 func addIndex[K comparable, V, I any](t *Table[K, V], x *index.Def[K, V, I]) (*Index[K, V, I], error) {
 	add := x.Adder()
 	err := t.reindex("making an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
-		list, m, d := add(list, m)
-		return list, m, indexError(d)
+		list, m, err := add(list, m)
+		return list, m, indexError(err)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Index[K, V, I]{x}, nil
-}
-
-// one returns the keys of a row that has one.
-func one[V, I any](key func(V) I) func(V, func(I)) {
-	return func(v V, add func(I)) { add(key(v)) }
+	return &Index[K, V, I]{x, t.def}, nil
 }
 
 // made returns what x is, and panics for the zero Index.
@@ -95,7 +99,7 @@ func (x *Index[K, V, I]) Name() string { return x.made().Name }
 // Drop removes the index from a Table that has it. Snapshots can still be
 // asked for it, at the cost of one from before it was made, and so can watches. It
 // queues like an update, waits for the updates that a sink has not acknowledged, and
-// panics if there is no such index.
+// panics if t has no such index.
 func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 	def := x.made()
 	_ = t.reindex("dropping an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
@@ -104,17 +108,27 @@ func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 	})
 }
 
-// In returns the index as it is in a map: what its Table has in a snapshot. A map that comes from before the index was made, or
-// from At, is indexed there and then, in time proportional to its rows, or to how
-// many were written since.
+// In returns the index as it is in a map: what its Table has in a snapshot. A map that comes
+// from before the index was made, or from At, is indexed there and then, in time
+// proportional to its rows, or to how many were written since. It panics for a map of another
+// table; nil is the empty map.
 func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] {
-	return Range[K, V, I]{x.made().In(m, index.Bounds[K, V, I]{})}
+	x.belongs(m, "map")
+	return Range[K, V, I]{x.def.In(m, index.Bounds[K, V, I]{})}
+}
+
+// belongs panics unless m, from what, is a map of the index's table.
+func (x *Index[K, V, I]) belongs(m *Map[K, V], what string) {
+	if x.made(); !(builder[K, V]{}).Akin(m, x.of.empty) {
+		panic(fmt.Sprintf("cow: %v of %v asked about the %s of another table: give it that of its own", x, x.of, what))
+	}
 }
 
 // During returns the index as an update has left it so far. The revision of a row
-// that the update wrote is Pending.
+// that the update wrote is Pending. It panics for an Editor of another table.
 func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
-	return Range[K, V, I]{x.made().During(e)}
+	x.belongs(e.Map(), "Editor")
+	return Range[K, V, I]{x.def.During(e)}
 }
 
 // reindex replaces the indexes of t, and its current map by an equal one, by what edit

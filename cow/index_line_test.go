@@ -18,7 +18,7 @@ import (
 // These tests hold that indexes belong to a Store or Table, not to the snapshots
 // that happen to carry them.
 
-func self(v string, add func(string)) { add(v) }
+func self(r cow.Row[string, string], add func(string)) { add(r.Value()) }
 
 // A fork has the indexes of its parent, however its snapshot was reached.
 func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
@@ -136,10 +136,11 @@ func TestAnIndexIsDropped(t *testing.T) {
 // counted is an index that counts its comparisons.
 func counted(t *testing.T, s cow.One[int, []int], o cow.IndexOptions[int]) *int {
 	n := new(int)
-	_, err := cow.NewIndexFunc(s.Table, "counted", func(v []int, add func(int)) {
-		for _, i := range v {
+	_, err := cow.NewIndexFunc(s.Table, "counted", func(r cow.Row[int, []int], add func(int)) error {
+		for _, i := range r.Value() {
 			add(i)
 		}
+		return nil
 	}, o, func(a, b int) int { *n++; return cmp.Compare(a, b) })
 	require.NoError(t, err)
 	return n
@@ -217,11 +218,11 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 		a := cow.NewTable[string](db, "a", cow.Options[int]{})
 		b := cow.NewTable[string](db, "b", cow.Options[int]{})
 		var tx *cow.Tx
-		_, err := cow.NewMultiIndex(a, "i", func(v int, add func(int)) {
+		_, err := cow.NewMultiIndex(a, "i", func(r cow.Row[string, int], add func(int)) {
 			if tx != nil {
 				add(b.Edit(tx).Len())
 			}
-			add(v)
+			add(r.Value())
 		}, cow.IndexOptions[string]{})
 		require.NoError(t, err)
 		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() {
@@ -231,7 +232,7 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 		require.NoError(t, db.Update(func(x *cow.Tx) error { a.Edit(x).Set("a", 1); return nil }))
 		require.Equal(t, uint64(1), db.Load().Version())
 	})
-	code := func(v good, add func([]byte)) { add(v.Code) }
+	code := func(r cow.Row[string, good], add func([]byte)) error { add(r.Value().Code); return nil }
 	t.Run("a watched key that cannot be compared", func(t *testing.T) {
 		noDeadlock(t)
 		s := cow.NewOne[string](cow.Options[good]{})
@@ -267,7 +268,7 @@ func TestAWatchOfADroppedIndex(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			s := cow.NewOne[string](cow.Options[int]{})
-			x, err := cow.NewMultiIndex(s.Table, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			x, err := cow.NewMultiIndex(s.Table, "x", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{})
 			require.NoError(t, err)
 			since := s.Load()
 			if before {

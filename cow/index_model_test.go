@@ -292,7 +292,7 @@ func (w *model) index(late bool) {
 				add(v.Name)
 			}
 		}
-		x, err := cow.NewMultiIndex(w.of, "name", name, cow.IndexOptions[string]{Unique: true})
+		x, err := cow.NewMultiIndex(w.of, "name", ofValue[string](name), cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
 		w.rules = append(w.rules, &rule[string]{x: x, unique: true, compare: strings.Compare, same: alike[string],
 			keys:   func(_ string, v good, add func(string)) { name(v, add) },
@@ -304,7 +304,7 @@ func (w *model) index(late bool) {
 				add(f)
 			}
 		}
-		y, err := cow.NewMultiIndex(w.of, "weight", weight, cow.IndexOptions[string]{Unique: true})
+		y, err := cow.NewMultiIndex(w.of, "weight", ofValue[string](weight), cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
 		w.rules = append(w.rules, &rule[float64]{x: y, unique: true, compare: cmp.Compare[float64],
 			keys: func(_ string, v good, add func(float64)) { weight(v, add) },
@@ -323,7 +323,7 @@ func (w *model) index(late bool) {
 			add(tag)
 		}
 	}
-	x, err := cow.NewMultiIndex(w.of, "tags", tags, cow.IndexOptions[string]{})
+	x, err := cow.NewMultiIndex(w.of, "tags", ofValue[string](tags), cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[int]{x: x, compare: cmp.Compare[int], same: alike[int],
 		keys: func(_ string, v good, add func(int)) { tags(v, add) },
@@ -334,7 +334,7 @@ func (w *model) index(late bool) {
 			add(v.Code)
 		}
 	}
-	y, err := cow.NewIndexFunc(w.of, "code", code, cow.IndexOptions[string]{}, bytes.Compare)
+	y, err := cow.NewIndexFunc(w.of, "code", willing(ofValue[string](code)), cow.IndexOptions[string]{}, bytes.Compare)
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[[]byte]{x: y, compare: bytes.Compare, same: bytes.Equal, any: randomCode,
 		keys:   func(_ string, v good, add func([]byte)) { code(v, add) },
@@ -342,7 +342,7 @@ func (w *model) index(late bool) {
 	})
 	down := func(a, b int) int { return 7 * (b - a) }
 	rank := func(v good, add func(int)) { add(v.Rank) }
-	z, err := cow.NewIndexFunc(w.of, "rank", rank, cow.IndexOptions[string]{}, down)
+	z, err := cow.NewIndexFunc(w.of, "rank", willing(ofValue[string](rank)), cow.IndexOptions[string]{}, down)
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[int]{x: z, compare: down, same: alike[int],
 		keys: func(_ string, v good, add func(int)) { rank(v, add) },

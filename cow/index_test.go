@@ -46,7 +46,18 @@ func forBothIndexed[V any](t *testing.T, f func(t *testing.T, s indexedSubject[V
 	})
 }
 
-func itself[V any](v V, add func(V)) { add(v) }
+// itself is a value as its own index key.
+func itself[V any](r cow.Row[string, V], add func(V)) { add(r.Value()) }
+
+// ofValue makes a function of rows of one of their values.
+func ofValue[K comparable, V, I any](keys func(v V, add func(I))) func(cow.Row[K, V], func(I)) {
+	return func(r cow.Row[K, V], add func(I)) { keys(r.Value(), add) }
+}
+
+// willing makes a function that can refuse rows of one that does not.
+func willing[K comparable, V, I any](keys func(r cow.Row[K, V], add func(I))) func(cow.Row[K, V], func(I)) error {
+	return func(r cow.Row[K, V], add func(I)) error { keys(r, add); return nil }
+}
 
 func mustIndex[I any](x I, err error) I {
 	if err != nil {
@@ -79,7 +90,7 @@ func requireIndexError(t *testing.T, err error, index string, key any) {
 func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		byHash := mustIndex(cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true}))
-		byOrder := mustIndex(cow.NewIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int]))
+		byOrder := mustIndex(cow.NewIndexFunc(s.of, "func", willing(itself[int]), cow.IndexOptions[string]{Unique: true}, cmp.Compare[int]))
 		want := map[string]int{"a": 1, "b": 2, "c": 3}
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for k, v := range want {
@@ -178,7 +189,7 @@ func TestTwoRowsUnderOneKeyOfAUniqueIndexAreRefused(t *testing.T) {
 func TestKeysOfAUniqueIndexThatAreEqualAndDiffer(t *testing.T) {
 	// NaN is not equal to itself and 0 equals -0; what counts is the order.
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[good]) {
-		x := mustIndex(cow.NewMultiIndex(s.of, "weight", func(v good, add func(float64)) { add(v.Weight[0]) }, cow.IndexOptions[string]{Unique: true}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "weight", func(r cow.Row[string, good], add func(float64)) { add(r.Value().Weight[0]) }, cow.IndexOptions[string]{Unique: true}))
 		weighs := func(f float64) good { return good{Weight: []float64{f}} }
 		nan := oddFloats[0]
 		for _, f := range oddFloats[:3] {
@@ -202,7 +213,7 @@ func TestAUniqueIndexThatTheRowsDoNotAllowLeavesNoTrace(t *testing.T) {
 		before := s.load()
 		_, err := cow.NewMultiIndex(s.of, "value", itself[int], cow.IndexOptions[string]{Unique: true})
 		requireIndexError(t, err, "value", 1)
-		_, err = cow.NewIndexFunc(s.of, "func", itself[int], cow.IndexOptions[string]{Unique: true}, cmp.Compare[int])
+		_, err = cow.NewIndexFunc(s.of, "func", willing(itself[int]), cow.IndexOptions[string]{Unique: true}, cmp.Compare[int])
 		requireIndexError(t, err, "func", 1)
 		require.Same(t, before, s.load())
 		s.set(t, "c", 1)
@@ -258,7 +269,7 @@ func TestAnIndexFunctionGetsAPrivateClone(t *testing.T) {
 			}
 		}
 		s.set(t, "a", tagged(3, 4))
-		x := mustIndex(cow.NewMultiIndex(s.of, "spoils", spoiling, cow.IndexOptions[string]{}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "spoils", ofValue[string](spoiling), cow.IndexOptions[string]{}))
 		s.set(t, "b", tagged(1, 4))
 		s.do(t, func(e *cow.Editor[string, good]) {
 			e.Set("c", tagged(5))
@@ -283,7 +294,7 @@ func TestAnIndexFunctionThatPanicsPublishesNothing(t *testing.T) {
 			}
 			add(v)
 		}
-		x := mustIndex(cow.NewMultiIndex(s.of, "panics", keys, cow.IndexOptions[string]{Unique: true}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "panics", ofValue[string](keys), cow.IndexOptions[string]{Unique: true}))
 		s.set(t, "a", 1)
 		require.Equal(t, errTest, panicOf(func() { s.set(t, "b", -1) }))
 		require.Equal(t, errTest, panicOf(func() {
@@ -300,7 +311,7 @@ func TestAnIndexFunctionThatPanicsPublishesNothing(t *testing.T) {
 
 		before := s.load()
 		require.Equal(t, errTest, panicOf(func() {
-			_, _ = cow.NewMultiIndex(s.of, "panics at once", func(int, func(int)) { panic(errTest) }, cow.IndexOptions[string]{})
+			_, _ = cow.NewMultiIndex(s.of, "panics at once", func(cow.Row[string, int], func(int)) { panic(errTest) }, cow.IndexOptions[string]{})
 		}))
 		require.Same(t, before, s.load())
 		s.set(t, "b", 3)
@@ -312,7 +323,8 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 	noDeadlock(t)
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		armed := false
-		x := mustIndex(cow.NewMultiIndex(s.of, "updates", func(v int, add func(int)) {
+		x := mustIndex(cow.NewMultiIndex(s.of, "updates", func(r cow.Row[string, int], add func(int)) {
+			v := r.Value()
 			if armed {
 				_ = s.update(func(*cow.Editor[string, int]) error { return nil })
 			}
@@ -331,7 +343,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		s.set(t, "a", 1)
 		armed = true
 		requireNested(t, "an update", func() {
-			_, _ = cow.NewMultiIndex(s.of, "updates as well", func(int, func(int)) {
+			_, _ = cow.NewMultiIndex(s.of, "updates as well", func(cow.Row[string, int], func(int)) {
 				_ = s.update(func(*cow.Editor[string, int]) error { return nil })
 			}, cow.IndexOptions[string]{})
 		})
@@ -344,7 +356,7 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 func TestDuringSeesEachWriteAndChangesNothing(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		calls := 0
-		x := mustIndex(cow.NewMultiIndex(s.of, "counts", func(v int, add func(int)) { calls++; add(v) }, cow.IndexOptions[string]{}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "counts", func(r cow.Row[string, int], add func(int)) { calls++; add(r.Value()) }, cow.IndexOptions[string]{}))
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for i := range 500 {
 				e.Set(fmt.Sprint(i), i)
@@ -424,7 +436,7 @@ func TestWhatAnIndexHadIsLetGo(t *testing.T) {
 func TestEverySnapshotHasTheIndexOfItsRows(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[int]) {
 		const rows, places, moves = 40, 5, 300
-		x := mustIndex(cow.NewMultiIndex(s.of, "place", func(v int, add func(int)) { add(v % places) }, cow.IndexOptions[string]{}))
+		x := mustIndex(cow.NewMultiIndex(s.of, "place", func(r cow.Row[string, int], add func(int)) { add(r.Value() % places) }, cow.IndexOptions[string]{}))
 		y := mustIndex(cow.NewMultiIndex(s.of, "serial", itself[int], cow.IndexOptions[string]{Unique: true}))
 		s.do(t, func(e *cow.Editor[string, int]) {
 			for i := range rows {

@@ -164,7 +164,7 @@ func TestADerivedTable(t *testing.T) {
 	var sums *cow.Table[string, int]
 	runs := 0
 	boom := errors.New("boom")
-	sums = cow.NewTable[string](db, "sums", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+	sums, _ = cow.NewDerived(db, "sums", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
 		runs++
 		sum := 0
 		e := amounts.Edit(tx)
@@ -180,7 +180,7 @@ func TestADerivedTable(t *testing.T) {
 			return nil
 		}
 		return sums.Edit(tx).Upsert("all", func(v *int, _ bool) error { *v += sum; return nil })
-	}})
+	})
 	set := func(k string, v int) error {
 		return db.Update(func(tx *cow.Tx) error { amounts.Edit(tx).Set(k, v); return nil })
 	}

@@ -92,10 +92,10 @@ func (e IndexError) MarshalJSON() ([]byte, error) { return json.Marshal(e.Error(
 
 func (e *IndexError) Unwrap() error { return ErrExists }
 
-// indexError returns d as an error, nil if it is nil.
-func indexError(d *index.Duplicate) error {
-	if d == nil {
-		return nil
+// indexError returns the problem of an index as users know it.
+func indexError(err error) error {
+	if d, ok := err.(*index.Duplicate); ok {
+		return (*IndexError)(d)
 	}
-	return (*IndexError)(d)
+	return err
 }

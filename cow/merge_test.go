@@ -404,7 +404,7 @@ func TestAMergeErrorNamesAFewKeys(t *testing.T) {
 
 func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {
 	s := cow.NewOne[string](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s.Table, "unique", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+	x, err := cow.NewMultiIndex(s.Table, "unique", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	s.Set("a", 10)
 	s.Set("b", 20)

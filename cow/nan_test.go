@@ -65,12 +65,12 @@ func TestAKeyThatIsNotEqualToItselfIsNotStored(t *testing.T) {
 	db := new(DB)
 	a := NewTable[int](db, "a", Options[int]{Codec: bareCodec{}})
 	var b *Table[any, int]
-	b = NewTable[any](db, "b", Options[int]{Derive: func(tx *Tx) error {
+	b, _ = NewDerived(db, "b", Options[int]{}, func(tx *Tx, _ *Editor[any, int]) error {
 		if a.Edit(tx).Len() > 0 {
 			b.Edit(tx).Set(math.NaN(), 1)
 		}
 		return nil
-	}})
+	})
 	l := sink.Of(db)
 	require.NoError(t, l.Attach(idleSink{}, l.Contents(), func(func(*sink.Commit, error) bool) {}))
 	require.ErrorIs(t, db.Update(func(tx *Tx) error { a.Edit(tx).Set(1, 1); return nil }), ErrKey)

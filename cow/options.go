@@ -25,17 +25,6 @@ type Options[V any] struct {
 	// "key: struct{A int64}, now struct{B int64}" or "value.Name: string, now gone". See
 	// ErrSchema.
 	Accept []string
-
-	// Derive, if not nil, says that the table is derived: it is not stored, but
-	// follows from the other tables. At the end of each update, before its changes
-	// count, Derive is called to bring it up to them, through Tx.Base and Edit; and
-	// so it is when commits are replayed that came from a log or another replica.
-	// It must be pure: the same for the same tables, without a clock, a random
-	// number or anything else from outside. Tables are derived in the order in
-	// which they were made. An error makes the update fail. An update that runs while the
-	// table is made may call Derive before NewTable has returned: make derived tables before
-	// the DB is in use.
-	Derive func(tx *Tx) error
 }
 
 // A Codec turns values into bytes and back. It must be safe for concurrent use,

@@ -49,7 +49,8 @@ func TestJSONOfATableGoesBack(t *testing.T) {
 
 func TestSnapshotsMarshalAsJSON(t *testing.T) {
 	var db cow.DB
-	require.Equal(t, `null`, jsonOf(t, db.Load()))
+	require.Equal(t, `null`, jsonOf(t, (*cow.Snapshot)(nil)))
+	require.Equal(t, `{"version":0,"tables":{}}`, jsonOf(t, db.Load()))
 	require.Equal(t, `{"version":0,"tables":{}}`, jsonOf(t, new(cow.Snapshot)))
 	users := cow.NewTable[string](&db, "users", cow.Options[any]{})
 	byAge := cow.NewTable[int](&db, "<by age>", cow.Options[string]{})
@@ -132,7 +133,7 @@ func TestStoresPrintAsFigures(t *testing.T) {
 	users := cow.NewTable[string](&db, "users", cow.Options[string]{Clone: clone})
 	cow.NewTable[int](&db, "more", cow.Options[string]{})
 	store := cow.NewOne[string](cow.Options[string]{Clone: clone})
-	index, err := cow.NewMultiIndex(store.Table, "by text", func(v string, add func(string)) { add(v) }, cow.IndexOptions[string]{})
+	index, err := cow.NewMultiIndex(store.Table, "by text", func(r cow.Row[string, string], add func(string)) { add(r.Value()) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	fill := func(e *cow.Editor[string, string]) error {
 		for i := range rows {

@@ -84,7 +84,7 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] { return r.made().All() }
 // into it is Added, one that left it is Removed, and one that was never in it is left
 // out. Of the range only the bounds count; one of In(nil) has no rows to keep alive. It
 // takes what Rows of a commit gives, or Diff of a map, and makes a feed one of a part
-// of the rows.
+// of the rows. It panics at a change of another table.
 func (r Range[K, V, I]) Changes(all iter.Seq[Change[K, V]]) iter.Seq[Change[K, V]] {
 	return r.made().Changes(all)
 }

@@ -17,10 +17,11 @@ import (
 
 func newParts(t *testing.T) (cow.One[string, good], *cow.Index[string, good, part]) {
 	s := cow.NewOne[string](cow.Options[good]{})
-	x, err := cow.NewIndexFunc(s.Table, "parts", func(v good, add func(part)) {
-		for _, p := range v.Parts {
+	x, err := cow.NewIndexFunc(s.Table, "parts", func(r cow.Row[string, good], add func(part)) error {
+		for _, p := range r.Value().Parts {
 			add(p)
 		}
+		return nil
 	}, cow.IndexOptions[string]{},
 		func(a, b part) int { return 3 * cmp.Compare(a.team(), b.team()) },
 		func(a, b part) int { return b.level() - a.level() }, // the highest first
@@ -79,7 +80,7 @@ func TestLeadingFields(t *testing.T) {
 	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys are compared by 3 functions`, func() { all.Leading(0, 0) })
 	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys are neither strings nor []byte`, func() { all.Prefix(0) })
 	require.PanicsWithValue(t, `cow: index "none" needs a function that compares index keys`, func() {
-		_, _ = cow.NewIndexFunc(s.Table, "none", func(good, func(part)) {}, cow.IndexOptions[string]{})
+		_, _ = cow.NewIndexFunc(s.Table, "none", func(cow.Row[string, good], func(part)) error { ; return nil }, cow.IndexOptions[string]{})
 	})
 }
 
@@ -161,8 +162,7 @@ func TestAPartOfTheRowsIsFollowed(t *testing.T) {
 			}
 		}
 	})
-	s, _ := newParts(t)
-	_, other := newParts(t)
+	s, other := newParts(t)
 	_, x := newParts(t)
 	require.PanicsWithValue(t, `cow: OnRange of index "parts" with a Range of another: make it by In or During of this one`,
 		func() { x.OnRange(other.In(s.Load())) })

@@ -17,7 +17,7 @@ import (
 // tens is a Store of rows 00 to 99 under their tens.
 func tens(t *testing.T) (cow.One[string, int], *cow.Index[string, int, int]) {
 	s := cow.NewOne[string](cow.Options[int]{})
-	x, err := cow.NewMultiIndex(s.Table, "tens", func(v int, add func(int)) { add(v / 10) }, cow.IndexOptions[string]{})
+	x, err := cow.NewMultiIndex(s.Table, "tens", func(r cow.Row[string, int], add func(int)) { add(r.Value() / 10) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
 		for i := range 100 {
@@ -147,8 +147,8 @@ func TestPrefixGoesByBytes(t *testing.T) {
 	all := []string{"", "a", "a\x7f", "a\x80", "a\x80b", "a\x81", "a\xc3", "a\xc3\xa9", "a\xc4", "a\xef\xbf\xbd", "a\xef\xbf\xbe",
 		"a\xfe\xff", "a\xff", "a\xff\xff", "b", "\xfe", "\xff", "\xff\xff", "\xff\xff\xff"}
 	s := cow.NewOne[string](cow.Options[good]{})
-	text := mustIndex(cow.NewMultiIndex(s.Table, "text", func(v good, add func(string)) { add(v.Name) }, cow.IndexOptions[string]{}))
-	raw := mustIndex(cow.NewIndexFunc(s.Table, "raw", func(v good, add func([]byte)) { add([]byte(v.Name)) }, cow.IndexOptions[string]{}, bytes.Compare))
+	text := mustIndex(cow.NewMultiIndex(s.Table, "text", func(r cow.Row[string, good], add func(string)) { add(r.Value().Name) }, cow.IndexOptions[string]{}))
+	raw := mustIndex(cow.NewIndexFunc(s.Table, "raw", func(r cow.Row[string, good], add func([]byte)) error { add([]byte(r.Value().Name)); return nil }, cow.IndexOptions[string]{}, bytes.Compare))
 	for i, v := range all {
 		s.Set(fmt.Sprint(i), good{Name: v})
 	}
@@ -173,10 +173,12 @@ func TestPrefixGoesByBytes(t *testing.T) {
 func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 	forBothIndexed(t, func(t *testing.T, s indexedSubject[good]) {
 		var given [][]byte
-		x := mustIndex(cow.NewIndexFunc(s.of, "bytes", func(v good, add func([]byte)) {
+		x := mustIndex(cow.NewIndexFunc(s.of, "bytes", func(r cow.Row[string, good], add func([]byte)) error {
+			v := r.Value()
 			b := []byte(v.Name)
 			add(b)
 			given = append(given, b)
+			return nil
 		}, cow.IndexOptions[string]{Unique: true}, bytes.Compare))
 		spoil := func(b []byte) {
 			for i := range b {
@@ -237,14 +239,16 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 	node := func(r resource, add func(string)) { add(r.Node) }
 	s := cow.NewOne[resourceKey](cow.Options[resource]{})
-	r := panicOf(func() { _, _ = cow.NewMultiIndex(s.Table, "node", node, cow.IndexOptions[resourceKey]{}) })
+	r := panicOf(func() {
+		_, _ = cow.NewMultiIndex(s.Table, "node", ofValue[resourceKey](node), cow.IndexOptions[resourceKey]{})
+	})
 	require.Equal(t, `cow: index "node" needs IndexOptions.CompareKeys: keys of type cow_test.resourceKey have no order of their own`, r)
 	r = panicOf(func() {
-		_, _ = cow.NewIndexFunc(s.Table, "func", node, cow.IndexOptions[resourceKey]{}, strings.Compare)
+		_, _ = cow.NewIndexFunc(s.Table, "func", willing(ofValue[resourceKey](node)), cow.IndexOptions[resourceKey]{}, strings.Compare)
 	})
 	require.Contains(t, r, `"func"`)
 
-	x := mustIndex(cow.NewMultiIndex(s.Table, "node", node, cow.IndexOptions[resourceKey]{
+	x := mustIndex(cow.NewMultiIndex(s.Table, "node", ofValue[resourceKey](node), cow.IndexOptions[resourceKey]{
 		CompareKeys: func(a, b resourceKey) int { return 100 * strings.Compare(b.Name, a.Name) }, // large, and downwards
 	}))
 	key := func(i int) resourceKey { return resourceKey{Name: fmt.Sprintf("%02d", i)} }
@@ -263,7 +267,7 @@ func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 func ordered[K cmp.Ordered, V any](t *testing.T, keys ...K) {
 	t.Helper()
 	s := cow.NewOne[K](cow.Options[V]{})
-	x := mustIndex(cow.NewMultiIndex(s.Table, "all", func(_ V, add func(K)) { add(keys[1]) }, cow.IndexOptions[K]{}))
+	x := mustIndex(cow.NewMultiIndex(s.Table, "all", func(_ cow.Row[K, V], add func(K)) { add(keys[1]) }, cow.IndexOptions[K]{}))
 	var v V
 	s.Replace(maps.All(map[K]V{keys[0]: v, keys[1]: v, keys[2]: v}))
 	var got []K

@@ -164,10 +164,10 @@ func Example_readmeIndexes() {
 	}
 	people := cow.New[int](cow.Options[Person]{})
 	byEmail, err := cow.NewIndex(people, "email",
-		func(p Person) string { return p.Email }, cow.IndexOptions[int]{Unique: true})
+		func(r cow.Row[int, Person]) string { return r.Value().Email }, cow.IndexOptions[int]{Unique: true})
 	byTag, err2 := cow.NewMultiIndex(people, "tag",
-		func(p Person, add func(string)) {
-			for _, tag := range p.Tags {
+		func(r cow.Row[int, Person], add func(string)) {
+			for _, tag := range r.Value().Tags {
 				add(tag)
 			}
 		}, cow.IndexOptions[int]{})

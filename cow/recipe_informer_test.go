@@ -84,7 +84,7 @@ func newInformer() *informer {
 }
 
 func resourcesBy(of *cow.Table[resourceKey, resource], name string, key func(resource) string) *cow.Index[resourceKey, resource, string] {
-	x, err := cow.NewIndex(of, name, key,
+	x, err := cow.NewIndex(of, name, func(r cow.Row[resourceKey, resource]) string { return key(r.Value()) },
 		cow.IndexOptions[resourceKey]{CompareKeys: compareResources})
 	if err != nil {
 		panic(err) // of a unique index alone

@@ -37,7 +37,7 @@ func TestRestoreGoesOnFromAnother(t *testing.T) {
 	var again cow.DB
 	again.Retain(cow.Retention{Versions: 10})
 	copies := cow.NewTable[string](&again, "numbers", cow.Options[int]{})
-	byNumber, err := cow.NewIndex(copies, "number", func(n int) int { return n }, cow.IndexOptions[string]{})
+	byNumber, err := cow.NewIndex(copies, "number", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	woken := make(chan *cow.Snapshot, 1)
 	go func() {

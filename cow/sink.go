@@ -146,7 +146,7 @@ func (p replayer) Restore(base *line.Root, version uint64, more bool, rows iter.
 	return tx.made(d), nil
 }
 
-var errNoCodec = errors.New("it has no codec: set Options.Codec, or Options.Derive if it follows from other tables")
+var errNoCodec = errors.New("it has no codec: set Options.Codec, or make it by NewDerived if it follows from other tables")
 
 func (d *tableDef[K, V]) isStored() (bool, error) {
 	err := d.keysErr
@@ -182,7 +182,7 @@ func (d *tableDef[K, V]) encodeRow(table int, row Row[K, V], revision uint64) (s
 }
 
 func (d *tableDef[K, V]) encode(rows []sink.Row, table int, n line.Net, version uint64) ([]sink.Row, error) {
-	for _, c := range n.(*changes[K, V]).list {
+	for c := range n.(*changes[K, V]).all() {
 		row := sink.Row{Table: table, Removed: true, Revision: version}
 		if _, is := c.Rows(); is != (Row[K, V]{}) {
 			var err error

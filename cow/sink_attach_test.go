@@ -195,7 +195,8 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			c := newCounts()
-			_, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) {
+			_, err := cow.NewMultiIndex(c.t, "x", func(r cow.Row[string, int], add func(int)) {
+				v := r.Value()
 				switch v {
 				case 666:
 					panic(errTest)
@@ -316,7 +317,7 @@ func TestTablesThatCannotBeStored(t *testing.T) {
 	cow.NewTable[string](&db, "fine", cow.Options[int]{Codec: jsonCodec[int]{}})
 	cow.NewTable[string](&db, "bare", cow.Options[int]{})
 	l := sink.Of(&db)
-	const text = `cow: table "bare" cannot be stored: it has no codec: set Options.Codec, or Options.Derive if it follows from other tables`
+	const text = `cow: table "bare" cannot be stored: it has no codec: set Options.Codec, or make it by NewDerived if it follows from other tables`
 	require.EqualError(t, l.Attach(aSink{}, l.Contents(), nil), text)
 	_, err := l.Tables()
 	require.EqualError(t, err, text)
@@ -455,7 +456,8 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			c := newCounts()
-			_, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) {
+			_, err := cow.NewMultiIndex(c.t, "x", func(r cow.Row[string, int], add func(int)) {
+				v := r.Value()
 				switch v {
 				case 666:
 					panic(errTest)
@@ -465,7 +467,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 				add(v)
 			}, cow.IndexOptions[string]{Unique: true})
 			require.NoError(t, err)
-			cow.NewTable[string](&c.db, "derived", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+			_, _ = cow.NewDerived(&c.db, "derived", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
 				switch n, _ := c.t.Edit(tx).Get("b"); n {
 				case 668:
 					panic(errTest)
@@ -473,7 +475,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 					return errTest
 				}
 				return nil
-			}})
+			})
 			c.attach(t, cowtest.SinkOptions{})
 			first := c.begin(t, "a", 1)
 			c.sink.Ack(1)
@@ -498,7 +500,7 @@ func TestWhatComesFromElsewhereAndCannotBe(t *testing.T) {
 func TestResetToContentsAndPast(t *testing.T) {
 	noDeadlock(t)
 	c := newCounts()
-	x, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+	x, err := cow.NewMultiIndex(c.t, "x", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	c.db.Retain(cow.Retention{Versions: 10})
 	c.attach(t, cowtest.SinkOptions{})

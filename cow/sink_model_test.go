@@ -41,7 +41,7 @@ func newLedger(t testing.TB) *ledger {
 	l := new(ledger)
 	l.ops = cow.NewTable[string](&l.db, "ops", cow.Options[int]{Codec: jsonCodec[int]{}})
 	l.items = cow.NewTable[string](&l.db, "items", cow.Options[int]{Codec: jsonCodec[int]{}})
-	l.sums = cow.NewTable[string](&l.db, "sums", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+	l.sums, _ = cow.NewDerived(&l.db, "sums", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
 		ops, items := l.ops.Edit(tx), l.items.Edit(tx)
 		sum := 0
 		for c := range items.Map().Diff(l.items.In(tx.Base())) {
@@ -55,9 +55,9 @@ func newLedger(t testing.TB) *ledger {
 		}
 		sums.Set("ops", ops.Len())
 		return sums.Upsert("items", func(v *int, _ bool) error { *v += sum; return nil })
-	}})
+	})
 	var err error
-	l.byMod, err = cow.NewMultiIndex(l.items, "mod", func(v int, add func(int)) { add(v % 4) }, cow.IndexOptions[string]{})
+	l.byMod, err = cow.NewMultiIndex(l.items, "mod", func(r cow.Row[string, int], add func(int)) { add(r.Value() % 4) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	l.db.Retain(cow.Retention{Versions: 1 << 20})
 	return l

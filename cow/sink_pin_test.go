@@ -89,7 +89,7 @@ func TestContentsHavePins(t *testing.T) {
 		require.NoError(t, c.db.Pin(fmt.Sprint("p", i), version))
 	}
 	d := newCounts()
-	byNumber, err := cow.NewIndex(d.t, "number", func(n int) int { return n }, cow.IndexOptions[string]{})
+	byNumber, err := cow.NewIndex(d.t, "number", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	require.NoError(t, d.db.Pin("dropped", 0))
 	require.NoError(t, sink.Of(&d.db).Attach(new(pinner), sink.Of(&c.db).Contents(), nil))

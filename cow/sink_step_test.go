@@ -25,7 +25,7 @@ func TestAProposalIsPublishedWhenItIsAcknowledged(t *testing.T) {
 	c := newCounts().attach(t, cowtest.SinkOptions{})
 	first := c.begin(t, "a", 1)
 	second := c.begin(t, "a", 2)
-	require.Nil(t, c.db.Load())
+	require.Zero(t, c.db.Load().Version())
 	requireNone(t, first)
 
 	acked := c.sink.Ack(1)
@@ -248,7 +248,8 @@ func TestPanicAndGoexitLeaveTheOutboxAsItWas(t *testing.T) {
 				}
 			}
 			c := newCounts()
-			_, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) {
+			_, err := cow.NewMultiIndex(c.t, "x", func(r cow.Row[string, int], add func(int)) {
+				v := r.Value()
 				if v == 7 {
 					at("an index function")
 				}
@@ -335,7 +336,7 @@ func TestASlowUpdateHoldsUpNothingThatTheSinkSays(t *testing.T) {
 func TestASupersededRunLeavesNoTrace(t *testing.T) {
 	noDeadlock(t)
 	c := newCounts()
-	byValue, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+	byValue, err := cow.NewMultiIndex(c.t, "x", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{Unique: true})
 	require.NoError(t, err)
 	c.attach(t, cowtest.SinkOptions{})
 	c.db.Retain(cow.Retention{Versions: 10})
@@ -534,7 +535,7 @@ func TestIndexesComeAndGoBetweenProposals(t *testing.T) {
 		}
 	})
 	for range 20 {
-		x, err := cow.NewMultiIndex(c.t, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+		x, err := cow.NewMultiIndex(c.t, "x", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{})
 		require.NoError(t, err)
 		c.db.Retain(cow.Retention{Versions: 5})
 		m := c.t.In(c.db.Load())
@@ -571,7 +572,7 @@ func TestAnIndexThatComesDuringARebase(t *testing.T) {
 			return
 		}
 		made := outcome(func() (err error) {
-			x, err = cow.NewMultiIndex(table, "x", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{})
+			x, err = cow.NewMultiIndex(table, "x", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{})
 			return err
 		})
 		require.NoError(t, <-made)
@@ -655,7 +656,7 @@ func TestClose(t *testing.T) {
 		require.ErrorIs(t, c.db.Close(), errTest)
 		require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
 		require.Equal(t, 1, closed)
-		require.Nil(t, c.db.Load())
+		require.Zero(t, c.db.Load().Version())
 	})
 	t.Run("what is acknowledged happens", func(t *testing.T) {
 		noDeadlock(t)

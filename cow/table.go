@@ -40,7 +40,7 @@ type tableDef[K comparable, V any] struct {
 	empty      *Map[K, V]
 	codec      Codec[V]
 	accept     []string
-	derivation func(tx *Tx) error // Options.Derive
+	derivation func(tx *Tx, e *Editor[K, V]) error // of NewDerived
 
 	keys    *keycode.Codec[K]
 	keysErr error // why K cannot be encoded
@@ -55,16 +55,37 @@ type tableState[K comparable, V any] struct {
 
 // New returns a table of a DB of its own, which [Table.DB] returns. It panics if V cannot be
 // kept isolated as o says.
-func New[K comparable, V any](o Options[V]) *Table[K, V] { return newTable[K](new(DB), "", o) }
+func New[K comparable, V any](o Options[V]) *Table[K, V] { return newTable[K](new(DB), "", o, nil) }
 
 // NewTable adds an empty table to db, and to all forks it comes from or has, at
 // any time. It panics if db has a table of that name, if V cannot be kept isolated
 // as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
-	return newTable[K](db, name, o)
+	return newTable[K](db, name, o, nil)
 }
 
-func newTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
+// NewDerived adds a derived table, as NewTable does others: it is not stored, but follows
+// from the other tables. At the end of each update, before its changes count, derive is
+// called to bring the table up to them: it finds what they were in Tx.Base, and edits the
+// table by e. So it is when commits are replayed that came from a log or another replica.
+// Derive must be pure: the same for the same tables, without a clock, a random number or
+// anything else from outside. Tables are derived in the order in which they were made. An
+// error makes the update fail.
+//
+// The first time all rows are new to derive: Tx.Base is empty. Where the DB has a version
+// already, NewDerived makes an update in which that happens, which queues like any other,
+// and returns its error; then the table is there, and derive is called again in the next. A
+// fork follows with its own next update. So derive may run before NewDerived has returned: it
+// has e, and must not use the variable that the table is assigned to.
+func NewDerived[K comparable, V any](db *DB, name string, o Options[V], derive func(tx *Tx, e *Editor[K, V]) error) (*Table[K, V], error) {
+	t := newTable(db, name, o, derive)
+	if db.Load().Version() == 0 {
+		return t, nil
+	}
+	return t, db.Update(func(*Tx) error { return nil })
+}
+
+func newTable[K comparable, V any](db *DB, name string, o Options[V], derive func(tx *Tx, e *Editor[K, V]) error) *Table[K, V] {
 	title := "cow"
 	if name != "" {
 		title = fmt.Sprintf("cow: table %q", name)
@@ -76,10 +97,11 @@ func newTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 		empty:      snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: title}),
 		codec:      o.Codec,
 		accept:     slices.Clone(o.Accept),
-		derivation: o.Derive,
+		derivation: derive,
 	}
 	d.keys, d.keysErr = keycode.New[K]()
 	d.schema.add(d, &d.at)
+	db.start()
 	return &Table[K, V]{db, d, d.at == 0}
 }
 
@@ -136,7 +158,7 @@ func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 
 // Edit returns the Editor of the table in an update, the same one each time.
 // It panics if the update has ended or is of another DB, unless one is a fork of
-// the other, and for a derived table outside of a function Derive.
+// the other, and for a derived table outside of the function that derives it.
 func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] {
 	t.made()
 	return t.def.edit(tx)
@@ -209,13 +231,15 @@ func (d *tableDef[K, V]) shown(content any) (json.RawMessage, error) {
 	return builder[K, V]{}.JSON(d.mapOf(content), 2)
 }
 
+func (d *tableDef[K, V]) none() any { return d.empty }
+
 func (d *tableDef[K, V]) isDerived() bool { return d.derivation != nil }
 
 func (d *tableDef[K, V]) derive(tx *Tx) error {
 	if d.derivation == nil {
 		return nil
 	}
-	return d.derivation(tx)
+	return d.derivation(tx, d.edit(tx))
 }
 
 func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
@@ -233,7 +257,7 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 }
 
 func (d *tableDef[K, V]) panicDerived() {
-	panic(fmt.Sprintf("cow: %s is derived: only Options.Derive may edit it", d))
+	panic(fmt.Sprintf("cow: %s is derived: only the function that NewDerived was given may edit it", d))
 }
 
 // A mapEdit is the edit of a table in a Tx.
@@ -296,23 +320,23 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 	default:
 		return s.detached(e.Seal(), base), nil, nil
 	}
-	c.compare(e, base.Version())
-	m := e.Seal()
-	if len(c.list) == 0 {
+	m := c.compare(e, base)
+	if c.Len() == 0 {
 		return base, nil, nil
 	}
 	if len(list) == 0 {
 		m = s.detached(m, base)
 	}
-	var twice *index.Duplicate
+	step := index.Step[K, V]{Base: base, Next: m, Changes: c.list, Cleared: c.was != nil}
+	var err error
 	switch {
 	case watched:
-		m, twice = watch.Next(h, m, base, list, c.list)
+		m, err = watch.Next(h, step, list)
 	case len(list) > 0:
-		m, twice = index.Next(m, base, list, c.list, nil)
+		m, err = index.Next(step, list, nil)
 	}
-	if twice != nil {
-		return nil, nil, indexError(twice)
+	if err != nil {
+		return nil, nil, indexError(err)
 	}
 	return m, c, nil
 }
@@ -327,47 +351,93 @@ func (s *tableState[K, V]) detached(m, base *Map[K, V]) *Map[K, V] {
 	return m
 }
 
-// changes are the net changes of one map, a key at most once.
+// changes are the net changes of one map, a key at most once: a list, or, if the map was
+// cleared, what it was and is, which are compared when somebody asks.
 type changes[K comparable, V any] struct {
-	list   []Change[K, V]
-	first  [1]Change[K, V] // where list is, if there is but one
-	before uint64          // the version of the map that was changed
+	list    []Change[K, V]
+	first   [1]Change[K, V] // where list is, if there is but one
+	was, is *Map[K, V]      // with nothing attached; nil: list counts
+	n       int             // how many
+	before  uint64          // the version of the map that was changed
 }
 
 // comparing is called at each comparison, in tests that count them.
 var comparing func()
 
-// compare fills in what e has changed so far. It is the one place where versions
-// are compared for a commit.
-func (c *changes[K, V]) compare(e *Editor[K, V], before uint64) {
+// compare ends the edit e of base, fills in what it changed, and returns the map it made. It
+// is the one place where versions are compared for a commit.
+func (c *changes[K, V]) compare(e *Editor[K, V], base *Map[K, V]) *Map[K, V] {
 	if comparing != nil {
 		comparing()
 	}
-	c.list = builder[K, V]{}.Net(e, c.first[:0])
-	c.before = before
-}
-
-func (c *changes[K, V]) Len() int { return len(c.list) }
-
-func (c *changes[K, V]) Weigh() (rows, bytes int) {
-	bytes = int(unsafe.Sizeof(*c)) + (cap(c.list)-1)*int(unsafe.Sizeof(c.first))
-	for i := range c.list {
-		if old, _ := c.list[i].Rows(); old != (Row[K, V]{}) {
-			rows, bytes = rows+1, bytes+builder[K, V]{}.Size(old)
+	c.before = base.Version()
+	if !(builder[K, V]{}).Cleared(e) {
+		c.list = builder[K, V]{}.Net(e, c.first[:0])
+		c.n = len(c.list)
+		return e.Seal()
+	}
+	m := e.Seal()
+	if m != base {
+		c.was, c.is = builder[K, V]{}.Attach(base, nil), builder[K, V]{}.Attach(m, nil)
+		c.n = c.was.Len()
+		for row := range c.is.Rows() {
+			if !c.was.Has(row.Key()) {
+				c.n++
+			}
 		}
 	}
-	return rows, bytes
+	return m
+}
+
+// all returns an iterator over the changes.
+func (c *changes[K, V]) all() iter.Seq[Change[K, V]] {
+	if c.was != nil {
+		return c.is.Diff(c.was)
+	}
+	return slices.Values(c.list)
+}
+
+func (c *changes[K, V]) Len() int { return c.n }
+
+// sampled is how many rows of a map that was cleared are weighed, for all of them.
+const sampled = 1000
+
+func (c *changes[K, V]) Weigh() (rows, bytes int) {
+	for change := range c.all() {
+		if old, _ := change.Rows(); old != (Row[K, V]{}) {
+			rows, bytes = rows+1, bytes+builder[K, V]{}.Size(old)
+		}
+		if c.was != nil && rows == sampled {
+			bytes = int(float64(bytes) / sampled * float64(c.was.Len()))
+			rows = c.was.Len()
+			break
+		}
+	}
+	if c.was != nil {
+		bytes += builder[K, V]{}.Structure(c.was)
+	}
+	return rows, bytes + int(unsafe.Sizeof(*c)) + (cap(c.list)-1)*int(unsafe.Sizeof(c.first))
 }
 
 func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
 	m := newest.(*Map[K, V])
 	before := m.Version()
-	for n := range since {
-		before = n.(*changes[K, V]).before
+	n, from := 0, 0 // of the latest first, where to begin with m
+	for net := range since {
+		c := net.(*changes[K, V])
+		before = c.before
+		n++
+		if c.was != nil {
+			m, from = c.was, n
+		}
 	}
 	return builder[K, V]{}.Rewind(m, before, func(yield func(Change[K, V]) bool) {
-		for n := range since {
-			for _, change := range n.(*changes[K, V]).list {
+		n := 0
+		for net := range since {
+			if n++; n <= from {
+				continue
+			}
+			for change := range net.(*changes[K, V]).all() {
 				if !yield(change) {
 					return
 				}

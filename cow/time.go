@@ -3,7 +3,6 @@ package cow
 import (
 	"context"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/line"
@@ -230,7 +229,7 @@ func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 		panic("cow: Rows of a Commit of another DB: it must be of the table's own, or of a fork")
 	}
 	if n, ok := c.commit().Net(t.def.at).(*changes[K, V]); ok {
-		return slices.Values(n.list)
+		return n.all()
 	}
 	return func(func(Change[K, V]) bool) {}
 }

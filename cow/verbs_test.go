@@ -171,7 +171,7 @@ func TestDuplicatesInAUniqueIndexAreErrors(t *testing.T) {
 		"cow":                cow.New[string](cow.Options[int]{}),
 		`cow: table "users"`: cow.NewTable[string](db, "users", cow.Options[int]{}),
 	} {
-		_, err := cow.NewMultiIndex(s, "value", func(v int, add func(int)) { add(v) }, cow.IndexOptions[string]{Unique: true})
+		_, err := cow.NewMultiIndex(s, "value", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{Unique: true})
 		require.NoError(t, err)
 		require.NoError(t, errOf(s.Set("a", 1)))
 		for _, err := range []error{

@@ -71,7 +71,7 @@ func (l loaded) Load() *cow.Map[string, []int] { return l() }
 func TestViewsOfRows(t *testing.T) {
 	s := cow.NewOne[string](cow.Options[[]int]{})
 	lists := cow.NewViews[listView](s)
-	byLen, err := cow.NewIndex(s.Table, "len", func(v []int) int { return len(v) }, cow.IndexOptions[string]{})
+	byLen, err := cow.NewIndex(s.Table, "len", func(r cow.Row[string, []int]) int { return len(r.Value()) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	set(t, s, "a", []int{1, 2})
 	base := s.Load()

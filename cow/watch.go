@@ -9,35 +9,37 @@ import (
 )
 
 // A Watched selects what a Watch of a Table waits for: keys, present or not, or keys or a
-// range of an index. It is made by Table.OnKeys, Index.OnKeys and Index.OnRange, immutable,
-// and safe for concurrent use.
-type Watched[K comparable, V any] interface{ watched() watch.Watched[K, V] }
+// range of an index, of that table. It is made by Table.OnKeys, Index.OnKeys and
+// Index.OnRange, immutable, and safe for concurrent use.
+type Watched[K comparable, V any] interface{ watched() watched[K, V] }
 
-type watched[K comparable, V any] struct{ is watch.Watched[K, V] }
+type watched[K comparable, V any] struct {
+	watch.Watched[K, V]
+	of *tableDef[K, V]
+}
 
-func (w watched[K, V]) watched() watch.Watched[K, V] { return w.is }
+func (w watched[K, V]) watched() watched[K, V] { return w }
 
 // OnKeys returns keys of the table for Watch.
 func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] {
 	t.made()
-	return watched[K, V]{watch.NewKeys[K, V](keys)}
+	return watched[K, V]{watch.NewKeys[K, V](keys), t.def}
 }
 
 // OnKeys returns index keys for Watch. An index key differs once a row came to it,
 // left it, or was written under it.
 func (x *Index[K, V, I]) OnKeys(keys ...I) Watched[K, V] {
-	return watched[K, V]{watch.NewIndexKeys(x.made(), keys)}
+	return watched[K, V]{watch.NewIndexKeys(x.made(), keys), x.of}
 }
 
 // OnRange returns the rows of a part of the index for Watch. It differs once a row came
 // into it, left it, or was written in it. Of r, which must be of this index, only the
-// bounds count; one of In(nil) has no rows to keep alive. A commit compares each index
-// key that it touches with all ranges which are watched.
+// bounds count; one of In(nil) has no rows to keep alive.
 func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched[K, V] {
 	if def := x.made(); r.span.Index() != def {
 		panic(fmt.Sprintf("cow: OnRange of index %q with a Range of another: make it by In or During of this one", def.Name))
 	}
-	return watched[K, V]{watch.IndexRange[K, V, I]{Index: x.def, Bounds: r.span.Bounds}}
+	return watched[K, V]{watch.NewPart(x.def, r.span.Bounds), x.of}
 }
 
 // Watch blocks until the table differs in the current snapshot from what it was in since:
@@ -45,7 +47,7 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched[K, V] {
 // snapshot, or ctx's cause and no snapshot if ctx ends first. A nil since has no
 // rows; Watch panics for a snapshot of another DB: to watch a fork, use [Table.Of]. A key
 // differs once it was written, even with an equal value; other writes never
-// end a Watch. Watch starts no goroutine, and a commit pays for the watches it wakes,
+// end a Watch. It panics for what is of another table. Watch starts no goroutine, and a commit pays for the watches it wakes,
 // not for those there are. It panics for a key that cannot be hashed, or compared.
 func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, what ...Watched[K, V]) (*Snapshot, error) {
 	t.made()
@@ -54,14 +56,22 @@ func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, what ...Watche
 		panic("cow: Watch from a snapshot of another DB: use the Table's Of to watch that")
 	}
 	older := d.content(since.root())
-	if len(what) == 0 {
-		what = []Watched[K, V]{watched[K, V]{watch.Whole[K, V]{}}}
+	all := []watch.Watched[K, V]{watch.Whole[K, V]{}}
+	if len(what) > 0 {
+		all = make([]watch.Watched[K, V], len(what))
+	}
+	for i, w := range what {
+		is := w.watched()
+		if is.of != d {
+			panic(fmt.Sprintf("cow: Watch of %v for what is of %v: call Watch of that table", d, is.of))
+		}
+		all[i] = is.Watched
 	}
 	differs := func() (*Snapshot, bool) {
 		s := db.Load()
 		newer := d.content(s.root())
-		for _, w := range what {
-			if w.watched().Differs(newer, older) {
+		for _, w := range all {
+			if w.Differs(newer, older) {
 				return s, true
 			}
 		}
@@ -80,13 +90,13 @@ func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, what ...Watche
 	c := make(chan struct{}, 1)
 	h.Enter()
 	defer func() {
-		for _, w := range what {
-			w.watched().Remove(h, c)
+		for _, w := range all {
+			w.Remove(h, c)
 		}
 		h.Leave(c)
 	}()
-	for _, w := range what {
-		w.watched().Add(h, c)
+	for _, w := range all {
+		w.Add(h, c)
 	}
 	for {
 		if s, ok := differs(); ok {

@@ -21,7 +21,7 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 		s := NewOne[int](Options[int]{})
 		db := new(DB)
 		table := NewTable[int](db, "a", Options[int]{})
-		byValue := func(v int, add func(int)) { add(v) }
+		byValue := func(r Row[int, int], add func(int)) { add(r.Value()) }
 		x, err := NewMultiIndex(s.Table, "value", byValue, IndexOptions[int]{})
 		require.NoError(t, err)
 		y, err := NewMultiIndex(table, "value", byValue, IndexOptions[int]{})

@@ -14,8 +14,11 @@ import (
 // What follows from the entries, and from what was cleared: how many there are, and the
 // indexes. Nothing is decided here, and there is no clock: a replica derives the same.
 
-// derive brings the derived tables up to the others. It is the Derive of the spaces.
-func (t *tables) derive(tx *cow.Tx) error {
+// derive brings the derived tables up to the others: both, as the spaces are derived.
+func (t *tables) derive(tx *cow.Tx, _ *cow.Editor[string, *space]) error {
+	if !t.made.Load() {
+		return nil // nobody can have written to them
+	}
 	_, here := t.settlers.Load(tx)
 	s := t.settler(tx)
 	defer t.settlers.Delete(tx)

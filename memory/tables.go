@@ -28,6 +28,7 @@ type tables struct {
 	byExpiry   *cow.Index[string, *entry, int64] // those that expire
 	epochOrder *cow.Index[string, *epoch, string]
 	empty      *cow.Snapshot // of a DB of its own: version 0, with the indexes
+	made       atomic.Bool   // all of these are
 
 	limits   Limits // of all spaces
 	texts    texts
@@ -102,16 +103,18 @@ func newTables(db *cow.DB, name string, o Options) *tables {
 	t.cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*clearing]{Immutable: true, Codec: jsonCodec[clearing]{}})
 	t.heads = cow.NewTable[string](db, name+".heads", cow.Options[*head]{Immutable: true, Codec: jsonCodec[head]{}})
 	t.epochs = cow.NewTable[string](db, name+".epochs", cow.Options[*epoch]{Immutable: true, Codec: jsonCodec[epoch]{}})
-	t.spaces = cow.NewTable[string](db, name+".spaces", cow.Options[*space]{Immutable: true, Derive: t.derive})
-	t.below = cow.NewTable[string](db, name+".below", cow.Options[*total]{Immutable: true, Derive: func(*cow.Tx) error { return nil }}) // with the spaces
+	t.below, _ = cow.NewDerived(db, name+".below", cow.Options[*total]{Immutable: true}, func(*cow.Tx, *cow.Editor[string, *total]) error { return nil }) // it follows with the spaces
+	t.spaces, _ = cow.NewDerived(db, name+".spaces", cow.Options[*space]{Immutable: true}, t.derive)
 	t.order = cow.NewOrder(t.entries, "order")
 	t.byPath = cow.NewOrder(t.spaces, "path")
 	t.epochOrder = cow.NewOrder(t.epochs, "order")
-	t.byExpiry, _ = cow.NewMultiIndex(t.entries, "expiry", func(e *entry, add func(int64)) {
+	t.byExpiry, _ = cow.NewMultiIndex(t.entries, "expiry", func(r cow.Row[string, *entry], add func(int64)) {
+		e := r.Value()
 		if e.expires != 0 {
 			add(e.expires)
 		}
 	}, cow.IndexOptions[string]{}) // only a unique index can fail
+	t.made.Store(true)
 	t.empty = db.Load()
 	t.note(t.limits)
 	return t

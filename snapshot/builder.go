@@ -27,6 +27,18 @@ func (Builder[K, V]) JSON(m *Map[K, V], around int) ([]byte, error) { return m.j
 // Empty returns an empty map, at version 0, with the Options of m.
 func (Builder[K, V]) Empty(m *Map[K, V]) *Map[K, V] { return m.empty() }
 
+// Akin reports whether two maps have come from one New: each from an edit of the other, or of
+// a third. The nil map and the zero Map are akin to all.
+func (Builder[K, V]) Akin(m, other *Map[K, V]) bool {
+	return m == nil || other == nil || m.cfg == nil || other.cfg == nil || m.cfg.plain == other.cfg.plain
+}
+
+// Concerns reports whether a change is one of a map that is akin to m; see Akin.
+func (Builder[K, V]) Concerns(c Change[K, V], m *Map[K, V]) bool {
+	plain := m.config().plain
+	return c.was == plain && c.cfg == plain
+}
+
 // Isolate returns v cloned as the map's Options say: the value as an Editor of
 // this map, of one it was derived from or of one derived from it would store
 // it under key. It is for cloning ahead, outside an update. It returns a *KeyError with
@@ -58,6 +70,10 @@ func (Builder[K, V]) PutBatches(e *Editor[K, V], batches []*Batch[K, V], each fu
 func (Builder[K, V]) Net(e *Editor[K, V], changes []Change[K, V]) []Change[K, V] {
 	return e.net(changes)
 }
+
+// Cleared reports whether the edit has removed all keys by Clear, whatever came after: then
+// nothing is shared with the map it began with, and Net takes time proportional to that.
+func (Builder[K, V]) Cleared(e *Editor[K, V]) bool { return e.cleared }
 
 // Discard ends the edit without a result, if Seal has not ended it. Any later
 // use of the Editor panics.

@@ -25,6 +25,7 @@ type Editor[K comparable, V any] struct {
 	owned   bool // cur is this Editor's, to be edited in place
 	changed bool // cur differs from base
 	undone  bool // an entry was removed: perhaps all that was added
+	cleared bool // all were
 
 	// What the only write replaced and stored, for Net; writes counts them, up to
 	// many.
@@ -352,7 +353,7 @@ func (e *Editor[K, V]) Clear() {
 	defer e.leave()
 	w := e.writable()
 	w.len, w.root = 0, directory[V]{}
-	e.undone = true
+	e.undone, e.cleared = true, true
 	e.writes = max(e.writes, many)
 }
 

@@ -33,7 +33,7 @@ func newShop() *shop {
 	s := new(shop)
 	s.jobs = cow.NewTable[string](&s.db, "jobs", cow.Options[job]{Codec: cow.Versioned[job]{}})
 	s.total = cow.NewTable[int](&s.db, "total", cow.Options[int]{Codec: cow.Versioned[int]{Of: bolt.CBOR[int]()}})
-	s.tags = cow.NewTable[string](&s.db, "tags", cow.Options[int]{Derive: func(tx *cow.Tx) error {
+	s.tags, _ = cow.NewDerived(&s.db, "tags", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
 		add := func(j job, n int) {
 			for _, tag := range j.Tags {
 				_ = s.tags.Edit(tx).Upsert(tag, func(v *int, _ bool) error { *v += n; return nil })
@@ -51,7 +51,7 @@ func newShop() *shop {
 			}
 		}
 		return nil
-	}})
+	})
 	return s
 }
 

@@ -31,8 +31,8 @@ type tagged struct {
 func modelOpen(t *testing.T, path string, o bolt.Options, retain cow.Retention) *tagged {
 	s := &tagged{shop: newShop()}
 	var err error
-	s.byTag, err = cow.NewMultiIndex(s.jobs, "tag", func(j job, add func(string)) {
-		for _, tag := range j.Tags {
+	s.byTag, err = cow.NewMultiIndex(s.jobs, "tag", func(r cow.Row[string, job], add func(string)) {
+		for _, tag := range r.Value().Tags {
 			add(tag)
 		}
 	}, cow.IndexOptions[string]{})

@@ -26,7 +26,7 @@ type File struct {
 
 // Open keeps db in the file at path, or, if there is none, in a new one, until db.Close.
 // What the file has is loaded into db, which must be at version 0 then, its pins too; a new
-// file gets what db has, which nobody may update or pin meanwhile. All tables of db must be made before; those of Options.Derive are not
+// file gets what db has, which nobody may update or pin meanwhile. All tables of db must be made before; those of NewDerived are not
 // stored, but derived again. Call db.Retain before: the past that the file has is only
 // kept if db keeps it.
 //

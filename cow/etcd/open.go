@@ -46,7 +46,7 @@ type Replica struct {
 
 // Open makes db a replica of the store under prefix, until db.Close, and loads what that
 // has. If there is no store there, it begins one; of several replicas that begin, one
-// does. Db must be at version 0, with all its tables made; those of Options.Derive are
+// does. Db must be at version 0, with all its tables made; those of NewDerived are
 // not stored, but derived again. A prefix gets a slash at its end if it has none, and nobody
 // else may write under it.
 //

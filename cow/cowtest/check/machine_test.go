@@ -51,7 +51,8 @@ func newMachine(t *rapid.T) *machine {
 		cow.NewTable[string](db, "low", cow.Options[[]int]{}), cow.NewTable[string](db, "high", cow.Options[[]int]{}),
 	}}
 	var err error
-	m.index, err = cow.NewMultiIndex(m.tables[0], "numbers", numbers, cow.IndexOptions[string]{})
+	m.index, err = cow.NewMultiIndex(m.tables[0], "numbers",
+		func(r cow.Row[string, []int], add func(int)) { numbers(r.Value(), add) }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	m.lines = []*line{{db: db, versions: []*version{{tables: [2]map[string]row{{}, {}}, held: db.Load()}}}}
 	return m

@@ -79,7 +79,7 @@ func TestDamage(t *testing.T) {
 			err := again.open(t.Context(), client, prefix, quick)
 			require.ErrorIs(t, err, with)
 			require.ErrorContains(t, err, fmt.Sprintf("%q", key))
-			require.Nil(t, again.db.Load())
+			require.Zero(t, again.db.Load().Version())
 			require.NoError(t, again.move(t.Context(), "w", 1, 1, 2, 3), "it is a DB of its own")
 		})
 	}
@@ -233,7 +233,7 @@ func TestUnknownTables(t *testing.T) {
 	b := open(t, client, "bank", quick)
 	var db cow.DB
 	last := cow.NewTable[string](&db, "last/writers", cow.Options[int]{Codec: cow.Versioned[int]{}})
-	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Derive: nil, Codec: cow.Versioned[int]{}})
+	sum := cow.NewTable[string](&db, "sum", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	require.NoError(t, b.move(t.Context(), "w", 1, 1, 2, 3))
 	_, err := etcd.Open(t.Context(), client, "bank", &db, quick)
 	require.ErrorIs(t, err, cow.ErrSchema)

@@ -80,9 +80,13 @@ func NewInformer() (*Informer, error) {
 	in.progress = cow.NewTable[string](&in.db, "progress", cow.Options[uint64]{})
 	o := cow.IndexOptions[Key]{CompareKeys: compareKeys}
 	var err, err2 error
-	in.byNode, err = cow.NewIndex(in.pods, "by node", func(p Pod) string { return p.Node }, o)
+	in.byNode, err = cow.NewIndex(in.pods, "by node", func(r cow.Row[Key, Pod]) string { return r.Value().Node }, o)
 	in.byPhase, err2 = cow.NewIndexFunc(in.pods, "by phase",
-		func(p Pod, add func(nsPhase)) { add(nsPhase{p.Namespace, p.Phase}) }, o,
+		func(r cow.Row[Key, Pod], add func(nsPhase)) error {
+			p := r.Value()
+			add(nsPhase{p.Namespace, p.Phase})
+			return nil
+		}, o,
 		func(a, b nsPhase) int { return cmp.Compare(a.namespace, b.namespace) },
 		func(a, b nsPhase) int { return cmp.Compare(a.phase, b.phase) })
 	return in, errors.Join(err, err2)

@@ -15,6 +15,7 @@ type List[K comparable, V any] []indexer[K, V]
 // An indexer is a *Def without its third type parameter in the way.
 type indexer[K comparable, V any] interface {
 	build(m *snapshot.Map[K, V]) slot[K, V]
+	rebuild(m *snapshot.Map[K, V]) (slot[K, V], edit) // after anything may have happened
 	title() string
 }
 
@@ -40,8 +41,9 @@ type slot[K comparable, V any] interface {
 	// made it, which is to be freed.
 	next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit)
 
-	// duplicate returns a Duplicate, or nil.
-	duplicate() *Duplicate
+	// problem returns why no version may have the content, nil if one may: a *Duplicate,
+	// or a *snapshot.KeyError for a row that the index refuses.
+	problem() error
 
 	structure() int
 }
@@ -66,29 +68,49 @@ type Duplicate struct {
 	Key   any
 }
 
+func (d *Duplicate) Error() string { return "two rows have one index key" }
+
 // Has reports whether x, a *Def, is in the list.
 func (list List[K, V]) Has(x any) bool {
 	return slices.ContainsFunc(list, func(is indexer[K, V]) bool { return any(is) == x })
 }
 
-// Next returns m, which the changes made of base, with its indexes attached, or the first
-// key of a unique index that two rows have then. Tell, if it is not nil, is called with
+// A Step leads from one map to the next.
+type Step[K comparable, V any] struct {
+	Base, Next *snapshot.Map[K, V]
+
+	// Changes are those from Base to Next, unless Base was Cleared: then nobody has looked
+	// at what was in it.
+	Changes []snapshot.Change[K, V]
+	Cleared bool
+}
+
+// Next returns the map that a step leads to with its indexes attached, or the problem that one
+// of them has. Tell, if it is not nil, is called with
 // each *Def and its *Touched, which is valid until it returns.
-func Next[K comparable, V any](m, base *snapshot.Map[K, V], list List[K, V], changes []snapshot.Change[K, V], tell func(x, touched any)) (*snapshot.Map[K, V], *Duplicate) {
-	all := contentsOf(base, list)
+func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, touched any)) (*snapshot.Map[K, V], error) {
+	all := &contents[K, V]{make([]slot[K, V], len(list))}
+	if !step.Cleared {
+		all = contentsOf(step.Base, list)
+	}
 	next := &contents[K, V]{make([]slot[K, V], len(list))}
 	for i, s := range all.slots {
-		s, e := s.next(m, changes)
+		var e edit
+		if step.Cleared {
+			s, e = list[i].rebuild(step.Next)
+		} else {
+			s, e = s.next(step.Next, step.Changes)
+		}
 		if tell != nil {
 			tell(list[i], e.what())
 		}
 		e.free()
-		if d := s.duplicate(); d != nil {
-			return nil, d
+		if err := s.problem(); err != nil {
+			return nil, err
 		}
 		next.slots[i] = s
 	}
-	return builder[K, V]{}.Attach(m, next), nil
+	return builder[K, V]{}.Attach(step.Next, next), nil
 }
 
 // attached returns the contents of the nearest ancestor of m that has some, and that
@@ -146,13 +168,13 @@ func later[K comparable, V any](s slot[K, V], m *snapshot.Map[K, V], changes []s
 	return s
 }
 
-// Adder returns a function that adds x to the indexes of a map, unless two rows have one
-// key. It may be called again, with a later map. It panics if there is an index of that
+// Adder returns a function that adds x to the indexes of a map, unless it has a problem
+// there. It may be called again, with a later map. It panics if there is an index of that
 // name.
-func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V], *Duplicate) {
+func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V], error) {
 	var built *snapshot.Map[K, V] // of which s is
 	var s slot[K, V]
-	return func(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V], *Duplicate) {
+	return func(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V], error) {
 		for _, other := range list {
 			if other.title() == x.Name {
 				panic(fmt.Sprintf("cow: there is an index %q already: make each index once and keep it", x.Name))
@@ -168,8 +190,8 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 			s = later(s, m, slices.Collect(m.Diff(built)))
 		}
 		built = m
-		if d := s.duplicate(); d != nil {
-			return nil, nil, d
+		if err := s.problem(); err != nil {
+			return nil, nil, err
 		}
 		all := contentsOf(m, list)
 		return append(slices.Clip(list), x), builder[K, V]{}.Attach(m, &contents[K, V]{append(slices.Clip(all.slots), s)}), nil
@@ -195,6 +217,8 @@ type content[K comparable, V, I any] struct {
 	sorted ordered.Tree[I, *snapshot.RowRef[K, V]]
 	points points[I, *snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
 	dups   ordered.Tree[I, int]              // of a unique index: how many surplus rows a key has
+
+	refused *snapshot.Map[K, error] // rows that are not in the index, and why; nil: none
 }
 
 // in returns the content for m.
@@ -231,8 +255,13 @@ func (x *Def[K, V, I]) title() string { return x.Name }
 func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 	var items []Item[K, V, I]
 	var keys collector[I]
+	var refused *snapshot.Map[K, error]
 	for row := range m.Rows() {
-		for _, i := range x.keysOf(row, &keys) {
+		all, err := x.keysOf(row, &keys)
+		if err != nil {
+			refused = refuse(refused, row.Key(), err)
+		}
+		for _, i := range all {
 			items = append(items, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
 		}
 	}
@@ -252,22 +281,46 @@ func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 			w.points.set(it.Key, it.Row)
 		}
 	}
+	w.refused = refused
 	return w.seal()
+}
+
+// refuse returns refused with the error of one row more, or without it for nil.
+func refuse[K comparable](refused *snapshot.Map[K, error], key K, err error) *snapshot.Map[K, error] {
+	if refused == nil {
+		refused = snapshot.New[K](snapshot.Options[error]{Immutable: true})
+	}
+	e := refused.Edit()
+	if err == nil {
+		e.Delete(key)
+	} else {
+		e.Set(key, err)
+	}
+	return e.Seal()
+}
+
+func (x *Def[K, V, I]) rebuild(m *snapshot.Map[K, V]) (slot[K, V], edit) {
+	w := x.writer(&content[K, V, I]{index: x})
+	w.touched.Any = true
+	return x.build(m), w
 }
 
 func (c *content[K, V, I]) def() indexer[K, V] { return c.index }
 
 func (c *content[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit) {
 	x := c.index
-	w := x.writer(c)
 	if len(changes) > 1000 && len(changes) > m.Len()/4 {
-		w.touched.Any = true
-		return x.build(m), w
+		return x.rebuild(m)
 	}
+	w := x.writer(c)
 	// Everything that goes first, so that a key may move from row to row.
 	for _, change := range changes {
 		was, is := change.Rows()
-		before, after := x.keysOf(was, &w.olds), x.keysOf(is, &w.news)
+		before, wasRefused := x.keysOf(was, &w.olds)
+		after, isRefused := x.keysOf(is, &w.news)
+		if wasRefused != nil || isRefused != nil {
+			w.refused = refuse(w.refused, change.Key, isRefused)
+		}
 		for _, i := range after {
 			for len(before) > 0 && x.Compare(before[0], i) < 0 {
 				w.remove(Item[K, V, I]{before[0], builder[K, V]{}.Ref(was)})
@@ -289,7 +342,11 @@ func (c *content[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change
 	return w.seal(), w
 }
 
-func (c *content[K, V, I]) duplicate() *Duplicate {
+func (c *content[K, V, I]) problem() error {
+	for key, err := range c.refused.All() {
+		err = fmt.Errorf("index %.100q: %w", c.index.Name, err)
+		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: key, Err: err}
+	}
 	i, _, ok := c.dups.First()
 	if !ok {
 		return nil
@@ -313,6 +370,8 @@ type writer[K comparable, V, I any] struct {
 	points pointsEditor[I, *snapshot.RowRef[K, V]]
 	dups   ordered.Tree[I, int]
 
+	refused *snapshot.Map[K, error]
+
 	touched    Touched[K, V, I]
 	adds       []addition[K, V, I]
 	olds, news collector[I]
@@ -330,7 +389,7 @@ func (x *Def[K, V, I]) writer(c *content[K, V, I]) *writer[K, V, I] {
 	if !ok {
 		w = &writer[K, V, I]{index: x}
 	}
-	w.sorted, w.points, w.dups = c.sorted.Edit(&x.order), nil, c.dups
+	w.sorted, w.points, w.dups, w.refused = c.sorted.Edit(&x.order), nil, c.dups, c.refused
 	if c.points != nil {
 		w.points = c.points.edit()
 	}
@@ -346,7 +405,7 @@ func (w *writer[K, V, I]) free() {
 	if cap(w.touched.Items) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
 		return
 	}
-	w.sorted, w.points, w.dups = ordered.Editor[I, *snapshot.RowRef[K, V]]{}, nil, ordered.Tree[I, int]{}
+	w.sorted, w.points, w.dups, w.refused = ordered.Editor[I, *snapshot.RowRef[K, V]]{}, nil, ordered.Tree[I, int]{}, nil
 	clear(w.touched.Items)
 	clear(w.adds)
 	clear(w.olds.keys)
@@ -357,7 +416,7 @@ func (w *writer[K, V, I]) free() {
 
 // seal ends the edit.
 func (w *writer[K, V, I]) seal() *content[K, V, I] {
-	c := &content[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups}
+	c := &content[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups, refused: w.refused}
 	if w.points != nil {
 		c.points = w.points.seal()
 	}

@@ -30,7 +30,7 @@ type Def[K comparable, V, I any] struct {
 	unique      bool
 	fields      []func(a, b I) int // the order of index keys
 	compareKeys func(a, b K) int
-	keys        func(row snapshot.Row[K, V], add func(I))
+	keys        func(row snapshot.Row[K, V], add func(I)) error
 	cloneKey    func(I) I                                // nil: index keys need none
 	points      func() points[I, *snapshot.RowRef[K, V]] // nil if keys are unhashable or the index is not unique
 	exact       bool                                     // equal index keys do not differ
@@ -49,8 +49,8 @@ type Options[K comparable] struct {
 }
 
 // NewOrdered returns the Def of an index by keys that have an order of their own.
-func NewOrdered[K comparable, V any, I cmp.Ordered](name string, keys func(v V, add func(I)), o Options[K]) *Def[K, V, I] {
-	x := newDef(name, keysOfValue[K](keys), o, orderOf[I]())
+func NewOrdered[K comparable, V any, I cmp.Ordered](name string, keys func(row snapshot.Row[K, V], add func(I)), o Options[K]) *Def[K, V, I] {
+	x := newDef(name, willing(keys), o, orderOf[I]())
 	x.exact = !isFloat(reflect.TypeFor[I]().Kind())
 	if o.Unique {
 		x.points = newHashed[I, *snapshot.RowRef[K, V]]
@@ -60,26 +60,30 @@ func NewOrdered[K comparable, V any, I cmp.Ordered](name string, keys func(v V, 
 
 // NewCompared returns the Def of an index by keys of any type, in the order of compare,
 // one function for each of their fields.
-func NewCompared[K comparable, V, I any](name string, keys func(v V, add func(I)), o Options[K], compare []func(a, b I) int) *Def[K, V, I] {
-	x := newDef(name, keysOfValue[K](keys), o, slices.Clone(compare)...)
+func NewCompared[K comparable, V, I any](name string, keys func(row snapshot.Row[K, V], add func(I)) error, o Options[K], compare []func(a, b I) int) *Def[K, V, I] {
+	x := newDef(name, keys, o, slices.Clone(compare)...)
 	x.cloneKey = clone.Of[I]()
 	return x
 }
 
 // NewByRow returns the Def of an index by the keys of the rows themselves.
 func NewByRow[K cmp.Ordered, V any](name string) *Def[K, V, K] {
-	x := newDef(name, func(row snapshot.Row[K, V], add func(K)) { add(row.Key()) }, Options[K]{}, orderOf[K]())
+	x := newDef(name, willing(func(row snapshot.Row[K, V], add func(K)) { add(row.Key()) }), Options[K]{}, orderOf[K]())
 	// The bytes of a string lie in its row: one that stays would keep a row alive that was replaced.
 	kind := reflect.TypeFor[K]().Kind()
 	x.exact = kind != reflect.String && !isFloat(kind)
 	return x
 }
 
-func keysOfValue[K comparable, V, I any](keys func(V, func(I))) func(snapshot.Row[K, V], func(I)) {
-	return func(row snapshot.Row[K, V], add func(I)) { keys(row.Value(), add) }
+// willing returns keys as a function that refuses no row.
+func willing[K comparable, V, I any](keys func(snapshot.Row[K, V], func(I))) func(snapshot.Row[K, V], func(I)) error {
+	return func(row snapshot.Row[K, V], add func(I)) error {
+		keys(row, add)
+		return nil
+	}
 }
 
-func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], func(I)), o Options[K], fields ...func(a, b I) int) *Def[K, V, I] {
+func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], func(I)) error, o Options[K], fields ...func(a, b I) int) *Def[K, V, I] {
 	if len(fields) == 0 {
 		panic(fmt.Sprintf("cow: index %q needs a function that compares index keys", name))
 	}
@@ -233,22 +237,25 @@ type collector[I any] struct {
 	add  func(I) // adds to keys
 }
 
-// keysOf returns the index keys of a row in order, each once; none for the zero Row.
-// They are valid until the next call.
-func (x *Def[K, V, I]) keysOf(row snapshot.Row[K, V], c *collector[I]) []I {
+// keysOf returns the index keys of a row in order, each once; none for the zero Row, and
+// none for one that is refused, with the error. They are valid until the next call.
+func (x *Def[K, V, I]) keysOf(row snapshot.Row[K, V], c *collector[I]) ([]I, error) {
 	if c.add == nil {
 		c.add = func(i I) { c.keys = append(c.keys, x.Own(i)) }
 	}
 	clear(c.keys)
 	c.keys = c.keys[:0]
-	if row != (snapshot.Row[K, V]{}) {
-		x.keys(row, c.add)
+	if row == (snapshot.Row[K, V]{}) {
+		return nil, nil
+	}
+	if err := x.keys(row, c.add); err != nil {
+		return nil, err
 	}
 	if len(c.keys) > 1 {
 		slices.SortStableFunc(c.keys, x.Compare) // so that the first of equal ones stays
 		c.keys = slices.CompactFunc(c.keys, func(a, b I) bool { return x.Compare(a, b) == 0 })
 	}
-	return c.keys
+	return c.keys, nil
 }
 
 // points finds the row of an index key in one step. It is immutable.

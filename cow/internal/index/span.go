@@ -253,9 +253,70 @@ func (x *Def[K, V, I]) isBeforeHigh(b *Bounds[K, V, I], i I, ref *snapshot.RowRe
 	return b.high == nil || x.compareItems(Item[K, V, I]{i, ref}, *b.high) < 0
 }
 
-// IsWithin reports whether an item lies between the bounds.
-func (x *Def[K, V, I]) IsWithin(b *Bounds[K, V, I], it Item[K, V, I]) bool {
-	return x.isAfterLow(b, it.Key, it.Row) && x.isBeforeHigh(b, it.Key, it.Row)
+// IsAfterLow, IsBeforeHigh and isWithin report whether an item lies on the inner side of
+// one of the bounds, or of both.
+func (x *Def[K, V, I]) IsAfterLow(b *Bounds[K, V, I], it Item[K, V, I]) bool {
+	return x.isAfterLow(b, it.Key, it.Row)
+}
+
+func (x *Def[K, V, I]) IsBeforeHigh(b *Bounds[K, V, I], it Item[K, V, I]) bool {
+	return x.isBeforeHigh(b, it.Key, it.Row)
+}
+
+func (x *Def[K, V, I]) isWithin(b *Bounds[K, V, I], it Item[K, V, I]) bool {
+	return x.IsAfterLow(b, it) && x.IsBeforeHigh(b, it)
+}
+
+// CompareBounds orders bounds by where they begin, and by where they end if they begin at
+// the same place.
+func (x *Def[K, V, I]) CompareBounds(a, b *Bounds[K, V, I]) int {
+	switch {
+	case a.low == b.low:
+	case a.low == nil:
+		return -1
+	case b.low == nil:
+		return 1
+	default:
+		if c := x.compareItems(*a.low, *b.low); c != 0 {
+			return c
+		}
+	}
+	switch {
+	case a.after == b.after:
+		return x.CompareHigh(a, b)
+	case a.after:
+		return 1
+	}
+	return -1
+}
+
+// CompareHigh orders bounds by where they end.
+func (x *Def[K, V, I]) CompareHigh(a, b *Bounds[K, V, I]) int {
+	switch {
+	case a.high == b.high:
+		return 0
+	case a.high == nil:
+		return 1
+	case b.high == nil:
+		return -1
+	}
+	return x.compareItems(*a.high, *b.high)
+}
+
+// Check panics, as the functions that compare index keys do, for bounds with a key that
+// cannot be compared.
+func (x *Def[K, V, I]) Check(b *Bounds[K, V, I]) {
+	for _, it := range []*Item[K, V, I]{b.low, b.high} {
+		if it != nil {
+			x.compareItems(*it, *it)
+		}
+	}
+}
+
+// Equal returns the bounds of the index key i.
+func (x *Def[K, V, I]) Equal(i I) Bounds[K, V, I] {
+	i = x.Own(i)
+	return Bounds[K, V, I]{low: &Item[K, V, I]{i, x.whole().below}, high: &Item[K, V, I]{i, x.whole().above}}
 }
 
 func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snapshot.Change[K, V]] {
@@ -263,11 +324,15 @@ func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snap
 	return func(yield func(snapshot.Change[K, V]) bool) {
 		var keys collector[I]
 		in := func(row snapshot.Row[K, V]) bool {
-			return slices.ContainsFunc(x.keysOf(row, &keys), func(i I) bool {
-				return x.IsWithin(&s.Bounds, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
+			all, _ := x.keysOf(row, &keys)
+			return slices.ContainsFunc(all, func(i I) bool {
+				return x.isWithin(&s.Bounds, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
 			})
 		}
 		for c := range of {
+			if !(builder[K, V]{}).Concerns(c, x.empty) {
+				panic(fmt.Sprintf("cow: Changes of index %q for a change of another table: give it those of its own", x.Name))
+			}
 			was, is := c.Rows()
 			if seen, ok := (builder[K, V]{}).Part(c, in(was), in(is)); ok && !yield(seen) {
 				return
@@ -276,11 +341,16 @@ func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snap
 	}
 }
 
-// HasSameRows reports whether two spans, neither in the opposite order, have the same rows.
+// HasSameRows reports whether two spans with the same bounds, neither in the opposite
+// order, have the same rows. It skips what they share.
 func (s Span[K, V, I]) HasSameRows(other Span[K, V, I]) bool {
 	x, y := s.read(), other.read()
 	var is, was []*snapshot.RowRef[K, V]
 	for {
+		if len(is) == 0 && len(was) == 0 {
+			for ordered.SkipShared(&x.at, &y.at) {
+			}
+		}
 		if len(is) == 0 {
 			_, is = x.next()
 		}

@@ -20,7 +20,7 @@ var (
 )
 
 // A Line is the line of versions of a DB. It is the one way a version comes about. The zero
-// Line has no version yet. It must not be copied once it was used.
+// Line has no version yet: see Start. It must not be copied once it was used.
 //
 // Locks are taken in this order: pinning or outbox.replacing, writer, mu, and under that the
 // one of a watch.Hub. No code of the user runs under mu.
@@ -80,6 +80,17 @@ func (l *Line) Owner(make func() *Owner) *Owner {
 	}
 	l.owner.CompareAndSwap(nil, make())
 	return l.owner.Load()
+}
+
+// Start makes r the current version if there is none, and returns the current one.
+func (l *Line) Start(r *Root) *Root {
+	l.mu.Lock() // whoever publishes looks first at what is published
+	defer l.mu.Unlock()
+	if is := l.published.Load(); is != nil {
+		return is
+	}
+	l.published.Store(r)
+	return r
 }
 
 // Begin makes r the first version of a line that nobody uses yet.

@@ -46,6 +46,65 @@ func (t Tree[K, R]) Seek(o *Order[K, R], k K, r R) (c Cursor[K, R]) {
 	return c
 }
 
+// SkipShared goes on to after the largest node that both cursors are before and that is one
+// of both trees, and reports whether there is one: what lies in it is the same in both. It
+// takes time proportional to the height of the trees.
+func SkipShared[K, R any](c, d *Cursor[K, R]) bool {
+	c.settle()
+	d.settle()
+	shared := 0 // a level, counted from 1 at the leaves; 0: none
+	for level := 1; level <= min(c.depth, d.depth); level++ {
+		x, y := &c.path[c.depth-level], &d.path[d.depth-level]
+		if x.i > 0 || y.i > 0 {
+			break // neither is before a node that is further up
+		}
+		if x.n == y.n {
+			shared = level
+		}
+	}
+	if shared == 0 {
+		return false
+	}
+	c.skip(shared)
+	d.skip(shared)
+	return true
+}
+
+// settle goes from behind the last item of a leaf to before the first of the next, if
+// there is one.
+func (c *Cursor[K, R]) settle() {
+	if c.depth > 0 {
+		if at := &c.path[c.depth-1]; at.i == int(at.n.n) {
+			c.leave(1)
+		}
+	}
+}
+
+// skip goes to after the node at a level.
+func (c *Cursor[K, R]) skip(level int) {
+	if n := c.path[c.depth-level].n; !c.leave(level) {
+		c.depth -= level
+		c.down(n, true)
+	}
+}
+
+// leave goes to before what comes after the node at a level, and reports whether
+// anything does.
+func (c *Cursor[K, R]) leave(level int) bool {
+	up := c.depth - level
+	for up > 0 && c.path[up-1].i == int(c.path[up-1].n.n)-1 {
+		up--
+	}
+	if up == 0 {
+		return false
+	}
+	at := &c.path[up-1]
+	at.i++
+	c.depth = up
+	c.down(kidsOf(at.n).at[at.i], false)
+	return true
+}
+
 func (c *Cursor[K, R]) push(n *node[K], i int) {
 	c.path[c.depth] = step[K]{n, i}
 	c.depth++
@@ -82,17 +141,9 @@ func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
 			at.i = int(l.n)
 			return keys, rows
 		}
-		up := c.depth - 1
-		for up > 0 && c.path[up-1].i == int(c.path[up-1].n.n)-1 {
-			up--
-		}
-		if up == 0 {
+		if !c.leave(1) {
 			return nil, nil
 		}
-		at = &c.path[up-1]
-		at.i++
-		c.depth = up
-		c.down(kidsOf(at.n).at[at.i], false)
 	}
 	return nil, nil
 }

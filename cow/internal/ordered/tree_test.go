@@ -196,6 +196,95 @@ func TestTreesAgainstAModel(t *testing.T) {
 	}
 }
 
+// sameRest reports whether two trees have the same rows from two places on, at which they
+// may skip what they share, and how many items it had to look at.
+func sameRest(c, d *Cursor[name, row]) (same bool, looked int) {
+	var x, y []row
+	for {
+		if len(x) == 0 && len(y) == 0 {
+			for SkipShared(c, d) {
+			}
+		}
+		if len(x) == 0 {
+			_, x = c.Next()
+		}
+		if len(y) == 0 {
+			_, y = d.Next()
+		}
+		n := min(len(x), len(y))
+		if n == 0 {
+			return len(x) == len(y), looked
+		}
+		looked += n
+		if !slices.Equal(x[:n], y[:n]) {
+			return false, looked
+		}
+		x, y = x[n:], y[n:]
+	}
+}
+
+func TestWhatTwoTreesShareIsSkipped(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 2))
+		keys := 1 + rng.IntN(5000)
+		var trees []Tree[name, row]
+		var v Tree[name, row]
+		for range 12 {
+			e := v.Edit(order)
+			for range rng.IntN(keys) {
+				k, r := name{key: rng.IntN(keys)}, row{id: rng.IntN(3)}
+				if rng.IntN(3) == 0 {
+					e.Delete(k, r)
+				} else {
+					_, was, found := e.Get(order, k, r)
+					if found && rng.IntN(2) == 0 {
+						r = was // the same row, in a node of its own
+					} else {
+						r.write = rng.Int()
+					}
+					e.Set(k, r, false)
+				}
+			}
+			v = e.Seal()
+			trees = append(trees, v)
+		}
+		rows := func(c Cursor[name, row]) (all []row) {
+			for p := range pairs(c.Next) {
+				all = append(all, p.row)
+			}
+			return all
+		}
+		for range 300 {
+			a, b := trees[rng.IntN(len(trees))], trees[rng.IntN(len(trees))]
+			from := func(t Tree[name, row]) Cursor[name, row] { return t.Start() }
+			if rng.IntN(2) == 0 {
+				k, r := name{key: rng.IntN(keys)}, row{id: rng.IntN(3), bound: rng.IntN(3) - 1}
+				from = func(t Tree[name, row]) Cursor[name, row] { return t.Seek(order, k, r) }
+			}
+			c, d := from(a), from(b)
+			want := slices.Equal(rows(c), rows(d))
+			same, _ := sameRest(&c, &d)
+			require.Equal(t, want, same)
+		}
+	}
+}
+
+// To see that two trees are the same but for a node takes a look at few items.
+func TestLittleIsLookedAtWhereMuchIsShared(t *testing.T) {
+	tree := Build(100_000, func(i int) (name, row) { return name{key: i}, row{id: i} })
+	e := tree.Edit(order)
+	e.Set(name{key: 50_000}, row{id: 50_000}, true) // the same row again
+	next := e.Seal()
+	c, d := tree.Start(), next.Start()
+	same, looked := sameRest(&c, &d)
+	require.True(t, same)
+	require.LessOrEqual(t, looked, width)
+	c, d = tree.Start(), tree.Start()
+	same, looked = sameRest(&c, &d)
+	require.True(t, same)
+	require.Zero(t, looked)
+}
+
 // What comes in order, up or down, and what goes in order leaves no thin tree behind.
 func TestTreesStayLow(t *testing.T) {
 	const n = 100_000

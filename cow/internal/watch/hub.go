@@ -114,42 +114,55 @@ func (h *Hub[K]) step(c chan struct{}, f func()) {
 	}
 }
 
-// Next looks up whom the commit wakes that made m of base by these changes, and returns
-// what [index.Next] does.
-func Next[K comparable, V any](h *Hub[K], m, base *snapshot.Map[K, V], list index.List[K, V], changes []snapshot.Change[K, V]) (*snapshot.Map[K, V], *index.Duplicate) {
-	s := look(h, m.Version(), list, changes)
+// Next looks up whom the commit wakes that makes a step, and returns what [index.Next] does.
+func Next[K comparable, V any](h *Hub[K], step index.Step[K, V], list index.List[K, V]) (*snapshot.Map[K, V], error) {
+	s := look(h, step, list)
 	if len(list) == 0 {
-		return m, nil
+		return step.Next, nil
 	}
-	m, d := index.Next(m, base, list, changes, func(x, touched any) {
+	m, err := index.Next(step, list, func(x, touched any) {
 		if w := h.watchersOf(x); w != nil {
 			s.who = w.touched(touched, s.who)
 		}
 	})
-	if d == nil {
+	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		h.queue(s)
 	}
-	return m, d
+	return m, err
 }
 
-// look looks up who watches the keys of the changes, or an index that was dropped. The
+// look looks up who watches the keys that a step changes, or an index that was dropped. The
 // signal is queued if there are no indexes.
-func look[K comparable, V any](h *Hub[K], version uint64, list index.List[K, V], changes []snapshot.Change[K, V]) (s signal) {
+func look[K comparable, V any](h *Hub[K], step index.Step[K, V], list index.List[K, V]) (s signal) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked++
-	s.version, s.looked = version, h.looked
-	if len(h.keys) > 0 {
-		for i, c := range changes {
+	s.version, s.looked = step.Next.Version(), h.looked
+	n := 0
+	next := func() {
+		if n++; n%atOnce == 0 { // others may go first
+			h.mu.Unlock()
+			h.mu.Lock()
+		}
+	}
+	switch {
+	case len(h.keys) == 0:
+	case step.Cleared:
+		for k, cs := range h.keys { // whoever comes meanwhile is late
+			was, _ := step.Base.Row(k)
+			if is, _ := step.Next.Row(k); is != was {
+				s.who = append(s.who, cs)
+			}
+			next()
+		}
+	default:
+		for _, c := range step.Changes {
 			if cs := h.keys[c.Key]; cs != nil {
 				s.who = append(s.who, cs)
 			}
-			if i%atOnce == atOnce-1 { // others may go first
-				h.mu.Unlock()
-				h.mu.Lock()
-			}
+			next()
 		}
 	}
 	for x, w := range h.indexes {

@@ -10,7 +10,9 @@ import (
 )
 
 func byValue() *index.Def[int, int, int] {
-	return index.NewOrdered[int]("value", func(v int, add func(int)) { add(v) }, index.Options[int]{})
+	x := index.NewOrdered("value", func(r snapshot.Row[int, int], add func(int)) { add(r.Value()) }, index.Options[int]{})
+	_, _, _ = x.Adder()(nil, snapshot.New[int](snapshot.Options[int]{})) // it is of a map then
+	return x
 }
 
 // Registering many keys goes in steps, between which commits go first.
@@ -51,7 +53,7 @@ func commit(h *Hub[int], base *snapshot.Map[int, int], x *index.Def[int, int, in
 	e := base.Edit()
 	e.Set(key, v)
 	changes := snapshot.Builder[int, int]{}.Net(e, nil)
-	m, _ := Next(h, e.Seal(), base, index.List[int, int]{x}, changes)
+	m, _ := Next(h, index.Step[int, int]{Base: base, Next: e.Seal(), Changes: changes}, index.List[int, int]{x})
 	return m
 }
 
@@ -63,7 +65,7 @@ func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 	for name, w := range map[string]Watched[int, int]{
 		"key":               NewKeys[int, int]([]int{1}),
 		"index key":         NewIndexKeys(x, []int{1}),
-		"index range":       IndexRange[int, int, int]{Index: x, Bounds: x.In(since, index.Bounds[int, int, int]{}).To(2).Bounds},
+		"index range":       NewPart(x, x.In(since, index.Bounds[int, int, int]{}).To(2).Bounds),
 		"map":               Whole[int, int]{},
 		"the first watcher": NewKeys[int, int]([]int{1}),
 	} {

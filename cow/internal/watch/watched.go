@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cowstore/cowstore/cow/internal/index"
-	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
@@ -96,78 +95,52 @@ func (keys Keys[K, V]) Remove(h *Hub[K], c chan struct{}) {
 	}
 }
 
-// IndexRange is the part of an index within bounds.
-type IndexRange[K comparable, V, I any] struct {
-	Index  *index.Def[K, V, I]
-	Bounds index.Bounds[K, V, I]
+// Parts are parts of an index.
+type Parts[K comparable, V, I any] struct {
+	index  *index.Def[K, V, I]
+	bounds []index.Bounds[K, V, I]
 }
 
-func (w IndexRange[K, V, I]) Differs(newer, older *snapshot.Map[K, V]) bool {
-	return newer != older && !w.Index.In(newer, w.Bounds).HasSameRows(w.Index.In(older, w.Bounds))
-}
-
-func (w IndexRange[K, V, I]) Add(h *Hub[K], c chan struct{}) {
-	register(h, w.Index, c, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
-		x.ranges = append(slices.Clip(x.ranges), rangeWatchers[K, V, I]{w.Bounds, chans{c: {}}})
-		return x, func() {}
-	})
-}
-
-func (w IndexRange[K, V, I]) Remove(h *Hub[K], c chan struct{}) {
-	register(h, w.Index, nil, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
-		x.ranges = slices.DeleteFunc(slices.Clone(x.ranges), func(r rangeWatchers[K, V, I]) bool {
-			_, is := r.who[c]
-			return is && r.bounds == w.Bounds
-		})
-		return x, func() {}
-	})
-}
-
-// IndexKeys are keys of an index.
-type IndexKeys[K comparable, V, I any] struct {
-	index *index.Def[K, V, I]
-	keys  []I
+// NewPart returns the part of an index within bounds as a Watched.
+func NewPart[K comparable, V, I any](x *index.Def[K, V, I], b index.Bounds[K, V, I]) Parts[K, V, I] {
+	return Parts[K, V, I]{x, []index.Bounds[K, V, I]{b}}
 }
 
 // NewIndexKeys returns keys of an index as a Watched.
-func NewIndexKeys[K comparable, V, I any](x *index.Def[K, V, I], keys []I) IndexKeys[K, V, I] {
-	w := IndexKeys[K, V, I]{x, make([]I, len(keys))}
+func NewIndexKeys[K comparable, V, I any](x *index.Def[K, V, I], keys []I) Parts[K, V, I] {
+	w := Parts[K, V, I]{x, make([]index.Bounds[K, V, I], len(keys))}
 	for n, i := range keys {
-		w.keys[n] = x.Own(i)
+		w.bounds[n] = x.Equal(i)
 	}
 	return w
 }
 
-func (w IndexKeys[K, V, I]) Differs(newer, older *snapshot.Map[K, V]) bool {
-	for _, i := range w.keys {
-		w.index.Compare(i, i) // which panics for a bad key, in this goroutine
+func (w Parts[K, V, I]) Differs(newer, older *snapshot.Map[K, V]) bool {
+	for n := range w.bounds {
+		w.index.Check(&w.bounds[n]) // which panics for a bad key, in this goroutine
 	}
 	if newer == older {
 		return false
 	}
 	is, was := w.index.In(newer, index.Bounds[K, V, I]{}), w.index.In(older, index.Bounds[K, V, I]{})
-	for _, i := range w.keys {
-		if !is.Equal(i).HasSameRows(was.Equal(i)) {
+	for _, b := range w.bounds {
+		is.Bounds, was.Bounds = b, b
+		if !is.HasSameRows(was) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w IndexKeys[K, V, I]) Add(h *Hub[K], c chan struct{}) {
-	for some := range slices.Chunk(w.keys, atOnce) {
+func (w Parts[K, V, I]) Add(h *Hub[K], c chan struct{}) {
+	for some := range slices.Chunk(w.bounds, atOnce) {
 		register(h, w.index, c, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
-			var all []chans
-			e := x.keys.Edit(index.ByKey[chans](w.index))
-			for _, i := range some {
-				_, cs, ok := e.Get(index.ByKey[chans](w.index), i, nil)
-				if !ok {
-					cs = make(chans, 1)
-					e.Set(i, cs, true)
-				}
-				all = append(all, cs)
+			all := make([]chans, len(some))
+			for n := range some {
+				var is *interval[K, V, I]
+				x.parts, is = x.parts.with(x.index, &some[n])
+				all[n] = is.who
 			}
-			x.keys = e.Seal()
 			return x, func() {
 				for _, cs := range all {
 					cs[c] = struct{}{}
@@ -177,23 +150,24 @@ func (w IndexKeys[K, V, I]) Add(h *Hub[K], c chan struct{}) {
 	}
 }
 
-func (w IndexKeys[K, V, I]) Remove(h *Hub[K], c chan struct{}) {
-	for some := range slices.Chunk(w.keys, atOnce) {
+func (w Parts[K, V, I]) Remove(h *Hub[K], c chan struct{}) {
+	for some := range slices.Chunk(w.bounds, atOnce) {
 		register(h, w.index, nil, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
+			left := x
 			var all []chans
-			e := x.keys.Edit(index.ByKey[chans](w.index))
-			for _, i := range some {
-				_ = compares(func() { // unless it was never added
-					if _, cs, ok := e.Get(index.ByKey[chans](w.index), i, nil); ok {
-						all = append(all, cs)
-						if _, is := cs[c]; is && len(cs) == 1 {
-							e.Delete(i, nil)
+			if !compares(func() {
+				for n := range some {
+					if is := left.parts.find(x.index, &some[n]); is != nil { // unless it was never added
+						all = append(all, is.who)
+						if _, has := is.who[c]; has && len(is.who) == 1 {
+							left.parts = left.parts.without(x.index, &some[n])
 						}
 					}
-				})
+				}
+			}) {
+				left, all = x.withoutComparing(c)
 			}
-			x.keys = e.Seal()
-			return x, func() {
+			return left, func() {
 				for _, cs := range all {
 					delete(cs, c)
 				}
@@ -220,7 +194,7 @@ func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c chan
 	x, finish := edit(x)
 	h.step(c, func() {
 		finish()
-		if x.keys.Len() == 0 && len(x.ranges) == 0 {
+		if x.parts == nil {
 			delete(h.indexes, def)
 		} else {
 			h.indexes[def] = x
@@ -228,17 +202,28 @@ func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c chan
 	})
 }
 
-// indexWatchers are watchers, immutable but for the chans. Index keys may be of a type
-// that no hash map takes; what they have is an order.
+// indexWatchers are watchers, immutable but for the chans.
 type indexWatchers[K comparable, V, I any] struct {
-	index  *index.Def[K, V, I]
-	keys   ordered.Tree[I, chans]
-	ranges []rangeWatchers[K, V, I]
+	index *index.Def[K, V, I]
+	parts *interval[K, V, I]
 }
 
-type rangeWatchers[K comparable, V, I any] struct {
-	bounds index.Bounds[K, V, I]
-	who    chans
+// withoutComparing returns x where c is in no chans, once it is taken out of all that it
+// returns: for keys that can be compared no more. Intervals that nobody watches go when
+// there are no others.
+func (x indexWatchers[K, V, I]) withoutComparing(c chan struct{}) (left indexWatchers[K, V, I], all []chans) {
+	others := false
+	x.parts.all(func(n *interval[K, V, I]) {
+		_, has := n.who[c]
+		if has {
+			all = append(all, n.who)
+		}
+		others = others || len(n.who) > 1 || len(n.who) == 1 && !has
+	})
+	if !others {
+		x.parts = nil
+	}
+	return x, all
 }
 
 func (x indexWatchers[K, V, I]) touched(t any, who []chans) []chans {
@@ -247,16 +232,19 @@ func (x indexWatchers[K, V, I]) touched(t any, who []chans) []chans {
 		return x.all(who)
 	}
 	found := who
-	if !compares(func() {
-		for _, it := range touched.Items {
-			if _, cs, ok := x.keys.Get(index.ByKey[chans](x.index), it.Key, nil); ok {
-				found = append(found, cs)
+	add := func(n *interval[K, V, I]) { found = append(found, n.who) }
+	if len(touched.Items) > 1 {
+		seen := make(map[*interval[K, V, I]]struct{})
+		add = func(n *interval[K, V, I]) {
+			if _, twice := seen[n]; !twice {
+				seen[n] = struct{}{}
+				found = append(found, n.who)
 			}
 		}
-		for _, w := range x.ranges {
-			if slices.ContainsFunc(touched.Items, func(it index.Item[K, V, I]) bool { return x.index.IsWithin(&w.bounds, it) }) {
-				found = append(found, w.who)
-			}
+	}
+	if !compares(func() {
+		for _, it := range touched.Items {
+			x.parts.around(x.index, it, add)
 		}
 	}) {
 		return x.all(who) // whoever watches a key that cannot be compared gets the panic
@@ -265,12 +253,6 @@ func (x indexWatchers[K, V, I]) touched(t any, who []chans) []chans {
 }
 
 func (x indexWatchers[K, V, I]) all(who []chans) []chans {
-	at := x.keys.Start()
-	for _, cs := at.Next(); len(cs) > 0; _, cs = at.Next() {
-		who = append(who, cs...)
-	}
-	for _, w := range x.ranges {
-		who = append(who, w.who)
-	}
+	x.parts.all(func(n *interval[K, V, I]) { who = append(who, n.who) })
 	return who
 }

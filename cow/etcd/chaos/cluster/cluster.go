@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -23,6 +21,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+	"golang.org/x/sys/unix"
 	"google.golang.org/grpc"
 )
 
@@ -56,6 +55,7 @@ func (o Options) scheme() string {
 // A Cluster is members that run. It is made by Start.
 type Cluster struct {
 	Members []*Member
+	ports   []io.Closer // what keeps the members' addresses
 }
 
 // A Member is an etcd process behind a proxy. Its methods must not be called
@@ -106,6 +106,7 @@ func (c config) run() error {
 	cfg.LogLevel, cfg.LogOutputs = "error", []string{c.Log}
 	cfg.UnsafeNoFsync = c.Options.NoSync
 	cfg.QuotaBackendBytes = c.Options.Quota
+	cfg.SocketOpts.ReusePort = true // see reserve
 	if c.Options.MaxOps > 0 {
 		cfg.MaxTxnOps = c.Options.MaxOps
 	}
@@ -135,12 +136,18 @@ func urls(text string) []url.URL {
 func Start(ctx context.Context, dir string, o Options) (*Cluster, error) {
 	c := new(Cluster)
 	var all []string
-	taken := make(map[string]bool)
 	for i := range max(o.Members, 1) {
-		client, err1 := freePort(taken)
-		peer, err2 := freePort(taken)
-		proxy, err3 := newProxy(client)
-		if err := errors.Join(err1, err2, err3); err != nil {
+		var addresses [2]string // of clients and peers
+		for i := range addresses {
+			port, address, err := reserve()
+			if err != nil {
+				return nil, errors.Join(err, c.Close())
+			}
+			c.ports, addresses[i] = append(c.ports, port), address
+		}
+		client, peer := addresses[0], addresses[1]
+		proxy, err := newProxy(client)
+		if err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 		m := &Member{Proxy: proxy, config: config{
@@ -169,6 +176,9 @@ func (c *Cluster) Close() error {
 	var errs []error
 	for _, m := range c.Members {
 		errs = append(errs, m.Kill(), m.Proxy.Close())
+	}
+	for _, p := range c.ports {
+		errs = append(errs, p.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -291,21 +301,25 @@ func (m *Member) Pause() error { return m.child.Process.Signal(syscall.SIGSTOP) 
 // Continue ends a Pause.
 func (m *Member) Continue() error { return m.child.Process.Signal(syscall.SIGCONT) }
 
-// freePort returns an address that nobody listens at, and that is not taken, and takes it.
-// It is below those that systems give to outgoing connections, so that it is free when a
-// member begins again, too.
-func freePort(taken map[string]bool) (address string, err error) {
-	const first, n, attempts = 10_000, 20_000, 100
-	for range attempts {
-		address = fmt.Sprint("127.0.0.1:", first+rand.IntN(n))
-		if taken[address] {
-			continue
-		}
-		var l net.Listener
-		if l, err = net.Listen("tcp", address); err == nil {
-			taken[address] = true
-			return address, l.Close()
-		}
+// reserve returns an address of this machine that is kept for a member until it is closed,
+// also while the member does not run: the socket is bound and does not listen, and who binds
+// the port as well must say, as members do, that it may be shared.
+func reserve() (socket io.Closer, address string, err error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, "", fmt.Errorf("no socket: %w", err)
 	}
-	return "", fmt.Errorf("no free port: %w", err)
+	file := os.NewFile(uintptr(fd), "port")
+	err = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
+	if err == nil {
+		err = unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	}
+	var at unix.Sockaddr
+	if err == nil {
+		at, err = unix.Getsockname(fd)
+	}
+	if err != nil {
+		return nil, "", errors.Join(fmt.Errorf("no port: %w", err), file.Close())
+	}
+	return file, fmt.Sprint("127.0.0.1:", at.(*unix.SockaddrInet4).Port), nil
 }

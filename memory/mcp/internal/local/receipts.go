@@ -25,9 +25,9 @@ const (
 	dropAtOnce      = 64 // receipts that one write removes at most
 )
 
-func receiptAge(r receipt, add func(uint64)) {
-	if r.Age != 0 {
-		add(r.Age)
+func receiptAge(r cow.Row[string, receipt], add func(uint64)) {
+	if age := r.Value().Age; age != 0 {
+		add(age)
 	}
 }
 

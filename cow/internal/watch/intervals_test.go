@@ -1,0 +1,231 @@
+package watch
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow/internal/index"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// byTwo is an index by two fields, both of a value, which counts comparisons.
+func byTwo(compared *int) *index.Def[int, int, int] {
+	keys := func(r snapshot.Row[int, int], add func(int)) error { add(r.Value()); return nil }
+	field := func(of func(int) int) func(a, b int) int {
+		return func(a, b int) int { *compared++; return of(a) - of(b) }
+	}
+	return index.NewCompared("two", keys, index.Options[int]{}, []func(a, b int) int{
+		field(func(i int) int { return i / 10 }), field(func(i int) int { return i % 10 }),
+	})
+}
+
+// anyBounds returns bounds of each kind there is.
+func anyBounds(rng *rand.Rand, all index.Span[int, int, int], n int) index.Bounds[int, int, int] {
+	i := func() int { return rng.IntN(n) }
+	s := all
+	switch rng.IntN(8) {
+	case 0:
+		s = s.From(i())
+	case 1:
+		s = s.To(i())
+	case 2:
+		s = s.Leading(1, i())
+	case 3:
+		return s.Index().Equal(i())
+	case 4:
+		s = s.After(i(), rng.IntN(5))
+	case 5:
+		s = s.Before(i(), rng.IntN(5)).From(i())
+	case 6:
+		low := i()
+		s = s.From(low).To(low + rng.IntN(30))
+	}
+	return s.Bounds
+}
+
+func TestIntervalsAgainstAList(t *testing.T) {
+	rounds := 4000
+	if testing.Short() {
+		rounds = 1000
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	compared := 0
+	x := byTwo(&compared)
+	m := snapshot.New[int](snapshot.Options[int]{})
+	_, m, err := x.Adder()(nil, m)
+	require.NoError(t, err)
+	whole := x.In(m, index.Bounds[int, int, int]{})
+	const n = 200
+
+	var root *interval[int, int, int]
+	type listed struct {
+		bounds index.Bounds[int, int, int]
+		is     *interval[int, int, int]
+	}
+	var list []listed
+	find := func(b *index.Bounds[int, int, int]) int {
+		for i := range list {
+			if x.CompareBounds(b, &list[i].bounds) == 0 {
+				return i
+			}
+		}
+		return -1
+	}
+	type version struct {
+		root *interval[int, int, int]
+		list []listed
+	}
+	var old []version
+	check := func(v version) {
+		var all []*interval[int, int, int]
+		v.root.all(func(n *interval[int, int, int]) { all = append(all, n) })
+		require.Len(t, all, len(v.list))
+		for i := range len(all) - 1 {
+			require.Negative(t, x.CompareBounds(&all[i].bounds, &all[i+1].bounds), "they are in order")
+		}
+		for range 5 {
+			row := builderOf{}.Ref(builderOf{}.Probe(m, rng.IntN(5)))
+			it := index.Item[int, int, int]{Key: rng.IntN(n + 10), Row: row}
+			got := make(map[*index.Bounds[int, int, int]]bool)
+			v.root.around(x, it, func(n *interval[int, int, int]) {
+				require.False(t, got[&n.bounds], "twice")
+				got[&n.bounds] = true
+			})
+			want := 0
+			for i := range v.list {
+				b := &v.list[i].bounds
+				if x.IsAfterLow(b, it) && x.IsBeforeHigh(b, it) {
+					want++
+					is := v.root.find(x, b)
+					require.True(t, got[&is.bounds])
+				}
+			}
+			require.Len(t, got, want)
+		}
+	}
+	for range rounds {
+		b := anyBounds(rng, whole, n)
+		i := find(&b)
+		if rng.IntN(5) < 2 && len(list) > 0 {
+			i = rng.IntN(len(list))
+			b = list[i].bounds
+		}
+		if i >= 0 && rng.IntN(2) == 0 || len(list) > 60 {
+			root = root.without(x, &b)
+			if i >= 0 {
+				list = append(append([]listed{}, list[:i]...), list[i+1:]...)
+			}
+		} else {
+			next, is := root.with(x, &b)
+			if i >= 0 {
+				require.Same(t, root, next)
+				require.Equal(t, 0, x.CompareBounds(&b, &is.bounds))
+			} else {
+				list = append(append([]listed{}, list...), listed{b, is})
+			}
+			root = next
+		}
+		v := version{root, list}
+		check(v)
+		if rng.IntN(100) == 0 {
+			old = append(old, v)
+		}
+	}
+	for _, v := range old {
+		check(v)
+	}
+}
+
+type builderOf = snapshot.Builder[int, int]
+
+// What a commit pays, and who registers, does not grow with the watches that are not
+// concerned, but for a logarithm.
+func TestRangesThatAreNotConcernedCostLittle(t *testing.T) {
+	most := func(n int) (registering, passing, leaving int) {
+		compared := 0
+		x := byTwo(&compared)
+		_, m, err := x.Adder()(nil, snapshot.New[int](snapshot.Options[int]{}))
+		require.NoError(t, err)
+		whole := x.In(m, index.Bounds[int, int, int]{})
+		h := New[int]()
+		parts := make([]Parts[int, int, int], n)
+		for i := range parts {
+			parts[i] = NewPart(x, whole.From(10*i).To(10*i+9).Bounds)
+		}
+		c := make(chan struct{}, 1)
+		count := func(f func()) int {
+			compared = 0
+			f()
+			return compared
+		}
+		registering = count(func() {
+			for _, w := range parts {
+				h.Enter()
+				w.Add(h, c)
+			}
+		})
+		passing = count(func() {
+			for i := range 100 {
+				m = commit(h, m, x, i, 10*(i*n/100)+9) // between two ranges
+				h.Fire(m.Version())
+			}
+		})
+		leaving = count(func() {
+			for _, w := range parts {
+				w.Remove(h, c)
+				h.Leave(c)
+			}
+		})
+		require.True(t, h.IsEmpty())
+		return registering / n, passing / 100, leaving / n
+	}
+	r1, p1, l1 := most(100)
+	r2, p2, l2 := most(10_000)
+	t.Log("comparisons", r1, p1, l1, "and with a hundred times as many", r2, p2, l2)
+	require.Less(t, r2, 6*r1, "registering")
+	require.Less(t, p2, 6*p1, "passing by")
+	require.Less(t, l2, 6*l1, "leaving")
+}
+
+// A Clear wakes those who watch what was there, and an index asks them once.
+func TestAClearIsLookedUp(t *testing.T) {
+	x := byValue()
+	h := New[int]()
+	m := snapshot.New[int](snapshot.Options[int]{})
+	for k := range 100 {
+		m = commit(h, m, x, k, k)
+	}
+	watchers := make(map[string]chan struct{})
+	add := func(name string, w Watched[int, int]) {
+		c := make(chan struct{}, 1)
+		watchers[name] = c
+		h.Enter()
+		w.Add(h, c)
+	}
+	none := index.Bounds[int, int, int]{}
+	add("a key that was there", NewKeys[int, int]([]int{5}))
+	add("a key that comes", NewKeys[int, int]([]int{200}))
+	add("another key", NewKeys[int, int]([]int{300}))
+	add("a part of the index", NewPart(x, x.In(m, none).To(10).Bounds))
+	add("the map", Whole[int, int]{})
+	m = commit(h, m, x, 0, 0) // after which nobody is late
+	h.Fire(m.Version())
+	for _, c := range watchers {
+		for len(c) > 0 {
+			<-c
+		}
+	}
+	e := m.Edit()
+	e.Clear()
+	e.Set(200, 200)
+	next, err := Next(h, index.Step[int, int]{Base: m, Next: e.Seal(), Cleared: true}, index.List[int, int]{x})
+	require.NoError(t, err)
+	h.Fire(next.Version())
+	for name, c := range watchers {
+		require.Equal(t, name != "another key", len(c) == 1, name)
+	}
+	whole := x.In(next, none)
+	require.Equal(t, 1, whole.Len())
+}
