@@ -327,7 +327,7 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 	if len(list) == 0 {
 		m = s.detached(m, base)
 	}
-	step := index.Step[K, V]{Base: base, Next: m, Changes: c.list, Cleared: c.was != nil}
+	step := index.Step[K, V]{Base: base, Next: m, Changes: c.list, Cleared: c.cleared != nil}
 	var err error
 	switch {
 	case watched:
@@ -351,14 +351,19 @@ func (s *tableState[K, V]) detached(m, base *Map[K, V]) *Map[K, V] {
 	return m
 }
 
-// changes are the net changes of one map, a key at most once: a list, or, if the map was
-// cleared, what it was and is, which are compared when somebody asks.
+// changes are the net changes of one map, a key at most once.
 type changes[K comparable, V any] struct {
 	list    []Change[K, V]
 	first   [1]Change[K, V] // where list is, if there is but one
-	was, is *Map[K, V]      // with nothing attached; nil: list counts
-	n       int             // how many
+	cleared *cleared[K, V]  // nil: list counts
 	before  uint64          // the version of the map that was changed
+}
+
+// cleared are the changes of a map that was cleared: what it was and is, which are compared
+// when somebody asks. Nothing is attached to them.
+type cleared[K comparable, V any] struct {
+	was, is *Map[K, V]
+	n       int // how many changes there are
 }
 
 // comparing is called at each comparison, in tests that count them.
@@ -373,31 +378,35 @@ func (c *changes[K, V]) compare(e *Editor[K, V], base *Map[K, V]) *Map[K, V] {
 	c.before = base.Version()
 	if !(builder[K, V]{}).Cleared(e) {
 		c.list = builder[K, V]{}.Net(e, c.first[:0])
-		c.n = len(c.list)
 		return e.Seal()
 	}
 	m := e.Seal()
 	if m != base {
-		c.was, c.is = builder[K, V]{}.Attach(base, nil), builder[K, V]{}.Attach(m, nil)
-		c.n = c.was.Len()
-		for row := range c.is.Rows() {
-			if !c.was.Has(row.Key()) {
-				c.n++
+		x := &cleared[K, V]{builder[K, V]{}.Attach(base, nil), builder[K, V]{}.Attach(m, nil), base.Len()}
+		for row := range x.is.Rows() {
+			if !x.was.Has(row.Key()) {
+				x.n++
 			}
 		}
+		c.cleared = x
 	}
 	return m
 }
 
 // all returns an iterator over the changes.
 func (c *changes[K, V]) all() iter.Seq[Change[K, V]] {
-	if c.was != nil {
-		return c.is.Diff(c.was)
+	if x := c.cleared; x != nil {
+		return x.is.Diff(x.was)
 	}
 	return slices.Values(c.list)
 }
 
-func (c *changes[K, V]) Len() int { return c.n }
+func (c *changes[K, V]) Len() int {
+	if x := c.cleared; x != nil {
+		return x.n
+	}
+	return len(c.list)
+}
 
 // sampled is how many rows of a map that was cleared are weighed, for all of them.
 const sampled = 1000
@@ -407,14 +416,15 @@ func (c *changes[K, V]) Weigh() (rows, bytes int) {
 		if old, _ := change.Rows(); old != (Row[K, V]{}) {
 			rows, bytes = rows+1, bytes+builder[K, V]{}.Size(old)
 		}
-		if c.was != nil && rows == sampled {
-			bytes = int(float64(bytes) / sampled * float64(c.was.Len()))
-			rows = c.was.Len()
+		if c.cleared != nil && rows == sampled {
 			break
 		}
 	}
-	if c.was != nil {
-		bytes += builder[K, V]{}.Structure(c.was)
+	if x := c.cleared; x != nil {
+		if all := x.was.Len(); rows < all {
+			rows, bytes = all, int(float64(bytes)/float64(rows)*float64(all))
+		}
+		bytes += int(unsafe.Sizeof(*x)) + builder[K, V]{}.Structure(x.was)
 	}
 	return rows, bytes + int(unsafe.Sizeof(*c)) + (cap(c.list)-1)*int(unsafe.Sizeof(c.first))
 }
@@ -427,8 +437,8 @@ func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
 		c := net.(*changes[K, V])
 		before = c.before
 		n++
-		if c.was != nil {
-			m, from = c.was, n
+		if c.cleared != nil {
+			m, from = c.cleared.was, n
 		}
 	}
 	return builder[K, V]{}.Rewind(m, before, func(yield func(Change[K, V]) bool) {

@@ -114,7 +114,7 @@ func (e *Editor[K, V]) empty() bool { return e.cur.Len() == 0 && e.open == nil }
 func (e *Editor[K, V]) build(rows []hashed[V], each func(n int, do func(i int))) {
 	m := e.writable()
 	m.len = len(rows)
-	e.writes = many
+	e.writes = max(e.writes, many)
 	var later []subtree[V]
 	m.root.lay(0, fan, 0, rows, &later)
 	each(len(later), func(i int) { later[i].to.lay(0, fan, fanBits, later[i].rows, nil) })

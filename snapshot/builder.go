@@ -73,7 +73,7 @@ func (Builder[K, V]) Net(e *Editor[K, V], changes []Change[K, V]) []Change[K, V]
 
 // Cleared reports whether the edit has removed all keys by Clear, whatever came after: then
 // nothing is shared with the map it began with, and Net takes time proportional to that.
-func (Builder[K, V]) Cleared(e *Editor[K, V]) bool { return e.cleared }
+func (Builder[K, V]) Cleared(e *Editor[K, V]) bool { return e.writes == all }
 
 // Discard ends the edit without a result, if Seal has not ended it. Any later
 // use of the Editor panics.

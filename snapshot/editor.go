@@ -25,10 +25,9 @@ type Editor[K comparable, V any] struct {
 	owned   bool // cur is this Editor's, to be edited in place
 	changed bool // cur differs from base
 	undone  bool // an entry was removed: perhaps all that was added
-	cleared bool // all were
 
 	// What the only write replaced and stored, for Net; writes counts them, up to
-	// many.
+	// many, or is all.
 	writes   uint8
 	state    atomic.Uint32
 	old, new *entry[V]
@@ -45,8 +44,11 @@ type opening[K comparable] struct {
 	outer   *opening[K]
 }
 
-// many is more than one.
-const many = 2
+// many writes are more than one, and all are those of Clear.
+const (
+	many = 2
+	all  = 3
+)
 
 // The states of an Editor.
 const (
@@ -353,8 +355,7 @@ func (e *Editor[K, V]) Clear() {
 	defer e.leave()
 	w := e.writable()
 	w.len, w.root = 0, directory[V]{}
-	e.undone, e.cleared = true, true
-	e.writes = max(e.writes, many)
+	e.undone, e.writes = true, all
 }
 
 // enter takes the Editor for one step of its own, in which no foreign code
