@@ -138,6 +138,13 @@ func deepTable[V any](t *testing.T, v V) {
 		table.During(tx).Get("ada")
 		return nil
 	}))
+	tx := db.Begin()
+	table.Edit(tx).Set("ada", v)
+	for c := range table.Changes(tx) {
+		c.New()
+	}
+	require.NoError(t, tx.Commit())
+	tx.Abort()
 	requireTooDeep(t, db.Load())
 	requireTooDeep(t, table.Load())
 	_, err = json.Marshal(db.Load())
@@ -171,16 +178,17 @@ func deepTable[V any](t *testing.T, v V) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Changes DB.Fork DB.Format DB.Merge DB.Retain DB.String DB.Update Index.During Index.In Index.String IndexError.Error IndexError.Format
+	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Fork DB.Format DB.Merge DB.Retain DB.String DB.Update Index.During Index.In Index.String IndexError.Error IndexError.Format
 		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.String Snapshot.MarshalJSON
-		Snapshot.String Table.All Table.DB Table.DeleteFunc Table.During Table.Edit Table.Get Table.Insert
+		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Get Table.Insert
 		Table.Modify Table.Of Table.OnKeys Table.Replace Table.Resolve Table.Rows Table.Set Table.SetIf Table.String Table.Sync
-		Table.Take Table.Update Table.Upsert Table.Watch Tx.String Versioned.Append Versioned.Decode Views.Get
+		Table.Take Table.Update Table.Upsert Table.Watch Tx.Abort Tx.Commit Tx.String Versioned.Append Versioned.Decode Views.Get
 		conflicts.Error`),
 		map[string]string{
 			"it does what is called here, for an order or pointers": `NewMultiIndex NewOrder NewPointerViews
-				DB.UpdateContext Table.In Table.Load Table.Restore Table.UpdateContext Views.All Views.In Views.Row`,
+				DB.BeginContext DB.UpdateContext Table.In Table.Load Table.Restore Table.UpdateContext Views.All Views.In Views.Row`,
 			"it shows what String does": "DB.Stats Snapshot.LogValue",
+			"it calls what it is given": "Tx.Defer",
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close
 				DB.Commits DB.Compact DB.Cursor DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.After Range.Before

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"maps"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -83,11 +82,38 @@ func tableSubject[V any](o cow.Options[V]) subject[V] {
 	}
 }
 
+// transact returns an update of a table that is a transaction of Begin.
+func transact[V any](db *cow.DB, table *cow.Table[string, V]) func(f func(e *cow.Editor[string, V]) error) error {
+	return func(f func(e *cow.Editor[string, V]) error) error {
+		tx := db.Begin()
+		defer tx.Abort()
+		if err := f(table.Edit(tx)); err != nil {
+			return err
+		}
+		return tx.Commit()
+	}
+}
+
+// txSubject is a tableSubject whose updates are transactions.
+func txSubject[V any](o cow.Options[V]) subject[V] {
+	t := cow.New[string](o)
+	return subject[V]{
+		update:  transact(t.DB(), t),
+		load:    t.Load,
+		version: func() uint64 { return t.DB().Load().Version() },
+		wait: func(ctx context.Context, after uint64) (uint64, error) {
+			s, err := t.DB().Wait(ctx, after)
+			return s.Version(), err
+		},
+	}
+}
+
 // forBoth runs f for a Store and for a table of a DB.
 func forBoth[V any](t *testing.T, o cow.Options[V], f func(t *testing.T, s subject[V])) {
 	t.Helper()
 	t.Run("Store", func(t *testing.T) { f(t, storeSubject(o)) })
 	t.Run("Table", func(t *testing.T) { f(t, tableSubject(o)) })
+	t.Run("Tx", func(t *testing.T) { f(t, txSubject(o)) })
 }
 
 // do is an update that cannot fail.
@@ -164,7 +190,10 @@ func requireNested(t *testing.T, what string, f func()) {
 	r := panicOf(f)
 	require.NotNil(t, r, "no panic")
 	require.IsType(t, "", r)
-	require.True(t, strings.HasPrefix(r.(string), "cow: "+what+" inside an update of the same DB would wait for itself"), r)
+	if what == "an update" {
+		what = "(an update|a transaction)"
+	}
+	require.Regexp(t, "^cow: "+what+" (inside an update of the same DB|in the goroutine that has a transaction of the same DB open) would wait for itself", r)
 }
 
 // soon is how long a test waits to see that something does not happen: a slow

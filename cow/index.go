@@ -74,6 +74,8 @@ func NewOrder[K cmp.Ordered, V any](t *Table[K, V], name string) *Index[K, V, K]
 
 // addIndex adds the index x to a table, and returns it.
 func addIndex[K comparable, V, I any](t *Table[K, V], x *index.Def[K, V, I]) (*Index[K, V, I], error) {
+	t.made()
+	t.db.line.PanicMade(fmt.Sprintf("index %q", x.Name))
 	add := x.Adder()
 	err := t.reindex("making an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
 		list, m, err := add(list, m)

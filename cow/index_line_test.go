@@ -225,7 +225,7 @@ func TestIndexFunctionsThatMisbehave(t *testing.T) {
 			add(r.Value())
 		}, cow.IndexOptions[string]{})
 		require.NoError(t, err)
-		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() {
+		require.Equal(t, "cow: Tx used after it has ended: that of an Update must not be kept, and one of Begin ends with Commit or Abort", panicOf(func() {
 			_ = db.Update(func(x *cow.Tx) error { tx = x; a.Edit(x).Set("a", 1); return nil })
 		}))
 		tx = nil

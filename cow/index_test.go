@@ -44,6 +44,12 @@ func forBothIndexed[V any](t *testing.T, f func(t *testing.T, s indexedSubject[V
 			version: func() uint64 { return db.Load().Version() },
 		}, table})
 	})
+	t.Run("Tx", func(t *testing.T) {
+		table := cow.New[string](cow.Options[V]{})
+		db := table.DB()
+		f(t, indexedSubject[V]{subject[V]{update: transact(db, table), load: table.Load,
+			version: func() uint64 { return db.Load().Version() }}, table})
+	})
 }
 
 // itself is a value as its own index key.
@@ -332,12 +338,13 @@ func TestAnUpdateInsideAnIndexFunctionPanics(t *testing.T) {
 		}, cow.IndexOptions[string]{}))
 		armed = true
 		requireNested(t, "an update", func() { s.set(t, "a", 1) })
-		requireNested(t, "making an index", func() {
+		const made = `cow: index "in an update" made inside a transaction of the same DB: make it before that begins, or after it has ended`
+		require.Equal(t, made, panicOf(func() {
 			_ = s.update(func(*cow.Editor[string, int]) error {
 				_, err := cow.NewMultiIndex(s.of, "in an update", itself[int], cow.IndexOptions[string]{})
 				return err
 			})
-		})
+		}))
 		armed = false
 		s.requireContent(t, 0, map[string]int{})
 		s.set(t, "a", 1)

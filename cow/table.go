@@ -58,8 +58,8 @@ type tableState[K comparable, V any] struct {
 func New[K comparable, V any](o Options[V]) *Table[K, V] { return newTable[K](new(DB), "", o, nil) }
 
 // NewTable adds an empty table to db, and to all forks it comes from or has, at
-// any time. It panics if db has a table of that name, if V cannot be kept isolated
-// as o says, or if db was made durable or replicated already.
+// any time but inside a transaction. It panics there, if db has a table of that name, if V
+// cannot be kept isolated as o says, or if db was made durable or replicated already.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
 	return newTable[K](db, name, o, nil)
 }
@@ -91,6 +91,7 @@ func newTable[K comparable, V any](db *DB, name string, o Options[V], derive fun
 		title = fmt.Sprintf("cow: table %q", name)
 	}
 	db.line.Own()
+	db.line.PanicMade(fmt.Sprintf("table %q", name))
 	d := &tableDef[K, V]{
 		schema:     db.schema(),
 		name:       name,
@@ -148,7 +149,7 @@ func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] {
 func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	t.made()
 	if tx.db.schema() != t.def.schema {
-		panic(fmt.Sprintf("cow: %s looked for in an update of another DB: ask the table that was made for that one", t.def))
+		t.def.panicForeign()
 	}
 	if e := tx.edit(t.def.at, nil); e != nil {
 		return e.(*mapEdit[K, V]).Map()
@@ -254,6 +255,10 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
 	})
 	return e.(*mapEdit[K, V]).Editor
+}
+
+func (d *tableDef[K, V]) panicForeign() {
+	panic(fmt.Sprintf("cow: %s looked for in an update of another DB: ask the table that was made for that one", d))
 }
 
 func (d *tableDef[K, V]) panicDerived() {

@@ -140,6 +140,11 @@ type Stats struct {
 	HeldBytes int // about how many bytes these rows and the records of them take
 
 	Waiting int // calls blocked in Wait, in a watch or in Changes
+
+	Begun     time.Time // when the transaction began that has the writer's place; zero: none has
+	BegunBy   string    // the stack at that moment
+	Dropped   int       // transactions that were dropped without Commit or Abort: see DB.Begin
+	DroppedBy string    // the stack where the last of them began
 }
 
 // Stats returns the figures as they are. It takes time proportional to the rows

@@ -167,9 +167,9 @@ func TestAKeptTxPanics(t *testing.T) {
 	var kept *cow.Tx
 	requireEnded := func() {
 		t.Helper()
-		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() { a.Edit(kept) }))
-		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() { b.Edit(kept) }))
-		require.Equal(t, "cow: Tx used after its update ended: it must not be kept", panicOf(func() { a.During(kept) }))
+		require.Equal(t, "cow: Tx used after it has ended: that of an Update must not be kept, and one of Begin ends with Commit or Abort", panicOf(func() { a.Edit(kept) }))
+		require.Equal(t, "cow: Tx used after it has ended: that of an Update must not be kept, and one of Begin ends with Commit or Abort", panicOf(func() { b.Edit(kept) }))
+		require.Equal(t, "cow: Tx used after it has ended: that of an Update must not be kept, and one of Begin ends with Commit or Abort", panicOf(func() { a.During(kept) }))
 	}
 	require.NoError(t, db.Update(func(tx *cow.Tx) error { kept = tx; a.Edit(tx).Set("k", 1); return nil }))
 	requireEnded()

@@ -113,7 +113,7 @@ func (l *Line) follow() {
 	if on {
 		return
 	}
-	l.lock("an iteration over Changes")
+	l.enter("an iteration over Changes")
 	defer l.writer.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -25,8 +25,13 @@ var (
 // Locks are taken in this order: pinning or outbox.replacing, writer, mu, and under that the
 // one of a watch.Hub. No code of the user runs under mu.
 type Line struct {
-	published atomic.Pointer[Root]  // what readers see
-	writer    sync.Mutex            // held while a function runs that makes the next version
+	published atomic.Pointer[Root] // what readers see
+	writer    sync.Mutex           // held while a function runs that makes the next version
+	held      atomic.Pointer[Held] // a transaction that has the writer's place; set with writer held
+	behind    atomic.Int64         // how many wait for one to end, or for those who do
+	turnstile atomic.Pointer[chan struct{}]
+	dropped   atomic.Pointer[Held] // the last transaction that nobody ended
+	drops     atomic.Int64
 	first     atomic.Bool           // there is a writer that looks for its place; see queue
 	number    atomic.Uint64         // of this line, once it had an update; see package nested
 	owner     atomic.Pointer[Owner] // nil until somebody asks
@@ -61,6 +66,7 @@ type Draft struct {
 	Table  int          // the one that differs, or Several
 	Commit *Commit      // nil where nobody asked for one
 	Sent   *sink.Commit // what the sink gets; nil without one
+	Then   func()       // called when the update has succeeded; nil: nothing
 }
 
 // A Want says what a Draft must have beside the next version. It is decided in the writer's
@@ -110,40 +116,177 @@ func (l *Line) Fork(f *Line, r *Root) {
 // the same or comes with an error, and returns its number, or 0 for none. All foreign
 // code runs in f: an error, panic or Goexit there leaves everything as it was.
 func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
-	if l.outbox.Load() == nil {
-		if done, version, err := l.updateAlone(ctx, f); done {
+	for attempt := 0; ; attempt++ {
+		t, err := l.place(ctx, "an update", attempt)
+		if err != nil {
+			return 0, err
+		}
+		r := t.run(f)
+		version, again, err := r.fate(ctx)
+		if !again {
+			r.succeed(err)
 			return version, err
 		}
 	}
-	return l.updateThrough(ctx, l.outbox.Load(), f)
 }
 
-// updateAlone is Update where no sink has a say in it. It returns false if there is
-// one.
-func (l *Line) updateAlone(ctx context.Context, f func(base *Root, want Want) (Draft, error)) (done bool, version uint64, err error) {
-	l.lock("an update")
-	defer l.writer.Unlock()
-	if l.outbox.Load() != nil {
-		return false, 0, nil
+// A turn is the writer's place, as one update has it: taken by place, and given back by run.
+type turn struct {
+	line  *Line
+	ctx   context.Context
+	base  *Root
+	o     *outbox   // nil: there is no sink
+	seen  *proposal // what base is, if it is not published
+	epoch uint64    // of o
+}
+
+// place takes the writer's place for what when updates may begin: after so many attempts
+// that were superseded.
+func (l *Line) place(ctx context.Context, what string, attempt int) (turn, error) {
+	for {
+		t := turn{line: l, ctx: ctx, o: l.outbox.Load()}
+		if t.o != nil {
+			if err := l.begin(ctx, t.o); err != nil {
+				return t, err
+			}
+			if err := t.o.sink.Room(ctx, attempt); err != nil {
+				return t, l.failure(ctx, t.o, err)
+			}
+		}
+		if err := l.lockContext(ctx, what); err != nil {
+			return t, err
+		}
+		if t.look() {
+			if err := context.Cause(ctx); err != nil {
+				l.writer.Unlock()
+				return t, err
+			}
+			return t, nil
+		}
+		l.writer.Unlock()
 	}
-	if err := context.Cause(ctx); err != nil {
-		return true, 0, err
+}
+
+// look finds out what to begin with, and reports false if nothing may begin, or there is
+// another sink by now: begin knows more.
+func (t *turn) look() bool {
+	l, o := t.line, t.o
+	if l.outbox.Load() != o {
+		return false
 	}
-	base := l.published.Load()
-	d, err := l.call(base, Want{Commit: l.history != nil}, f)
-	if err == nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil || d.Next == base {
-		return true, 0, err
+	if o == nil {
+		t.base = l.published.Load()
+		return true
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if d.Commit != nil {
-		l.stamp(&d)
+	t.base, t.seen = l.tip(o)
+	t.epoch = o.epoch
+	return o.holds == 0 && o.failed == nil
+}
+
+// run runs f in the writer's place, and gives that back.
+func (t *turn) run(f func(base *Root, want Want) (Draft, error)) run {
+	defer t.line.writer.Unlock()
+	return t.end(f)
+}
+
+// end makes what f returns the next version, where no sink has a say in it, or proposes it.
+func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
+	l, o := t.line, t.o
+	if o == nil {
+		d, err := l.call(t.base, Want{Commit: l.history != nil}, f)
+		if err == nil {
+			err = context.Cause(t.ctx)
+		}
+		if err != nil || d.Next == t.base {
+			return run{err: err, then: d.Then}
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if d.Commit != nil {
+			l.stamp(&d)
+		}
+		l.publish(d)
+		return run{version: d.Next.version, then: d.Then}
 	}
-	l.publish(d)
-	return true, d.Next.version, nil
+
+	d, err := l.call(t.base, Want{Commit: true, Sent: true}, f)
+
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case o.failed != nil:
+		return run{err: o.failed}
+	case o.epoch != t.epoch:
+		return run{shares: superseded()}
+	case err != nil || d.Next == t.base:
+		return run{shares: t.seen, err: err, then: d.Then}
+	case context.Cause(t.ctx) != nil:
+		return run{err: context.Cause(t.ctx)}
+	}
+	last := l.last
+	l.stamp(&d)
+	p := &proposal{Draft: d, decided: make(chan struct{})}
+	p.Sent.Lineage, p.Sent.Version, p.Sent.Time = d.Commit.lineage.String(), d.Commit.version, d.Commit.Time()
+	if err := o.sink.Propose(p.Sent); err != nil {
+		l.last = last
+		return run{err: err}
+	}
+	o.outstanding = append(o.outstanding, p)
+	return run{shares: p, mine: true, then: d.Then}
+}
+
+// A run is what came of an attempt to run an update's function.
+type run struct {
+	version uint64    // that it published; 0: none
+	shares  *proposal // whose fate it shares; nil: none's
+	mine    bool      // that is what it proposed, and not the tip it saw
+	err     error     // what it returns if that is published
+	then    func()    // of the Draft
+}
+
+// succeed calls what comes after success.
+func (r run) succeed(err error) {
+	if err == nil && r.then != nil {
+		r.then()
+	}
+}
+
+// fate waits until it is known what becomes of what was proposed, and returns the version
+// that was published, or 0 for none; or that it was superseded, and is to run again.
+func (r run) fate(ctx context.Context) (version uint64, again bool, err error) {
+	if r.shares == nil {
+		return r.version, false, r.err
+	}
+	select {
+	case <-r.shares.decided:
+	case <-ctx.Done():
+		select {
+		case <-r.shares.decided: // both: what is known counts
+		default:
+			return 0, false, r.abandon(ctx)
+		}
+	}
+	switch {
+	case r.mine && r.shares.refused != nil:
+		return 0, false, r.shares.refused
+	case r.shares.again:
+		return 0, true, nil
+	case r.shares.err != nil:
+		return 0, false, r.shares.err
+	case r.mine:
+		return r.shares.Next.version, false, nil
+	}
+	return 0, false, r.err
+}
+
+// abandon returns the error of an update that no longer waits for its fate.
+func (r run) abandon(ctx context.Context) error {
+	if !r.mine { // so it changes nothing, whatever it saw
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, context.Cause(ctx))
 }
 
 // call calls f in the writer's place.
@@ -220,9 +363,49 @@ func (l *Line) Own() {
 	}
 }
 
-// lock takes the writer's place for what. It panics where this goroutine has it
-// already, and for a line that is a copy.
-func (l *Line) lock(what string) {
+// lock takes the writer's place for what, when no transaction has it. It panics where this
+// goroutine has it already, and for a line that is a copy.
+func (l *Line) lock(what string) { _ = l.lockContext(context.Background(), what) }
+
+// lockContext is lock, unless ctx ends while a transaction has the place: it does not give
+// up waiting for a function that runs there. Those who wait for a transaction come in their
+// order, before all who come later.
+func (l *Line) lockContext(ctx context.Context, what string) error {
+	if l.behind.Load() == 0 {
+		l.enter(what)
+		if l.held.Load() == nil {
+			return nil
+		}
+		l.writer.Unlock()
+	}
+	l.PanicInUpdate(what)
+	l.behind.Add(1)
+	defer l.behind.Add(-1)
+	turnstile := *l.turnstile.Load() // there is one, as somebody has waited, or does
+	select {
+	case turnstile <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	defer func() { <-turnstile }()
+	for {
+		l.enter(what)
+		h := l.held.Load()
+		if h == nil {
+			return nil
+		}
+		l.writer.Unlock()
+		select {
+		case <-h.over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// enter takes the mutex of the writer's place, which says nothing about transactions: while
+// it is held no function runs there.
+func (l *Line) enter(what string) {
 	l.Own()
 	if !l.writer.TryLock() {
 		l.PanicInUpdate(what)
@@ -253,11 +436,31 @@ func (l *Line) queue() {
 }
 
 // PanicInUpdate panics if the calling goroutine is running the function of an
-// update of l, and was asked to do what.
+// update of l, or has begun the transaction that is open, and was asked to do what.
 func (l *Line) PanicInUpdate(what string) {
-	if number := l.number.Load(); number != 0 && nested.Is(number) {
+	switch {
+	case l.updates():
 		panic("cow: " + what + " inside an update of the same DB would wait for itself: use the Editor or Tx of that update")
+	case l.holds():
+		panic("cow: " + what + " in the goroutine that has a transaction of the same DB open would wait for itself: use that Tx, or end it first, by Commit or Abort")
 	}
+}
+
+// PanicMade panics in the same cases, for what is made for all of a DB.
+func (l *Line) PanicMade(what string) {
+	if l.updates() || l.holds() {
+		panic("cow: " + what + " made inside a transaction of the same DB: make it before that begins, or after it has ended")
+	}
+}
+
+func (l *Line) updates() bool {
+	number := l.number.Load()
+	return number != 0 && nested.Is(number)
+}
+
+func (l *Line) holds() bool {
+	h := l.held.Load()
+	return h != nil && h.goroutine == nested.Goroutine()
 }
 
 // identify returns the identity of l.
@@ -338,65 +541,6 @@ func (l *Line) tip(o *outbox) (*Root, *proposal) {
 	return l.published.Load(), nil
 }
 
-// updateThrough is Update where a sink decides.
-func (l *Line) updateThrough(ctx context.Context, o *outbox, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
-	for attempt := 0; ; {
-		if o == nil || l.outbox.Load() != o {
-			return l.Update(ctx, f) // the sink could not be attached after all
-		}
-		if err := l.begin(ctx, o); err != nil {
-			return 0, err
-		}
-		if err := o.sink.Room(ctx, attempt); err != nil {
-			return 0, l.failure(ctx, o, err)
-		}
-		r := l.propose(ctx, o, f)
-		switch {
-		case r.held:
-			continue
-		case r.shares == nil:
-			return 0, r.err
-		}
-		select {
-		case <-r.shares.decided:
-		case <-ctx.Done():
-			select {
-			case <-r.shares.decided: // both: what is known counts
-			default:
-				return 0, r.abandon(ctx)
-			}
-		}
-		switch {
-		case r.mine && r.shares.refused != nil:
-			return 0, r.shares.refused
-		case r.shares.again:
-			attempt++
-		case r.shares.err != nil:
-			return 0, r.shares.err
-		case r.mine:
-			return r.shares.Next.version, nil
-		default:
-			return 0, r.err
-		}
-	}
-}
-
-// A run is what came of an attempt to run an update's function.
-type run struct {
-	held   bool      // it was not run, and is to begin again
-	shares *proposal // whose fate it shares; nil: none's
-	mine   bool      // that is what it proposed, and not the tip it saw
-	err    error     // what it returns if that is published
-}
-
-// abandon returns the error of an update that no longer waits for its fate.
-func (r run) abandon(ctx context.Context) error {
-	if !r.mine { // so it changes nothing, whatever it saw
-		return context.Cause(ctx)
-	}
-	return fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, context.Cause(ctx))
-}
-
 // begin waits until updates may begin.
 func (l *Line) begin(ctx context.Context, o *outbox) error {
 	for {
@@ -432,45 +576,6 @@ func (l *Line) failure(ctx context.Context, o *outbox, err error) error {
 		return cause
 	}
 	return err
-}
-
-// propose runs f on the tip and proposes what it made.
-func (l *Line) propose(ctx context.Context, o *outbox, f func(base *Root, want Want) (Draft, error)) (r run) {
-	l.lock("an update")
-	defer l.writer.Unlock()
-
-	l.mu.Lock()
-	base, seen := l.tip(o)
-	epoch, held := o.epoch, o.holds > 0 || o.failed != nil
-	l.mu.Unlock()
-	if held || l.outbox.Load() != o || context.Cause(ctx) != nil {
-		return run{held: true} // begin knows more
-	}
-
-	d, err := l.call(base, Want{Commit: true, Sent: true}, f)
-
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case o.failed != nil:
-		return run{err: o.failed}
-	case o.epoch != epoch:
-		return run{shares: superseded()}
-	case err != nil || d.Next == base:
-		return run{shares: seen, err: err}
-	case context.Cause(ctx) != nil:
-		return run{err: context.Cause(ctx)}
-	}
-	last := l.last
-	l.stamp(&d)
-	p := &proposal{Draft: d, decided: make(chan struct{})}
-	p.Sent.Lineage, p.Sent.Version, p.Sent.Time = d.Commit.lineage.String(), d.Commit.version, d.Commit.Time()
-	if err := o.sink.Propose(p.Sent); err != nil {
-		l.last = last
-		return run{err: err}
-	}
-	o.outstanding = append(o.outstanding, p)
-	return run{shares: p, mine: true}
 }
 
 // superseded returns a proposal that was superseded.

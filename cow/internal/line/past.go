@@ -19,8 +19,8 @@ func (l *Line) Retain(r Retention) {
 		panic("cow: Retain with a negative limit")
 	}
 	// In the writer's place, so that an update which goes on without a Commit has
-	// been published.
-	l.lock("Retain")
+	// been published. A transaction looks again when it ends.
+	l.enter("Retain")
 	defer l.writer.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -210,12 +210,20 @@ type Stats struct {
 	HeldBytes int // about how many bytes these rows and the records of them take
 
 	Waiting int // calls blocked in Wait, in a watch or in Changes
+
+	Begun     time.Time // when the transaction began that has the writer's place; zero: none has
+	BegunBy   string    // the stack at that moment
+	Dropped   int       // transactions that were dropped without Commit or Abort
+	DroppedBy string    // the stack where the last of them began
 }
 
 // Stats returns the figures as they are.
 func (l *Line) Stats() Stats {
 	current := l.published.Load()
-	st := Stats{Waiting: int(l.waiting.Load())}
+	st := Stats{Waiting: int(l.waiting.Load()), Dropped: int(l.drops.Load()), DroppedBy: l.dropped.Load().where()}
+	if h := l.held.Load(); h != nil {
+		st.Begun, st.BegunBy = h.since, h.where()
+	}
 	for _, r := range l.Pins() {
 		if r != nil {
 			rows, bytes := r.owner.Tables.Exclusive(r, current)

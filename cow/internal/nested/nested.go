@@ -11,7 +11,9 @@
 package nested
 
 import (
+	"bytes"
 	"runtime"
+	"strconv"
 	"sync/atomic"
 )
 
@@ -94,4 +96,15 @@ func Is(number uint64) bool {
 		}
 	}
 	return false
+}
+
+// Goroutine returns a number of the calling goroutine, which no other has or will have, or 0
+// if it is not known. It takes about a microsecond: transactions begin with it, which have no
+// frame on the stack of their goroutine.
+func Goroutine() uint64 {
+	var few [64]byte
+	text, _ := bytes.CutPrefix(few[:runtime.Stack(few[:], false)], []byte("goroutine "))
+	number, _, _ := bytes.Cut(text, []byte(" "))
+	n, _ := strconv.ParseUint(string(number), 10, 64)
+	return n
 }

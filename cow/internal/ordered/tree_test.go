@@ -224,7 +224,11 @@ func sameRest(c, d *Cursor[name, row]) (same bool, looked int) {
 }
 
 func TestWhatTwoTreesShareIsSkipped(t *testing.T) {
-	for seed := range uint64(20) {
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 2
+	}
+	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		keys := 1 + rng.IntN(5000)
 		var trees []Tree[name, row]

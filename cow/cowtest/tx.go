@@ -1,0 +1,31 @@
+package cowtest
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+)
+
+// NoTx makes a test fail that ends with a transaction of db open, or that has dropped one
+// without Commit or Abort since NoTx was called, and shows where it began. It may be called
+// at the beginning of a test, for any number of DBs.
+func NoTx(t testing.TB, db *cow.DB) {
+	t.Helper()
+	before := db.Stats().Dropped
+	t.Cleanup(func() {
+		// The collector finds what was dropped, and tells of it some time later.
+		for wait := time.Millisecond; db.Stats().Begun != (time.Time{}) && wait < time.Second; wait *= 2 {
+			runtime.GC()
+			time.Sleep(wait)
+		}
+		st := db.Stats()
+		if !st.Begun.IsZero() {
+			t.Errorf("cowtest: a transaction is open, which began %v ago:\n%s", time.Since(st.Begun), st.BegunBy)
+		}
+		if st.Dropped > before {
+			t.Errorf("cowtest: %d transactions were dropped without Commit or Abort; the last began here:\n%s", st.Dropped-before, st.DroppedBy)
+		}
+	})
+}

@@ -1,0 +1,123 @@
+package line
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/internal/nested"
+)
+
+// The errors of transactions that are values.
+var (
+	ErrTxEnded    = errors.New("the transaction has ended before")
+	ErrSuperseded = errors.New("other commits came first")
+)
+
+// A Held is the writer's place, as a transaction has it from Hold to Commit or Abort. The
+// mutex of the place is free meanwhile: whoever takes it finds the Held, and waits for its
+// end without the mutex, so that a context can end the wait.
+type Held struct {
+	turn      turn
+	goroutine uint64 // which began it
+	since     time.Time
+	stack     [16]uintptr
+	claimed   atomic.Bool   // somebody ends it
+	over      chan struct{} // closed when the place is free
+}
+
+// Hold takes the writer's place, when it is free, for a transaction.
+func (l *Line) Hold(ctx context.Context) (*Held, error) {
+	if l.turnstile.Load() == nil {
+		turnstile := make(chan struct{}, 1)
+		l.turnstile.CompareAndSwap(nil, &turnstile)
+	}
+	t, err := l.place(ctx, "a transaction", 0)
+	if err != nil {
+		return nil, err
+	}
+	defer l.writer.Unlock()
+	h := &Held{turn: t, goroutine: nested.Goroutine(), since: time.Now(), over: make(chan struct{})}
+	runtime.Callers(3, h.stack[:])
+	l.held.Store(h)
+	return h, nil
+}
+
+// Base returns the version that the transaction begins with.
+func (h *Held) Base() *Root { return h.turn.base }
+
+// Claim reports whether the caller is the one to end the transaction, by Commit or Abort:
+// the first to ask is.
+func (h *Held) Claim() bool { return h.claimed.CompareAndSwap(false, true) }
+
+// Commit ends the transaction with what f makes of it. It returns ErrSuperseded where a sink
+// has decided that other commits came first.
+func (h *Held) Commit(f func(base *Root, want Want) (Draft, error)) error {
+	r := h.end(f)
+	_, again, err := r.fate(h.turn.ctx)
+	if again {
+		return fmt.Errorf("cow: %w: begin again", ErrSuperseded)
+	}
+	r.succeed(err)
+	return err
+}
+
+func (h *Held) end(f func(base *Root, want Want) (Draft, error)) run {
+	l := h.turn.line
+	l.writer.Lock()
+	defer h.free()
+	if l.outbox.Load() != h.turn.o {
+		return run{shares: superseded()}
+	}
+	if err := context.Cause(h.turn.ctx); err != nil {
+		return run{err: err}
+	}
+	return h.turn.end(f)
+}
+
+// Abort ends the transaction without a trace.
+func (h *Held) Abort() {
+	h.turn.line.writer.Lock()
+	h.free()
+}
+
+// free gives the writer's place back. The caller holds the mutex.
+func (h *Held) free() {
+	l := h.turn.line
+	l.held.Store(nil)
+	close(h.over)
+	l.writer.Unlock()
+}
+
+// Drop aborts a transaction that nobody can end any more.
+func (h *Held) Drop() {
+	if h.Claim() {
+		h.turn.line.dropped.Store(h)
+		h.turn.line.drops.Add(1)
+		h.Abort()
+	}
+}
+
+// where returns where a transaction began, a line for each function; "" for nil.
+func (h *Held) where() string {
+	if h == nil {
+		return ""
+	}
+	var b strings.Builder
+	frames := runtime.CallersFrames(h.stack[:])
+	for {
+		f, more := frames.Next()
+		if f.PC == 0 {
+			break
+		}
+		fmt.Fprintf(&b, "%s %s:%d\n", f.Function, f.File, f.Line)
+		if !more {
+			break
+		}
+	}
+	return b.String()
+}
