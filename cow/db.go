@@ -235,7 +235,7 @@ func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(
 // *IndexError, or if it set what cannot be stored, which is a *KeyError,
 // nothing is published and the version stays. Updates run one at a time; f must not
 // update the DB itself, and what it reads must come from the Tx: DB.Load shows the
-// published version.
+// published version. See also [DB.Begin].
 //
 // Where a sink makes the DB durable or replicates it, Update returns once its
 // version is published, which is after the sink has acknowledged it. When commits
@@ -248,8 +248,8 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 }
 
 // UpdateContext is Update, unless ctx has ended before f is called, or when it has
-// returned nil: then nothing happens, and it returns ctx's cause. It does not give up
-// waiting for the function of another update. Once its changes are proposed to a
+// returned nil: then nothing happens, and it returns ctx's cause. It gives up waiting for a
+// transaction of Begin, but not for the function of another update. Once its changes are proposed to a
 // sink, they are never taken back: if ctx ends then, they may happen or not, and
 // UpdateContext returns an error that wraps ErrUnknownOutcome too.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {

@@ -63,9 +63,9 @@
 //   - snapshot: all tables of a DB at one version; map: one table of it
 //   - version: the number of a snapshot; revision: the version that wrote a row
 //   - verb: a method of a table for one key or all; update: one call of Update or of a verb
-//     that writes; transaction: a [Tx], its several tables
+//     that writes, or a transaction of Begin; transaction: a [Tx], its several tables
 //   - commit: a published update, with its net changes; feed: commits as they come
-//   - the writer's place: held by the update whose function runs
+//   - the writer's place: held by the update whose function runs, or from Begin to Commit
 //   - tip: the latest version, published or proposed; published: what readers see
 //   - sink: what makes a DB durable or replicates it; proposed, acknowledged, superseded
 //   - derived: of a table, that it follows from others
@@ -81,10 +81,11 @@
 // There is one way in which a version comes about:
 //
 //  1. A verb clones its value (verbs.go), and takes the writer's place, a mutex
-//     (internal/line/line.go).
+//     (internal/line/line.go). A transaction of Begin leaves a mark there instead, and
+//     takes the mutex when it commits (internal/line/held.go).
 //  2. Its function edits the latest version, the tip: through an [Editor] alone for an update
 //     of one table, where there is neither a sink nor a derived table (table.go), or else
-//     through a [Tx], which brings derived tables up to the others (db.go).
+//     through a [Tx], which brings derived tables up to the others (tx.go).
 //  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
 //     indexes are brought up to them (internal/index/content.go), those whom they concern are
 //     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and
@@ -132,7 +133,8 @@
 //
 // An update function must not update, or wait for, the same DB: it would
 // wait for itself. That panics, with the DB unharmed, when it happens in
-// the goroutine of the update, at whatever depth. Updates that it starts from another
+// the goroutine of the update, at whatever depth, or in the one that began the transaction.
+// Updates that it starts from another
 // goroutine, or through iter.Pull, and waits for are not detected: they deadlock. Reading
 // the DB inside an update is
 // fine, and shows the published version; what the update is to be based on it reads

@@ -3,6 +3,7 @@ package cow_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -30,6 +31,45 @@ func ExampleNewIndex() {
 	// 1906 Grace
 	// 1912 Alan
 	// the youngest is Barbara
+}
+
+// An index by when rows were written: the revision of a row is the version that wrote it.
+func ExampleNewIndex_revision() {
+	notes := cow.New[string](cow.Options[string]{})
+	byTime, _ := cow.NewIndex(notes, "written", func(r cow.Row[string, string]) uint64 { return r.Revision() }, cow.IndexOptions[string]{})
+	notes.Set("a", "first")
+	notes.Set("b", "second")
+	notes.Set("a", "third")
+	for version, row := range byTime.In(notes.Load()).Reverse().All() {
+		fmt.Println(version, row.Key(), row.Value())
+	}
+	// Output:
+	// 3 a third
+	// 2 b second
+}
+
+// An index that refuses a row: the update that leaves one fails.
+func ExampleNewIndexFunc_refuse() {
+	errMail := errors.New("is no address")
+	users := cow.New[int](cow.Options[string]{})
+	_, _ = cow.NewIndexFunc(users, "mail", func(r cow.Row[int, string], add func(string)) error {
+		if !strings.Contains(r.Value(), "@") {
+			return errMail
+		}
+		add(strings.ToLower(r.Value()))
+		return nil
+	}, cow.IndexOptions[int]{Unique: true}, strings.Compare)
+
+	_, err := users.Set(1, "Ada@example.org")
+	fmt.Println(err)
+	_, err = users.Set(2, "bob")
+	fmt.Println(err, errors.Is(err, errMail))
+	_, err = users.Set(3, "ada@EXAMPLE.org")
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// cow: 2: index "mail": is no address true
+	// cow: index "mail": two rows under ada@example.org
 }
 
 // All keys below a path, without a look at any other.

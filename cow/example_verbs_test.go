@@ -168,3 +168,40 @@ type socket struct {
 	sync.Mutex
 	addr string
 }
+
+// A transaction as a value: helpers take it, and Abort does nothing once it was committed.
+func ExampleDB_Begin() {
+	var db cow.DB
+	accounts := cow.NewTable[string](&db, "accounts", cow.Options[int]{})
+	accounts.Set("ada", 100)
+
+	pay := func(tx *cow.Tx, from, to string, amount int) error {
+		if n, _ := accounts.During(tx).Get(from); n < amount {
+			return fmt.Errorf("%s has only %d", from, n)
+		}
+		add := func(n int) func(*int, bool) error { return func(v *int, _ bool) error { *v += n; return nil } }
+		return errors.Join(accounts.Edit(tx).Upsert(from, add(-amount)), accounts.Edit(tx).Upsert(to, add(amount)))
+	}
+	transfer := func(amount int) error {
+		tx := db.Begin()
+		defer tx.Abort()
+		tx.Defer(func() { fmt.Println("paid", amount, "at version", db.Load().Version()) })
+		if err := pay(tx, "ada", "bob", amount); err != nil {
+			return err
+		}
+		for c := range accounts.Changes(tx) {
+			was, _ := c.Old()
+			is, _ := c.New()
+			fmt.Println(c.Key, "goes from", was, "to", is)
+		}
+		return tx.Commit()
+	}
+	fmt.Println(transfer(30))
+	fmt.Println(transfer(80))
+	// Unordered output:
+	// bob goes from 0 to 30
+	// ada goes from 100 to 70
+	// paid 30 at version 2
+	// <nil>
+	// ada has only 70
+}

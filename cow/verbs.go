@@ -170,7 +170,8 @@ func (t *Table[K, V]) DeleteFunc(f func(key K, v V) bool) (n int, err error) {
 	})
 }
 
-// Clear removes all rows, in constant time, and returns how many.
+// Clear removes all rows, in constant time, and returns how many. It looks at no row for
+// indexes and history; a sink gets each of them.
 func (t *Table[K, V]) Clear() (n int, err error) {
 	return t.count(func(e *Editor[K, V]) int {
 		n := e.Len()

@@ -25,7 +25,7 @@ func NoTx(t testing.TB, db *cow.DB) {
 			t.Errorf("cowtest: a transaction is open, which began %v ago:\n%s", time.Since(st.Begun), st.BegunBy)
 		}
 		if st.Dropped > before {
-			t.Errorf("cowtest: %d transactions were dropped without Commit or Abort; the last began here:\n%s", st.Dropped-before, st.DroppedBy)
+			t.Errorf("cowtest: transactions dropped without Commit or Abort: %d; the last began here:\n%s", st.Dropped-before, st.DroppedBy)
 		}
 	})
 }

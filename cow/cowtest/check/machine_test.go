@@ -88,7 +88,18 @@ func (m *machine) Update(t *rapid.T) {
 	now := l.current()
 	next := [2]map[string]row{maps.Clone(now.tables[0]), maps.Clone(now.tables[1])}
 	fails := rapid.IntRange(0, 4).Draw(t, "fails") == 0
-	err := l.db.Update(func(tx *cow.Tx) error {
+	update := l.db.Update
+	if rapid.Bool().Draw(t, "begun") {
+		update = func(f func(tx *cow.Tx) error) error {
+			tx := l.db.Begin()
+			defer tx.Abort()
+			if err := f(tx); err != nil {
+				return err
+			}
+			return tx.Commit()
+		}
+	}
+	err := update(func(tx *cow.Tx) error {
 		require.Equal(t, now.number+1, tx.Version())
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			i := rapid.IntRange(0, 1).Draw(t, "table")
