@@ -44,15 +44,15 @@ func retain(s *cowStore) (stop func()) {
 
 // watch starts watches on n keys that nobody sets. They end with stop.
 func watch(s *cowStore, n int) (stop func()) {
-	return watchThat(s, n, func(i int) cow.Watched[string, number] { return s.OnKeys(fmt.Sprintf("absent:%d", i)) })
+	return watchThat(s, n, func(i int) cow.Watched { return s.OnKeys(fmt.Sprintf("absent:%d", i)) })
 }
 
-func watchThat(s *cowStore, n int, what func(i int) cow.Watched[string, number]) (stop func()) {
+func watchThat(s *cowStore, n int, what func(i int) cow.Watched) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
 	since := s.DB().Load()
 	for i := range n {
-		wg.Go(func() { _, _ = s.Watch(ctx, since, what(i)) })
+		wg.Go(func() { _, _ = s.DB().Watch(ctx, since, what(i)) })
 	}
 	for s.DB().Stats().Waiting < n {
 		time.Sleep(time.Millisecond)
@@ -91,7 +91,7 @@ func BenchmarkCommitRanges(b *testing.B) {
 			}
 			rewrite()
 			start := time.Now()
-			stop := watchThat(s, n, func(i int) cow.Watched[string, number] {
+			stop := watchThat(s, n, func(i int) cow.Watched {
 				return order.OnRange(order.In(nil).Prefix(fmt.Sprintf("absent:%05d:", i)))
 			})
 			took := time.Since(start)

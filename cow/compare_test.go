@@ -60,7 +60,7 @@ func TestACommitIsComparedOnce(t *testing.T) {
 		commit(t, 1, write)
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		for _, of := range [][]Watched[int, int]{nil, {s.OnKeys(1000)}, {x.OnKeys(1000)}} {
+		for _, of := range [][]Watched{nil, {s.OnKeys(1000)}, {x.OnKeys(1000)}} {
 			go func() { _, _ = s.Watch(ctx, s.Load(), of...) }()
 		}
 		go func() {

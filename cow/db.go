@@ -73,7 +73,8 @@ type table interface {
 	exclusive(content, other any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
 
-	none() any // the content without rows
+	none() any    // the content without rows
+	all() Watched // the whole table
 	isDerived() bool
 	derive(tx *Tx) error
 	merge(tx *Tx, base, theirs *Snapshot, resolve any, left *conflicts) error

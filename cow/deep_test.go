@@ -101,6 +101,8 @@ func deepStore[V any](t *testing.T, v V) {
 
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
+	_, end := s.DB().Notify(s.DB().Load(), s.OnKeys("ada"), x.OnKeys(1), values.OnKeys(v))
+	end()
 	_, err = s.Watch(ctx, first, s.OnKeys("ada"), x.OnKeys(1))
 	require.NoError(t, err)
 	for c, err := range s.Changes(ctx, first.Version()) {
@@ -178,15 +180,15 @@ func deepTable[V any](t *testing.T, v V) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Fork DB.Format DB.Merge DB.Retain DB.String DB.Update Index.During Index.In Index.String IndexError.Error IndexError.Format
+	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
 		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.String Snapshot.MarshalJSON
 		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Get Table.Insert
 		Table.Modify Table.Of Table.OnKeys Table.Replace Table.Resolve Table.Rows Table.Set Table.SetIf Table.String Table.Sync
-		Table.Take Table.Update Table.Upsert Table.Watch Tx.Abort Tx.Commit Tx.String Versioned.Append Versioned.Decode Views.Get
+		Table.Take Table.Update Table.Upsert Tx.Abort Tx.Commit Tx.String Versioned.Append Versioned.Decode Views.Get
 		conflicts.Error`),
 		map[string]string{
 			"it does what is called here, for an order or pointers": `NewMultiIndex NewOrder NewPointerViews
-				DB.BeginContext DB.UpdateContext Table.In Table.Load Table.Restore Table.UpdateContext Views.All Views.In Views.Row`,
+				DB.BeginContext DB.UpdateContext Table.In Table.OnAll Table.Load Table.Restore Table.UpdateContext Views.All Views.In Views.Row`,
 			"it shows what String does": "DB.Stats Snapshot.LogValue",
 			"it calls what it is given": "Tx.Defer",
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close

@@ -119,7 +119,7 @@
 //
 //	var seen *cow.Snapshot
 //	for {
-//		now, err := jobs.Watch(ctx, seen, byState.OnRange(ready))
+//		now, err := db.Watch(ctx, seen, byState.OnRange(ready))
 //		if err != nil {
 //			return err
 //		}

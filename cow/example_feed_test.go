@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 )
@@ -143,7 +144,7 @@ func ExampleTable_OnKeys() {
 		config.Set("color", "red") // wakes nobody
 		config.Set("limit", "10")
 	}()
-	now, err := config.Watch(context.Background(), seen, config.OnKeys("level", "limit"))
+	now, err := config.DB().Watch(context.Background(), seen, config.OnKeys("level", "limit"))
 	if err != nil {
 		return
 	}
@@ -152,4 +153,30 @@ func ExampleTable_OnKeys() {
 	// Output:
 	// false
 	// 10 true
+}
+
+// A program that waits for several things at once: keys of one table, another table, and a
+// timer of its own.
+func ExampleDB_Notify() {
+	var db cow.DB
+	flags := cow.NewTable[string](&db, "flags", cow.Options[bool]{})
+	users := cow.NewTable[int](&db, "users", cow.Options[string]{})
+	seen := db.Load()
+	changed, stop := db.Notify(seen, flags.OnKeys("blue"), users.OnAll())
+	defer stop()
+
+	flags.Set("red", true) // closes nothing
+	select {
+	case <-changed:
+		fmt.Println("too early")
+	default:
+	}
+	users.Set(1, "Ada")
+	select {
+	case <-changed:
+		fmt.Println("users:", users.Len())
+	case <-time.After(time.Minute):
+	}
+	// Output:
+	// users: 1
 }

@@ -140,7 +140,7 @@ func ExampleRange_Changes() {
 
 	jobs.Set("mail", 1) // nobody who watches what is urgent is woken
 	jobs.Set("deploy", 10)
-	now, _ := jobs.Watch(context.Background(), before, byPriority.OnRange(urgent))
+	now, _ := jobs.DB().Watch(context.Background(), before, byPriority.OnRange(urgent))
 	for c := range urgent.Changes(jobs.In(now).Diff(jobs.In(before))) {
 		fmt.Println(c.Key, c.Kind)
 	}

@@ -97,7 +97,7 @@ func ExampleDB_Merge() {
 }
 
 // A worker that waits for its own work, and for nothing else in the store.
-func ExampleTable_Watch() {
+func ExampleDB_Watch() {
 	var db cow.DB
 	jobs := cow.NewTable[string](&db, "jobs", cow.Options[string]{})
 	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(r cow.Row[string, string], add func(string)) { add(r.Value()) }, cow.IndexOptions[string]{})
@@ -111,7 +111,7 @@ func ExampleTable_Watch() {
 		}
 	}()
 
-	now, err := jobs.Watch(context.Background(), seen, byWorker.OnKeys("ada"))
+	now, err := jobs.DB().Watch(context.Background(), seen, byWorker.OnKeys("ada"))
 	for _, row := range byWorker.In(jobs.In(now)).Equal("ada").All() {
 		fmt.Println("ada has to", row.Key(), err)
 	}

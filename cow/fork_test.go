@@ -17,7 +17,7 @@ import (
 type (
 	rows     = snapshot.Map[int, []int]
 	editor   = cow.Editor[int, []int]
-	watched  = cow.Watched[int, []int]
+	watched  = cow.Watched
 	index    = cow.Index[int, []int, int]
 	conflict = cow.Conflict[int, []int]
 	resolver = func(c conflict) ([]int, bool, error)
@@ -146,7 +146,10 @@ func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
 			return of(s), err
 		},
 		watch: func(ctx context.Context, table int, since branchMoment, w ...watched) (branchMoment, error) {
-			s, err := all[table].Of(db).Watch(ctx, since.db, w...)
+			if len(w) == 0 {
+				w = []watched{all[table].OnAll()}
+			}
+			s, err := db.Watch(ctx, since.db, w...)
 			return of(s), err
 		},
 		keys:  func(table int, keys ...int) watched { return all[table].OnKeys(keys...) },
@@ -423,7 +426,7 @@ func TestAStrangersSnapshotPanics(t *testing.T) {
 		require.Panics(t, func() { db.Fork(stranger.Load()) })
 		require.Panics(t, func() { fork.Fork(stranger.Load()) })
 		require.Panics(t, func() { table.In(stranger.Load()) })
-		require.Panics(t, func() { _, _ = table.Watch(t.Context(), stranger.Load()) })
+		require.Panics(t, func() { _, _ = db.Watch(t.Context(), stranger.Load(), table.OnAll()) })
 		require.Panics(t, func() { _ = stranger.Update(func(tx *cow.Tx) error { table.Edit(tx); return nil }) })
 		require.Panics(t, func() { _, _ = db.Merge(stranger.Load(), stranger.Load()) })
 		require.Panics(t, func() { _, _ = db.Merge(nil, nil, theirs.Resolve(nil)) })

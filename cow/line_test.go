@@ -175,7 +175,7 @@ func TestAnUpdateInsideAnUpdatePanics(t *testing.T) {
 		require.NoError(t, db.Update(func(tx *cow.Tx) error {
 			requireNested(t, "an update", func() { _ = db.Update(func(*cow.Tx) error { return nil }) })
 			requireNested(t, "Retain", func() { db.Retain(cow.Retention{Versions: 1}) })
-			requireNested(t, "a Watch", func() { _, _ = table.Watch(context.Background(), db.Load()) })
+			requireNested(t, "a Watch", func() { _, _ = db.Watch(context.Background(), db.Load()) })
 			requireNested(t, "a Wait", func() { _, _ = db.Wait(context.Background(), 0) })
 			table.Edit(tx).Set("k", 1)
 			return nil

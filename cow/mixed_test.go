@@ -38,8 +38,8 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	since := s.db.Load()
-	watch := func(of *cow.Table[string, int], what ...cow.Watched[string, int]) func() {
-		return func() { _, _ = of.Watch(ctx, since, what...) }
+	watch := func(of *cow.Table[string, int], what ...cow.Watched) func() {
+		return func() { _, _ = of.DB().Watch(ctx, since, what...) }
 	}
 	commit := func(db *cow.DB) *cow.Commit {
 		for c, err := range db.Commits(0) {
@@ -55,26 +55,24 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 		does func()
 		want string
 	}{
-		"a watch of a key of another table":     {watch(s.nodes, s.nodes.OnKeys("n"), s.checks.OnKeys("web")), `cow: Watch of table "nodes" for what is of table "checks": call Watch of that table`},
-		"a watch of an index of another table":  {watch(s.nodes, s.byCheck.OnKeys(2)), `Watch of table "nodes" for what is of table "checks"`},
-		"a watch of a range of another table":   {watch(s.checks, s.byNode.OnRange(s.byNode.In(nil))), `Watch of table "checks" for what is of table "nodes"`},
-		"a watch of a range of another index":   {func() { s.byNode.OnRange(s.byCheck.In(nil)) }, `OnRange of index "by node" with a Range of another`},
-		"a watch of a key of another DB":        {watch(s.nodes, other.nodes.OnKeys("n")), `Watch of table "nodes" for what is of table "nodes"`},
-		"a watch since a snapshot of another":   {func() { _, _ = s.nodes.Watch(ctx, other.db.Load()) }, "Watch from a snapshot of another DB"},
-		"an index of another table's map":       {func() { s.byCheck.In(s.nodes.Load()) }, `cow: index "by check" of table "checks" asked about the map of another table: give it that of its own`},
-		"an index of another DB's map":          {func() { s.byNode.In(other.nodes.Load()) }, `index "by node" of table "nodes" asked about the map of another table`},
-		"an index during another table's edit":  {during(func(tx *cow.Tx) { s.byCheck.During(s.nodes.Edit(tx)) }), `index "by check" of table "checks" asked about the Editor of another table`},
-		"an index dropped from another table":   {func() { s.byCheck.Drop(s.nodes) }, `Drop of index "by check" from something that does not have it`},
-		"changes of another table in a range":   {func() { drainChanges(s.byCheck.In(nil).Changes(s.nodes.Rows(commit(s.db)))) }, `Changes of index "by check" for a change of another table`},
-		"a map of another DB's snapshot":        {func() { s.nodes.In(other.db.Load()) }, `table "nodes" looked for in a snapshot of another DB`},
-		"rows of another DB's commit":           {func() { s.nodes.Rows(commit(other.db)) }, "Rows of a Commit of another DB"},
-		"an edit of another DB's table":         {during(func(tx *cow.Tx) { other.nodes.Edit(tx) }), `table "nodes" edited in an update of another DB`},
-		"another DB's table during an update":   {during(func(tx *cow.Tx) { other.nodes.During(tx) }), `table "nodes" looked for in an update of another DB`},
-		"a fork of another DB's snapshot":       {func() { s.db.Fork(other.db.Load()) }, "Fork from a snapshot of another DB"},
-		"the same table of another DB":          {func() { s.nodes.Of(other.db) }, `table "nodes" looked for in another DB`},
-		"a merge of another DB's snapshot":      {func() { _, _ = s.db.Merge(since, other.db.Load()) }, "of another DB"},
-		"a merge from a base of another DB's":   {func() { _, _ = s.db.Merge(other.db.Load(), since) }, "of another DB"},
-		"a watch of a key of a fork is not one": {watch(s.nodes.Of(s.db.Fork(since)), s.nodes.OnKeys("n")), "Watch from a snapshot of another DB"},
+		"a watch of a range of another index":  {func() { s.byNode.OnRange(s.byCheck.In(nil)) }, `OnRange of index "by node" with a Range of another`},
+		"a watch of a key of another DB":       {watch(s.nodes, s.nodes.OnKeys("n"), other.nodes.OnKeys("n")), `cow: Watch for what is of table "nodes" of another DB: call Watch of that DB`},
+		"a watch of an index of another DB":    {watch(s.nodes, other.byNode.OnKeys(1)), `Watch for what is of table "nodes" of another DB`},
+		"a watch since a snapshot of another":  {func() { _, _ = s.db.Watch(ctx, other.db.Load()) }, "Watch from a snapshot of another DB"},
+		"an index of another table's map":      {func() { s.byCheck.In(s.nodes.Load()) }, `cow: index "by check" of table "checks" asked about the map of another table: give it that of its own`},
+		"an index of another DB's map":         {func() { s.byNode.In(other.nodes.Load()) }, `index "by node" of table "nodes" asked about the map of another table`},
+		"an index during another table's edit": {during(func(tx *cow.Tx) { s.byCheck.During(s.nodes.Edit(tx)) }), `index "by check" of table "checks" asked about the Editor of another table`},
+		"an index dropped from another table":  {func() { s.byCheck.Drop(s.nodes) }, `Drop of index "by check" from something that does not have it`},
+		"changes of another table in a range":  {func() { drainChanges(s.byCheck.In(nil).Changes(s.nodes.Rows(commit(s.db)))) }, `Changes of index "by check" for a change of another table`},
+		"a map of another DB's snapshot":       {func() { s.nodes.In(other.db.Load()) }, `table "nodes" looked for in a snapshot of another DB`},
+		"rows of another DB's commit":          {func() { s.nodes.Rows(commit(other.db)) }, "Rows of a Commit of another DB"},
+		"an edit of another DB's table":        {during(func(tx *cow.Tx) { other.nodes.Edit(tx) }), `table "nodes" edited in an update of another DB`},
+		"another DB's table during an update":  {during(func(tx *cow.Tx) { other.nodes.During(tx) }), `table "nodes" looked for in an update of another DB`},
+		"a fork of another DB's snapshot":      {func() { s.db.Fork(other.db.Load()) }, "Fork from a snapshot of another DB"},
+		"the same table of another DB":         {func() { s.nodes.Of(other.db) }, `table "nodes" looked for in another DB`},
+		"a merge of another DB's snapshot":     {func() { _, _ = s.db.Merge(since, other.db.Load()) }, "of another DB"},
+		"a merge from a base of another DB's":  {func() { _, _ = s.db.Merge(other.db.Load(), since) }, "of another DB"},
+		"a watch of a fork since a snapshot":   {watch(s.nodes.Of(s.db.Fork(since)), s.nodes.OnKeys("n")), "Watch from a snapshot of another DB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, _ := panicOf(c.does).(string)
@@ -91,7 +89,7 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 	_, err = s.nodes.Of(fork).Set("x", 3)
 	require.NoError(t, err)
 	require.Equal(t, "1:n 3:x", pairs(s.byNode.In(s.nodes.Of(fork).Load())))
-	_, err = s.nodes.Of(fork).Watch(ctx, fork.Load(), s.nodes.OnKeys("n"), s.byNode.OnKeys(3))
+	_, err = fork.Watch(ctx, fork.Load(), s.nodes.OnKeys("n"), s.byNode.OnKeys(3))
 	require.ErrorIs(t, err, context.Canceled)
 }
 

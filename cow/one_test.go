@@ -58,8 +58,11 @@ func (o One[K, V]) Wait(ctx context.Context, after uint64) (*Map[K, V], error) {
 	return o.mapOf(o.db.Wait(ctx, after))
 }
 
-func (o One[K, V]) Watch(ctx context.Context, since *Map[K, V], of ...Watched[K, V]) (*Map[K, V], error) {
-	return o.mapOf(o.Table.Watch(ctx, o.Snapshot(since), of...))
+func (o One[K, V]) Watch(ctx context.Context, since *Map[K, V], of ...Watched) (*Map[K, V], error) {
+	if len(of) == 0 {
+		of = []Watched{o.OnAll()}
+	}
+	return o.mapOf(o.db.Watch(ctx, o.Snapshot(since), of...))
 }
 
 func (o One[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) (*Map[K, V], error) {

@@ -130,7 +130,7 @@ func Example_readmeFollow() {
 		jobs.Set("test", "queued") // nobody is woken by that
 		jobs.Set("build", "done")
 	}()
-	now, err := jobs.Watch(ctx, since, jobs.OnKeys("build")) // until build is written again
+	now, err := jobs.DB().Watch(ctx, since, jobs.OnKeys("build")) // until build is written again
 	if err != nil {
 		return
 	}

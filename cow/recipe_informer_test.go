@@ -200,7 +200,7 @@ type handler func(kind snapshot.Kind, old, new resource)
 func (c *informer) handle(ctx context.Context, h handler, report func(key resourceKey, problem any)) {
 	var seen *cow.Snapshot // nothing
 	for {
-		now, err := c.resources.Watch(ctx, seen)
+		now, err := c.db.Watch(ctx, seen, c.resources.OnAll())
 		if err != nil {
 			return
 		}

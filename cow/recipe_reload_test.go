@@ -300,7 +300,7 @@ func TestRecipeReloadWakesWhomItConcerns(t *testing.T) {
 		defer close(woken)
 		seen := c.store.DB().Load()
 		for {
-			now, err := c.store.Watch(ctx, seen, c.store.OnKeys("blue"))
+			now, err := c.store.DB().Watch(ctx, seen, c.store.OnKeys("blue"))
 			if err != nil {
 				return
 			}

@@ -536,10 +536,10 @@ func TestResetToContentsAndPast(t *testing.T) {
 
 	woken := make(chan struct{})
 	since := c.db.Load()
-	go func() { defer close(woken); _, _ = c.t.Watch(t.Context(), since, c.t.OnKeys("c")) }()
+	go func() { defer close(woken); _, _ = c.db.Watch(t.Context(), since, c.t.OnKeys("c")) }()
 	ctx, end := context.WithCancel(t.Context())
 	asleep := make(chan struct{})
-	go func() { defer close(asleep); _, _ = c.t.Watch(ctx, since, c.t.OnKeys("a")) }()
+	go func() { defer close(asleep); _, _ = c.db.Watch(ctx, since, c.t.OnKeys("a")) }()
 	superseded := c.begin(t, "mine", 1)
 	require.NoError(t, c.sink.Reset(contents, past...))
 	requireClosed(t, woken, "a watch was not woken")

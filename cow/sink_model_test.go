@@ -419,7 +419,7 @@ func (m *sinkModel) follow(ctx context.Context, t *testing.T, at *atomic.Uint64)
 func (m *sinkModel) watch(ctx context.Context, at *atomic.Uint64) {
 	for s := m.db.Load(); ; {
 		at.Store(s.Version())
-		next, err := m.sums.Watch(ctx, s, m.sums.OnKeys("ops"))
+		next, err := m.db.Watch(ctx, s, m.sums.OnKeys("ops"))
 		if err != nil {
 			return
 		}

@@ -254,7 +254,6 @@ func TestAnOpenTransactionIsKnown(t *testing.T) {
 		go func() { s.Retain(cow.Retention{Versions: 10}); got <- nil }()
 		require.NoError(t, <-got)
 
-		order := make(chan int, 10)
 		for i := range 5 {
 			go func() {
 				if i%2 == 0 {
@@ -264,15 +263,22 @@ func TestAnOpenTransactionIsKnown(t *testing.T) {
 					s.Edit(tx).Set("a", i)
 					_ = tx.Commit()
 				}
-				order <- i
 			}()
 			synctest.Wait()
 		}
 		s.Edit(tx).Set("first", 1)
 		require.NoError(t, tx.Commit())
-		for i := range 5 {
-			require.Equal(t, i, <-order, "they come in their order")
+		synctest.Wait()
+		i := 0
+		for c, err := range db.Commits(1) {
+			require.NoError(t, err)
+			for change := range s.Rows(c) {
+				n, _ := change.New()
+				require.Equal(t, i, n, "they come in their order")
+				i++
+			}
 		}
+		require.Equal(t, 5, i)
 		at, err := s.At(1)
 		require.NoError(t, err)
 		require.Equal(t, map[string]int{"first": 1}, maps.Collect(at.All()))

@@ -3,108 +3,184 @@ package cow
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/cowstore/cowstore/cow/internal/line"
 	"github.com/cowstore/cowstore/cow/internal/watch"
 )
 
-// A Watched selects what a Watch of a Table waits for: keys, present or not, or keys or a
-// range of an index, of that table. It is made by Table.OnKeys, Index.OnKeys and
-// Index.OnRange, immutable, and safe for concurrent use.
-type Watched[K comparable, V any] interface{ watched() watched[K, V] }
+// A Watched selects what a Watch of a DB waits for: keys of a table, present or not, keys or
+// a range of an index, or a whole table. It is made by Table.OnKeys, Table.OnAll,
+// Index.OnKeys and Index.OnRange, immutable, and safe for concurrent use. It may be used with
+// the table's DB and with all forks.
+type Watched interface {
+	// differs reports whether it is not the same in both versions.
+	differs(newer, older *line.Root) bool
 
-type watched[K comparable, V any] struct {
-	watch.Watched[K, V]
-	of *tableDef[K, V]
+	// add registers w, and remove takes it out again. Between them, hub knows that somebody
+	// is about to register.
+	add(db *DB, w *watch.Waiter)
+	remove(db *DB, w *watch.Waiter)
+	hub(db *DB) entrance
+	of() (*schema, string)
 }
 
-func (w watched[K, V]) watched() watched[K, V] { return w }
+// An entrance is a watch.Hub without its type parameter in the way.
+type entrance interface {
+	Enter()
+	Leave(w *watch.Waiter)
+}
 
-// OnKeys returns keys of the table for Watch.
-func (t *Table[K, V]) OnKeys(keys ...K) Watched[K, V] {
+type watched[K comparable, V any] struct {
+	is  watch.Watched[K, V]
+	def *tableDef[K, V]
+}
+
+func (w watched[K, V]) differs(newer, older *line.Root) bool {
+	return w.is.Differs(w.def.content(newer), w.def.content(older))
+}
+
+func (w watched[K, V]) watching(db *DB) *watch.Hub[K]  { return w.def.state(db).watching() }
+func (w watched[K, V]) hub(db *DB) entrance            { return w.watching(db) }
+func (w watched[K, V]) add(db *DB, c *watch.Waiter)    { w.is.Add(w.watching(db), c) }
+func (w watched[K, V]) remove(db *DB, c *watch.Waiter) { w.is.Remove(w.watching(db), c) }
+func (w watched[K, V]) of() (*schema, string)          { return w.def.schema, w.def.String() }
+
+func (d *tableDef[K, V]) all() Watched { return watched[K, V]{watch.Whole[K, V]{}, d} }
+
+// OnAll returns the whole table for Watch: it differs once any row was written or removed.
+func (t *Table[K, V]) OnAll() Watched {
+	t.made()
+	return t.def.all()
+}
+
+// OnKeys returns keys of the table for Watch. A key differs once it was written, even with an
+// equal value, or removed. Watch panics for one that cannot be hashed.
+func (t *Table[K, V]) OnKeys(keys ...K) Watched {
 	t.made()
 	return watched[K, V]{watch.NewKeys[K, V](keys), t.def}
 }
 
 // OnKeys returns index keys for Watch. An index key differs once a row came to it,
-// left it, or was written under it.
-func (x *Index[K, V, I]) OnKeys(keys ...I) Watched[K, V] {
+// left it, or was written under it. Watch panics for one that cannot be compared.
+func (x *Index[K, V, I]) OnKeys(keys ...I) Watched {
 	return watched[K, V]{watch.NewIndexKeys(x.made(), keys), x.of}
 }
 
 // OnRange returns the rows of a part of the index for Watch. It differs once a row came
 // into it, left it, or was written in it. Of r, which must be of this index, only the
 // bounds count; one of In(nil) has no rows to keep alive.
-func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched[K, V] {
+func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 	if def := x.made(); r.span.Index() != def {
 		panic(fmt.Sprintf("cow: OnRange of index %q with a Range of another: make it by In or During of this one", def.Name))
 	}
 	return watched[K, V]{watch.NewPart(x.def, r.span.Bounds), x.of}
 }
 
-// Watch blocks until the table differs in the current snapshot from what it was in since:
-// in any of what is listed, or, if nothing is, anywhere. It returns that
-// snapshot, or ctx's cause and no snapshot if ctx ends first. A nil since has no
-// rows; Watch panics for a snapshot of another DB: to watch a fork, use [Table.Of]. A key
-// differs once it was written, even with an equal value; other writes never
-// end a Watch. It panics for what is of another table. Watch starts no goroutine, and a commit pays for the watches it wakes,
-// not for those there are. It panics for a key that cannot be hashed, or compared.
-func (t *Table[K, V]) Watch(ctx context.Context, since *Snapshot, what ...Watched[K, V]) (*Snapshot, error) {
-	t.made()
-	db, d := t.db, t.def
-	if since != nil && since.root().Owner() != db.owner() {
-		panic("cow: Watch from a snapshot of another DB: use the Table's Of to watch that")
-	}
-	older := d.content(since.root())
-	all := []watch.Watched[K, V]{watch.Whole[K, V]{}}
-	if len(what) > 0 {
-		all = make([]watch.Watched[K, V], len(what))
-	}
-	for i, w := range what {
-		is := w.watched()
-		if is.of != d {
-			panic(fmt.Sprintf("cow: Watch of %v for what is of %v: call Watch of that table", d, is.of))
-		}
-		all[i] = is.Watched
-	}
-	differs := func() (*Snapshot, bool) {
-		s := db.Load()
-		newer := d.content(s.root())
-		for _, w := range all {
-			if w.Differs(newer, older) {
-				return s, true
-			}
-		}
-		return s, false
-	}
-	// At first without registering: so what panics for a bad key leaves nothing
-	// behind.
-	if s, ok := differs(); ok {
+// Watch blocks until the current snapshot differs from since in any of what is listed, of
+// any tables, or, if nothing is, anywhere. It returns that snapshot, or ctx's cause and no
+// snapshot if ctx ends first. A nil since has no rows. Writes of other rows
+// never end a Watch. It starts no goroutine, and a commit pays for the watches it wakes,
+// not for those there are. It panics for a snapshot, and for what is of a table, of another
+// DB: what is of one table is of its forks too, and a snapshot is not.
+func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Snapshot, error) {
+	a := db.newWatch(since, what, false)
+	if s, ok := a.differs(); ok {
 		return s, nil
 	}
 	db.line.PanicInUpdate("a Watch")
-	h := d.state(db).watching()
-	db.line.WakeBy(db.wake)
-	// A publication swaps, and then looks for who waits; this makes itself known,
-	// and then looks at what is published. So one of the two sees the other.
-	c := make(chan struct{}, 1)
-	h.Enter()
-	defer func() {
-		for _, w := range all {
-			w.Remove(h, c)
-		}
-		h.Leave(c)
-	}()
-	for _, w := range all {
-		w.Add(h, c)
-	}
+	defer a.remove()
+	a.add()
 	for {
-		if s, ok := differs(); ok {
+		if s, ok := a.differs(); ok {
 			return s, nil
 		}
-		if err := db.line.Block(ctx, c); err != nil {
+		if err := db.line.Block(ctx, a.waiter.C); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// Notify is Watch for select: it returns at once, a channel that is closed when the current
+// snapshot may differ from since in what is listed, and is closed already if it does. A commit
+// closes it that concerns it, or now and then another that was under way when Notify was
+// called: whoever must know compares. No goroutine waits for it. Stop must be called, once or
+// more often, when the channel is not needed any more: until then it is registered.
+func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{}, stop func()) {
+	a := db.newWatch(since, what, true)
+	if _, ok := a.differs(); ok {
+		a.waiter.Signal()
+		return a.waiter.C, func() {}
+	}
+	added := false
+	defer func() {
+		if !added {
+			a.remove()
+		}
+	}()
+	a.add()
+	if _, ok := a.differs(); ok {
+		a.waiter.Signal()
+	}
+	added = true
+	return a.waiter.C, sync.OnceFunc(a.remove)
+}
+
+// A watching is one Watch, or Notify.
+type watching struct {
+	db     *DB
+	older  *line.Root
+	what   []Watched
+	waiter *watch.Waiter
+}
+
+func (db *DB) newWatch(since *Snapshot, what []Watched, closes bool) *watching {
+	if since != nil && since.root().Owner() != db.owner() {
+		panic("cow: Watch from a snapshot of another DB: give it one of the DB that is watched")
+	}
+	for _, w := range what {
+		if s, table := w.of(); s != db.schema() {
+			panic(fmt.Sprintf("cow: Watch for what is of %s of another DB: call Watch of that DB", table))
+		}
+	}
+	if len(what) == 0 {
+		for _, t := range db.schema().all() {
+			what = append(what, t.all())
+		}
+	}
+	return &watching{db, since.root(), what, watch.NewWaiter(closes)}
+}
+
+// differs returns the current snapshot, and whether it differs. It is asked at first without
+// registering, so that what panics for a bad key leaves nothing behind.
+func (a *watching) differs() (*Snapshot, bool) {
+	s := a.db.Load()
+	for _, w := range a.what {
+		if w.differs(s.root(), a.older) {
+			return s, true
+		}
+	}
+	return s, false
+}
+
+// add registers. A publication swaps, and then looks for who waits; this makes itself known,
+// and then the caller looks at what is published. So one of the two sees the other.
+func (a *watching) add() {
+	a.db.line.WakeBy(a.db.wake)
+	for _, w := range a.what {
+		w.hub(a.db).Enter()
+	}
+	for _, w := range a.what {
+		w.add(a.db, a.waiter)
+	}
+}
+
+func (a *watching) remove() {
+	for _, w := range a.what {
+		w.remove(a.db, a.waiter)
+	}
+	for _, w := range a.what {
+		w.hub(a.db).Leave(a.waiter)
 	}
 }
 

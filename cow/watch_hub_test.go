@@ -33,15 +33,15 @@ func TestAWatchLeavesNothingBehind(t *testing.T) {
 			ctx, end := context.WithCancel(t.Context())
 			since, at := s.Load(), db.Load()
 			for range 5 {
-				for _, of := range [][]Watched[int, int]{
+				for _, of := range [][]Watched{
 					nil, {s.OnKeys(1, 2, 2)}, {x.OnKeys(1, 2, 1)}, {s.OnKeys(1), s.OnKeys(1, 3), x.OnKeys(1), x.OnKeys(2, 1), x.OnKeys()},
 				} {
 					go func() { _, _ = s.Watch(ctx, since, of...) }()
 				}
-				for _, of := range [][]Watched[int, int]{
+				for _, of := range [][]Watched{
 					nil, {table.OnKeys(1, 2)}, {y.OnKeys(1, 2)}, {y.OnKeys(1), table.OnKeys(1), y.OnKeys(1)},
 				} {
-					go func() { _, _ = table.Watch(ctx, at, of...) }()
+					go func() { _, _ = db.Watch(ctx, at, of...) }()
 				}
 				go func() { _, _ = floats.Watch(ctx, floats.Load(), floats.OnKeys(nan, 1.0, nan)) }()
 			}

@@ -412,7 +412,7 @@ func TestAWatchOfNothingYet(t *testing.T) {
 		db := new(cow.DB)
 		table := cow.NewTable[string](db, "a", cow.Options[int]{})
 		var versions [2]uint64
-		for i, of := range [][]cow.Watched[string, int]{nil, {s.OnKeys("a")}} {
+		for i, of := range [][]cow.Watched{nil, {s.OnKeys("a")}} {
 			go func() {
 				m, err := s.Watch(t.Context(), nil, of...)
 				require.NoError(t, err)
@@ -424,9 +424,9 @@ func TestAWatchOfNothingYet(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, [2]uint64{1, 1}, versions)
 		versions = [2]uint64{}
-		for i, of := range [][]cow.Watched[string, int]{nil, {table.OnKeys("a")}} {
+		for i, of := range [][]cow.Watched{nil, {table.OnKeys("a")}} {
 			go func() {
-				at, err := table.Watch(t.Context(), nil, of...)
+				at, err := db.Watch(t.Context(), nil, of...)
 				require.NoError(t, err)
 				versions[i] = at.Version()
 			}()
@@ -569,7 +569,7 @@ func TestTwoFirstWatchesAtOnce(t *testing.T) {
 					_, err := s.Watch(t.Context(), nil, s.OnKeys("a"))
 					require.NoError(t, err)
 				case 2, 3:
-					_, err := table.Watch(t.Context(), nil, table.OnKeys("a"))
+					_, err := db.Watch(t.Context(), nil, table.OnKeys("a"))
 					require.NoError(t, err)
 				default:
 					s.Set("a", 1)

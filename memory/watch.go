@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"sync"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/bare"
@@ -20,7 +19,7 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 		names[i] = nameOf(s.path, k)
 	}
 	for {
-		// A Table watches from a snapshot of its own DB, and since may be of a fork: so
+		// A DB watches from a snapshot of its own, and since may be of a fork: so
 		// it watches from one in which nothing differs yet.
 		root := s.m.db.Load()
 		if s.m.gone(root, since.root, s.path) {
@@ -31,32 +30,18 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 			if differ(s.m.spaces, root, since.root, s.path) && !s.m.reindexedOnly(s.path, root, since.root) {
 				break
 			}
-			err = watch(ctx, s.m, root, s.m.spaces, s.path)
+			_, err = s.m.db.Watch(ctx, root, s.m.tables.cleared.OnAll(), s.m.spaces.OnKeys(s.path))
 		} else {
 			if differ(s.m.entries, root, since.root, names...) {
 				break
 			}
-			err = watch(ctx, s.m, root, s.m.entries, names...)
+			_, err = s.m.db.Watch(ctx, root, s.m.tables.cleared.OnAll(), s.m.entries.OnKeys(names...))
 		}
 		if err != nil {
 			return Snapshot{}, bare.Named(err)
 		}
 	}
 	return s.m.Load(), nil
-}
-
-// watch blocks until rows of a table, or what is cleared, may differ from root.
-func watch[V any](ctx context.Context, m *Memory, root *cow.Snapshot, t *cow.Table[string, V], keys ...string) error {
-	either, end := context.WithCancel(ctx)
-	var other sync.WaitGroup
-	defer other.Wait()
-	defer end()
-	other.Go(func() {
-		_, _ = m.tables.cleared.Of(m.db).Watch(either, root)
-		end()
-	})
-	_, _ = t.Of(m.db).Watch(either, root, t.OnKeys(keys...))
-	return context.Cause(ctx)
 }
 
 // differ reports whether any row of those keys is not the same in both snapshots.

@@ -52,7 +52,11 @@ func callZero(t *testing.T, name string, f reflect.Value) {
 	}
 	for _, out := range f.Call(args) {
 		if out.Kind() == reflect.Func && !out.IsNil() {
-			out.Call([]reflect.Value{argument(out.Type().In(0), ctx)})
+			var args []reflect.Value
+			for i := range out.Type().NumIn() {
+				args = append(args, argument(out.Type().In(i), ctx))
+			}
+			out.Call(args)
 		}
 	}
 }

@@ -103,9 +103,9 @@ func modelRun(t *testing.T, seed uint64) {
 		case 8: // those who watch the row, or its tag, see it
 			seen, tag := s.db.Load(), fmt.Sprint("of ", s.db.Load().Version())
 			woken := make(chan error, 2)
-			for _, of := range []cow.Watched[string, job]{s.jobs.OnKeys(key), s.byTag.OnKeys(tag)} {
+			for _, of := range []cow.Watched{s.jobs.OnKeys(key), s.byTag.OnKeys(tag)} {
 				go func() {
-					now, err := s.jobs.Watch(t.Context(), seen, of)
+					now, err := s.db.Watch(t.Context(), seen, of)
 					if err == nil && len(s.with(now, tag)) != 1 {
 						err = errTest
 					}

@@ -92,7 +92,7 @@ func TestAnAnswerIsLost(t *testing.T) {
 	t.Run("and etcd has compacted it", func(t *testing.T) {
 		before := b.db.Load()
 		watch := make(chan error, 1)
-		go func() { _, err := b.last.Watch(t.Context(), before); watch <- err }()
+		go func() { _, err := b.db.Watch(t.Context(), before, b.last.OnAll()); watch <- err }()
 		result := b.moveMuted(t, t.Context(), c, etcd, 5)
 		proxy.Cut()
 		require.NoError(t, other.move(t.Context(), "other", 2, 5, 6, 7))

@@ -108,7 +108,7 @@ func (s *Service) Follow(ctx context.Context, name string, f func(v Flag, found 
 	for {
 		f(s.flags.In(seen).Get(name))
 		var err error
-		if seen, err = s.flags.Watch(ctx, seen, s.flags.OnKeys(name)); err != nil {
+		if seen, err = s.flags.DB().Watch(ctx, seen, s.flags.OnKeys(name)); err != nil {
 			return err
 		}
 	}

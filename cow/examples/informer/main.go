@@ -184,7 +184,7 @@ func Follow[I any](ctx context.Context, in *Informer, index *cow.Index[Key, Pod,
 	var seen *cow.Snapshot // nothing yet
 	for {
 		old := in.pods.In(seen)
-		now, err := in.pods.Watch(ctx, seen, index.OnRange(part(index.In(old))))
+		now, err := in.pods.DB().Watch(ctx, seen, index.OnRange(part(index.In(old))))
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,36 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A Hub knows who watches one map: channels with room for one signal each.
+// A Waiter is who watches: something of one map, or of several. It is made by NewWaiter.
+type Waiter struct {
+	// C is signalled when something may differ: by a value, of which there is one at most,
+	// or by being closed, once.
+	C chan struct{}
+
+	closes bool
+	closed atomic.Bool
+}
+
+// NewWaiter returns a Waiter whose channel is closed, or else gets a value each time.
+func NewWaiter(closes bool) *Waiter {
+	return &Waiter{C: make(chan struct{}, 1), closes: closes}
+}
+
+// Signal signals the Waiter. It runs no foreign code and does not block.
+func (w *Waiter) Signal() {
+	if w.closes {
+		if w.closed.CompareAndSwap(false, true) {
+			close(w.C)
+		}
+		return
+	}
+	select {
+	case w.C <- struct{}{}:
+	default: // one that has its signal needs no second
+	}
+}
+
+// A Hub knows who watches one map.
 //
 // Whom a commit wakes is looked up before it is published, since foreign code runs in
 // that, and fired after the swap. Whoever registered between the two may have been
@@ -21,32 +50,24 @@ type Hub[K comparable] struct {
 	waiting atomic.Int64
 
 	mu      sync.Mutex // held for bounded steps in which no foreign code runs
-	whole   chans
-	keys    map[K]chans
+	whole   waiters
+	keys    map[K]waiters
 	indexes map[any]watchers // by *index.Def
 	looked  uint64           // commits looked up
 	pending []signal         // of those that are not published yet, the oldest first
-	late    map[chan struct{}]uint64
+	late    map[*Waiter]uint64
 
 	registering sync.Mutex // of index keys, which runs foreign code
 
 	stepping func() // called in each step, in tests that count them
 }
 
-// chans are the channels of those who watch one thing. A channel that has its signal
-// needs no second.
-type chans map[chan struct{}]struct{}
+// waiters are those who watch one thing.
+type waiters map[*Waiter]struct{}
 
-func (cs chans) signal() {
-	for c := range cs {
-		signalOne(c)
-	}
-}
-
-func signalOne(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
+func (ws waiters) signal() {
+	for w := range ws {
+		w.Signal()
 	}
 }
 
@@ -54,25 +75,25 @@ func signalOne(c chan struct{}) {
 type signal struct {
 	version uint64
 	looked  uint64 // the number of the commit
-	who     []chans
+	who     []waiters
 }
 
 // watchers are those who watch one index.
 type watchers interface {
 	// touched adds to who all who watch what is touched, an *index.Touched.
-	touched(t any, who []chans) []chans
+	touched(t any, who []waiters) []waiters
 
 	// all adds all to who.
-	all(who []chans) []chans
+	all(who []waiters) []waiters
 }
 
 // New returns a Hub with which nobody has registered.
 func New[K comparable]() *Hub[K] {
 	return &Hub[K]{
-		whole:   make(chans),
-		keys:    make(map[K]chans),
+		whole:   make(waiters),
+		keys:    make(map[K]waiters),
 		indexes: make(map[any]watchers),
-		late:    make(map[chan struct{}]uint64),
+		late:    make(map[*Waiter]uint64),
 	}
 }
 
@@ -80,7 +101,7 @@ func New[K comparable]() *Hub[K] {
 // was registered with.
 func (h *Hub[K]) Enter() { h.waiting.Add(1) }
 
-func (h *Hub[K]) Leave(c chan struct{}) {
+func (h *Hub[K]) Leave(c *Waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.late, c)
@@ -102,7 +123,7 @@ func (h *Hub[K]) IsEmpty() bool {
 const atOnce = 1024
 
 // step does one step of registering c, or, for nil, of the contrary.
-func (h *Hub[K]) step(c chan struct{}, f func()) {
+func (h *Hub[K]) step(c *Waiter, f func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	f()
@@ -214,7 +235,7 @@ func (h *Hub[K]) Fire(version uint64) {
 	h.pending = slices.Delete(h.pending, 0, n)
 	for c, after := range h.late {
 		if after >= looked {
-			signalOne(c)
+			c.Signal()
 		}
 		if after <= looked {
 			delete(h.late, c)

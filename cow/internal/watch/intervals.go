@@ -9,11 +9,11 @@ import (
 // An interval is who watches some bounds of an index, and a node of a tree of them: a treap
 // (Seidel and Aragon, Randomized Search Trees, 1996) in the order of the bounds, in which
 // each node knows how far those below it reach at most. A tree is immutable but for the
-// chans in it; the nil tree is empty. With n intervals, to find, add or remove one takes time
+// waiters in it; the nil tree is empty. With n intervals, to find, add or remove one takes time
 // proportional to log n, and to find the k that an item lies in, to k·log n at most.
 type interval[K comparable, V, I any] struct {
 	bounds      index.Bounds[K, V, I]
-	who         chans
+	who         waiters
 	priority    uint32 // not above that of the node which this is below
 	left, right *interval[K, V, I]
 	reach       *index.Bounds[K, V, I] // those of this node and below that end last
@@ -25,7 +25,7 @@ func (n *interval[K, V, I]) with(x *index.Def[K, V, I], b *index.Bounds[K, V, I]
 	if is := n.find(x, b); is != nil {
 		return n, is
 	}
-	is = &interval[K, V, I]{bounds: *b, who: make(chans, 1), priority: rand.Uint32()}
+	is = &interval[K, V, I]{bounds: *b, who: make(waiters, 1), priority: rand.Uint32()}
 	return n.insert(x, is), is
 }
 

@@ -154,7 +154,7 @@ func TestRangesThatAreNotConcernedCostLittle(t *testing.T) {
 		for i := range parts {
 			parts[i] = NewPart(x, whole.From(10*i).To(10*i+9).Bounds)
 		}
-		c := make(chan struct{}, 1)
+		c := NewWaiter(false)
 		count := func(f func()) int {
 			compared = 0
 			f()
@@ -197,9 +197,9 @@ func TestAClearIsLookedUp(t *testing.T) {
 	for k := range 100 {
 		m = commit(h, m, x, k, k)
 	}
-	watchers := make(map[string]chan struct{})
+	watchers := make(map[string]*Waiter)
 	add := func(name string, w Watched[int, int]) {
-		c := make(chan struct{}, 1)
+		c := NewWaiter(false)
 		watchers[name] = c
 		h.Enter()
 		w.Add(h, c)
@@ -213,8 +213,8 @@ func TestAClearIsLookedUp(t *testing.T) {
 	m = commit(h, m, x, 0, 0) // after which nobody is late
 	h.Fire(m.Version())
 	for _, c := range watchers {
-		for len(c) > 0 {
-			<-c
+		for len(c.C) > 0 {
+			<-c.C
 		}
 	}
 	e := m.Edit()
@@ -224,7 +224,7 @@ func TestAClearIsLookedUp(t *testing.T) {
 	require.NoError(t, err)
 	h.Fire(next.Version())
 	for name, c := range watchers {
-		require.Equal(t, name != "another key", len(c) == 1, name)
+		require.Equal(t, name != "another key", len(c.C) == 1, name)
 	}
 	whole := x.In(next, none)
 	require.Equal(t, 1, whole.Len())

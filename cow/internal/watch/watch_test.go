@@ -23,7 +23,7 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 		keys[i] = i
 	}
 	h := New[int]()
-	c := make(chan struct{}, 1)
+	c := NewWaiter(false)
 	h.Enter()
 	largest, before := 0, 0
 	h.stepping = func() {
@@ -71,29 +71,29 @@ func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := New[int]()
-			other := make(chan struct{}, 1)
+			other := NewWaiter(false)
 			if name != "the first watcher" {
 				h.Enter()
 				NewKeys[int, int]([]int{99}).Add(h, other)
 			}
 			m := commit(h, since, x, 1, 1)
-			c := make(chan struct{}, 1)
+			c := NewWaiter(false)
 			h.Enter()
 			w.Add(h, c)
 			h.Fire(m.Version())
-			require.Len(t, c, 1, "it was registered before the swap")
-			for len(other) > 0 {
-				<-other
+			require.Len(t, c.C, 1, "it was registered before the swap")
+			for len(other.C) > 0 {
+				<-other.C
 			}
-			<-c
+			<-c.C
 			// The next commit wakes those whom it concerns.
 			n := commit(h, m, x, 2, 7)
 			h.Fire(n.Version())
-			require.Empty(t, other)
+			require.Empty(t, other.C)
 			if name == "map" {
-				require.Len(t, c, 1)
+				require.Len(t, c.C, 1)
 			} else {
-				require.Empty(t, c)
+				require.Empty(t, c.C)
 			}
 			require.Empty(t, h.pending)
 			require.Empty(t, h.late)

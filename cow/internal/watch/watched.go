@@ -15,8 +15,8 @@ type Watched[K comparable, V any] interface {
 	Differs(newer, older *snapshot.Map[K, V]) bool
 
 	// Add registers c with h, in steps, and Remove takes it out again.
-	Add(h *Hub[K], c chan struct{})
-	Remove(h *Hub[K], c chan struct{})
+	Add(h *Hub[K], c *Waiter)
+	Remove(h *Hub[K], c *Waiter)
 }
 
 // Whole is the whole map.
@@ -29,11 +29,11 @@ func (Whole[K, V]) Differs(newer, older *snapshot.Map[K, V]) bool {
 	return false
 }
 
-func (Whole[K, V]) Add(h *Hub[K], c chan struct{}) {
+func (Whole[K, V]) Add(h *Hub[K], c *Waiter) {
 	h.step(c, func() { h.whole[c] = struct{}{} })
 }
 
-func (Whole[K, V]) Remove(h *Hub[K], c chan struct{}) {
+func (Whole[K, V]) Remove(h *Hub[K], c *Waiter) {
 	h.step(nil, func() { delete(h.whole, c) })
 }
 
@@ -60,7 +60,7 @@ func (keys Keys[K, V]) Differs(newer, older *snapshot.Map[K, V]) bool {
 	return false
 }
 
-func (keys Keys[K, V]) Add(h *Hub[K], c chan struct{}) {
+func (keys Keys[K, V]) Add(h *Hub[K], c *Waiter) {
 	for some := range slices.Chunk(keys, atOnce) {
 		h.step(c, func() {
 			for _, k := range some {
@@ -69,7 +69,7 @@ func (keys Keys[K, V]) Add(h *Hub[K], c chan struct{}) {
 				}
 				cs := h.keys[k]
 				if cs == nil {
-					cs = make(chans, 1)
+					cs = make(waiters, 1)
 					h.keys[k] = cs
 				}
 				cs[c] = struct{}{}
@@ -78,7 +78,7 @@ func (keys Keys[K, V]) Add(h *Hub[K], c chan struct{}) {
 	}
 }
 
-func (keys Keys[K, V]) Remove(h *Hub[K], c chan struct{}) {
+func (keys Keys[K, V]) Remove(h *Hub[K], c *Waiter) {
 	for some := range slices.Chunk(keys, atOnce) {
 		h.step(nil, func() {
 			for _, k := range some {
@@ -89,7 +89,7 @@ func (keys Keys[K, V]) Remove(h *Hub[K], c chan struct{}) {
 				}
 			}
 			if len(h.keys) == 0 {
-				h.keys = make(map[K]chans) // a map keeps the memory it once needed
+				h.keys = make(map[K]waiters) // a map keeps the memory it once needed
 			}
 		})
 	}
@@ -132,10 +132,10 @@ func (w Parts[K, V, I]) Differs(newer, older *snapshot.Map[K, V]) bool {
 	return false
 }
 
-func (w Parts[K, V, I]) Add(h *Hub[K], c chan struct{}) {
+func (w Parts[K, V, I]) Add(h *Hub[K], c *Waiter) {
 	for some := range slices.Chunk(w.bounds, atOnce) {
 		register(h, w.index, c, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
-			all := make([]chans, len(some))
+			all := make([]waiters, len(some))
 			for n := range some {
 				var is *interval[K, V, I]
 				x.parts, is = x.parts.with(x.index, &some[n])
@@ -150,11 +150,11 @@ func (w Parts[K, V, I]) Add(h *Hub[K], c chan struct{}) {
 	}
 }
 
-func (w Parts[K, V, I]) Remove(h *Hub[K], c chan struct{}) {
+func (w Parts[K, V, I]) Remove(h *Hub[K], c *Waiter) {
 	for some := range slices.Chunk(w.bounds, atOnce) {
 		register(h, w.index, nil, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
 			left := x
-			var all []chans
+			var all []waiters
 			if !compares(func() {
 				for n := range some {
 					if is := left.parts.find(x.index, &some[n]); is != nil { // unless it was never added
@@ -186,8 +186,8 @@ func compares(f func()) (ok bool) {
 // register replaces the watchers of an index by what edit makes of them, and calls what
 // edit returns with h.mu held. Index keys are found by comparing, which is foreign code,
 // so that h.mu must not be held meanwhile: registering is.
-func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c chan struct{}, edit func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func())) {
-	h.registering.Lock() // so that nobody else edits chans, or replaces the watchers
+func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c *Waiter, edit func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func())) {
+	h.registering.Lock() // so that nobody else edits waiters, or replaces the watchers
 	defer h.registering.Unlock()
 	x, _ := h.watchersOf(def).(indexWatchers[K, V, I])
 	x.index = def
@@ -202,16 +202,16 @@ func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c chan
 	})
 }
 
-// indexWatchers are watchers, immutable but for the chans.
+// indexWatchers are watchers, immutable but for the waiters.
 type indexWatchers[K comparable, V, I any] struct {
 	index *index.Def[K, V, I]
 	parts *interval[K, V, I]
 }
 
-// withoutComparing returns x where c is in no chans, once it is taken out of all that it
+// withoutComparing returns x where c is in no waiters, once it is taken out of all that it
 // returns: for keys that can be compared no more. Intervals that nobody watches go when
 // there are no others.
-func (x indexWatchers[K, V, I]) withoutComparing(c chan struct{}) (left indexWatchers[K, V, I], all []chans) {
+func (x indexWatchers[K, V, I]) withoutComparing(c *Waiter) (left indexWatchers[K, V, I], all []waiters) {
 	others := false
 	x.parts.all(func(n *interval[K, V, I]) {
 		_, has := n.who[c]
@@ -226,7 +226,7 @@ func (x indexWatchers[K, V, I]) withoutComparing(c chan struct{}) (left indexWat
 	return x, all
 }
 
-func (x indexWatchers[K, V, I]) touched(t any, who []chans) []chans {
+func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 	touched := t.(*index.Touched[K, V, I])
 	if touched.Any {
 		return x.all(who)
@@ -252,7 +252,7 @@ func (x indexWatchers[K, V, I]) touched(t any, who []chans) []chans {
 	return found
 }
 
-func (x indexWatchers[K, V, I]) all(who []chans) []chans {
+func (x indexWatchers[K, V, I]) all(who []waiters) []waiters {
 	x.parts.all(func(n *interval[K, V, I]) { who = append(who, n.who) })
 	return who
 }
