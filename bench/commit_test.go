@@ -34,6 +34,16 @@ func BenchmarkCommit(b *testing.B) {
 		})
 	}
 	beside("versions=1k", retain)
+	b.Run("keys=100k/store=cowstore/by=Begin", func(b *testing.B) {
+		t := newTable("cowstore").filled(size("100k"))
+		db := t.cow.DB()
+		t.set = func(key string, v number) {
+			tx := db.Begin()
+			t.cow.Edit(tx).Set(key, v)
+			_ = tx.Commit()
+		}
+		commit(b, t, size("100k"))
+	})
 	beside("watches=1", func(s *cowStore) func() { return watch(s, 1) })
 }
 

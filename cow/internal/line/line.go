@@ -460,7 +460,7 @@ func (l *Line) updates() bool {
 
 func (l *Line) holds() bool {
 	h := l.held.Load()
-	return h != nil && h.goroutine == nested.Goroutine()
+	return h != nil && h.goroutine != 0 && h.goroutine == nested.Goroutine()
 }
 
 // identify returns the identity of l.

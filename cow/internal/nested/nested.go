@@ -99,12 +99,26 @@ func Is(number uint64) bool {
 }
 
 // Goroutine returns a number of the calling goroutine, which no other has or will have, or 0
-// if it is not known. It takes about a microsecond: transactions begin with it, which have no
-// frame on the stack of their goroutine.
+// if it is not known: transactions begin with it, which have no frame on the stack of their
+// goroutine. A stack that is printed has it, and takes a while that grows with its depth; so
+// that of a goroutine made for that is, which says where it comes from.
 func Goroutine() uint64 {
-	var few [64]byte
-	text, _ := bytes.CutPrefix(few[:runtime.Stack(few[:], false)], []byte("goroutine "))
-	number, _, _ := bytes.Cut(text, []byte(" "))
+	number := make(chan uint64, 1)
+	go func() {
+		var text [512]byte
+		number <- creator(text[:runtime.Stack(text[:], false)])
+	}()
+	return <-number
+}
+
+// creator returns the number of the goroutine that began the one of a stack.
+func creator(stack []byte) uint64 {
+	by := []byte(" in goroutine ")
+	i := bytes.LastIndex(stack, by)
+	if i < 0 {
+		return 0
+	}
+	number, _, _ := bytes.Cut(stack[i+len(by):], []byte("\n"))
 	n, _ := strconv.ParseUint(string(number), 10, 64)
 	return n
 }

@@ -3,6 +3,8 @@ package nested
 import (
 	"fmt"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,4 +66,21 @@ func TestFramesOutliveAPanicAndGoexit(t *testing.T) {
 			require.False(t, Is(number))
 		})
 	}
+}
+
+// A goroutine has the number that its own stack says.
+func TestGoroutine(t *testing.T) {
+	number := func() uint64 {
+		var text [64]byte
+		fields := strings.Fields(string(text[:runtime.Stack(text[:], false)]))
+		n, err := strconv.ParseUint(fields[1], 10, 64)
+		require.NoError(t, err)
+		return n
+	}
+	require.Equal(t, number(), Goroutine())
+	deep(1000, func() { require.Equal(t, number(), Goroutine()) })
+	other := make(chan uint64)
+	go func() { other <- Goroutine() }()
+	require.NotEqual(t, Goroutine(), <-other)
+	require.Zero(t, creator([]byte("goroutine 1 [running]:\nmain.main()\n")))
 }
