@@ -85,7 +85,7 @@
 //     takes the mutex when it commits (internal/line/held.go).
 //  2. Its function edits the latest version, the tip: through an [Editor] alone for an update
 //     of one table, where there is neither a sink nor a derived table (table.go), or else
-//     through a [Tx], which brings derived tables up to the others (tx.go).
+//     through a [Tx], which brings derived tables up to the others (db.go).
 //  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
 //     indexes are brought up to them (internal/index/content.go), those whom they concern are
 //     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and

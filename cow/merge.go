@@ -54,7 +54,7 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 			if t.isDerived() {
 				continue // follows from the others, here too
 			}
-			if err := t.merge(tx, base, theirs, resolve[t.place()], left); err != nil {
+			if err := t.merge(tx, base, theirs, resolve[t.place()], left.add); err != nil {
 				return err
 			}
 		}
@@ -69,8 +69,8 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 	return theirs, nil
 }
 
-// merge merges the table, and adds to left what there is no resolver for.
-func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any, left *conflicts) error {
+// merge merges the table, and calls left with what there is no resolver for.
+func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any, left func(error)) error {
 	from, to := d.in(base), d.in(theirs)
 	if from == to {
 		return nil
@@ -78,7 +78,7 @@ func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any, left
 	f, ok := resolve.(func(Conflict[K, V]) (V, bool, error))
 	if !ok || f == nil {
 		f = func(c Conflict[K, V]) (V, bool, error) {
-			left.all = append(left.all, &KeyError[K]{Name: builder[K, V]{}.Name(d.empty), Key: c.Key, Err: ErrConflict})
+			left(&KeyError[K]{Name: builder[K, V]{}.Name(d.empty), Key: c.Key, Err: ErrConflict})
 			v, ok := c.Ours()
 			return v, ok, nil
 		}
@@ -88,6 +88,8 @@ func (d *tableDef[K, V]) merge(tx *Tx, base, theirs *Snapshot, resolve any, left
 
 // conflicts are the keys that both sides of a merge have changed, each a *KeyError.
 type conflicts struct{ all []error }
+
+func (c *conflicts) add(err error) { c.all = append(c.all, err) }
 
 // Error names the first few keys.
 func (c *conflicts) Error() string {

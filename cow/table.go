@@ -157,6 +157,21 @@ func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	return t.def.content(tx.base)
 }
 
+// Changes returns an iterator over what a transaction has changed in the table so far, as
+// Rows of its Commit will: net, a key at most once. The revision of a row that it wrote is the
+// version that it will publish. The errors are those of Edit, which panics.
+func (t *Table[K, V]) Changes(tx *Tx) iter.Seq[Change[K, V]] {
+	t.made()
+	if tx.db.schema() != t.def.schema {
+		t.def.panicForeign()
+	}
+	e := tx.edit(t.def.at, nil)
+	if e == nil {
+		return func(func(Change[K, V]) bool) {}
+	}
+	return slices.Values(builder[K, V]{}.Net(e.(*mapEdit[K, V]).Editor, nil))
+}
+
 // Edit returns the Editor of the table in an update, the same one each time.
 // It panics if the update has ended or is of another DB, unless one is a fork of
 // the other, and for a derived table outside of the function that derives it.

@@ -145,7 +145,7 @@ func (db *DB) newWatch(since *Snapshot, what []Watched, closes bool) *watching {
 	}
 	if len(what) == 0 {
 		for _, t := range db.schema().all() {
-			what = append(what, t.all())
+			what = append(what, t.(interface{ all() Watched }).all())
 		}
 	}
 	return &watching{db, since.root(), what, watch.NewWaiter(closes)}

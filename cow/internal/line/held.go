@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/nested"
@@ -17,18 +16,6 @@ var (
 	ErrTxEnded    = errors.New("the transaction has ended before")
 	ErrSuperseded = errors.New("other commits came first")
 )
-
-// A Held is the writer's place, as a transaction has it from Hold to Commit or Abort. The
-// mutex of the place is free meanwhile: whoever takes it finds the Held, and waits for its
-// end without the mutex, so that a context can end the wait.
-type Held struct {
-	turn      turn
-	goroutine uint64 // which began it
-	since     time.Time
-	stack     [16]uintptr
-	claimed   atomic.Bool   // somebody ends it
-	over      chan struct{} // closed when the place is free
-}
 
 // Hold takes the writer's place, when it is free, for a transaction.
 func (l *Line) Hold(ctx context.Context) (*Held, error) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/nested"
 	"github.com/cowstore/cowstore/cow/internal/sink"
@@ -59,6 +60,18 @@ type Wake func(newer, older *Root, table int)
 
 // Several stands for more than one table.
 const Several = -1
+
+// A Held is the writer's place, as a transaction has it from Hold to Commit or Abort. The
+// mutex of the place is free meanwhile: whoever takes it finds the Held, and waits for its
+// end without the mutex, so that a context can end the wait.
+type Held struct {
+	turn      turn
+	goroutine uint64 // which began it
+	since     time.Time
+	stack     [16]uintptr
+	claimed   atomic.Bool   // somebody ends it
+	over      chan struct{} // closed when the place is free
+}
 
 // A Draft is what an update made: a version that is not published yet.
 type Draft struct {
