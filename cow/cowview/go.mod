@@ -3,7 +3,7 @@ module github.com/cowstore/cowstore/cow/cowview
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-20261125170422-2faca1fee54e
+	github.com/cowstore/cowstore v0.0.0-20261125194323-c60bc7c9312e
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/tools v0.51.0
 )
