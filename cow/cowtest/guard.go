@@ -6,6 +6,8 @@
 // last check happens at the end of the test by itself. The race detector
 // finds such a write only if somebody reads at that moment. Guard finds it
 // afterwards, without the race detector, and names the value.
+//
+// [NoTx] finds the transactions that a test leaves open, or drops.
 package cowtest
 
 import (
