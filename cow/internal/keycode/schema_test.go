@@ -47,8 +47,8 @@ type (
 
 var codedKeys = []codedKey{
 	coded("int", -1, 0, 1, 1<<30), coded[int8]("int8", -1, 0, 1), coded[int16]("int16", -1, 1), coded[int32]("int32", -1, 1),
-	coded[int64]("int64", -1, 0, 1, 1<<40), coded[uint]("uint", 0, 1<<31), coded[uint8]("uint8", 0, 255), coded[uint16]("uint16", 1),
-	coded[uint32]("uint32", 1), coded[uint64]("uint64", 0, 1, 1<<63), coded[uintptr]("uintptr", 3), coded[float32]("float32", -0.5, 0),
+	coded[int64]("int64", -1, 0, 1), coded[uint]("uint", 0, 1<<31), coded[uint8]("uint8", 0, 255), coded[uint16]("uint16", 1),
+	coded[uint32]("uint32", 1), coded[uint64]("uint64", 0, 1), coded[uintptr]("uintptr", 3), coded[float32]("float32", -0.5, 0),
 	coded("float64", -0.5, 0, 1e300), coded("bool", false, true), coded("string", "", "12345678", "1234567\x00"),
 	coded("[8]byte", [8]byte{}, [8]byte{0x80, 7: 1}), coded("[2]int", [2]int{1, 2}), coded("[1]int", [1]int{1}),
 	coded("[2][1]int", [2][1]int{{1}, {2}}), coded("[2]string", [2]string{"a", "b"}), coded("[1]string", [1]string{"12345678"}),
