@@ -20,6 +20,14 @@ type notifier struct {
 	set   func(p person)
 }
 
+// everybody returns people as rows to be kept.
+func everybody() (all []*person) {
+	for _, p := range people {
+		all = append(all, &p)
+	}
+	return all
+}
+
 var notifiers = map[string]func(b *testing.B) notifier{
 	"cowstore": func(b *testing.B) notifier {
 		t := cow.New[string](cow.Options[person]{})
@@ -42,11 +50,7 @@ var notifiers = map[string]func(b *testing.B) notifier{
 			}
 			tx.Commit()
 		}
-		var all []*person
-		for _, p := range people {
-			all = append(all, &p)
-		}
-		set(all...)
+		set(everybody()...)
 		return notifier{
 			watch: func(id string) (<-chan struct{}, func()) {
 				changed, _, _ := db.Txn(false).FirstWatch("people", "id", id)
@@ -72,11 +76,7 @@ var notifiers = map[string]func(b *testing.B) notifier{
 			}
 			tx.Commit()
 		}
-		var all []*person
-		for _, p := range people {
-			all = append(all, &p)
-		}
-		set(all...)
+		set(everybody()...)
 		return notifier{
 			watch: func(id string) (<-chan struct{}, func()) {
 				_, _, changed, _ := t.GetWatch(db.ReadTxn(), byID.Query(id))

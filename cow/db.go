@@ -260,9 +260,9 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 
 // UpdateContext is Update, unless ctx has ended before f is called, or when it has
 // returned nil: then nothing happens, and it returns ctx's cause. It gives up waiting for a
-// transaction of Begin, but not for the function of another update. Once its changes are proposed to a
-// sink, they are never taken back: if ctx ends then, they may happen or not, and
-// UpdateContext returns an error that wraps ErrUnknownOutcome too.
+// transaction of Begin, but not for the function of another update. Once its changes are
+// proposed to a sink, they are never taken back: if ctx ends then, they may happen or not,
+// and UpdateContext returns an error that wraps ErrUnknownOutcome too.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
 	_, err := db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
 		return db.edit(base, want, f)

@@ -89,20 +89,21 @@ type Step[K comparable, V any] struct {
 // of them has. Tell, if it is not nil, is called with
 // each *Def and its *Touched, which is valid until it returns.
 func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, touched any)) (*snapshot.Map[K, V], error) {
-	all := &contents[K, V]{make([]slot[K, V], len(list))}
+	var was *contents[K, V] // nil: what was there does not count
 	if !step.Cleared {
-		all = contentsOf(step.Base, list)
+		was = contentsOf(step.Base, list)
 	}
 	next := &contents[K, V]{make([]slot[K, V], len(list))}
-	for i, s := range all.slots {
+	for i, x := range list {
+		var s slot[K, V]
 		var e edit
-		if step.Cleared {
-			s, e = list[i].rebuild(step.Next)
+		if was == nil {
+			s, e = x.rebuild(step.Next)
 		} else {
-			s, e = s.next(step.Next, step.Changes)
+			s, e = was.slots[i].next(step.Next, step.Changes)
 		}
 		if tell != nil {
-			tell(list[i], e.what())
+			tell(x, e.what())
 		}
 		e.free()
 		if err := s.problem(); err != nil {

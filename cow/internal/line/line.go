@@ -416,8 +416,8 @@ func (l *Line) lockContext(ctx context.Context, what string) error {
 	}
 }
 
-// enter takes the mutex of the writer's place, which says nothing about transactions: while
-// it is held no function runs there.
+// enter takes the mutex of the writer's place: no function of an update runs there then, but a
+// transaction may be open.
 func (l *Line) enter(what string) {
 	l.Own()
 	if !l.writer.TryLock() {
