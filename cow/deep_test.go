@@ -77,6 +77,8 @@ func deepStore[V any](t *testing.T, v V) {
 	for range x.In(s.Load()).All() {
 		break
 	}
+	_, err = values.In(s.Load()).Cursor(v, "ada")
+	require.ErrorIs(t, err, cow.ErrTooDeep)
 	for range values.In(s.Load()).All() {
 		break
 	}
@@ -181,7 +183,7 @@ func deepTable[V any](t *testing.T, v V) {
 
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
-		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.String Snapshot.MarshalJSON
+		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.Cursor Range.String Snapshot.MarshalJSON
 		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Get Table.Insert
 		Table.Modify Table.Of Table.OnKeys Table.Replace Table.Resolve Table.Rows Table.Set Table.SetIf Table.String Table.Sync
 		Table.Take Table.Update Table.Upsert Tx.Abort Tx.Commit Tx.String Versioned.Append Versioned.Decode Views.Get
@@ -193,11 +195,12 @@ func TestDeepValues(t *testing.T) {
 			"it calls what it is given": "Tx.Defer",
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close
 				DB.Commits DB.Compact DB.Cursor DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
-				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.After Range.Before
-				Range.Changes Range.Equal Range.First Range.From Range.Get Range.Leading Range.Len Range.Prefix Range.Reverse
-				Range.To Snapshot.Len Snapshot.Version Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
+				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
+				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.Leading Range.Len Range.Limit
+				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Len Snapshot.Version Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
 				Table.Name Tx.Base Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap schema.Exclusive
 				schema.Rows schema.Structure`,
+			"it takes a text":                  "Range.Resume",
 			"it takes rows that are encoded":   "replayer.Lost replayer.Replay replayer.Restore replayer.Rows replayer.Seal replayer.Stored",
 			"it looks at types or one pointer": "Versioned.Schema Sentinel",
 			"it is not exported":               "oneMap.Load tableDef.String",

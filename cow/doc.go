@@ -71,7 +71,8 @@
 //   - derived: of a table, that it follows from others
 //   - index, index key, range; watch: what waits until keys or a range differ
 //   - retained: kept by Retain; pinned: kept by name
-//   - lineage: the identity of a line of versions; cursor: a lineage and a version as text
+//   - lineage: the identity of a line of versions; cursor: a place to go on from, as text: a
+//     lineage and a version, or an index key and the key of a row
 //   - fork: a DB that goes on from a snapshot of another; base, ours and theirs of a merge
 //   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
 //   - view: accessors of a value that is not cloned

@@ -11,7 +11,7 @@ import (
 )
 
 // Rows in order of something in them, and a part of them by its bounds: From is
-// in, To is not.
+// in, To is not. (Above and Through are the other way round.)
 func ExampleNewIndex() {
 	births := cow.New[string](cow.Options[int]{})
 	byYear, _ := cow.NewIndex(births, "year", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
@@ -151,4 +151,124 @@ func ExampleRange_Changes() {
 	// Output:
 	// deploy added
 	// deploy removed
+}
+
+// A page of rows, and the next one for whoever sends the cursor back, though rows were written
+// in between.
+func ExampleRange_Resume() {
+	notes := cow.New[string](cow.Options[int]{})
+	byKey := cow.NewOrder(notes, "key")
+	for i, key := range []string{"ape", "bee", "cat", "dog", "eel"} {
+		notes.Set(key, i)
+	}
+
+	page := func(cursor string) (next string) {
+		rest := byKey.In(notes.Load())
+		if cursor != "" {
+			var err error
+			if rest, err = rest.Resume(cursor); err != nil {
+				fmt.Println(err)
+				return ""
+			}
+		}
+		var keys []string
+		for key, row := range rest.Limit(2).All() {
+			keys = append(keys, key)
+			next, _ = rest.Cursor(key, row.Key())
+		}
+		fmt.Println(keys)
+		return next
+	}
+	cursor := page("")
+	notes.Delete("bee")
+	notes.Set("cow", 6)
+	page(cursor)
+	page("some text")
+	// Output:
+	// [ape bee]
+	// [cat cow]
+	// not a cursor: index "key": it is not the text of one
+}
+
+// How many rows are below one, and the row that so many are below.
+func ExampleRange_Skip() {
+	scores := cow.New[string](cow.Options[int]{})
+	byScore, _ := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	scores.Set("Ada", 90)
+	scores.Set("Alan", 70)
+	scores.Set("Grace", 80)
+
+	best := byScore.In(scores.Load()).Reverse()
+	_, second, _ := best.Skip(1).First()
+	fmt.Println("the second is", second.Key())
+	fmt.Println("above 70 are", best.Above(70).Len())
+	// Output:
+	// the second is Grace
+	// above 70 are 2
+}
+
+// The handler of a path is that of the longest prefix.
+func ExampleRange_LongestPrefix() {
+	handlers := cow.New[string](cow.Options[string]{})
+	byPath := cow.NewOrder(handlers, "path")
+	handlers.Set("/", "home")
+	handlers.Set("/users/", "users")
+	handlers.Set("/users/ada", "Ada")
+
+	routes := byPath.In(handlers.Load())
+	for _, path := range []string{"/users/adam", "/users/bob", "/about"} {
+		_, row, _ := routes.LongestPrefix(path)
+		fmt.Println(path, "->", row.Value())
+	}
+	// Output:
+	// /users/adam -> Ada
+	// /users/bob -> users
+	// /about -> home
+}
+
+// A queue: the first job is taken out in the update that looks for it, so that nobody else
+// gets it.
+func ExampleRange_TakeFirst() {
+	jobs := cow.New[string](cow.Options[int]{})
+	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	jobs.Set("mail", 2)
+	jobs.Set("backup", 9)
+	jobs.Set("print", 5)
+
+	_ = jobs.Update(func(e *cow.Editor[string, int]) error {
+		_, job, _ := byPriority.During(e).Reverse().TakeFirst()
+		fmt.Println("do", job.Key())
+		fmt.Println("give up", byPriority.During(e).To(5).Delete())
+		return nil
+	})
+	fmt.Println("left:", jobs.Len())
+	// Output:
+	// do backup
+	// give up 1
+	// left: 1
+}
+
+// A table in the order of its keys, of any type that has one, and a part of it.
+func ExampleNewOrder() {
+	type edge struct{ From, To string }
+	edges := cow.New[edge](cow.Options[int]{})
+	byEdge := cow.NewOrder(edges, "edge")
+	edges.Set(edge{"b", "x"}, 1)
+	edges.Set(edge{"a", "zoo"}, 2)
+	edges.Set(edge{"a", "zebra"}, 3)
+	edges.Set(edge{"a", "ape"}, 4)
+
+	in := byEdge.In(edges.Load())
+	for e := range in.Leading(1, edge{From: "a"}).All() {
+		fmt.Println("from a:", e)
+	}
+	for e := range in.Prefix(edge{"a", "z"}).All() {
+		fmt.Println("to z…:", e)
+	}
+	// Output:
+	// from a: {a ape}
+	// from a: {a zebra}
+	// from a: {a zoo}
+	// to z…: {a zebra}
+	// to z…: {a zoo}
 }

@@ -1,7 +1,6 @@
 package cow
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/cowstore/cowstore/cow/internal/index"
@@ -24,7 +23,7 @@ type Index[K comparable, V, I any] struct {
 }
 
 // IndexOptions say how an index treats equal keys. The zero value is right where
-// several rows may have the same index key and K is a number or a string.
+// several rows may have the same index key and K has an order of its own.
 type IndexOptions[K comparable] struct {
 	// Unique says that no two rows may have the same index key. It is judged
 	// when an update's function has returned, so that two rows may swap; an
@@ -32,8 +31,8 @@ type IndexOptions[K comparable] struct {
 	Unique bool
 
 	// CompareKeys orders the keys of rows with equal index keys: negative, zero
-	// or positive as a is below, equal to or above b. It must be given where K
-	// is neither a number nor a string.
+	// or positive as a is below, equal to or above b. It finds no two keys equal that
+	// differ. It must be given where K has no order of its own; see [NewIndex].
 	CompareKeys func(a, b K) int
 }
 
@@ -44,20 +43,26 @@ type IndexOptions[K comparable] struct {
 // a row is the version that wrote it, or will. NewIndex queues like an update, and waits for the updates that a sink has
 // not acknowledged. It returns an *IndexError if the rows that are there do not allow
 // a unique index; then there is none. It panics if there is an index of that name.
-func NewIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, key func(r Row[K, V]) I, o IndexOptions[K]) (*Index[K, V, I], error) {
+//
+// Index keys are in the order that their type has of its own: that of its method
+// Compare(I) int, as of time.Time and netip.Addr; of numbers, strings, booleans and bytes; of
+// arrays and structs of all these that of the first element or field that differs. For keys
+// of other types NewIndex panics: see [NewIndexFunc].
+func NewIndex[K comparable, V any, I comparable](t *Table[K, V], name string, key func(r Row[K, V]) I, o IndexOptions[K]) (*Index[K, V, I], error) {
 	return NewMultiIndex(t, name, func(r Row[K, V], add func(I)) { add(key(r)) }, o)
 }
 
 // NewMultiIndex is NewIndex for rows with any number of index keys: keys calls add
 // with each. A row without one is not in the index, which is partial then.
-func NewMultiIndex[K comparable, V any, I cmp.Ordered](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
+func NewMultiIndex[K comparable, V any, I comparable](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
 	return addIndex(t, index.NewOrdered[K](name, keys, index.Options[K](o)))
 }
 
 // NewIndexFunc is NewMultiIndex for index keys of any type, in the order of compare, which
 // returns a number that is negative, zero or positive as a is below, equal to or above
 // b. If there are several, the second decides where the first finds two equal, and so
-// on: one for each field of a composite key, for [Range.Leading].
+// on: one for each field of a composite key, for [Range.Leading]. Without any, index keys are
+// in the order of their type: see NewIndex.
 //
 // An error of keys refuses the row: an update that leaves one fails with a *KeyError that
 // wraps it, and so does NewIndexFunc. In a version from before the index was made, such a row
@@ -66,9 +71,10 @@ func NewIndexFunc[K comparable, V any, I any](t *Table[K, V], name string, keys 
 	return addIndex(t, index.NewCompared[K](name, keys, index.Options[K](o), compare))
 }
 
-// NewOrder adds an index by the keys of the rows themselves.
-func NewOrder[K cmp.Ordered, V any](t *Table[K, V], name string) *Index[K, V, K] {
-	made, _ := addIndex(t, index.NewByRow[K, V](name)) // only a unique index can fail
+// NewOrder adds an index by the keys of the rows themselves, in the order of compare as
+// NewIndexFunc takes it or, without any, of their type. It panics where that has none.
+func NewOrder[K comparable, V any](t *Table[K, V], name string, compare ...func(a, b K) int) *Index[K, V, K] {
+	made, _ := addIndex(t, index.NewByRow[K, V](name, compare)) // only a unique index can fail
 	return made
 }
 
@@ -116,7 +122,7 @@ func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 // table; nil is the empty map.
 func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] {
 	x.belongs(m, "map")
-	return Range[K, V, I]{x.def.In(m, index.Bounds[K, V, I]{})}
+	return Range[K, V, I]{span: x.def.In(m, index.Bounds[K, V, I]{})}
 }
 
 // belongs panics unless m, from what, is a map of the index's table.
@@ -130,7 +136,7 @@ func (x *Index[K, V, I]) belongs(m *Map[K, V], what string) {
 // that the update wrote is Pending. It panics for an Editor of another table.
 func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
 	x.belongs(e.Map(), "Editor")
-	return Range[K, V, I]{x.def.During(e)}
+	return Range[K, V, I]{x.def.During(e), e}
 }
 
 // reindex replaces the indexes of t, and its current map by an equal one, by what edit

@@ -34,7 +34,6 @@ type rule[I any] struct {
 	any     func(r *rand.Rand) I
 	same    func(a, b I) bool
 	begins  func(i, p I) bool // nil: no Prefix
-	prefix  func(r cow.Range[string, good, I], p I) cow.Range[string, good, I]
 }
 
 // A checker is a rule without its type parameter in the way.
@@ -108,7 +107,31 @@ func (u *rule[I]) check(t *testing.T, r *rand.Rand, got cow.Range[string, good, 
 				i, key = e.index, e.key
 			}
 			at := entry[I]{index: i, key: key}
-			switch r.IntN(7) {
+			switch r.IntN(12) {
+			case 7:
+				part, path = part.Above(i), path+fmt.Sprintf(".Above(%v)", i)
+				keep = func(e entry[I]) bool { return u.compare(e.index, i) > 0 }
+			case 8:
+				part, path = part.Through(i), path+fmt.Sprintf(".Through(%v)", i)
+				keep = func(e entry[I]) bool { return u.compare(e.index, i) <= 0 }
+			case 9:
+				n := r.IntN(len(want) + 3)
+				part, path = part.Skip(n), path+fmt.Sprintf(".Skip(%d)", n)
+				want = want[min(n, len(want)):]
+				continue
+			case 10:
+				n := r.IntN(len(want) + 3)
+				part, path = part.Limit(n), path+fmt.Sprintf(".Limit(%d)", n)
+				want = want[:min(n, len(want))]
+				continue
+			case 11:
+				cursor, err := part.Cursor(i, key)
+				require.NoError(t, err)
+				part, err = part.Resume(cursor)
+				require.NoError(t, err)
+				path += fmt.Sprintf(".Resume(%v, %s)", i, key)
+				down := strings.Count(path, "Reverse")%2 == 1
+				keep = func(e entry[I]) bool { return u.order(e, at) > 0 && !down || u.order(e, at) < 0 && down }
 			case 0:
 				part, path = part.From(i), path+fmt.Sprintf(".From(%v)", i)
 				keep = func(e entry[I]) bool { return u.compare(e.index, i) >= 0 }
@@ -133,7 +156,7 @@ func (u *rule[I]) check(t *testing.T, r *rand.Rand, got cow.Range[string, good, 
 				if u.begins == nil {
 					continue
 				}
-				part, path = u.prefix(part, i), path+fmt.Sprintf(".Prefix(%v)", i)
+				part, path = part.Prefix(i), path+fmt.Sprintf(".Prefix(%v)", i)
 				keep = func(e entry[I]) bool { return u.begins(e.index, i) }
 			}
 			was := want
@@ -194,6 +217,21 @@ func (u *rule[I]) equal(t *testing.T, r *rand.Rand, path string, got cow.Range[s
 		at := slices.IndexFunc(want, func(e entry[I]) bool { return u.compare(e.index, i) == 0 })
 		if ok != (at >= 0) || ok && (row.Key() != want[at].key || row.Shared().Serial != want[at].serial) {
 			wrong("Get(%v) found %v, want it at %d", i, ok, at)
+		}
+		if u.begins == nil {
+			continue
+		}
+		// Of those that i begins with the longest are the last in order, and one who has it
+		// is the first.
+		key, row, ok := got.LongestPrefix(i)
+		at = -1
+		for n, e := range want {
+			if u.begins(i, e.index) && (at < 0 || u.compare(e.index, want[at].index) > 0 || u.compare(e.index, want[at].index) == 0 && u.order(e, want[at]) < 0) {
+				at = n
+			}
+		}
+		if ok != (at >= 0) || ok && !is(key, row, want[at]) {
+			wrong("LongestPrefix(%v) is %v, %v, want it at %d", i, key, ok, at)
 		}
 	}
 }
@@ -297,7 +335,7 @@ func (w *model) index(late bool) {
 		w.rules = append(w.rules, &rule[string]{x: x, unique: true, compare: strings.Compare, same: alike[string],
 			keys:   func(_ string, v good, add func(string)) { name(v, add) },
 			any:    func(r *rand.Rand) string { return fmt.Sprintf("n%d", r.IntN(120))[:1+r.IntN(2)] },
-			begins: strings.HasPrefix, prefix: cow.Range[string, good, string].Prefix,
+			begins: strings.HasPrefix,
 		})
 		weight := func(v good, add func(float64)) {
 			for _, f := range v.Weight {
@@ -338,7 +376,29 @@ func (w *model) index(late bool) {
 	require.NoError(t, err)
 	w.rules = append(w.rules, &rule[[]byte]{x: y, compare: bytes.Compare, same: bytes.Equal, any: randomCode,
 		keys:   func(_ string, v good, add func([]byte)) { code(v, add) },
-		begins: bytes.HasPrefix, prefix: cow.Range[string, good, []byte].Prefix,
+		begins: bytes.HasPrefix,
+	})
+	v, err := cow.NewIndexFunc(w.of, "folded", willing(ofValue[string](func(v good, add func(string)) { add(shout(v)) })), cow.IndexOptions[string]{},
+		func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	require.NoError(t, err)
+	w.rules = append(w.rules, &rule[string]{x: v, same: alike[string],
+		compare: func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) },
+		keys:    func(_ string, v good, add func(string)) { add(shout(v)) },
+		any: func(r *rand.Rand) string {
+			n := []string{"N", "n", "\u1e9e"}[r.IntN(3)] + fmt.Sprintf("%d.%dz", r.IntN(100), r.IntN(100))
+			return n[:r.IntN(len(n)+1)]
+		},
+		begins: func(i, p string) bool { return strings.HasPrefix(strings.ToLower(i), strings.ToLower(p)) },
+	})
+	u, err := cow.NewIndex(w.of, "ranked", func(r cow.Row[string, good]) ranked { return ranked{r.Shared().Rank, r.Shared().Name} }, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	w.rules = append(w.rules, &rule[ranked]{x: u, same: alike[ranked],
+		compare: func(a, b ranked) int { return cmp.Or(cmp.Compare(a.Rank, b.Rank), strings.Compare(a.Name, b.Name)) },
+		keys:    func(_ string, v good, add func(ranked)) { add(ranked{v.Rank, v.Name}) },
+		any: func(r *rand.Rand) ranked {
+			return ranked{r.IntN(22) - 1, fmt.Sprintf("n%d", r.IntN(120))[:r.IntN(3)]}
+		},
+		begins: func(i, p ranked) bool { return i.Rank == p.Rank && strings.HasPrefix(i.Name, p.Name) },
 	})
 	down := func(a, b int) int { return 7 * (b - a) }
 	rank := func(v good, add func(int)) { add(v.Rank) }
@@ -348,6 +408,20 @@ func (w *model) index(late bool) {
 		keys: func(_ string, v good, add func(int)) { rank(v, add) },
 		any:  func(r *rand.Rand) int { return r.IntN(22) - 1 },
 	})
+}
+
+// A ranked is an index key of two fields.
+type ranked struct {
+	Rank int
+	Name string
+}
+
+// shout is the name of v in capital letters, every other time.
+func shout(v good) string {
+	if v.Serial%2 == 0 {
+		return v.Name
+	}
+	return strings.ToUpper(v.Name)
 }
 
 // good returns a value like no other. Most of its unique keys are its own.

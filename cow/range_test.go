@@ -238,16 +238,19 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 	node := func(r resource, add func(string)) { add(r.Node) }
-	s := cow.NewOne[resourceKey](cow.Options[resource]{})
+	anyKey := cow.NewOne[any](cow.Options[resource]{})
 	r := panicOf(func() {
-		_, _ = cow.NewMultiIndex(s.Table, "node", ofValue[resourceKey](node), cow.IndexOptions[resourceKey]{})
+		_, _ = cow.NewMultiIndex(anyKey.Table, "node", ofValue[any](node), cow.IndexOptions[any]{})
 	})
-	require.Equal(t, `cow: index "node" needs IndexOptions.CompareKeys: keys of type cow_test.resourceKey have no order of their own`, r)
+	require.Equal(t, `cow: index "node" needs IndexOptions.CompareKeys: keys of type interface {} have no order of their own`, r)
 	r = panicOf(func() {
-		_, _ = cow.NewIndexFunc(s.Table, "func", willing(ofValue[resourceKey](node)), cow.IndexOptions[resourceKey]{}, strings.Compare)
+		_, _ = cow.NewIndexFunc(anyKey.Table, "func", willing(ofValue[any](node)), cow.IndexOptions[any]{}, strings.Compare)
 	})
 	require.Contains(t, r, `"func"`)
+	r = panicOf(func() { cow.NewOrder(anyKey.Table, "order") })
+	require.Contains(t, r, `"order"`)
 
+	s := cow.NewOne[resourceKey](cow.Options[resource]{})
 	x := mustIndex(cow.NewMultiIndex(s.Table, "node", ofValue[resourceKey](node), cow.IndexOptions[resourceKey]{
 		CompareKeys: func(a, b resourceKey) int { return 100 * strings.Compare(b.Name, a.Name) }, // large, and downwards
 	}))

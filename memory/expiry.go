@@ -43,7 +43,7 @@ func (s Snapshot) dead(prefix string) int {
 	n := 0
 	if s.instant != 0 {
 		cleared := s.clearings()
-		for _, row := range s.t.byExpiry.In(s.t.entries.In(s.root)).To(s.instant + 1).All() {
+		for _, row := range s.t.byExpiry.In(s.t.entries.In(s.root)).Through(s.instant).All() {
 			if name := row.Key(); len(name) >= len(prefix) && name[:len(prefix)] == prefix {
 				if path, _ := split(name); cleared.alive(path, row.Revision()) {
 					n++
@@ -60,7 +60,7 @@ func (b *Batch) sweep(n int) int {
 		return 0
 	}
 	var names []string
-	for _, row := range b.m.byExpiry.During(b.entries).To(b.now + 1).All() {
+	for _, row := range b.m.byExpiry.During(b.entries).Through(b.now).All() {
 		if len(names) == n {
 			break
 		}

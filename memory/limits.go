@@ -249,7 +249,7 @@ func (b *Batch) candidates(key string, n, looks int) (cs []candidate, looked int
 		all = add(names)
 	} else {
 		// Around, and the hand itself.
-		all = add(names.After(hand, hand)) && add(names.To(hand+"\x00"))
+		all = add(names.After(hand, hand)) && add(names.Through(hand))
 	}
 	if len(cs) == 0 && !all {
 		b.turn(key, strings.Clone(last))

@@ -186,6 +186,7 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 			for i := range x.ends {
 				x.ends[i] = ends[K, V]{x.probe(*new(K)), x.probe(*new(K))}
 			}
+			x.begun = x.probe(*new(K))
 			s = x.build(m)
 		} else {
 			s = later(s, m, slices.Collect(m.Diff(built)))

@@ -8,12 +8,13 @@
 package index
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/cowstore/cowstore/cow/internal/ordered"
@@ -34,12 +35,17 @@ type Def[K comparable, V, I any] struct {
 	cloneKey    func(I) I                                // nil: index keys need none
 	points      func() points[I, *snapshot.RowRef[K, V]] // nil if keys are unhashable or the index is not unique
 	exact       bool                                     // equal index keys do not differ
+	equals      bool                                     // index keys are == where they are equal in the order
+	plain       bool                                     // index keys are numbers and booleans
+	text        text                                     // of index keys
+	byBytes     bool                                     // the order of texts is that of their bytes
 	order       ordered.Order[I, *snapshot.RowRef[K, V]]
 	writers     sync.Pool // of *writer[K, V, I]
 
 	// Set when the index is added.
-	empty *snapshot.Map[K, V] // of the same Options, for its methods
-	ends  []ends[K, V]        // by field
+	empty *snapshot.Map[K, V]    // of the same Options, for its methods
+	ends  []ends[K, V]           // by field
+	begun *snapshot.RowRef[K, V] // of the end of what begins with the text of an index key
 }
 
 // Options are those of an index: see cow.IndexOptions.
@@ -48,30 +54,31 @@ type Options[K comparable] struct {
 	CompareKeys func(a, b K) int
 }
 
-// NewOrdered returns the Def of an index by keys that have an order of their own.
-func NewOrdered[K comparable, V any, I cmp.Ordered](name string, keys func(row snapshot.Row[K, V], add func(I)), o Options[K]) *Def[K, V, I] {
-	x := newDef(name, willing(keys), o, orderOf[I]())
-	x.exact = !isFloat(reflect.TypeFor[I]().Kind())
-	if o.Unique {
+// NewOrdered returns the Def of an index by keys in their own order.
+func NewOrdered[K comparable, V any, I comparable](name string, keys func(row snapshot.Row[K, V], add func(I)), o Options[K]) *Def[K, V, I] {
+	x := newDef(name, willing(keys), o, nil)
+	if o.Unique && x.equals {
 		x.points = newHashed[I, *snapshot.RowRef[K, V]]
 	}
 	return x
 }
 
 // NewCompared returns the Def of an index by keys of any type, in the order of compare,
-// one function for each of their fields.
+// one function for each of their fields, or in their own.
 func NewCompared[K comparable, V, I any](name string, keys func(row snapshot.Row[K, V], add func(I)) error, o Options[K], compare []func(a, b I) int) *Def[K, V, I] {
-	x := newDef(name, keys, o, slices.Clone(compare)...)
-	x.cloneKey = clone.Of[I]()
-	return x
+	return newDef(name, keys, o, slices.Clone(compare))
 }
 
-// NewByRow returns the Def of an index by the keys of the rows themselves.
-func NewByRow[K cmp.Ordered, V any](name string) *Def[K, V, K] {
-	x := newDef(name, willing(func(row snapshot.Row[K, V], add func(K)) { add(row.Key()) }), Options[K]{}, orderOf[K]())
+// NewByRow returns the Def of an index by the keys of the rows themselves, in the order of
+// compare or in their own.
+func NewByRow[K comparable, V any](name string, compare []func(a, b K) int) *Def[K, V, K] {
+	o := Options[K]{CompareKeys: orderOf[K]().compare()}
+	if o.CompareKeys == nil {
+		o.CompareKeys = natural[K]{fields: compare}.compare()
+	}
+	x := newDef(name, willing(func(row snapshot.Row[K, V], add func(K)) { add(row.Key()) }), o, slices.Clone(compare))
 	// The bytes of a string lie in its row: one that stays would keep a row alive that was replaced.
-	kind := reflect.TypeFor[K]().Kind()
-	x.exact = kind != reflect.String && !isFloat(kind)
+	x.exact = x.exact && x.plain
 	return x
 }
 
@@ -83,63 +90,25 @@ func willing[K comparable, V, I any](keys func(snapshot.Row[K, V], func(I))) fun
 	}
 }
 
-func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], func(I)) error, o Options[K], fields ...func(a, b I) int) *Def[K, V, I] {
+// newDef makes a Def in the order of fields, or, without any, in that of I.
+func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], func(I)) error, o Options[K], fields []func(a, b I) int) *Def[K, V, I] {
+	x := &Def[K, V, I]{Name: name, unique: o.Unique, fields: fields, keys: keys, compareKeys: o.CompareKeys, cloneKey: clone.Of[I](), text: textOf(reflect.TypeFor[I]())}
 	if len(fields) == 0 {
-		panic(fmt.Sprintf("cow: index %q needs a function that compares index keys", name))
+		own := orderOf[I]()
+		if len(own.fields) == 0 {
+			panic(fmt.Sprintf("cow: index %q needs a function that compares its keys, of type %v, which have no order of their own: give one to NewIndexFunc or NewOrder", name, reflect.TypeFor[I]()))
+		}
+		x.fields, x.exact, x.equals, x.plain, x.byBytes = own.fields, own.exact, own.equals, own.plain, !own.method
 	}
-	x := &Def[K, V, I]{Name: name, unique: o.Unique, fields: fields, keys: keys, compareKeys: o.CompareKeys}
-	x.ends = make([]ends[K, V], len(fields))
+	x.ends = make([]ends[K, V], len(x.fields))
 	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
 	if x.compareKeys == nil {
-		x.compareKeys = orderOf[K]()
+		x.compareKeys = orderOf[K]().compare()
 	}
 	if x.compareKeys == nil {
 		panic(fmt.Sprintf("cow: index %q needs IndexOptions.CompareKeys: keys of type %v have no order of their own", name, reflect.TypeFor[K]()))
 	}
 	return x
-}
-
-// isFloat reports whether equal numbers may differ, as 0 and -0 do.
-func isFloat(k reflect.Kind) bool { return k == reflect.Float32 || k == reflect.Float64 }
-
-// orderOf returns the order of K if it is a number or a string, and nil if not.
-func orderOf[K comparable]() func(a, b K) int {
-	switch reflect.TypeFor[K]().Kind() {
-	case reflect.String:
-		return orderAs[K](strings.Compare)
-	case reflect.Int:
-		return orderAs[K](cmp.Compare[int])
-	case reflect.Int8:
-		return orderAs[K](cmp.Compare[int8])
-	case reflect.Int16:
-		return orderAs[K](cmp.Compare[int16])
-	case reflect.Int32:
-		return orderAs[K](cmp.Compare[int32])
-	case reflect.Int64:
-		return orderAs[K](cmp.Compare[int64])
-	case reflect.Uint:
-		return orderAs[K](cmp.Compare[uint])
-	case reflect.Uint8:
-		return orderAs[K](cmp.Compare[uint8])
-	case reflect.Uint16:
-		return orderAs[K](cmp.Compare[uint16])
-	case reflect.Uint32:
-		return orderAs[K](cmp.Compare[uint32])
-	case reflect.Uint64:
-		return orderAs[K](cmp.Compare[uint64])
-	case reflect.Uintptr:
-		return orderAs[K](cmp.Compare[uintptr])
-	case reflect.Float32:
-		return orderAs[K](cmp.Compare[float32])
-	case reflect.Float64:
-		return orderAs[K](cmp.Compare[float64])
-	}
-	return nil
-}
-
-// orderAs orders K, whose underlying type is T, as T.
-func orderAs[K, T any](compare func(a, b T) int) func(a, b K) int {
-	return func(a, b K) int { return compare(*(*T)(unsafe.Pointer(&a)), *(*T)(unsafe.Pointer(&b))) }
 }
 
 // An Item is one row under one of its index keys.
@@ -152,14 +121,18 @@ type Item[K comparable, V, I any] struct {
 // items whose index keys agree with its own in the first fields.
 type ends[K comparable, V any] struct{ below, above *snapshot.RowRef[K, V] }
 
-// side returns the place of an item with the row r among those that agree with it:
-// below, above or, for a row that is not an end, 0.
-func (e ends[K, V]) side(r *snapshot.RowRef[K, V]) int {
+// side returns the place of an item with the row r among those that agree with it in field
+// f too: below, above or, for a row that is not an end, 0.
+func (x *Def[K, V, I]) side(f int, r *snapshot.RowRef[K, V]) int {
 	switch r {
-	case e.below:
+	case x.ends[f].below:
 		return -1
-	case e.above:
+	case x.ends[f].above:
 		return 1
+	case x.begun:
+		if f == len(x.fields)-1 {
+			return 2 // above what is equal, and what follows it
+		}
 	}
 	return 0
 }
@@ -169,13 +142,39 @@ func (e ends[K, V]) side(r *snapshot.RowRef[K, V]) int {
 func (x *Def[K, V, I]) compareTo(a, b I, bRow *snapshot.RowRef[K, V]) int {
 	for f, compare := range x.fields {
 		if c := compare(a, b); c != 0 {
+			if c > 0 && bRow == x.begun && f == len(x.fields)-1 && x.begins(a, b) {
+				return -1
+			}
 			return c
 		}
-		if c := x.ends[f].side(bRow); c != 0 {
+		if c := x.side(f, bRow); c != 0 {
 			return -c
 		}
 	}
 	return 0
+}
+
+// begins reports whether i is equal, in the last field, to p and what may follow its text.
+func (x *Def[K, V, I]) begins(i, p I) bool {
+	s, n := x.text.in(unsafe.Pointer(&i)), x.text.in(unsafe.Pointer(&p))
+	if x.byBytes || strings.HasPrefix(s, n) {
+		return strings.HasPrefix(s, n)
+	}
+	cut := func(n int) int {
+		i := i
+		x.text.put(unsafe.Pointer(&i), s[:n])
+		return x.fields[len(x.fields)-1](i, p)
+	}
+	at := sort.Search(len(s)+1, func(n int) bool { return cut(runeEnd(s, n)) >= 0 })
+	return at <= len(s) && cut(runeEnd(s, at)) == 0
+}
+
+// runeEnd returns n, or where the rune ends that s[n] is within.
+func runeEnd(s string, n int) int {
+	for n < len(s) && !utf8.RuneStart(s[n]) {
+		n++
+	}
+	return n
 }
 
 // compareRows orders items with equal index keys by the keys of their rows.
@@ -183,16 +182,27 @@ func (x *Def[K, V, I]) compareRows(a, b *snapshot.RowRef[K, V]) int {
 	if a == b {
 		return 0
 	}
-	return x.compareKeys(a.Key(), b.Key())
+	c := x.compareKeys(a.Key(), b.Key())
+	if k := a.Key(); c == 0 && k != b.Key() && k == k {
+		panic(fmt.Sprintf("cow: index %q has two rows under one index key whose own keys differ but compare as equal: give a CompareKeys that tells them apart", x.Name))
+	}
+	return c
 }
 
 // compareItems orders any two items, with ends too.
 func (x *Def[K, V, I]) compareItems(a, b Item[K, V, I]) int {
 	for f, compare := range x.fields {
 		if c := compare(a.Key, b.Key); c != 0 {
+			last := f == len(x.fields)-1
+			switch {
+			case last && c > 0 && b.Row == x.begun && x.begins(a.Key, b.Key):
+				return -1
+			case last && c < 0 && a.Row == x.begun && x.begins(b.Key, a.Key):
+				return 1
+			}
 			return c
 		}
-		if at, bt := x.ends[f].side(a.Row), x.ends[f].side(b.Row); at != 0 || bt != 0 {
+		if at, bt := x.side(f, a.Row), x.side(f, b.Row); at != 0 || bt != 0 {
 			return at - bt
 		}
 	}
@@ -200,8 +210,11 @@ func (x *Def[K, V, I]) compareItems(a, b Item[K, V, I]) int {
 }
 
 // Compare orders index keys.
-func (x *Def[K, V, I]) Compare(a, b I) int {
-	for _, compare := range x.fields {
+func (x *Def[K, V, I]) Compare(a, b I) int { return x.compareLeading(len(x.fields), a, b) }
+
+// compareLeading compares the first n fields of index keys.
+func (x *Def[K, V, I]) compareLeading(n int, a, b I) int {
+	for _, compare := range x.fields[:n] {
 		if c := compare(a, b); c != 0 {
 			return c
 		}

@@ -3,7 +3,9 @@ package index
 import (
 	"cmp"
 	"math"
+	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -11,11 +13,18 @@ import (
 // inOrder requires that the order of K is that of cmp.Compare.
 func inOrder[K cmp.Ordered](t *testing.T, keys ...K) {
 	t.Helper()
-	compare := orderOf[K]()
+	compare := orderOf[K]().compare()
 	require.NotNil(t, compare)
+	type in struct {
+		_ any
+		X K
+	}
+	inStruct := orderOf[[1]in]().compare() // by places
+	require.NotNil(t, inStruct)
 	for _, a := range keys {
 		for _, b := range keys {
 			require.Equal(t, cmp.Compare(a, b), compare(a, b), "%v and %v", a, b)
+			require.Equal(t, cmp.Compare(a, b), inStruct([1]in{{nil, a}}, [1]in{{nil, b}}), "%v and %v", a, b)
 		}
 	}
 }
@@ -39,6 +48,85 @@ func TestEveryOrderedTypeHasAnOrder(t *testing.T) {
 	inOrder[uintptr](t, 0, 255, 1<<31)
 	inOrder(t, float32(-1.5), 0, 1.5, float32(math.NaN()))
 	inOrder(t, -1.5, 0, 1.5, math.NaN(), math.Inf(1))
-	require.Nil(t, orderOf[bool]())
-	require.Nil(t, orderOf[struct{ x int }]())
+}
+
+// ascending requires that the order of T has these keys in this order, and n functions.
+func ascending[T any](t *testing.T, n int, keys ...T) {
+	t.Helper()
+	o := orderOf[T]()
+	require.Len(t, o.fields, n)
+	for i, a := range keys {
+		for j, b := range keys {
+			require.Equal(t, cmp.Compare(i, j), o.compare()(a, b), "%v and %v", a, b)
+		}
+	}
+}
+
+func TestOrdersOfOtherTypes(t *testing.T) {
+	early := time.Unix(1, 0)
+	ascending(t, 1, false, true)
+	ascending(t, 1, nil, []byte{0}, []byte("a"), []byte("aa"), []byte{0xff})
+	ascending(t, 1, [2]byte{0, 9}, [2]byte{1, 0}, [2]byte{255, 0})
+	ascending(t, 1, [2]string{"", "b"}, [2]string{"a", ""}, [2]string{"a", "b"})
+	ascending(t, 1, early, early.Add(1), early.Add(time.Hour))
+	ascending(t, 1, netip.MustParseAddr("9.0.0.1"), netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("::1"))
+	ascending(t, 1, netip.MustParseAddrPort("10.0.0.1:9"), netip.MustParseAddrPort("10.0.0.1:10"))
+	type pair struct {
+		A string
+		_ func()
+		B [2]int8
+	}
+	ascending(t, 2, pair{A: "a", B: [2]int8{0, -1}}, pair{A: "a"}, pair{A: "a", B: [2]int8{1, -1}}, pair{A: "b"})
+	type deep struct {
+		P    pair
+		At   time.Time
+		From netip.Addr
+		Ok   bool
+	}
+	ascending(t, 4, deep{P: pair{A: "a"}}, deep{P: pair{A: "b"}, Ok: true},
+		deep{P: pair{A: "b"}, From: netip.MustParseAddr("9.0.0.1")}, deep{P: pair{A: "b"}, At: early})
+	ascending(t, 1, struct{}{})
+
+	none(t, orderOf[any]())
+	none(t, orderOf[*int]())
+	none(t, orderOf[*time.Time]())
+	none(t, orderOf[chan int]())
+	none(t, orderOf[[]string]())
+	none(t, orderOf[struct{ p *int }]())
+	none(t, orderOf[[3]struct{ m map[int]int }]())
+	none(t, orderOf[struct{ a netip.AddrPort }]()) // whose method would take reflection to call
+	none(t, orderOf[[maxPlaces + 1]int]())
+	none(t, orderOf[complex128]())
+}
+
+func none[T any](t *testing.T, n natural[T]) {
+	t.Helper()
+	require.Nil(t, n.compare(), "%T", *new(T))
+}
+
+func TestWhatEqualKeysAre(t *testing.T) {
+	require.True(t, orderOf[int]().exact && orderOf[int]().plain && orderOf[int]().equals)
+	require.True(t, orderOf[string]().exact && !orderOf[string]().plain && orderOf[string]().equals)
+	require.True(t, !orderOf[float32]().exact && orderOf[float32]().plain && orderOf[float32]().equals)
+	require.True(t, !orderOf[[2]float64]().exact)
+	require.True(t, !orderOf[time.Time]().exact && !orderOf[time.Time]().equals)
+	type at struct {
+		A string
+		T time.Time
+	}
+	require.True(t, !orderOf[at]().exact && !orderOf[at]().equals && !orderOf[at]().plain)
+}
+
+func TestComparingAllocatesNothing(t *testing.T) {
+	type key struct {
+		A string
+		T time.Time
+		F netip.Addr
+	}
+	compare := orderOf[key]().compare()
+	byTime := orderOf[time.Time]().compare()
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		compare(key{A: "a"}, key{A: "a", F: netip.IPv6Unspecified()})
+		byTime(time.Time{}, time.Time{}.Add(1))
+	}))
 }

@@ -1,12 +1,12 @@
 package index
 
 import (
-	"bytes"
 	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 	"sort"
+	"unsafe"
 
 	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
@@ -52,9 +52,11 @@ func (b *Bounds[K, V, I]) IsWhole() bool { return b.low == nil && b.high == nil 
 // Total returns the number of items within any bounds.
 func (s *Span[K, V, I]) Total() int { return s.content.sorted.Len() }
 
-func (s Span[K, V, I]) From(i I) Span[K, V, I]  { return s.from(i, s.Index().whole().below, false) }
-func (s Span[K, V, I]) To(i I) Span[K, V, I]    { return s.to(i, s.Index().whole().below) }
-func (s Span[K, V, I]) Equal(i I) Span[K, V, I] { return s.Leading(len(s.Index().fields), i) }
+func (s Span[K, V, I]) From(i I) Span[K, V, I]    { return s.from(i, s.Index().whole().below, false) }
+func (s Span[K, V, I]) Above(i I) Span[K, V, I]   { return s.from(i, s.Index().whole().above, false) }
+func (s Span[K, V, I]) To(i I) Span[K, V, I]      { return s.to(i, s.Index().whole().below) }
+func (s Span[K, V, I]) Through(i I) Span[K, V, I] { return s.to(i, s.Index().whole().above) }
+func (s Span[K, V, I]) Equal(i I) Span[K, V, I]   { return s.Leading(len(s.Index().fields), i) }
 
 func (s Span[K, V, I]) After(i I, key K) Span[K, V, I]  { return s.from(i, s.Index().probe(key), true) }
 func (s Span[K, V, I]) Before(i I, key K) Span[K, V, I] { return s.to(i, s.Index().probe(key)) }
@@ -69,26 +71,154 @@ func (s Span[K, V, I]) Leading(n int, i I) Span[K, V, I] {
 }
 
 func (s Span[K, V, I]) Prefix(p I) Span[K, V, I] {
-	v := reflect.ValueOf(&p).Elem()
-	var end []byte
+	x := s.content.index
+	x.orderedText("Prefix", p)
+	return s.From(p).to(p, x.begun)
+}
+
+// orderedText panics, for a method, unless index keys have texts at their ends and are in the
+// order of these where all else is equal, as a longer one shows.
+func (x *Def[K, V, I]) orderedText(method string, i I) {
+	if x.text.none {
+		panic(fmt.Sprintf("cow: %s of index %q, whose keys, of type %v, are neither strings nor []byte nor structs that end in one", method, x.Name, reflect.TypeFor[I]()))
+	}
+	longer := i
+	x.text.put(unsafe.Pointer(&longer), x.text.in(unsafe.Pointer(&i))+"a")
+	for f, compare := range x.fields {
+		switch c := compare(i, longer); {
+		case c < 0 && f == len(x.fields)-1:
+			return
+		case c != 0:
+			panic(fmt.Sprintf("cow: %s of index %q, which does not order its keys by the text at their ends, ascending, where all else is equal: make an index that does", method, x.Name))
+		}
+	}
+	panic(fmt.Sprintf("cow: %s of index %q, which does not compare the text at the ends of its keys: make an index that does", method, x.Name))
+}
+
+func (s Span[K, V, I]) LongestPrefix(i I) (key I, row snapshot.Row[K, V], ok bool) {
+	x := s.content.index
+	x.orderedText("LongestPrefix", i)
+	s.reverse = true
+	for {
+		// Whatever i begins with is not above it, and begins what is between the two.
+		upTo := s.Through(i)
+		below, found := upTo.first()
+		switch {
+		case !found:
+			return key, row, false
+		case x.compareLeading(len(x.fields)-1, below.Key, i) != 0:
+			return key, row, false
+		case x.begins(i, below.Key):
+			s.reverse = false
+			return s.Equal(below.Key).First()
+		}
+		// What both begin with is what below begins with of i.
+		rest := i
+		t := x.text.in(unsafe.Pointer(&i))
+		n := common(t, x.text.in(unsafe.Pointer(&below.Key)))
+		if !x.byBytes {
+			n = max(n, sort.Search(len(t), func(n int) bool {
+				x.text.put(unsafe.Pointer(&rest), t[:runeEnd(t, n+1)])
+				return !x.begins(below.Key, rest)
+			}))
+		}
+		if n == len(t) {
+			return key, row, false // of no order of texts
+		}
+		x.text.put(unsafe.Pointer(&rest), t[:n])
+		i = rest
+	}
+}
+
+// common returns how many bytes two texts begin with both.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// first returns the first item of the span, and whether there is one.
+func (s *Span[K, V, I]) first() (it Item[K, V, I], ok bool) {
+	at := s.read()
+	keys, rows := at.next()
+	n := len(keys)
 	switch {
-	case v.Kind() == reflect.String:
-		end = []byte(v.String())
-	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
-		end = bytes.Clone(v.Bytes())
-	default:
-		panic(fmt.Sprintf("cow: Prefix of index %q, whose keys are neither strings nor []byte", s.content.index.Name))
+	case n == 0:
+		return it, false
+	case s.reverse:
+		return Item[K, V, I]{keys[n-1], rows[n-1]}, true
 	}
-	s = s.From(p)
-	// All of them are below what is next when the last byte counts one up.
-	for len(end) > 0 && end[len(end)-1] == 0xff { // not bytes.TrimRight, which goes by runes
-		end = end[:len(end)-1]
+	return Item[K, V, I]{keys[0], rows[0]}, true
+}
+
+// places returns how many items of the whole index are below the span, and how many below its
+// end.
+func (s *Span[K, V, I]) places() (from, to int) {
+	x, t := s.content.index, s.content.sorted
+	to = t.Len()
+	if s.low != nil {
+		at := t.Seek(&x.order, s.low.Key, s.low.Row)
+		from = at.Rank()
+		if key, row, ok := at.Item(); ok && !x.isAfterLow(&s.Bounds, key, row) {
+			from++ // low itself
+		}
 	}
-	if len(end) == 0 {
+	if s.high != nil {
+		at := t.Seek(&x.order, s.high.Key, s.high.Row)
+		to = max(from, at.Rank())
+	}
+	return from, to
+}
+
+func (s Span[K, V, I]) Skip(n int) Span[K, V, I] {
+	from, to := s.places()
+	if n = s.within("Skip", n, to-from); s.reverse {
+		return s.cut(to-n, from, to, false)
+	}
+	return s.cut(from+n, from, to, true)
+}
+
+func (s Span[K, V, I]) Limit(n int) Span[K, V, I] {
+	from, to := s.places()
+	if n = s.within("Limit", n, to-from); s.reverse {
+		return s.cut(to-n, from, to, true)
+	}
+	return s.cut(from+n, from, to, false)
+}
+
+// within returns n, or what there is if that is less.
+func (s *Span[K, V, I]) within(method string, n, most int) int {
+	if n < 0 {
+		panic(fmt.Sprintf("cow: %s(%d) of index %q: a number of rows is not negative", method, n, s.content.index.Name))
+	}
+	return min(n, most)
+}
+
+// cut returns what of the span, which is from one place of the whole index to another, is
+// above the place at, or below.
+func (s Span[K, V, I]) cut(at, from, to int, above bool) Span[K, V, I] {
+	x := s.content.index
+	switch {
+	case above && at == from, !above && at == to:
 		return s
+	case above && at == to:
+		key, row := s.content.sorted.At(at - 1)
+		return s.from(key, x.probe(row.Key()), true)
 	}
-	end[len(end)-1]++
-	return s.To(reflect.ValueOf(end).Convert(v.Type()).Interface().(I))
+	key, row := s.content.sorted.At(at)
+	if above {
+		return s.from(key, x.probe(row.Key()), false)
+	}
+	return s.to(key, x.probe(row.Key()))
+}
+
+// During returns the same part as an update has left it so far.
+func (s Span[K, V, I]) During(e *snapshot.Editor[K, V]) Span[K, V, I] {
+	now := s.Index().During(e)
+	now.Bounds, now.reverse = s.Bounds, s.reverse
+	return now
 }
 
 func (s Span[K, V, I]) Reverse() Span[K, V, I] {
@@ -130,15 +260,17 @@ func (s Span[K, V, I]) Get(i I) (snapshot.Row[K, V], bool) {
 	return snapshot.Row[K, V]{}, false
 }
 
+func (s Span[K, V, I]) First() (i I, row snapshot.Row[K, V], ok bool) {
+	it, ok := s.first()
+	if !ok {
+		return i, row, false
+	}
+	return s.content.index.Own(it.Key), s.row(it.Row), true
+}
+
 func (s Span[K, V, I]) Len() int {
-	if s.IsWhole() {
-		return s.Total()
-	}
-	n := 0
-	for keys := range s.runs() {
-		n += len(keys)
-	}
-	return n
+	from, to := s.places()
+	return to - from
 }
 
 func (s Span[K, V, I]) All() iter.Seq2[I, snapshot.Row[K, V]] {

@@ -18,7 +18,7 @@ import (
 
 // A Codec turns keys of one type into bytes and back. It is immutable and safe for
 // concurrent use.
-type Codec[K comparable] struct{ parts []part }
+type Codec[K any] struct{ parts []part }
 
 // A part is a piece of a key that is not made of others.
 type part struct {
@@ -36,7 +36,7 @@ const maxParts = 1 << 10
 
 // New returns the Codec of K: booleans, numbers, strings, and arrays and structs of
 // these. It returns an error for any other type.
-func New[K comparable]() (*Codec[K], error) {
+func New[K any]() (*Codec[K], error) {
 	c := new(Codec[K])
 	if err := c.add(reflect.TypeFor[K](), 0); err != nil {
 		return nil, err

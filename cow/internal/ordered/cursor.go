@@ -46,6 +46,33 @@ func (t Tree[K, R]) Seek(o *Order[K, R], k K, r R) (c Cursor[K, R]) {
 	return c
 }
 
+// Rank returns how many items are before the place. It takes time proportional to the
+// logarithm of their number.
+func (c *Cursor[K, R]) Rank() (before int) {
+	for level, at := range c.path[:c.depth] {
+		if level == c.depth-1 {
+			before += at.i
+			break
+		}
+		for _, kid := range kidsOf(at.n).at[:at.i] {
+			before += kid.items()
+		}
+	}
+	return before
+}
+
+// Item returns the item after the place, and whether there is one.
+func (c *Cursor[K, R]) Item() (k K, r R, ok bool) {
+	c.settle()
+	if c.depth > 0 {
+		if at := &c.path[c.depth-1]; at.i < int(at.n.n) {
+			l := rowsOf[K, R](at.n)
+			return l.keys[at.i], l.at[at.i], true
+		}
+	}
+	return k, r, false
+}
+
 // SkipShared goes on to after the largest node that both cursors are before and that is one
 // of both trees, and reports whether there is one: what lies in it is the same in both. It
 // takes time proportional to the height of the trees.

@@ -35,6 +35,7 @@ func (e *Editor[K, R]) Set(k K, r R, same bool) {
 		root := newNode[K, *node[K]](e.owner, true)
 		root.insert(0, n.keys[0], n)
 		root.insert(1, right.keys[0], right)
+		count(root)
 		n = &root.node
 	}
 	e.root = n
@@ -66,11 +67,16 @@ func (e *Editor[K, R]) set(n *node[K], k K, r R, same bool) (m, right *node[K], 
 		return &l.node, nil, i == 0
 	}
 	i := kidOf(kidsOf(n), e.order, k, r)
+	before := e.len
 	kid, more, first := e.set(kidsOf(n).at[i], k, r, same)
 	b := writable(kidsOf(n), e.owner)
 	replace(b, i, kid, first)
+	b.below += e.len - before
 	if more != nil {
-		right = b.insert(i+1, more.keys[0], more)
+		if right = b.insert(i+1, more.keys[0], more); right != nil {
+			count(b)
+			count(kidsOf(right))
+		}
 	}
 	return &b.node, right, first && i == 0
 }
@@ -125,6 +131,7 @@ func (e *Editor[K, R]) delete(n *node[K], k K, r R) (m *node[K], found, first bo
 		return n, false, false
 	}
 	b := writable(kidsOf(n), e.owner)
+	b.below--
 	switch {
 	case kid.n == 0:
 		b.remove(i)
@@ -160,6 +167,7 @@ func join[K, R any](b *nodeOf[K, *node[K]], i int) {
 func joined[K, T any](left, right *nodeOf[K, T], o *owner) *node[K] {
 	left = writable(left, o)
 	left.ownKeys()
+	left.below += right.below
 	writable(right, o).move(0, left)
 	return &left.node
 }
@@ -167,7 +175,7 @@ func joined[K, T any](left, right *nodeOf[K, T], o *owner) *node[K] {
 // writable returns n, or a copy that o may write to, but for its keys.
 func writable[K, T any](n *nodeOf[K, T], o *owner) *nodeOf[K, T] {
 	if n.owner != o {
-		n = &nodeOf[K, T]{node[K]{owner: o, keys: n.keys, n: n.n, isBranch: n.isBranch}, n.at}
+		n = &nodeOf[K, T]{node[K]{owner: o, keys: n.keys, n: n.n, isBranch: n.isBranch, below: n.below}, n.at}
 	}
 	return n
 }

@@ -40,6 +40,7 @@ type node[K any] struct {
 	n        int32
 	isBranch bool
 	ownsKeys bool // the owner has copied keys too
+	below    int  // items, of a branch
 }
 
 // A nodeOf is a node with what it has for each of its keys: a leaf rows, a branch kids.
@@ -60,6 +61,22 @@ func newNode[K, T any](o *owner, isBranch bool) *nodeOf[K, T] {
 func rowsOf[K, R any](n *node[K]) *nodeOf[K, R]     { return (*nodeOf[K, R])(unsafe.Pointer(n)) }
 func kidsOf[K any](n *node[K]) *nodeOf[K, *node[K]] { return (*nodeOf[K, *node[K]])(unsafe.Pointer(n)) }
 
+// items returns how many items lie in n and below.
+func (n *node[K]) items() int {
+	if n.isBranch {
+		return n.below
+	}
+	return int(n.n)
+}
+
+// count sets how many items lie below a branch.
+func count[K any](b *nodeOf[K, *node[K]]) {
+	b.below = 0
+	for _, kid := range b.at[:b.n] {
+		b.below += kid.items()
+	}
+}
+
 // firstRow returns the row of the first item below n.
 func firstRow[K, R any](n *node[K]) R {
 	for n.isBranch {
@@ -77,6 +94,22 @@ func (t Tree[K, R]) First() (k K, r R, ok bool) {
 		return k, r, false
 	}
 	return t.root.keys[0], firstRow[K, R](t.root), true
+}
+
+// At returns the item that i others are before.
+func (t Tree[K, R]) At(i int) (K, R) {
+	n := t.root
+	for n.isBranch {
+		kids := kidsOf(n)
+		for _, n = range kids.at[:kids.n] {
+			if i < n.items() {
+				break
+			}
+			i -= n.items()
+		}
+	}
+	l := rowsOf[K, R](n)
+	return l.keys[i], l.at[i]
 }
 
 // search returns where the item is in a leaf, or would be, and whether it is there.
@@ -163,6 +196,7 @@ func Build[K, R any](n int, at func(i int) (K, R)) Tree[K, R] {
 				b.keys[b.n], b.at[b.n] = level[i].keys[0], level[i]
 				b.n++
 			}
+			count(b)
 			above = append(above, &b.node)
 		}
 		level = above

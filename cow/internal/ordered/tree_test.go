@@ -84,6 +84,19 @@ func check(t *testing.T, tree Tree[name, row], want []pair) {
 		require.Equal(t, want[0], pair{k.key, r, k.name})
 		checkNode(t, tree.root, depth(tree.root))
 	}
+	for i := 0; i < len(want); i += 1 + len(want)/7 {
+		k, r := tree.At(i)
+		require.Equal(t, want[i], pair{k.key, r, k.name})
+		at := tree.Seek(order, k, r)
+		require.Equal(t, i, at.Rank())
+		k, r, ok := at.Item()
+		require.True(t, ok)
+		require.Equal(t, want[i], pair{k.key, r, k.name})
+	}
+	end := tree.End()
+	require.Equal(t, len(want), end.Rank())
+	_, _, ok = end.Item()
+	require.False(t, ok)
 }
 
 func depth[K any](n *node[K]) int {
@@ -108,10 +121,13 @@ func checkNode(t *testing.T, n *node[name], height int) {
 		require.Equal(t, 1, height)
 		return
 	}
+	below := 0
 	for i, kid := range kidsOf(n).at[:n.n] {
 		require.Equal(t, kid.keys[0], n.keys[i])
 		checkNode(t, kid, height-1)
+		below += kid.items()
 	}
+	require.Equal(t, below, n.items())
 }
 
 // A version is a tree and what must be in it.

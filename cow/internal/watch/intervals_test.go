@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,22 +12,32 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
+// A two is an index key of two fields.
+type two struct {
+	n    int
+	text string
+}
+
+func twoOf(v int) two { return two{v / 10, fmt.Sprint(v % 10 * 13)} }
+
 // byTwo is an index by two fields, both of a value, which counts comparisons.
-func byTwo(compared *int) *index.Def[int, int, int] {
-	keys := func(r snapshot.Row[int, int], add func(int)) error { add(r.Value()); return nil }
-	field := func(of func(int) int) func(a, b int) int {
-		return func(a, b int) int { *compared++; return of(a) - of(b) }
-	}
-	return index.NewCompared("two", keys, index.Options[int]{}, []func(a, b int) int{
-		field(func(i int) int { return i / 10 }), field(func(i int) int { return i % 10 }),
+func byTwo(compared *int) *index.Def[int, int, two] {
+	keys := func(r snapshot.Row[int, int], add func(two)) error { add(twoOf(r.Value())); return nil }
+	return index.NewCompared("two", keys, index.Options[int]{}, []func(a, b two) int{
+		func(a, b two) int { *compared++; return a.n - b.n },
+		func(a, b two) int { *compared++; return strings.Compare(a.text, b.text) },
 	})
 }
 
 // anyBounds returns bounds of each kind there is.
-func anyBounds(rng *rand.Rand, all index.Span[int, int, int], n int) index.Bounds[int, int, int] {
-	i := func() int { return rng.IntN(n) }
+func anyBounds(rng *rand.Rand, all index.Span[int, int, two], n int) index.Bounds[int, int, two] {
+	i := func() two {
+		i := twoOf(rng.IntN(n))
+		i.text = i.text[:rng.IntN(len(i.text)+1)]
+		return i
+	}
 	s := all
-	switch rng.IntN(8) {
+	switch rng.IntN(12) {
 	case 0:
 		s = s.From(i())
 	case 1:
@@ -39,8 +51,14 @@ func anyBounds(rng *rand.Rand, all index.Span[int, int, int], n int) index.Bound
 	case 5:
 		s = s.Before(i(), rng.IntN(5)).From(i())
 	case 6:
-		low := i()
-		s = s.From(low).To(low + rng.IntN(30))
+		low := rng.IntN(n)
+		s = s.From(twoOf(low)).To(twoOf(low + rng.IntN(30)))
+	case 7:
+		s = s.Above(i())
+	case 8:
+		s = s.Above(i()).Through(i())
+	case 9, 10:
+		s = s.Prefix(i())
 	}
 	return s.Bounds
 }
@@ -56,16 +74,16 @@ func TestIntervalsAgainstAList(t *testing.T) {
 	m := snapshot.New[int](snapshot.Options[int]{})
 	_, m, err := x.Adder()(nil, m)
 	require.NoError(t, err)
-	whole := x.In(m, index.Bounds[int, int, int]{})
+	whole := x.In(m, index.Bounds[int, int, two]{})
 	const n = 200
 
-	var root *interval[int, int, int]
+	var root *interval[int, int, two]
 	type listed struct {
-		bounds index.Bounds[int, int, int]
-		is     *interval[int, int, int]
+		bounds index.Bounds[int, int, two]
+		is     *interval[int, int, two]
 	}
 	var list []listed
-	find := func(b *index.Bounds[int, int, int]) int {
+	find := func(b *index.Bounds[int, int, two]) int {
 		for i := range list {
 			if x.CompareBounds(b, &list[i].bounds) == 0 {
 				return i
@@ -74,22 +92,22 @@ func TestIntervalsAgainstAList(t *testing.T) {
 		return -1
 	}
 	type version struct {
-		root *interval[int, int, int]
+		root *interval[int, int, two]
 		list []listed
 	}
 	var old []version
 	check := func(v version) {
-		var all []*interval[int, int, int]
-		v.root.all(func(n *interval[int, int, int]) { all = append(all, n) })
+		var all []*interval[int, int, two]
+		v.root.all(func(n *interval[int, int, two]) { all = append(all, n) })
 		require.Len(t, all, len(v.list))
 		for i := range len(all) - 1 {
 			require.Negative(t, x.CompareBounds(&all[i].bounds, &all[i+1].bounds), "they are in order")
 		}
 		for range 5 {
 			row := builderOf{}.Ref(builderOf{}.Probe(m, rng.IntN(5)))
-			it := index.Item[int, int, int]{Key: rng.IntN(n + 10), Row: row}
-			got := make(map[*index.Bounds[int, int, int]]bool)
-			v.root.around(x, it, func(n *interval[int, int, int]) {
+			it := index.Item[int, int, two]{Key: twoOf(rng.IntN(n + 10)), Row: row}
+			got := make(map[*index.Bounds[int, int, two]]bool)
+			v.root.around(x, it, func(n *interval[int, int, two]) {
 				require.False(t, got[&n.bounds], "twice")
 				got[&n.bounds] = true
 			})
@@ -148,11 +166,11 @@ func TestRangesThatAreNotConcernedCostLittle(t *testing.T) {
 		x := byTwo(&compared)
 		_, m, err := x.Adder()(nil, snapshot.New[int](snapshot.Options[int]{}))
 		require.NoError(t, err)
-		whole := x.In(m, index.Bounds[int, int, int]{})
+		whole := x.In(m, index.Bounds[int, int, two]{})
 		h := New[int]()
-		parts := make([]Parts[int, int, int], n)
+		parts := make([]Parts[int, int, two], n)
 		for i := range parts {
-			parts[i] = NewPart(x, whole.From(10*i).To(10*i+9).Bounds)
+			parts[i] = NewPart(x, whole.From(two{i, "2"}).Prefix(two{i, "2"}).Bounds)
 		}
 		c := NewWaiter(false)
 		count := func(f func()) int {
@@ -168,7 +186,7 @@ func TestRangesThatAreNotConcernedCostLittle(t *testing.T) {
 		})
 		passing = count(func() {
 			for i := range 100 {
-				m = commit(h, m, x, i, 10*(i*n/100)+9) // between two ranges
+				m = commit(h, m, x, i, 10*(i*n/100)+9) // "117", after the range
 				h.Fire(m.Version())
 			}
 		})

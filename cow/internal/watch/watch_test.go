@@ -49,7 +49,7 @@ func TestAWatchOfManyKeysIsRegisteredInSteps(t *testing.T) {
 }
 
 // commit returns the map that one write makes of base, having looked up whom that wakes.
-func commit(h *Hub[int], base *snapshot.Map[int, int], x *index.Def[int, int, int], key, v int) *snapshot.Map[int, int] {
+func commit[I any](h *Hub[int], base *snapshot.Map[int, int], x *index.Def[int, int, I], key, v int) *snapshot.Map[int, int] {
 	e := base.Edit()
 	e.Set(key, v)
 	changes := snapshot.Builder[int, int]{}.Net(e, nil)
