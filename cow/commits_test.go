@@ -67,6 +67,7 @@ func TestCommitsEnd(t *testing.T) {
 		p.write()
 		_, err = seen(all)
 		require.ErrorIs(t, err, cow.ErrCompacted, "nothing is retained")
+		require.ErrorContains(t, err, "begin with a snapshot, of Load, and go on from its version, or call Retain before")
 		versions, err = seen(p.line.Commits(1))
 		require.NoError(t, err)
 		require.Empty(t, versions)

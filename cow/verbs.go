@@ -50,31 +50,9 @@ func (t *Table[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V])
 	return err
 }
 
-// A condition returns why a key is not to be written, or nil.
-type condition[K comparable, V any] func(e *Editor[K, V], key K) error
-
-// absent is the condition of Insert.
-func absent[K comparable, V any](e *Editor[K, V], key K) error {
-	if e.Has(key) {
-		return ErrExists
-	}
-	return nil
-}
-
-// at returns the condition of SetIf: that the revision of the key is rev, and so not of the
-// update itself.
-func at[K comparable, V any](rev uint64) condition[K, V] {
-	return func(e *Editor[K, V], key K) error {
-		if e.Revision(key) != rev || rev == snapshot.Pending {
-			return ErrRevision
-		}
-		return nil
-	}
-}
-
-// put is Set, under a condition that nil leaves out. The value is cloned before the
+// put is Set, if may has no error, which nil leaves out. The value is cloned before the
 // update queues.
-func (t *Table[K, V]) put(key K, v V, may condition[K, V]) (rev uint64, err error) {
+func (t *Table[K, V]) put(key K, v V, may func(e *Editor[K, V]) error) (rev uint64, err error) {
 	base := t.Load()
 	clone, err := builder[K, V]{}.Isolate(base, key, v)
 	if err != nil {
@@ -82,8 +60,8 @@ func (t *Table[K, V]) put(key K, v V, may condition[K, V]) (rev uint64, err erro
 	}
 	return t.run(context.Background(), func(e *Editor[K, V]) error {
 		if may != nil {
-			if err := may(e, key); err != nil {
-				return &KeyError[K]{Name: builder[K, V]{}.Name(base), Key: key, Err: err}
+			if err := may(e); err != nil {
+				return err
 			}
 		}
 		builder[K, V]{}.Put(e, key, clone)
@@ -101,13 +79,14 @@ func (t *Table[K, V]) Set(key K, v V) (rev uint64, err error) { return t.put(key
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
 func (t *Table[K, V]) Insert(key K, v V) (rev uint64, err error) {
-	return t.put(key, v, absent[K, V])
+	return t.put(key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.CheckAbsent(e, key) })
 }
 
 // SetIf stores a clone of v under key if the revision of key is rev, and
-// returns ErrRevision otherwise. Revision 0 means that key must be absent.
+// returns ErrRevision otherwise: with ErrNotFound if key is absent. Revision 0 means that key
+// must be absent; if it is not, ErrExists comes with ErrRevision.
 func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
-	return t.put(key, v, at[K, V](rev))
+	return t.put(key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
 }
 
 // Modify calls f with the value of key, isolated, and stores what f made of it. It
@@ -130,7 +109,7 @@ func (t *Table[K, V]) Delete(key K) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { e.Delete(key); return nil })
 }
 
-// DeleteIf removes key if its revision is rev, and returns ErrRevision otherwise.
+// DeleteIf removes key if its revision is rev, and returns the errors of SetIf otherwise.
 func (t *Table[K, V]) DeleteIf(key K, rev uint64) (now uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
 }

@@ -89,6 +89,8 @@ func TestWritesTellWhatTheyBecame(t *testing.T) {
 
 		fails(cow.ErrExists, "a: key exists")(s.Insert("a", 1))
 		fails(cow.ErrRevision, "a: key is not at that revision")(s.SetIf("a", 1, 1))
+		fails(cow.ErrExists, "a: key is not at that revision: key exists")(s.SetIf("a", 0, 1))
+		fails(cow.ErrNotFound, "absent: key is not at that revision: key not found")(s.SetIf("absent", 1, 1))
 		fails(cow.ErrRevision, "a: key is not at that revision")(s.DeleteIf("a", 1))
 		fails(cow.ErrNotFound, "b: key not found")(s.Modify("b", add))
 		rev, err := s.Modify("a", func(*int) error { return errTest })

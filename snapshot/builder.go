@@ -49,6 +49,10 @@ func (Builder[K, V]) Isolate(m *Map[K, V], key K, v V) (Isolated[V], error) { re
 // isolated by a map with other Options, or is the zero Isolated.
 func (Builder[K, V]) Put(e *Editor[K, V], key K, v Isolated[V]) { e.put(key, v) }
 
+// CheckAbsent and Check return the errors of Insert and SetIf for what an Editor has under key.
+func (Builder[K, V]) CheckAbsent(e *Editor[K, V], key K) error       { return e.checkAbsent(key) }
+func (Builder[K, V]) Check(e *Editor[K, V], key K, rev uint64) error { return e.check(key, rev) }
+
 // PutAll is SetAll for values that were cloned ahead.
 func (Builder[K, V]) PutAll(e *Editor[K, V], seq iter.Seq2[K, Isolated[V]]) { e.putAll(seq) }
 

@@ -230,7 +230,8 @@ func (e *Editor[K, V]) set(key K, v V) error {
 }
 
 // SetIf stores a clone of v under key if the revision of key is rev, and
-// returns ErrRevision otherwise. Revision 0 means that key must be absent.
+// returns ErrRevision otherwise: with ErrNotFound if key is absent. Revision 0 means that key
+// must be absent; if it is not, ErrExists comes with ErrRevision.
 func (e *Editor[K, V]) SetIf(key K, rev uint64, v V) error {
 	if err := e.check(key, rev); err != nil {
 		return err
@@ -246,10 +247,15 @@ func (e *Editor[K, V]) checkAbsent(key K) error {
 	return nil
 }
 
-// check returns ErrRevision unless the revision of key is rev, as it never is for a key that
+// check returns the error of SetIf unless the revision of key is rev, as it never is for a key that
 // this Editor wrote.
 func (e *Editor[K, V]) check(key K, rev uint64) error {
-	if e.Revision(key) != rev || rev == Pending {
+	switch is := e.Revision(key); {
+	case is == 0 && rev != 0:
+		return e.keyError(key, errAbsent)
+	case is != 0 && rev == 0:
+		return e.keyError(key, errPresent)
+	case is != rev || rev == Pending:
 		return e.keyError(key, ErrRevision)
 	}
 	if err := e.current().config().checkKey(key); err != nil {
@@ -309,7 +315,7 @@ func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
 // Delete removes key and reports whether it was present.
 func (e *Editor[K, V]) Delete(key K) bool { return e.remove(key) != nil }
 
-// DeleteIf removes key if its revision is rev, and returns ErrRevision
+// DeleteIf removes key if its revision is rev, and returns the errors of SetIf
 // otherwise. A rev of 0 succeeds if key is absent, and changes nothing.
 func (e *Editor[K, V]) DeleteIf(key K, rev uint64) error {
 	if err := e.check(key, rev); err != nil {

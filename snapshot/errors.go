@@ -12,6 +12,12 @@ import (
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
+// What else there is to say of a key that is not at a revision.
+var (
+	errAbsent  = fmt.Errorf("%w: %w", ErrRevision, ErrNotFound)
+	errPresent = fmt.Errorf("%w: %w", ErrRevision, ErrExists)
+)
+
 // The errors of an Editor's verbs, to be tested with errors.Is. What is
 // returned is a *KeyError that wraps one of them.
 var (

@@ -36,8 +36,27 @@ func (e *Error) Error() string {
 		why = "must not be copied"
 	}
 	return "snapshot: cannot clone " + e.owner.String() + ": " + path + ": " + e.Type.String() + " " + why +
-		"; give the type that holds it a Clone method or set Options.Clone," +
-		" or share it with Options.Immutable"
+		"; " + e.fix()
+}
+
+// fix says what can be done.
+func (e *Error) fix() string {
+	if e.Type.PkgPath() != "google.golang.org/protobuf/internal/pragma" {
+		return "give the type that holds it a Clone method or set Options.Clone, or share it with Options.Immutable"
+	}
+	switch p := reflect.PointerTo(e.owner); {
+	case isMessage(e.owner):
+		return "it is a protobuf message, for which there is Options{Clone: proto.CloneOf[" + e.owner.String() + "]}"
+	case isMessage(p):
+		return "it is a protobuf message: store pointers to it, with Options{Clone: proto.CloneOf[" + p.String() + "]}"
+	}
+	return "it is in a protobuf message: give the type that holds the message a Clone method that calls proto.CloneOf"
+}
+
+// isMessage reports whether t has the method of a protobuf message.
+func isMessage(t reflect.Type) bool {
+	_, ok := t.MethodByName("ProtoReflect")
+	return ok && t.Kind() == reflect.Pointer
 }
 
 // whyNot returns why a t must not be copied, if that is not what everybody knows, or "".

@@ -2,6 +2,7 @@ package line
 
 import (
 	"context"
+	"fmt"
 	"iter"
 )
 
@@ -128,11 +129,15 @@ func (l *Line) commit(version uint64) (*Commit, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.history == nil {
-		return nil, compacted(version)
+		return nil, notKept(version)
 	}
 	commits, ok := l.history.since(version - 1)
 	if !ok || len(commits) == 0 {
-		return nil, compacted(version)
+		return nil, notKept(version)
 	}
 	return commits[0], nil
+}
+
+func notKept(version uint64) error {
+	return fmt.Errorf("cow: the commit of version %d: %w: begin with a snapshot, of Load, and go on from its version, or call Retain before the first commit that is wanted", version, ErrCompacted)
 }
