@@ -17,7 +17,7 @@ require (
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/stretchr/testify v1.12.1
 	github.com/tidwall/btree v1.8.2
-	github.com/tidwall/buntdb v1.3.0
+	github.com/tidwall/buntdb v1.3.2
 	github.com/tphakala/simd v1.8.0
 	go.etcd.io/bbolt v1.5.0
 	go.uber.org/goleak v1.3.0
