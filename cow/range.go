@@ -130,7 +130,9 @@ func (r Range[K, V, I]) Len() int { return r.made().Len() }
 // All returns an iterator over index keys and rows in order. A row is there once
 // for each of its index keys. Nothing is cloned until a row is asked for its
 // value.
-func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] { return r.made().All() }
+func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
+	return func(yield func(I, Row[K, V]) bool) { r.made().Each(yield) }
+}
 
 // during returns the range as its update has left it so far.
 func (r Range[K, V, I]) during(method string) index.Span[K, V, I] {
@@ -154,11 +156,12 @@ func (r Range[K, V, I]) TakeFirst() (i I, row Row[K, V], ok bool) {
 // returns how many. It panics unless the range was made by During, and when the update
 // has ended.
 func (r Range[K, V, I]) Delete() (n int) {
-	for _, row := range r.during("Delete").All() {
+	r.during("Delete").Each(func(_ I, row Row[K, V]) bool {
 		if r.e.Delete(row.Key()) {
 			n++
 		}
-	}
+		return true
+	})
 	return n
 }
 

@@ -129,15 +129,25 @@ func (Builder[K, V]) Part(c Change[K, V], old, new bool) (Change[K, V], bool) {
 // Ref returns the row in half the memory.
 func (Builder[K, V]) Ref(r Row[K, V]) *RowRef[K, V] { return r.ref() }
 
-// Deref returns the row of a RowRef that a map with the same Options, of the same
-// line, gave out; m need not hold it. The revision is [Pending] if that is the version
-// of the update which is running: 0 is that of none.
-func (Builder[K, V]) Deref(m *Map[K, V], r *RowRef[K, V], running uint64) Row[K, V] {
-	row := m.deref(r)
-	if running != 0 {
-		row = row.asPending(running)
+// Deref is what makes rows of RowRefs that maps with the same Options as m, of the same
+// line, gave out; m need not hold them. The revision of a row is [Pending] if that is the
+// version of the update which is running: 0 is that of none.
+func (Builder[K, V]) Deref(m *Map[K, V], running uint64) Deref[K, V] {
+	return Deref[K, V]{m.config().plain, running}
+}
+
+// A Deref makes rows of RowRefs: see [Builder.Deref]. It is immutable.
+type Deref[K comparable, V any] struct {
+	cfg     *config[K, V]
+	running uint64
+}
+
+// Row returns the row of r, which is not nil.
+func (d Deref[K, V]) Row(r *RowRef[K, V]) Row[K, V] {
+	if d.running != 0 {
+		return Row[K, V]{(*entry[V])(r), d.cfg}.asPending(d.running)
 	}
-	return row
+	return Row[K, V]{(*entry[V])(r), d.cfg}
 }
 
 // Probe returns the row of key and a zero value, which is in no map, to compare

@@ -145,7 +145,7 @@ func TestDeepValues(t *testing.T) {
 			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Len
 			Map.Version`,
 		"it gives out what is there": `Builder.Deref Builder.Part Builder.Pointer Builder.Prefetch Builder.Ref
-			Change.Rows Conflict.Rows KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision RowRef.Key`,
+			Change.Rows Conflict.Rows Deref.Row KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision RowRef.Key`,
 		"it is of a kind": "Kind.MarshalText Kind.String Kind.UnmarshalText",
 		"it is for vet":   "noCopy.Lock noCopy.Unlock",
 	})

@@ -153,7 +153,7 @@ func TestChangesMarshalAsJSON(t *testing.T) {
 	e.Delete("c")
 	pending, _ := e.Map().Row("b")
 	builder := snapshot.Builder[string, any]{}
-	pending = builder.Deref(e.Map(), builder.Ref(pending), e.Version())
+	pending = builder.Deref(e.Map(), e.Version()).Row(builder.Ref(pending))
 	m := e.Seal()
 	got := make(map[string]string)
 	for c := range m.Diff(old) {

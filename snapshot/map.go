@@ -218,9 +218,6 @@ func (r *RowRef[K, V]) Key() K {
 	return (*keyed[K, V])(unsafe.Pointer(r)).key
 }
 
-// deref is Builder.Deref.
-func (m *Map[K, V]) deref(r *RowRef[K, V]) Row[K, V] { return m.config().row((*entry[V])(r)) }
-
 // probe is Builder.Probe.
 func (m *Map[K, V]) probe(key K) Row[K, V] {
 	c := m.config()

@@ -72,7 +72,7 @@ func TestChangesPrint(t *testing.T) {
 	e.Delete("a")
 	pending, _ := e.Map().Row("b\n")
 	builder := snapshot.Builder[string, string]{}
-	pending = builder.Deref(e.Map(), builder.Ref(pending), e.Version())
+	pending = builder.Deref(e.Map(), e.Version()).Row(builder.Ref(pending))
 	require.Equal(t, `"b\n"@pending`, snapshottest.Printed(t, pending)[0])
 	require.Contains(t, snapshottest.Printed(t, pending)[8], `"a":{"key":"b\n","revision":0}`)
 	changes := slices.Collect(e.Seal().Diff(old))

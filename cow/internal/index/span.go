@@ -23,9 +23,9 @@ type Span[K comparable, V, I any] struct {
 
 // Bounds say which part of an index a Span is, and keep no content alive.
 type Bounds[K comparable, V, I any] struct {
-	low   *Item[K, V, I] // nil: from the first
-	high  *Item[K, V, I] // nil: to the last; exclusive
-	after bool           // low itself is out
+	low   Item[K, V, I] // without a row: from the first
+	high  Item[K, V, I] // exclusive; without a row: to the last
+	after bool          // low itself is out
 }
 
 // In returns the part of an index within bounds as it is in a map.
@@ -47,7 +47,7 @@ func (s *Span[K, V, I]) Index() *Def[K, V, I] {
 }
 
 // IsWhole reports whether there are no bounds.
-func (b *Bounds[K, V, I]) IsWhole() bool { return b.low == nil && b.high == nil }
+func (b *Bounds[K, V, I]) IsWhole() bool { return b.low.Row == nil && b.high.Row == nil }
 
 // Total returns the number of items within any bounds.
 func (s *Span[K, V, I]) Total() int { return s.content.sorted.Len() }
@@ -158,14 +158,14 @@ func (s *Span[K, V, I]) first() (it Item[K, V, I], ok bool) {
 func (s *Span[K, V, I]) places() (from, to int) {
 	x, t := s.content.index, s.content.sorted
 	to = t.Len()
-	if s.low != nil {
+	if s.low.Row != nil {
 		at := t.Seek(&x.order, s.low.Key, s.low.Row)
 		from = at.Rank()
 		if key, row, ok := at.Item(); ok && !x.isAfterLow(&s.Bounds, key, row) {
 			from++ // low itself
 		}
 	}
-	if s.high != nil {
+	if s.high.Row != nil {
 		at := t.Seek(&x.order, s.high.Key, s.high.Row)
 		to = max(from, at.Rank())
 	}
@@ -229,19 +229,19 @@ func (s Span[K, V, I]) Reverse() Span[K, V, I] {
 func (s Span[K, V, I]) from(i I, row *snapshot.RowRef[K, V], after bool) Span[K, V, I] {
 	low := Item[K, V, I]{s.content.index.Own(i), row}
 	c := 1
-	if s.low != nil {
-		c = s.content.index.compareItems(low, *s.low)
+	if s.low.Row != nil {
+		c = s.content.index.compareItems(low, s.low)
 	}
 	if c > 0 || c == 0 && after {
-		s.low, s.after = &low, after
+		s.low, s.after = low, after
 	}
 	return s
 }
 
 func (s Span[K, V, I]) to(i I, row *snapshot.RowRef[K, V]) Span[K, V, I] {
 	high := Item[K, V, I]{s.content.index.Own(i), row}
-	if s.high == nil || s.content.index.compareItems(high, *s.high) < 0 {
-		s.high = &high
+	if s.high.Row == nil || s.content.index.compareItems(high, s.high) < 0 {
+		s.high = high
 	}
 	return s
 }
@@ -254,10 +254,8 @@ func (s Span[K, V, I]) Get(i I) (snapshot.Row[K, V], bool) {
 		}
 		return s.row(ref), true
 	}
-	for _, row := range s.Equal(i).All() {
-		return row, true
-	}
-	return snapshot.Row[K, V]{}, false
+	_, row, ok := s.Equal(i).First()
+	return row, ok
 }
 
 func (s Span[K, V, I]) First() (i I, row snapshot.Row[K, V], ok bool) {
@@ -273,56 +271,52 @@ func (s Span[K, V, I]) Len() int {
 	return to - from
 }
 
-func (s Span[K, V, I]) All() iter.Seq2[I, snapshot.Row[K, V]] {
-	return func(yield func(I, snapshot.Row[K, V]) bool) {
-		x := s.content.index
-		limit := 1 // whoever wants the first row should not pay for more
-		for keys, rows := range s.runs() {
-			for n := len(keys); n > 0; n = len(keys) {
-				some := min(n, limit)
-				from := 0
-				if s.reverse {
-					from = n - some
-				}
-				if some > 1 {
-					builder[K, V]{}.Prefetch(rows[from : from+some])
-				}
-				for i := range some {
-					if s.reverse {
-						i = some - 1 - i
-					}
-					if !yield(x.Own(keys[from+i]), s.row(rows[from+i])) {
+// Each calls yield with the index keys and rows in order, until it returns false.
+func (s Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
+	x := s.content.index
+	deref := s.deref()
+	limit := 1 // whoever wants the first row should not pay for more
+	at := s.read()
+	for {
+		keys, rows := at.next()
+		if len(keys) == 0 {
+			return
+		}
+		for len(keys) > 0 {
+			some := min(len(keys), limit)
+			limit = min(8*limit, 64)
+			if s.reverse {
+				from := len(keys) - some
+				builder[K, V]{}.Prefetch(rows[from:])
+				for i := len(keys) - 1; i >= from; i-- {
+					if !yield(x.Own(keys[i]), deref.Row(rows[i])) {
 						return
 					}
 				}
-				if s.reverse {
-					keys, rows = keys[:from], rows[:from]
-				} else {
-					keys, rows = keys[some:], rows[some:]
-				}
-				limit = min(8*limit, 64)
+				keys, rows = keys[:from], rows[:from]
+				continue
 			}
+			builder[K, V]{}.Prefetch(rows[:some])
+			for i, key := range keys[:some] {
+				if x.cloneKey != nil {
+					key = x.cloneKey(key)
+				}
+				if !yield(key, deref.Row(rows[i])) {
+					return
+				}
+			}
+			keys, rows = keys[some:], rows[some:]
 		}
 	}
+}
+
+// deref makes rows of what the span has.
+func (s *Span[K, V, I]) deref() snapshot.Deref[K, V] {
+	return builder[K, V]{}.Deref(s.content.index.empty, s.pending)
 }
 
 // row returns the row of an item.
-func (s *Span[K, V, I]) row(ref *snapshot.RowRef[K, V]) snapshot.Row[K, V] {
-	return builder[K, V]{}.Deref(s.content.index.empty, ref, s.pending)
-}
-
-// runs returns an iterator over the items of the span; see reader.
-func (s *Span[K, V, I]) runs() iter.Seq2[[]I, []*snapshot.RowRef[K, V]] {
-	return func(yield func([]I, []*snapshot.RowRef[K, V]) bool) {
-		at := s.read()
-		for {
-			keys, rows := at.next()
-			if len(keys) == 0 || !yield(keys, rows) {
-				return
-			}
-		}
-	}
-}
+func (s *Span[K, V, I]) row(ref *snapshot.RowRef[K, V]) snapshot.Row[K, V] { return s.deref().Row(ref) }
 
 // A reader reads the items of a span, as many at a time as lie together. In a span in
 // the opposite order the last come first, but each run is in the order of the index.
@@ -335,11 +329,11 @@ type reader[K comparable, V, I any] struct {
 func (s *Span[K, V, I]) read() reader[K, V, I] {
 	x, t := s.content.index, s.content.sorted
 	switch {
-	case !s.reverse && s.low == nil:
+	case !s.reverse && s.low.Row == nil:
 		return reader[K, V, I]{span: s, at: t.Start()}
 	case !s.reverse:
 		return reader[K, V, I]{span: s, at: t.Seek(&x.order, s.low.Key, s.low.Row)}
-	case s.high == nil:
+	case s.high.Row == nil:
 		return reader[K, V, I]{span: s, at: t.End()}
 	}
 	return reader[K, V, I]{span: s, at: t.Seek(&x.order, s.high.Key, s.high.Row)}
@@ -374,15 +368,15 @@ func (r *reader[K, V, I]) next() (keys []I, rows []*snapshot.RowRef[K, V]) {
 
 // isAfterLow and isBeforeHigh report on which side of a bound an item lies.
 func (x *Def[K, V, I]) isAfterLow(b *Bounds[K, V, I], i I, ref *snapshot.RowRef[K, V]) bool {
-	if b.low == nil {
+	if b.low.Row == nil {
 		return true
 	}
-	c := x.compareItems(Item[K, V, I]{i, ref}, *b.low)
+	c := x.compareItems(Item[K, V, I]{i, ref}, b.low)
 	return c > 0 || c == 0 && !b.after
 }
 
 func (x *Def[K, V, I]) isBeforeHigh(b *Bounds[K, V, I], i I, ref *snapshot.RowRef[K, V]) bool {
-	return b.high == nil || x.compareItems(Item[K, V, I]{i, ref}, *b.high) < 0
+	return b.high.Row == nil || x.compareItems(Item[K, V, I]{i, ref}, b.high) < 0
 }
 
 // IsAfterLow, IsBeforeHigh and isWithin report whether an item lies on the inner side of
@@ -403,13 +397,13 @@ func (x *Def[K, V, I]) isWithin(b *Bounds[K, V, I], it Item[K, V, I]) bool {
 // the same place.
 func (x *Def[K, V, I]) CompareBounds(a, b *Bounds[K, V, I]) int {
 	switch {
-	case a.low == b.low:
-	case a.low == nil:
+	case a.low.Row == nil && b.low.Row == nil:
+	case a.low.Row == nil:
 		return -1
-	case b.low == nil:
+	case b.low.Row == nil:
 		return 1
 	default:
-		if c := x.compareItems(*a.low, *b.low); c != 0 {
+		if c := x.compareItems(a.low, b.low); c != 0 {
 			return c
 		}
 	}
@@ -425,21 +419,21 @@ func (x *Def[K, V, I]) CompareBounds(a, b *Bounds[K, V, I]) int {
 // CompareHigh orders bounds by where they end.
 func (x *Def[K, V, I]) CompareHigh(a, b *Bounds[K, V, I]) int {
 	switch {
-	case a.high == b.high:
+	case a.high.Row == nil && b.high.Row == nil:
 		return 0
-	case a.high == nil:
+	case a.high.Row == nil:
 		return 1
-	case b.high == nil:
+	case b.high.Row == nil:
 		return -1
 	}
-	return x.compareItems(*a.high, *b.high)
+	return x.compareItems(a.high, b.high)
 }
 
 // Check panics, as the functions that compare index keys do, for bounds with a key that
 // cannot be compared.
 func (x *Def[K, V, I]) Check(b *Bounds[K, V, I]) {
-	for _, it := range []*Item[K, V, I]{b.low, b.high} {
-		if it != nil {
+	for _, it := range [2]*Item[K, V, I]{&b.low, &b.high} {
+		if it.Row != nil {
 			x.compareItems(*it, *it)
 		}
 	}
@@ -448,7 +442,7 @@ func (x *Def[K, V, I]) Check(b *Bounds[K, V, I]) {
 // Equal returns the bounds of the index key i.
 func (x *Def[K, V, I]) Equal(i I) Bounds[K, V, I] {
 	i = x.Own(i)
-	return Bounds[K, V, I]{low: &Item[K, V, I]{i, x.whole().below}, high: &Item[K, V, I]{i, x.whole().above}}
+	return Bounds[K, V, I]{low: Item[K, V, I]{i, x.whole().below}, high: Item[K, V, I]{i, x.whole().above}}
 }
 
 func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snapshot.Change[K, V]] {
