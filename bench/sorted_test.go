@@ -123,22 +123,40 @@ func cowSorted[K cmp.Ordered, V words, I cmp.Ordered](store, does string, order 
 		switch store {
 		case "views":
 			v := cow.NewViews[numberView[V]](t)
-			sum = func(r cow.Range[K, V, I], n int) int {
-				return upTo(r.All(), n, func(_ I, row cow.Row[K, V]) int { return v.Row(row).number() })
+			sum = func(r cow.Range[K, V, I], n int) (sum int) {
+				for _, row := range r.All() {
+					sum += v.Row(row).number()
+					if n--; n == 0 {
+						break
+					}
+				}
+				return sum
 			}
 			s.get = func(keys []K) int { return loop(keys, func(k K) int { w, _ := v.Get(k); return w.number() }) }
 			s.each = func() int {
 				return upTo(v.All(), math.MaxInt, func(_ K, w numberView[V]) int { return w.number() })
 			}
 		case "cowstore-isolated":
-			sum = func(r cow.Range[K, V, I], n int) int {
-				return upTo(r.All(), n, func(_ I, row cow.Row[K, V]) int { return row.Value()[0] })
+			sum = func(r cow.Range[K, V, I], n int) (sum int) {
+				for _, row := range r.All() {
+					sum += row.Value()[0]
+					if n--; n == 0 {
+						break
+					}
+				}
+				return sum
 			}
 			s.get = func(keys []K) int { return loop(keys, func(k K) int { v, _ := t.Get(k); return v[0] }) }
 			s.each = func() int { return upTo(t.All(), math.MaxInt, func(_ K, v V) int { return v[0] }) }
 		default:
-			sum = func(r cow.Range[K, V, I], n int) int {
-				return upTo(r.All(), n, func(_ I, row cow.Row[K, V]) int { return row.Shared()[0] })
+			sum = func(r cow.Range[K, V, I], n int) (sum int) {
+				for _, row := range r.All() {
+					sum += row.Shared()[0]
+					if n--; n == 0 {
+						break
+					}
+				}
+				return sum
 			}
 			s.get = func(keys []K) int {
 				return loop(keys, func(k K) int { v, _ := t.Load().Shared().Get(k); return v[0] })

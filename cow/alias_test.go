@@ -179,9 +179,10 @@ func testWaysIn[V any](t *testing.T, s subject[V], fresh func() V, spoil func(V)
 		"Insert": func(e *editor, v V) error { e.Delete("k"); return e.Insert("k", v) },
 		"SetIf":  func(e *editor, v V) error { return e.SetIf("k", e.Revision("k"), v) },
 		"Put":    func(e *editor, v V) error { b.Put(e, "k", must(b.Isolate(e.Map(), "", v))); return nil },
-		"PutAll": func(e *editor, v V) error {
-			b.PutAll(e, maps.All(map[string]snapshot.Isolated[V]{"k": must(b.Isolate(e.Map(), "", v))}))
-			return nil
+		"PutBulk": func(e *editor, v V) error {
+			bulk := b.Bulk(e.Map())
+			defer b.PutBulk(e, bulk)
+			return bulk.Add("k", v)
 		},
 		"Modify": func(e *editor, v V) error { return e.Modify("k", func(p *V) error { *p = v; return nil }) },
 		"Upsert": func(e *editor, v V) error {

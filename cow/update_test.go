@@ -112,7 +112,7 @@ func TestAKeptEditorPanics(t *testing.T) {
 		"All":        func(e *cow.Editor[string, int]) { drain(e.All()) },
 		"Set":        func(e *cow.Editor[string, int]) { e.Set("a", 99) },
 		"SetAll":     func(e *cow.Editor[string, int]) { e.SetAll(maps.All(map[string]int{"a": 99})) },
-		"PutAll":     func(e *cow.Editor[string, int]) { b.PutAll(e, maps.All(map[string]snapshot.Isolated[int]{"a": {}})) },
+		"PutBulk":    func(e *cow.Editor[string, int]) { b.PutBulk(e, b.Bulk(e.Map())) },
 		"PutBatches": func(e *cow.Editor[string, int]) { b.PutBatches(e, nil, nil) },
 		"Insert":     func(e *cow.Editor[string, int]) { _ = e.Insert("new", 99) },
 		"SetIf":      func(e *cow.Editor[string, int]) { _ = e.SetIf("a", 1, 99) },

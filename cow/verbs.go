@@ -159,34 +159,19 @@ func (t *Table[K, V]) Clear() (n int, err error) {
 	})
 }
 
-// A given is a row that Replace was given, cloned.
-type given[K comparable, V any] struct {
-	key   K
-	clone snapshot.Isolated[V]
-}
-
 // Replace makes the pairs of seq, cloned, the whole content, in one version. Of equal
 // keys the last wins. It takes maps.All of a map as well as All of a snapshot. Like
 // the clones, all of the iteration happens before Replace queues.
 func (t *Table[K, V]) Replace(seq iter.Seq2[K, V]) error {
-	var rows []given[K, V]
-	base := t.Load()
+	rows := builder[K, V]{}.Bulk(t.Load())
 	for k, v := range seq {
-		clone, err := builder[K, V]{}.Isolate(base, k, v)
-		if err != nil {
+		if err := rows.Add(k, v); err != nil {
 			return err
 		}
-		rows = append(rows, given[K, V]{k, clone})
 	}
 	return t.Update(func(e *Editor[K, V]) error {
 		e.Clear()
-		builder[K, V]{}.PutAll(e, func(yield func(K, snapshot.Isolated[V]) bool) {
-			for _, r := range rows {
-				if !yield(r.key, r.clone) {
-					return
-				}
-			}
-		})
+		builder[K, V]{}.PutBulk(e, rows)
 		return nil
 	})
 }

@@ -103,7 +103,10 @@ func TestOneLineTakesWhatAnyOfItIsolated(t *testing.T) {
 			i := must(from.isolate("", []int{5}))
 			e := to.Edit()
 			e.put("c", i)
-			e.putAll(maps.All(map[string]Isolated[[]int]{"d": i, "e": must(e.isolate("", nil))}))
+			b := Builder[string, []int]{}.Bulk(from)
+			require.NoError(t, b.Add("d", []int{6}))
+			require.NoError(t, b.Add("e", nil))
+			e.putBulk(b)
 			require.Equal(t, to.Len()+3, e.Seal().Len())
 		}
 	}

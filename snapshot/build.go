@@ -1,9 +1,7 @@
 package snapshot
 
 import (
-	"cmp"
 	"iter"
-	"slices"
 	"unsafe"
 )
 
@@ -11,10 +9,10 @@ import (
 // then each page is made as large as it gets to be, and each directory over what it
 // has: nothing is looked up, split or copied.
 
-// A hashed is an entry with the hash of its key.
-type hashed[V any] struct {
-	hash  uint64
-	entry *entry[V]
+// A hashed is an item, such as an entry, with the hash of its key.
+type hashed[T any] struct {
+	hash uint64
+	item T
 }
 
 // A Batch is rows that are ready to be stored, with all foreign code behind them. It is
@@ -22,12 +20,12 @@ type hashed[V any] struct {
 type Batch[K comparable, V any] struct {
 	base    *Map[K, V]
 	version uint64 // of the edit
-	rows    []hashed[V]
+	rows    []hashed[*entry[V]]
 }
 
 // batch is Builder.Batch.
 func (e *Editor[K, V]) batch(n int) *Batch[K, V] {
-	return &Batch[K, V]{e.base, e.version, make([]hashed[V], 0, n)}
+	return &Batch[K, V]{e.base, e.version, make([]hashed[*entry[V]], 0, n)}
 }
 
 // Add adds a clone of v under key, as it was written at a revision: 0, or a later one
@@ -42,7 +40,7 @@ func (b *Batch[K, V]) Add(key K, v V, revision uint64) error {
 	if revision == 0 {
 		revision = b.version
 	}
-	b.rows = append(b.rows, hashed[V]{c.hashOf(key), c.newEntry(key, i.value, min(revision, b.version))})
+	b.rows = append(b.rows, hashed[*entry[V]]{c.hashOf(key), c.newEntry(key, i.value, min(revision, b.version))})
 	return nil
 }
 
@@ -63,7 +61,7 @@ func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do fu
 	if !e.empty() {
 		for _, b := range batches {
 			for _, r := range b.rows {
-				e.store(r.hash, c.key(r.entry), r.entry)
+				e.store(r.hash, c.key(r.item), r.item)
 			}
 		}
 		return
@@ -79,7 +77,7 @@ func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do fu
 		from[i] = at
 		at, to[i] = at+to[i], at
 	}
-	rows := make([]hashed[V], total)
+	rows := make([]hashed[*entry[V]], total)
 	for _, b := range batches {
 		for _, r := range b.rows {
 			i := slotAt(r.hash, 0)
@@ -89,7 +87,7 @@ func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do fu
 	}
 	each(fan, func(i int) {
 		part := rows[from[i]:to[i]]
-		sortHashed(part, make([]hashed[V], len(part)), hashBits-fanBits)
+		sortHashed(part, make([]hashed[*entry[V]], len(part)), hashBits-fanBits)
 		to[i] = from[i] + len(c.last(part))
 	})
 	n := 0
@@ -111,7 +109,7 @@ func (e *Editor[K, V]) empty() bool { return e.cur.Len() == 0 && e.open == nil }
 
 // build stores rows, sorted by their hashes and each key once, in an empty map. The
 // Editor must be busy.
-func (e *Editor[K, V]) build(rows []hashed[V], each func(n int, do func(i int))) {
+func (e *Editor[K, V]) build(rows []hashed[*entry[V]], each func(n int, do func(i int))) {
 	m := e.writable()
 	m.len = len(rows)
 	e.writes = max(e.writes, many)
@@ -123,13 +121,13 @@ func (e *Editor[K, V]) build(rows []hashed[V], each func(n int, do func(i int)))
 // A subtree is the rows of a directory below the root.
 type subtree[V any] struct {
 	to   *directory[V]
-	rows []hashed[V]
+	rows []hashed[*entry[V]]
 }
 
 // lay lays rows out in the n slots of d at from, all of which their hashes lead to, by
 // depth bits to d. If later is not nil, d is the root, and later gets the directories
 // below it. It recurses as deep as a path has bits.
-func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[V], later *[]subtree[V]) {
+func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[*entry[V]], later *[]subtree[V]) {
 	switch {
 	case len(rows) == 0:
 	case len(rows) <= capacity(maxBuckets):
@@ -149,24 +147,24 @@ func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[V], later *
 	default:
 		entries := make([]*entry[V], len(rows))
 		for i, r := range rows {
-			entries[i] = r.entry
+			entries[i] = r.item
 		}
 		d.fill(from, 1, bagKid(entries))
 	}
 }
 
 // pageOf returns the kid that holds a page of rows.
-func pageOf[V any](rows []hashed[V]) unsafe.Pointer {
+func pageOf[V any](rows []hashed[*entry[V]]) unsafe.Pointer {
 	n := bucketsFor(len(rows))
 	page := newPage[V](n)
 	for _, r := range rows {
-		insert(page, n, r.hash, r.entry)
+		insert(page, n, r.hash, r.item)
 	}
 	return pageKid(page, n)
 }
 
 // splitAt returns the index of the first of rows, sorted, whose hash has a bit.
-func splitAt[V any](rows []hashed[V], bit uint) int {
+func splitAt[V any](rows []hashed[*entry[V]], bit uint) int {
 	low, high := 0, len(rows)
 	for low < high {
 		if i := int(uint(low+high) / 2); rows[i].hash>>bit&1 == 0 {
@@ -180,12 +178,12 @@ func splitAt[V any](rows []hashed[V], bit uint) int {
 
 // last returns rows, which are sorted by their hashes, with only the last of those of one
 // key. It uses their memory.
-func (c *config[K, V]) last(rows []hashed[V]) []hashed[V] {
+func (c *config[K, V]) last(rows []hashed[*entry[V]]) []hashed[*entry[V]] {
 	kept := rows[:0]
 	for i, r := range rows {
 		again := false
 		for j := i + 1; j < len(rows) && rows[j].hash == r.hash && !again; j++ {
-			again = c.is(rows[j].entry, c.key(r.entry))
+			again = c.is(rows[j].item, c.key(r.item))
 		}
 		if !again {
 			kept = append(kept, r)
@@ -197,7 +195,7 @@ func (c *config[K, V]) last(rows []hashed[V]) []hashed[V] {
 // sortHashed sorts rows by the lowest n bits of their hashes, the others of which are
 // equal; those of equal hashes keep their order. Spare is as long as rows. It is a radix
 // sort from the highest byte, which recurses once a byte.
-func sortHashed[V any](rows, spare []hashed[V], n uint) {
+func sortHashed[T any](rows, spare []hashed[T], n uint) {
 	const digit = 8
 	if len(rows) <= 32 || n == 0 {
 		for i, r := range rows {
@@ -229,94 +227,90 @@ func sortHashed[V any](rows, spare []hashed[V], n uint) {
 	}
 }
 
-// putAll is Builder.PutAll.
-func (e *Editor[K, V]) putAll(seq iter.Seq2[K, Isolated[V]]) {
-	b := bulk[K, V]{editor: e}
-	for k, v := range seq {
-		b.add(k, v)
-	}
-	b.flush()
-}
-
-// A bulk stores pairs sorted by their hashes: page after page instead of all
-// over the tree. The entries are allocated in that order too, so that a scan
-// of what was loaded at once runs through memory.
-type bulk[K comparable, V any] struct {
-	editor *Editor[K, V]
-	pairs  []bulkPair[K, V]
-	order  []bulkIndex
+// A Bulk is pairs to be stored together, cloned ahead and hashed: page after page instead of
+// all over the tree. The entries are allocated in that order too, so that a scan
+// of what was loaded at once runs through memory. It is made by [Builder.Bulk], must not be
+// copied, and must be used by one goroutine at a time.
+type Bulk[K comparable, V any] struct {
+	base   *Map[K, V]
+	len    int
+	chunks [][]bulkPair[K, V] // each but the last full, so that none is ever copied
 }
 
 type bulkPair[K comparable, V any] struct {
+	hash  uint64
 	key   K
-	value Isolated[V]
+	value V
 }
 
-type bulkIndex struct {
-	hash uint64
-	i    int
+const inChunk = 1 << 10
+
+// Add adds a clone of v under key, or returns the error of [Builder.Isolate].
+func (b *Bulk[K, V]) Add(key K, v V) error {
+	i, err := b.base.isolate(key, v)
+	if err != nil {
+		return err
+	}
+	if b.len%inChunk == 0 {
+		b.chunks = append(b.chunks, make([]bulkPair[K, V], 0, min(inChunk, 16+4*b.len)))
+	}
+	last := &b.chunks[len(b.chunks)-1]
+	*last = append(*last, bulkPair[K, V]{b.base.config().hashOf(key), key, i.value})
+	b.len++
+	return nil
+}
+
+// putBulk is Builder.PutBulk.
+func (e *Editor[K, V]) putBulk(b *Bulk[K, V]) {
+	c := e.current().config()
+	if b.base.config().plain != c.plain {
+		panic("snapshot: PutBulk of a Bulk for a map with other Options: make it for this Editor")
+	}
+	if b.len == 0 {
+		return
+	}
+	e.enter()
+	defer e.leave()
+	pairs := make([]hashed[*bulkPair[K, V]], 0, b.len)
+	for _, chunk := range b.chunks {
+		for i := range chunk {
+			pairs = append(pairs, hashed[*bulkPair[K, V]]{chunk[i].hash, &chunk[i]})
+		}
+	}
+	sortHashed(pairs, make([]hashed[*bulkPair[K, V]], len(pairs)), hashBits) // of equal keys the last stays last
+	if !e.empty() {
+		for _, p := range pairs {
+			e.store(p.hash, p.item.key, c.newEntry(p.item.key, p.item.value, e.version))
+		}
+		return
+	}
+	rows := make([]hashed[*entry[V]], len(pairs))
+	for i, p := range pairs {
+		rows[i] = hashed[*entry[V]]{p.hash, c.newEntry(p.item.key, p.item.value, e.version)}
+	}
+	e.build(c.last(rows), inTurn)
 }
 
 // maxBulk is how many pairs wait before they are stored.
 const maxBulk = 1 << 20
-
-func (b *bulk[K, V]) add(key K, v Isolated[V]) {
-	c := b.editor.current().config()
-	c.check(v)
-	if err := c.checkKey(key); err != nil {
-		b.editor.fail(err)
-		return
-	}
-	b.order = append(b.order, bulkIndex{c.hashOf(key), len(b.pairs)})
-	b.pairs = append(b.pairs, bulkPair[K, V]{key, v})
-	if len(b.pairs) == maxBulk {
-		b.flush()
-	}
-}
-
-func (b *bulk[K, V]) flush() {
-	if len(b.pairs) == 0 {
-		return
-	}
-	slices.SortFunc(b.order, func(x, y bulkIndex) int {
-		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.i, y.i)) // of equal keys the last stays last
-	})
-	b.editor.enter()
-	defer b.editor.leave()
-	if b.editor.empty() {
-		rows := make([]hashed[V], len(b.order))
-		for i, o := range b.order {
-			p := &b.pairs[o.i]
-			rows[i] = hashed[V]{o.hash, b.editor.newEntry(p.key, p.value)}
-		}
-		b.editor.build(b.editor.cur.config().last(rows), inTurn)
-	} else {
-		for _, o := range b.order {
-			p := &b.pairs[o.i]
-			b.editor.store(o.hash, p.key, b.editor.newEntry(p.key, p.value))
-		}
-	}
-	clear(b.pairs)
-	b.pairs, b.order = b.pairs[:0], b.order[:0]
-}
 
 // SetAll stores clones of all pairs of seq; of equal keys the last wins. It is
 // faster than as many calls of Set, and lays the pairs out in the order of All.
 // It takes a million pairs at a time before it stores them, so seq must not
 // depend on what this Editor holds.
 func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
-	e.putAll(func(yield func(K, Isolated[V]) bool) {
-		for k, v := range seq {
-			i, err := e.isolate(k, v)
-			if err != nil {
-				e.fail(err)
-				return
-			}
-			if !yield(k, i) {
-				return
-			}
+	b := Bulk[K, V]{base: e.current()}
+	for k, v := range seq {
+		if err := b.Add(k, v); err != nil {
+			e.fail(err)
+			break
 		}
-	})
+		if b.len == maxBulk {
+			e.putBulk(&b)
+			b.len, b.chunks = 0, nil
+		}
+	}
+	e.putBulk(&b)
 }
 
 // Collect returns a map of the pairs of seq, isolated as o says, at version 1.

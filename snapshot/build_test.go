@@ -149,15 +149,15 @@ func TestABatchRefusesWhatAnEditorDoes(t *testing.T) {
 
 func TestSortHashed(t *testing.T) {
 	for n, of := range map[int]uint64{0: 1, 5: 3, 31: 10, 33: 1, 1000: 20, 3000: 1 << 60, 50_000: 1 << 40} {
-		rows := make([]hashed[int], n)
+		rows := make([]hashed[*entry[int]], n)
 		for i := range rows {
-			rows[i] = hashed[int]{rand.Uint64N(of), &entry[int]{value: i}}
+			rows[i] = hashed[*entry[int]]{rand.Uint64N(of), &entry[int]{value: i}}
 		}
 		want := slices.Clone(rows)
-		slices.SortStableFunc(want, func(a, b hashed[int]) int {
+		slices.SortStableFunc(want, func(a, b hashed[*entry[int]]) int {
 			return cmp.Compare(a.hash, b.hash)
 		})
-		sortHashed(rows, make([]hashed[int], n), 60)
+		sortHashed(rows, make([]hashed[*entry[int]], n), 60)
 		require.Equal(t, want, rows, n)
 	}
 }
@@ -179,7 +179,7 @@ func BenchmarkBuild(b *testing.B) {
 		for b.Loop() {
 			e := m.Edit()
 			for _, r := range batch.rows {
-				e.store(r.hash, m.cfg.key(r.entry), r.entry)
+				e.store(r.hash, m.cfg.key(r.item), r.item)
 			}
 		}
 	})

@@ -53,8 +53,13 @@ func (Builder[K, V]) Put(e *Editor[K, V], key K, v Isolated[V]) { e.put(key, v) 
 func (Builder[K, V]) CheckAbsent(e *Editor[K, V], key K) error       { return e.checkAbsent(key) }
 func (Builder[K, V]) Check(e *Editor[K, V], key K, rev uint64) error { return e.check(key, rev) }
 
-// PutAll is SetAll for values that were cloned ahead.
-func (Builder[K, V]) PutAll(e *Editor[K, V], seq iter.Seq2[K, Isolated[V]]) { e.putAll(seq) }
+// Bulk returns an empty [Bulk] for Editors of this map, of one it was derived from or of one
+// derived from it.
+func (Builder[K, V]) Bulk(m *Map[K, V]) *Bulk[K, V] { return &Bulk[K, V]{base: m} }
+
+// PutBulk is SetAll of the pairs of a Bulk, which stays as it is. It panics if that was made for
+// a map with other Options.
+func (Builder[K, V]) PutBulk(e *Editor[K, V], b *Bulk[K, V]) { e.putBulk(b) }
 
 // Batch returns an empty Batch for n rows and an edit. Any number of goroutines may make
 // and fill their own, meanwhile.
@@ -75,9 +80,12 @@ func (Builder[K, V]) Net(e *Editor[K, V], changes []Change[K, V]) []Change[K, V]
 	return e.net(changes)
 }
 
-// Cleared reports whether the edit has removed all keys by Clear, whatever came after: then
-// nothing is shared with the map it began with, and Net takes time proportional to that.
-func (Builder[K, V]) Cleared(e *Editor[K, V]) bool { return e.writes == all }
+// Cleared reports whether the edit has removed all keys by Clear, whatever came after, or has
+// made much of nothing: then nothing is shared with the map it began with, and Net takes time
+// proportional to both.
+func (Builder[K, V]) Cleared(e *Editor[K, V]) bool {
+	return e.writes == all || e.base.Len() == 0 && e.cur != nil && e.cur.Len() > 1000
+}
 
 // Discard ends the edit without a result, if Seal has not ended it. Any later
 // use of the Editor panics.

@@ -112,7 +112,9 @@ func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
 	require.NoError(t, err)
 	e = m.Edit()
 	b.Put(e, "ada", isolated)
-	b.PutAll(e, maps.All(map[string]snapshot.Isolated[V]{"bob": isolated}))
+	bulk := b.Bulk(m)
+	require.NoError(t, bulk.Add("bob", v))
+	b.PutBulk(e, bulk)
 	batch := b.Batch(e, 1)
 	require.NoError(t, batch.Add("ada", v, 0))
 	b.PutBatches(e, []*snapshot.Batch[string, V]{batch}, func(n int, do func(int)) {
@@ -125,7 +127,7 @@ func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
 	require.Equal(t, 4, m.Len())
 }
 
-const deepCalled = `Batch.Add Builder.Batch Builder.Isolate Builder.Put Builder.PutAll Builder.PutBatches
+const deepCalled = `Batch.Add Builder.Batch Builder.Isolate Builder.Bulk Builder.Put Builder.PutBulk Bulk.Add Builder.PutBatches
 	Builder.JSON Builder.Size Builder.Structure Change.LogValue Change.MarshalJSON Change.New Change.Old Change.String
 	Collect Conflict.Base Conflict.Ours Conflict.String
 	Conflict.Theirs Editor.All Editor.Err Editor.Get Editor.Insert Editor.Map Editor.Merge

@@ -94,7 +94,7 @@ func (e *Editor[K, V]) Seal() *Map[K, V] {
 	return e.cur
 }
 
-// Err returns the error of the first Set, SetAll, Put or PutAll that could not store
+// Err returns the error of the first Set, SetAll, Put or PutBulk that could not store
 // a row, for these cannot return it: a *KeyError with ErrKey or a *[clone.Error]. The
 // edit is to be given up then.
 func (e *Editor[K, V]) Err() error {

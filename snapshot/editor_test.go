@@ -46,8 +46,12 @@ func verbs(i Isolated[*parcel]) map[string]func(e *Editor[string, *parcel]) {
 			_ = b.Add("b", nil, 0)
 			e.putBatches([]*Batch[string, *parcel]{b}, inTurn)
 		},
-		"PutAll": func(e editor) { e.putAll(maps.All(map[string]Isolated[*parcel]{"b": i})) },
-		"Seal":   func(e editor) { e.Seal() },
+		"PutBulk": func(e editor) {
+			b := Builder[string, *parcel]{}.Bulk(e.Map())
+			_ = b.Add("b", nil)
+			e.putBulk(b)
+		},
+		"Seal": func(e editor) { e.Seal() },
 	}
 }
 
@@ -547,7 +551,13 @@ func TestPutTakesOnlyWhatSuchAMapIsolated(t *testing.T) {
 	for _, foreign := range []Isolated[*parcel]{{}, must(other.isolate("", p)), must(shared.isolate("", p)), {by: New[int](Options[*parcel]{}).cfg}} {
 		e := m.Edit()
 		require.PanicsWithValue(t, putPanic, func() { e.put("a", foreign) })
-		require.PanicsWithValue(t, putPanic, func() { e.putAll(maps.All(map[string]Isolated[*parcel]{"a": foreign})) })
+		require.False(t, e.Has("a"))
+		e.Set("a", nil)
+	}
+	for _, foreign := range []*Map[string, *parcel]{other, shared} {
+		e, b := m.Edit(), Builder[string, *parcel]{}.Bulk(foreign)
+		require.NoError(t, b.Add("a", p))
+		require.PanicsWithValue(t, "snapshot: PutBulk of a Bulk for a map with other Options: make it for this Editor", func() { e.putBulk(b) })
 		require.False(t, e.Has("a"))
 		e.Set("a", nil)
 	}

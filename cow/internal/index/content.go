@@ -255,7 +255,7 @@ func (x *Def[K, V, I]) title() string { return x.Name }
 
 // build returns the content for a map from its rows alone.
 func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
-	var items []Item[K, V, I]
+	items := make([]Item[K, V, I], 0, m.Len())
 	var keys collector[I]
 	var refused *snapshot.Map[K, error]
 	for row := range m.Rows() {
@@ -480,9 +480,10 @@ func (w *writer[K, V, I]) lookup(i I) (*snapshot.RowRef[K, V], bool) {
 
 // first returns the first row under an index key.
 func (w *writer[K, V, I]) first(i I) (*snapshot.RowRef[K, V], bool) {
-	at := w.sorted.Seek(&w.index.order, i, w.index.whole().below)
-	if keys, rows := at.Next(); len(keys) > 0 && w.index.Compare(keys[0], i) == 0 {
-		return rows[0], true
+	var at ordered.Cursor[I, *snapshot.RowRef[K, V]]
+	at.Seek(w.sorted.Tree, &w.index.order, i, w.index.whole().below)
+	if key, row, ok := at.Item(); ok && w.index.Compare(key, i) == 0 {
+		return row, true
 	}
 	return nil, false
 }

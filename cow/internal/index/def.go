@@ -39,6 +39,7 @@ type Def[K comparable, V, I any] struct {
 	plain       bool                                     // index keys are numbers and booleans
 	text        text                                     // of index keys
 	byBytes     bool                                     // the order of texts is that of their bytes
+	find        func(keys []I, i I) (from, to int)       // nil: there is no faster way than fields; see natural
 	order       ordered.Order[I, *snapshot.RowRef[K, V]]
 	writers     sync.Pool // of *writer[K, V, I]
 
@@ -98,10 +99,19 @@ func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], f
 		if len(own.fields) == 0 {
 			panic(fmt.Sprintf("cow: index %q needs a function that compares its keys, of type %v, which have no order of their own: give one to NewIndexFunc or NewOrder", name, reflect.TypeFor[I]()))
 		}
+		x.find = own.find
 		x.fields, x.exact, x.equals, x.plain, x.byBytes = own.fields, own.exact, own.equals, own.plain, !own.method
 	}
 	x.ends = make([]ends[K, V], len(x.fields))
 	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
+	if x.find != nil {
+		x.order.Find = func(keys []I, i I, row *snapshot.RowRef[K, V]) (from, to int) {
+			if row == x.begun {
+				return 0, len(keys)
+			}
+			return x.find(keys, i)
+		}
+	}
 	if x.compareKeys == nil {
 		x.compareKeys = orderOf[K]().compare()
 	}

@@ -17,6 +17,10 @@ type natural[T any] struct {
 	exact  bool               // keys that are equal by it do not differ
 	plain  bool               // of numbers and booleans alone
 	equals bool               // it agrees with ==, but for what is not equal to itself
+
+	// Of integers and strings, where keys equal to k begin and end in keys that are in
+	// order: nobody is called for each comparison.
+	find func(keys []T, k T) (from, to int)
 }
 
 // orderOf returns the order of T: of a type with a method Compare(T) int that method, of
@@ -36,11 +40,11 @@ func orderOf[T any]() natural[T] {
 		if !ok {
 			return natural[T]{}
 		}
-		compare := scalarOrderOf[T]()
+		compare, find := scalarOrderOf[T]()
 		if compare == nil {
 			compare = comparePlaces[T](ps)
 		}
-		return natural[T]{fields: []func(a, b T) int{compare}, exact: exact(ps), plain: plain(ps), equals: equals(ps)}
+		return natural[T]{find: find, fields: []func(a, b T) int{compare}, exact: exact(ps), plain: plain(ps), equals: equals(ps)}
 	}
 	n := natural[T]{exact: true, plain: true, equals: true}
 	for i := range t.NumField() {
@@ -79,33 +83,67 @@ func (n natural[T]) compare() func(a, b T) int {
 	}
 }
 
-// scalarOrderOf returns the order of a number or a string without the detour by places; nil
-// of another type.
-func scalarOrderOf[T any]() func(a, b T) int {
+// scalarOrderOf returns the order of an integer or a string without the detour by places, and
+// its find; nil of another type.
+func scalarOrderOf[T any]() (compare func(a, b T) int, find func(keys []T, k T) (from, to int)) {
 	switch reflect.TypeFor[T]().Kind() {
 	case reflect.String:
-		return orderAs[T](strings.Compare)
+		return scalarOrder[T, string]()
 	case reflect.Int:
-		return orderAs[T](cmp.Compare[int])
+		return scalarOrder[T, int]()
+	case reflect.Int8:
+		return scalarOrder[T, int8]()
+	case reflect.Int16:
+		return scalarOrder[T, int16]()
 	case reflect.Int32:
-		return orderAs[T](cmp.Compare[int32])
+		return scalarOrder[T, int32]()
 	case reflect.Int64:
-		return orderAs[T](cmp.Compare[int64])
+		return scalarOrder[T, int64]()
 	case reflect.Uint:
-		return orderAs[T](cmp.Compare[uint])
+		return scalarOrder[T, uint]()
+	case reflect.Uint8:
+		return scalarOrder[T, uint8]()
+	case reflect.Uint16:
+		return scalarOrder[T, uint16]()
 	case reflect.Uint32:
-		return orderAs[T](cmp.Compare[uint32])
+		return scalarOrder[T, uint32]()
 	case reflect.Uint64:
-		return orderAs[T](cmp.Compare[uint64])
-	case reflect.Float64:
-		return orderAs[T](cmp.Compare[float64])
+		return scalarOrder[T, uint64]()
+	case reflect.Uintptr:
+		return scalarOrder[T, uintptr]()
 	}
-	return nil
+	return nil, nil
 }
 
-// orderAs orders T, whose underlying type is U, as U.
-func orderAs[T, U any](compare func(a, b U) int) func(a, b T) int {
-	return func(a, b T) int { return compare(*(*U)(unsafe.Pointer(&a)), *(*U)(unsafe.Pointer(&b))) }
+// A scalar is what < orders as cmp.Compare does.
+type scalar interface {
+	string | int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr
+}
+
+// scalarOrder orders T, whose underlying type is U, as U.
+func scalarOrder[T any, U scalar]() (compare func(a, b T) int, find func(keys []T, k T) (from, to int)) {
+	as := func(k *T) U { return *(*U)(unsafe.Pointer(k)) }
+	compare = func(a, b T) int { return cmp.Compare(as(&a), as(&b)) }
+	find = func(keys []T, k T) (from, to int) {
+		return findIn(unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(keys))), len(keys)), as(&k))
+	}
+	return compare, find
+}
+
+// findIn returns where keys equal to k begin and end, in keys that are in order.
+func findIn[U scalar](keys []U, k U) (from, to int) {
+	from, to = 0, len(keys)
+	for from < to {
+		if mid := int(uint(from+to) / 2); keys[mid] < k {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
+	for to < len(keys) && keys[to] == k {
+		to++
+	}
+	return from, to
 }
 
 // A place is a piece of a key that is not made of others.

@@ -141,7 +141,8 @@ func common(a, b string) int {
 
 // first returns the first item of the span, and whether there is one.
 func (s *Span[K, V, I]) first() (it Item[K, V, I], ok bool) {
-	at := s.read()
+	var at reader[K, V, I]
+	at.begin(s)
 	keys, rows := at.next()
 	n := len(keys)
 	switch {
@@ -158,15 +159,13 @@ func (s *Span[K, V, I]) first() (it Item[K, V, I], ok bool) {
 func (s *Span[K, V, I]) places() (from, to int) {
 	x, t := s.content.index, s.content.sorted
 	to = t.Len()
+	var at ordered.Cursor[I, *snapshot.RowRef[K, V]]
 	if s.low.Row != nil {
-		at := t.Seek(&x.order, s.low.Key, s.low.Row)
+		s.seekLow(&at)
 		from = at.Rank()
-		if key, row, ok := at.Item(); ok && !x.isAfterLow(&s.Bounds, key, row) {
-			from++ // low itself
-		}
 	}
 	if s.high.Row != nil {
-		at := t.Seek(&x.order, s.high.Key, s.high.Row)
+		at.Seek(t, &x.order, s.high.Key, s.high.Row)
 		to = max(from, at.Rank())
 	}
 	return from, to
@@ -276,7 +275,8 @@ func (s Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
 	x := s.content.index
 	deref := s.deref()
 	limit := 1 // whoever wants the first row should not pay for more
-	at := s.read()
+	var at reader[K, V, I]
+	at.begin(&s)
 	for {
 		keys, rows := at.next()
 		if len(keys) == 0 {
@@ -321,49 +321,46 @@ func (s *Span[K, V, I]) row(ref *snapshot.RowRef[K, V]) snapshot.Row[K, V] { ret
 // A reader reads the items of a span, as many at a time as lie together. In a span in
 // the opposite order the last come first, but each run is in the order of the index.
 type reader[K comparable, V, I any] struct {
-	span *Span[K, V, I]
-	at   ordered.Cursor[I, *snapshot.RowRef[K, V]]
-	done bool
+	reverse bool
+	at, end ordered.Cursor[I, *snapshot.RowRef[K, V]]
 }
 
-func (s *Span[K, V, I]) read() reader[K, V, I] {
-	x, t := s.content.index, s.content.sorted
-	switch {
-	case !s.reverse && s.low.Row == nil:
-		return reader[K, V, I]{span: s, at: t.Start()}
-	case !s.reverse:
-		return reader[K, V, I]{span: s, at: t.Seek(&x.order, s.low.Key, s.low.Row)}
-	case s.high.Row == nil:
-		return reader[K, V, I]{span: s, at: t.End()}
+// begin makes r read a span.
+func (r *reader[K, V, I]) begin(s *Span[K, V, I]) {
+	from, to := &r.at, &r.end
+	if r.reverse = s.reverse; r.reverse {
+		from, to = to, from
 	}
-	return reader[K, V, I]{span: s, at: t.Seek(&x.order, s.high.Key, s.high.Row)}
+	x, t := s.content.index, s.content.sorted
+	if s.low.Row == nil {
+		from.Start(t)
+	} else {
+		s.seekLow(from)
+	}
+	if s.high.Row == nil {
+		to.End(t)
+	} else {
+		to.Seek(t, &x.order, s.high.Key, s.high.Row)
+	}
+}
+
+// seekLow goes to the place where the span, which has a low bound, begins.
+func (s *Span[K, V, I]) seekLow(c *ordered.Cursor[I, *snapshot.RowRef[K, V]]) {
+	x := s.content.index
+	c.Seek(s.content.sorted, &x.order, s.low.Key, s.low.Row)
+	if s.after {
+		if key, row, ok := c.Item(); ok && !x.isAfterLow(&s.Bounds, key, row) {
+			c.Step() // over low itself
+		}
+	}
 }
 
 // next returns the next items, none at the end.
 func (r *reader[K, V, I]) next() (keys []I, rows []*snapshot.RowRef[K, V]) {
-	if r.done {
-		return nil, nil
+	if r.reverse {
+		return r.at.Prev(&r.end)
 	}
-	x, b := r.span.content.index, &r.span.Bounds
-	if r.span.reverse {
-		keys, rows = r.at.Prev()
-		if n := len(keys); n > 0 && !x.isAfterLow(b, keys[0], rows[0]) {
-			i := sort.Search(n, func(i int) bool { return x.isAfterLow(b, keys[i], rows[i]) })
-			keys, rows, r.done = keys[i:], rows[i:], true
-		}
-		return keys, rows
-	}
-	keys, rows = r.at.Next()
-	if len(keys) > 0 && !x.isAfterLow(b, keys[0], rows[0]) { // low itself, which the place is before
-		if keys, rows = keys[1:], rows[1:]; len(keys) == 0 {
-			keys, rows = r.at.Next()
-		}
-	}
-	if n := len(keys); n > 0 && !x.isBeforeHigh(b, keys[n-1], rows[n-1]) {
-		i := sort.Search(n, func(i int) bool { return !x.isBeforeHigh(b, keys[i], rows[i]) })
-		keys, rows, r.done = keys[:i], rows[:i], true
-	}
-	return keys, rows
+	return r.at.Next(&r.end)
 }
 
 // isAfterLow and isBeforeHigh report on which side of a bound an item lies.
@@ -470,7 +467,9 @@ func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snap
 // HasSameRows reports whether two spans with the same bounds, neither in the opposite
 // order, have the same rows. It skips what they share.
 func (s Span[K, V, I]) HasSameRows(other Span[K, V, I]) bool {
-	x, y := s.read(), other.read()
+	var x, y reader[K, V, I]
+	x.begin(&s)
+	y.begin(&other)
 	var is, was []*snapshot.RowRef[K, V]
 	for {
 		if len(is) == 0 && len(was) == 0 {

@@ -17,23 +17,24 @@ type step[K any] struct {
 // the one below.
 const maxHeight = 16
 
-// Start returns the place before the first item.
-func (t Tree[K, R]) Start() (c Cursor[K, R]) {
+// Start goes to before the first item of a tree.
+func (c *Cursor[K, R]) Start(t Tree[K, R]) {
+	c.depth = 0
 	c.down(t.root, false)
-	return c
 }
 
-// End returns the place after the last item.
-func (t Tree[K, R]) End() (c Cursor[K, R]) {
+// End goes to after the last item of a tree.
+func (c *Cursor[K, R]) End(t Tree[K, R]) {
+	c.depth = 0
 	c.down(t.root, true)
-	return c
 }
 
-// Seek returns the place before the first item that is equal to this one or above.
-func (t Tree[K, R]) Seek(o *Order[K, R], k K, r R) (c Cursor[K, R]) {
+// Seek goes to before the first item of a tree that is equal to this one or above.
+func (c *Cursor[K, R]) Seek(t Tree[K, R], o *Order[K, R], k K, r R) {
+	c.depth = 0
 	n := t.root
 	if n == nil {
-		return c
+		return
 	}
 	for n.isBranch {
 		b := kidsOf(n)
@@ -43,7 +44,16 @@ func (t Tree[K, R]) Seek(o *Order[K, R], k K, r R) (c Cursor[K, R]) {
 	}
 	i, _ := search(rowsOf[K, R](n), o, k, r)
 	c.push(n, i)
-	return c
+}
+
+// before reports whether the place is before another one of the same tree.
+func (c *Cursor[K, R]) before(d *Cursor[K, R]) bool {
+	for level := range c.path[:c.depth] {
+		if i, j := c.path[level].i, d.path[level].i; i != j {
+			return i < j
+		}
+	}
+	return false
 }
 
 // Rank returns how many items are before the place. It takes time proportional to the
@@ -157,15 +167,27 @@ func (c *Cursor[K, R]) down(n *node[K], last bool) {
 	c.push(n, i)
 }
 
-// Next returns the items after the place that lie together in memory, of which there
-// is one at least unless it is the end, and goes to the place after them. They must not
-// be modified.
-func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
-	for c.depth > 0 {
+// Step goes on to after the next item, if there is one.
+func (c *Cursor[K, R]) Step() {
+	if _, _, ok := c.Item(); ok {
+		c.path[c.depth-1].i++
+	}
+}
+
+// Next returns the items after the place that lie together in memory, up to the end, and
+// goes to the place after them. There is one at least, unless the place is not before the end.
+// They must not be modified.
+func (c *Cursor[K, R]) Next(end *Cursor[K, R]) (keys []K, rows []R) {
+	for c.depth > 0 && c.before(end) {
 		at := &c.path[c.depth-1]
-		if l := rowsOf[K, R](at.n); at.i < int(l.n) {
-			keys, rows = l.keys[at.i:l.n], l.at[at.i:l.n]
-			at.i = int(l.n)
+		n := int(at.n.n)
+		if last := &end.path[end.depth-1]; last.n == at.n {
+			n = last.i
+		}
+		if at.i < n {
+			l := rowsOf[K, R](at.n)
+			keys, rows = l.keys[at.i:n], l.at[at.i:n]
+			at.i = n
 			return keys, rows
 		}
 		if !c.leave(1) {
@@ -175,13 +197,18 @@ func (c *Cursor[K, R]) Next() (keys []K, rows []R) {
 	return nil, nil
 }
 
-// Prev is Next for the items before the place.
-func (c *Cursor[K, R]) Prev() (keys []K, rows []R) {
-	for c.depth > 0 {
+// Prev is Next for the items before the place, down to the start.
+func (c *Cursor[K, R]) Prev(start *Cursor[K, R]) (keys []K, rows []R) {
+	for c.depth > 0 && start.before(c) {
 		at := &c.path[c.depth-1]
-		if l := rowsOf[K, R](at.n); at.i > 0 {
-			keys, rows = l.keys[:at.i], l.at[:at.i]
-			at.i = 0
+		from := 0
+		if first := &start.path[start.depth-1]; first.n == at.n {
+			from = first.i
+		}
+		if at.i > from {
+			l := rowsOf[K, R](at.n)
+			keys, rows = l.keys[from:at.i], l.at[from:at.i]
+			at.i = from
 			return keys, rows
 		}
 		up := c.depth - 1

@@ -21,6 +21,19 @@ type Order[K, R any] struct {
 	// Rows compares the rows of items that are equal to Keys. It is nil where no
 	// two are.
 	Rows func(a, b R) int
+
+	// Find, if it is not nil, is a faster way: of keys in their order it returns the
+	// first that is not certain to be below an item of k and r, and the first after that
+	// which is certain to be above.
+	Find func(keys []K, k K, r R) (from, to int)
+}
+
+// within returns which of keys are to be compared with an item.
+func (o *Order[K, R]) within(keys []K, k K, r R) (from, to int) {
+	if o.Find != nil {
+		return o.Find(keys, k, r)
+	}
+	return 0, len(keys)
 }
 
 // A Tree is an immutable ordered set of items. The zero Tree is empty. It is a value,
@@ -114,7 +127,7 @@ func (t Tree[K, R]) At(i int) (K, R) {
 
 // search returns where the item is in a leaf, or would be, and whether it is there.
 func search[K, R any](n *nodeOf[K, R], o *Order[K, R], k K, r R) (int, bool) {
-	lo, hi := 0, int(n.n)
+	lo, hi := o.within(n.keys[:n.n], k, r)
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
 		c := o.Keys(n.keys[mid], k, r)
@@ -136,7 +149,8 @@ func search[K, R any](n *nodeOf[K, R], o *Order[K, R], k K, r R) (int, bool) {
 // kidOf returns which kid of a branch the item belongs to: the last that does not begin
 // above it, or the first.
 func kidOf[K, R any](b *nodeOf[K, *node[K]], o *Order[K, R], k K, r R) int {
-	lo, hi := 1, int(b.n)
+	lo, hi := o.within(b.keys[1:b.n], k, r)
+	lo, hi = lo+1, hi+1
 	for lo < hi {
 		mid := int(uint(lo+hi) / 2)
 		c := o.Keys(b.keys[mid], k, r)

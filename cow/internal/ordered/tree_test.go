@@ -54,6 +54,27 @@ func pairs(next func() ([]name, []row)) iter.Seq[pair] {
 	}
 }
 
+// placesOf are before the first item of a tree, and after the last.
+func placesOf[K, R any](t Tree[K, R]) (start, end Cursor[K, R]) {
+	start.Start(t)
+	end.End(t)
+	return start, end
+}
+
+func seek(t Tree[name, row], k name, r row) (c Cursor[name, row]) {
+	c.Seek(t, order, k, r)
+	return c
+}
+
+// to and downTo are Next and Prev to a place.
+func to[K, R any](c *Cursor[K, R], end Cursor[K, R]) func() ([]K, []R) {
+	return func() ([]K, []R) { return c.Next(&end) }
+}
+
+func downTo[K, R any](c *Cursor[K, R], start Cursor[K, R]) func() ([]K, []R) {
+	return func() ([]K, []R) { return c.Prev(&start) }
+}
+
 func backwards(prev func() ([]name, []row)) []pair {
 	var all []pair
 	for {
@@ -71,11 +92,12 @@ func backwards(prev func() ([]name, []row)) []pair {
 func check(t *testing.T, tree Tree[name, row], want []pair) {
 	t.Helper()
 	require.Equal(t, len(want), tree.Len())
-	c := tree.Start()
+	start, end := placesOf(tree)
+	c := start
 	want = append([]pair{}, want...)
-	require.Equal(t, want, slices.AppendSeq(make([]pair, 0, len(want)), pairs(c.Next)))
-	c = tree.End()
-	back := backwards(c.Prev)
+	require.Equal(t, want, slices.AppendSeq(make([]pair, 0, len(want)), pairs(to(&c, end))))
+	c = end
+	back := backwards(downTo(&c, start))
 	slices.Reverse(back)
 	require.Equal(t, want, append([]pair{}, back...))
 	k, r, ok := tree.First()
@@ -87,13 +109,12 @@ func check(t *testing.T, tree Tree[name, row], want []pair) {
 	for i := 0; i < len(want); i += 1 + len(want)/7 {
 		k, r := tree.At(i)
 		require.Equal(t, want[i], pair{k.key, r, k.name})
-		at := tree.Seek(order, k, r)
+		at := seek(tree, k, r)
 		require.Equal(t, i, at.Rank())
 		k, r, ok := at.Item()
 		require.True(t, ok)
 		require.Equal(t, want[i], pair{k.key, r, k.name})
 	}
-	end := tree.End()
 	require.Equal(t, len(want), end.Rank())
 	_, _, ok = end.Item()
 	require.False(t, ok)
@@ -198,10 +219,11 @@ func TestTreesAgainstAModel(t *testing.T) {
 				check(t, v.tree, v.model)
 				p := pair{key: rng.IntN(keys), row: row{id: rng.IntN(rows), bound: rng.IntN(3) - 1}}
 				i, _ := slices.BinarySearchFunc(v.model, p, comparePairs)
-				c := v.tree.Seek(order, name{key: p.key}, p.row)
-				require.Equal(t, append([]pair{}, v.model[i:]...), slices.AppendSeq([]pair{}, pairs(c.Next)))
-				c = v.tree.Seek(order, name{key: p.key}, p.row)
-				back := backwards(c.Prev)
+				start, end := placesOf(v.tree)
+				c := seek(v.tree, name{key: p.key}, p.row)
+				require.Equal(t, append([]pair{}, v.model[i:]...), slices.AppendSeq([]pair{}, pairs(to(&c, end))))
+				c = seek(v.tree, name{key: p.key}, p.row)
+				back := backwards(downTo(&c, start))
 				slices.Reverse(back)
 				require.Equal(t, append([]pair{}, v.model[:i]...), append([]pair{}, back...))
 			}
@@ -214,7 +236,7 @@ func TestTreesAgainstAModel(t *testing.T) {
 
 // sameRest reports whether two trees have the same rows from two places on, at which they
 // may skip what they share, and how many items it had to look at.
-func sameRest(c, d *Cursor[name, row]) (same bool, looked int) {
+func sameRest(c, d *Cursor[name, row], endC, endD Cursor[name, row]) (same bool, looked int) {
 	var x, y []row
 	for {
 		if len(x) == 0 && len(y) == 0 {
@@ -222,10 +244,10 @@ func sameRest(c, d *Cursor[name, row]) (same bool, looked int) {
 			}
 		}
 		if len(x) == 0 {
-			_, x = c.Next()
+			_, x = c.Next(&endC)
 		}
 		if len(y) == 0 {
-			_, y = d.Next()
+			_, y = d.Next(&endD)
 		}
 		n := min(len(x), len(y))
 		if n == 0 {
@@ -268,22 +290,24 @@ func TestWhatTwoTreesShareIsSkipped(t *testing.T) {
 			v = e.Seal()
 			trees = append(trees, v)
 		}
-		rows := func(c Cursor[name, row]) (all []row) {
-			for p := range pairs(c.Next) {
+		rows := func(c, end Cursor[name, row]) (all []row) {
+			for p := range pairs(to(&c, end)) {
 				all = append(all, p.row)
 			}
 			return all
 		}
 		for range 300 {
 			a, b := trees[rng.IntN(len(trees))], trees[rng.IntN(len(trees))]
-			from := func(t Tree[name, row]) Cursor[name, row] { return t.Start() }
-			if rng.IntN(2) == 0 {
-				k, r := name{key: rng.IntN(keys)}, row{id: rng.IntN(3), bound: rng.IntN(3) - 1}
-				from = func(t Tree[name, row]) Cursor[name, row] { return t.Seek(order, k, r) }
+			c, endC := placesOf(a)
+			d, endD := placesOf(b)
+			for _, ends := range [][2]*Cursor[name, row]{{&c, &d}, {&endC, &endD}} {
+				if rng.IntN(2) == 0 {
+					k, r := name{key: rng.IntN(keys)}, row{id: rng.IntN(3), bound: rng.IntN(3) - 1}
+					*ends[0], *ends[1] = seek(a, k, r), seek(b, k, r)
+				}
 			}
-			c, d := from(a), from(b)
-			want := slices.Equal(rows(c), rows(d))
-			same, _ := sameRest(&c, &d)
+			want := slices.Equal(rows(c, endC), rows(d, endD))
+			same, _ := sameRest(&c, &d, endC, endD)
 			require.Equal(t, want, same)
 		}
 	}
@@ -295,12 +319,14 @@ func TestLittleIsLookedAtWhereMuchIsShared(t *testing.T) {
 	e := tree.Edit(order)
 	e.Set(name{key: 50_000}, row{id: 50_000}, true) // the same row again
 	next := e.Seal()
-	c, d := tree.Start(), next.Start()
-	same, looked := sameRest(&c, &d)
+	c, endC := placesOf(tree)
+	d, endD := placesOf(next)
+	same, looked := sameRest(&c, &d, endC, endD)
 	require.True(t, same)
 	require.LessOrEqual(t, looked, width)
-	c, d = tree.Start(), tree.Start()
-	same, looked = sameRest(&c, &d)
+	c, endC = placesOf(tree)
+	d = c
+	same, looked = sameRest(&c, &d, endC, endC)
 	require.True(t, same)
 	require.Zero(t, looked)
 }
@@ -326,8 +352,8 @@ func TestTreesStayLow(t *testing.T) {
 			}
 		}
 		thin, leaves := e.Seal(), 0
-		for c := thin.Start(); ; leaves++ {
-			if keys, _ := c.Next(); len(keys) == 0 {
+		for c, end := placesOf(thin); ; leaves++ {
+			if keys, _ := c.Next(&end); len(keys) == 0 {
 				break
 			}
 		}
@@ -345,10 +371,11 @@ func TestRowsAreReplacedWithoutTheirKeys(t *testing.T) {
 	next := e.Seal()
 	_, row, _ := next.Get(order, "05000", 0)
 	require.Equal(t, 1, row)
-	x, y := next.Start(), tree.Start()
+	x, endX := placesOf(next)
+	y, endY := placesOf(tree)
 	for {
-		a, _ := x.Next()
-		b, _ := y.Next()
+		a, _ := x.Next(&endX)
+		b, _ := y.Next(&endY)
 		if len(a) == 0 {
 			break
 		}
