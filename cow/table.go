@@ -347,7 +347,7 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 	if len(list) == 0 {
 		m = s.detached(m, base)
 	}
-	step := index.Step[K, V]{Base: base, Next: m, Changes: c.list, Cleared: c.cleared != nil}
+	step := index.Step[K, V]{Base: base, Next: m, Changes: c.list, Cleared: c.cleared != nil, Edit: e}
 	var err error
 	switch {
 	case watched:

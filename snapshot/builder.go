@@ -108,6 +108,15 @@ func (Builder[K, V]) Rewind(m *Map[K, V], version uint64, changes iter.Seq[Chang
 // constant time.
 func (Builder[K, V]) Attach(m *Map[K, V], x any) *Map[K, V] { return m.attach(x) }
 
+// AttachSealed attaches x to the map that an Editor made, whose Seal has returned it, in place if
+// nobody else has it yet; see Attach.
+func (Builder[K, V]) AttachSealed(e *Editor[K, V], x any) *Map[K, V] {
+	if e.owned {
+		return e.cur.carry(x)
+	}
+	return e.cur.attach(x)
+}
+
 // AttachDuring attaches x to the map as it is now, and returns that; see
 // Attach. It does not count as a change.
 func (Builder[K, V]) AttachDuring(e *Editor[K, V], x any) *Map[K, V] { return e.attach(x) }
@@ -199,16 +208,22 @@ func (Builder[K, V]) Structure(m *Map[K, V]) int { return m.structure() }
 // attach is Builder.Attach.
 func (m *Map[K, V]) attach(x any) *Map[K, V] {
 	n := new(Map[K, V])
+	n.cfg = m.config()
 	if m != nil {
 		n.len, n.version, n.root.kid = m.len, m.version, m.root.kid
 	}
-	n.cfg = m.config().plain
+	return n.carry(x)
+}
+
+// carry attaches x to m itself, which nobody else has, and returns m.
+func (m *Map[K, V]) carry(x any) *Map[K, V] {
+	m.cfg = m.cfg.plain
 	if x != nil {
-		c := *n.cfg
-		c.attached, c.to = x, n
-		n.cfg = &c
+		c := *m.cfg
+		c.attached, c.to = x, m
+		m.cfg = &c
 	}
-	return n
+	return m
 }
 
 // attached is Builder.Attached.

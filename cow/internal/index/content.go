@@ -22,6 +22,17 @@ type indexer[K comparable, V any] interface {
 // Contents are the contents of indexes for one map, which they are attached to.
 type contents[K comparable, V any] struct {
 	slots []slot[K, V]
+	few   [2]slot[K, V] // where slots are, if they are no more
+}
+
+func newContents[K comparable, V any](n int) *contents[K, V] {
+	x := new(contents[K, V])
+	if n <= len(x.few) {
+		x.slots = x.few[:n]
+	} else {
+		x.slots = make([]slot[K, V], n)
+	}
+	return x
 }
 
 // Structure returns about how many bytes they take.
@@ -83,6 +94,8 @@ type Step[K comparable, V any] struct {
 	// at what was in it.
 	Changes []snapshot.Change[K, V]
 	Cleared bool
+
+	Edit *snapshot.Editor[K, V] // which made Next
 }
 
 // Next returns the map that a step leads to with its indexes attached, or the problem that one
@@ -93,7 +106,7 @@ func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, to
 	if !step.Cleared {
 		was = contentsOf(step.Base, list)
 	}
-	next := &contents[K, V]{make([]slot[K, V], len(list))}
+	next := newContents[K, V](len(list))
 	for i, x := range list {
 		var s slot[K, V]
 		var e edit
@@ -111,7 +124,7 @@ func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, to
 		}
 		next.slots[i] = s
 	}
-	return builder[K, V]{}.Attach(step.Next, next), nil
+	return builder[K, V]{}.AttachSealed(step.Edit, next), nil
 }
 
 // attached returns the contents of the nearest ancestor of m that has some, and that
@@ -148,7 +161,7 @@ func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list List[K, V]) *co
 	if all != nil && to != m {
 		since = slices.Collect(m.Diff(to))
 	}
-	next := &contents[K, V]{make([]slot[K, V], len(list))}
+	next := newContents[K, V](len(list))
 	for i, x := range list {
 		switch s := all.find(x); {
 		case s == nil:
@@ -196,7 +209,7 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 			return nil, nil, err
 		}
 		all := contentsOf(m, list)
-		return append(slices.Clip(list), x), builder[K, V]{}.Attach(m, &contents[K, V]{append(slices.Clip(all.slots), s)}), nil
+		return append(slices.Clip(list), x), builder[K, V]{}.Attach(m, &contents[K, V]{slots: append(slices.Clip(all.slots), s)}), nil
 	}
 }
 

@@ -238,7 +238,7 @@ func TestAClearIsLookedUp(t *testing.T) {
 	e := m.Edit()
 	e.Clear()
 	e.Set(200, 200)
-	next, err := Next(h, index.Step[int, int]{Base: m, Next: e.Seal(), Cleared: true}, index.List[int, int]{x})
+	next, err := Next(h, index.Step[int, int]{Base: m, Next: e.Seal(), Cleared: true, Edit: e}, index.List[int, int]{x})
 	require.NoError(t, err)
 	h.Fire(next.Version())
 	for name, c := range watchers {

@@ -53,7 +53,7 @@ func commit[I any](h *Hub[int], base *snapshot.Map[int, int], x *index.Def[int, 
 	e := base.Edit()
 	e.Set(key, v)
 	changes := snapshot.Builder[int, int]{}.Net(e, nil)
-	m, _ := Next(h, index.Step[int, int]{Base: base, Next: e.Seal(), Changes: changes}, index.List[int, int]{x})
+	m, _ := Next(h, index.Step[int, int]{Base: base, Next: e.Seal(), Changes: changes, Edit: e}, index.List[int, int]{x})
 	return m
 }
 
