@@ -84,6 +84,7 @@ type table interface {
 	exclusive(content, other any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
 
+	all() Watched
 	none() any // the content without rows
 	isDerived() bool
 	derive(tx *Tx) error
@@ -93,7 +94,7 @@ type table interface {
 
 // A state is what a table has in one DB, and in no fork of it.
 type state interface {
-	fire(version uint64)
+	fire(version uint64, next any)
 	fork() state
 }
 
@@ -243,8 +244,8 @@ func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(
 // edits as the next version when f returns nil, in one step. If f returns an
 // error, which Update returns, panics, or calls runtime.Goexit, if f changed
 // nothing, if two rows end up under one key of a unique index, which is an
-// *IndexError, or if it set what cannot be stored, which is a *KeyError,
-// nothing is published and the version stays. Updates run one at a time; f must not
+// *IndexError, if it set what cannot be stored or an index refuses, which is a *KeyError, or
+// if a derived table returns an error, nothing is published and the version stays. Updates run one at a time; f must not
 // update the DB itself, and what it reads must come from the Tx: DB.Load shows the
 // published version. See also [DB.Begin].
 //
@@ -303,6 +304,7 @@ type Tx struct {
 	version uint64 // of what is replayed; 0: in an update
 
 	deriving atomic.Bool // the function has returned, and derived tables follow
+	derived  []table     // those that have followed; one that was made since has not
 	afresh   bool        // what follows does from all there is
 
 	mu    sync.Mutex
@@ -347,8 +349,8 @@ func (db *DB) Begin() *Tx {
 	return tx
 }
 
-// BeginContext is Begin, unless ctx ends while others have the writer's place: then it returns
-// ctx's cause, as Commit does if ctx has ended before that. It does not give up waiting for
+// BeginContext is Begin, unless ctx has ended, or ends while others have the writer's place: then
+// it returns ctx's cause, as Commit does if ctx has ended before that. It does not give up waiting for
 // the function of an update. See also [DB.UpdateContext], for what a sink adds.
 func (db *DB) BeginContext(ctx context.Context) (*Tx, error) {
 	h, err := db.line.Hold(ctx)
@@ -362,7 +364,10 @@ func (db *DB) BeginContext(ctx context.Context) (*Tx, error) {
 
 // begun panics for the Tx of an Update, which was asked to do what.
 func (tx *Tx) begun(what, instead string) {
-	if tx.held == nil && tx.failed == nil {
+	switch {
+	case tx.db == nil:
+		panic("cow: " + what + " of the zero Tx: make one with Begin")
+	case tx.held == nil && tx.failed == nil:
 		panic("cow: " + what + " of the Tx of an Update, which ends by itself: return " + instead + " from its function")
 	}
 }
@@ -374,11 +379,11 @@ func (tx *Tx) begun(what, instead string) {
 func (tx *Tx) Commit() error {
 	tx.begun("Commit", "nil")
 	switch {
-	case tx.failed != nil:
+	case tx.failed != nil && !tx.hasEnded():
 		tx.end()
 		return tx.failed
-	case !tx.held.Claim():
-		return fmt.Errorf("cow: %w", ErrTxEnded)
+	case tx.failed != nil || !tx.held.Claim():
+		return fmt.Errorf("cow: %w: begin another", ErrTxEnded)
 	}
 	defer tx.end()
 	tx.dropped.Stop()
@@ -406,6 +411,9 @@ func (tx *Tx) Abort() {
 // change: by Commit or Update, before it returns, without a lock, the last f first. If it
 // fails, or its outcome is unknown, f is not called, and so it is when commits are replayed.
 func (tx *Tx) Defer(f func()) {
+	if f == nil {
+		panic("cow: Defer of nil: give it a function")
+	}
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	tx.use()
@@ -497,9 +505,9 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 			d.Commit.Add(e.place, n)
 		}
 	}
-	if next.Root != nil && tx.deriving.Load() {
-		for _, t := range tx.db.schema().all() {
-			if t.isDerived() && next.Root.Table(t.place()) == nil {
+	if next.Root != nil {
+		for _, t := range tx.derived {
+			if next.Root.Table(t.place()) == nil {
 				next.Set(t.place(), t.none()) // so that it is known to be derived
 			}
 		}
@@ -523,12 +531,22 @@ func (tx *Tx) derive() error {
 	tx.deriving.Store(true)
 	defer func() { tx.afresh = false }()
 	for _, t := range s.all() {
-		tx.afresh = t.isDerived() && tx.base.Table(t.place()) == nil
+		if !t.isDerived() {
+			continue
+		}
+		tx.afresh = tx.base.Table(t.place()) == nil
 		if err := t.derive(tx); err != nil {
 			return err
 		}
+		tx.derived = append(tx.derived, t)
 	}
 	return nil
+}
+
+func (tx *Tx) hasEnded() bool {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	return tx.ended
 }
 
 // close makes any later use of the Tx panic, and returns its edits.

@@ -1,8 +1,12 @@
 package cow_test
 
 import (
+	"maps"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
@@ -77,25 +81,76 @@ func TestADerivedTableIsEditedByItsDeriveAlone(t *testing.T) {
 }
 
 // A derived table that comes while an update of one table runs is brought up by that update.
+// A table that is made while the first update runs is derived from what that leaves.
 func TestADerivedTableThatComesDuringAnUpdate(t *testing.T) {
 	var db cow.DB
 	of := cow.NewTable[string](&db, "of", cow.Options[int]{})
+	made := make(chan *cow.Table[string, int])
 	require.NoError(t, of.Update(func(e *cow.Editor[string, int]) error {
-		done := make(chan struct{})
-		go func() { // as it may, since NewTable does not queue
-			defer close(done)
-			var size *cow.Table[string, int]
-			size, _ = cow.NewDerived(&db, "size", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
-				size.Edit(tx).Set("size", of.During(tx).Len())
+		go func() {
+			size, err := cow.NewDerived(&db, "size", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
+				e.Set("size", of.During(tx).Len())
 				return nil
 			})
-			t.Cleanup(func() {
-				n, _ := size.Get("size")
-				require.Equal(t, 1, n)
-			})
+			assert.NoError(t, err)
+			made <- size
 		}()
-		<-done
+		time.Sleep(5 * time.Millisecond) // likely enough for the table to be there
 		e.Set("a", 1)
 		return nil
 	}))
+	n, _ := (<-made).Get("size")
+	require.Equal(t, 1, n)
+}
+
+// Nor is a row forgotten where an update is past deriving when the table comes: it stands in a
+// function of an index.
+func TestADerivedTableThatComesWhileAnUpdateIsIndexed(t *testing.T) {
+	for name, set := range map[string]func(db *cow.DB, of *cow.Table[int, int]) error{
+		"Set": func(_ *cow.DB, of *cow.Table[int, int]) error { _, err := of.Set(3, 3); return err },
+		"Update": func(db *cow.DB, of *cow.Table[int, int]) error {
+			return db.Update(func(tx *cow.Tx) error { of.Edit(tx).Set(3, 3); return nil })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var db cow.DB
+			of := cow.NewTable[int](&db, "of", cow.Options[int]{})
+			copies := func(tx *cow.Tx, e *cow.Editor[int, int]) error {
+				for c := range of.Changes(tx) {
+					v, _ := c.New()
+					e.Set(c.Key, v)
+				}
+				return nil
+			}
+			_, err := cow.NewDerived(&db, "first", cow.Options[int]{}, copies)
+			require.NoError(t, err)
+			var stop atomic.Bool
+			stopped, goOn := make(chan struct{}), make(chan struct{})
+			_, err = cow.NewIndex(of, "x", func(r cow.Row[int, int]) int {
+				if stop.CompareAndSwap(true, false) {
+					close(stopped)
+					<-goOn
+				}
+				return r.Value()
+			}, cow.IndexOptions[int]{})
+			require.NoError(t, err)
+			of.Set(1, 1)
+			of.Set(2, 2)
+			stop.Store(true)
+			go func() { assert.NoError(t, set(&db, of)) }()
+			<-stopped
+			made := make(chan *cow.Table[int, int])
+			go func() {
+				second, err := cow.NewDerived(&db, "second", cow.Options[int]{}, copies)
+				assert.NoError(t, err)
+				made <- second
+			}()
+			time.Sleep(5 * time.Millisecond) // likely enough for the table to be there
+			close(goOn)
+			second := <-made
+			require.Equal(t, maps.Collect(of.All()), maps.Collect(second.All()))
+			of.Set(4, 4)
+			require.Equal(t, maps.Collect(of.All()), maps.Collect(second.All()))
+		})
+	}
 }

@@ -91,7 +91,8 @@
 //     indexes are brought up to them (internal/index/content.go), those whom they concern are
 //     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and
 //     for a sink the rows are encoded (sink.go). Up to here a panic, an error or
-//     runtime.Goexit ends the update without a trace. No user code runs after this step.
+//     runtime.Goexit ends the update without a trace. No user code runs after this step but
+//     what Tx.Defer was given, once all is published.
 //  4. A second mutex is taken, for a moment: here to give the Commit its time, and again in
 //     step 6.
 //  5. Where there is a sink, which makes the DB durable or replicates it, the rows are

@@ -426,7 +426,7 @@ func TestAFeedInsideAnUpdatePanics(t *testing.T) {
 	s.Retain(cow.Retention{Versions: 2})
 	s.Set("a", 2)
 	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
-		requireNested(t, "a Wait", func() {
+		requireNested(t, "an iteration over Changes", func() {
 			for _, err := range s.Changes(t.Context(), 1) {
 				require.NoError(t, err) // version 2 is there; 3 it would wait for
 			}

@@ -572,7 +572,7 @@ func TestBytesBoundsWhatIsHeldBack(t *testing.T) {
 func TestRetainRefusesNegativeLimits(t *testing.T) {
 	s := cow.NewOne[string](cow.Options[int]{})
 	for _, r := range []cow.Retention{{Versions: -1}, {Age: -1}, {Bytes: -1}} {
-		require.Equal(t, "cow: Retain with a negative limit", panicOf(func() { s.Retain(r) }))
+		require.Equal(t, "cow: Retain with a negative limit: 0 is none", panicOf(func() { s.Retain(r) }))
 	}
 	s.Set("a", 1)
 	require.NoError(t, s.Update(func(*cow.Editor[string, int]) error {

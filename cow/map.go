@@ -45,7 +45,8 @@ const (
 type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 
 // A KeyError says which key of which table an error is about. It wraps one of the
-// errors below, a *[clone.Error], ErrConflict, or the error of a codec.
+// errors below, a *[clone.Error], ErrConflict, or the error of a codec or of a function of an
+// index.
 type KeyError[K comparable] = snapshot.KeyError[K]
 
 // The errors of verbs, to be tested with errors.Is.

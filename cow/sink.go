@@ -505,7 +505,13 @@ func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return db.line.Restore(base, tx.made(d), lineage, at)
+	if err := db.line.Restore(base, tx.made(d), lineage, at); err != nil {
+		return err
+	}
+	if d.Then != nil {
+		d.Then()
+	}
+	return nil
 }
 
 // made returns the version of a draft, or, if that changes nothing, what the Tx began with, as

@@ -79,10 +79,13 @@ func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 // has e, and must not use the variable that the table is assigned to.
 func NewDerived[K comparable, V any](db *DB, name string, o Options[V], derive func(tx *Tx, e *Editor[K, V]) error) (*Table[K, V], error) {
 	t := newTable(db, name, o, derive)
-	if db.Load().Version() == 0 {
-		return t, nil
-	}
-	return t, db.Update(func(*Tx) error { return nil })
+	_, err := db.line.Update(context.Background(), func(base *line.Root, want line.Want) (line.Draft, error) {
+		if base.Version() == 0 { // and no update is under way that did not know of the table
+			return line.Draft{Next: base}, nil
+		}
+		return db.edit(base, want, func(*Tx) error { return nil })
+	})
+	return t, err
 }
 
 func newTable[K comparable, V any](db *DB, name string, o Options[V], derive func(tx *Tx, e *Editor[K, V]) error) *Table[K, V] {
@@ -158,15 +161,19 @@ func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 }
 
 // Changes returns an iterator over what a transaction has changed in the table so far, as
-// Rows of its Commit will: net, a key at most once. The revision of a row that it wrote is the
-// version that it will publish. The errors are those of Edit, which panics.
+// Rows of its Commit will, but for derived tables, which follow later: net, a key at most once.
+// The revision of a row that it wrote is the version that it will publish. To the function that
+// derives a table for the first time all rows are added. It panics where During does.
 func (t *Table[K, V]) Changes(tx *Tx) iter.Seq[Change[K, V]] {
 	t.made()
 	if tx.db.schema() != t.def.schema {
 		t.def.panicForeign()
 	}
 	e := tx.edit(t.def.at, nil)
-	if e == nil {
+	switch {
+	case tx.afresh:
+		return t.During(tx).Diff(nil)
+	case e == nil:
 		return func(func(Change[K, V]) bool) {}
 	}
 	return slices.Values(builder[K, V]{}.Net(e.(*mapEdit[K, V]).Editor, nil))
@@ -307,9 +314,9 @@ func (s *tableState[K, V]) fork() state {
 	return f
 }
 
-func (s *tableState[K, V]) fire(version uint64) {
+func (s *tableState[K, V]) fire(version uint64, next any) {
 	if h := s.hub.Load(); h != nil {
-		h.Fire(version)
+		h.Fire(version, next)
 	}
 }
 

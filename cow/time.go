@@ -156,7 +156,7 @@ func (db *DB) Stats() Stats { return Stats(db.line.Stats()) }
 // that is current then. It returns ctx's cause, and no snapshot, if ctx ends
 // first, and ErrUnpublished at once if after itself is a version to come.
 func (db *DB) Wait(ctx context.Context, after uint64) (*Snapshot, error) {
-	return snapshotOf(db.line.Wait(ctx, after))
+	return snapshotOf(db.line.Wait(ctx, after, "a Wait"))
 }
 
 // A Commit is one published update: its version, its time, and the net changes of
@@ -248,7 +248,7 @@ func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 // agree with a unique one, that update must put it right.
 func (db *DB) Fork(s *Snapshot) *DB {
 	if s != nil && s.root().Owner().Tables != line.Tables(db.schema()) {
-		panic("cow: Fork from a snapshot of another DB")
+		panic("cow: Fork from a snapshot of another DB: call Fork of that one, or give it a snapshot of this")
 	}
 	f := new(DB)
 	var states []state

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -44,6 +45,13 @@ func TestATransactionIsCommittedOrAborted(t *testing.T) {
 	require.Equal(t, 1, n)
 	require.EqualValues(t, 1, db.Load().Version())
 	require.ErrorIs(t, tx.Commit(), cow.ErrTxEnded)
+
+	require.Equal(t, "cow: Defer of nil: give it a function", panicOf(func() {
+		tx := db.Begin()
+		defer tx.Abort()
+		tx.Defer(nil)
+	}))
+	require.Equal(t, "cow: Commit of the zero Tx: make one with Begin", panicOf(func() { _ = new(cow.Tx).Commit() }))
 
 	tx = db.Begin()
 	require.NoError(t, tx.Commit(), "nothing was changed")
@@ -324,6 +332,7 @@ func TestADroppedTransaction(t *testing.T) {
 	<-done
 	until(t, func() bool { runtime.GC(); return db.Stats().Dropped == 1 }, "it is found")
 	require.Contains(t, db.Stats().DroppedBy, "TestADroppedTransaction")
+	began := weak.Make(s.Load())
 	_, err := s.Set("b", 1)
 	require.NoError(t, err)
 	require.False(t, s.Has("a"))
@@ -336,6 +345,56 @@ func TestADroppedTransaction(t *testing.T) {
 		runtime.GC()
 	}
 	require.Equal(t, 1, db.Stats().Dropped)
+	requireGone(t, began, "the version that it began with")
+}
+
+// A transaction that never began has ended like others.
+func TestATransactionThatNeverBegan(t *testing.T) {
+	var db cow.DB
+	cow.NewTable[string](&db, "a", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	cowtest.Attach(t, &db, cowtest.SinkOptions{})
+	require.NoError(t, db.Close())
+	tx := db.Begin()
+	require.ErrorIs(t, tx.Commit(), cow.ErrClosed)
+	require.ErrorIs(t, tx.Commit(), cow.ErrTxEnded)
+	tx = db.Begin()
+	tx.Abort()
+	require.ErrorIs(t, tx.Commit(), cow.ErrTxEnded)
+}
+
+// A context that ends in an update which changes nothing is its error, with a sink and without.
+func TestAContextThatEndsBesideNoChange(t *testing.T) {
+	for _, with := range []bool{false, true} {
+		var db cow.DB
+		cow.NewTable[string](&db, "a", cow.Options[int]{Codec: cow.Versioned[int]{}})
+		if with {
+			cowtest.Attach(t, &db, cowtest.SinkOptions{})
+		}
+		ctx, end := context.WithCancel(t.Context())
+		require.ErrorIs(t, db.UpdateContext(ctx, func(tx *cow.Tx) error {
+			tx.Defer(func() { require.Fail(t, "it has failed") })
+			end()
+			return nil
+		}), context.Canceled)
+	}
+}
+
+func TestWhatARestoreDefers(t *testing.T) {
+	var source, db cow.DB
+	a := cow.NewTable[string](&db, "a", cow.Options[int]{})
+	restore := func() (called bool, err error) {
+		err = db.Restore(source.Cursor(5), time.Now(), func(tx *cow.Tx) error {
+			tx.Defer(func() { called = a.Has("x") })
+			return a.Restore(tx, "x", 1, 1)
+		})
+		return called, err
+	}
+	called, err := restore()
+	require.NoError(t, err)
+	require.True(t, called)
+	called, err = restore()
+	require.ErrorIs(t, err, cow.ErrNotEmpty)
+	require.False(t, called)
 }
 
 // Where a sink decides, commits of others may come first: then nothing happened, and the

@@ -103,7 +103,7 @@ func TestAFailedUpdatePublishesNothingAndFreesTheLock(t *testing.T) {
 
 func TestAKeptEditorPanics(t *testing.T) {
 	var b snapshot.Builder[string, int]
-	const ended = "snapshot: Editor used after its update ended: it must not be kept"
+	const ended = "snapshot: Editor used after its update or transaction has ended: get another one in the next"
 	uses := map[string]func(e *cow.Editor[string, int]){
 		"Get":        func(e *cow.Editor[string, int]) { e.Get("a") },
 		"Has":        func(e *cow.Editor[string, int]) { e.Has("a") },

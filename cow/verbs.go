@@ -73,8 +73,9 @@ func (t *Table[K, V]) put(key K, v V, may func(e *Editor[K, V]) error) (rev uint
 // that it published. The clone is made before Set queues, as it is in Insert and
 // SetIf. What a row can be refused for is an error, and nothing is stored: a
 // *KeyError with ErrKey, or ErrTooDeep for a key, or with a *[clone.Error] for what must not
-// be copied; an *IndexError for a second row under one key of a unique index. These are
-// the errors of all verbs that store.
+// be copied; an *IndexError for a second row under one key of a unique index; a *KeyError with the
+// error of an index that refuses the row. These are the errors of all verbs that store, beside
+// those of derived tables and sinks.
 func (t *Table[K, V]) Set(key K, v V) (rev uint64, err error) { return t.put(key, v, nil) }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is present.
@@ -104,7 +105,8 @@ func (t *Table[K, V]) Upsert(key K, f func(v *V, found bool) error) (rev uint64,
 
 // Delete removes key, and returns the version that it published, or 0 if it changed nothing,
 // as when key was absent. Like Take,
-// DeleteFunc and Clear it fails only where a sink or a derived table makes it.
+// DeleteFunc and Clear it fails only where a sink or a derived table makes it, or, in a fork,
+// an index that the rows it has do not allow.
 func (t *Table[K, V]) Delete(key K) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { e.Delete(key); return nil })
 }

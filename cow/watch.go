@@ -55,7 +55,8 @@ func (t *Table[K, V]) OnAll() Watched {
 }
 
 // OnKeys returns keys of the table for Watch. A key differs once it was written, even with an
-// equal value, or removed. Watch panics for one that cannot be hashed.
+// equal value, or removed. It panics for one that cannot be hashed, such as a slice in an
+// interface.
 func (t *Table[K, V]) OnKeys(keys ...K) Watched {
 	t.made()
 	return watched[K, V]{watch.NewKeys[K, V](keys), t.def}
@@ -80,8 +81,9 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 // Watch blocks until the current snapshot differs from since in any of what is listed, of
 // any tables, or, if nothing is, anywhere. It returns that snapshot, or ctx's cause and no
 // snapshot if ctx ends first. A nil since has no rows. Writes of other rows
-// never end a Watch. It starts no goroutine, and a commit pays for the watches it wakes,
-// not for those there are. It panics for a snapshot, and for what is of a table, of another
+// never end a Watch. It starts no goroutine. A commit pays for the watches it wakes and, once,
+// for those that have come since the one before, not for those there are; one that clears a
+// table pays for each of its keys that is watched. Watch panics for a snapshot, and for what is of a table, of another
 // DB: what is of one table is of its forks too, and a snapshot is not.
 func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Snapshot, error) {
 	a := db.newWatch(since, what, false)
@@ -92,10 +94,11 @@ func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Sna
 	defer a.remove()
 	a.add()
 	for {
+		c := a.changed()
 		if s, ok := a.differs(); ok {
 			return s, nil
 		}
-		if err := db.line.Block(ctx, a.waiter.C); err != nil {
+		if err := db.line.Block(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -103,8 +106,8 @@ func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Sna
 
 // Notify is Watch for select: it returns at once, a channel that is closed when the current
 // snapshot may differ from since in what is listed, and is closed already if it does. A commit
-// closes it that concerns it, or now and then another that was under way when Notify was
-// called: whoever must know compares. No goroutine waits for it. Stop must be called, once or
+// closes it that concerns it, or now and then another: one that was under way when Notify was
+// called, or changed a large part of a table. Whoever must know compares. No goroutine waits for it. Stop must be called, once or
 // more often, when the channel is not needed any more: until then it is registered.
 func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{}, stop func()) {
 	a := db.newWatch(since, what, true)
@@ -119,18 +122,20 @@ func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{},
 		}
 	}()
 	a.add()
+	c := a.changed()
 	if _, ok := a.differs(); ok {
 		a.waiter.Signal()
+		c = a.waiter.C
 	}
 	added = true
-	return a.waiter.C, sync.OnceFunc(a.remove)
+	return c, sync.OnceFunc(a.remove)
 }
 
 // A watching is one Watch, or Notify.
 type watching struct {
 	db     *DB
 	older  *line.Root
-	what   []Watched
+	what   []Watched // none: anything, of tables to come too
 	waiter *watch.Waiter
 }
 
@@ -139,13 +144,11 @@ func (db *DB) newWatch(since *Snapshot, what []Watched, closes bool) *watching {
 		panic("cow: Watch from a snapshot of another DB: give it one of the DB that is watched")
 	}
 	for _, w := range what {
+		if w == nil {
+			panic("cow: Watch for nil: make it with OnKeys, OnRange or OnAll")
+		}
 		if s, table := w.of(); s != db.schema() {
 			panic(fmt.Sprintf("cow: Watch for what is of %s of another DB: call Watch of that DB", table))
-		}
-	}
-	if len(what) == 0 {
-		for _, t := range db.schema().all() {
-			what = append(what, t.(interface{ all() Watched }).all())
 		}
 	}
 	return &watching{db, since.root(), what, watch.NewWaiter(closes)}
@@ -160,7 +163,22 @@ func (a *watching) differs() (*Snapshot, bool) {
 			return s, true
 		}
 	}
+	if len(a.what) == 0 {
+		for _, t := range a.db.schema().all() {
+			if t.all().differs(s.root(), a.older) {
+				return s, true
+			}
+		}
+	}
 	return s, false
+}
+
+// changed returns what is signaled, or closed, when that may have come.
+func (a *watching) changed() <-chan struct{} {
+	if len(a.what) == 0 {
+		return a.db.line.Next()
+	}
+	return a.waiter.C
 }
 
 // add registers. A publication swaps, and then looks for who waits; this makes itself known,
@@ -195,16 +213,19 @@ func (s *tableState[K, V]) watching() *watch.Hub[K] {
 
 // wake wakes those who watch tables in which two versions differ: a line.Wake.
 func (db *DB) wake(newer, older *line.Root, table int) {
+	if newer.Version() == older.Version() {
+		return // an index was made or dropped
+	}
 	states := *db.states.Load() // whoever watches has made some
 	if table >= 0 {
 		if table < len(states) {
-			states[table].fire(newer.Version())
+			states[table].fire(newer.Version(), newer.Table(table))
 		}
 		return
 	}
 	for i, s := range states {
-		if newer.Table(i) != older.Table(i) {
-			s.fire(newer.Version())
+		if is := newer.Table(i); is != older.Table(i) {
+			s.fire(newer.Version(), is)
 		}
 	}
 }

@@ -377,7 +377,7 @@ func (e *Editor[K, V]) leave() { e.state.CompareAndSwap(busy, idle) }
 
 func (e *Editor[K, V]) misuse() {
 	if e.state.Load() == sealed {
-		panic("snapshot: Editor used after its update ended: it must not be kept")
+		panic("snapshot: Editor used after its update or transaction has ended: get another one in the next")
 	}
 	panic("snapshot: Editor used by two goroutines at once: do all edits of an update in its own goroutine")
 }

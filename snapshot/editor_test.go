@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	latePanic       = "snapshot: Editor used after its update ended: it must not be kept"
+	latePanic       = "snapshot: Editor used after its update or transaction has ended: get another one in the next"
 	concurrentPanic = "snapshot: Editor used by two goroutines at once: do all edits of an update in its own goroutine"
 	putPanic        = "snapshot: Put of a value that a map with other Options isolated: isolate it for this map"
 )

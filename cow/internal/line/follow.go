@@ -6,22 +6,26 @@ import (
 	"iter"
 )
 
-// Wait blocks until there is a version above after, and returns the current one then.
-func (l *Line) Wait(ctx context.Context, after uint64) (*Root, error) {
-	for checked := false; ; {
-		// Waiters share one channel, which publish takes away and closes. It
-		// is loaded or made before the version is: a version published after
-		// that closes it, one published before is seen. Both are sequentially
-		// consistent atomics, so no publication falls in between.
-		c := l.waiters.Load()
-		if c == nil {
-			l.Own()
-			made := make(chan struct{})
-			c = &made
-			if !l.waiters.CompareAndSwap(nil, c) {
-				continue
-			}
+// Next returns a channel that is closed when the next version is published. Waiters share
+// it: publish takes it away and closes it. Whoever loads the published version after Next finds a
+// version that was published before, and is told of one published later: both are sequentially
+// consistent atomics, so that none falls in between.
+func (l *Line) Next() <-chan struct{} {
+	for {
+		if c := l.waiters.Load(); c != nil {
+			return *c
 		}
+		l.Own()
+		made := make(chan struct{})
+		l.waiters.CompareAndSwap(nil, &made)
+	}
+}
+
+// Wait blocks until there is a version above after, and returns the current one then. It panics
+// in an update, where what would block for ever.
+func (l *Line) Wait(ctx context.Context, after uint64, what string) (*Root, error) {
+	for checked := false; ; {
+		c := l.Next()
 		r := l.published.Load()
 		if r.Version() > after {
 			return r, nil
@@ -30,10 +34,10 @@ func (l *Line) Wait(ctx context.Context, after uint64) (*Root, error) {
 			return nil, unpublished(after)
 		}
 		if !checked {
-			l.PanicInUpdate("a Wait")
+			l.PanicInUpdate(what)
 			checked = true
 		}
-		if err := l.Block(ctx, *c); err != nil {
+		if err := l.Block(ctx, c); err != nil {
 			return nil, err
 		}
 	}
@@ -64,7 +68,7 @@ func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, err
 	return func(yield func(*Commit, error) bool) {
 		l.follow()
 		for since := since; ; since++ {
-			_, err := l.Wait(ctx, since)
+			_, err := l.Wait(ctx, since, "an iteration over Changes")
 			if err == nil {
 				err = context.Cause(ctx)
 			}

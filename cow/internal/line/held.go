@@ -29,7 +29,8 @@ func (l *Line) Hold(ctx context.Context) (*Held, error) {
 	}
 	defer l.writer.Unlock()
 	h := &Held{turn: t, goroutine: nested.Goroutine(), since: time.Now(), over: make(chan struct{})}
-	runtime.Callers(3, h.stack[:])
+	h.origin = new(origin)
+	runtime.Callers(3, h.origin[:])
 	l.held.Store(h)
 	return h, nil
 }
@@ -83,19 +84,22 @@ func (h *Held) free() {
 // Drop aborts a transaction that nobody can end any more.
 func (h *Held) Drop() {
 	if h.Claim() {
-		h.turn.line.dropped.Store(h)
+		h.turn.line.dropped.Store(h.origin) // and not h, which keeps a version
 		h.turn.line.drops.Add(1)
 		h.Abort()
 	}
 }
 
-// where returns where a transaction began, a line for each function; "" for nil.
-func (h *Held) where() string {
-	if h == nil {
+// An origin is where a transaction began.
+type origin [32]uintptr
+
+// String returns a line for each function; "" for nil.
+func (o *origin) String() string {
+	if o == nil {
 		return ""
 	}
 	var b strings.Builder
-	frames := runtime.CallersFrames(h.stack[:])
+	frames := runtime.CallersFrames(o[:])
 	for {
 		f, more := frames.Next()
 		if f.PC == 0 {

@@ -31,7 +31,7 @@ type Line struct {
 	held      atomic.Pointer[Held] // a transaction that has the writer's place; set with writer held
 	behind    atomic.Int64         // how many wait for one to end, or for those who do
 	turnstile atomic.Pointer[chan struct{}]
-	dropped   atomic.Pointer[Held] // the last transaction that nobody ended
+	dropped   atomic.Pointer[origin] // of the last transaction that nobody ended
 	drops     atomic.Int64
 	first     atomic.Bool           // there is a writer that looks for its place; see queue
 	number    atomic.Uint64         // of this line, once it had an update; see package nested
@@ -68,7 +68,7 @@ type Held struct {
 	turn      turn
 	goroutine uint64 // which began it
 	since     time.Time
-	stack     [16]uintptr
+	origin    *origin
 	claimed   atomic.Bool   // somebody ends it
 	over      chan struct{} // closed when the place is free
 }
@@ -225,6 +225,9 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 	}
 
 	d, err := l.call(t.base, Want{Commit: true, Sent: true}, f)
+	if err == nil {
+		err = context.Cause(t.ctx)
+	}
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -235,8 +238,6 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 		return run{shares: superseded()}
 	case err != nil || d.Next == t.base:
 		return run{shares: t.seen, err: err, then: d.Then}
-	case context.Cause(t.ctx) != nil:
-		return run{err: context.Cause(t.ctx)}
 	}
 	last := l.last
 	l.stamp(&d)
@@ -332,7 +333,7 @@ func (l *Line) publish(d Draft) {
 	l.published.Store(d.Next)
 	// After the swap, so that whoever is woken finds it; and whoever came too
 	// late to be woken has looked at the version after this swap: see Wait.
-	if l.waiters.Load() != nil {
+	if l.waiters.Load() != nil && d.Next.version != older.Version() {
 		close(*l.waiters.Swap(nil))
 	}
 	if wake := l.wake.Load(); wake != nil {

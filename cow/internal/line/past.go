@@ -16,7 +16,7 @@ import (
 // Retain keeps past versions from now on, as r says, or forgets all of them.
 func (l *Line) Retain(r Retention) {
 	if r.Versions < 0 || r.Age < 0 || r.Bytes < 0 {
-		panic("cow: Retain with a negative limit")
+		panic("cow: Retain with a negative limit: 0 is none")
 	}
 	// In the writer's place, so that an update which goes on without a Commit has
 	// been published. A transaction looks again when it ends.
@@ -220,9 +220,9 @@ type Stats struct {
 // Stats returns the figures as they are.
 func (l *Line) Stats() Stats {
 	current := l.published.Load()
-	st := Stats{Waiting: int(l.waiting.Load()), Dropped: int(l.drops.Load()), DroppedBy: l.dropped.Load().where()}
+	st := Stats{Waiting: int(l.waiting.Load()), Dropped: int(l.drops.Load()), DroppedBy: l.dropped.Load().String()}
 	if h := l.held.Load(); h != nil {
-		st.Begun, st.BegunBy = h.since, h.where()
+		st.Begun, st.BegunBy = h.since, h.origin.String()
 	}
 	for _, r := range l.Pins() {
 		if r != nil {

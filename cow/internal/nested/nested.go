@@ -105,20 +105,25 @@ func Is(number uint64) bool {
 func Goroutine() uint64 {
 	number := make(chan uint64, 1)
 	go func() {
-		var text [512]byte
-		number <- creator(text[:runtime.Stack(text[:], false)])
+		text := make([]byte, 512)
+		n := runtime.Stack(text, false)
+		for n == len(text) { // with long labels or paths
+			text = make([]byte, 2*len(text))
+			n = runtime.Stack(text, false)
+		}
+		number <- creator(text[:n])
 	}()
 	return <-number
 }
 
 // creator returns the number of the goroutine that began the one of a stack.
 func creator(stack []byte) uint64 {
-	by := []byte(" in goroutine ")
-	i := bytes.LastIndex(stack, by)
+	i := bytes.LastIndex(stack, []byte("\ncreated by "))
 	if i < 0 {
 		return 0
 	}
-	number, _, _ := bytes.Cut(stack[i+len(by):], []byte("\n"))
+	line, _, _ := bytes.Cut(stack[i+1:], []byte("\n"))
+	_, number, _ := bytes.Cut(line, []byte(" in goroutine "))
 	n, _ := strconv.ParseUint(string(number), 10, 64)
 	return n
 }

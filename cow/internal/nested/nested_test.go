@@ -1,8 +1,10 @@
 package nested
 
 import (
+	"context"
 	"fmt"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"testing"
@@ -83,4 +85,17 @@ func TestGoroutine(t *testing.T) {
 	go func() { other <- Goroutine() }()
 	require.NotEqual(t, Goroutine(), <-other)
 	require.Zero(t, creator([]byte("goroutine 1 [running]:\nmain.main()\n")))
+	require.EqualValues(t, 5, creator([]byte("goroutine 6 [running] {label: in goroutine 7}:\nmain.main.func1()\n"+
+		"\t/in goroutine 8/main.go:1 +0x1\ncreated by main.main in goroutine 5\n\t/in goroutine 9/main.go:2 +0x2\n")))
 }
+
+// However long the names are that its stack has, as of labels and folders, a goroutine is known.
+func TestGoroutineWithALongStack(t *testing.T) {
+	pprof.Do(context.Background(), pprof.Labels("label", strings.Repeat("long ", 1000)), func(context.Context) {
+		require.NotZero(t, longNames[[1000]struct {
+			ANameThatIsLongerThanMost [1000]struct{ AndIsInAnother, AndOne int }
+		}](Goroutine))
+	})
+}
+
+func longNames[T any](f func() uint64) uint64 { return f() }

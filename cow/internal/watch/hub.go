@@ -74,6 +74,7 @@ func (ws waiters) signal() {
 // A signal says whom one commit wakes.
 type signal struct {
 	version uint64
+	next    any    // the map that it makes, by which a commit is told from others of its number
 	looked  uint64 // the number of the commit
 	who     []waiters
 }
@@ -149,6 +150,7 @@ func Next[K comparable, V any](h *Hub[K], step index.Step[K, V], list index.List
 	if err == nil {
 		h.mu.Lock()
 		defer h.mu.Unlock()
+		s.next = m
 		h.queue(s)
 	}
 	return m, err
@@ -160,7 +162,7 @@ func look[K comparable, V any](h *Hub[K], step index.Step[K, V], list index.List
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.looked++
-	s.version, s.looked = step.Next.Version(), h.looked
+	s.version, s.next, s.looked = step.Next.Version(), step.Next, h.looked
 	n := 0
 	next := func() {
 		if n++; n%atOnce == 0 { // others may go first
@@ -204,41 +206,62 @@ func (h *Hub[K]) watchersOf(x any) watchers {
 	return h.indexes[x]
 }
 
-// queue makes s the last that is pending. The caller holds mu.
+// queue makes s the last that is pending. One of its number is let go: it has failed, or was
+// superseded, or is made at the same time, by whoever replays the commits of others; if that
+// is published after all, Fire wakes everybody. The caller holds mu.
 func (h *Hub[K]) queue(s signal) {
 	for n := len(h.pending); n > 0 && h.pending[n-1].version >= s.version; n-- {
-		h.pending[n-1] = signal{} // it failed, or was superseded
+		h.pending[n-1] = signal{}
 		h.pending = h.pending[:n-1]
 	}
 	h.pending = append(h.pending, s)
 }
 
-// Fire wakes whom a commit concerns, which is published as version. One that was not
-// looked up, as nobody was waiting, concerns all who came since.
-func (h *Hub[K]) Fire(version uint64) {
+// Fire wakes whom a commit concerns, which is published as version, and made the map next. One
+// that was not looked up, or not as the last of its number, concerns all.
+func (h *Hub[K]) Fire(version uint64, next any) {
 	if !h.IsWatched() {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.whole.signal()
-	looked, n := uint64(0), 0
+	var found *signal
+	n := 0
 	for ; n < len(h.pending) && h.pending[n].version <= version; n++ {
-		s := h.pending[n]
-		for _, cs := range s.who {
+		if h.pending[n].next == next {
+			found = &h.pending[n]
+		}
+	}
+	if found == nil {
+		h.signalAll()
+	} else {
+		for _, cs := range found.who {
 			cs.signal()
 		}
-		if s.version == version {
-			looked = s.looked
+		for c, after := range h.late {
+			if after >= found.looked {
+				c.Signal()
+			}
+			if after <= found.looked {
+				delete(h.late, c)
+			}
 		}
 	}
 	h.pending = slices.Delete(h.pending, 0, n)
-	for c, after := range h.late {
-		if after >= looked {
-			c.Signal()
+}
+
+// signalAll wakes all who watch anything less than the whole.
+func (h *Hub[K]) signalAll() {
+	for _, cs := range h.keys {
+		cs.signal()
+	}
+	for _, x := range h.indexes {
+		for _, cs := range x.all(nil) {
+			cs.signal()
 		}
-		if after <= looked {
-			delete(h.late, c)
-		}
+	}
+	for c := range h.late {
+		c.Signal()
 	}
 }

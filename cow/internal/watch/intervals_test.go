@@ -187,7 +187,7 @@ func TestRangesThatAreNotConcernedCostLittle(t *testing.T) {
 		passing = count(func() {
 			for i := range 100 {
 				m = commit(h, m, x, i, 10*(i*n/100)+9) // "117", after the range
-				h.Fire(m.Version())
+				h.Fire(m.Version(), m)
 			}
 		})
 		leaving = count(func() {
@@ -229,7 +229,7 @@ func TestAClearIsLookedUp(t *testing.T) {
 	add("a part of the index", NewPart(x, x.In(m, none).To(10).Bounds))
 	add("the map", Whole[int, int]{})
 	m = commit(h, m, x, 0, 0) // after which nobody is late
-	h.Fire(m.Version())
+	h.Fire(m.Version(), m)
 	for _, c := range watchers {
 		for len(c.C) > 0 {
 			<-c.C
@@ -240,7 +240,7 @@ func TestAClearIsLookedUp(t *testing.T) {
 	e.Set(200, 200)
 	next, err := Next(h, index.Step[int, int]{Base: m, Next: e.Seal(), Cleared: true, Edit: e}, index.List[int, int]{x})
 	require.NoError(t, err)
-	h.Fire(next.Version())
+	h.Fire(next.Version(), next)
 	for name, c := range watchers {
 		require.Equal(t, name != "another key", len(c.C) == 1, name)
 	}

@@ -80,7 +80,7 @@ func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 			c := NewWaiter(false)
 			h.Enter()
 			w.Add(h, c)
-			h.Fire(m.Version())
+			h.Fire(m.Version(), m)
 			require.Len(t, c.C, 1, "it was registered before the swap")
 			for len(other.C) > 0 {
 				<-other.C
@@ -88,7 +88,7 @@ func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 			<-c.C
 			// The next commit wakes those whom it concerns.
 			n := commit(h, m, x, 2, 7)
-			h.Fire(n.Version())
+			h.Fire(n.Version(), n)
 			require.Empty(t, other.C)
 			if name == "map" {
 				require.Len(t, c.C, 1)
