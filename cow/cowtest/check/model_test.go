@@ -61,7 +61,7 @@ var errAbort = errors.New("abort")
 
 // sentinel returns the error that the model has for err.
 func sentinel(err error) error {
-	for _, s := range []error{cow.ErrExists, cow.ErrNotFound, cow.ErrRevision, cow.ErrConflict, errAbort, errRefused, context.DeadlineExceeded} {
+	for _, s := range []error{cow.ErrRevision, cow.ErrExists, cow.ErrNotFound, cow.ErrConflict, errAbort, errRefused, context.DeadlineExceeded} {
 		if errors.Is(err, s) {
 			return s
 		}
