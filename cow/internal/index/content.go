@@ -280,16 +280,24 @@ func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 			items = append(items, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
 		}
 	}
-	slices.SortFunc(items, x.compareItems)
+	order := make([]int, len(items)) // and not items: there would be a sort for each type of them
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return x.compareItems(items[i], items[j]) })
 	w := x.writer(&content[K, V, I]{
-		index:  x,
-		sorted: ordered.Build(len(items), func(i int) (I, *snapshot.RowRef[K, V]) { return items[i].Key, items[i].Row }),
+		index: x,
+		sorted: ordered.Build(len(items), func(i int) (I, *snapshot.RowRef[K, V]) {
+			it := &items[order[i]]
+			return it.Key, it.Row
+		}),
 	})
 	if x.points != nil {
 		w.points = x.points().edit()
 	}
-	for n, it := range items {
-		if x.unique && n > 0 && x.Compare(items[n-1].Key, it.Key) == 0 {
+	for n, at := range order {
+		it := items[at]
+		if x.unique && n > 0 && x.Compare(items[order[n-1]].Key, it.Key) == 0 {
 			w.surplus(it.Key, 1)
 		}
 		if w.points != nil {

@@ -39,7 +39,7 @@ type Def[K comparable, V, I any] struct {
 	plain       bool                                     // index keys are numbers and booleans
 	text        text                                     // of index keys
 	byBytes     bool                                     // the order of texts is that of their bytes
-	find        func(keys []I, i I) (from, to int)       // nil: there is no faster way than fields; see natural
+	kind        reflect.Kind                             // of index keys that findKey finds; 0: of others
 	order       ordered.Order[I, *snapshot.RowRef[K, V]]
 	writers     sync.Pool // of *writer[K, V, I]
 
@@ -99,17 +99,17 @@ func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], f
 		if len(own.fields) == 0 {
 			panic(fmt.Sprintf("cow: index %q needs a function that compares its keys, of type %v, which have no order of their own: give one to NewIndexFunc or NewOrder", name, reflect.TypeFor[I]()))
 		}
-		x.find = own.find
+		x.kind = own.kind
 		x.fields, x.exact, x.equals, x.plain, x.byBytes = own.fields, own.exact, own.equals, own.plain, !own.method
 	}
 	x.ends = make([]ends[K, V], len(x.fields))
 	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
-	if x.find != nil {
+	if x.kind != 0 {
 		x.order.Find = func(keys []I, i I, row *snapshot.RowRef[K, V]) (from, to int) {
 			if row == x.begun {
 				return 0, len(keys)
 			}
-			return x.find(keys, i)
+			return findKey(x.kind, unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Pointer(&i))
 		}
 	}
 	if x.compareKeys == nil {

@@ -17,10 +17,7 @@ type natural[T any] struct {
 	exact  bool               // keys that are equal by it do not differ
 	plain  bool               // of numbers and booleans alone
 	equals bool               // it agrees with ==, but for what is not equal to itself
-
-	// Of integers and strings, where keys equal to k begin and end in keys that are in
-	// order: nobody is called for each comparison.
-	find func(keys []T, k T) (from, to int)
+	kind   reflect.Kind       // of integers and strings, for findKey; 0 of others
 }
 
 // orderOf returns the order of T: of a type with a method Compare(T) int that method, of
@@ -40,11 +37,11 @@ func orderOf[T any]() natural[T] {
 		if !ok {
 			return natural[T]{}
 		}
-		compare, find := scalarOrderOf[T]()
-		if compare == nil {
-			compare = comparePlaces[T](ps)
+		n := natural[T]{fields: []func(a, b T) int{comparePlaces[T](ps)}, exact: exact(ps), plain: plain(ps), equals: equals(ps)}
+		if k := t.Kind(); k == reflect.String || reflect.Int <= k && k <= reflect.Uintptr {
+			n.kind = k
 		}
-		return natural[T]{find: find, fields: []func(a, b T) int{compare}, exact: exact(ps), plain: plain(ps), equals: equals(ps)}
+		return n
 	}
 	n := natural[T]{exact: true, plain: true, equals: true}
 	for i := range t.NumField() {
@@ -81,69 +78,6 @@ func (n natural[T]) compare() func(a, b T) int {
 		}
 		return 0
 	}
-}
-
-// scalarOrderOf returns the order of an integer or a string without the detour by places, and
-// its find; nil of another type.
-func scalarOrderOf[T any]() (compare func(a, b T) int, find func(keys []T, k T) (from, to int)) {
-	switch reflect.TypeFor[T]().Kind() {
-	case reflect.String:
-		return scalarOrder[T, string]()
-	case reflect.Int:
-		return scalarOrder[T, int]()
-	case reflect.Int8:
-		return scalarOrder[T, int8]()
-	case reflect.Int16:
-		return scalarOrder[T, int16]()
-	case reflect.Int32:
-		return scalarOrder[T, int32]()
-	case reflect.Int64:
-		return scalarOrder[T, int64]()
-	case reflect.Uint:
-		return scalarOrder[T, uint]()
-	case reflect.Uint8:
-		return scalarOrder[T, uint8]()
-	case reflect.Uint16:
-		return scalarOrder[T, uint16]()
-	case reflect.Uint32:
-		return scalarOrder[T, uint32]()
-	case reflect.Uint64:
-		return scalarOrder[T, uint64]()
-	case reflect.Uintptr:
-		return scalarOrder[T, uintptr]()
-	}
-	return nil, nil
-}
-
-// A scalar is what < orders as cmp.Compare does.
-type scalar interface {
-	string | int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64 | uintptr
-}
-
-// scalarOrder orders T, whose underlying type is U, as U.
-func scalarOrder[T any, U scalar]() (compare func(a, b T) int, find func(keys []T, k T) (from, to int)) {
-	as := func(k *T) U { return *(*U)(unsafe.Pointer(k)) }
-	compare = func(a, b T) int { return cmp.Compare(as(&a), as(&b)) }
-	find = func(keys []T, k T) (from, to int) {
-		return findIn(unsafe.Slice((*U)(unsafe.Pointer(unsafe.SliceData(keys))), len(keys)), as(&k))
-	}
-	return compare, find
-}
-
-// findIn returns where keys equal to k begin and end, in keys that are in order.
-func findIn[U scalar](keys []U, k U) (from, to int) {
-	from, to = 0, len(keys)
-	for from < to {
-		if mid := int(uint(from+to) / 2); keys[mid] < k {
-			from = mid + 1
-		} else {
-			to = mid
-		}
-	}
-	for to < len(keys) && keys[to] == k {
-		to++
-	}
-	return from, to
 }
 
 // A place is a piece of a key that is not made of others.
@@ -251,6 +185,54 @@ func (p *place) compare(a, b unsafe.Pointer) int {
 	default:
 		return cmp.Compare(*(*float64)(a), *(*float64)(b))
 	}
+}
+
+// findKey returns where keys equal to k begin and end, in n keys that are in the order of their
+// kind, an integer or a string. It calls nobody for each comparison. Nothing here has a type
+// parameter but findIn, so that there is one of it in a program and not one for each index.
+func findKey(kind reflect.Kind, keys unsafe.Pointer, n int, k unsafe.Pointer) (from, to int) {
+	switch kind {
+	case reflect.String:
+		return findIn[string](keys, n, k)
+	case reflect.Int:
+		return findIn[int](keys, n, k)
+	case reflect.Int8:
+		return findIn[int8](keys, n, k)
+	case reflect.Int16:
+		return findIn[int16](keys, n, k)
+	case reflect.Int32:
+		return findIn[int32](keys, n, k)
+	case reflect.Int64:
+		return findIn[int64](keys, n, k)
+	case reflect.Uint:
+		return findIn[uint](keys, n, k)
+	case reflect.Uint8:
+		return findIn[uint8](keys, n, k)
+	case reflect.Uint16:
+		return findIn[uint16](keys, n, k)
+	case reflect.Uint32:
+		return findIn[uint32](keys, n, k)
+	case reflect.Uint64:
+		return findIn[uint64](keys, n, k)
+	default:
+		return findIn[uintptr](keys, n, k)
+	}
+}
+
+func findIn[T cmp.Ordered](at unsafe.Pointer, n int, key unsafe.Pointer) (from, to int) {
+	keys, k := unsafe.Slice((*T)(at), n), *(*T)(key)
+	from, to = 0, n
+	for from < to {
+		if mid := int(uint(from+to) / 2); keys[mid] < k {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
+	for to < n && keys[to] == k {
+		to++
+	}
+	return from, to
 }
 
 // exact reports whether equal keys do not differ: 0 and -0, or one moment in two zones, do.

@@ -130,3 +130,39 @@ func TestComparingAllocatesNothing(t *testing.T) {
 		byTime(time.Time{}, time.Time{}.Add(1))
 	}))
 }
+
+// thereAndBack requires that a key comes back from its bytes.
+func thereAndBack[T any](t *testing.T, keys ...T) {
+	t.Helper()
+	compare := orderOf[T]().compare()
+	for _, k := range keys {
+		b, err := bytesOf(k, compare)
+		require.NoError(t, err)
+		is, err := fromBytes[T](b)
+		require.NoError(t, err)
+		require.Zero(t, compare(k, is))
+	}
+}
+
+func TestKeysComeBackFromBytes(t *testing.T) {
+	type key struct {
+		Addr netip.Addr
+		At   time.Time
+		Text string
+	}
+	thereAndBack(t, key{netip.IPv6Unspecified(), time.Unix(1, 2), "a"}, key{})
+	thereAndBack(t, time.Unix(1, 2), time.Time{})
+	thereAndBack(t, "", "\x00\xff")
+	thereAndBack(t, math.Inf(-1), 0, math.NaN())
+	thereAndBack(t, []byte{}, []byte{0, 0xff})
+	thereAndBack(t, [2]bool{true, false})
+
+	_, err := bytesOf(struct{ _, hidden time.Time }{hidden: time.Unix(1, 0)}, func(a, b struct{ _, hidden time.Time }) int { return a.hidden.Compare(b.hidden) })
+	require.Error(t, err, "JSON does not see it")
+	_, err = fromBytes[*int]([]byte("null"))
+	require.Error(t, err)
+	_, err = fromBytes[string]([]byte{0xff})
+	require.NoError(t, err)
+	_, err = fromBytes[float64]([]byte{1})
+	require.Error(t, err)
+}
