@@ -83,7 +83,7 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 // snapshot if ctx ends first. A nil since has no rows. Writes of other rows
 // never end a Watch. It starts no goroutine. A commit pays for the watches it wakes and, once,
 // for those that have come since the one before, not for those there are; one that clears a
-// table pays for each of its keys that is watched. Watch panics for a snapshot, and for what is of a table, of another
+// table pays for all that are watched of it. Watch panics for a snapshot, and for what is of a table, of another
 // DB: what is of one table is of its forks too, and a snapshot is not.
 func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Snapshot, error) {
 	a := db.newWatch(since, what, false)

@@ -181,6 +181,41 @@ func TestNotifyIsNotClosedWithoutACommit(t *testing.T) {
 	requireWoken(t, changed)
 }
 
+// A Clear closes what is of rows that were there, or come in the same update, and nothing else.
+func TestNotifyBesideAClear(t *testing.T) {
+	s := cow.NewOne[string](cow.Options[int]{})
+	x, err := cow.NewIndex(s.Table, "value", cow.Row[string, int].Value, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	for _, begin := range []func(){func() { s.Set("a", 1) }, func() { s.Clear() }} {
+		begin()
+		seen := s.DB().Load()
+		was := s.Has("a")
+		of := map[int]<-chan struct{}{}
+		for i := range 5 {
+			c, end := s.DB().Notify(seen, x.OnKeys(i))
+			defer end()
+			of[i] = c
+		}
+		part, end := s.DB().Notify(seen, x.OnRange(x.In(nil).From(2).To(2000)))
+		defer end()
+		s.Set("after which nobody is late", -1)
+		require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
+			e.Clear()
+			e.Set("b", 3)
+			return nil
+		}))
+		for i, c := range of {
+			select {
+			case <-c:
+				require.True(t, i == 1 && was || i == 3, "nothing came to %d or left it", i)
+			default:
+				require.False(t, i == 1 && was || i == 3, "of %d", i)
+			}
+		}
+		requireWoken(t, part)
+	}
+}
+
 func TestWatchOfNilPanics(t *testing.T) {
 	var db cow.DB
 	require.PanicsWithValue(t, "cow: Watch for nil: make it with OnKeys, OnRange or OnAll", func() { db.Notify(nil, nil) })

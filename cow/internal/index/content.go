@@ -15,7 +15,10 @@ type List[K comparable, V any] []indexer[K, V]
 // An indexer is a *Def without its third type parameter in the way.
 type indexer[K comparable, V any] interface {
 	build(m *snapshot.Map[K, V]) slot[K, V]
-	rebuild(m *snapshot.Map[K, V]) (slot[K, V], edit) // after anything may have happened
+
+	// Rebuild is build after anything may have happened to what was there, of which not
+	// much is the same; nil: it is not known.
+	rebuild(m *snapshot.Map[K, V], was slot[K, V]) (slot[K, V], edit)
 	title() string
 }
 
@@ -70,6 +73,17 @@ type edit interface {
 type Touched[K comparable, V, I any] struct {
 	Items []Item[K, V, I]
 	Any   bool // it may be any item; Items are none
+
+	was, is *content[K, V, I] // before and after, of Any; nil: that is not known
+}
+
+// Concerns reports whether the rows within bounds are not the same, or may not be, of Any.
+func (t *Touched[K, V, I]) Concerns(b *Bounds[K, V, I]) bool {
+	if t.was == nil {
+		return true
+	}
+	was, is := Span[K, V, I]{content: t.was, Bounds: *b}, Span[K, V, I]{content: t.is, Bounds: *b}
+	return !is.HasSameRows(was)
 }
 
 // A Duplicate is an index key of a unique index that two rows have: a cow.IndexError.
@@ -102,16 +116,18 @@ type Step[K comparable, V any] struct {
 // of them has. Tell, if it is not nil, is called with
 // each *Def and its *Touched, which is valid until it returns.
 func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, touched any)) (*snapshot.Map[K, V], error) {
-	var was *contents[K, V] // nil: what was there does not count
+	var was, cleared *contents[K, V]
 	if !step.Cleared {
 		was = contentsOf(step.Base, list)
+	} else if x, to := attached(step.Base); to == step.Base {
+		cleared = x
 	}
 	next := newContents[K, V](len(list))
 	for i, x := range list {
 		var s slot[K, V]
 		var e edit
 		if was == nil {
-			s, e = x.rebuild(step.Next)
+			s, e = x.rebuild(step.Next, cleared.find(x))
 		} else {
 			s, e = was.slots[i].next(step.Next, step.Changes)
 		}
@@ -322,10 +338,14 @@ func refuse[K comparable](refused *snapshot.Map[K, error], key K, err error) *sn
 	return e.Seal()
 }
 
-func (x *Def[K, V, I]) rebuild(m *snapshot.Map[K, V]) (slot[K, V], edit) {
+func (x *Def[K, V, I]) rebuild(m *snapshot.Map[K, V], was slot[K, V]) (slot[K, V], edit) {
 	w := x.writer(&content[K, V, I]{index: x})
+	s := x.build(m)
 	w.touched.Any = true
-	return x.build(m), w
+	if was != nil {
+		w.touched.was, w.touched.is = was.(*content[K, V, I]), s.(*content[K, V, I])
+	}
+	return s, w
 }
 
 func (c *content[K, V, I]) def() indexer[K, V] { return c.index }
@@ -333,7 +353,7 @@ func (c *content[K, V, I]) def() indexer[K, V] { return c.index }
 func (c *content[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit) {
 	x := c.index
 	if len(changes) > 1000 && len(changes) > m.Len()/4 {
-		return x.rebuild(m)
+		return x.rebuild(m, nil)
 	}
 	w := x.writer(c)
 	// Everything that goes first, so that a key may move from row to row.
@@ -433,7 +453,8 @@ func (w *writer[K, V, I]) free() {
 	clear(w.adds)
 	clear(w.olds.keys)
 	clear(w.news.keys)
-	w.touched.Items, w.touched.Any, w.adds, w.olds.keys, w.news.keys = w.touched.Items[:0], false, w.adds[:0], w.olds.keys[:0], w.news.keys[:0]
+	w.touched = Touched[K, V, I]{Items: w.touched.Items[:0]}
+	w.adds, w.olds.keys, w.news.keys = w.adds[:0], w.olds.keys[:0], w.news.keys[:0]
 	w.index.writers.Put(w)
 }
 

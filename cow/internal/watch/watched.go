@@ -228,11 +228,20 @@ func (x indexWatchers[K, V, I]) withoutComparing(c *Waiter) (left indexWatchers[
 
 func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 	touched := t.(*index.Touched[K, V, I])
-	if touched.Any {
-		return x.all(who)
-	}
 	found := who
 	add := func(n *interval[K, V, I]) { found = append(found, n.who) }
+	if touched.Any {
+		if !compares(func() {
+			x.parts.all(func(n *interval[K, V, I]) {
+				if touched.Concerns(&n.bounds) {
+					add(n)
+				}
+			})
+		}) {
+			return x.all(who)
+		}
+		return found
+	}
 	if len(touched.Items) > 1 {
 		seen := make(map[*interval[K, V, I]]struct{})
 		add = func(n *interval[K, V, I]) {
