@@ -59,24 +59,24 @@ func (s *Snapshot) Len() int {
 // tables returns the tables that the DB of s has.
 func (s *Snapshot) tables() []table {
 	if o := s.root().Owner(); o != nil {
-		return o.Tables.(*schema).all()
+		return o.Tables.(*catalog).all()
 	}
 	return nil
 }
 
-// A schema is the tables that a DB and its forks have. It is a line.Tables.
-type schema struct {
+// A catalog is the tables that a DB and its forks have. It is a line.Tables.
+type catalog struct {
 	mu      sync.Mutex
 	list    []table
 	derived atomic.Bool // some are
-	sealed  int         // DBs that have a sink: while there is one there are no more tables
+	frozen  int         // DBs that have a sink: while there is one there are no more tables
 }
 
 // A table is a tableDef without its type parameters in the way. What it is asked about a
 // content takes nil for an empty one.
 type table interface {
 	title() string
-	place() int // in the schema
+	place() int // in the catalog
 	newState() state
 
 	rowsIn(content any) int
@@ -131,16 +131,16 @@ type restorer interface {
 	wait()
 }
 
-func (s *schema) Rows(r *line.Root) int { return (*Snapshot)(r).Len() }
+func (s *catalog) Rows(r *line.Root) int { return (*Snapshot)(r).Len() }
 
-func (s *schema) Structure(r *line.Root) (n int) {
+func (s *catalog) Structure(r *line.Root) (n int) {
 	for _, t := range s.all() {
 		n += t.structure(r.Table(t.place()))
 	}
 	return n
 }
 
-func (s *schema) Exclusive(r, other *line.Root) (rows, bytes int) {
+func (s *catalog) Exclusive(r, other *line.Root) (rows, bytes int) {
 	for _, t := range s.all() {
 		n, b := t.exclusive(r.Table(t.place()), other.Table(t.place()))
 		rows, bytes = rows+n, bytes+b
@@ -149,7 +149,7 @@ func (s *schema) Exclusive(r, other *line.Root) (rows, bytes int) {
 }
 
 // add adds a table, whose place it sets.
-func (s *schema) add(t table, place *int) {
+func (s *catalog) add(t table, place *int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, other := range s.list {
@@ -157,7 +157,7 @@ func (s *schema) add(t table, place *int) {
 			panic(fmt.Sprintf("cow: the DB has a table %q already: make each table once and keep it", t.title()))
 		}
 	}
-	if s.sealed > 0 {
+	if s.frozen > 0 {
 		panic(fmt.Sprintf("cow: table %q comes too late: make all tables before the DB is made durable or replicated", t.title()))
 	}
 	*place = len(s.list) // before anyone can find t
@@ -167,26 +167,26 @@ func (s *schema) add(t table, place *int) {
 	}
 }
 
-// seal says that a DB has got a sink, or has none after all.
-func (s *schema) seal(sealed bool) {
+// freeze says that a DB has got a sink, or has none after all.
+func (s *catalog) freeze(frozen bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sealed {
-		s.sealed++
+	if frozen {
+		s.frozen++
 	} else {
-		s.sealed--
+		s.frozen--
 	}
 }
 
 // all returns the tables, which nobody may modify.
-func (s *schema) all() []table {
+func (s *catalog) all() []table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list[:len(s.list):len(s.list)]
 }
 
 // encode returns the rows of what a commit changed.
-func (s *schema) encode(c *line.Commit, version uint64) (rows []sink.Row, err error) {
+func (s *catalog) encode(c *line.Commit, version uint64) (rows []sink.Row, err error) {
 	stored := 0
 	for _, t := range s.all() {
 		if is, _ := t.isStored(); !is {
@@ -202,13 +202,13 @@ func (s *schema) encode(c *line.Commit, version uint64) (rows []sink.Row, err er
 	return rows, nil
 }
 
-func newOwner() *line.Owner { return &line.Owner{Tables: new(schema)} }
+func newOwner() *line.Owner { return &line.Owner{Tables: new(catalog)} }
 
 // owner returns what snapshots of db know of it.
 func (db *DB) owner() *line.Owner { return db.line.Owner(newOwner) }
 
-// schema returns the tables of db.
-func (db *DB) schema() *schema { return db.owner().Tables.(*schema) }
+// catalog returns the tables of db.
+func (db *DB) catalog() *catalog { return db.owner().Tables.(*catalog) }
 
 // state returns what the table at that place has in db.
 func (db *DB) state(place int) state {
@@ -221,7 +221,7 @@ func (db *DB) state(place int) state {
 	if is := db.states.Load(); is != nil {
 		list = slices.Clone(*is)
 	}
-	for _, t := range db.schema().all()[len(list):] {
+	for _, t := range db.catalog().all()[len(list):] {
 		list = append(list, t.newState())
 	}
 	db.states.Store(&list)
@@ -517,14 +517,14 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 	}
 	if tx.want.Sent && next.Root != nil {
 		d.Sent = new(sink.Commit)
-		d.Sent.Rows, err = tx.db.schema().encode(d.Commit, next.Root.Version())
+		d.Sent.Rows, err = tx.db.catalog().encode(d.Commit, next.Root.Version())
 	}
 	return d, err
 }
 
 // derive brings derived tables up to the others.
 func (tx *Tx) derive() error {
-	s := tx.db.schema()
+	s := tx.db.catalog()
 	if !s.derived.Load() {
 		return nil
 	}

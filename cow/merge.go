@@ -14,7 +14,7 @@ var ErrConflict = errors.New("changed on both sides")
 // A Resolver says how to resolve the conflicts in one table. It is made by
 // Table.Resolve.
 type Resolver struct {
-	schema  *schema
+	catalog *catalog
 	place   int
 	resolve any
 }
@@ -23,7 +23,7 @@ type Resolver struct {
 // to keep, or false to remove the key, or an error, which ends the merge.
 func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, err error)) Resolver {
 	t.made()
-	return Resolver{t.def.schema, t.def.at, resolve}
+	return Resolver{t.def.catalog, t.def.at, resolve}
 }
 
 // Merge makes the changes from base to theirs here as well, in one update: a
@@ -37,20 +37,20 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // *KeyError with ErrConflict. On an error nothing is published.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	for _, s := range []*Snapshot{base, theirs} {
-		if s != nil && s.root().Owner().Tables != line.Tables(db.schema()) {
+		if s != nil && s.root().Owner().Tables != line.Tables(db.catalog()) {
 			panic("cow: Merge of a snapshot of another DB: it must be of the DB's own, or of a fork")
 		}
 	}
 	resolve := make(map[int]any)
 	for _, r := range resolvers {
-		if r.schema != db.schema() {
+		if r.catalog != db.catalog() {
 			panic("cow: Merge with a Resolver for a table of another DB")
 		}
 		resolve[r.place] = r.resolve
 	}
 	err = db.Update(func(tx *Tx) error {
 		left := new(conflicts)
-		for _, t := range db.schema().all() {
+		for _, t := range db.catalog().all() {
 			if t.isDerived() {
 				continue // follows from the others, here too
 			}

@@ -40,7 +40,7 @@ func (db *DB) String() string {
 	if db == nil {
 		return none
 	}
-	return describe(db.Load(), db.schema().all())
+	return describe(db.Load(), db.catalog().all())
 }
 
 // Format formats String, whatever the verb: others, as %#v, would read what writers write.
@@ -60,7 +60,7 @@ func (tx *Tx) String() string {
 	if tx == nil || tx.db == nil {
 		return none
 	}
-	return "update of " + describe(tx.Base(), tx.db.schema().all())
+	return "update of " + describe(tx.Base(), tx.db.catalog().all())
 }
 
 // String returns the version and how many changes there are, such as

@@ -26,7 +26,7 @@ func init() {
 }
 
 // stored returns the tables that are stored, in the order of sink.Row.Table.
-func (s *schema) stored() ([]table, error) {
+func (s *catalog) stored() ([]table, error) {
 	var all []table
 	for _, t := range s.all() {
 		is, err := t.isStored()
@@ -45,7 +45,7 @@ func (s *schema) stored() ([]table, error) {
 type replayer struct{ db *DB }
 
 func (p replayer) Stored() ([]sink.Table, error) {
-	all, err := p.db.schema().stored()
+	all, err := p.db.catalog().stored()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (p replayer) Stored() ([]sink.Table, error) {
 	return tables, nil
 }
 
-func (p replayer) Seal(sealed bool) { p.db.schema().seal(sealed) }
+func (p replayer) Freeze(frozen bool) { p.db.catalog().freeze(frozen) }
 
 func (p replayer) Rows(r *line.Root) iter.Seq2[sink.Row, error] {
 	return p.each(func(i int, t table) iter.Seq2[sink.Row, error] { return t.rows(i, r) })
@@ -68,7 +68,7 @@ func (p replayer) Lost(r, later *line.Root) iter.Seq2[sink.Row, error] {
 
 // each returns an iterator over rows of all tables that are stored.
 func (p replayer) each(rows func(i int, t table) iter.Seq2[sink.Row, error]) iter.Seq2[sink.Row, error] {
-	all, err := p.db.schema().stored()
+	all, err := p.db.catalog().stored()
 	return func(yield func(sink.Row, error) bool) {
 		if err != nil {
 			yield(sink.Row{}, err)
@@ -85,7 +85,7 @@ func (p replayer) each(rows func(i int, t table) iter.Seq2[sink.Row, error]) ite
 }
 
 func (p replayer) Replay(base *line.Root, c *sink.Commit) (d line.Draft, err error) {
-	all, err := p.db.schema().stored()
+	all, err := p.db.catalog().stored()
 	if err != nil {
 		return d, err
 	}
@@ -109,7 +109,7 @@ func (p replayer) Replay(base *line.Root, c *sink.Commit) (d line.Draft, err err
 }
 
 func (p replayer) Restore(base *line.Root, version uint64, more bool, rows iter.Seq2[sink.Row, error]) (*line.Root, error) {
-	all, err := p.db.schema().stored()
+	all, err := p.db.catalog().stored()
 	if err != nil {
 		return nil, err
 	}

@@ -34,9 +34,9 @@ type Table[K comparable, V any] struct {
 
 // A tableDef is what a table is in a DB and all its forks.
 type tableDef[K comparable, V any] struct {
-	schema     *schema
+	catalog    *catalog
 	name       string
-	at         int // in the schema
+	at         int // in the catalog
 	empty      *Map[K, V]
 	codec      Codec[V]
 	accept     []string
@@ -96,7 +96,7 @@ func newTable[K comparable, V any](db *DB, name string, o Options[V], derive fun
 	db.line.Own()
 	db.line.PanicMade(fmt.Sprintf("table %q", name))
 	d := &tableDef[K, V]{
-		schema:     db.schema(),
+		catalog:    db.catalog(),
 		name:       name,
 		empty:      snapshot.New[K](snapshot.Options[V]{Clone: o.Clone, Immutable: o.Immutable, Name: title}),
 		codec:      o.Codec,
@@ -104,7 +104,7 @@ func newTable[K comparable, V any](db *DB, name string, o Options[V], derive fun
 		derivation: derive,
 	}
 	d.keys, d.keysErr = keycode.New[K]()
-	d.schema.add(d, &d.at)
+	d.catalog.add(d, &d.at)
 	db.start()
 	return &Table[K, V]{db, d, d.at == 0}
 }
@@ -126,7 +126,7 @@ func (t *Table[K, V]) DB() *DB {
 // that was forked from. It panics if db is neither.
 func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
 	t.made()
-	if db.schema() != t.def.schema {
+	if db.catalog() != t.def.catalog {
 		panic(fmt.Sprintf("cow: %s looked for in another DB: ask the table that was made for that one", t.def))
 	}
 	return &Table[K, V]{db, t.def, t.first}
@@ -151,7 +151,7 @@ func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] {
 // a fork of the other.
 func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	t.made()
-	if tx.db.schema() != t.def.schema {
+	if tx.db.catalog() != t.def.catalog {
 		t.def.panicForeign()
 	}
 	if e := tx.edit(t.def.at, nil); e != nil {
@@ -166,7 +166,7 @@ func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 // derives a table for the first time all rows are added. It panics where During does.
 func (t *Table[K, V]) Changes(tx *Tx) iter.Seq[Change[K, V]] {
 	t.made()
-	if tx.db.schema() != t.def.schema {
+	if tx.db.catalog() != t.def.catalog {
 		t.def.panicForeign()
 	}
 	e := tx.edit(t.def.at, nil)
@@ -218,7 +218,7 @@ func (d *tableDef[K, V]) title() string { return d.name }
 func (d *tableDef[K, V]) place() int { return d.at }
 
 func (d *tableDef[K, V]) in(s *Snapshot) *Map[K, V] {
-	if s != nil && s.root().Owner().Tables != line.Tables(d.schema) {
+	if s != nil && s.root().Owner().Tables != line.Tables(d.catalog) {
 		panic(fmt.Sprintf("cow: %s looked for in a snapshot of another DB: ask the table that was made for that one", d))
 	}
 	return d.content(s.root())
@@ -266,7 +266,7 @@ func (d *tableDef[K, V]) derive(tx *Tx) error {
 }
 
 func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
-	if tx.db.schema() != d.schema {
+	if tx.db.catalog() != d.catalog {
 		panic(fmt.Sprintf("cow: %s edited in an update of another DB: edit the table that was made for that one", d))
 	}
 	if d.derivation != nil && !tx.deriving.Load() {
@@ -499,7 +499,7 @@ func (t *Table[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (u
 		if err := f(e); err != nil {
 			return line.Draft{}, err
 		}
-		if want.Sent || d.schema.derived.Load() {
+		if want.Sent || d.catalog.derived.Load() {
 			tx := &Tx{db: db, base: base, want: want}
 			defer tx.end()
 			tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{e, m, d}})

@@ -230,7 +230,7 @@ func commits(all iter.Seq2[*line.Commit, error]) iter.Seq2[*Commit, error] {
 // value counts as changed. It panics if the commit is neither of the table's DB nor of a fork.
 func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 	t.made()
-	if o := c.commit().Owner(); o == nil || o.Tables != line.Tables(t.def.schema) {
+	if o := c.commit().Owner(); o == nil || o.Tables != line.Tables(t.def.catalog) {
 		panic("cow: Rows of a Commit of another DB: it must be of the table's own, or of a fork")
 	}
 	if n, ok := c.commit().Net(t.def.at).(*changes[K, V]); ok {
@@ -247,16 +247,16 @@ func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 // is from before an index was made, the first update of the fork builds it; if it does not
 // agree with a unique one, that update must put it right.
 func (db *DB) Fork(s *Snapshot) *DB {
-	if s != nil && s.root().Owner().Tables != line.Tables(db.schema()) {
+	if s != nil && s.root().Owner().Tables != line.Tables(db.catalog()) {
 		panic("cow: Fork from a snapshot of another DB: call Fork of that one, or give it a snapshot of this")
 	}
 	f := new(DB)
 	var states []state
-	for _, t := range db.schema().all() {
+	for _, t := range db.catalog().all() {
 		states = append(states, db.state(t.place()).fork())
 	}
 	f.states.Store(&states)
-	owner := &line.Owner{Tables: db.schema()}
+	owner := &line.Owner{Tables: db.catalog()}
 	// Never nil, so that it tells which DB it is of.
 	db.line.Fork(&f.line, line.Make(s.root(), owner, s.Version()).Root)
 	return f

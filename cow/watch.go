@@ -22,7 +22,7 @@ type Watched interface {
 	add(db *DB, w *watch.Waiter)
 	remove(db *DB, w *watch.Waiter)
 	hub(db *DB) entrance
-	of() (*schema, string)
+	of() (*catalog, string)
 }
 
 // An entrance is a watch.Hub without its type parameter in the way.
@@ -44,7 +44,7 @@ func (w watched[K, V]) watching(db *DB) *watch.Hub[K]  { return w.def.state(db).
 func (w watched[K, V]) hub(db *DB) entrance            { return w.watching(db) }
 func (w watched[K, V]) add(db *DB, c *watch.Waiter)    { w.is.Add(w.watching(db), c) }
 func (w watched[K, V]) remove(db *DB, c *watch.Waiter) { w.is.Remove(w.watching(db), c) }
-func (w watched[K, V]) of() (*schema, string)          { return w.def.schema, w.def.String() }
+func (w watched[K, V]) of() (*catalog, string)         { return w.def.catalog, w.def.String() }
 
 func (d *tableDef[K, V]) all() Watched { return watched[K, V]{watch.Whole[K, V]{}, d} }
 
@@ -147,7 +147,7 @@ func (db *DB) newWatch(since *Snapshot, what []Watched, closes bool) *watching {
 		if w == nil {
 			panic("cow: Watch for nil: make it with OnKeys, OnRange or OnAll")
 		}
-		if s, table := w.of(); s != db.schema() {
+		if s, table := w.of(); s != db.catalog() {
 			panic(fmt.Sprintf("cow: Watch for what is of %s of another DB: call Watch of that DB", table))
 		}
 	}
@@ -164,7 +164,7 @@ func (a *watching) differs() (*Snapshot, bool) {
 		}
 	}
 	if len(a.what) == 0 {
-		for _, t := range a.db.schema().all() {
+		for _, t := range a.db.catalog().all() {
 			if t.all().differs(s.root(), a.older) {
 				return s, true
 			}

@@ -32,9 +32,9 @@ type Replayer interface {
 	// their key; without, they go.
 	Restore(base *Root, version uint64, keep bool, rows iter.Seq2[sink.Row, error]) (*Root, error)
 
-	// Seal says that there may be no more tables, or, after that, that there may be all the
+	// Freeze says that there may be no more tables, or, after that, that there may be all the
 	// same.
-	Seal(sealed bool)
+	Freeze(frozen bool)
 }
 
 // An Attached is a line as its sink sees it: a sink.Line.
@@ -95,14 +95,14 @@ func (a Attached) Attach(s sink.Sink, c sink.Contents, past iter.Seq2[*sink.Comm
 	if !attached {
 		return fmt.Errorf("cow: %w", sink.ErrAttached)
 	}
-	a.with.Seal(true)
+	a.with.Freeze(true)
 	err = ErrGoexit // unless reset returns
 	defer func() {
 		if err != nil {
 			l.lock("attaching a sink")
 			l.outbox.Store(nil) // so that those who wait to begin do without
 			l.writer.Unlock()
-			a.with.Seal(false)
+			a.with.Freeze(false)
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/nested"
@@ -88,27 +87,4 @@ func (h *Held) Drop() {
 		h.turn.line.drops.Add(1)
 		h.Abort()
 	}
-}
-
-// An origin is where a transaction began.
-type origin [32]uintptr
-
-// String returns a line for each function; "" for nil.
-func (o *origin) String() string {
-	if o == nil {
-		return ""
-	}
-	var b strings.Builder
-	frames := runtime.CallersFrames(o[:])
-	for {
-		f, more := frames.Next()
-		if f.PC == 0 {
-			break
-		}
-		fmt.Fprintf(&b, "%s %s:%d\n", f.Function, f.File, f.Line)
-		if !more {
-			break
-		}
-	}
-	return b.String()
 }

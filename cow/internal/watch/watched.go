@@ -230,18 +230,6 @@ func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 	touched := t.(*index.Touched[K, V, I])
 	found := who
 	add := func(n *interval[K, V, I]) { found = append(found, n.who) }
-	if touched.Any {
-		if !compares(func() {
-			x.parts.all(func(n *interval[K, V, I]) {
-				if touched.Concerns(&n.bounds) {
-					add(n)
-				}
-			})
-		}) {
-			return x.all(who)
-		}
-		return found
-	}
 	if len(touched.Items) > 1 {
 		seen := make(map[*interval[K, V, I]]struct{})
 		add = func(n *interval[K, V, I]) {
@@ -252,6 +240,13 @@ func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 		}
 	}
 	if !compares(func() {
+		if touched.Any {
+			x.parts.all(func(n *interval[K, V, I]) {
+				if touched.Concerns(&n.bounds) {
+					add(n)
+				}
+			})
+		}
 		for _, it := range touched.Items {
 			x.parts.around(x.index, it, add)
 		}
