@@ -84,7 +84,7 @@ type table interface {
 	exclusive(content, other any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
 
-	all() Watched
+	differs(newer, older *line.Root) bool
 	none() any // the content without rows
 	isDerived() bool
 	derive(tx *Tx) error

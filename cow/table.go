@@ -304,6 +304,10 @@ func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, e
 	return m, c, nil
 }
 
+func (d *tableDef[K, V]) differs(newer, older *line.Root) bool {
+	return watch.Whole[K, V]{}.Differs(d.content(newer), d.content(older))
+}
+
 func (d *tableDef[K, V]) newState() state { return new(tableState[K, V]) }
 
 func (d *tableDef[K, V]) state(db *DB) *tableState[K, V] { return db.state(d.at).(*tableState[K, V]) }

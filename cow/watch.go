@@ -46,12 +46,10 @@ func (w watched[K, V]) add(db *DB, c *watch.Waiter)    { w.is.Add(w.watching(db)
 func (w watched[K, V]) remove(db *DB, c *watch.Waiter) { w.is.Remove(w.watching(db), c) }
 func (w watched[K, V]) of() (*catalog, string)         { return w.def.catalog, w.def.String() }
 
-func (d *tableDef[K, V]) all() Watched { return watched[K, V]{watch.Whole[K, V]{}, d} }
-
 // OnAll returns the whole table for Watch: it differs once any row was written or removed.
 func (t *Table[K, V]) OnAll() Watched {
 	t.made()
-	return t.def.all()
+	return watched[K, V]{watch.Whole[K, V]{}, t.def}
 }
 
 // OnKeys returns keys of the table for Watch. A key differs once it was written, even with an
@@ -165,7 +163,7 @@ func (a *watching) differs() (*Snapshot, bool) {
 	}
 	if len(a.what) == 0 {
 		for _, t := range a.db.catalog().all() {
-			if t.all().differs(s.root(), a.older) {
+			if t.differs(s.root(), a.older) {
 				return s, true
 			}
 		}

@@ -77,15 +77,6 @@ type Touched[K comparable, V, I any] struct {
 	was, is *content[K, V, I] // before and after, of Any; nil: that is not known
 }
 
-// Concerns reports whether the rows within bounds are not the same, or may not be, of Any.
-func (t *Touched[K, V, I]) Concerns(b *Bounds[K, V, I]) bool {
-	if t.was == nil {
-		return true
-	}
-	was, is := Span[K, V, I]{content: t.was, Bounds: *b}, Span[K, V, I]{content: t.is, Bounds: *b}
-	return !is.HasSameRows(was)
-}
-
 // A Duplicate is an index key of a unique index that two rows have: a cow.IndexError.
 type Duplicate struct {
 	Name  string

@@ -492,3 +492,12 @@ func (s Span[K, V, I]) HasSameRows(other Span[K, V, I]) bool {
 		is, was = is[n:], was[n:]
 	}
 }
+
+// Concerns reports whether the rows within bounds are not the same, or may not be, of Any.
+func (t *Touched[K, V, I]) Concerns(b *Bounds[K, V, I]) bool {
+	if t.was == nil {
+		return true
+	}
+	was, is := Span[K, V, I]{content: t.was, Bounds: *b}, Span[K, V, I]{content: t.is, Bounds: *b}
+	return !is.HasSameRows(was)
+}
