@@ -37,11 +37,12 @@ type IndexOptions[K comparable] struct {
 }
 
 // NewIndex adds an index to a Table, which may have rows already. Key is called with a row
-// and returns its index key. A text that is a part of a larger one in the value keeps all of
-// that in memory, even when the row is replaced under the same index key: see strings.Clone. It must be pure: it runs
+// and returns its index key. It must be pure: it runs
 // inside updates, in reads of the past and when commits are replayed, must always
 // give the same key for the same row, and must not use the DB or the update. The revision of
-// a row is the version that wrote it, or will. NewIndex queues like an update, and waits for the updates that a sink has
+// a row is the version that wrote it, or will. A text that is a part of a larger one in the
+// value keeps all of that in memory, even when the row is replaced under the same index key:
+// see strings.Clone. NewIndex queues like an update, and waits for the updates that a sink has
 // not acknowledged. It returns an *IndexError if the rows that are there do not allow
 // a unique index; then there is none. It panics if there is an index of that name.
 //

@@ -274,7 +274,7 @@ func TestKeysThatCompareAsEqual(t *testing.T) {
 	require.NoError(t, err)
 	s.Set("a", 1)
 	s.Set("a", 2)
-	require.PanicsWithValue(t, `cow: index "one" has two rows under one index key whose own keys differ but compare as equal: give a CompareKeys that tells them apart`,
+	require.PanicsWithValue(t, `cow: index "one" has two rows under one index key whose own keys differ but compare as equal: give a comparison of keys that tells them apart`,
 		func() { s.Set("b", 1) })
 	_, found := s.Get("b")
 	require.False(t, found)

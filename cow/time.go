@@ -244,8 +244,8 @@ func (t *Table[K, V]) Rows(c *Commit) iter.Seq[Change[K, V]] {
 // can modify, and is independent of db from then on. Its versions go on from
 // s's. It has the same tables, which [Table.Of] finds, with the indexes that they have in
 // db at that moment, a Lineage of its own, no sink, and no history, pins or watches. If s
-// is from before an index was made, the first update of the fork builds it; if it does not
-// agree with a unique one, that update must put it right.
+// is from before an index was made, the first update of the fork builds it; if it has rows that
+// the index refuses, or two under one key of a unique one, that update must put it right.
 func (db *DB) Fork(s *Snapshot) *DB {
 	if s != nil && s.root().Owner().Tables != line.Tables(db.catalog()) {
 		panic("cow: Fork from a snapshot of another DB: call Fork of that one, or give it a snapshot of this")

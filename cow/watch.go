@@ -53,7 +53,7 @@ func (t *Table[K, V]) OnAll() Watched {
 }
 
 // OnKeys returns keys of the table for Watch. A key differs once it was written, even with an
-// equal value, or removed. It panics for one that cannot be hashed, such as a slice in an
+// equal value, or removed. Watch panics for one that cannot be hashed, such as a slice in an
 // interface.
 func (t *Table[K, V]) OnKeys(keys ...K) Watched {
 	t.made()

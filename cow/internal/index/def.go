@@ -194,7 +194,7 @@ func (x *Def[K, V, I]) compareRows(a, b *snapshot.RowRef[K, V]) int {
 	}
 	c := x.compareKeys(a.Key(), b.Key())
 	if k := a.Key(); c == 0 && k != b.Key() && k == k {
-		panic(fmt.Sprintf("cow: index %q has two rows under one index key whose own keys differ but compare as equal: give a CompareKeys that tells them apart", x.Name))
+		panic(fmt.Sprintf("cow: index %q has two rows under one index key whose own keys differ but compare as equal: give a comparison of keys that tells them apart", x.Name))
 	}
 	return c
 }
