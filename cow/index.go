@@ -47,10 +47,13 @@ type IndexOptions[K comparable] struct {
 // a unique index; then there is none. It panics if there is an index of that name.
 //
 // Index keys are in the order that their type has of its own: that of its method
-// Compare(I) int, as of time.Time and netip.Addr; of numbers, strings, booleans and bytes; of
-// arrays and structs of all these that of the first element or field that differs. For keys
-// of other types NewIndex panics: see [NewIndexFunc].
+// Compare(I) int, as of time.Time and netip.Addr; of integers, floats, strings, booleans and
+// bytes; of arrays and structs of these, time.Time and netip.Addr, 1,024 in all, that of the first
+// element or field that differs. For keys of other types NewIndex panics: see [NewIndexFunc].
 func NewIndex[K comparable, V any, I comparable](t *Table[K, V], name string, key func(r Row[K, V]) I, o IndexOptions[K]) (*Index[K, V, I], error) {
+	if key == nil {
+		return NewMultiIndex[K, V, I](t, name, nil, o)
+	}
 	return NewMultiIndex(t, name, func(r Row[K, V], add func(I)) { add(key(r)) }, o)
 }
 

@@ -47,7 +47,7 @@ func (r Range[K, V, I]) Equal(i I) Range[K, V, I] { return Range[K, V, I]{r.made
 
 // Leading narrows the range to the index keys whose first n fields are equal to those
 // of i: the fields are what the functions given to [NewIndexFunc] or [NewOrder] compare or,
-// without these, those of a struct. It panics if there are fewer than n of them, or if n is
+// without these, those of a struct; a key with a method Compare has one. It panics if there are fewer than n of them, or if n is
 // below 1.
 func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
 	return Range[K, V, I]{r.made().Leading(n, i), r.e}
@@ -56,7 +56,7 @@ func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
 // Prefix narrows the range to the index keys that begin with p. Keys that are structs must
 // be equal to p in all fields but the last, which begins with that of p. The order of the
 // index decides what is equal, so that one that takes no account of case finds what
-// begins with p in any; it must compare texts from their beginnings. Prefix panics if keys are
+// begins with p in any; it must compare texts from their beginnings, rune by rune. Prefix panics if keys are
 // neither strings nor []byte nor structs with one at the end, or are not in ascending order of
 // that.
 func (r Range[K, V, I]) Prefix(p I) Range[K, V, I] { return Range[K, V, I]{r.made().Prefix(p), r.e} }
@@ -74,11 +74,14 @@ func (r Range[K, V, I]) Before(i I, key K) Range[K, V, I] {
 }
 
 // Skip narrows the range to what comes after its first n entries, so that
-// Skip(n).First() is the entry that n others are before. It panics if n is negative.
+// Skip(n).First() is the entry that n others are before. Where that is, is fixed then: see
+// Limit. It panics if n is negative.
 func (r Range[K, V, I]) Skip(n int) Range[K, V, I] { return Range[K, V, I]{r.made().Skip(n), r.e} }
 
-// Limit narrows the range to its first n entries. Where they end is fixed then: a
-// watch of the range does not see what comes in later at its end. It panics if n is negative.
+// Limit narrows the range to its first n entries. What it keeps is the place where they end,
+// before the entry that is next now, and not the number: what comes in before that place later
+// is in the range for a watch, TakeFirst and Delete; with n entries or fewer nothing is narrowed. It
+// panics if n is negative.
 func (r Range[K, V, I]) Limit(n int) Range[K, V, I] { return Range[K, V, I]{r.made().Limit(n), r.e} }
 
 // Cursor returns the place of the row of that key under i as text, for Resume: what a page of
@@ -116,7 +119,7 @@ func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) { return r.made().Get(i) }
 func (r Range[K, V, I]) First() (i I, row Row[K, V], ok bool) { return r.made().First() }
 
 // LongestPrefix returns the longest index key of the range that i begins with, the first row
-// under it, and whether there is one: such as the route for a path. Prefix says what keys may
+// under it in the order of the index, and whether there is one: such as the route for a path. Prefix says what keys may
 // be. It looks for a key as often as others that i does not begin with lie between.
 func (r Range[K, V, I]) LongestPrefix(i I) (key I, row Row[K, V], ok bool) {
 	return r.made().LongestPrefix(i)

@@ -160,11 +160,24 @@ func TestCursorsOfAllKindsOfKeys(t *testing.T) {
 	code := func(r cow.Row[string, int], add func([]byte)) error { add([]byte{0xff, byte(r.Value())}); return nil }
 	cursors(t, mustIndex(cow.NewIndexFunc(s.Table, "code", code, cow.IndexOptions[string]{})).In(s.Load()))
 
+	// One that a function which compares is not ready for.
+	type pointed struct{ P *int }
+	point := func(r cow.Row[string, int], add func(pointed)) error { v := r.Value(); add(pointed{&v}); return nil }
+	z := mustIndex(cow.NewIndexFunc(s.Table, "pointed", point, cow.IndexOptions[string]{}, func(a, b pointed) int { return cmp.Compare(*a.P, *b.P) }))
+	_, row, _ := z.In(s.Load()).First()
+	v := row.Value()
+	cursor, err := z.In(s.Load()).Cursor(pointed{&v}, row.Key())
+	require.NoError(t, err)
+	raw, _ := base64.RawURLEncoding.DecodeString(cursor)
+	made := append(append(raw[:4:4], 10), `{"P":null}a`...)
+	_, err = z.In(s.Load()).Resume(base64.RawURLEncoding.EncodeToString(made))
+	require.ErrorIs(t, err, cow.ErrCursor)
+
 	// One that JSON does not bring back.
 	type hidden struct{ n int }
 	hide := func(r cow.Row[string, int], add func(*hidden)) error { add(&hidden{r.Value()}); return nil }
 	y := mustIndex(cow.NewIndexFunc(s.Table, "hidden", hide, cow.IndexOptions[string]{}, func(a, b *hidden) int { return cmp.Compare(a.n, b.n) }))
-	_, err := y.In(s.Load()).Cursor(&hidden{3}, "03")
+	_, err = y.In(s.Load()).Cursor(&hidden{3}, "03")
 	require.EqualError(t, err, `cow: a cursor of index "hidden": JSON does not bring a key of type *cow_test.hidden back`)
 }
 
@@ -228,6 +241,48 @@ func TestPrefixOfAnotherOrder(t *testing.T) {
 	ranks := mustIndex(cow.NewIndexFunc(s.Table, "ranks", pair, cow.IndexOptions[string]{}, func(a, b ranked) int { return cmp.Compare(a.Rank, b.Rank) }))
 	require.PanicsWithValue(t, `cow: Prefix of index "ranks", which does not compare the text at the ends of its keys: make an index that does`,
 		func() { ranks.In(s.Load()).Prefix(ranked{1, "a"}) })
+}
+
+// What is not text in the last field counts, whoever compares it.
+func TestPrefixOfAFieldThatIsMoreThanAText(t *testing.T) {
+	s := cow.NewOne[string](cow.Options[int]{})
+	for i, text := range []string{"ab", "ab", "ac", "b", "b", "ab"} {
+		s.Set(fmt.Sprint(i, text), i%3)
+	}
+	keys := func(r cow.Row[string, int], add func(ranked)) error { add(ranked{r.Value(), r.Key()[1:]}); return nil }
+	one := func(a, b ranked) int { return cmp.Or(cmp.Compare(a.Rank, b.Rank), strings.Compare(a.Name, b.Name)) }
+	x := mustIndex(cow.NewIndexFunc(s.Table, "one", keys, cow.IndexOptions[string]{}, one))
+	require.Equal(t, []string{"0ab"}, keysOf(x.In(s.Load()).Prefix(ranked{0, "a"})))
+	require.Equal(t, []string{"5ab"}, keysOf(x.In(s.Load()).Prefix(ranked{2, "ab"})))
+	require.NoError(t, s.Update(func(e *cow.Editor[string, int]) error {
+		require.Equal(t, 1, x.During(e).Prefix(ranked{0, "a"}).Delete())
+		return nil
+	}))
+}
+
+// A row that shares half a rune is no reason to find nothing.
+func TestLongestPrefixOfAFoldedOrder(t *testing.T) {
+	s := cow.NewOne[string](cow.Options[int]{})
+	x := cow.NewOrder(s.Table, "folded", func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
+	for _, key := range []string{"/caf", "/caf\u00e8", "/CAF\u00c8/x"} {
+		s.Set(key, 1)
+	}
+	for of, want := range map[string]string{"/caf\u00e9/menu": "/caf", "/caf\u00c8/menu": "/caf\u00e8", "/caf\u00e8/X/y": "/CAF\u00c8/x", "/ca": ""} {
+		got, _, _ := x.In(s.Load()).LongestPrefix(of)
+		require.Equal(t, want, got, of)
+	}
+}
+
+func TestIndexesOfNilFunctionsPanic(t *testing.T) {
+	s := cow.NewOne[string](cow.Options[int]{})
+	for _, make := range []func(){
+		func() { _, _ = cow.NewIndex[string, int, int](s.Table, "x", nil, cow.IndexOptions[string]{}) },
+		func() { _, _ = cow.NewMultiIndex[string, int, int](s.Table, "x", nil, cow.IndexOptions[string]{}) },
+		func() { _, _ = cow.NewIndexFunc[string, int, int](s.Table, "x", nil, cow.IndexOptions[string]{}) },
+		func() { cow.NewOrder(s.Table, "x", nil) },
+	} {
+		require.PanicsWithValue(t, `cow: index "x" made with a nil function: give it one`, make)
+	}
 }
 
 // A watch of a prefix wakes for what begins with it in the order of the index, and for

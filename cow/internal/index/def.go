@@ -85,6 +85,9 @@ func NewByRow[K comparable, V any](name string, compare []func(a, b K) int) *Def
 
 // willing returns keys as a function that refuses no row.
 func willing[K comparable, V, I any](keys func(snapshot.Row[K, V], func(I))) func(snapshot.Row[K, V], func(I)) error {
+	if keys == nil {
+		return nil
+	}
 	return func(row snapshot.Row[K, V], add func(I)) error {
 		keys(row, add)
 		return nil
@@ -93,6 +96,9 @@ func willing[K comparable, V, I any](keys func(snapshot.Row[K, V], func(I))) fun
 
 // newDef makes a Def in the order of fields, or, without any, in that of I.
 func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], func(I)) error, o Options[K], fields []func(a, b I) int) *Def[K, V, I] {
+	if keys == nil || slices.ContainsFunc(fields, func(compare func(a, b I) int) bool { return compare == nil }) {
+		panic(fmt.Sprintf("cow: index %q made with a nil function: give it one", name))
+	}
 	x := &Def[K, V, I]{Name: name, unique: o.Unique, fields: fields, keys: keys, compareKeys: o.CompareKeys, cloneKey: clone.Of[I](), text: textOf(reflect.TypeFor[I]())}
 	if len(fields) == 0 {
 		own := orderOf[I]()
@@ -100,7 +106,7 @@ func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], f
 			panic(fmt.Sprintf("cow: index %q needs a function that compares its keys, of type %v, which have no order of their own: give one to NewIndexFunc or NewOrder", name, reflect.TypeFor[I]()))
 		}
 		x.kind = own.kind
-		x.fields, x.exact, x.equals, x.plain, x.byBytes = own.fields, own.exact, own.equals, own.plain, !own.method
+		x.fields, x.exact, x.equals, x.plain, x.byBytes = own.fields, own.exact, own.equals, own.plain, own.text
 	}
 	x.ends = make([]ends[K, V], len(x.fields))
 	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
@@ -167,13 +173,16 @@ func (x *Def[K, V, I]) compareTo(a, b I, bRow *snapshot.RowRef[K, V]) int {
 // begins reports whether i is equal, in the last field, to p and what may follow its text.
 func (x *Def[K, V, I]) begins(i, p I) bool {
 	s, n := x.text.in(unsafe.Pointer(&i)), x.text.in(unsafe.Pointer(&p))
-	if x.byBytes || strings.HasPrefix(s, n) {
+	if x.byBytes {
 		return strings.HasPrefix(s, n)
 	}
-	cut := func(n int) int {
+	cut := func(n int) int { // what is not text in the last field counts too
 		i := i
 		x.text.put(unsafe.Pointer(&i), s[:n])
 		return x.fields[len(x.fields)-1](i, p)
+	}
+	if strings.HasPrefix(s, n) && cut(len(n)) == 0 {
+		return true
 	}
 	at := sort.Search(len(s)+1, func(n int) bool { return cut(runeEnd(s, n)) >= 0 })
 	return at <= len(s) && cut(runeEnd(s, at)) == 0

@@ -13,7 +13,7 @@ import (
 // A natural is the order that a type has of its own.
 type natural[T any] struct {
 	fields []func(a, b T) int // one for each field of a struct; none: it has no such order
-	method bool               // it is that of a method
+	text   bool               // the last field is a text and nothing else, in the order of its bytes
 	exact  bool               // keys that are equal by it do not differ
 	plain  bool               // of numbers and booleans alone
 	equals bool               // it agrees with ==, but for what is not equal to itself
@@ -28,7 +28,7 @@ func orderOf[T any]() natural[T] {
 	if t.Kind() != reflect.Interface && t.Kind() != reflect.Pointer {
 		if m, ok := t.MethodByName("Compare"); ok {
 			if compare, ok := m.Func.Interface().(func(a, b T) int); ok {
-				return natural[T]{fields: []func(a, b T) int{compare}, method: true}
+				return natural[T]{fields: []func(a, b T) int{compare}}
 			}
 		}
 	}
@@ -38,6 +38,7 @@ func orderOf[T any]() natural[T] {
 			return natural[T]{}
 		}
 		n := natural[T]{fields: []func(a, b T) int{comparePlaces[T](ps)}, exact: exact(ps), plain: plain(ps), equals: equals(ps)}
+		n.text = isText(t)
 		if k := t.Kind(); k == reflect.String || reflect.Int <= k && k <= reflect.Uintptr {
 			n.kind = k
 		}
@@ -53,7 +54,7 @@ func orderOf[T any]() natural[T] {
 		if !ok {
 			return natural[T]{}
 		}
-		n.fields = append(n.fields, comparePlaces[T](ps))
+		n.fields, n.text = append(n.fields, comparePlaces[T](ps)), isText(f.Type)
 		n.exact, n.plain, n.equals = n.exact && exact(ps), n.plain && plain(ps), n.equals && equals(ps)
 	}
 	if len(n.fields) == 0 {
@@ -119,17 +120,26 @@ func partsOf(ps []place, t reflect.Type, offset uintptr) ([]place, bool) {
 			}
 		}
 		return ps, ok
-	case k == reflect.Array && t.Elem().Kind() != reflect.Uint8:
+	case k == reflect.Array && !isByte(t.Elem()):
 		for i := 0; ok && i < t.Len(); i++ {
 			ps, ok = partsOf(ps, t.Elem(), offset+uintptr(i)*t.Elem().Size())
 		}
 		return ps, ok
-	case k == reflect.Array, k == reflect.Slice && t.Elem().Kind() == reflect.Uint8,
+	case k == reflect.Array, k == reflect.Slice && isByte(t.Elem()),
 		k == reflect.String, k == reflect.Bool, reflect.Int <= k && k <= reflect.Float64:
 		return append(ps, p), len(ps) < maxPlaces
 	}
 	return nil, false
 }
+
+// isByte reports whether values of t are in the order of bytes.
+func isByte(t reflect.Type) bool {
+	_, ok := t.MethodByName("Compare")
+	return t.Kind() == reflect.Uint8 && !ok
+}
+
+// isText reports whether t, which has an order, is a string or []byte.
+func isText(t reflect.Type) bool { return t.Kind() == reflect.String || t.Kind() == reflect.Slice }
 
 // comparePlaces returns a function that compares these places of two keys.
 func comparePlaces[T any](ps []place) func(a, b T) int {

@@ -97,6 +97,8 @@ func TestOrdersOfOtherTypes(t *testing.T) {
 	none(t, orderOf[struct{ a netip.AddrPort }]()) // whose method would take reflection to call
 	none(t, orderOf[[maxPlaces + 1]int]())
 	none(t, orderOf[complex128]())
+	none(t, orderOf[[2]downwards]())
+	none(t, orderOf[[]downwards]())
 }
 
 func none[T any](t *testing.T, n natural[T]) {
@@ -166,3 +168,7 @@ func TestKeysComeBackFromBytes(t *testing.T) {
 	_, err = fromBytes[float64]([]byte{1})
 	require.Error(t, err)
 }
+
+type downwards uint8
+
+func (a downwards) Compare(b downwards) int { return cmp.Compare(b, a) }

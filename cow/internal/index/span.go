@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"sort"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/cowstore/cowstore/cow/internal/ordered"
@@ -122,8 +123,12 @@ func (s Span[K, V, I]) LongestPrefix(i I) (key I, row snapshot.Row[K, V], ok boo
 				return !x.begins(below.Key, rest)
 			}))
 		}
-		if n == len(t) {
-			return key, row, false // of no order of texts
+		if n == len(t) { // below begins with i, and no key is i: a shorter one may be
+			if n == 0 {
+				return key, row, false
+			}
+			for n--; n > 0 && !utf8.RuneStart(t[n]); n-- {
+			}
 		}
 		x.text.put(unsafe.Pointer(&rest), t[:n])
 		i = rest
