@@ -245,9 +245,9 @@ func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(
 // error, which Update returns, panics, or calls runtime.Goexit, if f changed
 // nothing, if two rows end up under one key of a unique index, which is an
 // *IndexError, if it set what cannot be stored or an index refuses, which is a *KeyError, or
-// if a derived table returns an error, nothing is published and the version stays. Updates run one at a time; f must not
-// update the DB itself, and what it reads must come from the Tx: DB.Load shows the
-// published version. See also [DB.Begin].
+// if a derived table returns an error, nothing is published and the version stays. Updates
+// run one at a time; f must not update the DB itself, and what it reads must come from the
+// Tx: DB.Load shows the published version. See also [DB.Begin].
 //
 // Where a sink makes the DB durable or replicates it, Update returns once its
 // version is published, which is after the sink has acknowledged it. When commits
@@ -350,8 +350,8 @@ func (db *DB) Begin() *Tx {
 }
 
 // BeginContext is Begin, unless ctx has ended, or ends while others have the writer's place: then
-// it returns ctx's cause, as Commit does if ctx has ended before that. It does not give up waiting for
-// the function of an update. See also [DB.UpdateContext], for what a sink adds.
+// it returns ctx's cause, as Commit does if ctx has ended before that. It does not give up
+// waiting for the function of an update. See also [DB.UpdateContext], for what a sink adds.
 func (db *DB) BeginContext(ctx context.Context) (*Tx, error) {
 	h, err := db.line.Hold(ctx)
 	if err != nil {

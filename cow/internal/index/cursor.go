@@ -69,20 +69,13 @@ func (s Span[K, V, I]) Resume(cursor string) (Span[K, V, I], error) {
 		return s, err
 	}
 	// Functions that compare need not be ready for what somebody made up.
-	if !compares(func() { x.Compare(i, i); x.compareKeys(key, key) }) {
+	if !Compares(func() { x.Compare(i, i); x.compareKeys(key, key) }) {
 		return s, errText
 	}
 	if s.reverse {
 		return s.Before(i, key), nil
 	}
 	return s.After(i, key), nil
-}
-
-// compares calls f, which compares keys, and reports whether it did not panic.
-func compares(f func()) (ok bool) {
-	defer func() { ok = recover() == nil }()
-	f()
-	return
 }
 
 // bytesOf returns a key as bytes: those of package keycode or, of another type, JSON that the
@@ -97,7 +90,7 @@ func bytesOf[T any](v T, compare func(a, b T) int) ([]byte, error) {
 	}
 	if back, err := fromBytes[T](b); err != nil {
 		return nil, err
-	} else if c := 1; !compares(func() { c = compare(back, v) }) || c != 0 {
+	} else if c := 1; !Compares(func() { c = compare(back, v) }) || c != 0 {
 		return nil, fmt.Errorf("JSON does not bring a key of type %T back", v)
 	}
 	return b, nil

@@ -29,17 +29,12 @@ type builder[K comparable, V any] = snapshot.Builder[K, V]
 type Def[K comparable, V, I any] struct {
 	Name        string
 	unique      bool
-	fields      []func(a, b I) int // the order of index keys
+	natural[I]  // the order of index keys
 	compareKeys func(a, b K) int
 	keys        func(row snapshot.Row[K, V], add func(I)) error
 	cloneKey    func(I) I                                // nil: index keys need none
 	points      func() points[I, *snapshot.RowRef[K, V]] // nil if keys are unhashable or the index is not unique
-	exact       bool                                     // equal index keys do not differ
-	equals      bool                                     // index keys are == where they are equal in the order
-	plain       bool                                     // index keys are numbers and booleans
 	text        text                                     // of index keys
-	byBytes     bool                                     // the order of texts is that of their bytes
-	kind        reflect.Kind                             // of index keys that findKey finds; 0: of others
 	order       ordered.Order[I, *snapshot.RowRef[K, V]]
 	writers     sync.Pool // of *writer[K, V, I]
 
@@ -99,14 +94,11 @@ func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], f
 	if keys == nil || slices.ContainsFunc(fields, func(compare func(a, b I) int) bool { return compare == nil }) {
 		panic(fmt.Sprintf("cow: index %q made with a nil function: give it one", name))
 	}
-	x := &Def[K, V, I]{Name: name, unique: o.Unique, fields: fields, keys: keys, compareKeys: o.CompareKeys, cloneKey: clone.Of[I](), text: textOf(reflect.TypeFor[I]())}
+	x := &Def[K, V, I]{Name: name, unique: o.Unique, natural: natural[I]{fields: fields}, keys: keys, compareKeys: o.CompareKeys, cloneKey: clone.Of[I](), text: textOf(reflect.TypeFor[I]())}
 	if len(fields) == 0 {
-		own := orderOf[I]()
-		if len(own.fields) == 0 {
+		if x.natural = orderOf[I](); len(x.fields) == 0 {
 			panic(fmt.Sprintf("cow: index %q needs a function that compares its keys, of type %v, which have no order of their own: give one to NewIndexFunc or NewOrder", name, reflect.TypeFor[I]()))
 		}
-		x.kind = own.kind
-		x.fields, x.exact, x.equals, x.plain, x.byBytes = own.fields, own.exact, own.equals, own.plain, own.text
 	}
 	x.ends = make([]ends[K, V], len(x.fields))
 	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
@@ -252,6 +244,13 @@ func (x *Def[K, V, I]) Own(i I) I {
 		return x.cloneKey(i)
 	}
 	return i
+}
+
+// Compares calls f, which compares keys, and reports whether it did not panic.
+func Compares(f func()) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	f()
+	return
 }
 
 // probe returns an item's row of key, to compare others with.

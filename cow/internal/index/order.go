@@ -10,14 +10,15 @@ import (
 	"unsafe"
 )
 
-// A natural is the order that a type has of its own.
+// A natural is the order that a type has of its own, or is given: of that nothing but the
+// functions is known.
 type natural[T any] struct {
-	fields []func(a, b T) int // one for each field of a struct; none: it has no such order
-	text   bool               // the last field is a text and nothing else, in the order of its bytes
-	exact  bool               // keys that are equal by it do not differ
-	plain  bool               // of numbers and booleans alone
-	equals bool               // it agrees with ==, but for what is not equal to itself
-	kind   reflect.Kind       // of integers and strings, for findKey; 0 of others
+	fields  []func(a, b T) int // one for each field of a struct; none: it has no such order
+	byBytes bool               // the last field is a text and nothing else, in the order of its bytes
+	exact   bool               // keys that are equal by it do not differ
+	plain   bool               // of numbers and booleans alone
+	equals  bool               // it agrees with ==, but for what is not equal to itself
+	kind    reflect.Kind       // of integers and strings, for findKey; 0 of others
 }
 
 // orderOf returns the order of T: of a type with a method Compare(T) int that method, of
@@ -38,7 +39,7 @@ func orderOf[T any]() natural[T] {
 			return natural[T]{}
 		}
 		n := natural[T]{fields: []func(a, b T) int{comparePlaces[T](ps)}, exact: exact(ps), plain: plain(ps), equals: equals(ps)}
-		n.text = isText(t)
+		n.byBytes = isText(t)
 		if k := t.Kind(); k == reflect.String || reflect.Int <= k && k <= reflect.Uintptr {
 			n.kind = k
 		}
@@ -54,7 +55,7 @@ func orderOf[T any]() natural[T] {
 		if !ok {
 			return natural[T]{}
 		}
-		n.fields, n.text = append(n.fields, comparePlaces[T](ps)), isText(f.Type)
+		n.fields, n.byBytes = append(n.fields, comparePlaces[T](ps)), isText(f.Type)
 		n.exact, n.plain, n.equals = n.exact && exact(ps), n.plain && plain(ps), n.equals && equals(ps)
 	}
 	if len(n.fields) == 0 {

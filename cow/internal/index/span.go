@@ -354,7 +354,7 @@ func (s *Span[K, V, I]) seekLow(c *ordered.Cursor[I, *snapshot.RowRef[K, V]]) {
 	x := s.content.index
 	c.Seek(s.content.sorted, &x.order, s.low.Key, s.low.Row)
 	if s.after {
-		if key, row, ok := c.Item(); ok && !x.isAfterLow(&s.Bounds, key, row) {
+		if key, row, ok := c.Item(); ok && !x.IsAfterLow(&s.Bounds, Item[K, V, I]{key, row}) {
 			c.Step() // over low itself
 		}
 	}
@@ -368,27 +368,18 @@ func (r *reader[K, V, I]) next() (keys []I, rows []*snapshot.RowRef[K, V]) {
 	return r.at.Next(&r.end)
 }
 
-// isAfterLow and isBeforeHigh report on which side of a bound an item lies.
-func (x *Def[K, V, I]) isAfterLow(b *Bounds[K, V, I], i I, ref *snapshot.RowRef[K, V]) bool {
-	if b.low.Row == nil {
-		return true
-	}
-	c := x.compareItems(Item[K, V, I]{i, ref}, b.low)
-	return c > 0 || c == 0 && !b.after
-}
-
-func (x *Def[K, V, I]) isBeforeHigh(b *Bounds[K, V, I], i I, ref *snapshot.RowRef[K, V]) bool {
-	return b.high.Row == nil || x.compareItems(Item[K, V, I]{i, ref}, b.high) < 0
-}
-
 // IsAfterLow, IsBeforeHigh and isWithin report whether an item lies on the inner side of
 // one of the bounds, or of both.
 func (x *Def[K, V, I]) IsAfterLow(b *Bounds[K, V, I], it Item[K, V, I]) bool {
-	return x.isAfterLow(b, it.Key, it.Row)
+	if b.low.Row == nil {
+		return true
+	}
+	c := x.compareItems(it, b.low)
+	return c > 0 || c == 0 && !b.after
 }
 
 func (x *Def[K, V, I]) IsBeforeHigh(b *Bounds[K, V, I], it Item[K, V, I]) bool {
-	return x.isBeforeHigh(b, it.Key, it.Row)
+	return b.high.Row == nil || x.compareItems(it, b.high) < 0
 }
 
 func (x *Def[K, V, I]) isWithin(b *Bounds[K, V, I], it Item[K, V, I]) bool {

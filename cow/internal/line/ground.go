@@ -201,7 +201,7 @@ func (l *Line) ParseCursor(cursor string) (version uint64, err error) {
 }
 
 // An origin is where a transaction began.
-type origin [32]uintptr
+type origin [16]uintptr
 
 // String returns a line for each function; "" for nil.
 func (o *origin) String() string {

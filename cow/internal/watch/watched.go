@@ -155,7 +155,7 @@ func (w Parts[K, V, I]) Remove(h *Hub[K], c *Waiter) {
 		register(h, w.index, nil, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
 			left := x
 			var all []waiters
-			if !compares(func() {
+			if !index.Compares(func() {
 				for n := range some {
 					if is := left.parts.find(x.index, &some[n]); is != nil { // unless it was never added
 						all = append(all, is.who)
@@ -174,13 +174,6 @@ func (w Parts[K, V, I]) Remove(h *Hub[K], c *Waiter) {
 			}
 		})
 	}
-}
-
-// compares calls f, which compares index keys, and reports whether it did not panic.
-func compares(f func()) (ok bool) {
-	defer func() { ok = recover() == nil }()
-	f()
-	return
 }
 
 // register replaces the watchers of an index by what edit makes of them, and calls what
@@ -239,7 +232,7 @@ func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 			}
 		}
 	}
-	if !compares(func() {
+	if !index.Compares(func() {
 		if touched.Any {
 			x.parts.all(func(n *interval[K, V, I]) {
 				if touched.Concerns(&n.bounds) {
