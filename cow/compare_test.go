@@ -24,7 +24,7 @@ type bareCodec struct{ Codec[int] }
 func TestKeysThatCannotBeStored(t *testing.T) {
 	var db DB
 	NewTable[any](&db, "keys", Options[int]{Codec: bareCodec{}})
-	l := sink.Of(&db)
+	l := sink.For(&db)
 	require.ErrorContains(t, l.Attach(struct{ sink.Sink }{}, l.Contents(), nil), `table "keys" cannot be stored: keys of type interface {}`)
 }
 
@@ -119,7 +119,7 @@ func TestOnlyReadersCompareVersions(t *testing.T) {
 		}
 	}
 	slices.Sort(callers)
-	require.Equal(t, []string{"Adder", "Changes", "Differs", "all", "contentsOf", "exclusive", "lost"}, slices.Compact(callers))
+	require.Equal(t, []string{"Adder", "Changes", "Differs", "all", "exclusive", "imagesOf", "lost"}, slices.Compact(callers))
 }
 
 // A key that cannot be hashed leaves nothing behind, and neither does a slice that

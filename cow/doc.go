@@ -88,7 +88,7 @@
 //     of one table, where there is neither a sink nor a derived table (table.go), or else
 //     through a [Tx], which brings derived tables up to the others (db.go).
 //  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
-//     indexes are brought up to them (internal/index/content.go), those whom they concern are
+//     indexes are brought up to them (internal/index/image.go), those whom they concern are
 //     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and
 //     for a sink the rows are encoded (sink.go). Up to here a panic, an error or
 //     runtime.Goexit ends the update without a trace. No user code runs after this step but

@@ -57,8 +57,8 @@ func TestAForkOfAnySnapshotHasTheIndexes(t *testing.T) {
 	})
 }
 
-// Something else attached in passing changes nothing.
-func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
+// Another annotation in passing changes nothing.
+func TestIndexesAreKeptWhateverTheAnnotation(t *testing.T) {
 	var b snapshot.Builder[string, string]
 	s := cow.NewOne[string](cow.Options[string]{})
 	x, err := cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
@@ -66,7 +66,7 @@ func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
 	s.Set("1", "a")
 	require.NoError(t, s.Update(func(e *cow.Editor[string, string]) error {
 		e.Set("3", "c")
-		b.AttachDuring(e, "mine")
+		b.AnnotateDuring(e, "mine")
 		require.Equal(t, 2, x.During(e).Len())
 		e.Set("4", "d")
 		return nil
@@ -74,7 +74,7 @@ func TestIndexesAreKeptWhateverIsAttached(t *testing.T) {
 	require.ErrorIs(t, errOf(s.Insert("2", "a")), cow.ErrExists)
 	require.ErrorIs(t, errOf(s.Insert("2", "d")), cow.ErrExists)
 	require.Equal(t, 3, x.In(s.Load()).Len())
-	f := s.Fork(b.Attach(s.Load(), "mine"))
+	f := s.Fork(b.Annotate(s.Load(), "mine"))
 	require.ErrorIs(t, errOf(f.Insert("2", "a")), cow.ErrExists)
 }
 

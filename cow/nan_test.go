@@ -71,7 +71,7 @@ func TestAKeyThatIsNotEqualToItselfIsNotStored(t *testing.T) {
 		}
 		return nil
 	})
-	l := sink.Of(db)
+	l := sink.For(db)
 	require.NoError(t, l.Attach(idleSink{}, l.Contents(), func(func(*sink.Commit, error) bool) {}))
 	require.ErrorIs(t, db.Update(func(tx *Tx) error { a.Edit(tx).Set(1, 1); return nil }), ErrKey)
 	require.Zero(t, db.Load().Version())

@@ -22,7 +22,7 @@ import (
 // tables, and back.
 
 func init() {
-	sink.Of = func(db any) sink.Line { return db.(*DB).line.For(replayer{db.(*DB)}) }
+	sink.For = func(db any) sink.DB { return db.(*DB).line.For(replayer{db.(*DB)}) }
 }
 
 // stored returns the tables that are stored, in the order of sink.Row.Table.

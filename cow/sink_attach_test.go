@@ -65,7 +65,7 @@ func TestAttachGoesOnFromWhatThereIs(t *testing.T) {
 
 func TestAttachTwice(t *testing.T) {
 	c := newCounts().attach(t, cowtest.SinkOptions{})
-	l := sink.Of(&c.db)
+	l := sink.For(&c.db)
 	require.ErrorIs(t, l.Attach(aSink{}, l.Contents(), nil), sink.ErrAttached)
 	first := c.begin(t, "a", 1)
 	c.sink.Ack(1)
@@ -102,14 +102,14 @@ func TestADBAtVersion0TakesAnotherLineage(t *testing.T) {
 	// One that has a version does not.
 	e := newCounts()
 	require.NoError(t, e.set("a", 1))
-	l := sink.Of(&e.db)
+	l := sink.For(&e.db)
 	require.ErrorIs(t, l.Attach(aSink{}, a.sink.Contents(), nil), sink.ErrLineage)
 	err := l.Attach(aSink{}, sink.Contents{Lineage: e.db.Lineage().ID}, nil)
 	require.ErrorIs(t, err, sink.ErrBehind)
 }
 
 func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
-	mine := func(c *counts) sink.Contents { return sink.Of(&c.db).Contents() }
+	mine := func(c *counts) sink.Contents { return sink.For(&c.db).Contents() }
 	next := func(c *counts, rows ...sink.Row) sink.Contents {
 		d := mine(c)
 		d.Version++
@@ -134,46 +134,46 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 	}
 	for name, attach := range map[string]func(c *counts) error{
 		"a row that cannot be decoded": func(c *counts) error {
-			return sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "{", 2)), nil)
+			return sink.For(&c.db).Attach(aSink{}, next(c, row("a", "{", 2)), nil)
 		},
 		"a row that is gone": func(c *counts) error {
-			return sink.Of(&c.db).Attach(aSink{}, next(c, sink.Row{Key: []byte("a"), Removed: true}), nil)
+			return sink.For(&c.db).Attach(aSink{}, next(c, sink.Row{Key: []byte("a"), Removed: true}), nil)
 		},
 		"a row of no table": func(c *counts) error {
-			return sink.Of(&c.db).Attach(aSink{}, next(c, sink.Row{Table: 2, Key: []byte("a"), Value: []byte("1")}), nil)
+			return sink.For(&c.db).Attach(aSink{}, next(c, sink.Row{Table: 2, Key: []byte("a"), Value: []byte("1")}), nil)
 		},
 		"a row of no table, below": func(c *counts) error {
-			return sink.Of(&c.db).Attach(aSink{}, next(c, sink.Row{Table: -1, Key: []byte("a"), Value: []byte("1")}), nil)
+			return sink.For(&c.db).Attach(aSink{}, next(c, sink.Row{Table: -1, Key: []byte("a"), Value: []byte("1")}), nil)
 		},
 		"rows that cannot be read": func(c *counts) error {
 			d := next(c)
 			d.Rows = func(yield func(sink.Row, error) bool) { yield(sink.Row{}, errTest) }
-			err := sink.Of(&c.db).Attach(aSink{}, d, nil)
+			err := sink.For(&c.db).Attach(aSink{}, d, nil)
 			require.ErrorIs(t, err, errTest)
 			return err
 		},
 		"a past that cannot be read": func(c *counts) error {
-			err := sink.Of(&c.db).Attach(aSink{}, mine(c), past())
+			err := sink.For(&c.db).Attach(aSink{}, mine(c), past())
 			require.ErrorIs(t, err, errTest)
 			return err
 		},
 		"a past with a gap": func(c *counts) error {
-			err := sink.Of(&c.db).Attach(aSink{}, mine(c), past(&sink.Commit{Lineage: c.db.Lineage().ID, Version: 3}))
+			err := sink.For(&c.db).Attach(aSink{}, mine(c), past(&sink.Commit{Lineage: c.db.Lineage().ID, Version: 3}))
 			require.ErrorIs(t, err, sink.ErrGap)
 			return err
 		},
 		"a past of another lineage": func(c *counts) error {
-			err := sink.Of(&c.db).Attach(aSink{}, mine(c), past(&sink.Commit{Lineage: "other", Version: 2}))
+			err := sink.For(&c.db).Attach(aSink{}, mine(c), past(&sink.Commit{Lineage: "other", Version: 2}))
 			require.ErrorIs(t, err, sink.ErrLineage)
 			return err
 		},
 		"an index function that panics": func(c *counts) error {
-			err := sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "666", 2)), nil)
+			err := sink.For(&c.db).Attach(aSink{}, next(c, row("a", "666", 2)), nil)
 			require.ErrorIs(t, err, errTest)
 			return err
 		},
 		"an index that refuses": func(c *counts) error {
-			err := sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "1", 2), row("b", "1", 2)), nil)
+			err := sink.For(&c.db).Attach(aSink{}, next(c, row("a", "1", 2), row("b", "1", 2)), nil)
 			var is *cow.IndexError
 			require.ErrorAs(t, err, &is)
 			return err
@@ -181,13 +181,13 @@ func TestAttachWithAnErrorLeavesTheDBAsItWas(t *testing.T) {
 		"a version that is too large": func(c *counts) error {
 			d := next(c, row("a", "1", 1))
 			d.Version = math.MaxUint64
-			return sink.Of(&c.db).Attach(aSink{}, d, nil)
+			return sink.For(&c.db).Attach(aSink{}, d, nil)
 		},
 		"Goexit": func(c *counts) error {
 			var err error
 			exits(func() {
 				err = errors.New("it did not return")
-				err = sink.Of(&c.db).Attach(aSink{}, next(c, row("a", "667", 2)), nil)
+				err = sink.For(&c.db).Attach(aSink{}, next(c, row("a", "667", 2)), nil)
 			})
 			return err
 		},
@@ -227,7 +227,7 @@ func TestUpdatesDuringAttach(t *testing.T) {
 			noDeadlock(t)
 			c := newCounts()
 			require.NoError(t, c.set("a", 1))
-			l := sink.Of(&c.db)
+			l := sink.For(&c.db)
 			contents := l.Contents()
 			contents.Version++
 			begun, leave := make(chan struct{}), make(chan struct{})
@@ -298,13 +298,13 @@ func TestASinkThatComesBeforeAnUpdate(t *testing.T) {
 
 // What is said while a sink is attached counts.
 func TestCloseDuringAttach(t *testing.T) {
-	for name, end := range map[string]func(l sink.Line, db *cow.DB){
-		"Close": func(_ sink.Line, db *cow.DB) { require.NoError(t, db.Close()) },
-		"Fail":  func(l sink.Line, _ *cow.DB) { l.Fail(cow.ErrClosed) },
+	for name, end := range map[string]func(l sink.DB, db *cow.DB){
+		"Close": func(_ sink.DB, db *cow.DB) { require.NoError(t, db.Close()) },
+		"Fail":  func(l sink.DB, _ *cow.DB) { l.Fail(cow.ErrClosed) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCounts()
-			l := sink.Of(&c.db)
+			l := sink.For(&c.db)
 			contents := l.Contents()
 			require.NoError(t, l.Attach(aSink{}, contents, func(yield func(*sink.Commit, error) bool) { end(l, &c.db) }))
 			require.ErrorIs(t, c.set("a", 1), cow.ErrClosed)
@@ -316,7 +316,7 @@ func TestTablesThatCannotBeStored(t *testing.T) {
 	var db cow.DB
 	cow.NewTable[string](&db, "fine", cow.Options[int]{Codec: jsonCodec[int]{}})
 	cow.NewTable[string](&db, "bare", cow.Options[int]{})
-	l := sink.Of(&db)
+	l := sink.For(&db)
 	const text = `cow: table "bare" cannot be stored: it has no codec: set Options.Codec, or make it by NewDerived if it follows from other tables`
 	require.EqualError(t, l.Attach(aSink{}, l.Contents(), nil), text)
 	_, err := l.Tables()
@@ -338,7 +338,7 @@ func TestNoTableComesAfterAttach(t *testing.T) {
 func TestNoTableComesWhileAForkHasASink(t *testing.T) {
 	c := newCounts()
 	fork := c.db.Fork(nil)
-	err := sink.Of(&c.db).Attach(aSink{}, sink.Of(&c.db).Contents(), func(yield func(*sink.Commit, error) bool) {
+	err := sink.For(&c.db).Attach(aSink{}, sink.For(&c.db).Contents(), func(yield func(*sink.Commit, error) bool) {
 		cowtest.Attach(t, fork, cowtest.SinkOptions{})
 		yield(nil, errTest)
 	})
@@ -695,7 +695,7 @@ func TestACommitWithoutRowsIsAVersion(t *testing.T) {
 func TestASinkBringsALineage(t *testing.T) {
 	for _, bad := range []string{"x", " " + restored, strings.ToLower(restored)} {
 		c := newCounts()
-		err := sink.Of(&c.db).Attach(aSink{}, sink.Contents{Lineage: bad}, nil)
+		err := sink.For(&c.db).Attach(aSink{}, sink.Contents{Lineage: bad}, nil)
 		require.ErrorContains(t, err, fmt.Sprintf("%q is not a lineage", bad))
 		require.NotEqual(t, bad, c.db.Lineage().ID)
 		c.attach(t, cowtest.SinkOptions{})

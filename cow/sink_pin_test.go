@@ -38,7 +38,7 @@ func TestASinkKeepsPins(t *testing.T) {
 	require.NoError(t, c.db.Pin("own", 3))
 	require.NoError(t, c.set("a", 9))
 	p := new(pinner)
-	l := sink.Of(&c.db)
+	l := sink.For(&c.db)
 	require.NoError(t, l.Attach(p, l.Contents(), nil))
 	pins := func() map[string]uint64 {
 		all := map[string]uint64{}
@@ -92,7 +92,7 @@ func TestContentsHavePins(t *testing.T) {
 	byNumber, err := cow.NewIndex(d.t, "number", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
 	require.NoError(t, err)
 	require.NoError(t, d.db.Pin("dropped", 0))
-	require.NoError(t, sink.Of(&d.db).Attach(new(pinner), sink.Of(&c.db).Contents(), nil))
+	require.NoError(t, sink.For(&d.db).Attach(new(pinner), sink.For(&c.db).Contents(), nil))
 	n := 0
 	is := maps.Collect(d.db.Pins())
 	for name, want := range c.db.Pins() {
@@ -120,13 +120,13 @@ func TestContentsHavePins(t *testing.T) {
 
 	// A row that a pin cannot have is an error, and the DB is as it was.
 	e := newCounts()
-	bad := sink.Of(&c.db).Contents()
+	bad := sink.For(&c.db).Contents()
 	for i := range bad.Pins {
 		bad.Pins[i].Rows = func(yield func(sink.Row, error) bool) {
 			yield(sink.Row{Key: []byte("x"), Revision: 1 << 40}, nil)
 		}
 	}
-	require.ErrorContains(t, sink.Of(&e.db).Attach(new(pinner), bad, nil), "has a row of version")
+	require.ErrorContains(t, sink.For(&e.db).Attach(new(pinner), bad, nil), "has a row of version")
 	require.Zero(t, e.db.Load().Version())
 	require.Empty(t, maps.Collect(e.db.Pins()))
 }

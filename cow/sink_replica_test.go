@@ -68,7 +68,7 @@ func (l *toyLog) all() []*sink.Commit {
 // A toyReplica is the sink of one DB: a sink.Sink.
 type toyReplica struct {
 	log  *toyLog
-	line sink.Line
+	line sink.DB
 
 	mu      sync.Mutex
 	pending []*sink.Commit
@@ -186,7 +186,7 @@ func (r *toyReplica) mine(c *sink.Commit) bool {
 // join makes a ledger a replica, until ctx ends.
 func (l *toyLog) join(ctx context.Context, t *testing.T, gate func(), running *sync.WaitGroup) *ledger {
 	is := newLedger(t)
-	r := &toyReplica{log: l, line: sink.Of(&is.db), moved: make(chan struct{}), gate: gate}
+	r := &toyReplica{log: l, line: sink.For(&is.db), moved: make(chan struct{}), gate: gate}
 	nothing := iter.Seq2[*sink.Commit, error](func(func(*sink.Commit, error) bool) {})
 	require.NoError(t, r.line.Attach(r, sink.Contents{Lineage: l.lineage}, nothing))
 	running.Go(func() { r.send(ctx) })

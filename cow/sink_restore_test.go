@@ -51,7 +51,7 @@ func TestRowsAreDecodedTogether(t *testing.T) {
 	attach := func(bad map[int]func() error) (*cow.Table[string, int], error) {
 		db := new(cow.DB)
 		table := cow.NewTable[string](db, "t", cow.Options[int]{Codec: stubborn{bad}})
-		err := sink.Of(db).Attach(toySink{}, contents, nil)
+		err := sink.For(db).Attach(toySink{}, contents, nil)
 		return table, err
 	}
 	table, err := attach(nil)

@@ -372,12 +372,12 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 	return m, c, nil
 }
 
-// detached returns m, made of base in a table without indexes, without what is attached to it
-// or an ancestor, such as contents of an index that was dropped: nothing would ever take its
+// detached returns m, made of base in a table without indexes, without the annotation
+// or an ancestor, such as images of an index that was dropped: nothing would ever take its
 // place, and the ancestor would be kept alive.
 func (s *tableState[K, V]) detached(m, base *Map[K, V]) *Map[K, V] {
-	if x, _ := (builder[K, V]{}).Attached(m); x != nil && m != base {
-		return builder[K, V]{}.Attach(m, nil)
+	if x, _ := (builder[K, V]{}).Annotation(m); x != nil && m != base {
+		return builder[K, V]{}.Annotate(m, nil)
 	}
 	return m
 }
@@ -391,7 +391,7 @@ type changes[K comparable, V any] struct {
 }
 
 // cleared are the changes of a map that was cleared: what it was and is, which are compared
-// when somebody asks. Nothing is attached to them.
+// when somebody asks. They have no annotation.
 type cleared[K comparable, V any] struct {
 	was, is *Map[K, V]
 	n       int // how many changes there are
@@ -413,7 +413,7 @@ func (c *changes[K, V]) compare(e *Editor[K, V], base *Map[K, V]) *Map[K, V] {
 	}
 	m := e.Seal()
 	if m != base {
-		x := &cleared[K, V]{builder[K, V]{}.Attach(base, nil), builder[K, V]{}.Attach(m, nil), base.Len()}
+		x := &cleared[K, V]{builder[K, V]{}.Annotate(base, nil), builder[K, V]{}.Annotate(m, nil), base.Len()}
 		for row := range x.is.Rows() {
 			if !x.was.Has(row.Key()) {
 				x.n++

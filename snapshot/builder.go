@@ -99,33 +99,33 @@ func (Builder[K, V]) Rewind(m *Map[K, V], version uint64, changes iter.Seq[Chang
 	return m.rewind(version, changes)
 }
 
-// Attach returns a map equal to m, at its version, that carries x, something
+// Annotate returns a map equal to m, at its version, with the annotation x: something
 // computed from m that is worth keeping with it, such as an index. Maps derived
 // from it remember it as their nearest ancestor that carries something; see
-// Attached. The x must not hold a map: one from before the attachment remembers
+// Annotation. The x must not hold a map: one from before the annotation remembers
 // its ancestor, and so on, so that no version would ever be let go. With a nil x
-// nothing is attached any more, and no ancestor is remembered. It takes
+// there is no annotation any more, and no ancestor is remembered. It takes
 // constant time.
-func (Builder[K, V]) Attach(m *Map[K, V], x any) *Map[K, V] { return m.attach(x) }
+func (Builder[K, V]) Annotate(m *Map[K, V], x any) *Map[K, V] { return m.annotate(x) }
 
-// AttachSealed attaches x to the map that an Editor made, whose Seal has returned it, in place if
-// nobody else has it yet; see Attach.
-func (Builder[K, V]) AttachSealed(e *Editor[K, V], x any) *Map[K, V] {
+// AnnotateSealed annotates the map that an Editor made, whose Seal has returned it, in place if
+// nobody else has it yet; see Annotate.
+func (Builder[K, V]) AnnotateSealed(e *Editor[K, V], x any) *Map[K, V] {
 	if e.owned {
 		return e.cur.carry(x)
 	}
-	return e.cur.attach(x)
+	return e.cur.annotate(x)
 }
 
-// AttachDuring attaches x to the map as it is now, and returns that; see
-// Attach. It does not count as a change.
-func (Builder[K, V]) AttachDuring(e *Editor[K, V], x any) *Map[K, V] { return e.attach(x) }
+// AnnotateDuring annotates the map as it is now with x, and returns that; see
+// Annotate. It does not count as a change.
+func (Builder[K, V]) AnnotateDuring(e *Editor[K, V], x any) *Map[K, V] { return e.annotate(x) }
 
-// Attached returns what is attached to the nearest ancestor of m that has
-// something, and that ancestor: m itself, or a map which m was derived from,
+// Annotation returns the annotation of the nearest ancestor of m that has
+// one, and that ancestor: m itself, or a map which m was derived from,
 // so that m.Diff of it is what happened since. Both are nil if there is none.
 // An ancestor lives as long as maps that remember it.
-func (Builder[K, V]) Attached(m *Map[K, V]) (x any, to *Map[K, V]) { return m.attached() }
+func (Builder[K, V]) Annotation(m *Map[K, V]) (x any, to *Map[K, V]) { return m.annotation() }
 
 // Part returns c as it looks to one who sees only the old row, only the new one, both
 // or none, which is no change.
@@ -201,12 +201,12 @@ func (Builder[K, V]) Pointer(r Row[K, V]) *V { return &r.e.value }
 func (Builder[K, V]) Size(r Row[K, V]) int { return r.size() }
 
 // Structure returns about how many bytes m takes apart from its rows: the pages
-// and directories they lie in, at their usual fill, and what is attached to it and
+// and directories they lie in, at their usual fill, and its annotation and
 // says so by a method Structure() int.
 func (Builder[K, V]) Structure(m *Map[K, V]) int { return m.structure() }
 
-// attach is Builder.Attach.
-func (m *Map[K, V]) attach(x any) *Map[K, V] {
+// annotate is Builder.Annotate.
+func (m *Map[K, V]) annotate(x any) *Map[K, V] {
 	n := new(Map[K, V])
 	n.cfg = m.config()
 	if m != nil {
@@ -215,23 +215,23 @@ func (m *Map[K, V]) attach(x any) *Map[K, V] {
 	return n.carry(x)
 }
 
-// carry attaches x to m itself, which nobody else has, and returns m.
+// carry annotates m itself with x, which nobody else has, and returns m.
 func (m *Map[K, V]) carry(x any) *Map[K, V] {
 	m.cfg = m.cfg.plain
 	if x != nil {
 		c := *m.cfg
-		c.attached, c.to = x, m
+		c.annotation, c.to = x, m
 		m.cfg = &c
 	}
 	return m
 }
 
-// attached is Builder.Attached.
-func (m *Map[K, V]) attached() (x any, to *Map[K, V]) {
+// annotation is Builder.Annotation.
+func (m *Map[K, V]) annotation() (x any, to *Map[K, V]) {
 	if m == nil || m.cfg == nil {
 		return nil, nil
 	}
-	return m.cfg.attached, m.cfg.to
+	return m.cfg.annotation, m.cfg.to
 }
 
 // Map returns the map as it is now, at Version(), or the one the edit began
@@ -244,9 +244,9 @@ func (e *Editor[K, V]) Map() *Map[K, V] {
 	return e.cur
 }
 
-// attach is Builder.AttachDuring.
-func (e *Editor[K, V]) attach(x any) *Map[K, V] {
-	m := e.Map().attach(x)
+// annotate is Builder.AnnotateDuring.
+func (e *Editor[K, V]) annotate(x any) *Map[K, V] {
+	m := e.Map().annotate(x)
 	e.enter()
 	defer e.leave()
 	e.cur = m
@@ -270,7 +270,7 @@ func (r Row[K, V]) size() int {
 // structure is Builder.Structure.
 func (m *Map[K, V]) structure() int {
 	n := m.Len() * structurePerRow
-	if x, to := m.attached(); to == m {
+	if x, to := m.annotation(); to == m {
 		if x, ok := x.(interface{ Structure() int }); ok {
 			n += x.Structure()
 		}

@@ -142,7 +142,7 @@ const deepKeyed = `Builder.Lookup Builder.Probe Builder.RowsOf Editor.Delete Edi
 
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
-		"it has to do with whole maps or edits": `Builder.Akin Builder.Attach Builder.AttachDuring Builder.AttachSealed Builder.Attached Builder.Check Builder.CheckAbsent Builder.Cleared
+		"it has to do with whole maps or edits": `Builder.Akin Builder.Annotate Builder.AnnotateDuring Builder.AnnotateSealed Builder.Annotation Builder.Check Builder.CheckAbsent Builder.Cleared
 			Builder.Concerns Builder.Discard Builder.EditAt
 			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Len
 			Map.Version`,

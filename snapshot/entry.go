@@ -41,11 +41,11 @@ type config[K comparable, V any] struct {
 	// yet; nil in the copy itself. See Row.asPending.
 	pending *config[K, V]
 
-	// What Builder.Attach added, in a copy of plain. It is not part of what maps
+	// What Builder.Annotate added, in a copy of plain. It is not part of what maps
 	// must have in common.
-	plain    *config[K, V]
-	attached any
-	to       *Map[K, V]
+	plain      *config[K, V]
+	annotation any
+	to         *Map[K, V]
 }
 
 func newConfig[K comparable, V any](o Options[V]) *config[K, V] {

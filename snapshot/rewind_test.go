@@ -176,10 +176,10 @@ func TestRewindOfAMapThatCarriesSomething(t *testing.T) {
 	e := older.Edit()
 	e.Delete("key1")
 	e.Set("key2", newParcel(22))
-	newer := e.Seal().attach("x")
+	newer := e.Seal().annotate("x")
 	got := newer.rewind(older.Version(), newer.Diff(older))
 	requireSame(t, older, got)
-	x, to := got.attached()
+	x, to := got.annotation()
 	require.Equal(t, "x", x)
 	require.Same(t, newer, to)
 }

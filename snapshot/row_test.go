@@ -32,7 +32,7 @@ func TestARowIsOneWrite(t *testing.T) {
 	require.Equal(t, uint64(6), again.Revision())
 	require.Equal(t, []int{1}, a.Value())
 	rows := make(map[Row[string, []int]]string)
-	for _, m := range []*Map[string, []int]{m, n, m.attach(1)} {
+	for _, m := range []*Map[string, []int]{m, n, m.annotate(1)} {
 		for row := range m.Rows() {
 			rows[row] = row.Key()
 		}

@@ -15,7 +15,7 @@ import (
 
 // Create makes the file of a DB, and does not open it.
 func Create(path string, db *cow.DB) error {
-	line := sink.Of(db)
+	line := sink.For(db)
 	tables, err := line.Tables()
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ type File struct {
 // On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty or
 // cow.ErrSchema, or is one of the operating system, of a codec, or of an index of db.
 func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
-	line := sink.Of(db)
+	line := sink.For(db)
 	tables, err := line.Tables()
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ type loader struct {
 	ready       bool // the file is as state says
 }
 
-func (l *loader) attach(line sink.Line) error {
+func (l *loader) attach(line sink.DB) error {
 	s, err := l.file.scan(refuse)
 	if err != nil {
 		return err

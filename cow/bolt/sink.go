@@ -15,7 +15,7 @@ import (
 // A fileSink queues the commits of a DB and writes them, in one goroutine, all that wait in
 // one transaction. While that is being synced, the next wait. It is a sink.Sink.
 type fileSink struct {
-	line   sink.Line
+	line   sink.DB
 	writer writer
 	sync   Sync
 	limit  int
@@ -44,7 +44,7 @@ type proposal struct {
 	bytes int
 }
 
-func newSink(line sink.Line, l *loader) *fileSink {
+func newSink(line sink.DB, l *loader) *fileSink {
 	s := &fileSink{line: line, sync: l.o.Sync, limit: l.o.queue(), writer: newWriter(l)}
 	s.running.Add(1) // a Close before start waits for it
 	return s

@@ -53,8 +53,8 @@ var errFollower = errors.New("cowtest: the DB follows another, which is the one 
 // requireSameTables ends the test if two DBs do not have the same tables.
 func requireSameTables(t testing.TB, a, b *cow.DB) {
 	t.Helper()
-	of, errA := sink.Of(a).Tables()
-	as, errB := sink.Of(b).Tables()
+	of, errA := sink.For(a).Tables()
+	as, errB := sink.For(b).Tables()
 	if err := errors.Join(errA, errB); err != nil {
 		t.Fatalf("cowtest: the DB cannot be followed: %v", err)
 	}

@@ -18,7 +18,7 @@ import (
 // A Sink is made by [Attach], must not be copied, and is safe for concurrent use.
 // It starts no goroutine. Update functions must not call it.
 type Sink struct {
-	line sink.Line
+	line sink.DB
 	o    SinkOptions
 
 	telling sync.Mutex // held while the line is told something
@@ -61,7 +61,7 @@ type SinkOptions struct {
 // what o says.
 func Attach(t testing.TB, db *cow.DB, o SinkOptions) *Sink {
 	t.Helper()
-	s := &Sink{line: sink.Of(db), o: o}
+	s := &Sink{line: sink.For(db), o: o}
 	c := o.Contents
 	switch {
 	case c.Lineage != "":

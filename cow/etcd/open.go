@@ -25,7 +25,7 @@ type Replica struct {
 	client *clientv3.Client
 	prefix string // ends with a slash
 	db     *cow.DB
-	line   sink.Line
+	line   sink.DB
 	stored []sink.Table
 	strict bool           // rows of a table that db does not have are an error: in Open
 	tables []string       // the directories of db's tables
@@ -67,7 +67,7 @@ type Replica struct {
 // error db is unchanged; what was begun under the prefix stays. It wraps ErrDamaged,
 // ErrFormat, ErrNotEmpty, cow.ErrSchema or ctx's cause, or is one of etcd, of a codec, or of an index.
 func Open(ctx context.Context, client *clientv3.Client, prefix string, db *cow.DB, o Options) (*Replica, error) {
-	line := sink.Of(db)
+	line := sink.For(db)
 	tables, err := line.Tables()
 	if err != nil {
 		return nil, err

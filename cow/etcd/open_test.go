@@ -33,7 +33,7 @@ func (s shelf) Get(_ context.Context, key string, _ ...clientv3.OpOption) (*clie
 
 // A hasty is a line of which an update begins before Attach has returned.
 type hasty struct {
-	sink.Line
+	sink.DB
 	t *testing.T
 }
 

@@ -84,7 +84,7 @@ func TestAStoreOfFormat1(t *testing.T) {
 	for _, faster := range []int{0, 1, 3} {
 		var db cow.DB
 		table := cow.NewTable[string](&db, "a", cow.Options[int]{Codec: cow.Versioned[int]{}})
-		stored, err := sink.Of(&db).Tables()
+		stored, err := sink.For(&db).Tables()
 		require.NoError(t, err)
 		m := &moving{head: head{lineage: "L", version: 6, writer: "w", group: 2}, revision: 10, faster: faster}
 		m.raw = format1(m.head)

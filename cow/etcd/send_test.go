@@ -20,7 +20,7 @@ import (
 
 // A rebased is a line that takes down what it is told.
 type rebased struct {
-	sink.Line
+	sink.DB
 	n      int
 	failed error
 }
@@ -147,7 +147,7 @@ func TestTheReceiptIsGone(t *testing.T) {
 
 // A slow is a line which is told something else while it acknowledges.
 type slow struct {
-	sink.Line
+	sink.DB
 	meanwhile func()
 	told      chan string
 }

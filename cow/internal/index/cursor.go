@@ -47,7 +47,7 @@ func (x *Def[K, V, I]) sum() uint32 {
 
 // Resume returns what comes after a cursor in the order of the span.
 func (s Span[K, V, I]) Resume(cursor string) (Span[K, V, I], error) {
-	x := s.content.index
+	x := s.image.index
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) < 4 || base64.RawURLEncoding.EncodeToString(b) != cursor {
 		return s, errText

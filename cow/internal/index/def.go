@@ -1,8 +1,8 @@
-// Package index has the contents of indexes: the rows of a map in the order of index keys.
-// Changes come in, and the next contents go out. Contents are attached to the map, so they
-// must hold no map: see Attach of [snapshot.Builder].
+// Package index has the images of indexes: of one map, its rows in the order of index keys.
+// Changes come in, and the next image goes out. The images are the map's annotation, so that
+// they must hold no map: see Annotate of [snapshot.Builder].
 //
-// From the ground up: def.go, what an index is; content.go, what it has for one map; span.go,
+// From the ground up: def.go, what an index is; image.go, what it has for one map; span.go,
 // what reads that. Another kind of index is an indexer whose build makes a slot: lists, forks
 // and snapshots carry it without knowing its type.
 package index

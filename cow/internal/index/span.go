@@ -16,13 +16,13 @@ import (
 // A Span is a part of an index at one version, in order: a cow.Range, which says what
 // its methods do. The zero Span is of no index.
 type Span[K comparable, V, I any] struct {
-	content *content[K, V, I]
+	image *image[K, V, I]
 	Bounds[K, V, I]
 	reverse bool
 	pending uint64 // the version of the update that the span is of; 0: of none
 }
 
-// Bounds say which part of an index a Span is, and keep no content alive.
+// Bounds say which part of an index a Span is, and keep no image alive.
 type Bounds[K comparable, V, I any] struct {
 	low   Item[K, V, I] // without a row: from the first
 	high  Item[K, V, I] // exclusive; without a row: to the last
@@ -31,27 +31,27 @@ type Bounds[K comparable, V, I any] struct {
 
 // In returns the part of an index within bounds as it is in a map.
 func (x *Def[K, V, I]) In(m *snapshot.Map[K, V], b Bounds[K, V, I]) Span[K, V, I] {
-	return Span[K, V, I]{content: x.in(m), Bounds: b}
+	return Span[K, V, I]{image: x.in(m), Bounds: b}
 }
 
 // During returns the index as an update has left it so far.
 func (x *Def[K, V, I]) During(e *snapshot.Editor[K, V]) Span[K, V, I] {
-	return Span[K, V, I]{content: x.during(e), pending: e.Version()}
+	return Span[K, V, I]{image: x.during(e), pending: e.Version()}
 }
 
 // Index returns the index of the span, nil for the zero Span.
 func (s *Span[K, V, I]) Index() *Def[K, V, I] {
-	if s.content == nil {
+	if s.image == nil {
 		return nil
 	}
-	return s.content.index
+	return s.image.index
 }
 
 // IsWhole reports whether there are no bounds.
 func (b *Bounds[K, V, I]) IsWhole() bool { return b.low.Row == nil && b.high.Row == nil }
 
 // Total returns the number of items within any bounds.
-func (s *Span[K, V, I]) Total() int { return s.content.sorted.Len() }
+func (s *Span[K, V, I]) Total() int { return s.image.sorted.Len() }
 
 func (s Span[K, V, I]) From(i I) Span[K, V, I]    { return s.from(i, s.Index().whole().below, false) }
 func (s Span[K, V, I]) Above(i I) Span[K, V, I]   { return s.from(i, s.Index().whole().above, false) }
@@ -63,7 +63,7 @@ func (s Span[K, V, I]) After(i I, key K) Span[K, V, I]  { return s.from(i, s.Ind
 func (s Span[K, V, I]) Before(i I, key K) Span[K, V, I] { return s.to(i, s.Index().probe(key)) }
 
 func (s Span[K, V, I]) Leading(n int, i I) Span[K, V, I] {
-	x := s.content.index
+	x := s.image.index
 	if n < 1 || n > len(x.fields) {
 		panic(fmt.Sprintf("cow: Leading(%d) of index %q, whose keys are compared by %d functions", n, x.Name, len(x.fields)))
 	}
@@ -72,7 +72,7 @@ func (s Span[K, V, I]) Leading(n int, i I) Span[K, V, I] {
 }
 
 func (s Span[K, V, I]) Prefix(p I) Span[K, V, I] {
-	x := s.content.index
+	x := s.image.index
 	x.orderedText("Prefix", p)
 	return s.From(p).to(p, x.begun)
 }
@@ -97,7 +97,7 @@ func (x *Def[K, V, I]) orderedText(method string, i I) {
 }
 
 func (s Span[K, V, I]) LongestPrefix(i I) (key I, row snapshot.Row[K, V], ok bool) {
-	x := s.content.index
+	x := s.image.index
 	x.orderedText("LongestPrefix", i)
 	s.reverse = true
 	for {
@@ -162,7 +162,7 @@ func (s *Span[K, V, I]) first() (it Item[K, V, I], ok bool) {
 // places returns how many items of the whole index are below the span, and how many below its
 // end.
 func (s *Span[K, V, I]) places() (from, to int) {
-	x, t := s.content.index, s.content.sorted
+	x, t := s.image.index, s.image.sorted
 	to = t.Len()
 	var at ordered.Cursor[I, *snapshot.RowRef[K, V]]
 	if s.low.Row != nil {
@@ -195,7 +195,7 @@ func (s Span[K, V, I]) Limit(n int) Span[K, V, I] {
 // within returns n, or what there is if that is less.
 func (s *Span[K, V, I]) within(method string, n, most int) int {
 	if n < 0 {
-		panic(fmt.Sprintf("cow: %s(%d) of index %q: a number of rows is not negative", method, n, s.content.index.Name))
+		panic(fmt.Sprintf("cow: %s(%d) of index %q: a number of rows is not negative", method, n, s.image.index.Name))
 	}
 	return min(n, most)
 }
@@ -203,15 +203,15 @@ func (s *Span[K, V, I]) within(method string, n, most int) int {
 // cut returns what of the span, which is from one place of the whole index to another, is
 // above the place at, or below.
 func (s Span[K, V, I]) cut(at, from, to int, above bool) Span[K, V, I] {
-	x := s.content.index
+	x := s.image.index
 	switch {
 	case above && at == from, !above && at == to:
 		return s
 	case above && at == to:
-		key, row := s.content.sorted.At(at - 1)
+		key, row := s.image.sorted.At(at - 1)
 		return s.from(key, x.probe(row.Key()), true)
 	}
-	key, row := s.content.sorted.At(at)
+	key, row := s.image.sorted.At(at)
 	if above {
 		return s.from(key, x.probe(row.Key()), false)
 	}
@@ -231,10 +231,10 @@ func (s Span[K, V, I]) Reverse() Span[K, V, I] {
 }
 
 func (s Span[K, V, I]) from(i I, row *snapshot.RowRef[K, V], after bool) Span[K, V, I] {
-	low := Item[K, V, I]{s.content.index.Own(i), row}
+	low := Item[K, V, I]{s.image.index.Own(i), row}
 	c := 1
 	if s.low.Row != nil {
-		c = s.content.index.compareItems(low, s.low)
+		c = s.image.index.compareItems(low, s.low)
 	}
 	if c > 0 || c == 0 && after {
 		s.low, s.after = low, after
@@ -243,15 +243,15 @@ func (s Span[K, V, I]) from(i I, row *snapshot.RowRef[K, V], after bool) Span[K,
 }
 
 func (s Span[K, V, I]) to(i I, row *snapshot.RowRef[K, V]) Span[K, V, I] {
-	high := Item[K, V, I]{s.content.index.Own(i), row}
-	if s.high.Row == nil || s.content.index.compareItems(high, s.high) < 0 {
+	high := Item[K, V, I]{s.image.index.Own(i), row}
+	if s.high.Row == nil || s.image.index.compareItems(high, s.high) < 0 {
 		s.high = high
 	}
 	return s
 }
 
 func (s Span[K, V, I]) Get(i I) (snapshot.Row[K, V], bool) {
-	if p := s.content.points; p != nil && s.content.dups.Len() == 0 && s.IsWhole() && p.knows(i) {
+	if p := s.image.points; p != nil && s.image.dups.Len() == 0 && s.IsWhole() && p.knows(i) {
 		ref, ok := p.get(i)
 		if !ok {
 			return snapshot.Row[K, V]{}, false
@@ -267,7 +267,7 @@ func (s Span[K, V, I]) First() (i I, row snapshot.Row[K, V], ok bool) {
 	if !ok {
 		return i, row, false
 	}
-	return s.content.index.Own(it.Key), s.row(it.Row), true
+	return s.image.index.Own(it.Key), s.row(it.Row), true
 }
 
 func (s Span[K, V, I]) Len() int {
@@ -277,7 +277,7 @@ func (s Span[K, V, I]) Len() int {
 
 // Each calls yield with the index keys and rows in order, until it returns false.
 func (s Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
-	x := s.content.index
+	x := s.image.index
 	deref := s.deref()
 	limit := 1 // whoever wants the first row should not pay for more
 	var at reader[K, V, I]
@@ -317,7 +317,7 @@ func (s Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
 
 // deref makes rows of what the span has.
 func (s *Span[K, V, I]) deref() snapshot.Deref[K, V] {
-	return builder[K, V]{}.Deref(s.content.index.empty, s.pending)
+	return builder[K, V]{}.Deref(s.image.index.empty, s.pending)
 }
 
 // row returns the row of an item.
@@ -336,7 +336,7 @@ func (r *reader[K, V, I]) begin(s *Span[K, V, I]) {
 	if r.reverse = s.reverse; r.reverse {
 		from, to = to, from
 	}
-	x, t := s.content.index, s.content.sorted
+	x, t := s.image.index, s.image.sorted
 	if s.low.Row == nil {
 		from.Start(t)
 	} else {
@@ -351,8 +351,8 @@ func (r *reader[K, V, I]) begin(s *Span[K, V, I]) {
 
 // seekLow goes to the place where the span, which has a low bound, begins.
 func (s *Span[K, V, I]) seekLow(c *ordered.Cursor[I, *snapshot.RowRef[K, V]]) {
-	x := s.content.index
-	c.Seek(s.content.sorted, &x.order, s.low.Key, s.low.Row)
+	x := s.image.index
+	c.Seek(s.image.sorted, &x.order, s.low.Key, s.low.Row)
 	if s.after {
 		if key, row, ok := c.Item(); ok && !x.IsAfterLow(&s.Bounds, Item[K, V, I]{key, row}) {
 			c.Step() // over low itself
@@ -439,7 +439,7 @@ func (x *Def[K, V, I]) Equal(i I) Bounds[K, V, I] {
 }
 
 func (s Span[K, V, I]) Changes(of iter.Seq[snapshot.Change[K, V]]) iter.Seq[snapshot.Change[K, V]] {
-	x := s.content.index
+	x := s.image.index
 	return func(yield func(snapshot.Change[K, V]) bool) {
 		var keys collector[I]
 		in := func(row snapshot.Row[K, V]) bool {
@@ -494,6 +494,6 @@ func (t *Touched[K, V, I]) Concerns(b *Bounds[K, V, I]) bool {
 	if t.was == nil {
 		return true
 	}
-	was, is := Span[K, V, I]{content: t.was, Bounds: *b}, Span[K, V, I]{content: t.is, Bounds: *b}
+	was, is := Span[K, V, I]{image: t.was, Bounds: *b}, Span[K, V, I]{image: t.is, Bounds: *b}
 	return !is.HasSameRows(was)
 }

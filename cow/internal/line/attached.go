@@ -37,7 +37,7 @@ type Replayer interface {
 	Freeze(frozen bool)
 }
 
-// An Attached is a line as its sink sees it: a sink.Line.
+// An Attached is a line as its sink sees it: a sink.DB.
 type Attached struct {
 	line *Line
 	with Replayer
@@ -46,10 +46,10 @@ type Attached struct {
 // For returns l for a sink.
 func (l *Line) For(with Replayer) Attached { return Attached{l, with} }
 
-// Tables is sink.Line.Tables.
+// Tables is sink.DB.Tables.
 func (a Attached) Tables() ([]sink.Table, error) { return a.with.Stored() }
 
-// Contents is sink.Line.Contents.
+// Contents is sink.DB.Contents.
 func (a Attached) Contents() sink.Contents {
 	r, at := a.current()
 	all, roots := a.line.pinned()
@@ -81,7 +81,7 @@ func (a Attached) current() (*Root, time.Time) {
 	return r, time.Now()
 }
 
-// Attach is sink.Line.Attach.
+// Attach is sink.DB.Attach.
 func (a Attached) Attach(s sink.Sink, c sink.Contents, past iter.Seq2[*sink.Commit, error]) (err error) {
 	l := a.line
 	if _, err := a.with.Stored(); err != nil {
@@ -112,13 +112,13 @@ func (a Attached) Attach(s sink.Sink, c sink.Contents, past iter.Seq2[*sink.Comm
 	return a.reset(o, c, past)
 }
 
-// Ack is sink.Line.Ack.
+// Ack is sink.DB.Ack.
 func (a Attached) Ack(version uint64) { a.line.ack(a.outbox(), version) }
 
-// Refuse is sink.Line.Refuse.
+// Refuse is sink.DB.Refuse.
 func (a Attached) Refuse(version uint64, err error) { a.line.refuse(a.outbox(), version, err) }
 
-// Fail is sink.Line.Fail.
+// Fail is sink.DB.Fail.
 func (a Attached) Fail(err error) {
 	o := a.outbox()
 	a.line.mu.Lock()
@@ -134,7 +134,7 @@ func (a Attached) outbox() *outbox {
 	return o
 }
 
-// Rebase is sink.Line.Rebase.
+// Rebase is sink.DB.Rebase.
 func (a Attached) Rebase(theirs ...*sink.Commit) error {
 	return a.replace(a.outbox(), func(base *Root) (drafts []Draft, err error) {
 		at := a.line.last // nobody stamps while updates are held
@@ -150,7 +150,7 @@ func (a Attached) Rebase(theirs ...*sink.Commit) error {
 	}, a.publish)
 }
 
-// Reset is sink.Line.Reset.
+// Reset is sink.DB.Reset.
 func (a Attached) Reset(c sink.Contents, past iter.Seq2[*sink.Commit, error]) error {
 	return a.reset(a.outbox(), c, past)
 }

@@ -459,7 +459,7 @@ func (l *Line) drop(o *outbox, again bool, err error) {
 	finish(&o.drained)
 }
 
-// refuse is sink.Line.Refuse.
+// refuse is sink.DB.Refuse.
 func (l *Line) refuse(o *outbox, version uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -471,7 +471,7 @@ func (l *Line) refuse(o *outbox, version uint64, err error) {
 	l.drop(o, true, nil)
 }
 
-// fail is sink.Line.Fail. The caller holds mu.
+// fail is sink.DB.Fail. The caller holds mu.
 func (l *Line) fail(o *outbox, err error) {
 	failed := fmt.Errorf("cow: writes have failed: %w", err)
 	if o.failed == nil {

@@ -1,10 +1,10 @@
 // Package sink is how the commits of a cow.DB leave it and come back: it is for
 // packages that make a DB durable or replicate it. Only packages below cow can import it. A
-// sink begins with [Of] of a DB, and Attach.
+// sink begins with [For] of a cow.DB, and Attach.
 //
 // A [Sink] is attached to a DB. From then on an update is proposed to the sink
 // when its function has returned, and published once the sink has acknowledged
-// it. What a sink learns from elsewhere it tells the DB through a [Line].
+// it. What a sink learns from elsewhere it tells a [DB].
 //
 // A sink that is a log of one writer proposes and acknowledges. One that shares
 // the log with others is optimistic: it tries to append its proposals, and when
@@ -23,7 +23,7 @@ import (
 
 // A Sink takes the commits of one DB. Propose and Trim are called in the order of
 // the versions, one at a time, while the DB is locked: they must not block, nor
-// call the Line.
+// call the DB.
 type Sink interface {
 	// Room blocks until there is room for a proposal, or returns why there will be
 	// none. It is called before each run of an update's function, in the caller's
@@ -62,12 +62,12 @@ type Pinner interface {
 // NoPast says that no past version is kept.
 const NoPast = math.MaxUint64
 
-// A Line is a DB as its sink sees it. Its methods may be called from any
+// A DB is a cow.DB as its sink sees it. Its methods may be called from any
 // goroutine but must not be called by methods of the Sink, except by Close. But for
 // Attach, they never wait for an update function. They may iterate more than once
 // over what they are given. Rebase and Reset run no update function; they do run
 // codecs and the functions of indexes and derived tables.
-type Line interface {
+type DB interface {
 	// Tables returns the tables that are stored, in the order in which they were
 	// made. It returns an error for one that has no codec.
 	Tables() ([]Table, error)
@@ -112,7 +112,7 @@ type Line interface {
 	Fail(err error)
 }
 
-// The errors of a Line.
+// The errors of a DB.
 var (
 	ErrAttached = errors.New("the DB has a sink already")
 	ErrLineage  = errors.New("the DB is of another lineage")
@@ -167,7 +167,7 @@ type Pin struct {
 // A Row is one row of a table, or that it is gone. Whoever gets one must not
 // modify the bytes, and whoever gives one must leave them as they are.
 type Row struct {
-	Table    int // in Line.Tables
+	Table    int // in DB.Tables
 	Key      []byte
 	Value    []byte
 	Removed  bool
@@ -194,5 +194,5 @@ func (c *Commit) Void() bool { return c.void.Load() }
 // Drop makes the commit void. It is for lines.
 func (c *Commit) Drop() { c.void.Store(true) }
 
-// Of returns the Line of a *cow.DB, which package cow sets.
-var Of func(db any) Line
+// For returns what a *cow.DB is for its sink. Package cow sets it.
+var For func(db any) DB

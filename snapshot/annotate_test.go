@@ -11,9 +11,9 @@ type counts = map[string]int
 
 func collect(m counts) *Map[string, int] { return must(Collect(Options[int]{}, maps.All(m))) }
 
-func requireAttached(t *testing.T, m *Map[string, int], x any, to *Map[string, int]) {
+func requireAnnotation(t *testing.T, m *Map[string, int], x any, to *Map[string, int]) {
 	t.Helper()
-	gotX, gotTo := m.attached()
+	gotX, gotTo := m.annotation()
 	require.Equal(t, x, gotX)
 	require.Same(t, to, gotTo)
 }
@@ -25,46 +25,46 @@ func plus(m *Map[string, int], key string, v int) *Map[string, int] {
 	return e.Seal()
 }
 
-func TestAttachedIsOfTheNearestAncestor(t *testing.T) {
+func TestAnnotationIsOfTheNearestAncestor(t *testing.T) {
 	m := collect(counts{"a": 1})
-	requireAttached(t, m, nil, nil)
-	one := m.attach("one")
-	requireAttached(t, m, nil, nil)
-	requireAttached(t, one, "one", one)
+	requireAnnotation(t, m, nil, nil)
+	one := m.annotate("one")
+	requireAnnotation(t, m, nil, nil)
+	requireAnnotation(t, one, "one", one)
 	child := plus(one, "b", 2)
 	grandchild := plus(child, "c", 3)
-	requireAttached(t, child, "one", one)
-	requireAttached(t, grandchild, "one", one)
-	requireAttached(t, plus(m, "b", 2), nil, nil)
+	requireAnnotation(t, child, "one", one)
+	requireAnnotation(t, grandchild, "one", one)
+	requireAnnotation(t, plus(m, "b", 2), nil, nil)
 
-	two := grandchild.attach("two")
-	requireAttached(t, two, "two", two)
-	requireAttached(t, plus(two, "d", 4), "two", two)
-	requireAttached(t, plus(grandchild, "d", 4), "one", one)
-	again := two.attach("again")
-	requireAttached(t, again, "again", again)
-	requireAttached(t, two, "two", two)
+	two := grandchild.annotate("two")
+	requireAnnotation(t, two, "two", two)
+	requireAnnotation(t, plus(two, "d", 4), "two", two)
+	requireAnnotation(t, plus(grandchild, "d", 4), "one", one)
+	again := two.annotate("again")
+	requireAnnotation(t, again, "again", again)
+	requireAnnotation(t, two, "two", two)
 	e := two.Edit()
 	e.Clear()
-	requireAttached(t, e.Seal(), "two", two)
+	requireAnnotation(t, e.Seal(), "two", two)
 }
 
-func TestAttachToNothing(t *testing.T) {
+func TestAnnotateToNothing(t *testing.T) {
 	for name, m := range map[string]*Map[string, int]{"nil": nil, "zero": new(Map[string, int]), "empty": New[string](Options[int]{})} {
-		requireAttached(t, m, nil, nil)
-		a := m.attach(name)
-		requireAttached(t, a, name, a)
+		requireAnnotation(t, m, nil, nil)
+		a := m.annotate(name)
+		requireAnnotation(t, a, name, a)
 		require.Zero(t, a.Len())
 		require.Zero(t, a.Version())
 		b := plus(a, "a", 1)
-		requireAttached(t, b, name, a)
+		requireAnnotation(t, b, name, a)
 		require.Equal(t, counts{"a": 1}, maps.Collect(b.All()))
 	}
 }
 
-func TestAttachChangesNothingElse(t *testing.T) {
+func TestAnnotateChangesNothingElse(t *testing.T) {
 	m := must(Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}, "b": {2}})))
-	a := m.attach(7)
+	a := m.annotate(7)
 	require.Equal(t, m.Version(), a.Version())
 	require.Equal(t, m.Len(), a.Len())
 	require.Equal(t, maps.Collect(m.All()), maps.Collect(a.All()))
@@ -93,11 +93,11 @@ func TestAttachChangesNothingElse(t *testing.T) {
 
 func TestOneLineTakesWhatAnyOfItIsolated(t *testing.T) {
 	m := must(Collect(Options[[]int]{}, maps.All(map[string][]int{"a": {1}})))
-	a := m.attach("x")
+	a := m.annotate("x")
 	e := a.Edit()
 	e.Set("b", []int{2})
 	derived := e.Seal()
-	line := []*Map[string, []int]{m, a, derived, derived.attach("y")}
+	line := []*Map[string, []int]{m, a, derived, derived.annotate("y")}
 	for _, from := range line {
 		for _, to := range line {
 			i := must(from.isolate("", []int{5}))
@@ -110,19 +110,19 @@ func TestOneLineTakesWhatAnyOfItIsolated(t *testing.T) {
 			require.Equal(t, to.Len()+3, e.Seal().Len())
 		}
 	}
-	stranger := New[string](Options[[]int]{}).attach("x")
+	stranger := New[string](Options[[]int]{}).annotate("x")
 	require.PanicsWithValue(t, putPanic, func() { a.Edit().put("c", must(stranger.isolate("", nil))) })
 }
 
-func TestDiffAndRewindGoThroughAttachments(t *testing.T) {
+func TestDiffAndRewindGoThroughAnnotations(t *testing.T) {
 	m := collect(counts{"a": 1, "b": 2})
-	a := m.attach("x")
+	a := m.annotate("x")
 	e := a.Edit()
 	e.Set("a", 10)
 	e.Delete("b")
 	e.Set("c", 3)
 	n := e.Seal()
-	for _, newer := range []*Map[string, int]{n, n.attach("y")} {
+	for _, newer := range []*Map[string, int]{n, n.annotate("y")} {
 		for _, older := range []*Map[string, int]{m, a} {
 			var changes []Change[string, int]
 			kinds := make(map[string]Kind)
@@ -143,8 +143,8 @@ func TestDiffAndRewindGoThroughAttachments(t *testing.T) {
 			for range back.Diff(older) {
 				require.Fail(t, "the same entries")
 			}
-			x, to := newer.attached()
-			requireAttached(t, back, x, to)
+			x, to := newer.annotation()
+			requireAnnotation(t, back, x, to)
 		}
 	}
 }
@@ -173,38 +173,38 @@ func TestAnEditorsMapIsAsItIsNow(t *testing.T) {
 		checkTree(t, m)
 	}
 	require.PanicsWithValue(t, latePanic, func() { e.Map() })
-	require.PanicsWithValue(t, latePanic, func() { e.attach(1) })
+	require.PanicsWithValue(t, latePanic, func() { e.annotate(1) })
 }
 
-func TestAnEditorAttachesInPassing(t *testing.T) {
-	base := collect(counts{"a": 1}).attach("base")
+func TestAnEditorAnnotatesInPassing(t *testing.T) {
+	base := collect(counts{"a": 1}).annotate("base")
 	e := base.Edit()
-	require.NotSame(t, base, e.attach("early"))
-	require.Same(t, base, e.Seal(), "to attach is no change")
+	require.NotSame(t, base, e.annotate("early"))
+	require.Same(t, base, e.Seal(), "an annotation is no change")
 
 	e = base.Edit()
 	e.Set("b", 2)
-	requireAttached(t, e.Map(), "base", base)
-	at := e.attach("x")
+	requireAnnotation(t, e.Map(), "base", base)
+	at := e.annotate("x")
 	require.Same(t, at, e.Map())
-	requireAttached(t, at, "x", at)
+	requireAnnotation(t, at, "x", at)
 	require.Same(t, at, e.Seal(), "nothing has changed since")
 
 	e = base.Edit()
 	e.Set("b", 2)
-	at = e.attach("x")
+	at = e.annotate("x")
 	e.Set("c", 3)
 	n := e.Seal()
-	requireAttached(t, n, "x", at)
+	requireAnnotation(t, n, "x", at)
 	require.Equal(t, counts{"a": 1, "b": 2}, maps.Collect(at.All()))
 	require.Equal(t, counts{"a": 1, "b": 2, "c": 3}, maps.Collect(n.All()))
 	require.Equal(t, n.Version(), at.Version())
 
-	// What comes and goes is no change, attached to or not.
+	// What comes and goes is no change, annotated or not.
 	e = base.Edit()
 	e.Set("b", 2)
-	e.attach("x")
+	e.annotate("x")
 	e.Delete("b")
-	e.attach("y")
+	e.annotate("y")
 	require.Same(t, base, e.Seal())
 }

@@ -22,14 +22,14 @@ type indexer[K comparable, V any] interface {
 	title() string
 }
 
-// Contents are the contents of indexes for one map, which they are attached to.
-type contents[K comparable, V any] struct {
+// Images are those of all indexes of one map, whose annotation they are.
+type images[K comparable, V any] struct {
 	slots []slot[K, V]
 	few   [2]slot[K, V] // where slots are, if they are no more
 }
 
-func newContents[K comparable, V any](n int) *contents[K, V] {
-	x := new(contents[K, V])
+func newImages[K comparable, V any](n int) *images[K, V] {
+	x := new(images[K, V])
 	if n <= len(x.few) {
 		x.slots = x.few[:n]
 	} else {
@@ -39,7 +39,7 @@ func newContents[K comparable, V any](n int) *contents[K, V] {
 }
 
 // Structure returns about how many bytes they take.
-func (x *contents[K, V]) Structure() int {
+func (x *images[K, V]) Structure() int {
 	n := 0
 	for _, s := range x.slots {
 		n += s.structure()
@@ -47,15 +47,15 @@ func (x *contents[K, V]) Structure() int {
 	return n
 }
 
-// A slot is a *content without its third type parameter in the way. It is immutable.
+// A slot is a *image without its third type parameter in the way. It is immutable.
 type slot[K comparable, V any] interface {
 	def() indexer[K, V]
 
-	// next returns the content for a map that the changes lead to, and the edit that
+	// next returns the image for a map that the changes lead to, and the edit that
 	// made it, which is to be freed.
 	next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit)
 
-	// problem returns why no version may have the content, nil if one may: a *Duplicate,
+	// problem returns why no version may have the image, nil if one may: a *Duplicate,
 	// or a *snapshot.KeyError for a row that the index refuses.
 	problem() error
 
@@ -74,7 +74,7 @@ type Touched[K comparable, V, I any] struct {
 	Items []Item[K, V, I]
 	Any   bool // it may be any item; Items are none
 
-	was, is *content[K, V, I] // before and after, of Any; nil: that is not known
+	was, is *image[K, V, I] // before and after, of Any; nil: that is not known
 }
 
 // A Duplicate is an index key of a unique index that two rows have: a cow.IndexError.
@@ -103,17 +103,17 @@ type Step[K comparable, V any] struct {
 	Edit *snapshot.Editor[K, V] // which made Next
 }
 
-// Next returns the map that a step leads to with its indexes attached, or the problem that one
+// Next returns the map that a step leads to with its indexes, or the problem that one
 // of them has. Tell, if it is not nil, is called with
 // each *Def and its *Touched, which is valid until it returns.
 func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, touched any)) (*snapshot.Map[K, V], error) {
-	var was, cleared *contents[K, V]
+	var was, cleared *images[K, V]
 	if !step.Cleared {
-		was = contentsOf(step.Base, list)
-	} else if x, to := attached(step.Base); to == step.Base {
+		was = imagesOf(step.Base, list)
+	} else if x, to := annotated(step.Base); to == step.Base {
 		cleared = x
 	}
-	next := newContents[K, V](len(list))
+	next := newImages[K, V](len(list))
 	for i, x := range list {
 		var s slot[K, V]
 		var e edit
@@ -131,22 +131,22 @@ func Next[K comparable, V any](step Step[K, V], list List[K, V], tell func(x, to
 		}
 		next.slots[i] = s
 	}
-	return builder[K, V]{}.AttachSealed(step.Edit, next), nil
+	return builder[K, V]{}.AnnotateSealed(step.Edit, next), nil
 }
 
-// attached returns the contents of the nearest ancestor of m that has some, and that
+// annotated returns the images of the nearest ancestor of m that has some, and that
 // ancestor, or nil.
-func attached[K comparable, V any](m *snapshot.Map[K, V]) (*contents[K, V], *snapshot.Map[K, V]) {
-	x, to := builder[K, V]{}.Attached(m)
-	all, ok := x.(*contents[K, V])
+func annotated[K comparable, V any](m *snapshot.Map[K, V]) (*images[K, V], *snapshot.Map[K, V]) {
+	x, to := builder[K, V]{}.Annotation(m)
+	all, ok := x.(*images[K, V])
 	if !ok {
 		return nil, nil
 	}
 	return all, to
 }
 
-// find returns the content of an index, or nil.
-func (x *contents[K, V]) find(def indexer[K, V]) slot[K, V] {
+// find returns the image of an index, or nil.
+func (x *images[K, V]) find(def indexer[K, V]) slot[K, V] {
 	if x != nil {
 		for _, s := range x.slots {
 			if s.def() == def {
@@ -157,10 +157,10 @@ func (x *contents[K, V]) find(def indexer[K, V]) slot[K, V] {
 	return nil
 }
 
-// contentsOf returns the contents of these indexes for m: attached to it, those of the
+// imagesOf returns the images of these indexes for m: those it has, those of the
 // nearest ancestor brought up to m, or built.
-func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list List[K, V]) *contents[K, V] {
-	all, to := attached(m)
+func imagesOf[K comparable, V any](m *snapshot.Map[K, V], list List[K, V]) *images[K, V] {
+	all, to := annotated(m)
 	if to == m && all != nil && slices.EqualFunc(all.slots, list, func(s slot[K, V], x indexer[K, V]) bool { return s.def() == x }) {
 		return all
 	}
@@ -168,7 +168,7 @@ func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list List[K, V]) *co
 	if all != nil && to != m {
 		since = slices.Collect(m.Diff(to))
 	}
-	next := newContents[K, V](len(list))
+	next := newImages[K, V](len(list))
 	for i, x := range list {
 		switch s := all.find(x); {
 		case s == nil:
@@ -182,7 +182,7 @@ func contentsOf[K comparable, V any](m *snapshot.Map[K, V], list List[K, V]) *co
 	return next
 }
 
-// later returns the content for a map that the changes lead to, of which nobody is told.
+// later returns the image for a map that the changes lead to, of which nobody is told.
 func later[K comparable, V any](s slot[K, V], m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) slot[K, V] {
 	s, e := s.next(m, changes)
 	e.free()
@@ -215,8 +215,8 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 		if err := s.problem(); err != nil {
 			return nil, nil, err
 		}
-		all := contentsOf(m, list)
-		return append(slices.Clip(list), x), builder[K, V]{}.Attach(m, &contents[K, V]{slots: append(slices.Clip(all.slots), s)}), nil
+		all := imagesOf(m, list)
+		return append(slices.Clip(list), x), builder[K, V]{}.Annotate(m, &images[K, V]{slots: append(slices.Clip(all.slots), s)}), nil
 	}
 }
 
@@ -228,13 +228,13 @@ func (x *Def[K, V, I]) Drop(list List[K, V], m *snapshot.Map[K, V]) (List[K, V],
 	}
 	list = slices.Delete(slices.Clone(list), i, i+1)
 	if len(list) == 0 {
-		return nil, builder[K, V]{}.Attach(m, nil) // nothing would ever take the place of contents
+		return nil, builder[K, V]{}.Annotate(m, nil) // nothing would ever take their place
 	}
-	return list, builder[K, V]{}.Attach(m, contentsOf(m, list))
+	return list, builder[K, V]{}.Annotate(m, imagesOf(m, list))
 }
 
-// A content is what an index has for one map. It is immutable.
-type content[K comparable, V, I any] struct {
+// An image is what an index has for one map. It is immutable.
+type image[K comparable, V, I any] struct {
 	index  *Def[K, V, I]
 	sorted ordered.Tree[I, *snapshot.RowRef[K, V]]
 	points points[I, *snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
@@ -243,22 +243,22 @@ type content[K comparable, V, I any] struct {
 	refused *snapshot.Map[K, error] // rows that are not in the index, and why; nil: none
 }
 
-// in returns the content for m.
-func (x *Def[K, V, I]) in(m *snapshot.Map[K, V]) *content[K, V, I] {
-	if all, to := attached(m); to == m && all != nil {
+// in returns the image for m.
+func (x *Def[K, V, I]) in(m *snapshot.Map[K, V]) *image[K, V, I] {
+	if all, to := annotated(m); to == m && all != nil {
 		for _, s := range all.slots {
-			if c, ok := s.(*content[K, V, I]); ok && c.index == x {
+			if c, ok := s.(*image[K, V, I]); ok && c.index == x {
 				return c
 			}
 		}
 	}
-	return contentsOf(m, List[K, V]{x}).slots[0].(*content[K, V, I])
+	return imagesOf(m, List[K, V]{x}).slots[0].(*image[K, V, I])
 }
 
-// during returns the content for what an edit has made so far.
-func (x *Def[K, V, I]) during(e *snapshot.Editor[K, V]) *content[K, V, I] {
+// during returns the image for what an edit has made so far.
+func (x *Def[K, V, I]) during(e *snapshot.Editor[K, V]) *image[K, V, I] {
 	m := e.Map()
-	if all, to := attached(m); to != m || all.find(x) == nil {
+	if all, to := annotated(m); to != m || all.find(x) == nil {
 		list := List[K, V]{x}
 		if all != nil && all.find(x) != nil {
 			list = list[:0]
@@ -266,14 +266,14 @@ func (x *Def[K, V, I]) during(e *snapshot.Editor[K, V]) *content[K, V, I] {
 				list = append(list, s.def())
 			}
 		}
-		m = builder[K, V]{}.AttachDuring(e, contentsOf(m, list)) // so that the next time only what is written since counts
+		m = builder[K, V]{}.AnnotateDuring(e, imagesOf(m, list)) // so that the next time only what is written since counts
 	}
 	return x.in(m)
 }
 
 func (x *Def[K, V, I]) title() string { return x.Name }
 
-// build returns the content for a map from its rows alone.
+// build returns the image for a map from its rows alone.
 func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 	items := make([]Item[K, V, I], 0, m.Len())
 	var keys collector[I]
@@ -292,7 +292,7 @@ func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return x.compareItems(items[i], items[j]) })
-	w := x.writer(&content[K, V, I]{
+	w := x.writer(&image[K, V, I]{
 		index: x,
 		sorted: ordered.Build(len(items), func(i int) (I, *snapshot.RowRef[K, V]) {
 			it := &items[order[i]]
@@ -330,18 +330,18 @@ func refuse[K comparable](refused *snapshot.Map[K, error], key K, err error) *sn
 }
 
 func (x *Def[K, V, I]) rebuild(m *snapshot.Map[K, V], was slot[K, V]) (slot[K, V], edit) {
-	w := x.writer(&content[K, V, I]{index: x})
+	w := x.writer(&image[K, V, I]{index: x})
 	s := x.build(m)
 	w.touched.Any = true
 	if was != nil {
-		w.touched.was, w.touched.is = was.(*content[K, V, I]), s.(*content[K, V, I])
+		w.touched.was, w.touched.is = was.(*image[K, V, I]), s.(*image[K, V, I])
 	}
 	return s, w
 }
 
-func (c *content[K, V, I]) def() indexer[K, V] { return c.index }
+func (c *image[K, V, I]) def() indexer[K, V] { return c.index }
 
-func (c *content[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit) {
+func (c *image[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit) {
 	x := c.index
 	if len(changes) > 1000 && len(changes) > m.Len()/4 {
 		return x.rebuild(m, nil)
@@ -376,7 +376,7 @@ func (c *content[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change
 	return w.seal(), w
 }
 
-func (c *content[K, V, I]) problem() error {
+func (c *image[K, V, I]) problem() error {
 	for key, err := range c.refused.All() {
 		err = fmt.Errorf("index %.100q: %w", c.index.Name, err)
 		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: key, Err: err}
@@ -389,7 +389,7 @@ func (c *content[K, V, I]) problem() error {
 }
 
 // structure counts the items at the usual fill of the leaves they lie in.
-func (c *content[K, V, I]) structure() int {
+func (c *image[K, V, I]) structure() int {
 	n := c.sorted.Len() * int(unsafe.Sizeof(Item[K, V, I]{})) * 3 / 2
 	if c.points != nil {
 		n += c.points.structure()
@@ -397,7 +397,7 @@ func (c *content[K, V, I]) structure() int {
 	return n
 }
 
-// A writer makes the changes of one update to a content that is not published yet.
+// A writer makes the changes of one update to an image that is not published yet.
 type writer[K comparable, V, I any] struct {
 	index  *Def[K, V, I]
 	sorted ordered.Editor[I, *snapshot.RowRef[K, V]]
@@ -418,7 +418,7 @@ type addition[K comparable, V, I any] struct {
 }
 
 // writer returns a writer that begins with c.
-func (x *Def[K, V, I]) writer(c *content[K, V, I]) *writer[K, V, I] {
+func (x *Def[K, V, I]) writer(c *image[K, V, I]) *writer[K, V, I] {
 	w, ok := x.writers.Get().(*writer[K, V, I])
 	if !ok {
 		w = &writer[K, V, I]{index: x}
@@ -450,8 +450,8 @@ func (w *writer[K, V, I]) free() {
 }
 
 // seal ends the edit.
-func (w *writer[K, V, I]) seal() *content[K, V, I] {
-	c := &content[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups, refused: w.refused}
+func (w *writer[K, V, I]) seal() *image[K, V, I] {
+	c := &image[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups, refused: w.refused}
 	if w.points != nil {
 		c.points = w.points.seal()
 	}
