@@ -111,7 +111,7 @@ func TestAnIndexIsDropped(t *testing.T) {
 	require.Equal(t, 11, x.In(s.Load()).Len(), "computed there and then")
 	require.Equal(t, 10, x.In(before).Len())
 	require.Equal(t, 11, order.In(s.Load()).Len())
-	require.PanicsWithValue(t, `cow: Drop of index "u" from something that does not have it`, func() { x.Drop(s.Table) })
+	require.PanicsWithValue(t, `cow: Drop of index "u" from a table or fork that does not have it: drop each index once, from its own`, func() { x.Drop(s.Table) })
 	_, err = cow.NewMultiIndex(s.Table, "u", self, cow.IndexOptions[string]{Unique: true})
 	require.ErrorIs(t, err, cow.ErrExists, "two rows have v1")
 	s.Delete("10")

@@ -44,7 +44,7 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 	resolve := make(map[int]any)
 	for _, r := range resolvers {
 		if r.catalog != db.catalog() {
-			panic("cow: Merge with a Resolver for a table of another DB")
+			panic("cow: Merge with a Resolver for a table of another DB: make it by Resolve of the DB's own table")
 		}
 		resolve[r.place] = r.resolve
 	}

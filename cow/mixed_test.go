@@ -62,7 +62,7 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 		"an index of another table's map":      {func() { s.byCheck.In(s.nodes.Load()) }, `cow: index "by check" of table "checks" asked about the map of another table: give it that of its own`},
 		"an index of another DB's map":         {func() { s.byNode.In(other.nodes.Load()) }, `index "by node" of table "nodes" asked about the map of another table`},
 		"an index during another table's edit": {during(func(tx *cow.Tx) { s.byCheck.During(s.nodes.Edit(tx)) }), `index "by check" of table "checks" asked about the Editor of another table`},
-		"an index dropped from another table":  {func() { s.byCheck.Drop(s.nodes) }, `Drop of index "by check" from something that does not have it`},
+		"an index dropped from another table":  {func() { s.byCheck.Drop(s.nodes) }, `Drop of index "by check" from a table or fork that does not have it: drop each index once, from its own`},
 		"changes of another table in a range":  {func() { drainChanges(s.byCheck.In(nil).Changes(s.nodes.Rows(commit(s.db)))) }, `Changes of index "by check" for a change of another table`},
 		"a map of another DB's snapshot":       {func() { s.nodes.In(other.db.Load()) }, `table "nodes" looked for in a snapshot of another DB`},
 		"rows of another DB's commit":          {func() { s.nodes.Rows(commit(other.db)) }, "Rows of a Commit of another DB"},

@@ -22,7 +22,7 @@ type Watched interface {
 	add(db *DB, w *watch.Waiter)
 	remove(db *DB, w *watch.Waiter)
 	hub(db *DB) entrance
-	of() (*catalog, string)
+	whose() (*catalog, string)
 }
 
 // An entrance is a watch.Hub without its type parameter in the way.
@@ -44,7 +44,7 @@ func (w watched[K, V]) watching(db *DB) *watch.Hub[K]  { return w.def.state(db).
 func (w watched[K, V]) hub(db *DB) entrance            { return w.watching(db) }
 func (w watched[K, V]) add(db *DB, c *watch.Waiter)    { w.is.Add(w.watching(db), c) }
 func (w watched[K, V]) remove(db *DB, c *watch.Waiter) { w.is.Remove(w.watching(db), c) }
-func (w watched[K, V]) of() (*catalog, string)         { return w.def.catalog, w.def.String() }
+func (w watched[K, V]) whose() (*catalog, string)      { return w.def.catalog, w.def.String() }
 
 // OnAll returns the whole table for Watch: it differs once any row was written or removed.
 func (t *Table[K, V]) OnAll() Watched {
@@ -145,7 +145,7 @@ func (db *DB) newWatch(since *Snapshot, what []Watched, closes bool) *watching {
 		if w == nil {
 			panic("cow: Watch for nil: make it with OnKeys, OnRange or OnAll")
 		}
-		if s, table := w.of(); s != db.catalog() {
+		if s, table := w.whose(); s != db.catalog() {
 			panic(fmt.Sprintf("cow: Watch for what is of %s of another DB: call Watch of that DB", table))
 		}
 	}

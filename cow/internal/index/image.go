@@ -224,7 +224,7 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 func (x *Def[K, V, I]) Drop(list List[K, V], m *snapshot.Map[K, V]) (List[K, V], *snapshot.Map[K, V]) {
 	i := slices.Index(list, indexer[K, V](x))
 	if i < 0 {
-		panic(fmt.Sprintf("cow: Drop of index %q from something that does not have it", x.Name))
+		panic(fmt.Sprintf("cow: Drop of index %q from a table or fork that does not have it: drop each index once, from its own", x.Name))
 	}
 	list = slices.Delete(slices.Clone(list), i, i+1)
 	if len(list) == 0 {

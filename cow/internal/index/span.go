@@ -65,7 +65,7 @@ func (s Span[K, V, I]) Before(i I, key K) Span[K, V, I] { return s.to(i, s.Index
 func (s Span[K, V, I]) Leading(n int, i I) Span[K, V, I] {
 	x := s.image.index
 	if n < 1 || n > len(x.fields) {
-		panic(fmt.Sprintf("cow: Leading(%d) of index %q, whose keys are compared by %d functions", n, x.Name, len(x.fields)))
+		panic(fmt.Sprintf("cow: Leading(%d) of index %q, whose keys have %d fields: give it 1 to %[3]d", n, x.Name, len(x.fields)))
 	}
 	e := x.ends[n-1]
 	return s.from(i, e.below, false).to(i, e.above)
@@ -81,7 +81,7 @@ func (s Span[K, V, I]) Prefix(p I) Span[K, V, I] {
 // order of these where all else is equal, as a longer one shows.
 func (x *Def[K, V, I]) orderedText(method string, i I) {
 	if x.text.none {
-		panic(fmt.Sprintf("cow: %s of index %q, whose keys, of type %v, are neither strings nor []byte nor structs that end in one", method, x.Name, reflect.TypeFor[I]()))
+		panic(fmt.Sprintf("cow: %s of index %q, whose keys, of type %v, are neither strings nor []byte nor structs that end in one: use From and To", method, x.Name, reflect.TypeFor[I]()))
 	}
 	longer := i
 	x.text.put(unsafe.Pointer(&longer), x.text.in(unsafe.Pointer(&i))+"a")
@@ -195,7 +195,7 @@ func (s Span[K, V, I]) Limit(n int) Span[K, V, I] {
 // within returns n, or what there is if that is less.
 func (s *Span[K, V, I]) within(method string, n, most int) int {
 	if n < 0 {
-		panic(fmt.Sprintf("cow: %s(%d) of index %q: a number of rows is not negative", method, n, s.image.index.Name))
+		panic(fmt.Sprintf("cow: %s(%d) of index %q: give it 0 or more", method, n, s.image.index.Name))
 	}
 	return min(n, most)
 }

@@ -1,0 +1,587 @@
+package cow_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A stamped is a value and the version that wrote it.
+type stamped[V comparable] struct {
+	v   V
+	rev uint64
+}
+
+// A picture is all rows of a table at one version. It is not modified.
+type picture[K, V comparable] map[K]stamped[V]
+
+// An item is one entry of an index.
+type item[K, V comparable, I any] struct {
+	index I
+	key   K
+	row   stamped[V]
+}
+
+// A naive table is a table with an index, beside what it must be at each version.
+type naive[K cmp.Ordered, V comparable, I any] struct {
+	t       *testing.T
+	r       *rand.Rand
+	table   *cow.Table[K, V]
+	x       *cow.Index[K, V, I]
+	index   func(K, V) I
+	compare func(a, b I) int
+	begins  func(i, p I) bool
+	anyKey  func() K
+	anyV    func() V
+	anyI    func() I
+
+	past   map[uint64]picture[K, V]
+	next   picture[K, V] // what the running update has made, nil: it has not begun
+	clears int
+}
+
+// A modelled is a naive table without its type parameters in the way. A change of a version is
+// kept with keep, or dropped.
+type modelled interface {
+	edit(tx *cow.Tx, now uint64)
+	update(now uint64, f func() error) error // by the table's own Update
+	changed(now uint64) bool
+	changes(tx *cow.Tx, now uint64)
+	late(tx *cow.Tx)
+	keep(now uint64)
+	drop()
+	check(s *cow.Snapshot)
+	commit(c *cow.Commit)
+	forget(below uint64)
+	cleared() int
+	watch() (what cow.Watched, differs func(older, newer uint64) bool, ofIndex bool)
+}
+
+func (n *naive[K, V, I]) items(rows picture[K, V]) []item[K, V, I] {
+	all := make([]item[K, V, I], 0, len(rows))
+	for k, row := range rows {
+		all = append(all, item[K, V, I]{n.index(k, row.v), k, row})
+	}
+	slices.SortFunc(all, func(a, b item[K, V, I]) int {
+		return cmp.Or(n.compare(a.index, b.index), cmp.Compare(a.key, b.key))
+	})
+	return all
+}
+
+// part narrows a range, and returns which items are in it.
+func (n *naive[K, V, I]) part(of cow.Range[K, V, I]) (cow.Range[K, V, I], func(item[K, V, I]) bool) {
+	i, k := n.anyI(), n.anyKey()
+	at := item[K, V, I]{index: i, key: k}
+	order := func(a item[K, V, I]) int {
+		return cmp.Or(n.compare(a.index, at.index), cmp.Compare(a.key, at.key))
+	}
+	switch n.r.IntN(9) {
+	case 0:
+		return of, func(item[K, V, I]) bool { return true }
+	case 1:
+		return of.From(i), func(a item[K, V, I]) bool { return n.compare(a.index, i) >= 0 }
+	case 2:
+		return of.Above(i), func(a item[K, V, I]) bool { return n.compare(a.index, i) > 0 }
+	case 3:
+		return of.To(i), func(a item[K, V, I]) bool { return n.compare(a.index, i) < 0 }
+	case 4:
+		return of.Through(i), func(a item[K, V, I]) bool { return n.compare(a.index, i) <= 0 }
+	case 5:
+		return of.Equal(i), func(a item[K, V, I]) bool { return n.compare(a.index, i) == 0 }
+	case 6:
+		return of.After(i, k), func(a item[K, V, I]) bool { return order(a) > 0 }
+	case 7:
+		return of.Before(i, k), func(a item[K, V, I]) bool { return order(a) < 0 }
+	default:
+		return of.Prefix(i), func(a item[K, V, I]) bool { return n.begins(a.index, i) }
+	}
+}
+
+// some returns a part of an index, and what it must hold of rows.
+func (n *naive[K, V, I]) some(of cow.Range[K, V, I], rows picture[K, V]) (cow.Range[K, V, I], []item[K, V, I]) {
+	all := n.items(rows)
+	for range 1 + n.r.IntN(2) {
+		var in func(item[K, V, I]) bool
+		of, in = n.part(of)
+		all = slices.DeleteFunc(all, func(a item[K, V, I]) bool { return !in(a) })
+	}
+	if n.r.IntN(3) == 0 {
+		slices.Reverse(all)
+		of = of.Reverse()
+	}
+	if n.r.IntN(3) == 0 {
+		from := n.r.IntN(5)
+		all, of = all[min(from, len(all)):], of.Skip(from)
+	}
+	if n.r.IntN(3) == 0 {
+		to := n.r.IntN(5)
+		all, of = all[:min(to, len(all))], of.Limit(to)
+	}
+	return of, all
+}
+
+// equal requires that a range holds exactly want.
+func (n *naive[K, V, I]) equal(got cow.Range[K, V, I], want []item[K, V, I]) {
+	at := 0
+	for i, row := range got.All() {
+		if at == len(want) || n.compare(i, want[at].index) != 0 || row.Key() != want[at].key || row.Value() != want[at].row.v {
+			require.FailNow(n.t, "another entry", "entry %d of %d is %v of row %v", at, len(want), i, row.Key())
+		}
+		at++
+	}
+	require.Equal(n.t, len(want), at)
+	require.Equal(n.t, len(want), got.Len())
+}
+
+func (n *naive[K, V, I]) edit(tx *cow.Tx, now uint64) {
+	if tx.Version() != now+1 {
+		require.FailNow(n.t, "another version")
+	}
+	n.step(n.table.Edit(tx), now)
+	during := n.table.During(tx)
+	require.Equal(n.t, len(n.next), during.Len())
+}
+
+func (n *naive[K, V, I]) update(now uint64, f func() error) error {
+	return n.table.Update(func(e *cow.Editor[K, V]) error {
+		n.step(e, now)
+		n.step(e, now)
+		return f()
+	})
+}
+
+// step does one thing to an edit, and requires that it does what it does to a plain map.
+func (n *naive[K, V, I]) step(e *cow.Editor[K, V], now uint64) {
+	if n.next == nil {
+		n.next = maps.Clone(n.past[now])
+	}
+	k, v := n.anyKey(), n.anyV()
+	row, found := n.next[k]
+	set := func() { n.next[k] = stamped[V]{v, now + 1} }
+	switch op := n.r.IntN(60); {
+	case op < 20:
+		e.Set(k, v)
+		set()
+	case op < 28:
+		require.Equal(n.t, found, e.Delete(k))
+		delete(n.next, k)
+	case op < 32:
+		got, ok := e.Take(k)
+		require.Equal(n.t, found, ok)
+		require.Equal(n.t, row.v, got)
+		delete(n.next, k)
+	case op < 36:
+		if err := e.Insert(k, v); found {
+			require.ErrorIs(n.t, err, cow.ErrExists)
+		} else {
+			require.NoError(n.t, err)
+			set()
+		}
+	case op < 40:
+		if err := e.Modify(k, func(is *V) error { *is = v; return nil }); found {
+			require.NoError(n.t, err)
+			set()
+		} else {
+			require.ErrorIs(n.t, err, cow.ErrNotFound)
+		}
+	case op < 42:
+		require.ErrorIs(n.t, e.Upsert(k, func(is *V, was bool) error {
+			require.Equal(n.t, found, was)
+			*is = v
+			return errTest
+		}), errTest)
+	case op < 45:
+		got, ok := e.Get(k)
+		require.Equal(n.t, found, ok)
+		require.Equal(n.t, row.v, got)
+	case op < 48:
+		part, all := n.some(n.x.During(e), n.next)
+		i, first, ok := part.TakeFirst()
+		require.Equal(n.t, len(all) > 0, ok)
+		if ok {
+			require.Zero(n.t, n.compare(all[0].index, i))
+			require.Equal(n.t, all[0].key, first.Key())
+			delete(n.next, first.Key())
+		}
+	case op < 50:
+		part, all := n.some(n.x.During(e), n.next)
+		require.Equal(n.t, len(all), part.Delete())
+		for _, a := range all {
+			delete(n.next, a.key)
+		}
+	case op == 50:
+		e.Clear()
+		clear(n.next)
+		n.clears++
+	default:
+		part, all := n.some(n.x.During(e), n.next)
+		n.equal(part, all)
+	}
+}
+
+// difference is what changed from one picture to the next.
+func difference[K, V comparable](was, is picture[K, V]) map[K]snapshot.Kind {
+	all := make(map[K]snapshot.Kind)
+	for k, row := range is {
+		if old, found := was[k]; !found {
+			all[k] = cow.Added
+		} else if old != row {
+			all[k] = cow.Changed
+		}
+	}
+	for k := range was {
+		if _, found := is[k]; !found {
+			all[k] = cow.Removed
+		}
+	}
+	return all
+}
+
+func (n *naive[K, V, I]) changed(now uint64) bool {
+	return n.next != nil && len(difference(n.past[now], n.next)) > 0
+}
+
+func (n *naive[K, V, I]) changes(tx *cow.Tx, now uint64) {
+	want := make(map[K]snapshot.Kind)
+	if n.next != nil {
+		want = difference(n.past[now], n.next)
+	}
+	got := make(map[K]snapshot.Kind)
+	for c := range n.table.Changes(tx) {
+		got[c.Key] = c.Kind
+	}
+	require.Equal(n.t, want, got)
+}
+
+func (n *naive[K, V, I]) late(tx *cow.Tx) {
+	require.Panics(n.t, func() { n.table.Edit(tx) })
+}
+
+func (n *naive[K, V, I]) keep(now uint64) {
+	if n.past[now+1] = n.next; n.next == nil {
+		n.past[now+1] = n.past[now]
+	}
+	n.next = nil
+}
+
+func (n *naive[K, V, I]) drop() { n.next = nil }
+
+// check looks at a snapshot of any retained version.
+func (n *naive[K, V, I]) check(s *cow.Snapshot) {
+	rows := n.past[s.Version()]
+	m := n.table.In(s)
+	require.Equal(n.t, len(rows), m.Len())
+	for row := range m.Rows() {
+		if is := (stamped[V]{row.Value(), row.Revision()}); rows[row.Key()] != is {
+			require.FailNow(n.t, "another row", "%v is %v, want %v", row.Key(), is, rows[row.Key()])
+		}
+	}
+	n.equal(n.x.In(m), n.items(rows))
+	part, all := n.some(n.x.In(m), rows)
+	n.equal(part, all)
+}
+
+func (n *naive[K, V, I]) commit(c *cow.Commit) {
+	got := make(map[K]snapshot.Kind)
+	for change := range n.table.Rows(c) {
+		got[change.Key] = change.Kind
+	}
+	require.Equal(n.t, difference(n.past[c.Version()-1], n.past[c.Version()]), got)
+}
+
+func (n *naive[K, V, I]) forget(version uint64) { delete(n.past, version) }
+
+func (n *naive[K, V, I]) cleared() int { return n.clears }
+
+func (n *naive[K, V, I]) watch() (what cow.Watched, differs func(older, newer uint64) bool, ofIndex bool) {
+	under := func(in func(item[K, V, I]) bool) func(older, newer uint64) bool {
+		return func(older, newer uint64) bool {
+			was, is := n.items(n.past[older]), n.items(n.past[newer])
+			out := func(a item[K, V, I]) bool { return !in(a) }
+			was, is = slices.DeleteFunc(was, out), slices.DeleteFunc(is, out)
+			return !slices.EqualFunc(was, is, func(a, b item[K, V, I]) bool { return a.key == b.key && a.row == b.row })
+		}
+	}
+	switch n.r.IntN(5) {
+	case 0:
+		return n.table.OnAll(), func(older, newer uint64) bool { return !maps.Equal(n.past[older], n.past[newer]) }, false
+	case 1:
+		k, l := n.anyKey(), n.anyKey()
+		return n.table.OnKeys(k, l), func(older, newer uint64) bool {
+			was, is := n.past[older], n.past[newer]
+			return was[k] != is[k] || was[l] != is[l]
+		}, false
+	case 2:
+		i := n.anyI()
+		return n.x.OnKeys(i), under(func(a item[K, V, I]) bool { return n.compare(a.index, i) == 0 }), true
+	default:
+		part, in := n.part(n.x.In(nil))
+		part, too := n.part(part)
+		return n.x.OnRange(part), under(func(a item[K, V, I]) bool { return in(a) && too(a) }), true
+	}
+}
+
+// A signal is a channel of Notify, and when it must be closed.
+type signal struct {
+	since   uint64
+	closed  <-chan struct{}
+	stop    func()
+	differs []func(older, newer uint64) bool // none: anything
+	clears  int                              // before it, of tables whose indexes it watches; -1: of none
+	stopped bool
+}
+
+// A txModel is a DB of two tables, with transactions, ranges and signals, beside plain maps.
+type txModel struct {
+	t      *testing.T
+	r      *rand.Rand
+	db     *cow.DB
+	tables []modelled
+	now    uint64
+	oldest uint64
+	open   []*signal
+	calls  int // of what was deferred
+	want   int
+}
+
+// A desk is where somebody works.
+type desk struct {
+	Floor int8
+	Room  string
+}
+
+func newTxModel(t *testing.T, seed uint64) *txModel {
+	r := rand.New(rand.NewPCG(seed, 7))
+	db := new(cow.DB)
+	db.Retain(cow.Retention{Versions: 20})
+	room := func() string { return []string{"", "a", "ab", "abc", "b", "ba", "\xff"}[r.IntN(7)] }
+	anyDesk := func() desk { return desk{int8(r.IntN(4)), room()} }
+	desks := cow.NewTable[string](db, "desks", cow.Options[desk]{})
+	people := cow.NewTable[int](db, "people", cow.Options[string]{})
+	byPlace := mustIndex(cow.NewIndex(desks, "place", func(row cow.Row[string, desk]) desk { return row.Value() }, cow.IndexOptions[string]{}))
+	byName := mustIndex(cow.NewIndexFunc(people, "name", func(row cow.Row[int, string], add func(string)) error {
+		add(row.Value())
+		return nil
+	}, cow.IndexOptions[int]{}, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }))
+	return &txModel{t: t, r: r, db: db, tables: []modelled{
+		&naive[string, desk, desk]{t: t, r: r, table: desks, x: byPlace,
+			index:   func(_ string, d desk) desk { return d },
+			compare: func(a, b desk) int { return cmp.Or(cmp.Compare(a.Floor, b.Floor), strings.Compare(a.Room, b.Room)) },
+			begins:  func(i, p desk) bool { return i.Floor == p.Floor && strings.HasPrefix(i.Room, p.Room) },
+			anyKey:  func() string { return fmt.Sprint("k", r.IntN(24)) },
+			anyV:    anyDesk, anyI: anyDesk,
+			past: map[uint64]picture[string, desk]{0: {}},
+		},
+		&naive[int, string, string]{t: t, r: r, table: people, x: byName,
+			index:   func(_ int, s string) string { return s },
+			compare: func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) },
+			begins:  func(i, p string) bool { return strings.HasPrefix(strings.ToLower(i), strings.ToLower(p)) },
+			anyKey:  func() int { return r.IntN(24) - 12 },
+			anyV:    func() string { return []string{"", "Ann", "ann", "ANNA", "Bo", "b", "Zoë"}[r.IntN(7)] },
+			anyI:    func() string { return []string{"", "a", "an", "ANN", "b", "Zo", "zz"}[r.IntN(7)] },
+			past:    map[uint64]picture[int, string]{0: {}},
+		},
+	}}
+}
+
+// edits does a few things to a transaction.
+func (w *txModel) edits(tx *cow.Tx) {
+	for range w.r.IntN(5) {
+		w.tables[w.r.IntN(2)].edit(tx, w.now)
+	}
+	for _, n := range w.tables {
+		n.changes(tx, w.now)
+	}
+	tx.Defer(func() { w.calls++ })
+}
+
+// ended requires that an update has happened, or has not.
+func (w *txModel) ended(happened, deferred bool) {
+	changed := slices.ContainsFunc(w.tables, func(n modelled) bool { return n.changed(w.now) })
+	for _, n := range w.tables {
+		if happened && changed {
+			n.keep(w.now)
+		} else {
+			n.drop()
+		}
+	}
+	if happened && changed {
+		w.now++
+	}
+	if happened && deferred {
+		w.want++
+	}
+	require.Equal(w.t, w.now, w.db.Load().Version())
+	require.Equal(w.t, w.want, w.calls)
+	for ; w.oldest+20 < w.now; w.oldest++ {
+		for _, n := range w.tables {
+			n.forget(w.oldest)
+		}
+		w.open = slices.DeleteFunc(w.open, func(s *signal) bool {
+			if s.since == w.oldest {
+				s.stop()
+			}
+			return s.since == w.oldest
+		})
+	}
+}
+
+// write makes one update, which ends well or badly.
+func (w *txModel) write() {
+	before := w.now
+	ctx, cancel := context.WithCancelCause(w.t.Context())
+	defer cancel(nil)
+	switch how := w.r.IntN(20); {
+	case how < 8:
+		tx := w.db.Begin()
+		defer tx.Abort()
+		w.edits(tx)
+		require.NoError(w.t, tx.Commit())
+		require.ErrorIs(w.t, tx.Commit(), cow.ErrTxEnded)
+		w.tables[0].late(tx)
+		w.ended(true, true)
+	case how < 10:
+		tx := w.db.Begin()
+		w.edits(tx)
+		tx.Abort()
+		tx.Abort()
+		require.ErrorIs(w.t, tx.Commit(), cow.ErrTxEnded)
+		w.tables[1].late(tx)
+		w.ended(false, true)
+	case how == 10:
+		tx, err := w.db.BeginContext(ctx)
+		require.NoError(w.t, err)
+		w.edits(tx)
+		cancel(errTest)
+		require.ErrorIs(w.t, tx.Commit(), errTest)
+		w.ended(false, true)
+	case how < 15:
+		require.NoError(w.t, w.db.Update(func(tx *cow.Tx) error { w.edits(tx); return nil }))
+		w.ended(true, true)
+	case how == 15:
+		require.ErrorIs(w.t, w.db.Update(func(tx *cow.Tx) error { w.edits(tx); return errTest }), errTest)
+		w.ended(false, true)
+	case how == 16:
+		require.Equal(w.t, errTest, panicOf(func() {
+			_ = w.db.Update(func(tx *cow.Tx) error { w.edits(tx); panic(errTest) })
+		}))
+		w.ended(false, true)
+	case how == 17:
+		require.ErrorIs(w.t, w.tables[w.r.IntN(2)].update(w.now, func() error { return errTest }), errTest)
+		w.ended(false, false)
+	default:
+		require.NoError(w.t, w.tables[w.r.IntN(2)].update(w.now, func() error { return nil }))
+		w.ended(true, false)
+	}
+	if w.now > before {
+		for c, err := range w.db.Commits(before) {
+			require.NoError(w.t, err)
+			require.Equal(w.t, w.now, c.Version())
+			for _, n := range w.tables {
+				n.commit(c)
+			}
+		}
+	}
+}
+
+// at returns a retained snapshot.
+func (w *txModel) at() *cow.Snapshot {
+	s, err := w.db.At(w.oldest + w.r.Uint64N(w.now-w.oldest+1))
+	require.NoError(w.t, err)
+	return s
+}
+
+// listen opens a signal.
+func (w *txModel) listen() {
+	since := w.db.Load()
+	if w.r.IntN(8) == 0 {
+		since = w.at()
+	}
+	s := &signal{since: since.Version(), clears: -1}
+	var all []cow.Watched
+	for range w.r.IntN(4) {
+		what, differs, ofIndex := w.tables[w.r.IntN(2)].watch()
+		all = append(all, what)
+		s.differs = append(s.differs, differs)
+		if ofIndex {
+			s.clears = w.clears()
+		}
+	}
+	s.closed, s.stop = w.db.Notify(since, all...)
+	w.open = append(w.open, s)
+}
+
+func (w *txModel) clears() int { return w.tables[0].cleared() + w.tables[1].cleared() }
+
+// signals requires that those are closed that have to be. Nothing else goes on, so that none
+// other is, unless a table was cleared, which asks all who watch an index.
+func (w *txModel) signals() {
+	w.open = slices.DeleteFunc(w.open, func(s *signal) bool {
+		want := len(s.differs) == 0 && w.now != s.since
+		for _, differs := range s.differs {
+			want = want || differs(s.since, w.now)
+		}
+		is := isClosed(s.closed)
+		if !s.stopped && is != want && (want || s.clears < 0 || s.clears == w.clears()) {
+			require.FailNow(w.t, "a signal", "closed: %v; differs: %v", is, want)
+		}
+		if s.stopped && is && len(s.differs) > 0 {
+			require.FailNow(w.t, "a signal that was stopped is closed")
+		}
+		if is || s.stopped && w.r.IntN(4) == 0 {
+			s.stop()
+			return true
+		}
+		return false
+	})
+}
+
+// Random transactions over two tables, with ranges read and deleted in them, and signals of
+// keys, index keys, ranges and all of it, beside plain maps.
+func TestTransactionsAgainstAModel(t *testing.T) {
+	noDeadlock(t)
+	steps := 300_000
+	if testing.Short() {
+		steps = 4000
+	}
+	w := newTxModel(t, 1)
+	for range steps {
+		switch w.r.IntN(8) {
+		case 0, 1:
+			if len(w.open) < 40 {
+				w.listen()
+				w.signals()
+			}
+		case 2:
+			if len(w.open) > 0 {
+				if s := w.open[w.r.IntN(len(w.open))]; !isClosed(s.closed) {
+					s.stop()
+					s.stopped = true
+				}
+			}
+		case 3:
+			s := w.at()
+			for _, n := range w.tables {
+				n.check(s)
+			}
+		default:
+			w.write()
+			w.signals()
+		}
+	}
+	for _, s := range w.open {
+		s.stop()
+	}
+	require.Zero(t, w.db.Stats().Waiting)
+	require.Greater(t, w.now, uint64(steps/10))
+}
