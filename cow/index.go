@@ -129,7 +129,7 @@ func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 // table; nil is the empty map.
 func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] {
 	x.belongs(m, "map")
-	return Range[K, V, I]{span: x.def.In(m, index.Bounds[K, V, I]{})}
+	return Range[K, V, I]{span: x.def.In(m, index.Bounds[I]{})}
 }
 
 // belongs panics unless m, from what, is a map of the index's table.

@@ -20,37 +20,51 @@ type Range[K comparable, V, I any] struct {
 	e    *Editor[K, V] // of During; nil: of a snapshot
 }
 
-// made returns what r is, and panics for the zero Range.
-func (r Range[K, V, I]) made() index.Span[K, V, I] {
+// made returns what r is, to be narrowed if r is a copy, and panics for the zero Range.
+func (r *Range[K, V, I]) made() *index.Span[K, V, I] {
 	if r.span.Index() == nil {
 		panic("cow: the zero Range is of no index: make one with Index.In or Index.During")
 	}
-	return r.span
+	return &r.span
 }
 
 // From narrows the range to index keys equal to or above i.
-func (r Range[K, V, I]) From(i I) Range[K, V, I] { return Range[K, V, I]{r.made().From(i), r.e} }
+func (r Range[K, V, I]) From(i I) Range[K, V, I] {
+	r.made().From(i)
+	return r
+}
 
 // Above narrows the range to index keys above i.
-func (r Range[K, V, I]) Above(i I) Range[K, V, I] { return Range[K, V, I]{r.made().Above(i), r.e} }
+func (r Range[K, V, I]) Above(i I) Range[K, V, I] {
+	r.made().Above(i)
+	return r
+}
 
 // To narrows the range to index keys below i; see Through for i too.
-func (r Range[K, V, I]) To(i I) Range[K, V, I] { return Range[K, V, I]{r.made().To(i), r.e} }
+func (r Range[K, V, I]) To(i I) Range[K, V, I] {
+	r.made().To(i)
+	return r
+}
 
 // Through narrows the range to index keys equal to or below i.
 func (r Range[K, V, I]) Through(i I) Range[K, V, I] {
-	return Range[K, V, I]{r.made().Through(i), r.e}
+	r.made().Through(i)
+	return r
 }
 
 // Equal narrows the range to the index key i.
-func (r Range[K, V, I]) Equal(i I) Range[K, V, I] { return Range[K, V, I]{r.made().Equal(i), r.e} }
+func (r Range[K, V, I]) Equal(i I) Range[K, V, I] {
+	r.made().Equal(i)
+	return r
+}
 
 // Leading narrows the range to the index keys whose first n fields are equal to those
 // of i: the fields are what the functions given to [NewIndexFunc] or [NewOrder] compare or,
 // without these, those of a struct; a key with a method Compare has one. It panics if there are fewer than n of them, or if n is
 // below 1.
 func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
-	return Range[K, V, I]{r.made().Leading(n, i), r.e}
+	r.made().Leading(n, i)
+	return r
 }
 
 // Prefix narrows the range to the index keys that begin with p. Keys that are structs must
@@ -59,38 +73,48 @@ func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
 // begins with p in any; it must compare texts from their beginnings, rune by rune. Prefix panics if keys are
 // neither strings nor []byte nor structs with one at the end, or are not in ascending order of
 // that.
-func (r Range[K, V, I]) Prefix(p I) Range[K, V, I] { return Range[K, V, I]{r.made().Prefix(p), r.e} }
+func (r Range[K, V, I]) Prefix(p I) Range[K, V, I] {
+	r.made().Prefix(p)
+	return r
+}
 
 // After narrows the range to what comes after the row of that key under i,
 // whether or not there is one: to resume an iteration in ascending order.
 func (r Range[K, V, I]) After(i I, key K) Range[K, V, I] {
-	return Range[K, V, I]{r.made().After(i, key), r.e}
+	r.made().After(i, key)
+	return r
 }
 
 // Before narrows the range to what comes before the row of that key under i,
 // whether or not there is one: to resume an iteration in descending order.
 func (r Range[K, V, I]) Before(i I, key K) Range[K, V, I] {
-	return Range[K, V, I]{r.made().Before(i, key), r.e}
+	r.made().Before(i, key)
+	return r
 }
 
 // Skip narrows the range to what comes after its first n entries, so that
 // Skip(n).First() is the entry that n others are before. Where that is, is fixed then: see
 // Limit. It panics if n is negative.
-func (r Range[K, V, I]) Skip(n int) Range[K, V, I] { return Range[K, V, I]{r.made().Skip(n), r.e} }
+func (r Range[K, V, I]) Skip(n int) Range[K, V, I] {
+	r.made().Skip(n)
+	return r
+}
 
 // Limit narrows the range to its first n entries. What it keeps is the place where they end,
 // before the entry that is next now, and not the number: what comes in before that place later
 // is in the range for a watch, TakeFirst and Delete; with n entries or fewer nothing is narrowed. It
 // panics if n is negative.
-func (r Range[K, V, I]) Limit(n int) Range[K, V, I] { return Range[K, V, I]{r.made().Limit(n), r.e} }
+func (r Range[K, V, I]) Limit(n int) Range[K, V, I] {
+	r.made().Limit(n)
+	return r
+}
 
 // Cursor returns the place of the row of that key under i as text, for Resume: what a page of
 // rows ends with, to be sent to whoever asks for the next. Both keys must be numbers,
 // booleans, strings, arrays or structs of these, or come back from JSON as they were; else it
 // returns an error. The text tells both keys to whoever has it.
 func (r Range[K, V, I]) Cursor(i I, key K) (string, error) {
-	s := r.made()
-	return s.Index().Cursor(i, key)
+	return r.made().Index().Cursor(i, key)
 }
 
 // Resume narrows the range to what comes after a cursor in its order, whether or not that row
@@ -98,16 +122,16 @@ func (r Range[K, V, I]) Cursor(i I, key K) (string, error) {
 // this index. A cursor that was made up leads to another place of the range, and to nothing
 // else.
 func (r Range[K, V, I]) Resume(cursor string) (Range[K, V, I], error) {
-	s, err := r.made().Resume(cursor)
-	if err != nil {
-		return Range[K, V, I]{}, fmt.Errorf("%w: index %.100q: %w", ErrCursor, s.Index().Name, err)
+	if err := r.made().Resume(cursor); err != nil {
+		return Range[K, V, I]{}, fmt.Errorf("%w: index %.100q: %w", ErrCursor, r.span.Index().Name, err)
 	}
-	return Range[K, V, I]{s, r.e}, nil
+	return r, nil
 }
 
 // Reverse returns the same range in the opposite order.
 func (r Range[K, V, I]) Reverse() Range[K, V, I] {
-	return Range[K, V, I]{r.made().Reverse(), r.e}
+	r.made().Reverse()
+	return r
 }
 
 // Get returns the row under i, the first in the order of the range if there are
@@ -137,12 +161,14 @@ func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 	return func(yield func(I, Row[K, V]) bool) { r.made().Each(yield) }
 }
 
-// during returns the range as its update has left it so far.
-func (r Range[K, V, I]) during(method string) index.Span[K, V, I] {
-	if s := r.made(); r.e == nil {
+// during makes r the range as its update has left it so far.
+func (r *Range[K, V, I]) during(method string) *index.Span[K, V, I] {
+	s := r.made()
+	if r.e == nil {
 		panic(fmt.Sprintf("cow: %s of a range of index %q in a snapshot: make it by During, in an update", method, s.Index().Name))
 	}
-	return r.span.During(r.e)
+	s.During(r.e)
+	return s
 }
 
 // TakeFirst removes the row of the first entry that the range has by now from the update it

@@ -141,7 +141,7 @@ func TestSpacesAfterADeepOne(t *testing.T) {
 func TestAForkOfNothingHasItsIndexes(t *testing.T) {
 	f := New(Options{TTL: time.Hour}).Fork(Snapshot{})
 	require.NoError(t, errOf(f.Space("a").Put("k", 1)))
-	x, to := snapshot.Builder[string, *entry]{}.Attached(f.entries.In(f.db.Load()))
+	x, to := snapshot.Builder[string, *entry]{}.Annotation(f.entries.In(f.db.Load()))
 	require.NotNil(t, x)
 	require.Same(t, f.entries.In(f.db.Load()), to)
 }

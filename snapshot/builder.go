@@ -144,7 +144,10 @@ func (Builder[K, V]) Part(c Change[K, V], old, new bool) (Change[K, V], bool) {
 }
 
 // Ref returns the row in half the memory.
-func (Builder[K, V]) Ref(r Row[K, V]) *RowRef[K, V] { return r.ref() }
+func (Builder[K, V]) Ref(r Row[K, V]) *RowRef { return r.ref() }
+
+// KeyOf returns the key of r, which is not nil and was a row of maps of this type.
+func (Builder[K, V]) KeyOf(r *RowRef) K { return keyOf[K, V](r) }
 
 // Deref is what makes rows of RowRefs that maps with the same Options as m, of the same
 // line, gave out; m need not hold them. The revision of a row is [Pending] if that is the
@@ -160,11 +163,12 @@ type Deref[K comparable, V any] struct {
 }
 
 // Row returns the row of r, which is not nil.
-func (d Deref[K, V]) Row(r *RowRef[K, V]) Row[K, V] {
+func (d Deref[K, V]) Row(r *RowRef) Row[K, V] {
+	row := Row[K, V]{(*entry[V])(unsafe.Pointer(r)), d.cfg}
 	if d.running != 0 {
-		return Row[K, V]{(*entry[V])(r), d.cfg}.asPending(d.running)
+		return row.asPending(d.running)
 	}
-	return Row[K, V]{(*entry[V])(r), d.cfg}
+	return row
 }
 
 // Probe returns the row of key and a zero value, which is in no map, to compare
@@ -174,7 +178,7 @@ func (Builder[K, V]) Probe(m *Map[K, V], key K) Row[K, V] { return m.probe(key) 
 // Prefetch reads a little of each row, for whoever is about to use all of them:
 // rows are all over the heap, and with nothing in between the processor fetches
 // those that are not in its caches at the same time.
-func (Builder[K, V]) Prefetch(rows []*RowRef[K, V]) { prefetch(rows) }
+func (Builder[K, V]) Prefetch(rows []*RowRef) { prefetch[V](rows) }
 
 // RowsOf sets rows[i] to the row of keys[i], the zero Row where there is none. What the
 // lookups wait for, where the map is not in the processor's caches, they wait for

@@ -146,8 +146,8 @@ func TestDeepValues(t *testing.T) {
 			Builder.Concerns Builder.Discard Builder.EditAt
 			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Len
 			Map.Version`,
-		"it gives out what is there": `Builder.Deref Builder.Part Builder.Pointer Builder.Prefetch Builder.Ref
-			Change.Rows Conflict.Rows Deref.Row KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision RowRef.Key`,
+		"it gives out what is there": `Builder.Deref Builder.KeyOf Builder.Part Builder.Pointer Builder.Prefetch Builder.Ref
+			Change.Rows Conflict.Rows Deref.Row KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision`,
 		"it is of a kind": "Kind.MarshalText Kind.String Kind.UnmarshalText",
 		"it is for vet":   "noCopy.Lock noCopy.Unlock",
 	})

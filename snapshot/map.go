@@ -200,17 +200,16 @@ func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 }
 
 // ref is Builder.Ref.
-func (r Row[K, V]) ref() *RowRef[K, V] { return (*RowRef[K, V])(r.e) }
+func (r Row[K, V]) ref() *RowRef { return (*RowRef)(unsafe.Pointer(r.e)) }
 
 // A *RowRef is a Row for those who keep many: half as large, it becomes a Row again with the
-// help of a map. Two are equal (==) if they are the same write. Nil is of no row, and must
-// not be asked for anything. It is a pointer since the compiler makes one code for all
-// pointers, and so one for the indexes of all kinds of rows.
-type RowRef[K comparable, V any] entry[V]
+// help of a map. Two are equal (==) if they are the same write. Nil is of no row. It has
+// no type parameters, so that what keeps some is the same code for all kinds of rows.
+type RowRef struct{ _ byte }
 
-// Key returns the key.
-func (r *RowRef[K, V]) Key() K {
-	e := (*entry[V])(r)
+// keyOf is Builder.KeyOf.
+func keyOf[K comparable, V any](r *RowRef) K {
+	e := (*entry[V])(unsafe.Pointer(r))
 	if e.inlineLen() > 0 {
 		s := e.inline() // which only a string has
 		return *(*K)(unsafe.Pointer(&s))
@@ -232,10 +231,10 @@ func (m *Map[K, V]) empty() *Map[K, V] {
 }
 
 // prefetch is Builder.Prefetch.
-func prefetch[K comparable, V any](rows []*RowRef[K, V]) {
+func prefetch[V any](rows []*RowRef) {
 	touched := uint64(0)
 	for _, r := range rows {
-		touched |= (*entry[V])(r).touch()
+		touched |= (*entry[V])(unsafe.Pointer(r)).touch()
 	}
 	runtime.KeepAlive(touched)
 }

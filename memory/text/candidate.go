@@ -57,7 +57,7 @@ func (s *searcher) offer() {
 		if c.score < s.least {
 			continue
 		}
-		h := top.Hit{Key: s.x.docs.at(c.doc).key.Key(), Score: c.score, Part: s.part}
+		h := top.Hit{Key: builder{}.KeyOf(s.x.docs.at(c.doc).key), Score: c.score, Part: s.part}
 		if !s.best.Admits(h) || !s.accepts(h.Key) {
 			continue
 		}

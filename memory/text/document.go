@@ -12,7 +12,7 @@ import (
 
 // A document is what an index knows of one, besides its postings.
 type document struct {
-	key    *snapshot.RowRef[string, uint32] // its row among the keys
+	key    *snapshot.RowRef // its row among the keys
 	tokens uint64
 	terms  string // uses, encoded: needed to take the postings away again
 	heavy  *[]use // those whose weight is heavy

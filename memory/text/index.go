@@ -177,14 +177,16 @@ func (w *writer) editor() *snapshot.Editor[string, uint32] {
 	return w.names
 }
 
+type builder = snapshot.Builder[string, uint32]
+
 // newKey adds key, of the document of that number.
-func (w *writer) newKey(key string, number uint32) *snapshot.RowRef[string, uint32] {
+func (w *writer) newKey(key string, number uint32) *snapshot.RowRef {
 	e := w.keys.Edit()
 	e.Set(key, number)
 	w.keys = e.Seal()
 	w.bytes += size.Row(key)
 	r, _ := w.keys.Row(key)
-	return snapshot.Builder[string, uint32]{}.Ref(r)
+	return builder{}.Ref(r)
 }
 
 // replace changes the postings of a document from those of old to uses, both
@@ -218,7 +220,7 @@ func (w *writer) remove(number, id uint32) {
 	t := w.terms.at(id)
 	w.bytes -= t.bytes()
 	if t.df() == 1 {
-		name := t.name.Key()
+		name := builder{}.KeyOf(t.name)
 		w.editor().Delete(name)
 		w.terms.remove(w.edit, id)
 		w.bytes -= size.Row(name)
@@ -236,7 +238,7 @@ func (w *writer) finish() *Index {
 	}
 	for _, f := range w.fresh {
 		r, _ := w.dict.Row(f.name)
-		w.terms.write(w.edit, f.number).name = snapshot.Builder[string, uint32]{}.Ref(r)
+		w.terms.write(w.edit, f.number).name = builder{}.Ref(r)
 	}
 	return w.Index
 }

@@ -102,7 +102,7 @@ func requireSound(t testing.TB, m model, x *Index) {
 		n, ok := x.keys.Get(key)
 		require.True(t, ok)
 		d := x.docs.at(n)
-		require.Equal(t, key, d.key.Key())
+		require.Equal(t, key, builder{}.KeyOf(d.key))
 		require.Equal(t, w.tokens, d.tokens)
 		tokens += w.tokens
 		uses := map[uint32]uint32{}
@@ -128,7 +128,7 @@ func requireSound(t testing.TB, m model, x *Index) {
 	require.Equal(t, len(df), x.dict.Len())
 	for name := range df {
 		id, _ := x.dict.Get(name)
-		require.Equal(t, name, x.terms.at(id).name.Key())
+		require.Equal(t, name, builder{}.KeyOf(x.terms.at(id).name))
 		requireTerm(t, x.terms.at(id), df[name])
 	}
 }

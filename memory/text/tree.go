@@ -11,7 +11,7 @@ import (
 // A term is one of the index, with its postings: in one slice as long as there
 // are few, else in a tree.
 type term struct {
-	name  *snapshot.RowRef[string, uint32] // its row in the dictionary
+	name  *snapshot.RowRef // its row in the dictionary
 	posts []posting
 	tree  *tree
 }

@@ -45,37 +45,39 @@ func (x *Def[K, V, I]) sum() uint32 {
 	return crc32.ChecksumIEEE(fmt.Appendf(nil, "%q %q %v %v", builder[K, V]{}.Name(x.empty), x.Name, reflect.TypeFor[I](), reflect.TypeFor[K]()))
 }
 
-// Resume returns what comes after a cursor in the order of the span.
-func (s Span[K, V, I]) Resume(cursor string) (Span[K, V, I], error) {
-	x := s.image.index
+// Resume narrows s to what comes after a cursor in the order of the span.
+func (s *Span[K, V, I]) Resume(cursor string) error {
+	x := s.index
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) < 4 || base64.RawURLEncoding.EncodeToString(b) != cursor {
-		return s, errText
+		return errText
 	}
 	if binary.BigEndian.Uint32(b) != x.sum() {
-		return s, errOther
+		return errOther
 	}
 	b = b[4:]
 	size, n := binary.Uvarint(b)
 	if n <= 0 || size > uint64(len(b)-n) {
-		return s, errText
+		return errText
 	}
 	i, err := fromBytes[I](b[n : n+int(size)])
 	if err != nil {
-		return s, err
+		return err
 	}
 	key, err := fromBytes[K](b[n+int(size):])
 	if err != nil {
-		return s, err
+		return err
 	}
 	// Functions that compare need not be ready for what somebody made up.
 	if !Compares(func() { x.Compare(i, i); x.compareKeys(key, key) }) {
-		return s, errText
+		return errText
 	}
 	if s.reverse {
-		return s.Before(i, key), nil
+		s.Before(i, key)
+		return nil
 	}
-	return s.After(i, key), nil
+	s.After(i, key)
+	return nil
 }
 
 // bytesOf returns a key as bytes: those of package keycode or, of another type, JSON that the

@@ -11,11 +11,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sort"
-	"strings"
-	"sync"
-	"unicode/utf8"
-	"unsafe"
 
 	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
@@ -27,21 +22,10 @@ type builder[K comparable, V any] = snapshot.Builder[K, V]
 // A Def is an index as maps know it. It holds no map with rows, so that no snapshot keeps
 // more alive than itself. Its order must not change.
 type Def[K comparable, V, I any] struct {
-	Name        string
-	unique      bool
-	natural[I]  // the order of index keys
+	Order[I]
 	compareKeys func(a, b K) int
 	keys        func(row snapshot.Row[K, V], add func(I)) error
-	cloneKey    func(I) I                                // nil: index keys need none
-	points      func() points[I, *snapshot.RowRef[K, V]] // nil if keys are unhashable or the index is not unique
-	text        text                                     // of index keys
-	order       ordered.Order[I, *snapshot.RowRef[K, V]]
-	writers     sync.Pool // of *writer[K, V, I]
-
-	// Set when the index is added.
-	empty *snapshot.Map[K, V]    // of the same Options, for its methods
-	ends  []ends[K, V]           // by field
-	begun *snapshot.RowRef[K, V] // of the end of what begins with the text of an index key
+	empty       *snapshot.Map[K, V] // of the same Options, for its methods; set when the index is added
 }
 
 // Options are those of an index: see cow.IndexOptions.
@@ -54,7 +38,7 @@ type Options[K comparable] struct {
 func NewOrdered[K comparable, V any, I comparable](name string, keys func(row snapshot.Row[K, V], add func(I)), o Options[K]) *Def[K, V, I] {
 	x := newDef(name, willing(keys), o, nil)
 	if o.Unique && x.equals {
-		x.points = newHashed[I, *snapshot.RowRef[K, V]]
+		x.points = newHashed[I]
 	}
 	return x
 }
@@ -94,21 +78,17 @@ func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], f
 	if keys == nil || slices.ContainsFunc(fields, func(compare func(a, b I) int) bool { return compare == nil }) {
 		panic(fmt.Sprintf("cow: index %q made with a nil function: give it one", name))
 	}
-	x := &Def[K, V, I]{Name: name, unique: o.Unique, natural: natural[I]{fields: fields}, keys: keys, compareKeys: o.CompareKeys, cloneKey: clone.Of[I](), text: textOf(reflect.TypeFor[I]())}
+	x := &Def[K, V, I]{keys: keys, compareKeys: o.CompareKeys}
+	x.Name, x.unique, x.natural, x.cloneKey, x.text = name, o.Unique, natural[I]{fields: fields}, clone.Of[I](), textOf(reflect.TypeFor[I]())
 	if len(fields) == 0 {
 		if x.natural = orderOf[I](); len(x.fields) == 0 {
 			panic(fmt.Sprintf("cow: index %q needs a function that compares its keys, of type %v, which have no order of their own: give one to NewIndexFunc or NewOrder", name, reflect.TypeFor[I]()))
 		}
 	}
-	x.ends = make([]ends[K, V], len(x.fields))
-	x.order = ordered.Order[I, *snapshot.RowRef[K, V]]{Keys: x.compareTo, Rows: x.compareRows}
+	x.rows, x.like = x.compareRows, func(r *snapshot.RowRef) *snapshot.RowRef { return x.probe(builder[K, V]{}.KeyOf(r)) }
+	x.tree = ordered.Order[I, *snapshot.RowRef]{Keys: x.compareTo, Rows: x.rows}
 	if x.kind != 0 {
-		x.order.Find = func(keys []I, i I, row *snapshot.RowRef[K, V]) (from, to int) {
-			if row == x.begun {
-				return 0, len(keys)
-			}
-			return findKey(x.kind, unsafe.Pointer(unsafe.SliceData(keys)), len(keys), unsafe.Pointer(&i))
-		}
+		x.tree.Find = x.find
 	}
 	if x.compareKeys == nil {
 		x.compareKeys = orderOf[K]().compare()
@@ -119,147 +99,23 @@ func newDef[K comparable, V, I any](name string, keys func(snapshot.Row[K, V], f
 	return x
 }
 
-// An Item is one row under one of its index keys.
-type Item[K comparable, V, I any] struct {
-	Key I
-	Row *snapshot.RowRef[K, V]
-}
-
-// Ends are rows that are in no map. An item with one of them is below, or above, all
-// items whose index keys agree with its own in the first fields.
-type ends[K comparable, V any] struct{ below, above *snapshot.RowRef[K, V] }
-
-// side returns the place of an item with the row r among those that agree with it in field
-// f too: below, above or, for a row that is not an end, 0.
-func (x *Def[K, V, I]) side(f int, r *snapshot.RowRef[K, V]) int {
-	switch r {
-	case x.ends[f].below:
-		return -1
-	case x.ends[f].above:
-		return 1
-	case x.begun:
-		if f == len(x.fields)-1 {
-			return 2 // above what is equal, and what follows it
-		}
-	}
-	return 0
-}
-
-// compareTo orders an item with the index key a and one with b by index key, field by
-// field. The row of b may be an end, and that of a is none.
-func (x *Def[K, V, I]) compareTo(a, b I, bRow *snapshot.RowRef[K, V]) int {
-	for f, compare := range x.fields {
-		if c := compare(a, b); c != 0 {
-			if c > 0 && bRow == x.begun && f == len(x.fields)-1 && x.begins(a, b) {
-				return -1
-			}
-			return c
-		}
-		if c := x.side(f, bRow); c != 0 {
-			return -c
-		}
-	}
-	return 0
-}
-
-// begins reports whether i is equal, in the last field, to p and what may follow its text.
-func (x *Def[K, V, I]) begins(i, p I) bool {
-	s, n := x.text.in(unsafe.Pointer(&i)), x.text.in(unsafe.Pointer(&p))
-	if x.byBytes {
-		return strings.HasPrefix(s, n)
-	}
-	cut := func(n int) int { // what is not text in the last field counts too
-		i := i
-		x.text.put(unsafe.Pointer(&i), s[:n])
-		return x.fields[len(x.fields)-1](i, p)
-	}
-	if strings.HasPrefix(s, n) && cut(len(n)) == 0 {
-		return true
-	}
-	at := sort.Search(len(s)+1, func(n int) bool { return cut(runeEnd(s, n)) >= 0 })
-	return at <= len(s) && cut(runeEnd(s, at)) == 0
-}
-
-// runeEnd returns n, or where the rune ends that s[n] is within.
-func runeEnd(s string, n int) int {
-	for n < len(s) && !utf8.RuneStart(s[n]) {
-		n++
-	}
-	return n
-}
-
 // compareRows orders items with equal index keys by the keys of their rows.
-func (x *Def[K, V, I]) compareRows(a, b *snapshot.RowRef[K, V]) int {
+func (x *Def[K, V, I]) compareRows(a, b *snapshot.RowRef) int {
 	if a == b {
 		return 0
 	}
-	c := x.compareKeys(a.Key(), b.Key())
-	if k := a.Key(); c == 0 && k != b.Key() && k == k {
+	k, other := builder[K, V]{}.KeyOf(a), builder[K, V]{}.KeyOf(b)
+	c := x.compareKeys(k, other)
+	if c == 0 && k != other && k == k {
 		panic(fmt.Sprintf("cow: index %q has two rows under one index key whose own keys differ but compare as equal: give a comparison of keys that tells them apart", x.Name))
 	}
 	return c
 }
 
-// compareItems orders any two items, with ends too.
-func (x *Def[K, V, I]) compareItems(a, b Item[K, V, I]) int {
-	for f, compare := range x.fields {
-		if c := compare(a.Key, b.Key); c != 0 {
-			last := f == len(x.fields)-1
-			switch {
-			case last && c > 0 && b.Row == x.begun && x.begins(a.Key, b.Key):
-				return -1
-			case last && c < 0 && a.Row == x.begun && x.begins(b.Key, a.Key):
-				return 1
-			}
-			return c
-		}
-		if at, bt := x.side(f, a.Row), x.side(f, b.Row); at != 0 || bt != 0 {
-			return at - bt
-		}
-	}
-	return x.compareRows(a.Row, b.Row)
-}
-
-// Compare orders index keys.
-func (x *Def[K, V, I]) Compare(a, b I) int { return x.compareLeading(len(x.fields), a, b) }
-
-// compareLeading compares the first n fields of index keys.
-func (x *Def[K, V, I]) compareLeading(n int, a, b I) int {
-	for _, compare := range x.fields[:n] {
-		if c := compare(a, b); c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
-// ByKey is the order of items of which no two have equal index keys.
-func ByKey[R any, K comparable, V, I any](x *Def[K, V, I]) *ordered.Order[I, R] {
-	return &ordered.Order[I, R]{Keys: func(a, b I, _ R) int { return x.Compare(a, b) }}
-}
-
-// Own returns an index key that nobody else can modify.
-func (x *Def[K, V, I]) Own(i I) I {
-	if x.cloneKey != nil {
-		return x.cloneKey(i)
-	}
-	return i
-}
-
-// Compares calls f, which compares keys, and reports whether it did not panic.
-func Compares(f func()) (ok bool) {
-	defer func() { ok = recover() == nil }()
-	f()
-	return
-}
-
 // probe returns an item's row of key, to compare others with.
-func (x *Def[K, V, I]) probe(key K) *snapshot.RowRef[K, V] {
+func (x *Def[K, V, I]) probe(key K) *snapshot.RowRef {
 	return builder[K, V]{}.Ref(builder[K, V]{}.Probe(x.empty, key))
 }
-
-// whole returns the ends of items that agree in all fields of their index keys.
-func (x *Def[K, V, I]) whole() ends[K, V] { return x.ends[len(x.ends)-1] }
 
 // A collector collects the index keys of one row after the other. The zero collector is
 // ready for use.
@@ -287,48 +143,4 @@ func (x *Def[K, V, I]) keysOf(row snapshot.Row[K, V], c *collector[I]) ([]I, err
 		c.keys = slices.CompactFunc(c.keys, func(a, b I) bool { return x.Compare(a, b) == 0 })
 	}
 	return c.keys, nil
-}
-
-// points finds the row of an index key in one step. It is immutable.
-type points[I, R any] interface {
-	get(i I) (R, bool)
-	knows(i I) bool // false: get does not find i, whether or not it is there
-	edit() pointsEditor[I, R]
-	structure() int // about how many bytes it takes
-}
-
-type pointsEditor[I, R any] interface {
-	get(i I) (R, bool)
-	knows(i I) bool
-	set(i I, r R)
-	delete(i I)
-	seal() points[I, R]
-}
-
-// hashed is points as a map.
-type hashed[I comparable, R any] struct{ m *snapshot.Map[I, R] }
-
-func newHashed[I comparable, R any]() points[I, R] {
-	return hashed[I, R]{snapshot.New[I](snapshot.Options[R]{Immutable: true})}
-}
-
-func (h hashed[I, R]) get(i I) (R, bool)        { return h.m.Get(i) }
-func (h hashed[I, R]) knows(i I) bool           { return i == i } // a NaN could not be deleted again
-func (h hashed[I, R]) edit() pointsEditor[I, R] { return hashedEditor[I, R]{h.m.Edit()} }
-
-func (h hashed[I, R]) structure() int {
-	return builder[I, R]{}.Structure(h.m) + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(*new(R))+8)
-}
-
-type hashedEditor[I comparable, R any] struct{ e *snapshot.Editor[I, R] }
-
-func (h hashedEditor[I, R]) get(i I) (R, bool)  { return h.e.Get(i) }
-func (h hashedEditor[I, R]) knows(i I) bool     { return i == i }
-func (h hashedEditor[I, R]) delete(i I)         { h.e.Delete(i) }
-func (h hashedEditor[I, R]) seal() points[I, R] { return hashed[I, R]{h.e.Seal()} }
-
-func (h hashedEditor[I, R]) set(i I, r R) {
-	if i == i {
-		h.e.Set(i, r)
-	}
 }

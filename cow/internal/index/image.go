@@ -3,9 +3,7 @@ package index
 import (
 	"fmt"
 	"slices"
-	"unsafe"
 
-	"github.com/cowstore/cowstore/cow/internal/ordered"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -62,19 +60,10 @@ type slot[K comparable, V any] interface {
 	structure() int
 }
 
-// An edit is a *writer without its type parameters in the way.
+// An edit is a *writer without its type parameter in the way.
 type edit interface {
-	what() any // it touched: a *Touched[K, V, I], valid until free
+	what() any // it touched: a *Touched[I], valid until free
 	free()
-}
-
-// Touched is what a commit touches in one index: the items that go, and those that come
-// or get another row.
-type Touched[K comparable, V, I any] struct {
-	Items []Item[K, V, I]
-	Any   bool // it may be any item; Items are none
-
-	was, is *image[K, V, I] // before and after, of Any; nil: that is not known
 }
 
 // A Duplicate is an index key of a unique index that two rows have: a cow.IndexError.
@@ -203,10 +192,12 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 		}
 		if s == nil {
 			x.empty = builder[K, V]{}.Empty(m)
+			end := func() *snapshot.RowRef { return x.probe(*new(K)) }
+			x.ends = make([]ends, len(x.fields))
 			for i := range x.ends {
-				x.ends[i] = ends[K, V]{x.probe(*new(K)), x.probe(*new(K))}
+				x.ends[i] = ends{end(), end()}
 			}
-			x.begun = x.probe(*new(K))
+			x.begun = end()
 			s = x.build(m)
 		} else {
 			s = later(s, m, slices.Collect(m.Diff(built)))
@@ -235,12 +226,8 @@ func (x *Def[K, V, I]) Drop(list List[K, V], m *snapshot.Map[K, V]) (List[K, V],
 
 // An image is what an index has for one map. It is immutable.
 type image[K comparable, V, I any] struct {
-	index  *Def[K, V, I]
-	sorted ordered.Tree[I, *snapshot.RowRef[K, V]]
-	points points[I, *snapshot.RowRef[K, V]] // of a unique index, where keys can be hashed
-	dups   ordered.Tree[I, int]              // of a unique index: how many surplus rows a key has
-
-	refused *snapshot.Map[K, error] // rows that are not in the index, and why; nil: none
+	index *Def[K, V, I]
+	items[I]
 }
 
 // in returns the image for m.
@@ -275,66 +262,31 @@ func (x *Def[K, V, I]) title() string { return x.Name }
 
 // build returns the image for a map from its rows alone.
 func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
-	items := make([]Item[K, V, I], 0, m.Len())
+	all := make([]Item[I], 0, m.Len())
 	var keys collector[I]
-	var refused *snapshot.Map[K, error]
+	var refused map[*snapshot.RowRef]error
 	for row := range m.Rows() {
-		all, err := x.keysOf(row, &keys)
+		of, err := x.keysOf(row, &keys)
+		ref := builder[K, V]{}.Ref(row)
 		if err != nil {
-			refused = refuse(refused, row.Key(), err)
+			if refused == nil {
+				refused = make(map[*snapshot.RowRef]error)
+			}
+			refused[ref] = err
 		}
-		for _, i := range all {
-			items = append(items, Item[K, V, I]{i, builder[K, V]{}.Ref(row)})
-		}
-	}
-	order := make([]int, len(items)) // and not items: there would be a sort for each type of them
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return x.compareItems(items[i], items[j]) })
-	w := x.writer(&image[K, V, I]{
-		index: x,
-		sorted: ordered.Build(len(items), func(i int) (I, *snapshot.RowRef[K, V]) {
-			it := &items[order[i]]
-			return it.Key, it.Row
-		}),
-	})
-	if x.points != nil {
-		w.points = x.points().edit()
-	}
-	for n, at := range order {
-		it := items[at]
-		if x.unique && n > 0 && x.Compare(items[order[n-1]].Key, it.Key) == 0 {
-			w.surplus(it.Key, 1)
-		}
-		if w.points != nil {
-			w.points.set(it.Key, it.Row)
+		for _, i := range of {
+			all = append(all, Item[I]{i, ref})
 		}
 	}
-	w.refused = refused
-	return w.seal()
-}
-
-// refuse returns refused with the error of one row more, or without it for nil.
-func refuse[K comparable](refused *snapshot.Map[K, error], key K, err error) *snapshot.Map[K, error] {
-	if refused == nil {
-		refused = snapshot.New[K](snapshot.Options[error]{Immutable: true})
-	}
-	e := refused.Edit()
-	if err == nil {
-		e.Delete(key)
-	} else {
-		e.Set(key, err)
-	}
-	return e.Seal()
+	return &image[K, V, I]{x, x.Order.build(all, refused)}
 }
 
 func (x *Def[K, V, I]) rebuild(m *snapshot.Map[K, V], was slot[K, V]) (slot[K, V], edit) {
-	w := x.writer(&image[K, V, I]{index: x})
+	w := x.writer(&items[I]{})
 	s := x.build(m)
 	w.touched.Any = true
 	if was != nil {
-		w.touched.was, w.touched.is = was.(*image[K, V, I]), s.(*image[K, V, I])
+		w.touched.was, w.touched.is = &was.(*image[K, V, I]).items, &s.(*image[K, V, I]).items
 	}
 	return s, w
 }
@@ -346,177 +298,33 @@ func (c *image[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K
 	if len(changes) > 1000 && len(changes) > m.Len()/4 {
 		return x.rebuild(m, nil)
 	}
-	w := x.writer(c)
+	w := x.writer(&c.items)
 	// Everything that goes first, so that a key may move from row to row.
 	for _, change := range changes {
 		was, is := change.Rows()
 		before, wasRefused := x.keysOf(was, &w.olds)
 		after, isRefused := x.keysOf(is, &w.news)
-		if wasRefused != nil || isRefused != nil {
-			w.refused = refuse(w.refused, change.Key, isRefused)
+		old, new := builder[K, V]{}.Ref(was), builder[K, V]{}.Ref(is)
+		if wasRefused != nil {
+			w.refuse(old, nil)
 		}
-		for _, i := range after {
-			for len(before) > 0 && x.Compare(before[0], i) < 0 {
-				w.remove(Item[K, V, I]{before[0], builder[K, V]{}.Ref(was)})
-				before = before[1:]
-			}
-			had := len(before) > 0 && x.Compare(before[0], i) == 0
-			if had {
-				before = before[1:]
-			}
-			w.adds = append(w.adds, addition[K, V, I]{Item[K, V, I]{i, builder[K, V]{}.Ref(is)}, !had})
+		if isRefused != nil {
+			w.refuse(new, isRefused)
 		}
-		for _, i := range before {
-			w.remove(Item[K, V, I]{i, builder[K, V]{}.Ref(was)})
-		}
+		w.change(before, after, old, new)
 	}
-	for _, a := range w.adds {
-		w.add(a.item, a.fresh)
-	}
-	return w.seal(), w
+	w.add()
+	return &image[K, V, I]{x, w.seal()}, w
 }
 
 func (c *image[K, V, I]) problem() error {
-	for key, err := range c.refused.All() {
+	for row, err := range c.refused {
 		err = fmt.Errorf("index %.100q: %w", c.index.Name, err)
-		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: key, Err: err}
+		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: builder[K, V]{}.KeyOf(row), Err: err}
 	}
-	i, _, ok := c.dups.First()
+	i, _, ok := c.surplus.First()
 	if !ok {
 		return nil
 	}
 	return &Duplicate{Name: builder[K, V]{}.Name(c.index.empty), Index: c.index.Name, Key: c.index.Own(i)}
-}
-
-// structure counts the items at the usual fill of the leaves they lie in.
-func (c *image[K, V, I]) structure() int {
-	n := c.sorted.Len() * int(unsafe.Sizeof(Item[K, V, I]{})) * 3 / 2
-	if c.points != nil {
-		n += c.points.structure()
-	}
-	return n
-}
-
-// A writer makes the changes of one update to an image that is not published yet.
-type writer[K comparable, V, I any] struct {
-	index  *Def[K, V, I]
-	sorted ordered.Editor[I, *snapshot.RowRef[K, V]]
-	points pointsEditor[I, *snapshot.RowRef[K, V]]
-	dups   ordered.Tree[I, int]
-
-	refused *snapshot.Map[K, error]
-
-	touched    Touched[K, V, I]
-	adds       []addition[K, V, I]
-	olds, news collector[I]
-}
-
-// An addition is an item to be added; fresh if it does not take the place of another.
-type addition[K comparable, V, I any] struct {
-	item  Item[K, V, I]
-	fresh bool
-}
-
-// writer returns a writer that begins with c.
-func (x *Def[K, V, I]) writer(c *image[K, V, I]) *writer[K, V, I] {
-	w, ok := x.writers.Get().(*writer[K, V, I])
-	if !ok {
-		w = &writer[K, V, I]{index: x}
-	}
-	w.sorted, w.points, w.dups, w.refused = c.sorted.Edit(&x.order), nil, c.dups, c.refused
-	if c.points != nil {
-		w.points = c.points.edit()
-	}
-	return w
-}
-
-func (w *writer[K, V, I]) what() any { return &w.touched }
-
-// free keeps what w has allocated for the next update, and nothing of this one. After
-// a panic it is not called.
-func (w *writer[K, V, I]) free() {
-	const few = 64
-	if cap(w.touched.Items) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
-		return
-	}
-	w.sorted, w.points, w.dups, w.refused = ordered.Editor[I, *snapshot.RowRef[K, V]]{}, nil, ordered.Tree[I, int]{}, nil
-	clear(w.touched.Items)
-	clear(w.adds)
-	clear(w.olds.keys)
-	clear(w.news.keys)
-	w.touched = Touched[K, V, I]{Items: w.touched.Items[:0]}
-	w.adds, w.olds.keys, w.news.keys = w.adds[:0], w.olds.keys[:0], w.news.keys[:0]
-	w.index.writers.Put(w)
-}
-
-// seal ends the edit.
-func (w *writer[K, V, I]) seal() *image[K, V, I] {
-	c := &image[K, V, I]{index: w.index, sorted: w.sorted.Seal(), dups: w.dups, refused: w.refused}
-	if w.points != nil {
-		c.points = w.points.seal()
-	}
-	return c
-}
-
-func (w *writer[K, V, I]) remove(it Item[K, V, I]) {
-	w.sorted.Delete(it.Key, it.Row)
-	w.touched.Items = append(w.touched.Items, it)
-	var other *snapshot.RowRef[K, V]
-	shared := false
-	if w.dups.Len() > 0 {
-		if other, shared = w.first(it.Key); shared {
-			w.surplus(it.Key, -1)
-		}
-	}
-	switch {
-	case w.points == nil:
-	case shared:
-		w.points.set(it.Key, other)
-	default:
-		w.points.delete(it.Key)
-	}
-}
-
-// add adds an item, or puts a new row in its place; fresh if there is none.
-func (w *writer[K, V, I]) add(it Item[K, V, I], fresh bool) {
-	w.touched.Items = append(w.touched.Items, it)
-	if w.index.unique && fresh {
-		if _, found := w.lookup(it.Key); found {
-			w.surplus(it.Key, 1)
-		}
-	}
-	w.sorted.Set(it.Key, it.Row, !fresh && w.index.exact)
-	if w.points != nil {
-		w.points.set(it.Key, it.Row)
-	}
-}
-
-// surplus adds n to the count of surplus rows under a key of a unique index.
-func (w *writer[K, V, I]) surplus(i I, n int) {
-	e := w.dups.Edit(ByKey[int](w.index))
-	_, is, _ := e.Get(ByKey[int](w.index), i, 0)
-	if is += n; is > 0 {
-		e.Set(w.index.Own(i), is, true)
-	} else {
-		e.Delete(i, 0)
-	}
-	w.dups = e.Seal()
-}
-
-// lookup returns a row under an index key of a unique index.
-func (w *writer[K, V, I]) lookup(i I) (*snapshot.RowRef[K, V], bool) {
-	if w.points != nil && w.dups.Len() == 0 && w.points.knows(i) {
-		return w.points.get(i)
-	}
-	return w.first(i)
-}
-
-// first returns the first row under an index key.
-func (w *writer[K, V, I]) first(i I) (*snapshot.RowRef[K, V], bool) {
-	var at ordered.Cursor[I, *snapshot.RowRef[K, V]]
-	at.Seek(w.sorted.Tree, &w.index.order, i, w.index.whole().below)
-	if key, row, ok := at.Item(); ok && w.index.Compare(key, i) == 0 {
-		return row, true
-	}
-	return nil, false
 }

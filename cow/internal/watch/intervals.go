@@ -11,25 +11,25 @@ import (
 // each node knows how far those below it reach at most. A tree is immutable but for the
 // waiters in it; the nil tree is empty. With n intervals, to find, add or remove one takes time
 // proportional to log n, and to find the k that an item lies in, to k·log n at most.
-type interval[K comparable, V, I any] struct {
-	bounds      index.Bounds[K, V, I]
+type interval[I any] struct {
+	bounds      index.Bounds[I]
 	who         waiters
 	priority    uint32 // not above that of the node which this is below
-	left, right *interval[K, V, I]
-	reach       *index.Bounds[K, V, I] // those of this node and below that end last
+	left, right *interval[I]
+	reach       *index.Bounds[I] // those of this node and below that end last
 }
 
 // with returns the tree with an interval of the bounds, and that interval, of which nobody
 // may be told yet.
-func (n *interval[K, V, I]) with(x *index.Def[K, V, I], b *index.Bounds[K, V, I]) (root, is *interval[K, V, I]) {
+func (n *interval[I]) with(x *index.Order[I], b *index.Bounds[I]) (root, is *interval[I]) {
 	if is := n.find(x, b); is != nil {
 		return n, is
 	}
-	is = &interval[K, V, I]{bounds: *b, who: make(waiters, 1), priority: rand.Uint32()}
+	is = &interval[I]{bounds: *b, who: make(waiters, 1), priority: rand.Uint32()}
 	return n.insert(x, is), is
 }
 
-func (n *interval[K, V, I]) find(x *index.Def[K, V, I], b *index.Bounds[K, V, I]) *interval[K, V, I] {
+func (n *interval[I]) find(x *index.Order[I], b *index.Bounds[I]) *interval[I] {
 	for n != nil {
 		c := x.CompareBounds(b, &n.bounds)
 		switch {
@@ -46,7 +46,7 @@ func (n *interval[K, V, I]) find(x *index.Def[K, V, I], b *index.Bounds[K, V, I]
 
 // insert returns the tree with is, which nobody else knows yet and no interval of the tree is
 // equal to. It is as deep as the tree: about 2·log n, as all that recurses here.
-func (n *interval[K, V, I]) insert(x *index.Def[K, V, I], is *interval[K, V, I]) *interval[K, V, I] {
+func (n *interval[I]) insert(x *index.Order[I], is *interval[I]) *interval[I] {
 	switch {
 	case n == nil:
 		return is.over(x, nil, nil)
@@ -62,7 +62,7 @@ func (n *interval[K, V, I]) insert(x *index.Def[K, V, I], is *interval[K, V, I])
 }
 
 // split returns what is below bounds, which are none of the tree, and what is above.
-func (n *interval[K, V, I]) split(x *index.Def[K, V, I], b *index.Bounds[K, V, I]) (below, above *interval[K, V, I]) {
+func (n *interval[I]) split(x *index.Order[I], b *index.Bounds[I]) (below, above *interval[I]) {
 	if n == nil {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func (n *interval[K, V, I]) split(x *index.Def[K, V, I], b *index.Bounds[K, V, I
 }
 
 // without returns the tree without the interval of the bounds, if there is one.
-func (n *interval[K, V, I]) without(x *index.Def[K, V, I], b *index.Bounds[K, V, I]) *interval[K, V, I] {
+func (n *interval[I]) without(x *index.Order[I], b *index.Bounds[I]) *interval[I] {
 	if n == nil {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (n *interval[K, V, I]) without(x *index.Def[K, V, I], b *index.Bounds[K, V,
 }
 
 // join makes one tree of two, the second above the first.
-func join[K comparable, V, I any](x *index.Def[K, V, I], below, above *interval[K, V, I]) *interval[K, V, I] {
+func join[I any](x *index.Order[I], below, above *interval[I]) *interval[I] {
 	switch {
 	case below == nil:
 		return above
@@ -106,9 +106,9 @@ func join[K comparable, V, I any](x *index.Def[K, V, I], below, above *interval[
 }
 
 // over puts n, which nobody else knows yet, over two trees, and returns it.
-func (n *interval[K, V, I]) over(x *index.Def[K, V, I], left, right *interval[K, V, I]) *interval[K, V, I] {
+func (n *interval[I]) over(x *index.Order[I], left, right *interval[I]) *interval[I] {
 	n.left, n.right, n.reach = left, right, &n.bounds
-	for _, m := range [2]*interval[K, V, I]{left, right} {
+	for _, m := range [2]*interval[I]{left, right} {
 		if m != nil && x.CompareHigh(m.reach, n.reach) > 0 {
 			n.reach = m.reach
 		}
@@ -117,7 +117,7 @@ func (n *interval[K, V, I]) over(x *index.Def[K, V, I], left, right *interval[K,
 }
 
 // around calls yield with each interval that an item lies in.
-func (n *interval[K, V, I]) around(x *index.Def[K, V, I], it index.Item[K, V, I], yield func(*interval[K, V, I])) {
+func (n *interval[I]) around(x *index.Order[I], it index.Item[I], yield func(*interval[I])) {
 	for n != nil && x.IsBeforeHigh(n.reach, it) {
 		n.left.around(x, it, yield)
 		if !x.IsAfterLow(&n.bounds, it) {
@@ -131,7 +131,7 @@ func (n *interval[K, V, I]) around(x *index.Def[K, V, I], it index.Item[K, V, I]
 }
 
 // all calls yield with each interval.
-func (n *interval[K, V, I]) all(yield func(*interval[K, V, I])) {
+func (n *interval[I]) all(yield func(*interval[I])) {
 	for ; n != nil; n = n.right {
 		n.left.all(yield)
 		yield(n)

@@ -30,7 +30,7 @@ func byTwo(compared *int) *index.Def[int, int, two] {
 }
 
 // anyBounds returns bounds of each kind there is.
-func anyBounds(rng *rand.Rand, all index.Span[int, int, two], n int) index.Bounds[int, int, two] {
+func anyBounds(rng *rand.Rand, all index.Span[int, int, two], n int) index.Bounds[two] {
 	i := func() two {
 		i := twoOf(rng.IntN(n))
 		i.text = i.text[:rng.IntN(len(i.text)+1)]
@@ -39,26 +39,29 @@ func anyBounds(rng *rand.Rand, all index.Span[int, int, two], n int) index.Bound
 	s := all
 	switch rng.IntN(12) {
 	case 0:
-		s = s.From(i())
+		s.From(i())
 	case 1:
-		s = s.To(i())
+		s.To(i())
 	case 2:
-		s = s.Leading(1, i())
+		s.Leading(1, i())
 	case 3:
 		return s.Index().Equal(i())
 	case 4:
-		s = s.After(i(), rng.IntN(5))
+		s.After(i(), rng.IntN(5))
 	case 5:
-		s = s.Before(i(), rng.IntN(5)).From(i())
+		s.Before(i(), rng.IntN(5))
+		s.From(i())
 	case 6:
 		low := rng.IntN(n)
-		s = s.From(twoOf(low)).To(twoOf(low + rng.IntN(30)))
+		s.From(twoOf(low))
+		s.To(twoOf(low + rng.IntN(30)))
 	case 7:
-		s = s.Above(i())
+		s.Above(i())
 	case 8:
-		s = s.Above(i()).Through(i())
+		s.Above(i())
+		s.Through(i())
 	case 9, 10:
-		s = s.Prefix(i())
+		s.Prefix(i())
 	}
 	return s.Bounds
 }
@@ -74,16 +77,16 @@ func TestIntervalsAgainstAList(t *testing.T) {
 	m := snapshot.New[int](snapshot.Options[int]{})
 	_, m, err := x.Adder()(nil, m)
 	require.NoError(t, err)
-	whole := x.In(m, index.Bounds[int, int, two]{})
+	whole := x.In(m, index.Bounds[two]{})
 	const n = 200
 
-	var root *interval[int, int, two]
+	var root *interval[two]
 	type listed struct {
-		bounds index.Bounds[int, int, two]
-		is     *interval[int, int, two]
+		bounds index.Bounds[two]
+		is     *interval[two]
 	}
 	var list []listed
-	find := func(b *index.Bounds[int, int, two]) int {
+	find := func(b *index.Bounds[two]) int {
 		for i := range list {
 			if x.CompareBounds(b, &list[i].bounds) == 0 {
 				return i
@@ -92,22 +95,22 @@ func TestIntervalsAgainstAList(t *testing.T) {
 		return -1
 	}
 	type version struct {
-		root *interval[int, int, two]
+		root *interval[two]
 		list []listed
 	}
 	var old []version
 	check := func(v version) {
-		var all []*interval[int, int, two]
-		v.root.all(func(n *interval[int, int, two]) { all = append(all, n) })
+		var all []*interval[two]
+		v.root.all(func(n *interval[two]) { all = append(all, n) })
 		require.Len(t, all, len(v.list))
 		for i := range len(all) - 1 {
 			require.Negative(t, x.CompareBounds(&all[i].bounds, &all[i+1].bounds), "they are in order")
 		}
 		for range 5 {
 			row := builderOf{}.Ref(builderOf{}.Probe(m, rng.IntN(5)))
-			it := index.Item[int, int, two]{Key: twoOf(rng.IntN(n + 10)), Row: row}
-			got := make(map[*index.Bounds[int, int, two]]bool)
-			v.root.around(x, it, func(n *interval[int, int, two]) {
+			it := index.Item[two]{Key: twoOf(rng.IntN(n + 10)), Row: row}
+			got := make(map[*index.Bounds[two]]bool)
+			v.root.around(&x.Order, it, func(n *interval[two]) {
 				require.False(t, got[&n.bounds], "twice")
 				got[&n.bounds] = true
 			})
@@ -116,7 +119,7 @@ func TestIntervalsAgainstAList(t *testing.T) {
 				b := &v.list[i].bounds
 				if x.IsAfterLow(b, it) && x.IsBeforeHigh(b, it) {
 					want++
-					is := v.root.find(x, b)
+					is := v.root.find(&x.Order, b)
 					require.True(t, got[&is.bounds])
 				}
 			}
@@ -131,12 +134,12 @@ func TestIntervalsAgainstAList(t *testing.T) {
 			b = list[i].bounds
 		}
 		if i >= 0 && rng.IntN(2) == 0 || len(list) > 60 {
-			root = root.without(x, &b)
+			root = root.without(&x.Order, &b)
 			if i >= 0 {
 				list = append(append([]listed{}, list[:i]...), list[i+1:]...)
 			}
 		} else {
-			next, is := root.with(x, &b)
+			next, is := root.with(&x.Order, &b)
 			if i >= 0 {
 				require.Same(t, root, next)
 				require.Equal(t, 0, x.CompareBounds(&b, &is.bounds))
@@ -166,11 +169,14 @@ func TestRangesThatAreNotConcernedCostLittle(t *testing.T) {
 		x := byTwo(&compared)
 		_, m, err := x.Adder()(nil, snapshot.New[int](snapshot.Options[int]{}))
 		require.NoError(t, err)
-		whole := x.In(m, index.Bounds[int, int, two]{})
+		whole := x.In(m, index.Bounds[two]{})
 		h := New[int]()
 		parts := make([]Parts[int, int, two], n)
 		for i := range parts {
-			parts[i] = NewPart(x, whole.From(two{i, "2"}).Prefix(two{i, "2"}).Bounds)
+			part := whole
+			part.From(two{i, "2"})
+			part.Prefix(two{i, "2"})
+			parts[i] = NewPart(x, part.Bounds)
 		}
 		c := NewWaiter(false)
 		count := func(f func()) int {
@@ -222,11 +228,13 @@ func TestAClearIsLookedUp(t *testing.T) {
 		h.Enter()
 		w.Add(h, c)
 	}
-	none := index.Bounds[int, int, int]{}
+	none := index.Bounds[int]{}
 	add("a key that was there", NewKeys[int, int]([]int{5}))
 	add("a key that comes", NewKeys[int, int]([]int{200}))
 	add("another key", NewKeys[int, int]([]int{300}))
-	add("a part of the index", NewPart(x, x.In(m, none).To(10).Bounds))
+	part := x.In(m, none)
+	part.To(10)
+	add("a part of the index", NewPart(x, part.Bounds))
 	add("the map", Whole[int, int]{})
 	m = commit(h, m, x, 0, 0) // after which nobody is late
 	h.Fire(m.Version(), m)

@@ -62,10 +62,12 @@ func commit[I any](h *Hub[int], base *snapshot.Map[int, int], x *index.Def[int, 
 func TestAWatchThatComesWhileACommitIsUnderWay(t *testing.T) {
 	x := byValue()
 	since := commit(New[int](), snapshot.New[int](snapshot.Options[int]{}), x, 1, 0)
+	part := x.In(since, index.Bounds[int]{})
+	part.To(2)
 	for name, w := range map[string]Watched[int, int]{
 		"key":               NewKeys[int, int]([]int{1}),
 		"index key":         NewIndexKeys(x, []int{1}),
-		"index range":       NewPart(x, x.In(since, index.Bounds[int, int, int]{}).To(2).Bounds),
+		"index range":       NewPart(x, part.Bounds),
 		"map":               Whole[int, int]{},
 		"the first watcher": NewKeys[int, int]([]int{1}),
 	} {

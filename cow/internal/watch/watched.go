@@ -98,17 +98,17 @@ func (keys Keys[K, V]) Remove(h *Hub[K], c *Waiter) {
 // Parts are parts of an index.
 type Parts[K comparable, V, I any] struct {
 	index  *index.Def[K, V, I]
-	bounds []index.Bounds[K, V, I]
+	bounds []index.Bounds[I]
 }
 
 // NewPart returns the part of an index within bounds as a Watched.
-func NewPart[K comparable, V, I any](x *index.Def[K, V, I], b index.Bounds[K, V, I]) Parts[K, V, I] {
-	return Parts[K, V, I]{x, []index.Bounds[K, V, I]{b}}
+func NewPart[K comparable, V, I any](x *index.Def[K, V, I], b index.Bounds[I]) Parts[K, V, I] {
+	return Parts[K, V, I]{x, []index.Bounds[I]{b}}
 }
 
 // NewIndexKeys returns keys of an index as a Watched.
 func NewIndexKeys[K comparable, V, I any](x *index.Def[K, V, I], keys []I) Parts[K, V, I] {
-	w := Parts[K, V, I]{x, make([]index.Bounds[K, V, I], len(keys))}
+	w := Parts[K, V, I]{x, make([]index.Bounds[I], len(keys))}
 	for n, i := range keys {
 		w.bounds[n] = x.Equal(i)
 	}
@@ -122,10 +122,10 @@ func (w Parts[K, V, I]) Differs(newer, older *snapshot.Map[K, V]) bool {
 	if newer == older {
 		return false
 	}
-	is, was := w.index.In(newer, index.Bounds[K, V, I]{}), w.index.In(older, index.Bounds[K, V, I]{})
+	is, was := w.index.In(newer, index.Bounds[I]{}), w.index.In(older, index.Bounds[I]{})
 	for _, b := range w.bounds {
 		is.Bounds, was.Bounds = b, b
-		if !is.HasSameRows(was) {
+		if !is.HasSameRows(&was.Part) {
 			return true
 		}
 	}
@@ -134,11 +134,11 @@ func (w Parts[K, V, I]) Differs(newer, older *snapshot.Map[K, V]) bool {
 
 func (w Parts[K, V, I]) Add(h *Hub[K], c *Waiter) {
 	for some := range slices.Chunk(w.bounds, atOnce) {
-		register(h, w.index, c, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
+		register(h, w.index, &w.index.Order, c, func(x indexWatchers[I]) (indexWatchers[I], func()) {
 			all := make([]waiters, len(some))
 			for n := range some {
-				var is *interval[K, V, I]
-				x.parts, is = x.parts.with(x.index, &some[n])
+				var is *interval[I]
+				x.parts, is = x.parts.with(x.order, &some[n])
 				all[n] = is.who
 			}
 			return x, func() {
@@ -152,15 +152,15 @@ func (w Parts[K, V, I]) Add(h *Hub[K], c *Waiter) {
 
 func (w Parts[K, V, I]) Remove(h *Hub[K], c *Waiter) {
 	for some := range slices.Chunk(w.bounds, atOnce) {
-		register(h, w.index, nil, func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func()) {
+		register(h, w.index, &w.index.Order, nil, func(x indexWatchers[I]) (indexWatchers[I], func()) {
 			left := x
 			var all []waiters
 			if !index.Compares(func() {
 				for n := range some {
-					if is := left.parts.find(x.index, &some[n]); is != nil { // unless it was never added
+					if is := left.parts.find(x.order, &some[n]); is != nil { // unless it was never added
 						all = append(all, is.who)
 						if _, has := is.who[c]; has && len(is.who) == 1 {
-							left.parts = left.parts.without(x.index, &some[n])
+							left.parts = left.parts.without(x.order, &some[n])
 						}
 					}
 				}
@@ -176,14 +176,14 @@ func (w Parts[K, V, I]) Remove(h *Hub[K], c *Waiter) {
 	}
 }
 
-// register replaces the watchers of an index by what edit makes of them, and calls what
+// register replaces the watchers of an index, def, by what edit makes of them, and calls what
 // edit returns with h.mu held. Index keys are found by comparing, which is foreign code,
 // so that h.mu must not be held meanwhile: registering is.
-func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c *Waiter, edit func(x indexWatchers[K, V, I]) (indexWatchers[K, V, I], func())) {
+func register[K comparable, I any](h *Hub[K], def any, order *index.Order[I], c *Waiter, edit func(x indexWatchers[I]) (indexWatchers[I], func())) {
 	h.registering.Lock() // so that nobody else edits waiters, or replaces the watchers
 	defer h.registering.Unlock()
-	x, _ := h.watchersOf(def).(indexWatchers[K, V, I])
-	x.index = def
+	x, _ := h.watchersOf(def).(indexWatchers[I])
+	x.order = order
 	x, finish := edit(x)
 	h.step(c, func() {
 		finish()
@@ -196,17 +196,17 @@ func register[K comparable, V, I any](h *Hub[K], def *index.Def[K, V, I], c *Wai
 }
 
 // indexWatchers are watchers, immutable but for the waiters.
-type indexWatchers[K comparable, V, I any] struct {
-	index *index.Def[K, V, I]
-	parts *interval[K, V, I]
+type indexWatchers[I any] struct {
+	order *index.Order[I]
+	parts *interval[I]
 }
 
 // withoutComparing returns x where c is in no waiters, once it is taken out of all that it
 // returns: for keys that can be compared no more. Intervals that nobody watches go when
 // there are no others.
-func (x indexWatchers[K, V, I]) withoutComparing(c *Waiter) (left indexWatchers[K, V, I], all []waiters) {
+func (x indexWatchers[I]) withoutComparing(c *Waiter) (left indexWatchers[I], all []waiters) {
 	others := false
-	x.parts.all(func(n *interval[K, V, I]) {
+	x.parts.all(func(n *interval[I]) {
 		_, has := n.who[c]
 		if has {
 			all = append(all, n.who)
@@ -219,13 +219,13 @@ func (x indexWatchers[K, V, I]) withoutComparing(c *Waiter) (left indexWatchers[
 	return x, all
 }
 
-func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
-	touched := t.(*index.Touched[K, V, I])
+func (x indexWatchers[I]) touched(t any, who []waiters) []waiters {
+	touched := t.(*index.Touched[I])
 	found := who
-	add := func(n *interval[K, V, I]) { found = append(found, n.who) }
+	add := func(n *interval[I]) { found = append(found, n.who) }
 	if len(touched.Items) > 1 {
-		seen := make(map[*interval[K, V, I]]struct{})
-		add = func(n *interval[K, V, I]) {
+		seen := make(map[*interval[I]]struct{})
+		add = func(n *interval[I]) {
 			if _, twice := seen[n]; !twice {
 				seen[n] = struct{}{}
 				found = append(found, n.who)
@@ -234,14 +234,14 @@ func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 	}
 	if !index.Compares(func() {
 		if touched.Any {
-			x.parts.all(func(n *interval[K, V, I]) {
+			x.parts.all(func(n *interval[I]) {
 				if touched.Concerns(&n.bounds) {
 					add(n)
 				}
 			})
 		}
 		for _, it := range touched.Items {
-			x.parts.around(x.index, it, add)
+			x.parts.around(x.order, it, add)
 		}
 	}) {
 		return x.all(who) // whoever watches a key that cannot be compared gets the panic
@@ -249,7 +249,7 @@ func (x indexWatchers[K, V, I]) touched(t any, who []waiters) []waiters {
 	return found
 }
 
-func (x indexWatchers[K, V, I]) all(who []waiters) []waiters {
-	x.parts.all(func(n *interval[K, V, I]) { who = append(who, n.who) })
+func (x indexWatchers[I]) all(who []waiters) []waiters {
+	x.parts.all(func(n *interval[I]) { who = append(who, n.who) })
 	return who
 }
