@@ -158,7 +158,10 @@ func (r Range[K, V, I]) Len() int { return r.made().Len() }
 // for each of its index keys. Nothing is cloned until a row is asked for its
 // value.
 func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
-	return func(yield func(I, Row[K, V]) bool) { r.made().Each(yield) }
+	return func(yield func(I, Row[K, V]) bool) {
+		r := r // so that the one outside stays off the heap
+		r.made().Each(yield)
+	}
 }
 
 // during makes r the range as its update has left it so far.
