@@ -299,7 +299,8 @@ type Tx struct {
 	failed  error           // Begin has not got the writer's place
 	dropped runtime.Cleanup // for one that nobody ends
 
-	deferred []func() // by Defer
+	deferred []func()     // by Defer
+	locals   map[any]*any // by Local; nil: none
 
 	version uint64 // of what is replayed; 0: in an update
 
@@ -418,6 +419,25 @@ func (tx *Tx) Defer(f func()) {
 	defer tx.mu.Unlock()
 	tx.use()
 	tx.deferred = append(tx.deferred, f)
+}
+
+// Local returns a place in the transaction that belongs to key, with nil at first: for what a
+// package keeps for the time of one transaction, beside its tables. By the convention of package
+// context, key is of a type of that package's own, or a pointer that it made. The place is for the
+// goroutine of the transaction. One whose function is called again is another transaction.
+func (tx *Tx) Local(key any) *any {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.use()
+	p := tx.locals[key]
+	if p == nil {
+		if tx.locals == nil {
+			tx.locals = make(map[any]*any)
+		}
+		p = new(any)
+		tx.locals[key] = p
+	}
+	return p
 }
 
 // use panics if the Tx has ended. The caller holds mu.

@@ -198,7 +198,7 @@ func TestDeepValues(t *testing.T) {
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
 				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.Leading Range.Len Range.Limit
 				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Len Snapshot.Version Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
-				Table.Name Tx.Base Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Exclusive
+				Table.Name Tx.Base Tx.Local Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Exclusive
 				catalog.Rows catalog.Structure`,
 			"it takes a text":                  "Range.Resume",
 			"it takes rows that are encoded":   "replayer.Lost replayer.Replay replayer.Restore replayer.Rows replayer.Freeze replayer.Stored",

@@ -93,6 +93,28 @@ func TestWhatATransactionAssignedIsSevered(t *testing.T) {
 	require.Equal(t, []int{2}, got)
 }
 
+// A place of a transaction is its own, for each key, and goes with it.
+func TestWhatIsLocal(t *testing.T) {
+	s := cow.New[string](cow.Options[int]{})
+	type key struct{ name string }
+	tx := s.DB().Begin()
+	a, b := tx.Local(key{"a"}), tx.Local(key{"b"})
+	require.Nil(t, *a)
+	*a = 1
+	require.Nil(t, *b)
+	require.Same(t, a, tx.Local(key{"a"}))
+	require.Nil(t, *tx.Local("a"), "of another type")
+	require.NoError(t, tx.Commit())
+	require.Panics(t, func() { tx.Local(key{"a"}) })
+	for range 2 {
+		require.NoError(t, s.DB().Update(func(tx *cow.Tx) error {
+			require.Nil(t, *tx.Local(key{"a"}))
+			*tx.Local(key{"a"}) = 2
+			return nil
+		}))
+	}
+}
+
 func TestWhatIsDeferred(t *testing.T) {
 	noDeadlock(t)
 	s := cow.New[string](cow.Options[int]{})

@@ -155,10 +155,10 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 						full++
 					}
 				}
-				require.Greater(t, m.Load().total(s.path).bytes, int64(limit*3/4))
-				require.LessOrEqual(t, m.Load().total(s.path).bytes, int64(limit))
+				require.Greater(t, m.Load().v.Total(s.path).Bytes, int64(limit*3/4))
+				require.LessOrEqual(t, m.Load().v.Total(s.path).Bytes, int64(limit))
 			}
-			m.hands = nil
+			m.w.Hands = nil
 			is := (heapBytes() - before) / users
 			t.Logf("%9d bytes on the heap for each limit of %d, %d entries: %+.0f %%", is, limit, m.Load().Len()/users, 100*(limit/float64(is)-1))
 			runtime.KeepAlive(m)

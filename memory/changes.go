@@ -2,14 +2,19 @@ package memory
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/cowstore/cowstore/memory/internal/bare"
-
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -61,7 +66,7 @@ type Change struct {
 // wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	s.m.made()
-	return s.m.changes(s.m.db.Changes(ctx, since), nameOf(s.path, ""), func(key string) bool { return covers(key, s.path) })
+	return s.m.changes(s.m.db.Changes(ctx, since), tuple.Name(s.path, ""), func(key string) bool { return data.Covers(key, s.path) })
 }
 
 // Changes is Space.Changes for all spaces.
@@ -76,7 +81,7 @@ func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, er
 // retained, as without Retain; see cow.DB.Commits.
 func (s Space) History(since uint64) iter.Seq2[Change, error] {
 	s.m.made()
-	return s.m.changes(s.m.db.Commits(since), nameOf(s.path, ""), func(key string) bool { return covers(key, s.path) })
+	return s.m.changes(s.m.db.Commits(since), tuple.Name(s.path, ""), func(key string) bool { return data.Covers(key, s.path) })
 }
 
 // History is Space.History for all spaces.
@@ -130,12 +135,12 @@ func (m *Memory) Rows(c *cow.Commit) iter.Seq[Change] {
 // appendCommit appends what a commit did to entries whose names begin with prefix, and what
 // it cleared by marks that are wanted.
 func (m *Memory) appendCommit(changes []Change, commit *cow.Commit, prefix string, wanted func(mark string) bool) []Change {
-	for c := range m.tables.cleared.Rows(commit) {
+	for c := range m.t.Cleared.Rows(commit) {
 		old, _ := c.Old()
 		next, _ := c.New()
 		if next != nil && (old == nil || old.At != next.At) && wanted(c.Key) {
-			path, below := cutBelow(c.Key)
-			changes = append(changes, Change{Space: decodePath(path), Kind: Cleared, Below: below})
+			path, below := tuple.CutBelow(c.Key)
+			changes = append(changes, Change{Space: tuple.Decode(path), Kind: Cleared, Below: below})
 		}
 	}
 	changes = m.appendRows(changes, commit, prefix)
@@ -147,8 +152,8 @@ func (m *Memory) appendCommit(changes []Change, commit *cow.Commit, prefix strin
 
 // appendRows appends what a commit did to entries whose names begin with prefix.
 func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string) []Change {
-	var rows []snapshot.Change[string, *entry]
-	for c := range m.entries.Rows(commit) {
+	var rows []snapshot.Change[string, *data.Entry]
+	for c := range m.t.Entries.Rows(commit) {
 		if strings.HasPrefix(c.Key, prefix) {
 			rows = append(rows, c)
 		}
@@ -156,9 +161,9 @@ func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string)
 	if len(rows) == 0 {
 		return changes
 	}
-	slices.SortFunc(rows, func(a, b snapshot.Change[string, *entry]) int { return strings.Compare(a.Key, b.Key) })
-	h := new(head)
-	for c := range m.heads.Rows(commit) {
+	slices.SortFunc(rows, func(a, b snapshot.Change[string, *data.Entry]) int { return strings.Compare(a.Key, b.Key) })
+	h := new(data.Head)
+	for c := range m.t.Heads.Rows(commit) {
 		if is, ok := c.New(); ok {
 			h = is
 		}
@@ -177,15 +182,15 @@ func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string)
 
 // newChange returns what a commit with that head did to one row, unless the row was of
 // what had been cleared.
-func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bool) (Change, bool) {
-	path, key := split(c.Key)
+func newChange(c snapshot.Change[string, *data.Entry], h *data.Head, evicted map[string]bool) (Change, bool) {
+	path, key := tuple.Split(c.Key)
 	old, is := c.Rows()
-	change := Change{Space: decodePath(path), Key: key, Kind: Changed}
-	none := snapshot.Row[string, *entry]{}
+	change := Change{Space: tuple.Decode(path), Key: key, Kind: Changed}
+	none := snapshot.Row[string, *data.Entry]{}
 	if is != none {
 		change.New = newEntry(key, is.Shared(), is.Revision())
 	}
-	if old != none && slices.ContainsFunc(h.Cleared, func(m mark) bool { return covers(string(m.Key), path) && old.Revision() <= m.At }) {
+	if old != none && slices.ContainsFunc(h.Cleared, func(m data.Mark) bool { return data.Covers(string(m.Key), path) && old.Revision() <= m.At }) {
 		old = none
 	}
 	if old == none {
@@ -193,7 +198,7 @@ func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bo
 		return change, is != none
 	}
 	change.Old = newEntry(key, old.Shared(), old.Revision())
-	expired := old.Shared().expired(h.Began)
+	expired := old.Shared().Expired(h.Began)
 	switch {
 	case c.Kind == snapshot.Changed && expired:
 		change.Kind, change.Old = Added, Entry{} // what was there had gone before
@@ -207,3 +212,151 @@ func newChange(c snapshot.Change[string, *entry], h *head, evicted map[string]bo
 	}
 	return change, true
 }
+
+// Retain keeps past versions from now on, as r says, for At, AsOf and Changes.
+// What it keeps is what was written over: values and metadata, parts of vectors
+// and text.
+func (m *Memory) Retain(r cow.Retention) {
+	m.made()
+	m.db.Retain(r)
+}
+
+// At returns the snapshot of a version: the current one, a retained or a pinned
+// one. Its instant is that of the last update of the Memory in it, but for the current one,
+// which is that of Load: AsOf has any other. It returns ErrCompacted for one that is gone, and
+// ErrUnpublished for one to come.
+func (m *Memory) At(version uint64) (Snapshot, error) {
+	m.made()
+	root, err := m.db.At(version)
+	if err != nil {
+		return Snapshot{}, bare.Named(err)
+	}
+	if root == m.db.Load() {
+		return m.In(root), nil
+	}
+	return m.at(root), nil
+}
+
+// at returns a past snapshot.
+func (m *Memory) at(root *cow.Snapshot) Snapshot {
+	s := m.view(root, 0)
+	for _, h := range m.t.Heads.In(root).All() {
+		s.v.Instant = max(s.v.Instant, h.At)
+	}
+	return s
+}
+
+// AsOf returns the snapshot that one would have loaded at t; for a time to come,
+// what will be if nobody writes. It returns ErrCompacted for a time before the
+// oldest retained version, and always where nothing is retained.
+func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
+	m.made()
+	root, err := m.db.AsOf(t)
+	if err != nil {
+		return Snapshot{}, bare.Named(err)
+	}
+	instant := int64(math.MaxInt64) - 1
+	if t.Before(time.Unix(0, instant)) {
+		instant = t.UnixNano() // no version is so old that this is out of range
+	}
+	return m.view(root, instant), nil
+}
+
+// Versions returns an iterator over the retained versions, the oldest first and
+// the current one last, and when each was published; see cow.DB.
+func (m *Memory) Versions() iter.Seq2[uint64, time.Time] {
+	m.made()
+	return m.db.Versions()
+}
+
+// Pin keeps the snapshot of a version under a name until Unpin: At finds it
+// however long ago it was. It is the Pin of the DB, and survives a restart where the DB keeps
+// pins, as in cow/bolt. The errors are those of cow.DB.Pin.
+func (m *Memory) Pin(name string, version uint64) error {
+	m.made()
+	return bare.Named(m.db.Pin(name, version))
+}
+
+// Unpin lets go of the pin of that name and reports whether it did; see cow.DB.
+func (m *Memory) Unpin(name string) bool {
+	m.made()
+	return m.db.Unpin(name)
+}
+
+// Pins returns an iterator over the pins, by name, and what they keep.
+func (m *Memory) Pins() iter.Seq2[string, Snapshot] {
+	m.made()
+	return func(yield func(string, Snapshot) bool) {
+		for name, root := range m.db.Pins() {
+			if !yield(name, m.at(root)) {
+				return
+			}
+		}
+	}
+}
+
+// Watch blocks until the entries of those keys differ from those in since, or, if
+// there are no keys, any entry of the space, and returns the snapshot that is
+// current then, or ctx's cause. An entry differs once it was written, removed,
+// swept or evicted; that it expires is noticed when it is swept. All differ when the
+// space is cleared.
+func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
+	s.m.made()
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = tuple.Name(s.path, k)
+	}
+	for {
+		// A DB watches from a snapshot of its own, and since may be of a fork: so
+		// it watches from one in which nothing differs yet.
+		root := s.m.db.Load()
+		if data.Gone(data.Marks{Map: s.m.t.Cleared.In(root)}, data.Marks{Map: s.m.t.Cleared.In(since.v.Root)}, s.path) {
+			break
+		}
+		var err error
+		if len(keys) == 0 {
+			if differ(s.m.t.Spaces, root, since.v.Root, s.path) && !s.m.t.ReindexedOnly(s.path, root, since.v.Root) {
+				break
+			}
+			_, err = s.m.db.Watch(ctx, root, s.m.t.Cleared.OnAll(), s.m.t.Spaces.OnKeys(s.path))
+		} else {
+			if differ(s.m.t.Entries, root, since.v.Root, names...) {
+				break
+			}
+			_, err = s.m.db.Watch(ctx, root, s.m.t.Cleared.OnAll(), s.m.t.Entries.OnKeys(names...))
+		}
+		if err != nil {
+			return Snapshot{}, bare.Named(err)
+		}
+	}
+	return s.m.Load(), nil
+}
+
+// differ reports whether any row of those keys is not the same in both snapshots.
+func differ[V any](t *cow.Table[string, V], newer, older *cow.Snapshot, keys ...string) bool {
+	for _, k := range keys {
+		is, _ := t.In(newer).Row(k)
+		was, _ := t.In(older).Row(k)
+		if is != was {
+			return true
+		}
+	}
+	return false
+}
+
+// LogValue returns what was done to which entry in short, with the value that it has now,
+// or had.
+func (c Change) LogValue() slog.Value {
+	v := c.New.Value
+	if !v.Exists() {
+		v = c.Old.Value
+	}
+	return slog.GroupValue(slog.Uint64("version", c.Version), slog.String("kind", c.Kind.String()),
+		slog.String("space", clipPath(c.Space)), slog.String("key", value.Clip(c.Key, partShown)), slog.Any("value", v.Short(partShown)))
+}
+
+// String returns what LogValue does in one line.
+func (c Change) String() string { return c.LogValue().String() }
+
+// Format prints String, whatever the verb.
+func (c Change) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) }

@@ -2,9 +2,90 @@ package memory
 
 import (
 	"fmt"
+	"log/slog"
+	"slices"
+	"time"
 
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/fault"
+	"github.com/cowstore/cowstore/memory/internal/keep"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/memory/vector"
 )
+
+// A Batch is one update of a Memory. It must not be used after its function has
+// returned, which panics.
+type Batch struct {
+	m *Memory
+	u *keep.Update
+}
+
+// Batch calls f with a Batch, and publishes what f did through it, in any number
+// of spaces, as one version when f returns nil. If f returns an error, which
+// Batch returns, or panics, or if what f did cannot be stored, nothing happens.
+// Batches, and all other writes, run one at a time; f must not write to the Memory
+// itself.
+//
+// Where a sink makes the DB durable or replicates it, Batch returns once its version is
+// acknowledged, with the errors of [cow.DB.Update], and f may be called again.
+func (m *Memory) Batch(f func(b *Batch) error) error {
+	m.made()
+	return m.db.Update(func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
+}
+
+// BatchIn is Batch in an update of the DB, with whatever else that does to other tables.
+// If BatchIn returns an error so must the function of the update. It may be called
+// several times in one.
+func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
+	m.made()
+	b := &Batch{m, keep.Begin(m.p, &m.w, tx)}
+	done := false
+	defer func() {
+		b.u.Ended = true
+		if !done {
+			m.t.Forget(tx)
+		}
+	}()
+	if err := f(b); err != nil {
+		return err
+	}
+	if err := b.u.End(); err != nil {
+		return err
+	}
+	done = true
+	return nil
+}
+
+// Version returns the version that the batch will publish, if it does: a batch that
+// fails, or changes nothing though it returns nil, leaves the number to the next.
+func (b *Batch) Version() uint64 {
+	b.m.made()
+	return b.u.Tx.Version()
+}
+
+// live panics if the Batch has ended, or is the zero Batch.
+func (b *Batch) live() {
+	if b == nil {
+		b = new(Batch) // of the zero Editor
+	}
+	b.m.made()
+	b.u.Live()
+}
+
+// Space returns an Editor of the space with that path. No path is the root, a
+// space like others.
+func (b *Batch) Space(path ...string) *Editor { return b.editor(tuple.Encode(path)) }
+
+// lookup returns an entry that is there and has not expired, or nil, and its revision.
+func (b *Batch) lookup(name string) (*data.Entry, uint64) {
+	b.live()
+	return b.u.Lookup(name)
+}
+
+func (b *Batch) editor(space string) *Editor { return &Editor{b, space} }
 
 // An Editor writes to one space within a Batch, and reads what the Batch has
 // written so far. It must not be used after the Batch has ended, which panics. Its
@@ -21,7 +102,7 @@ type Editor struct {
 	space string
 }
 
-func (e *Editor) name(key string) string { return nameOf(e.space, key) }
+func (e *Editor) name(key string) string { return tuple.Name(e.space, key) }
 
 // Get returns the value of key, and whether there is one.
 func (e *Editor) Get(key string) (Value, bool) {
@@ -29,7 +110,7 @@ func (e *Editor) Get(key string) (Value, bool) {
 	if row == nil {
 		return Value{}, false
 	}
-	return row.value, row.value.Exists()
+	return row.Value, row.Value.Exists()
 }
 
 // Entry returns the entry of key, and whether there is one.
@@ -50,17 +131,17 @@ func (e *Editor) Put(key string, v any) error {
 	}
 	name := e.name(key)
 	old, _ := e.b.lookup(name)
-	next := old.next()
-	next.expires = e.b.expiry(e.space, 0)
+	next := old.Next()
+	next.Expires = e.b.u.Expiry(e.space, 0)
 	e.value(next, d)
-	e.b.store(name, next)
+	e.b.u.Store(name, next)
 	return nil
 }
 
 // value makes the value of d that of an entry.
-func (e *Editor) value(next *entry, d *draft) {
-	next.set(d.value)
-	e.b.settler.know(e.space, d.value, d.words)
+func (e *Editor) value(next *data.Entry, d *draft) {
+	next.Set(d.value)
+	e.b.u.Settler.Know(e.space, d.value, d.words)
 }
 
 // PutItem stores a whole entry under key, in place of what is there: what the Item does not
@@ -71,17 +152,17 @@ func (e *Editor) PutItem(key string, it Item) error {
 	if err != nil {
 		return err
 	}
-	if err := e.fits(key, d.vector); err != nil {
+	if err := e.b.u.Fits(e.space, key, d.vector); err != nil {
 		return err
 	}
-	next := (*entry)(nil).next()
+	next := (*data.Entry)(nil).Next()
 	if old, _ := e.b.lookup(e.name(key)); old != nil {
-		next.created = old.created
+		next.Created = old.Created
 	}
-	next.expires = e.b.expiry(e.space, d.ttl)
+	next.Expires = e.b.u.Expiry(e.space, d.ttl)
 	e.value(next, d)
-	next.metadata, next.vector = d.metadata, d.vector
-	e.b.store(e.name(key), next)
+	next.Metadata, next.Vector = d.metadata, d.vector
+	e.b.u.Store(e.name(key), next)
 	return nil
 }
 
@@ -93,7 +174,7 @@ func (e *Editor) Insert(key string, v any) error {
 		return err
 	}
 	if _, ok := e.Get(key); ok {
-		return keyError(e.space, key, ErrExists)
+		return fault.Of(e.space, key, ErrExists)
 	}
 	return e.Put(key, d)
 }
@@ -104,7 +185,7 @@ func (e *Editor) Insert(key string, v any) error {
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	return e.Upsert(key, func(v Value) (any, error) {
 		if !v.Exists() {
-			return nil, keyError(e.space, key, ErrNotFound)
+			return nil, fault.Of(e.space, key, ErrNotFound)
 		}
 		return f(v)
 	})
@@ -115,8 +196,8 @@ func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 	name := e.name(key)
 	old, rev := e.b.lookup(name)
-	next := old.next()
-	v, err := f(next.value)
+	next := old.Next()
+	v, err := f(next.Value)
 	if err != nil {
 		return err
 	}
@@ -125,13 +206,13 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 		return err
 	}
 	if now, again := e.b.lookup(name); now != old || again != rev {
-		return keyError(e.space, key, ErrModified)
+		return fault.Of(e.space, key, ErrModified)
 	}
-	if !next.value.Exists() {
-		next.expires = e.b.expiry(e.space, 0)
+	if !next.Value.Exists() {
+		next.Expires = e.b.u.Expiry(e.space, 0)
 	}
 	e.value(next, d)
-	e.b.store(name, next)
+	e.b.u.Store(name, next)
 	return nil
 }
 
@@ -154,7 +235,7 @@ func (e *Editor) Delete(key string) bool {
 	name := e.name(key)
 	row, _ := e.b.lookup(name)
 	if row != nil {
-		e.b.remove(name)
+		e.b.u.Remove(name)
 	}
 	return row != nil
 }
@@ -172,7 +253,7 @@ func (e *Editor) DeleteIf(key string, rev uint64) error {
 // check returns ErrRevision unless the revision of key is rev, which Pending never is.
 func (e *Editor) check(key string, rev uint64) error {
 	if _, is := e.b.lookup(e.name(key)); is != rev || rev == Pending {
-		return keyError(e.space, key, ErrRevision)
+		return fault.Of(e.space, key, ErrRevision)
 	}
 	return nil
 }
@@ -182,7 +263,7 @@ func (e *Editor) check(key string, rev uint64) error {
 func (e *Editor) Take(key string) (Value, bool) {
 	v, ok := e.Get(key)
 	if ok {
-		e.b.remove(e.name(key))
+		e.b.u.Remove(e.name(key))
 	}
 	return v, ok
 }
@@ -192,12 +273,14 @@ func (e *Editor) Take(key string) (Value, bool) {
 // stays. It takes about no time, however many there are: what they took is given back in
 // steps, by later writes and by Memory.Sweep.
 func (e *Editor) Clear() int {
-	return e.b.clear(e.space)
+	e.b.live()
+	return e.b.u.Clear(e.space)
 }
 
 // ClearAll is Clear for the space and all spaces below it.
 func (e *Editor) ClearAll() int {
-	return e.b.clear(e.space + aboveBelow)
+	e.b.live()
+	return e.b.u.Clear(e.space + tuple.AboveBelow)
 }
 
 // PutVector stores a vector and metadata, in place of those that key has. A
@@ -213,45 +296,16 @@ func (e *Editor) PutVector(key string, v []float32, metadata map[string]any) err
 }
 
 func (e *Editor) putVector(key string, d *draft) error {
-	if err := e.fits(key, d.vector); err != nil {
+	if err := e.b.u.Fits(e.space, key, d.vector); err != nil {
 		return err
 	}
 	old, _ := e.b.lookup(e.name(key))
-	next := old.next()
+	next := old.Next()
 	if old == nil {
-		next.expires = e.b.expiry(e.space, 0)
+		next.Expires = e.b.u.Expiry(e.space, 0)
 	}
-	next.metadata, next.vector = d.metadata, d.vector
-	e.b.store(e.name(key), next)
-	return nil
-}
-
-// fits returns an error if v cannot be a vector of the space.
-func (e *Editor) fits(key string, v []float32) error {
-	if v == nil {
-		return nil
-	}
-	dim := func() int {
-		if d := e.b.settler.space(e.space).vectors.Dim(); d > 0 {
-			return d
-		}
-		return e.b.dims[e.space]
-	}
-	if d := dim(); d != 0 && d != len(v) {
-		// The vectors that had so many dimensions may be gone by now.
-		e.b.sweepSpace(e.space)
-		if err := e.b.settler.settle(); err != nil {
-			return err
-		}
-		e.b.dims = nil
-		if d := dim(); d != 0 && d != len(v) {
-			return keyError(e.space, key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
-		}
-	}
-	if e.b.dims == nil {
-		e.b.dims = make(map[string]int)
-	}
-	e.b.dims[e.space] = len(v)
+	next.Metadata, next.Vector = d.metadata, d.vector
+	e.b.u.Store(e.name(key), next)
 	return nil
 }
 
@@ -260,14 +314,144 @@ func (e *Editor) fits(key string, v []float32) error {
 // then.
 func (e *Editor) DeleteVector(key string) bool {
 	old, _ := e.b.lookup(e.name(key))
-	if old == nil || old.vector == nil {
+	if old == nil || old.Vector == nil {
 		return false
 	}
-	if !old.value.Exists() {
+	if !old.Value.Exists() {
 		return e.Delete(key)
 	}
-	next := old.next()
-	next.vector, next.metadata = nil, Value{}
-	e.b.store(e.name(key), next)
+	next := old.Next()
+	next.Vector, next.Metadata = nil, Value{}
+	e.b.u.Store(e.name(key), next)
 	return true
 }
+
+// Configure sets how the space behaves, for what is in it too, and replaces all of what
+// it was configured to. What is too much is evicted in steps, by this write and later ones;
+// in the spaces below, for which Each is, by writes there and by Memory.Sweep. If the path has
+// more than 128 elements the Batch returns ErrTooDeep, and nothing happens.
+func (e *Editor) Configure(o SpaceOptions) {
+	e.b.live()
+	c := o.config()
+	if !data.Valid(c) {
+		panic("memory: Configure with a negative limit: 0 is none, and Never a TTL that is none")
+	}
+	e.b.u.Configure(e.space, c)
+}
+
+// An Item is a whole entry to be stored by PutItem.
+type Item struct {
+	Value    any           // as for Freeze; nil is Null
+	Vector   []float32     // none if nil
+	Metadata any           // as for Freeze, and a Map; none if it is nil or Null
+	TTL      time.Duration // 0: that of the space, or of the Memory; Never: none
+}
+
+// A draft is an Item as it will be stored: frozen and checked, in memory of its
+// own. A Space makes one before the writer's place is taken, and hands it to its Editor
+// as the value.
+type draft struct {
+	value    Value
+	words    text.Words
+	metadata Value
+	vector   []float32
+	ttl      time.Duration
+}
+
+// prepare makes a draft of it, unless its value is one.
+func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
+	m.made()
+	if d, ok := it.Value.(*draft); ok {
+		return d, nil
+	}
+	d, err := m.freeze(space, key, it.Value)
+	if err != nil {
+		return nil, err
+	}
+	d.metadata, err = freezeMetadata(it.Metadata)
+	if err == nil && it.Vector != nil {
+		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
+	}
+	if err == nil && data.ValidTTL(it.TTL) != nil {
+		err = fmt.Errorf("%w: %w", ErrUnsupported, data.ValidTTL(it.TTL))
+	}
+	if err != nil {
+		return nil, fault.Of(space, key, err)
+	}
+	d.ttl = it.TTL
+	return d, nil
+}
+
+// freezeMetadata returns metadata as a Map, or Absent.
+func freezeMetadata(metadata any) (Value, error) {
+	v, err := Freeze(metadata)
+	switch {
+	case err != nil:
+		return Value{}, err
+	case v.Kind() == Map:
+		return v, nil
+	case v.Exists() && !v.IsNull():
+		return Value{}, &ValueError{Type: fmt.Sprintf("%T", metadata), Err: fmt.Errorf("%w: metadata must be a map", ErrUnsupported)}
+	}
+	return Value{}, nil
+}
+
+// freeze makes a draft of a value, unless it is one.
+func (m *Memory) freeze(space, key string, v any) (*draft, error) {
+	m.made()
+	if d, ok := v.(*draft); ok {
+		return d, nil
+	}
+	frozen, err := Freeze(v)
+	if err == nil {
+		err = tuple.CheckDepth(space)
+	}
+	if err != nil {
+		return nil, fault.Of(space, key, err)
+	}
+	if !frozen.Exists() {
+		frozen, _ = Freeze(nil) // what is Absent would be no value
+	}
+	return &draft{value: frozen, words: m.t.Texts.WordsAhead(space, frozen)}, nil
+}
+
+// embed makes a draft of a vector and its metadata.
+func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (*draft, error) {
+	m.made()
+	if v == nil {
+		v = []float32{}
+	}
+	d, err := m.prepare(space, key, Item{Vector: v, Metadata: metadata})
+	if err == nil {
+		d.value = Value{}
+	}
+	return d, err
+}
+
+// Float32s returns v in single precision, as vectors are stored. What is too
+// large for it becomes an infinity, which no vector may have.
+func Float32s(v []float64) []float32 {
+	if v == nil {
+		return nil
+	}
+	s := make([]float32, len(v))
+	for i, x := range v {
+		s[i] = float32(x)
+	}
+	return s
+}
+
+// LogValue returns the type of the value, and what else there is, in short.
+func (it Item) LogValue() slog.Value {
+	a := []slog.Attr{slog.String("value", value.Clip(fmt.Sprintf("%T", it.Value), partShown))}
+	if it.Metadata != nil {
+		a = append(a, slog.String("metadata", value.Clip(fmt.Sprintf("%T", it.Metadata), partShown)))
+	}
+	return slog.GroupValue(append(a, slog.Int("dim", len(it.Vector)), slog.String("ttl", it.TTL.String()))...)
+}
+
+// String returns what LogValue does in one line.
+func (it Item) String() string { return it.LogValue().String() }
+
+// Format prints String, whatever the verb.
+func (it Item) Format(f fmt.State, verb rune) { print(f, verb, it.LogValue()) }

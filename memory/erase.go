@@ -2,12 +2,11 @@ package memory
 
 import (
 	"errors"
-	"iter"
-	"slices"
-	"sync"
-	"weak"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/fault"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -37,13 +36,13 @@ type Erasure struct {
 // It takes time proportional to the past that goes, or, if the current version has no such
 // entry, to all of the past, and to that of forks.
 func (s Space) Erase(key string) (Erasure, error) {
-	name := nameOf(s.path, key)
-	absent := keyError(s.path, key, ErrNotFound)
+	name := tuple.Name(s.path, key)
+	absent := fault.Of(s.path, key, ErrNotFound)
 	gone, err := s.edit(func(e *Editor) error { // gone: the first version without it
-		if !e.b.entries.Has(name) {
+		if !e.b.u.Entries.Has(name) {
 			return absent // so that the update publishes nothing, not even what it would sweep
 		}
-		e.b.remove(name)
+		e.b.u.Remove(name)
 		return nil
 	})
 	if errors.Is(err, absent) {
@@ -59,7 +58,7 @@ func (s Space) Erase(key string) (Erasure, error) {
 	}
 	var e Erasure
 	for pin, root := range s.m.db.Pins() {
-		if s.m.entries.In(root).Has(name) {
+		if s.m.t.Entries.In(root).Has(name) {
 			e.Pins = append(e.Pins, pin)
 		}
 	}
@@ -74,11 +73,11 @@ func (s Space) Erase(key string) (Erasure, error) {
 // knows reports whether the Memory has a row of that name in any version that it keeps.
 func (m *Memory) knows(name string) bool {
 	for _, root := range m.db.Pins() {
-		if m.entries.In(root).Has(name) {
+		if m.t.Entries.In(root).Has(name) {
 			return true
 		}
 	}
-	if m.entries.In(m.db.Load()).Has(name) {
+	if m.t.Entries.In(m.db.Load()).Has(name) {
 		return true
 	}
 	gone, err := m.gonePast(name)
@@ -101,8 +100,8 @@ func (m *Memory) gonePast(name string) (gone uint64, err error) {
 			if err = failed; err != nil {
 				break
 			}
-			for change := range m.entries.Rows(c) {
-				if old, _ := change.Rows(); change.Key == name && old != (snapshot.Row[string, *entry]{}) {
+			for change := range m.t.Entries.Rows(c) {
+				if old, _ := change.Rows(); change.Key == name && old != (snapshot.Row[string, *data.Entry]{}) {
 					gone = c.Version()
 				}
 			}
@@ -112,38 +111,5 @@ func (m *Memory) gonePast(name string) (gone uint64, err error) {
 		}
 		// Somebody trims the past just now: what went has the row no more. The rest is
 		// looked through again.
-	}
-}
-
-// A family is the memories that share tables: one and its forks, and theirs, as long as
-// they are in use. It keeps none of them alive.
-type family struct {
-	mu      sync.Mutex
-	members []weak.Pointer[Memory]
-	sweep   int // at so many members those that are gone are dropped
-}
-
-func (f *family) join(m *Memory) *Memory {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.members) >= f.sweep {
-		f.members = slices.DeleteFunc(f.members, func(p weak.Pointer[Memory]) bool { return p.Value() == nil })
-		f.sweep = 2*len(f.members) + 8
-	}
-	f.members = append(f.members, weak.Make(m))
-	return m
-}
-
-// all returns the members that are there.
-func (f *family) all() iter.Seq[*Memory] {
-	f.mu.Lock()
-	members := slices.Clone(f.members)
-	f.mu.Unlock()
-	return func(yield func(*Memory) bool) {
-		for _, p := range members {
-			if m := p.Value(); m != nil && !yield(m) {
-				return
-			}
-		}
 	}
 }

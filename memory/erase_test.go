@@ -12,6 +12,12 @@ import (
 	"time"
 	"weak"
 
+	"github.com/cowstore/cowstore/memory/internal/keep"
+
+	"github.com/cowstore/cowstore/memory/internal/data"
+
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
@@ -27,7 +33,7 @@ func TestErasedIsGone(t *testing.T) {
 		require.NoError(t, errOf(s.Put("other", i)))
 	}
 	cursor := m.Cursor(m.Load().Version())
-	rows := []weak.Pointer[entry]{weak.Make(s.Load().lookup("k"))}
+	rows := []weak.Pointer[data.Entry]{weak.Make(s.Load().lookup("k"))}
 	old, err := m.At(9)
 	require.NoError(t, err)
 	rows = append(rows, weak.Make(old.Space("user", "42").lookup("k")))
@@ -127,7 +133,7 @@ func TestEraseOfWhatIsNotThere(t *testing.T) {
 		require.NoError(t, errOf(s.PutItem("old", Item{Value: 1, TTL: time.Second})))
 		require.NoError(t, m.Pin("p", rev))
 		require.NoError(t, m.Batch(func(b *Batch) error {
-			for i := range 2 * clearAtOnce {
+			for i := range 2 * keep.ClearAtOnce {
 				require.NoError(t, b.Space("cleared").Put(fmt.Sprint(i), i))
 			}
 			return nil
@@ -229,7 +235,7 @@ func TestEraseBesideWriters(t *testing.T) {
 		}
 		erasers.Wait()
 		require.Positive(t, done.Load())
-		require.False(t, m.knows(nameOf(m.Space("s").path, key)))
+		require.False(t, m.knows(tuple.Name(m.Space("s").path, key)))
 	}
 	close(stop)
 	writers.Wait()
@@ -264,21 +270,21 @@ func TestFamilyLetsGo(t *testing.T) {
 func TestEraseOfWhatIsGoneAlready(t *testing.T) {
 	m := New(Options{})
 	s := m.Space("s")
-	for i := range 2 * purgeAtOnce * 3 {
+	for i := range 2 * keep.PurgeAtOnce * 3 {
 		require.NoError(t, errOf(s.Put(fmt.Sprint(i), i)))
 	}
 	_, err := s.Clear()
 	require.NoError(t, err)
 	left := func() (name string) {
-		for name = range m.entries.In(m.db.Load()).Keys() {
+		for name = range m.t.Entries.In(m.db.Load()).Keys() {
 		}
 		return name
 	}()
 	require.NotEmpty(t, left)
-	_, key := split(left)
+	_, key := tuple.Split(left)
 	_, err = s.Erase(key)
 	require.NoError(t, err)
-	require.False(t, m.entries.In(m.db.Load()).Has(left))
+	require.False(t, m.t.Entries.In(m.db.Load()).Has(left))
 	require.Zero(t, m.Load().Len())
 	require.Zero(t, s.Len())
 }

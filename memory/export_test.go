@@ -7,6 +7,12 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/cowstore/cowstore/memory/internal/keep"
+
+	"github.com/cowstore/cowstore/memory/internal/data"
+
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
 )
@@ -16,94 +22,94 @@ import (
 func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.NoText) }
 
 // Epochs returns how many epochs of text indexes the current version has.
-func (m *Memory) Epochs() int { return m.epochs.In(m.Load().root).Len() }
+func (m *Memory) Epochs() int { return m.t.Epochs.In(m.Load().v.Root).Len() }
 
 func (s Snapshot) checkDerived(noText bool) error {
-	want := make(map[string]*space)
+	want := make(map[string]*data.Space)
 	words := make(map[string]bool)
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	rows := s.t.entries.In(s.root)
+	rows := s.v.T.Entries.In(s.v.Root)
 	expiring, alive := 0, 0
-	cleared := s.clearings()
-	for name, row := range s.t.order.In(rows).All() {
+	cleared := s.v.Clearings()
+	for name, row := range s.v.T.Order.In(rows).All() {
 		e := row.Shared()
-		path, key := split(name)
-		if e.expires != 0 {
+		path, key := tuple.Split(name)
+		if e.Expires != 0 {
 			expiring++
 		}
-		if !cleared.alive(path, row.Revision()) {
+		if !cleared.Alive(path, row.Revision()) {
 			continue
 		}
 		alive++
 		sp := want[path]
 		if sp == nil {
-			sp = new(space)
+			sp = new(data.Space)
 			want[path] = sp
 		}
-		again := &entry{value: e.value, metadata: e.metadata, expires: e.expires} // not e, which others read
-		if again.measure(); again.size != e.size {
-			fail("%q %q: size %d, not %d", decodePath(path), key, e.size, again.size)
+		again := &data.Entry{Value: e.Value, Metadata: e.Metadata, Expires: e.Expires} // not e, which others read
+		if again.Measure(); again.Size != e.Size {
+			fail("%q %q: size %d, not %d", tuple.Decode(path), key, e.Size, again.Size)
 		}
-		size := e.size + nameSize(name)
-		if !e.value.Exists() && e.vector == nil {
-			fail("%q %q has neither value nor vector", decodePath(path), key)
+		size := e.Size + data.NameSize(name)
+		if !e.Value.Exists() && e.Vector == nil {
+			fail("%q %q has neither value nor vector", tuple.Decode(path), key)
 		}
-		sp.count++
-		sp.bytes += size
-		if e.expires != 0 {
-			sp.expiring++
+		sp.Count++
+		sp.Bytes += size
+		if e.Expires != 0 {
+			sp.Expiring++
 		}
-		if v, ok := s.space(path).vectors.Get(key); ok != (e.vector != nil) {
-			fail("%q %q: in the vectors: %v", decodePath(path), key, ok)
+		if v, ok := s.v.Space(path).Vectors.Get(key); ok != (e.Vector != nil) {
+			fail("%q %q: in the vectors: %v", tuple.Decode(path), key, ok)
 		} else if ok {
-			if !slices.Equal(v, e.vector) {
-				fail("%q %q: %v, not %v", decodePath(path), key, v, e.vector)
+			if !slices.Equal(v, e.Vector) {
+				fail("%q %q: %v, not %v", tuple.Decode(path), key, v, e.Vector)
 			}
 			var err error
-			if sp.vectors, err = sp.vectors.Set(key, v); err != nil {
-				fail("%q %q: %w", decodePath(path), key, err)
+			if sp.Vectors, err = sp.Vectors.Set(key, v); err != nil {
+				fail("%q %q: %w", tuple.Decode(path), key, err)
 			}
 		}
-		if !noText && e.value.Exists() {
-			sp.texts = sp.texts.Set(key, s.space(path).texts.Analyzer().Tokenize(e.value.Texts()))
-			for t := range e.value.Texts() {
+		if !noText && e.Value.Exists() {
+			sp.Texts = sp.Texts.Set(key, s.v.Space(path).Texts.Analyzer().Tokenize(e.Value.Texts()))
+			for t := range e.Value.Texts() {
 				words[t] = true
 			}
 		}
 	}
-	if n := s.t.order.In(rows).Len(); n != rows.Len() {
+	if n := s.v.T.Order.In(rows).Len(); n != rows.Len() {
 		fail("%d entries in order, %d in all", n, rows.Len())
 	}
-	if n := s.t.byExpiry.In(rows).Len(); n != expiring {
+	if n := s.v.T.ByExpiry.In(rows).Len(); n != expiring {
 		fail("%d entries by expiry, not %d", n, expiring)
 	}
 	var bytes int64
-	for path, row := range s.t.byPath.In(s.t.spaces.In(s.root)).All() {
+	for path, row := range s.v.T.ByPath.In(s.v.T.Spaces.In(s.v.Root)).All() {
 		is := row.Shared()
-		if !cleared.alive(path, row.Revision()) {
+		if !cleared.Alive(path, row.Revision()) {
 			continue
 		}
-		bytes += is.size()
+		bytes += is.Size()
 		sp := want[path]
 		if sp == nil {
-			fail("space %q is stored and has nothing", decodePath(path))
-			sp = new(space)
+			fail("space %q is stored and has nothing", tuple.Decode(path))
+			sp = new(data.Space)
 		}
 		delete(want, path)
-		if is.count != sp.count || is.expiring != sp.expiring || is.bytes != sp.bytes {
-			fail("space %q: counts %d, %d, %d; not %d, %d, %d", decodePath(path), is.count, is.expiring, is.bytes, sp.count, sp.expiring, sp.bytes)
+		if is.Count != sp.Count || is.Expiring != sp.Expiring || is.Bytes != sp.Bytes {
+			fail("space %q: counts %d, %d, %d; not %d, %d, %d", tuple.Decode(path), is.Count, is.Expiring, is.Bytes, sp.Count, sp.Expiring, sp.Bytes)
 		}
-		if is.vectors.Len() != sp.vectors.Len() || is.texts.Len() != sp.texts.Len() {
-			fail("space %q: %d vectors and %d texts, not %d and %d", decodePath(path), is.vectors.Len(), is.texts.Len(), sp.vectors.Len(), sp.texts.Len())
+		if is.Vectors.Len() != sp.Vectors.Len() || is.Texts.Len() != sp.Texts.Len() {
+			fail("space %q: %d vectors and %d texts, not %d and %d", tuple.Decode(path), is.Vectors.Len(), is.Texts.Len(), sp.Vectors.Len(), sp.Texts.Len())
 		}
-		if dim := is.vectors.Dim(); dim > 0 {
+		if dim := is.Vectors.Dim(); dim > 0 {
 			q := make([]float32, dim)
 			q[0] = 1
-			a, err1 := is.vectors.Search(q, vector.Options{K: math.MaxInt32})
-			b, err2 := sp.vectors.Search(q, vector.Options{K: math.MaxInt32})
+			a, err1 := is.Vectors.Search(q, vector.Options{K: math.MaxInt32})
+			b, err2 := sp.Vectors.Search(q, vector.Options{K: math.MaxInt32})
 			if err := errors.Join(err1, err2); err != nil || !reflect.DeepEqual(a, b) {
-				fail("space %q: vector hits %v, not %v: %w", decodePath(path), a, b, err)
+				fail("space %q: vector hits %v, not %v: %w", tuple.Decode(path), a, b, err)
 			}
 		}
 		n := 0
@@ -111,74 +117,74 @@ func (s Snapshot) checkDerived(noText bool) error {
 			if n++; n > 4 {
 				break
 			}
-			a, err1 := is.texts.Search(word, text.Options{K: 1000})
-			b, err2 := sp.texts.Search(word, text.Options{K: 1000})
+			a, err1 := is.Texts.Search(word, text.Options{K: 1000})
+			b, err2 := sp.Texts.Search(word, text.Options{K: 1000})
 			if err := errors.Join(err1, err2); err != nil || !reflect.DeepEqual(a, b) {
-				fail("space %q: hits for %q are %v, not %v: %w", decodePath(path), word, a, b, err)
+				fail("space %q: hits for %q are %v, not %v: %w", tuple.Decode(path), word, a, b, err)
 			}
 		}
 	}
 	s.checkSums(fail)
-	if is := s.total(""); is.count != alive {
-		fail("%v in all, not %v", is, total{alive, bytes})
+	if is := s.v.Total(""); is.Count != alive {
+		fail("%v in all, not %v", is, data.Total{Count: alive, Bytes: bytes})
 	}
-	for path, o := range s.t.options.In(s.root).All() {
-		if *o == (SpaceOptions{}) {
-			fail("space %q is configured to nothing", decodePath(path))
+	for path, o := range s.v.T.Options.In(s.v.Root).All() {
+		if *o == (data.Config{}) {
+			fail("space %q is configured to nothing", tuple.Decode(path))
 		}
 	}
 	for path := range want {
-		fail("space %q is not stored", decodePath(path))
+		fail("space %q is not stored", tuple.Decode(path))
 	}
 	return errors.Join(errs...)
 }
 
 // Bytes returns how many bytes the current version takes, as counted along.
-func (m *Memory) Bytes() int64 { return m.Load().total("").bytes }
+func (m *Memory) Bytes() int64 { return m.Load().v.Total("").Bytes }
 
 // checkSums sums up the spaces below each path, from nothing.
 func (s Snapshot) checkSums(fail func(format string, args ...any)) {
-	want := make(map[string]total)
-	cleared := s.clearings()
-	for path, row := range s.t.byPath.In(s.t.spaces.In(s.root)).All() {
-		if cleared.alive(path, row.Revision()) {
-			for path := range above(path) {
-				want[path] = want[path].plus(row.Shared().total())
+	want := make(map[string]data.Total)
+	cleared := s.v.Clearings()
+	for path, row := range s.v.T.ByPath.In(s.v.T.Spaces.In(s.v.Root)).All() {
+		if cleared.Alive(path, row.Revision()) {
+			for path := range tuple.Above(path) {
+				want[path] = want[path].Plus(row.Shared().Total())
 			}
 		}
 	}
 	for path := range want { // and the rows themselves
-		n := belowSize(path)
+		n := data.BelowSize(path)
 		w := want[path]
-		w.bytes += n
+		w.Bytes += n
 		want[path] = w
-		for path := range above(path) {
+		for path := range tuple.Above(path) {
 			w := want[path]
-			w.bytes += n
+			w.Bytes += n
 			want[path] = w
 		}
 	}
-	for path := range s.t.below.In(s.root).Keys() {
-		row, _ := s.t.below.In(s.root).Row(path)
-		if !cleared.aliveBelow(path, row.Revision()) {
+	for path := range s.v.T.Below.In(s.v.Root).Keys() {
+		row, _ := s.v.T.Below.In(s.v.Root).Row(path)
+		if !cleared.AliveBelow(path, row.Revision()) {
 			continue
 		}
 		if is := *row.Shared(); is != want[path] {
-			fail("below %q: %v, not %v", decodePath(path), is, want[path])
+			fail("below %q: %v, not %v", tuple.Decode(path), is, want[path])
 		}
 		delete(want, path)
 	}
 	for path := range want {
-		fail("what is below %q is not stored", decodePath(path))
+		fail("what is below %q is not stored", tuple.Decode(path))
 	}
 }
 
 // ClearInSmallSteps makes all that is cleared be cleared in small steps, until its result is
 // called.
 func ClearInSmallSteps() (restore func()) {
-	clear, purge := clearAtOnce, purgeAtOnce
-	clearAtOnce, purgeAtOnce = 1, 3
-	return func() { clearAtOnce, purgeAtOnce = clear, purge }
+	clear, purge := keep.ClearAtOnce, keep.PurgeAtOnce
+	keep.ClearAtOnce, keep.PurgeAtOnce = 1, 3
+	return func() { keep.ClearAtOnce, keep.PurgeAtOnce = clear, purge }
 }
 
 // ReindexInSteps makes Reindex try again for more than so many entries, so often, until its
@@ -190,4 +196,4 @@ func ReindexInSteps(behind, tries int) (restore func()) {
 }
 
 // Cleared returns how many marks of what was cleared there are.
-func (m *Memory) Cleared() int { return m.Load().clearings().left() }
+func (m *Memory) Cleared() int { return m.Load().v.Clearings().Left() }

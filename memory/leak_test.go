@@ -7,6 +7,8 @@ import (
 	"time"
 	"weak"
 
+	"github.com/cowstore/cowstore/memory/internal/data"
+
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,7 +16,7 @@ import (
 func TestVersionsAreLetGo(t *testing.T) {
 	m := New(Options{MaxEntries: 3})
 	s := m.Space("s")
-	var versions []weak.Pointer[entry]
+	var versions []weak.Pointer[data.Entry]
 	for i := range 20 {
 		require.NoError(t, errOf(s.Put("k", []any{i, "some text"})))
 		require.NoError(t, errOf(s.PutVector("k", []float32{float32(i), 1}, nil)))
@@ -23,7 +25,7 @@ func TestVersionsAreLetGo(t *testing.T) {
 	}
 	require.Eventually(t, func() bool {
 		runtime.GC()
-		return !slices.ContainsFunc(versions[:len(versions)-1], func(v weak.Pointer[entry]) bool { return v.Value() != nil })
+		return !slices.ContainsFunc(versions[:len(versions)-1], func(v weak.Pointer[data.Entry]) bool { return v.Value() != nil })
 	}, time.Minute, time.Millisecond, "old entries are still there")
 	require.Equal(t, 3, m.Load().Len()) // m itself is there all the time
 }

@@ -3,11 +3,16 @@ package memory
 import (
 	"context"
 	"iter"
+	"slices"
+	"sync"
 	"time"
 	"weak"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
+	"github.com/cowstore/cowstore/memory/internal/keep"
 	"github.com/cowstore/cowstore/memory/text"
 )
 
@@ -20,12 +25,15 @@ import (
 // writes queue. A Memory owns what it was given, as frozen copies, and what it gives out
 // cannot be modified, or is the caller's own.
 type Memory struct {
-	db      *cow.DB
-	*tables // shared with all forks
+	db *cow.DB
+	// What all forks have in common.
+	p      *keep.Policy
+	t      *derive.Tables // those of p
+	empty  *cow.Snapshot  // of a DB of its own: version 0, with the indexes
+	family *family
 
 	options Options
-	hands   map[string]string    // by the key of a limit: the last entry evicted
-	last    weak.Pointer[cow.Tx] // the last update that had a Batch. Both are for the one who has the writer's place
+	w       keep.Writer
 }
 
 // Options say how a Memory behaves. The zero value is right for most: no limits,
@@ -89,29 +97,36 @@ func New(o Options) *Memory { return On(new(cow.DB), o) }
 //
 // On panics if a limit is negative, or if db has tables of that name.
 func On(db *cow.DB, o Options) *Memory {
-	if o.MaxEntries < 0 || o.MaxBytes < 0 || validTTL(o.TTL) != nil || o.MaxLine < 0 {
+	if o.MaxEntries < 0 || o.MaxBytes < 0 || data.ValidTTL(o.TTL) != nil || o.MaxLine < 0 {
 		panic("memory: a negative limit: 0 is none")
 	}
 	name := o.Name
 	if name == "" {
 		name = "memory"
 	}
-	t := newTables(db, name, o)
-	return t.family.join(&Memory{db: db, tables: t, options: o})
+	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf}
+	p := keep.NewPolicy(db, name, how, data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.TTL)
+	m := &Memory{db: db, p: p, t: p.Tables, empty: db.Load(), family: new(family), options: o}
+	return m.family.join(m)
 }
 
 // Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
 // panics if db is neither.
 func (m *Memory) Of(db *cow.DB) *Memory {
 	m.made()
-	m.entries.Of(db)
-	return m.family.join(&Memory{db: db, tables: m.tables, options: m.options})
+	m.t.Entries.Of(db)
+	return m.family.join(m.over(db))
+}
+
+// over returns the Memory in another DB of the same line, which nobody else knows.
+func (m *Memory) over(db *cow.DB) *Memory {
+	return &Memory{db: db, p: m.p, t: m.t, empty: m.empty, family: m.family, options: m.options}
 }
 
 // made panics for what New and the like have not made: a zero Memory, and a zero Space,
 // Typed, Batch or Editor, which have none.
 func (m *Memory) made() {
-	if m == nil || m.tables == nil {
+	if m == nil || m.t == nil {
 		panic("memory: used before it was made: memory.New makes a Memory, and its methods a Space and a Batch")
 	}
 }
@@ -130,10 +145,15 @@ func (m *Memory) Load() Snapshot {
 // it. It panics, at the first read, if the snapshot is of another DB that is not a fork.
 func (m *Memory) In(s *cow.Snapshot) Snapshot {
 	m.made()
-	if m.expires.Load() {
-		return Snapshot{m.tables, s, time.Now().UnixNano()}
+	if m.t.Expires.Load() {
+		return m.view(s, time.Now().UnixNano())
 	}
-	return Snapshot{m.tables, s, 0}
+	return m.view(s, 0)
+}
+
+// view returns the Memory in a snapshot of its DB at an instant; see derive.View.
+func (m *Memory) view(root *cow.Snapshot, instant int64) Snapshot {
+	return Snapshot{derive.View{T: m.t, Root: root, Instant: instant}}
 }
 
 // Wait blocks until there is a version above after, and returns the snapshot
@@ -151,4 +171,49 @@ func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 func (m *Memory) Stats() cow.Stats {
 	m.made()
 	return m.db.Stats()
+}
+
+// A family is the memories that share tables: one and its forks, and theirs, as long as
+// they are in use. It keeps none of them alive.
+type family struct {
+	mu      sync.Mutex
+	members []weak.Pointer[Memory]
+	sweep   int // at so many members those that are gone are dropped
+}
+
+func (f *family) join(m *Memory) *Memory {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.members) >= f.sweep {
+		f.members = slices.DeleteFunc(f.members, func(p weak.Pointer[Memory]) bool { return p.Value() == nil })
+		f.sweep = 2*len(f.members) + 8
+	}
+	f.members = append(f.members, weak.Make(m))
+	return m
+}
+
+// all returns the members that are there.
+func (f *family) all() iter.Seq[*Memory] {
+	f.mu.Lock()
+	members := slices.Clone(f.members)
+	f.mu.Unlock()
+	return func(yield func(*Memory) bool) {
+		for _, p := range members {
+			if m := p.Value(); m != nil && !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+// Fork returns a new Memory that begins with s, a snapshot of m, current or past,
+// or of another fork: to try something out. It takes constant time, or, for a
+// snapshot from At or AsOf, time proportional to what was written since. The fork is
+// independent from then on. It has the Options of m, and no history, pins or watches.
+func (m *Memory) Fork(s Snapshot) *Memory {
+	m.made()
+	if s.v.Root == nil {
+		s.v.Root = m.empty
+	}
+	return m.Of(m.db.Fork(s.v.Root))
 }

@@ -1,10 +1,18 @@
 package memory
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/keep"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -58,7 +66,7 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // Merge panics if theirs is the zero Snapshot, which At and AsOf return with an error: it would remove
 // everything.
 func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
-	if theirs.root == nil {
+	if theirs.v.Root == nil {
 		panic("memory: Merge with the zero Snapshot, which is empty: look at the error that came with it")
 	}
 	return m.merge(base, theirs, resolve, nil)
@@ -85,32 +93,32 @@ func (m *Memory) merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 		return Snapshot{}, err
 	}
 	var batch *Batch
-	var before *snapshot.Map[string, *entry]
+	var before *snapshot.Map[string, *data.Entry]
 	apply := func(b *Batch) error {
 		conflicts = nil // those of an earlier run
-		for b.purge(1 << 20) {
+		for b.u.Purge(1 << 20) {
 			// what was cleared since
 		}
 		if unchanged != nil {
-			batch, before = b, b.entries.Map()
+			batch, before = b, b.u.Entries.Map()
 		}
-		err := b.entries.Merge(m.entries.In(base.root), m.entries.In(theirs.root), func(c cow.Conflict[string, *entry]) (*entry, bool, error) {
-			path, key := split(c.Key)
+		err := b.u.Entries.Merge(m.t.Entries.In(base.v.Root), m.t.Entries.In(theirs.v.Root), func(c cow.Conflict[string, *data.Entry]) (*data.Entry, bool, error) {
+			path, key := tuple.Split(c.Key)
 			was, _ := c.Base()
 			ours, _ := c.Ours()
 			other, _ := c.Theirs()
 			e, err := resolve(Conflict{
-				Space:  decodePath(path),
+				Space:  tuple.Decode(path),
 				Key:    key,
-				Base:   newEntry(key, was, m.entries.In(base.root).Revision(c.Key)),
-				Ours:   newEntry(key, ours, b.entries.Revision(c.Key)),
-				Theirs: newEntry(key, other, m.entries.In(theirs.root).Revision(c.Key)),
+				Base:   newEntry(key, was, m.t.Entries.In(base.v.Root).Revision(c.Key)),
+				Ours:   newEntry(key, ours, b.u.Entries.Revision(c.Key)),
+				Theirs: newEntry(key, other, m.t.Entries.In(theirs.v.Root).Revision(c.Key)),
 			})
 			if err != nil || e.row == nil && !e.Value.Exists() {
 				return nil, false, err
 			}
 			row := b.merged(c.Key, e)
-			return row, row.value.Exists() || row.vector != nil, nil
+			return row, row.Value.Exists() || row.Vector != nil, nil
 		})
 		if err == nil && len(conflicts) > 0 {
 			err = &MergeError{conflicts}
@@ -132,11 +140,11 @@ func (m *Memory) merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 
 // differs reports whether the Batch shows other entries than what it had before: what has
 // expired, nobody sees.
-func (b *Batch) differs(before *snapshot.Map[string, *entry]) bool {
-	for c := range b.entries.Map().Diff(before) {
+func (b *Batch) differs(before *snapshot.Map[string, *data.Entry]) bool {
+	for c := range b.u.Entries.Map().Diff(before) {
 		old, _ := c.Old()
 		next, _ := c.New()
-		if old != nil && !old.expired(b.now) || next != nil && !next.expired(b.now) {
+		if old != nil && !old.Expired(b.u.Now) || next != nil && !next.Expired(b.u.Now) {
 			return true
 		}
 	}
@@ -144,13 +152,13 @@ func (b *Batch) differs(before *snapshot.Map[string, *entry]) bool {
 }
 
 // merged returns the row of an Entry that resolve has returned.
-func (b *Batch) merged(name string, e Entry) *entry {
-	if e.row != nil && e.row.value == e.Value {
+func (b *Batch) merged(name string, e Entry) *data.Entry {
+	if e.row != nil && e.row.Value == e.Value {
 		return e.row
 	}
-	next := e.row.next()
-	next.set(e.Value)
-	b.complete(next)
+	next := e.row.Next()
+	next.Set(e.Value)
+	b.u.Complete(next)
 	return next
 }
 
@@ -175,8 +183,8 @@ func (m *Memory) Undo(version uint64) error {
 	if err != nil {
 		return err
 	}
-	h := new(head)
-	for _, h = range m.heads.In(after.root).All() {
+	h := new(data.Head)
+	for _, h = range m.t.Heads.In(after.v.Root).All() {
 		break
 	}
 	if before, err = m.without(before); err == nil {
@@ -195,11 +203,127 @@ func (m *Memory) Undo(version uint64) error {
 // withoutSwept returns before without what the update that made after of it, and that
 // began then, only swept. Neither has what was cleared.
 func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, error) {
-	return m.scratch(before, func(b *Batch) {
-		for c := range m.entries.In(after.root).Diff(m.entries.In(before.root)) {
-			if change, _ := newChange(c, &head{Began: began}, nil); change.Kind == Expired || change.Old.row == nil {
-				b.entries.Delete(c.Key)
+	return m.scratch(before, func(b *keep.Update) {
+		for c := range m.t.Entries.In(after.v.Root).Diff(m.t.Entries.In(before.v.Root)) {
+			if change, _ := newChange(c, &data.Head{Began: began}, nil); change.Kind == Expired || change.Old.row == nil {
+				b.Entries.Delete(c.Key)
 			}
 		}
 	})
 }
+
+// Sweep removes all entries that have expired, what spaces have too much since Configure,
+// and the rest of all spaces that were cleared, a few at a time so that writers need not
+// wait long, and returns how many had expired. They cannot be read any more in any case,
+// and every other write removes some, so that it is needed only where little is written.
+func (m *Memory) Sweep() (n int, err error) {
+	m.made()
+	if err := m.shrink(); err != nil {
+		return 0, err
+	}
+	for m.t.Expires.Load() || m.t.Clears.Load() {
+		var b *Batch
+		if err := m.Batch(func(is *Batch) error { b = is; return nil }); err != nil { // as each batch does
+			return n, err
+		}
+		n += b.u.Swept
+		if b.u.Swept < keep.SweepAtOnce && b.u.Cleared.Left() == 0 {
+			break
+		}
+	}
+	return n, nil
+}
+
+// SweepEvery calls Sweep every d, which must be positive, until ctx ends, and
+// returns its cause, or an error of Sweep. It is meant to be run in a goroutine of its
+// own; the Memory starts none.
+func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		panic("memory: SweepEvery a duration that is not positive: to sweep once, call Sweep")
+	}
+	t := time.NewTicker(d)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.C:
+			if _, err := m.Sweep(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// shrink evicts what is still too much, in steps, since limits were set.
+func (m *Memory) shrink() error {
+	s := m.Load()
+	options := m.t.Options.In(s.v.Root)
+	keys := []string{tuple.AboveBelow}
+	for path := range options.Keys() {
+		keys = append(keys, path+tuple.AboveBelow)
+	}
+	if len(keys) > 1 { // there may be defaults
+		keys = slices.AppendSeq(keys, m.t.Spaces.In(s.v.Root).Keys())
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		path, below := tuple.CutBelow(key)
+		for before := (data.Total{}); ; {
+			s := m.Load()
+			n := s.v.Space(path).Total()
+			if below {
+				n = s.v.Total(path)
+			}
+			if n == before || !data.IsOver(data.LimitsOf(m.t.Options.In(s.v.Root), key, m.p.Limits), n) {
+				break
+			}
+			before = n
+			if err := m.Batch(func(b *Batch) error { b.u.Limit(key); return nil }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// purgeAll removes what was cleared, in steps, so that others need not wait for all of it.
+func (m *Memory) purgeAll() error {
+	for m.Load().v.Clearings().Left() > 0 {
+		if err := m.Batch(func(b *Batch) error { b.u.Purge(16 * keep.PurgeAtOnce); return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// without returns a snapshot without what was cleared, for a comparison of rows.
+func (m *Memory) without(s Snapshot) (Snapshot, error) {
+	if s.v.Clearings().Left() == 0 {
+		return s, nil
+	}
+	return m.scratch(s, func(b *keep.Update) {
+		for b.Purge(1 << 20) {
+		}
+	})
+}
+
+// scratch returns what f makes of a snapshot, in a fork that nobody gets to see.
+func (m *Memory) scratch(s Snapshot, f func(b *keep.Update)) (Snapshot, error) {
+	fork := m.over(m.db.Fork(s.v.Root))
+	err := fork.db.Update(func(tx *cow.Tx) error { f(keep.Begin(fork.p, &fork.w, tx)); return nil })
+	return m.view(fork.db.Load(), s.v.Instant), err
+}
+
+// LogValue returns the entry and its three values in short.
+func (c Conflict) LogValue() slog.Value {
+	const n = partShown / 2
+	return slog.GroupValue(slog.String("space", clipPath(c.Space)), slog.String("key", value.Clip(c.Key, n)),
+		slog.Any("base", c.Base.Value.Short(n)), slog.Any("ours", c.Ours.Value.Short(n)), slog.Any("theirs", c.Theirs.Value.Short(n)))
+}
+
+// String returns what LogValue does in one line.
+func (c Conflict) String() string { return c.LogValue().String() }
+
+// Format prints String, whatever the verb.
+func (c Conflict) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) }

@@ -6,6 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowstore/cowstore/memory/internal/derive"
+
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
@@ -30,15 +34,15 @@ func TestPathEncodingIsInverse(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 5000 {
 		path := randomPath(r)
-		encoded := encodePath(path)
-		require.Equal(t, path, decodePath(encoded))
+		encoded := tuple.Encode(path)
+		require.Equal(t, path, tuple.Decode(encoded))
 		key := strings.Join(randomPath(r), "")
-		space, k := split(encoded + "\x01" + key)
+		space, k := tuple.Split(encoded + "\x01" + key)
 		require.Equal(t, encoded, space)
 		require.Equal(t, key, k)
 	}
-	require.Equal(t, "", encodePath(nil))
-	require.Equal(t, []string{}, decodePath(""))
+	require.Equal(t, "", tuple.Encode(nil))
+	require.Equal(t, []string{}, tuple.Decode(""))
 }
 
 // Injective and of the right order at once: the encodings compare as the paths.
@@ -46,7 +50,7 @@ func TestPathEncodingKeepsOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 2))
 	for range 20_000 {
 		p, q := randomPath(r), randomPath(r)
-		require.Equal(t, slices.Compare(p, q), strings.Compare(encodePath(p), encodePath(q)), "%q %q", p, q)
+		require.Equal(t, slices.Compare(p, q), strings.Compare(tuple.Encode(p), tuple.Encode(q)), "%q %q", p, q)
 	}
 }
 
@@ -60,7 +64,7 @@ func TestNamesAreInOrderOfSpacesThenKeys(t *testing.T) {
 		if want == 0 {
 			want = strings.Compare(k, l)
 		}
-		is := strings.Compare(encodePath(p)+"\x01"+k, encodePath(q)+"\x01"+l)
+		is := strings.Compare(tuple.Encode(p)+"\x01"+k, tuple.Encode(q)+"\x01"+l)
 		require.Equal(t, want, is, "%q %q, %q %q", p, k, q, l)
 	}
 }
@@ -83,7 +87,7 @@ func TestWithinIsASpaceAndWhatIsBelow(t *testing.T) {
 			all = append(all, randomPath(r))
 		}
 		for _, p := range all {
-			e.Set(encodePath(p), p)
+			e.Set(tuple.Encode(p), p)
 		}
 		return nil
 	}))
@@ -96,11 +100,11 @@ func TestWithinIsASpaceAndWhatIsBelow(t *testing.T) {
 		want := []string{}
 		for _, p := range all {
 			if len(p) >= len(of) && slices.Equal(p[:len(of)], of) {
-				want = append(want, encodePath(p))
+				want = append(want, tuple.Encode(p))
 			}
 		}
 		is := []string{}
-		for encoded := range within(order.In(table.In(db.Load())), encodePath(of)).All() {
+		for encoded := range derive.Within(order.In(table.In(db.Load())), tuple.Encode(of)).All() {
 			is = append(is, encoded)
 		}
 		require.Equal(t, want, is, "%q", of)
@@ -113,18 +117,18 @@ func FuzzSpacePath(f *testing.F) {
 	f.Add("a", "a\x00", "a\x00\xff", "\x00\xff", "\xff\x00")
 	f.Fuzz(func(t *testing.T, a, b, key, c, d string) {
 		p, q := []string{a, b}, []string{c, d}
-		require.Equal(t, p, decodePath(encodePath(p)))
-		space, k := split(encodePath(p) + "\x01" + key)
-		require.Equal(t, encodePath(p), space)
+		require.Equal(t, p, tuple.Decode(tuple.Encode(p)))
+		space, k := tuple.Split(tuple.Encode(p) + "\x01" + key)
+		require.Equal(t, tuple.Encode(p), space)
 		require.Equal(t, key, k)
 		for i := range 3 {
 			for j := range 3 {
-				require.Equal(t, slices.Compare(p[:i], q[:j]), strings.Compare(encodePath(p[:i]), encodePath(q[:j])))
+				require.Equal(t, slices.Compare(p[:i], q[:j]), strings.Compare(tuple.Encode(p[:i]), tuple.Encode(q[:j])))
 			}
 		}
-		below := encodePath(p[:1])
-		inside := func(s string) bool { return s >= below && s < below+aboveBelow }
-		require.True(t, inside(encodePath(p)))
-		require.Equal(t, a == c, inside(encodePath(q)))
+		below := tuple.Encode(p[:1])
+		inside := func(s string) bool { return s >= below && s < below+tuple.AboveBelow }
+		require.True(t, inside(tuple.Encode(p)))
+		require.Equal(t, a == c, inside(tuple.Encode(q)))
 	})
 }

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/keep"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -38,7 +41,7 @@ var errBehind = errors.New("memory: the index is behind")
 // has all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
 func (s Space) Reindex() (rev uint64, err error) {
 	s.m.made()
-	if s.m.texts.none {
+	if s.m.t.Texts.None {
 		return 0, nil
 	}
 	var r freshIndex
@@ -71,67 +74,48 @@ type freshIndex struct {
 // written since. It begins anew where the index of the space did: what AnalyzerOf says may
 // be another thing by now.
 func (s Space) follow(r freshIndex, v Snapshot, limit int) (freshIndex, error) {
-	since := v.space(s.path).since
+	since := v.v.Space(s.path).Since
 	if r.at == nil || r.since != since {
 		if limit != noLimit {
 			return r, errBehind
 		}
-		how := s.m.texts.analyzerFor(s.path)
-		return freshIndex{v.root, since, how, s.m.index(s.path, s.m.order.In(s.m.entries.In(v.root)), v.clearings(), how)}, nil
+		how := s.m.t.Texts.AnalyzerFor(s.path)
+		return freshIndex{v.v.Root, since, how, s.m.t.Index(s.path, s.m.t.Order.In(s.m.t.Entries.In(v.v.Root)), v.v.Clearings(), how)}, nil
 	}
-	behind, cleared := 0, v.clearings()
-	for c := range s.m.entries.In(v.root).Diff(s.m.entries.In(r.at)) {
-		if path, _ := split(c.Key); path != s.path {
+	behind, cleared := 0, v.v.Clearings()
+	for c := range s.m.t.Entries.In(v.v.Root).Diff(s.m.t.Entries.In(r.at)) {
+		if path, _ := tuple.Split(c.Key); path != s.path {
 			continue
 		}
 		if behind++; limit != noLimit && behind > limit {
 			return r, errBehind
 		}
 		value := Value{}
-		if _, row := c.Rows(); row != (snapshot.Row[string, *entry]{}) && cleared.alive(s.path, row.Revision()) {
-			value = row.Shared().value
+		if _, row := c.Rows(); row != (snapshot.Row[string, *data.Entry]{}) && cleared.Alive(s.path, row.Revision()) {
+			value = row.Shared().Value
 		}
-		r.texts = s.m.texts.indexed(r.texts, r.how, c.Key, value)
+		r.texts = s.m.t.Texts.Indexed(r.texts, r.how, c.Key, value)
 	}
-	r.at = v.root
+	r.at = v.v.Root
 	return r, nil
-}
-
-// index returns an index of what a space has in a version.
-func (t *tables) index(path string, entries cow.Range[string, *entry, string], cleared clearings, how *text.Analyzer) (x *text.Index) {
-	for name, row := range entries.Prefix(nameOf(path, "")).All() {
-		if cleared.alive(path, row.Revision()) {
-			x = t.texts.indexed(x, how, name, row.Shared().value)
-		}
-	}
-	return x
-}
-
-// indexed returns x with a value, or without it if that does not exist.
-func (t *texts) indexed(x *text.Index, how *text.Analyzer, name string, v Value) *text.Index {
-	path, key := split(name)
-	if !v.Exists() {
-		return x.Delete(key)
-	}
-	return x.Set(key, t.wordsOf(how, path, v))
 }
 
 // putIndex publishes the index, brought up to the version before, or returns errBehind.
 func (s Space) putIndex(r freshIndex, limit int) (rev uint64, err error) {
 	err = s.m.db.Update(func(tx *cow.Tx) error {
 		rev = 0
-		r, err := s.follow(r, Snapshot{s.m.tables, tx.Base(), 0}, limit) // the update may be tried again
+		r, err := s.follow(r, s.m.view(tx.Base(), 0), limit) // the update may be tried again
 		if err != nil {
 			return err
 		}
-		b := s.m.begin(tx)
-		if r.texts == nil && b.settler.space(s.path).texts == nil {
-			s.m.settlers.Delete(tx)
+		b := keep.Begin(s.m.p, &s.m.w, tx)
+		if r.texts == nil && b.Settler.Space(s.path).Texts == nil {
+			s.m.t.Forget(tx)
 			return nil
 		}
-		b.settler.putIndex(s.path, r.texts)
-		b.setHead(&head{Began: b.now, At: max(b.now, time.Now().UnixNano())})
-		b.beginEpoch(s.path)
+		b.Settler.PutIndex(s.path, r.texts)
+		b.SetHead(&data.Head{Began: b.Now, At: max(b.Now, time.Now().UnixNano())})
+		b.BeginEpoch(s.path)
 		rev = tx.Version()
 		return nil
 	})
@@ -139,28 +123,4 @@ func (s Space) putIndex(r freshIndex, limit int) (rev uint64, err error) {
 		return 0, err
 	}
 	return rev, nil
-}
-
-// putIndex puts an index of the same texts in place of that of a space.
-func (s *settler) putIndex(path string, texts *text.Index) {
-	sp := s.touch(path)
-	sp.texts, sp.since = texts, s.tx.Version()
-	s.touched[path].changed = true
-	s.sum()
-}
-
-// reindexedOnly reports whether a space has the same entries in two snapshots, though its
-// row is another: its index was made anew.
-func (t *tables) reindexedOnly(path string, newer, older *cow.Snapshot) bool {
-	is, ok := t.spaces.In(newer).Get(path)
-	was, had := t.spaces.In(older).Get(path)
-	if !ok || !had || is.since == was.since {
-		return false
-	}
-	for c := range t.entries.In(newer).Diff(t.entries.In(older)) {
-		if of, _ := split(c.Key); of == path {
-			return false
-		}
-	}
-	return true
 }

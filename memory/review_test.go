@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/internal/data"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
@@ -141,9 +143,9 @@ func TestSpacesAfterADeepOne(t *testing.T) {
 func TestAForkOfNothingHasItsIndexes(t *testing.T) {
 	f := New(Options{TTL: time.Hour}).Fork(Snapshot{})
 	require.NoError(t, errOf(f.Space("a").Put("k", 1)))
-	x, to := snapshot.Builder[string, *entry]{}.Annotation(f.entries.In(f.db.Load()))
+	x, to := snapshot.Builder[string, *data.Entry]{}.Annotation(f.t.Entries.In(f.db.Load()))
 	require.NotNil(t, x)
-	require.Same(t, f.entries.In(f.db.Load()), to)
+	require.Same(t, f.t.Entries.In(f.db.Load()), to)
 }
 
 // A Value needs no copy, wherever it is kept.

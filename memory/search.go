@@ -1,15 +1,20 @@
 package memory
 
 import (
-	"errors"
 	"fmt"
-	"math"
+	"iter"
+	"log/slog"
 	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
+	"github.com/cowstore/cowstore/memory/internal/fault"
+	"github.com/cowstore/cowstore/memory/internal/search"
 	"github.com/cowstore/cowstore/memory/internal/top"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
 	"github.com/cowstore/cowstore/snapshot"
@@ -80,7 +85,7 @@ type Hit struct {
 }
 
 // Space returns the path of the space that the entry is in.
-func (h Hit) Space() []string { return decodePath(h.space) }
+func (h Hit) Space() []string { return tuple.Decode(h.space) }
 
 // Search returns the entries whose vectors are most like v, the best first, those
 // of equal scores by space and key. It is exact: scores are compared before they are
@@ -88,76 +93,10 @@ func (h Hit) Space() []string { return decodePath(h.space) }
 // Below, spaces whose vectors have another dimension are passed over, unless all have:
 // that is ErrDimension.
 func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
-	if err := o.check(); err != nil {
-		return nil, spaceError(v.path, err)
-	}
-	spaces := v.searched(&o)
-	best, err := v.nearest(spaces, query, &o)
-	if err != nil {
-		return nil, err
-	}
-	return entriesOf(spaces, best, nil), nil
-}
-
-// nearest returns the best of spaces by their vectors. The Part of a hit is the number of
-// its space.
-func (v SpaceSnapshot) nearest(spaces []SpaceSnapshot, query []float32, o *SearchOptions) ([]top.Hit, error) {
-	vo := vector.Options{K: o.K, Metric: o.Metric}
-	if o.MinScore != 0 {
-		vo.MinScore, vo.HasMin = float32(o.MinScore), true
-		if float64(vo.MinScore) < o.MinScore {
-			vo.MinScore = math.Nextafter32(vo.MinScore, float32(math.Inf(1)))
-		}
-	}
-	var best []top.Hit
-	fits, failed := false, error(nil)
-	for i, w := range spaces {
-		vo.Accept = w.accept(o.Filter)
-		found, err := w.s.space(w.path).vectors.Search(query, vo)
-		if errors.Is(err, vector.ErrDimension) {
-			if failed == nil && !fits && w.hasVector() {
-				failed = err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, spaceError(w.path, err)
-		}
-		fits = fits || len(found) > 0 || w.hasVector()
-		best = slices.Grow(best, len(found))
-		for _, h := range found {
-			best = append(best, top.Hit{Key: h.Key, Score: h.Exact, Part: i})
-		}
-		if len(spaces) == 1 {
-			break
-		}
-		slices.SortFunc(best, top.Hit.Compare)
-		if len(best) >= o.K { // what the next spaces have to reach
-			best = best[:o.K]
-			vo.MinScore, vo.HasMin = top.Rounded(best[o.K-1].Score), true
-		}
-	}
-	if failed != nil && !fits {
-		return nil, spaceError(v.path, failed)
-	}
-	for i := range best {
-		best[i].Score = float64(top.Rounded(best[i].Score))
-	}
-	return best, nil
-}
-
-// hasVector reports whether an entry of the space has a vector: one that has expired
-// and is not swept does not.
-func (v SpaceSnapshot) hasVector() bool {
-	if sp := v.s.space(v.path); sp.expiring == 0 || sp.vectors.Len() == 0 {
-		return sp.vectors.Len() > 0
-	}
-	for e := range v.List(ListOptions{}) {
-		if e.Dim > 0 {
-			return true
-		}
-	}
-	return false
+	return v.search(o, "", func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
+		best, err := search.Nearest(parts, query, o)
+		return best, nil, err
+	})
 }
 
 // SearchText returns the entries whose text fits the query best, by BM25, the best
@@ -168,63 +107,99 @@ func (v SpaceSnapshot) hasVector() bool {
 // it stands there. How rare a word is depends on the space alone, or with Below on all
 // that are searched, on entries that are expired but not swept too.
 func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) {
-	if err := o.check(); err != nil {
-		return nil, spaceError(v.path, err)
-	}
-	spaces := v.searched(&o)
-	best, by, err := v.fitting(spaces, query, &o)
-	if err != nil {
-		return nil, err
-	}
-	return entriesOf(spaces, best, func(int) *sought { return by }), nil
+	return v.search(o, query, func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
+		best, err := search.Fitting(parts, query, o)
+		return best, slices.Repeat([]bool{true}, len(best)), err
+	})
 }
 
-// fitting returns the best of spaces by their texts, and by what they were found. The Part
-// of a hit is the number of its space.
-func (v SpaceSnapshot) fitting(spaces []SpaceSnapshot, query string, o *SearchOptions) ([]top.Hit, *sought, error) {
-	by := &sought{query: query, options: text.Options{K: o.K, MinScore: o.MinScore, Prefix: o.Prefix}}
-	if v.s.t != nil {
-		by.texts = &v.s.t.texts
+// SearchBoth joins a search for a vector with one for text, by a weighted sum of their
+// scores (S. Bruch, S. Gai and A. Ingber, An Analysis of Fusion Functions for Hybrid
+// Retrieval, ACM TOIS 42(1), 2023). Of each search the first 4 K hits count, the best 1, the
+// last 0, or, of a search for words that has fewer hits, one of score 0, and those between
+// in proportion to their scores. The score of an entry, from 0 to 1, is what it counts in the
+// search for the vector times (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore
+// is such a score. So to be far better than others by one of both counts for more than the
+// rank that gives. Without a vector it returns ErrEmpty: that is a SearchText.
+func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
+	return v.search(o, words, func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
+		return search.Both(parts, query, words, o)
+	})
+}
+
+// search searches a space, or, with Below, spaces, and looks up what it finds.
+func (v SpaceSnapshot) search(o SearchOptions, words string, by func([]search.Part, *search.Options) ([]top.Hit, []bool, error)) ([]Hit, error) {
+	if err := o.check(); err != nil {
+		return nil, fault.OfSpace(v.path, err)
 	}
-	quotes := strings.Contains(query, `"`)
-	parts := make([]text.Part, len(spaces))
-	if by.texts != nil && by.texts.analyzerOf != nil {
-		by.how = make(map[string]*text.Analyzer, len(spaces))
-	}
+	spaces := v.searched(&o)
+	parts := make([]search.Part, len(spaces))
 	for i, w := range spaces {
-		parts[i] = text.Part{Index: w.s.space(w.path).texts, Accept: w.accept(o.Filter)}
-		if by.how != nil {
-			by.how[w.path] = parts[i].Index.Analyzer()
-		}
-		if quotes {
-			parts[i].Texts = w.textsOf
-		}
+		parts[i] = w.part(o.Filter)
 	}
-	hits, err := text.SearchAll(parts, query, by.options)
+	how := search.Options{K: o.K, MinScore: o.MinScore, Metric: o.Metric, Prefix: o.Prefix, Lean: o.Lean}
+	best, fits, err := by(parts, &how)
 	if err != nil {
-		return nil, nil, spaceError(v.path, err)
+		return nil, fault.OfSpace(v.path, err)
 	}
-	best := make([]top.Hit, len(hits))
-	for i, h := range hits {
-		best[i] = top.Hit(h)
+	var found *sought
+	if words != "" && v.s.v.T != nil {
+		found = &sought{query: words, options: how.Text(), texts: &v.s.v.T.Texts}
+		if found.texts.AnalyzerOf != nil {
+			found.how = make(map[string]*text.Analyzer, len(spaces))
+			for i, w := range spaces {
+				found.how[w.path] = parts[i].Texts.Analyzer()
+			}
+		}
 	}
-	return best, by, nil
+	return entriesOf(spaces, best, func(i int) *sought {
+		if i < len(fits) && fits[i] {
+			return found
+		}
+		return nil
+	}), nil
+}
+
+// part returns what a search reads of a space.
+func (v SpaceSnapshot) part(filter Filter) search.Part {
+	sp := v.s.v.Space(v.path)
+	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts, Words: v.textsOf}
+	if sp.Expiring > 0 {
+		p.Live = v.hasVector
+	}
+	if filter != (Filter{}) || sp.Expiring > 0 {
+		p.Accept = func(key string) bool {
+			e := v.lookup(key)
+			return e != nil && filter.match(e.Value, e.Metadata)
+		}
+	}
+	return p
+}
+
+// hasVector reports whether an entry that has not expired has a vector.
+func (v SpaceSnapshot) hasVector() bool {
+	for e := range v.List(ListOptions{}) {
+		if e.Dim > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // searched returns the spaces to be searched, in order.
 func (v SpaceSnapshot) searched(o *SearchOptions) []SpaceSnapshot {
-	if !o.Below || v.s.t == nil {
+	if !o.Below || v.s.v.T == nil {
 		return []SpaceSnapshot{v}
 	}
 	var spaces []SpaceSnapshot
-	cleared := v.s.clearings()
-	for r := within(v.s.t.byPath.In(v.s.t.spaces.In(v.s.root)), v.path); ; {
+	cleared := v.s.v.Clearings()
+	for r := derive.Within(v.s.v.T.ByPath.In(v.s.v.T.Spaces.In(v.s.v.Root)), v.path); ; {
 		path, row, ok := r.First()
 		if !ok {
 			break
 		}
 		r = r.After(path, path)
-		if cleared.alive(path, row.Revision()) {
+		if cleared.Alive(path, row.Revision()) {
 			spaces = append(spaces, SpaceSnapshot{v.s, path})
 		}
 	}
@@ -234,23 +209,12 @@ func (v SpaceSnapshot) searched(o *SearchOptions) []SpaceSnapshot {
 	return spaces
 }
 
-// accept returns what a search asks about a key, or nil if everything will do.
-func (v SpaceSnapshot) accept(filter Filter) func(key string) bool {
-	if filter == (Filter{}) && v.s.space(v.path).expiring == 0 {
-		return nil
-	}
-	return func(key string) bool {
-		e := v.lookup(key)
-		return e != nil && filter.match(e.value, e.metadata)
-	}
-}
-
 // entriesOf returns the entries of what a search has found in spaces of one snapshot. By
 // what best[i] was found says by(i), unless by is nil.
 func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) []Hit {
 	hits := make([]Hit, 0, len(best))
 	s := spaces[0].s
-	if len(best) == 0 || s.t == nil {
+	if len(best) == 0 || s.v.T == nil {
 		return hits
 	}
 	// All are looked up together, and what that finds is read together too: these are
@@ -266,27 +230,27 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) [
 	for _, h := range best {
 		from := all.Len()
 		all.WriteString(spaces[h.Part].path)
-		all.WriteByte(opensKey)
+		all.WriteByte(tuple.OpensKey)
 		all.WriteString(h.Key)
 		names = append(names, all.String()[from:])
 	}
-	var fewRows [len(few)]snapshot.Row[string, *entry]
+	var fewRows [len(few)]snapshot.Row[string, *data.Entry]
 	rows := fewRows[:]
 	if len(best) > len(rows) {
-		rows = make([]snapshot.Row[string, *entry], len(best))
+		rows = make([]snapshot.Row[string, *data.Entry], len(best))
 	}
-	snapshot.Builder[string, *entry]{}.RowsOf(s.t.entries.In(s.root), names, rows)
-	cleared := s.clearings()
+	snapshot.Builder[string, *data.Entry]{}.RowsOf(s.v.T.Entries.In(s.v.Root), names, rows)
+	cleared := s.v.Clearings()
 	touched := int64(0)
 	for i := range best {
-		if rows[i] != (snapshot.Row[string, *entry]{}) {
-			touched |= rows[i].Shared().created
+		if rows[i] != (snapshot.Row[string, *data.Entry]{}) {
+			touched |= rows[i].Shared().Created
 		}
 	}
 	runtime.KeepAlive(touched)
 	for i, h := range best {
 		row := rows[i]
-		if row != (snapshot.Row[string, *entry]{}) && !row.Shared().expired(s.instant) && cleared.alive(spaces[h.Part].path, row.Revision()) {
+		if row != (snapshot.Row[string, *data.Entry]{}) && !row.Shared().Expired(s.v.Instant) && cleared.Alive(spaces[h.Part].path, row.Revision()) {
 			n := Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: spaces[h.Part].path}
 			if by != nil {
 				n.found = by(i)
@@ -296,3 +260,66 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) [
 	}
 	return hits
 }
+
+// A Match is where the text of an entry fits a query: the bytes of Text from one place
+// up to another.
+type Match struct {
+	Text     string
+	From, To int
+	Term     string // what both have in common, a stem, say
+}
+
+// A sought is what a search for text was for.
+type sought struct {
+	query   string
+	options text.Options
+	texts   *derive.Words
+	how     map[string]*text.Analyzer // by space, where it is not that of all
+}
+
+// in returns what the texts of a space were analyzed by.
+func (s *sought) in(path string) *text.Analyzer {
+	if s.how != nil {
+		return s.how[path]
+	}
+	return s.texts.Analyzer
+}
+
+// Matches returns where the text of the entry fits the query that found it, in order:
+// why it is a hit, to be shown to a person. It is empty for a search for a vector, and
+// says nothing of places where the Analyzer is a text.Func. It reads the text anew,
+// which takes time proportional to it.
+func (h Hit) Matches() []Match {
+	if h.found == nil {
+		return nil
+	}
+	var texts []string
+	for t := range h.found.texts.Of(h.space, h.Value) {
+		texts = append(texts, t)
+	}
+	var matches []Match
+	for _, p := range h.found.in(h.space).Places(h.found.query, h.found.options, slices.Values(texts)) {
+		matches = append(matches, Match{texts[p.Text], p.From, p.To, p.Term})
+	}
+	return matches
+}
+
+// textsOf returns the texts of an entry.
+func (v SpaceSnapshot) textsOf(key string) iter.Seq[string] {
+	e := v.lookup(key)
+	if e == nil {
+		return func(func(string) bool) {}
+	}
+	return v.s.v.T.Texts.Of(v.path, e.Value)
+}
+
+// LogValue returns the score, and the entry in short.
+func (h Hit) LogValue() slog.Value {
+	return slog.GroupValue(append([]slog.Attr{slog.Float64("score", h.Score)}, h.attrs()...)...)
+}
+
+// String returns what LogValue does in one line.
+func (h Hit) String() string { return h.LogValue().String() }
+
+// Format prints String, whatever the verb.
+func (h Hit) Format(f fmt.State, verb rune) { print(f, verb, h.LogValue()) }

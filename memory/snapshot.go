@@ -1,50 +1,40 @@
 package memory
 
 import (
+	"errors"
+	"fmt"
 	"iter"
-	"runtime"
+	"log/slog"
 	"slices"
 	"time"
-	"unsafe"
 
-	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // A Snapshot is all of a Memory at one version and one instant: values, vectors,
 // metadata and text. It is an immutable value, to be copied freely, valid forever,
 // and safe for concurrent use. What had not expired at its instant never expires
 // in it. The zero Snapshot is empty.
-type Snapshot struct {
-	t       *tables
-	root    *cow.Snapshot
-	instant int64 // ns since 1970; 0: nothing can have expired
-}
+type Snapshot struct{ v derive.View }
 
 // Version returns the version, the number of updates published up to it.
-func (s Snapshot) Version() uint64 { return s.root.Version() }
+func (s Snapshot) Version() uint64 { return s.v.Root.Version() }
 
 // Len returns the number of entries in all spaces. Where entries expire it takes
 // time proportional to those that have expired and are not swept yet.
 func (s Snapshot) Len() int {
-	if s.t == nil {
+	if s.v.T == nil {
 		return 0
 	}
-	return s.total("").count - s.dead("")
+	return s.v.Total("").Count - s.v.Dead("")
 }
 
 // Space returns the space with that path. No path is the root, a space like others.
 // Every space can be read; where there is nothing it is empty.
-func (s Snapshot) Space(path ...string) SpaceSnapshot { return SpaceSnapshot{s, encodePath(path)} }
-
-// space returns what is known of a space, which must not be modified.
-func (s Snapshot) space(path string) *space {
-	if s.t != nil {
-		if row, ok := s.t.spaces.In(s.root).Row(path); ok && s.clearings().alive(path, row.Revision()) {
-			return row.Shared()
-		}
-	}
-	return new(space)
-}
+func (s Snapshot) Space(path ...string) SpaceSnapshot { return SpaceSnapshot{s, tuple.Encode(path)} }
 
 // SpacesOptions narrow and page a list of spaces. The zero value lists all.
 type SpacesOptions struct {
@@ -60,30 +50,30 @@ type SpacesOptions struct {
 // caller's own.
 func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 	return func(yield func([]string) bool) {
-		if s.t == nil {
+		if s.v.T == nil {
 			return
 		}
-		r := within(s.t.byPath.In(s.t.spaces.In(s.root)), encodePath(o.Prefix))
+		r := derive.Within(s.v.T.ByPath.In(s.v.T.Spaces.In(s.v.Root)), tuple.Encode(o.Prefix))
 		if o.After != nil {
-			after := encodePath(o.After)
+			after := tuple.Encode(o.After)
 			if r = r.After(after, after); o.Depth > 0 && len(o.After) >= o.Depth {
-				r = r.From(encodePath(o.After[:o.Depth]) + aboveBelow)
+				r = r.From(tuple.Encode(o.After[:o.Depth]) + tuple.AboveBelow)
 			}
 		}
-		cleared := s.clearings()
+		cleared := s.v.Clearings()
 		for n := 0; o.Limit <= 0 || n < o.Limit; {
 			encoded, row, ok := r.First()
 			if !ok {
 				return
 			}
 			r = r.After(encoded, encoded)
-			if !cleared.alive(encoded, row.Revision()) || !(SpaceSnapshot{s, encoded}).any(row.Shared()) {
+			if !cleared.Alive(encoded, row.Revision()) || !(SpaceSnapshot{s, encoded}).any(row.Shared()) {
 				continue
 			}
-			path := decodePath(encoded)
+			path := tuple.Decode(encoded)
 			if o.Depth > 0 && len(path) >= o.Depth {
 				path = path[:o.Depth:o.Depth]
-				r = r.From(encodePath(path) + aboveBelow)
+				r = r.From(tuple.Encode(path) + tuple.AboveBelow)
 			}
 			if !yield(path) {
 				return
@@ -91,14 +81,6 @@ func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 			n++
 		}
 	}
-}
-
-// within narrows a range to a space and all that is below it.
-func within[V any](r cow.Range[string, V, string], path string) cow.Range[string, V, string] {
-	if path == "" {
-		return r
-	}
-	return r.From(path).To(path + aboveBelow)
 }
 
 // A SpaceSnapshot is one space in a Snapshot. It is an immutable value, valid forever,
@@ -109,7 +91,7 @@ type SpaceSnapshot struct {
 }
 
 // Path returns the path of the space.
-func (v SpaceSnapshot) Path() []string { return decodePath(v.path) }
+func (v SpaceSnapshot) Path() []string { return tuple.Decode(v.path) }
 
 // Get returns the value of key, and whether there is one. It allocates nothing,
 // unless the path and the key are very long.
@@ -118,69 +100,31 @@ func (v SpaceSnapshot) Get(key string) (Value, bool) {
 	if e == nil {
 		return Value{}, false
 	}
-	return e.value, e.value.Exists()
+	return e.Value, e.Value.Exists()
 }
 
 // Entry returns the entry of key, and whether there is one.
 func (v SpaceSnapshot) Entry(key string) (Entry, bool) {
-	if v.s.t == nil {
-		return Entry{}, false
-	}
-	row, ok := v.s.t.entries.In(v.s.root).Row(nameOf(v.path, key))
-	if !ok || row.Shared().expired(v.s.instant) || !v.s.clearings().alive(v.path, row.Revision()) {
+	row, ok := v.s.v.Row(v.path, key)
+	if !ok {
 		return Entry{}, false
 	}
 	return newEntry(key, row.Shared(), row.Revision()), true
 }
 
-// lookup returns the row of key, or nil.
-func (v SpaceSnapshot) lookup(key string) *entry {
-	if v.s.t == nil {
-		return nil
-	}
-	// The name is put together on the stack. The map only reads it, which the
-	// compiler cannot see.
-	var buf [128]byte
-	name := append(append(append(buf[:0], v.path...), opensKey), key...)
-	p := noescape(unsafe.Pointer(unsafe.SliceData(name)))
-	e, _ := v.s.t.entries.In(v.s.root).Get(unsafe.String((*byte)(p), len(name)))
-	// Until here, or the place of buf on the stack could be used for something
-	// else, and a longer name be collected: p does not show that it is in use.
-	runtime.KeepAlive(unsafe.SliceData(name))
-	if e == nil || e.expired(v.s.instant) {
-		return nil
-	}
-	if cleared := v.s.clearings(); cleared.left() > 0 && !cleared.alive(v.path, v.s.t.entries.In(v.s.root).Revision(nameOf(v.path, key))) {
-		return nil
-	}
-	return e
-}
-
-// noescape hides a pointer from escape analysis.
-//
-// While x has the address nothing may move the stack: no call to grow it, not even of the
-// checks that the race detector adds (package internal/abi's NoEscape is the same).
-//
-//go:nosplit
-//go:nocheckptr
-func noescape(p unsafe.Pointer) unsafe.Pointer {
-	x := uintptr(p)
-	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
-}
-
 // Len returns the number of entries. Where entries expire it takes time proportional to
 // those that have expired and are not swept yet.
 func (v SpaceSnapshot) Len() int {
-	sp := v.s.space(v.path)
-	if sp.expiring == 0 {
-		return sp.count
+	sp := v.s.v.Space(v.path)
+	if sp.Expiring == 0 {
+		return sp.Count
 	}
-	return sp.count - v.s.dead(nameOf(v.path, ""))
+	return sp.Count - v.s.v.Dead(tuple.Name(v.path, ""))
 }
 
 // any reports whether the space has an entry.
-func (v SpaceSnapshot) any(sp *space) bool {
-	if sp.count > sp.expiring {
+func (v SpaceSnapshot) any(sp *data.Space) bool {
+	if sp.Count > sp.Expiring {
 		return true
 	}
 	for range v.List(ListOptions{Limit: 1}) {
@@ -204,15 +148,15 @@ type ListOptions struct {
 // List returns an iterator over the entries, ordered by the bytes of their keys.
 func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 	return func(yield func(Entry) bool) {
-		if v.s.t == nil {
+		if v.s.v.T == nil {
 			return
 		}
-		cleared := v.s.clearings()
-		if cleared.left() > 0 && v.s.space(v.path).count == 0 {
+		cleared := v.s.v.Clearings()
+		if cleared.Left() > 0 && v.s.v.Space(v.path).Count == 0 {
 			return // what is left of it need not be passed
 		}
-		prefix := nameOf(v.path, "")
-		r := v.s.t.order.In(v.s.t.entries.In(v.s.root)).Prefix(prefix + o.Prefix)
+		prefix := tuple.Name(v.path, "")
+		r := v.s.v.T.Order.In(v.s.v.T.Entries.In(v.s.v.Root)).Prefix(prefix + o.Prefix)
 		switch after := prefix + o.After; {
 		case o.Reverse && (o.After != "" || o.HasAfter):
 			r = r.Before(after, after).Reverse()
@@ -224,7 +168,7 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 		n := 0
 		for name, row := range r.All() {
 			e := row.Shared()
-			if e.expired(v.s.instant) || !cleared.alive(v.path, row.Revision()) {
+			if e.Expired(v.s.v.Instant) || !cleared.Alive(v.path, row.Revision()) {
 				continue
 			}
 			if !yield(newEntry(name[len(prefix):], e, row.Revision())) {
@@ -240,17 +184,17 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 // Vector returns a copy of the vector of key, and whether there is one.
 func (v SpaceSnapshot) Vector(key string) ([]float32, bool) {
 	e := v.lookup(key)
-	if e == nil || e.vector == nil {
+	if e == nil || e.Vector == nil {
 		return nil, false
 	}
-	return slices.Clone(e.vector), true
+	return slices.Clone(e.Vector), true
 }
 
 // Options returns how the space behaves, as Configure has set it.
 func (v SpaceSnapshot) Options() SpaceOptions {
-	if v.s.t != nil {
-		if o, ok := v.s.t.options.In(v.s.root).Get(v.path); ok {
-			return *o
+	if v.s.v.T != nil {
+		if o, ok := v.s.v.T.Options.In(v.s.v.Root).Get(v.path); ok {
+			return spaceOptions(*o)
 		}
 	}
 	return SpaceOptions{}
@@ -268,17 +212,63 @@ type Entry struct {
 	Expires  time.Time // zero: never
 	Revision uint64    // the version that last wrote it
 
-	row *entry
+	row *data.Entry
 }
 
-func newEntry(key string, e *entry, revision uint64) Entry {
+func newEntry(key string, e *data.Entry, revision uint64) Entry {
 	if e == nil {
 		return Entry{}
 	}
-	n := Entry{Key: key, Value: e.value, Metadata: e.metadata, Dim: len(e.vector), Revision: revision, row: e,
-		Created: time.Unix(0, e.created), Updated: time.Unix(0, e.updated)}
-	if e.expires != 0 {
-		n.Expires = time.Unix(0, e.expires)
+	n := Entry{Key: key, Value: e.Value, Metadata: e.Metadata, Dim: len(e.Vector), Revision: revision, row: e,
+		Created: time.Unix(0, e.Created), Updated: time.Unix(0, e.Updated)}
+	if e.Expires != 0 {
+		n.Expires = time.Unix(0, e.Expires)
 	}
 	return n
+}
+
+func (v SpaceSnapshot) lookup(key string) *data.Entry { return v.s.v.Lookup(v.path, key) }
+
+func (e Entry) attrs() []slog.Attr {
+	a := []slog.Attr{slog.String("key", value.Clip(e.Key, partShown)), slog.Any("value", e.Value.Short(partShown))}
+	if e.Metadata.Exists() {
+		a = append(a, slog.Any("metadata", e.Metadata.Short(partShown)))
+	}
+	if e.Dim > 0 {
+		a = append(a, slog.Int("dim", e.Dim))
+	}
+	if !e.Expires.IsZero() {
+		a = append(a, slog.String("expires", e.Expires.Format(time.RFC3339Nano)))
+	}
+	return append(a, slog.Uint64("revision", e.Revision))
+}
+
+// LogValue returns the key, the value and the revision in short, and what else there is.
+func (e Entry) LogValue() slog.Value { return slog.GroupValue(e.attrs()...) }
+
+// String returns what LogValue does in one line.
+func (e Entry) String() string { return e.LogValue().String() }
+
+// Format prints String, whatever the verb.
+func (e Entry) Format(f fmt.State, verb rune) { print(f, verb, e.LogValue()) }
+
+// LogValue returns the version and how many entries and spaces there are, with those that
+// have expired and are not swept yet.
+func (s Snapshot) LogValue() slog.Value {
+	entries, spaces := 0, 0
+	if s.v.T != nil {
+		entries, spaces = s.v.Total("").Count, s.v.T.Spaces.In(s.v.Root).Len()
+	}
+	return slog.GroupValue(slog.Uint64("version", s.Version()), slog.Int("entries", entries), slog.Int("spaces", spaces))
+}
+
+// String returns what LogValue does in one line.
+func (s Snapshot) String() string { return s.LogValue().String() }
+
+// Format prints String, whatever the verb.
+func (s Snapshot) Format(f fmt.State, verb rune) { print(f, verb, s.LogValue()) }
+
+// MarshalJSON returns an error: see Export.
+func (s Snapshot) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("memory: a Snapshot is not a JSON value: call Export for JSON Lines")
 }

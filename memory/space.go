@@ -2,6 +2,8 @@ package memory
 
 import (
 	"iter"
+
+	"github.com/cowstore/cowstore/memory/internal/tuple"
 )
 
 // A Space is one space of a Memory: a namespace, known by its path. It is a
@@ -26,13 +28,13 @@ type Space struct {
 // too, and are never joined: "a:b", "c" and "a", "b:c" are different. No path is
 // the root, a space like others. A space with more than 128 elements in its path is
 // empty: to put something there is ErrTooDeep.
-func (m *Memory) Space(path ...string) Space { return Space{m, encodePath(path)} }
+func (m *Memory) Space(path ...string) Space { return Space{m, tuple.Encode(path)} }
 
 // Path returns the path of the space.
-func (s Space) Path() []string { return decodePath(s.path) }
+func (s Space) Path() []string { return tuple.Decode(s.path) }
 
 // Space returns the space that is below this one by that path.
-func (s Space) Space(path ...string) Space { return Space{s.m, s.path + encodePath(path)} }
+func (s Space) Space(path ...string) Space { return Space{s.m, s.path + tuple.Encode(path)} }
 
 // Load returns the space in the current snapshot.
 func (s Space) Load() SpaceSnapshot { return SpaceSnapshot{s.m.Load(), s.path} }
@@ -40,7 +42,7 @@ func (s Space) Load() SpaceSnapshot { return SpaceSnapshot{s.m.Load(), s.path} }
 // In returns the space in a snapshot. It panics if that is of another Memory, unless
 // one is a fork of the other.
 func (s Space) In(snapshot Snapshot) SpaceSnapshot {
-	if snapshot.t != nil && snapshot.t != s.m.tables {
+	if snapshot.v.T != nil && snapshot.v.T != s.m.t {
 		panic("memory: Space.In of a snapshot of another Memory: use the Space method of the snapshot")
 	}
 	return SpaceSnapshot{snapshot, s.path}
@@ -54,8 +56,8 @@ func (s Space) Get(key string) (Value, bool) {
 	if e == nil {
 		return Value{}, false
 	}
-	s.m.stamp(e)
-	return e.value, e.value.Exists()
+	s.m.p.Stamp(e)
+	return e.Value, e.Value.Exists()
 }
 
 // Entry returns the entry of key, and whether there is one.
@@ -63,7 +65,7 @@ func (s Space) Entry(key string) (Entry, bool) {
 	v := s.Load()
 	e, ok := v.Entry(key)
 	if ok {
-		s.m.stamp(e.row)
+		s.m.p.Stamp(e.row)
 	}
 	return e, ok
 }
@@ -81,7 +83,7 @@ func (s Space) List(o ListOptions) iter.Seq[Entry] {
 func (s Space) Vector(key string) ([]float32, bool) {
 	v := s.Load()
 	if e := v.lookup(key); e != nil {
-		s.m.stamp(e)
+		s.m.p.Stamp(e)
 	}
 	return v.Vector(key)
 }
@@ -111,7 +113,7 @@ func (s Space) SearchBoth(v []float32, query string, o SearchOptions) ([]Hit, er
 // used stamps what was found.
 func (s Space) used(hits []Hit) []Hit {
 	for _, h := range hits {
-		s.m.stamp(h.row)
+		s.m.p.Stamp(h.row)
 	}
 	return hits
 }
@@ -121,7 +123,7 @@ func (s Space) used(hits []Hit) []Hit {
 func (s Space) edit(f func(e *Editor) error) (rev uint64, err error) {
 	err = s.m.Batch(func(b *Batch) error {
 		err := f(b.editor(s.path))
-		if b.wrote {
+		if b.u.Wrote {
 			rev = b.Version()
 		}
 		return err

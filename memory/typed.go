@@ -1,6 +1,10 @@
 package memory
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/cowstore/cowstore/memory/internal/fault"
+)
 
 // A Typed is a Space whose values are all of type T. It is made by [Of]; it is a value,
 // immutable, and safe for concurrent use. What it gives out is the caller's own copy.
@@ -23,7 +27,7 @@ func (s Typed[T]) Get(key string) (T, error) {
 	v, ok := s.Space.Get(key)
 	if !ok {
 		var zero T
-		return zero, keyError(s.Space.path, key, ErrNotFound)
+		return zero, fault.Of(s.Space.path, key, ErrNotFound)
 	}
 	return s.as(key, v)
 }
@@ -31,7 +35,7 @@ func (s Typed[T]) Get(key string) (T, error) {
 func (s Typed[T]) as(key string, v Value) (T, error) {
 	t, err := As[T](v)
 	if err != nil {
-		err = keyError(s.Space.path, key, err)
+		err = fault.Of(s.Space.path, key, err)
 	}
 	return t, err
 }

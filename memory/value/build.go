@@ -57,7 +57,7 @@ var noFields = &node{ptr: unsafe.Pointer(new(keyList))}
 
 // newFields returns room for up to n fields. The first map of a value gets room for
 // the value itself too, in front.
-func (f *freezer) newFields(n int) fields {
+func (f *builder) newFields(n int) fields {
 	if n == 0 {
 		return fields{}
 	}
@@ -114,4 +114,16 @@ func (fs *fields) sort() {
 	}
 	fs.keys = fs.keys[:n]
 	clear(fs.values[n:])
+}
+
+// A builder has room for the value, in front of its fields; nil: none yet.
+type builder struct{ front *node }
+
+// done returns the value that n became.
+func (f *builder) done(n *node) Value {
+	if n.from.kind == Map && f.front != nil && n.ptr == unsafe.Add(unsafe.Pointer(f.front), unsafe.Sizeof(*n)) {
+		*f.front = *n // nearer to what will be asked for next
+		n = f.front
+	}
+	return Value{n}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/memory/internal/jsontext"
 	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 )
 
@@ -46,7 +47,7 @@ func walk(t *testing.T, v Value) {
 	v.Path(strings.Repeat("0.", 2000) + "0")
 	text, err := v.MarshalJSON()
 	require.NoError(t, err)
-	require.NoError(t, Valid(text))
+	require.NoError(t, jsontext.Valid(text))
 	_, err = decode(text)
 	require.NoError(t, err)
 	_, err = Parse(text, 1<<40)
@@ -62,12 +63,12 @@ func walk(t *testing.T, v Value) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields(`Append As Compare Decode Equal Error.Error Freeze FreezeHandles Parse Valid EachElement
-		EachMember Value.All Value.Any Value.Format Value.LogValue Value.MarshalJSON Value.Path Value.Short Value.Size
+	deeptest.RequireAll(t, strings.Fields(`Append As Compare Decode Equal Error.Error Freeze FreezeHandles Parse
+		Value.All Value.Any Value.Format Value.LogValue Value.MarshalJSON Value.Path Value.Short Value.Size
 		Value.Texts Value.ValidUTF8 Value.Values`), map[string]string{
 		"it returns what is there": `Value.Bool Value.Bytes Value.Clone Value.Exists Value.Float Value.Index Value.Int Value.IsNull
 			Value.Key Value.Kind Value.Len Value.Step Value.String Value.Time`,
-		"it is of a text, or a kind":        "Clip Kind.String ParseString",
+		"it is of a text, or a kind":        "Clip Kind.String",
 		"it is one error and what it wraps": "Error.Unwrap copyError.Error copyError.Unwrap",
 	})
 	if !deeptest.Apart(t) {
@@ -106,15 +107,15 @@ func TestDeepValues(t *testing.T) {
 	require.ErrorIs(t, err, ErrTooDeep)
 
 	text, _ := shows(100 * maxDepth).MarshalJSON()
-	require.Error(t, Valid(text))
+	require.Error(t, jsontext.Valid(text))
 	_, err = Parse(text, 1<<40)
 	require.Error(t, err)
-	require.Error(t, EachElement(text, func(text []byte) error { return Valid(text) }))
+	require.Error(t, jsontext.EachElement(text, func(text []byte) error { return jsontext.Valid(text) }))
 	text, _ = shows(maxDepth + 1).MarshalJSON()
 	_, err = Parse(text, 1<<40)
 	require.ErrorIs(t, err, ErrTooDeep)
 	text = append(append([]byte(`{"a":`), text...), '}')
-	require.NoError(t, EachMember(text, func(string, []byte) error { return nil }))
+	require.NoError(t, jsontext.EachMember(text, func(string, []byte) error { return nil }))
 	require.Error(t, json.Unmarshal(text[1:], new(any)))
 	for _, code := range [][]byte{{codeList, 1}, {codeMap, 1, 0}} {
 		_, _, err = Decode(append(bytes.Repeat(code, deeptest.Levels()), codeNull))

@@ -3,7 +3,10 @@ package value
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 
+	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
@@ -37,3 +40,17 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// inside adds a step to the path of an error.
+func inside(err error, step string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Path = strings.TrimSuffix(step+"."+e.Path, ".")
+	}
+	return err
+}
+
+// unsupported returns an error about a t.
+func unsupported(t reflect.Type, err error) error {
+	return &Error{Type: t.String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, bare.Wrap(err))}
+}

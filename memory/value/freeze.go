@@ -1,21 +1,18 @@
 package value
 
 import (
-	"errors"
+	"cmp"
+	"encoding"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unsafe"
-)
 
-// maxDepth is how many levels of Lists and Maps a value may have, and maxPointers
-// through how many pointers a level may be reached.
-const (
-	maxDepth    = 1000
-	maxPointers = 10 * maxDepth
+	"github.com/cowstore/cowstore/memory/internal/structs"
 )
 
 // Freeze returns v as a Value that shares nothing with it, so that whatever
@@ -71,65 +68,17 @@ func freeze(v any, handles bool) (Value, error) {
 	return f.done(n), nil
 }
 
-// An origin is the kind of a value and the Go type that it came in as.
-type origin struct {
-	kind Kind
-	typ  reflect.Type // nil: of the untyped nil
-	own  int64        // bytes of what its own methods Clone have made in an original
-}
-
-// withOwn returns o with more such bytes. It is held by that value alone.
-func (o *origin) withOwn(bytes int64) *origin {
-	if bytes == 0 {
-		return o
-	}
-	return &origin{o.kind, o.typ, o.own + bytes}
-}
-
-var (
-	nilOrigin    = &origin{kind: Null}
-	boolOrigin   = originOf(reflect.TypeFor[bool](), Bool)
-	intOrigin    = originOf(reflect.TypeFor[int](), Int)
-	floatOrigin  = originOf(reflect.TypeFor[float64](), Float)
-	stringOrigin = originOf(reflect.TypeFor[string](), String)
-	timeOrigin   = originOf(reflect.TypeFor[time.Time](), Time)
-	listOrigin   = originOf(reflect.TypeFor[[]any](), List)
-	mapOrigin    = originOf(reflect.TypeFor[map[string]any](), Map)
-)
-
-// origins holds one origin a type and kind for as long as the program runs, as
-// types live too.
-var origins sync.Map // origin → *origin
-
-func originOf(t reflect.Type, k Kind) *origin {
-	o := origin{kind: k, typ: t}
-	if p, ok := origins.Load(o); ok {
-		return p.(*origin)
-	}
-	p, _ := origins.LoadOrStore(o, &o)
-	return p.(*origin)
-}
-
 // A freezer freezes one value. It knows the pointers, maps and slices that it is
 // inside of, and, until it comes to an original, where all of them have led.
 type freezer struct {
-	front     *node // room for the value, in front of its fields; nil: none yet
-	handles   bool  // what cannot be frozen for its kind becomes a Handle
-	kept      bool  // what is being frozen is in an original, and addressable
-	depth     int   // levels
+	builder
+	handles   bool // what cannot be frozen for its kind becomes a Handle
+	kept      bool // what is being frozen is in an original, and addressable
+	depth     int  // levels
 	pointers  int
 	inside    map[visit]bool
 	spans     *spans
 	originals int
-}
-
-// done returns the value that n became.
-func (f *freezer) done(n *node) Value {
-	if n.from.kind == Map && f.front != nil && n.ptr == unsafe.Add(unsafe.Pointer(f.front), unsafe.Sizeof(*n)) {
-		*f.front = *n // nearer to what will be asked for next
-		n = f.front
-	}
-	return Value{n}
 }
 
 type visit struct {
@@ -331,7 +280,7 @@ func bytesOf(t reflect.Type) bool {
 	if t.Elem().Kind() != reflect.Uint8 {
 		return false
 	}
-	byJSON, byText := marshals(t.Elem())
+	byJSON, byText := structs.Marshals(t.Elem())
 	return !byJSON && !byText
 }
 
@@ -371,19 +320,202 @@ func (f *freezer) frozen(n *node, v Value) error {
 	return nil
 }
 
-// inside adds a step to the path of an error.
-func inside(err error, step string) error {
-	var e *Error
-	if errors.As(err, &e) {
-		e.Path = strings.TrimSuffix(step+"."+e.Path, ".")
-	}
-	return err
-}
-
 // orNull returns v, or Null for Absent.
 func (v Value) orNull() Value {
 	if v.n == nil {
 		return Value{&node{from: nilOrigin}}
 	}
 	return v
+}
+
+// mapOf freezes a map of any type.
+func (f *freezer) mapOf(n *node, v reflect.Value) error {
+	type pair struct {
+		key   string
+		value reflect.Value
+	}
+	t := v.Type()
+	pairs := make([]pair, 0, v.Len())
+	var room reflect.Value
+	if f.kept {
+		// The values of a map are not addressable.
+		room = reflect.MakeSlice(reflect.SliceOf(t.Elem()), v.Len(), v.Len())
+	}
+	for it := v.MapRange(); it.Next(); {
+		key, err := keyText(it.Key())
+		if err != nil {
+			return err
+		}
+		value := it.Value()
+		if f.kept {
+			e := room.Index(len(pairs))
+			e.Set(value)
+			value = e
+		}
+		pairs = append(pairs, pair{key, value})
+	}
+	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.key, b.key) })
+	fs := f.newFields(len(pairs))
+	for i, p := range pairs {
+		if i > 0 && p.key == pairs[i-1].key {
+			return unsupported(t, fmt.Errorf("two keys are %q", p.key))
+		}
+		fs.keys = append(fs.keys, p.key)
+		if err := f.value(&fs.values[i], p.value); err != nil {
+			return inside(err, p.key)
+		}
+	}
+	n.keyed(&fs)
+	return nil
+}
+
+// keyText returns the key of a map as encoding/json names it.
+func keyText(k reflect.Value) (string, error) {
+	if t := k.Type(); structs.MarshalsKeys(t) {
+		if t.Kind() == reflect.Pointer && k.IsNil() {
+			return "", nil
+		}
+		clone, err := cloneOf(k) // as in marshaled
+		if err != nil {
+			return "", err
+		}
+		text, err := clone.Interface().(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return "", unsupported(t, err)
+		}
+		return string(text), nil
+	}
+	switch k.Kind() {
+	case reflect.String:
+		return k.String(), nil
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return strconv.FormatInt(k.Int(), 10), nil
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		return strconv.FormatUint(k.Uint(), 10), nil
+	}
+	return "", &Error{Type: k.Type().String(), Err: fmt.Errorf("%w: the key of a map", ErrUnsupported)}
+}
+
+// structOf freezes a struct.
+func (f *freezer) structOf(n *node, v reflect.Value) error {
+	shape := structs.Of(v.Type())
+	fs := f.newFields(len(shape.Fields))
+	for _, field := range shape.Fields {
+		fv, err := v.FieldByIndexErr(field.Index)
+		if err != nil || field.OmitEmpty && structs.Empty(fv) {
+			continue // also what is embedded by a nil pointer
+		}
+		if field.OmitZero {
+			if omit, err := zero(fv); err != nil {
+				return inside(err, field.Name)
+			} else if omit {
+				continue
+			}
+		}
+		fs.keys = append(fs.keys, field.Name)
+		e := &fs.values[len(fs.keys)-1]
+		err = f.value(e, fv)
+		if err == nil && field.Quoted && e.from.kind != Null {
+			err = f.quote(e, fv)
+		}
+		if err != nil {
+			return inside(err, field.Name)
+		}
+	}
+	n.keyed(&fs)
+	return nil
+}
+
+// quote makes n, which v was frozen into, a String with its JSON.
+func (f *freezer) quote(n *node, v reflect.Value) error {
+	text, err := Value{n}.append(nil)
+	if err != nil {
+		return err
+	}
+	n.from = originOf(v.Type(), String)
+	n.string(string(text))
+	return f.keep(n, v)
+}
+
+// zero is what encoding/json means by omitzero. A method IsZero is called on another
+// clone, as those in marshaled are.
+func zero(v reflect.Value) (bool, error) {
+	t := v.Type()
+	byPointer := reflect.PointerTo(t).Implements(zeroer)
+	if !byPointer && !t.Implements(zeroer) {
+		return v.IsZero(), nil
+	}
+	if v.Kind() == reflect.Interface && !v.IsNil() {
+		v = v.Elem()
+	}
+	switch v.Kind() {
+	case reflect.Interface:
+		return true, nil
+	case reflect.Pointer:
+		if v.IsNil() {
+			return true, nil
+		}
+	}
+	clone, err := cloneOf(v)
+	if err != nil {
+		return false, err
+	}
+	if byPointer {
+		clone = clone.Addr()
+	}
+	return clone.Interface().(interface{ IsZero() bool }).IsZero(), nil
+}
+
+var zeroer = reflect.TypeFor[interface{ IsZero() bool }]()
+
+// marshaled freezes a value that marshals itself, as what that is.
+func (f *freezer) marshaled(n *node, v reflect.Value, tr *traits) error {
+	t := v.Type()
+	// Another clone is marshaled: whatever the method does with it is done to nobody's
+	// value.
+	clone, err := cloneOf(v)
+	if err != nil {
+		return err
+	}
+	marshaler := clone.Addr().Interface()
+	if !tr.byJSON {
+		text, err := marshaler.(encoding.TextMarshaler).MarshalText()
+		if err != nil {
+			return unsupported(t, err)
+		}
+		n.from = originOf(t, String)
+		n.string(string(text))
+		return nil
+	}
+	text, err := marshaler.(json.Marshaler).MarshalJSON()
+	if err != nil {
+		return unsupported(t, err)
+	}
+	decoded, err := decode(text)
+	if err != nil {
+		return unsupported(t, err)
+	}
+	if err := f.frozen(n, decoded); err != nil {
+		return err
+	}
+	n.from = originOf(t, n.from.kind)
+	return nil
+}
+
+// FreezeHandles returns v as [Freeze] does, but what Freeze refuses for its kind,
+// channels, functions, unsafe pointers and complex numbers, becomes a Handle,
+// alone or inside of v. Whatever stores a Value takes the result.
+//
+// A Handle is opaque: Any gives back the very channel or function, nil ones too,
+// to be shared by all who ask, and it has no JSON, so that nothing that holds one
+// can be exported. What a pointer to one points to is copied, as ever.
+//
+// The other errors are those of Freeze: a map by keys of such a kind, NaN and
+// infinities wrap ErrUnsupported still.
+func FreezeHandles(v any) (Value, error) { return freeze(v, true) }
+
+// handle makes n hold v as it is.
+func (n *node) handle(v reflect.Value) {
+	x := v.Interface()
+	n.from, n.ptr = originOf(v.Type(), Handle), unsafe.Pointer(&x)
 }

@@ -1,15 +1,19 @@
 package value
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/memory/internal/decimal"
 )
 
 // A number that was text keeps it as its literal: more digits than a float64 has,
@@ -33,7 +37,7 @@ func (n *node) number(text string) error {
 	if err != nil {
 		return unsupported(numberType, err)
 	}
-	if _, ok := parseDecimal(text); !ok && x == 0 {
+	if _, ok := decimal.Parse(text); !ok && x == 0 {
 		return unsupported(numberType, errors.New("the exponent is out of range"))
 	}
 	n.from = numberOrigins[Float]
@@ -55,7 +59,7 @@ func (n *node) decodedNumber(text string) error {
 		if err != nil {
 			return fmt.Errorf("%.40q is not a float64", text)
 		}
-		if text != "-0" && !writtenBack(x, text) {
+		if text != "-0" && !decimal.WrittenBack(x, text) {
 			return n.number(text)
 		}
 		n.from = floatOrigin
@@ -99,13 +103,6 @@ func parseWhole(text string) (kind Kind, bits uint64) {
 	return Uint, bits
 }
 
-var (
-	int64Origin  = originOf(reflect.TypeFor[int64](), Int)
-	uint64Origin = originOf(reflect.TypeFor[uint64](), Uint)
-
-	numberOrigins = [...]*origin{Int: originOf(numberType, Int), Uint: originOf(numberType, Uint), Float: originOf(numberType, Float)}
-)
-
 // literal returns the text of a number that came in as text, and whether it did.
 func (n *node) literal() (string, bool) {
 	if !number(n.from.kind) || n.ptr == nil {
@@ -123,94 +120,12 @@ func (n *node) appendLiteral(b []byte) ([]byte, bool) {
 	return append(b, text...), true
 }
 
-// A decimal is a number as digits, without zeros at either end, behind the point, and
-// a power of ten: exactly, in as much memory as its text.
-type decimal struct {
-	negative bool
-	exponent int64
-	digits   string // "": zero
-}
-
-// maxExponent is how large the exponent of a number may be in its text: none of a
-// number that is not 0 and not too large for a float64 is larger, but smaller.
-const maxExponent = 1e18
-
-// parseDecimal returns the decimal that a text is that strconv.ParseFloat takes, unless
-// it is none, as those in base 16, or its exponent is out of range.
-func parseDecimal(text string) (d decimal, ok bool) {
-	mantissa, exponent := text, ""
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		mantissa, exponent = text[:i], text[i+1:]
-	}
-	if strings.Trim(mantissa, "+-.0123456789") != "" {
-		return decimal{}, false
-	}
-	whole, fraction, _ := strings.Cut(strings.TrimLeft(mantissa, "+-"), ".")
-	if whole = strings.TrimLeft(whole, "0"); fraction != "" {
-		d.digits = whole + fraction
-	} else {
-		d.digits = whole
-	}
-	d.exponent = int64(len(whole))
-	length := len(d.digits)
-	d.digits = strings.TrimLeft(d.digits, "0")
-	d.exponent -= int64(length - len(d.digits))
-	if d.digits = strings.TrimRight(d.digits, "0"); d.digits == "" {
-		return decimal{}, true
-	}
-	if exponent != "" {
-		e, err := strconv.ParseInt(exponent, 10, 64)
-		if err != nil || e > maxExponent || e < -maxExponent {
-			return decimal{}, false
-		}
-		d.exponent += e
-	}
-	d.negative = text[0] == '-'
-	return d, true
-}
-
-func (d decimal) compare(e decimal) int {
-	switch {
-	case d.sign() != e.sign():
-		return cmp.Compare(d.sign(), e.sign())
-	case d.negative:
-		d, e = e, d
-	}
-	return cmp.Or(cmp.Compare(d.exponent, e.exponent), strings.Compare(d.digits, e.digits))
-}
-
-func (d decimal) sign() int {
-	switch {
-	case d.digits == "":
-		return 0
-	case d.negative:
-		return -1
-	}
-	return 1
-}
-
-// writtenBack reports whether x, the float64 nearest to a text, is written as the same
-// number that the text is.
-func writtenBack(x float64, text string) bool {
-	size := math.Abs(x)
-	if len(text) <= 15 && size > 1e-300 {
-		return true // a float64 has that many digits
-	}
-	var buf [32]byte
-	if 1e-6 <= size && size < 1e21 && string(strconv.AppendFloat(buf[:0], x, 'f', -1, 64)) == text {
-		return true
-	}
-	d, ok := parseDecimal(text)
-	shortest, _ := parseDecimal(strconv.FormatFloat(x, 'g', -1, 64))
-	return ok && d == shortest
-}
-
 // decimal returns the number that v is. Text with a fraction or an exponent is a
 // float64 if that is how one is written. A float64 without a fraction, below 1e21, is
 // what it is in base 2, as an Int; others are what they are written as.
-func (v Value) decimal() decimal {
-	if text, ok := v.n.literal(); ok && !(v.Kind() == Float && strings.ContainsAny(text, ".eE") && writtenBack(v.Float(), text)) {
-		if d, ok := parseDecimal(text); ok {
+func (v Value) decimal() decimal.Decimal {
+	if text, ok := v.n.literal(); ok && !(v.Kind() == Float && strings.ContainsAny(text, ".eE") && decimal.WrittenBack(v.Float(), text)) {
+		if d, ok := decimal.Parse(text); ok {
 			return d
 		}
 	}
@@ -225,6 +140,191 @@ func (v Value) decimal() decimal {
 	default:
 		text = strconv.FormatFloat(f, 'g', -1, 64)
 	}
-	d, _ := parseDecimal(text)
+	d, _ := decimal.Parse(text)
 	return d
 }
+
+// Equal reports whether a and b show the same, whatever Go types they came in as.
+// See [Field] for what is equal; Absent equals Absent.
+func Equal(a, b Value) bool {
+	// What is still to be compared is not on the stack of the goroutine: values are
+	// nested up to a thousand levels.
+	var pending []valuePair
+	for {
+		if !equalBut(a, b, &pending) {
+			return false
+		}
+		last := len(pending) - 1
+		if last < 0 {
+			return true
+		}
+		a, b = pending[last].a, pending[last].b
+		pending = pending[:last]
+	}
+}
+
+type valuePair struct{ a, b Value }
+
+// equalBut is Equal but for the lists and maps inside of a and b, which it adds
+// to pending.
+func equalBut(a, b Value, pending *[]valuePair) bool {
+	if a.n == b.n {
+		return true
+	}
+	kind := a.Kind()
+	if kind != b.Kind() || kind != List && kind != Map {
+		return equalScalars(a, b)
+	}
+	// What was frozen once and is a part of several is the same memory.
+	if a.n.ptr == b.n.ptr && a.n.bits == b.n.bits {
+		return true
+	}
+	if a.Len() != b.Len() {
+		return false
+	}
+	var as, bs []node
+	if kind == List {
+		as, bs = a.elements(), b.elements()
+	} else {
+		if !slices.Equal(a.keys(), b.keys()) {
+			return false
+		}
+		as, bs = a.fields(), b.fields()
+	}
+	for i := range as {
+		x, y := Value{&as[i]}, Value{&bs[i]}
+		if k := x.Kind(); k == y.Kind() && (k == List || k == Map) {
+			*pending = append(*pending, valuePair{x, y})
+		} else if !equalScalars(x, y) {
+			return false
+		}
+	}
+	return true
+}
+
+// equalScalars is Equal for values that are not both lists or both maps.
+func equalScalars(a, b Value) bool {
+	k := a.Kind()
+	if number(k) && number(b.Kind()) {
+		order, ok := compareNumbers(a, b)
+		return ok && order == 0
+	}
+	if k != b.Kind() {
+		return false
+	}
+	switch k {
+	case Bool:
+		return a.Bool() == b.Bool()
+	case String:
+		return a.String() == b.String()
+	case Bytes:
+		return bytes.Equal(a.bytes(), b.bytes())
+	case Time:
+		return a.Time().Equal(b.Time())
+	case Handle:
+		return equalHandles(a, b)
+	}
+	return true // Absent, Null
+}
+
+// Compare returns the order of a and b, if they have one: numbers by their value, exactly,
+// Strings and Bytes byte by byte, and Times as instants.
+func Compare(a, b Value) (order int, ok bool) {
+	k := a.Kind()
+	if number(k) && number(b.Kind()) {
+		return compareNumbers(a, b)
+	}
+	if k != b.Kind() {
+		return 0, false
+	}
+	switch k {
+	case String:
+		return strings.Compare(a.String(), b.String()), true
+	case Bytes:
+		return bytes.Compare(a.bytes(), b.bytes()), true
+	case Time:
+		return a.Time().Compare(b.Time()), true
+	}
+	return 0, false
+}
+
+// compareNumbers returns the order of two numbers, none for a NaN.
+func compareNumbers(a, b Value) (order int, ok bool) {
+	if a.n.ptr != nil || b.n.ptr != nil {
+		return a.decimal().Compare(b.decimal()), true // what was text is no NaN
+	}
+	return compareFloats(a, b)
+}
+
+// compareFloats is compareNumbers for numbers that were not text.
+func compareFloats(a, b Value) (order int, ok bool) {
+	if a.Kind() == Float {
+		x := a.Float()
+		if b.Kind() == Float {
+			y := b.Float()
+			return cmp.Compare(x, y), x == x && y == y
+		}
+		order, ok = compareFloats(b, a)
+		return -order, ok
+	}
+	// A is an integer: a sign, and how far from zero.
+	aNegative, aSize := integer(a)
+	if b.Kind() == Float {
+		return compareFloat(aNegative, aSize, b.Float())
+	}
+	bNegative, bSize := integer(b)
+	switch {
+	case aNegative != bNegative:
+		if aNegative {
+			return -1, true
+		}
+		return 1, true
+	case aNegative:
+		return cmp.Compare(bSize, aSize), true
+	}
+	return cmp.Compare(aSize, bSize), true
+}
+
+// integer returns an Int or Uint as its sign and absolute value.
+func integer(v Value) (negative bool, size uint64) {
+	if v.Kind() == Int && int64(v.n.bits) < 0 {
+		return true, -v.n.bits
+	}
+	return false, v.n.bits
+}
+
+// compareFloat returns the order of an integer and a float. No integer is rounded
+// to a float: that would make different ones equal.
+func compareFloat(negative bool, size uint64, f float64) (order int, ok bool) {
+	if f != f {
+		return 0, false
+	}
+	if negative {
+		order, ok = compareFloat(false, size, -f)
+		return -order, ok
+	}
+	switch {
+	case f < 0:
+		return 1, true
+	case f >= 1<<64:
+		return -1, true
+	}
+	whole := math.Trunc(f)
+	if order = cmp.Compare(size, uint64(whole)); order == 0 && f > whole {
+		order = -1
+	}
+	return order, true
+}
+
+// equalHandles reports whether two Handles hold the same. Functions cannot be
+// compared: only what was frozen once is the same.
+func equalHandles(a, b Value) bool {
+	if a.n.ptr == b.n.ptr {
+		return true
+	}
+	x, y := a.handle(), b.handle()
+	return reflect.TypeOf(x).Comparable() && x == y
+}
+
+// handle returns what a Handle holds.
+func (v Value) handle() any { return *(*any)(v.n.ptr) }

@@ -3,9 +3,10 @@ package value
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"unsafe"
 
-	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/internal/structs"
 	"github.com/cowstore/cowstore/snapshot/clone"
 )
 
@@ -131,7 +132,75 @@ func (e *copyError) Error() string {
 
 func (e *copyError) Unwrap() []error { return []error{ErrUnsupported, e.at} }
 
-// unsupported returns an error about a t.
-func unsupported(t reflect.Type, err error) error {
-	return &Error{Type: t.String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, bare.Wrap(err))}
+// Traits are what must be known of a type to freeze its values. They do not change.
+type traits struct {
+	byJSON, byText bool // a value, or a pointer to it, marshals itself
+	byPointer      bool // Clone has a pointer receiver
+	opaque         bool // only its own Clone, or nobody, may look for what is in a value
+	constant       bool // a value stays itself
+	composite      bool // it has parts
+	original       bool // the nodes do not tell all of a value: a clone is kept
+	varying        bool // some values stay themselves; see clone.IsConstant
+	leaf           bool // a value refers to nothing, strings included
+}
+
+var knownTraits sync.Map // reflect.Type → *traits
+
+// traitsOf returns the traits of t, which is not an interface.
+func traitsOf(t reflect.Type) *traits {
+	if tr, ok := knownTraits.Load(t); ok {
+		return tr.(*traits)
+	}
+	tr := newTraits(t)
+	knownTraits.Store(t, tr)
+	return tr
+}
+
+func newTraits(t reflect.Type) *traits {
+	tr := &traits{leaf: isLeaf(t)}
+	switch t.Kind() {
+	case reflect.Pointer:
+		// A node has room for one type around a value: not for those of a pointer
+		// to a pointer, nor of what is in an interface behind one.
+		e := t.Elem().Kind()
+		tr.composite, tr.original = true, e == reflect.Pointer || e == reflect.Interface
+	case reflect.Struct:
+		tr.composite, tr.original = true, !structs.Of(t).Complete
+	case reflect.Map:
+		tr.composite, tr.original = true, structs.MarshalsKeys(t.Key())
+	case reflect.Slice, reflect.Array:
+		tr.composite = true
+	}
+	if t.Kind() != reflect.Pointer {
+		tr.byJSON, tr.byText = structs.Marshals(t)
+		tr.byPointer = !hasClone(t) && hasClone(reflect.PointerTo(t))
+	}
+	nature := clone.NatureOf(t)
+	tr.constant = nature == clone.Constant
+	tr.opaque = tr.constant || hasClone(t) && !tr.leaf || tr.byPointer
+	tr.varying = nature == clone.Varying
+	tr.original = tr.original || tr.opaque || tr.varying || tr.byJSON || tr.byText
+	return tr
+}
+
+// hasClone reports whether t has a method Clone that returns a t.
+func hasClone(t reflect.Type) bool {
+	m, ok := t.MethodByName("Clone") // by a constant name, so that the linker can drop others
+	return ok && m.Type.NumIn() == 1 && m.Type.NumOut() == 1 && m.Type.Out(0) == t
+}
+
+// isLeaf reports whether values of t refer to nothing.
+func isLeaf(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !isLeaf(t.Field(i).Type) {
+				return false
+			}
+		}
+		return true
+	case reflect.Array:
+		return t.Len() == 0 || isLeaf(t.Elem())
+	}
+	return t.Kind() < reflect.Array // numbers and bools
 }

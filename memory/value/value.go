@@ -1,10 +1,13 @@
 package value
 
 import (
+	"encoding/json"
 	"iter"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unsafe"
 )
@@ -298,3 +301,64 @@ func (v Value) fields() []node {
 	}
 	return unsafe.Slice((*node)(unsafe.Add(v.n.ptr, unsafe.Sizeof(node{}))), v.n.count())
 }
+
+// An origin is the kind of a value and the Go type that it came in as.
+type origin struct {
+	kind Kind
+	typ  reflect.Type // nil: of the untyped nil
+	own  int64        // bytes of what its own methods Clone have made in an original
+}
+
+// withOwn returns o with more such bytes. It is held by that value alone.
+func (o *origin) withOwn(bytes int64) *origin {
+	if bytes == 0 {
+		return o
+	}
+	return &origin{o.kind, o.typ, o.own + bytes}
+}
+
+var (
+	nilOrigin    = &origin{kind: Null}
+	boolOrigin   = originOf(reflect.TypeFor[bool](), Bool)
+	intOrigin    = originOf(reflect.TypeFor[int](), Int)
+	floatOrigin  = originOf(reflect.TypeFor[float64](), Float)
+	stringOrigin = originOf(reflect.TypeFor[string](), String)
+	timeOrigin   = originOf(reflect.TypeFor[time.Time](), Time)
+	listOrigin   = originOf(reflect.TypeFor[[]any](), List)
+	mapOrigin    = originOf(reflect.TypeFor[map[string]any](), Map)
+)
+
+// origins holds one origin a type and kind for as long as the program runs, as
+// types live too.
+var origins sync.Map // origin → *origin
+
+func originOf(t reflect.Type, k Kind) *origin {
+	o := origin{kind: k, typ: t}
+	if p, ok := origins.Load(o); ok {
+		return p.(*origin)
+	}
+	p, _ := origins.LoadOrStore(o, &o)
+	return p.(*origin)
+}
+
+var (
+	int64Origin  = originOf(reflect.TypeFor[int64](), Int)
+	uint64Origin = originOf(reflect.TypeFor[uint64](), Uint)
+
+	numberOrigins = [...]*origin{Int: originOf(numberType, Int), Uint: originOf(numberType, Uint), Float: originOf(numberType, Float)}
+)
+
+var (
+	valueType    = reflect.TypeFor[Value]()
+	valuePointer = reflect.TypeFor[*Value]()
+	numberType   = reflect.TypeFor[json.Number]()
+)
+
+func number(k Kind) bool { return k == Int || k == Uint || k == Float }
+
+// maxDepth is how many levels of Lists and Maps a value may have, and maxPointers
+// through how many pointers a level may be reached.
+const (
+	maxDepth    = 1000
+	maxPointers = 10 * maxDepth
+)

@@ -1,0 +1,277 @@
+package memory
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/bare"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
+	"github.com/cowstore/cowstore/memory/internal/jsonl"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+)
+
+// Export writes all entries as JSON Lines, one a line, in the order of their
+// spaces and keys, while writes to the Memory may go on. A line is, without the break:
+//
+//	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},
+//	 "created":"…","updated":"…","expires":"…"}
+//
+// Before the entries there is a line for each space that is configured, by its path:
+//
+//	{"space":["user","42"],"options":{"max_entries":100,"max_bytes":65536,"ttl":"1h0m0s",
+//	 "all":{"max_entries":…,"max_bytes":…},"each":{"max_entries":…,"max_bytes":…,"ttl":…}}}
+//
+// What does not come back by Import is:
+//
+//	the Go types of values      they are those of JSON; Bytes and Times are Strings
+//	what JSON does not show     unexported fields, and that pointers led to one object
+//	Handles                     they cannot be exported
+//	revisions and versions      each entry gets that of the update that stores it, see Backup
+//	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
+//	when an entry was last read
+//
+// An entry without value, vector, metadata or expiry has no such member. Times
+// are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
+// become strings, and a float32 the float64 with its few digits. An entry with a string
+// that is not UTF-8 is ErrUTF8; what was written until then is of no use.
+func (s Snapshot) Export(w io.Writer) error {
+	if s.v.T == nil {
+		return nil
+	}
+	b, enc := jsonl.NewLinesOf(w)
+	if err := s.export(enc, false); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// export writes the lines of an export, with revisions for a backup.
+func (s Snapshot) export(enc *json.Encoder, revisions bool) error {
+	cleared := s.v.Clearings()
+	if err := s.exportOptions(enc); err != nil {
+		return err
+	}
+	for name, row := range s.v.T.Order.In(s.v.T.Entries.In(s.v.Root)).All() {
+		e := row.Shared()
+		path, key := tuple.Split(name)
+		if e.Expired(s.v.Instant) || !cleared.Alive(path, row.Revision()) {
+			continue
+		}
+		r, err := jsonl.NewRecord(path, key, e)
+		if err == nil {
+			if revisions {
+				r.Revision = row.Revision()
+			}
+			err = enc.Encode(r)
+		}
+		if err != nil {
+			return fmt.Errorf("memory: export of space %q, key %q: %w", tuple.Decode(path), key, bare.Wrap(err))
+		}
+	}
+	return nil
+}
+
+// exportOptions writes how spaces are configured.
+func (s Snapshot) exportOptions(enc *json.Encoder) error {
+	options := s.v.T.Options.In(s.v.Root)
+	for _, path := range slices.Sorted(options.Keys()) {
+		o, _ := options.Get(path)
+		c, err := jsonl.NewConfigured(path, o)
+		if err != nil {
+			return err
+		}
+		if err := enc.Encode(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Import stores the entries that Export has written, or anybody in that format,
+// in place of those under the same keys, and returns how many lines there were. It
+// stores a few at a time, each time as one version, so that other writers need not wait
+// long: an import of more than 16 lines is several versions. Empty lines are skipped. Of a value, whole numbers become
+// int, or int64 or uint64 where they do not fit, others float64, and those that have
+// more digits than any of these json.Number; objects and lists become map[string]any
+// and []any. Where created and updated are absent
+// they are now; where expires is, the entry never expires. All but space and key may
+// be null: a value is Null then, and the others are as if they were absent. Of several
+// members of an object in a value that have one name the last counts, and an escape that
+// is half of a surrogate pair is U+FFFD, as in encoding/json.
+//
+// Of a backup the contents are imported; what it says of versions is not used: see Restore.
+//
+// To read a line takes at most four times its length, besides what is stored of it.
+// That is 32 bytes and more for each number, string, list or object in a value,
+// which may be many times their text, and is limited too: see [Options.MaxLine].
+//
+// A line that is not such an entry, has other members, or is more than MaxLine allows,
+// is an error that wraps ErrMalformed and says which line, and nothing is imported. After
+// any other error, such as ErrFull, the first n lines are.
+func (m *Memory) Import(r io.Reader) (n int, err error) {
+	m.made()
+	all, _, err := jsonl.Read(r, m.options.maxLine())
+	if err != nil {
+		return 0, err
+	}
+	for step := range steps(all) {
+		if err := m.store(step); err != nil {
+			return n, err
+		}
+		n += len(step)
+	}
+	return n, nil
+}
+
+// Import stores up to so many entries, of so many bytes, in one version: other writers wait
+// for no more.
+const (
+	importAtOnce      = 16
+	importBytesAtOnce = 1 << 16
+)
+
+// steps cuts what is to be imported into what is stored at once.
+func steps(all []jsonl.Line) iter.Seq[[]jsonl.Line] {
+	return func(yield func([]jsonl.Line) bool) {
+		for from, to := 0, 0; from < len(all); from = to {
+			for bytes := 0; to < len(all) && to-from < importAtOnce && (to == from || bytes+all[to].Bytes <= importBytesAtOnce); to++ {
+				bytes += all[to].Bytes
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+		}
+	}
+}
+
+// store stores entries that were read, as one version.
+func (m *Memory) store(all []jsonl.Line) error {
+	return m.Batch(func(b *Batch) error {
+		for _, i := range all {
+			if err := b.editor(i.Space).restore(i); err != nil {
+				return jsonl.LineError(i.Line, err)
+			}
+		}
+		return nil
+	})
+}
+
+// restore stores what was read, as it was.
+func (e *Editor) restore(i jsonl.Line) error {
+	if i.Options != nil {
+		e.b.u.Configure(e.space, *i.Options)
+		return nil
+	}
+	if err := e.b.u.Fits(e.space, i.Key, i.Vector); err != nil {
+		return err
+	}
+	next := &data.Entry{Created: i.Created, Updated: i.Updated, Expires: i.Expires}
+	e.value(next, &draft{value: i.Value, words: e.b.m.t.Texts.WordsAhead(i.Space, i.Value)})
+	next.Metadata, next.Vector = i.Metadata, i.Vector
+	e.b.u.Store(e.name(i.Key), next)
+	return nil
+}
+
+// Backup writes the current version, for Restore, while writes to the Memory may go on: an
+// export, with the revision of each entry, after a line, without the break:
+//
+//	{"cursor":"ABCDEFGHIJKLMNOPQRSTUVWXYZ.42","time":"…"}
+//
+// What comes back by Restore is what does by Import, see [Snapshot.Export], and besides
+// revisions, version and lineage, so that cursors of the Memory are good for the one that
+// is restored. What does not is the retained past, pins, and when an entry was last read.
+// Of a Memory at version 0 there is nothing to back up, and nothing is written.
+func (m *Memory) Backup(w io.Writer) error {
+	m.made()
+	s := m.Load()
+	if s.Version() == 0 {
+		return nil
+	}
+	b, enc := jsonl.NewLinesOf(w)
+	if err := enc.Encode(struct {
+		Cursor string    `json:"cursor"`
+		Time   time.Time `json:"time"`
+	}{m.Cursor(s.Version()), m.published(s).UTC()}); err != nil {
+		return err
+	}
+	if err := s.export(enc, true); err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// published returns when a version was published, or, if that is no longer known, when the
+// Memory was last written to, or now.
+func (m *Memory) published(s Snapshot) time.Time {
+	for version, at := range m.db.Versions() {
+		if version == s.Version() && !at.IsZero() {
+			return at
+		}
+	}
+	if last := m.at(s.v.Root).v.Instant; last != 0 {
+		return time.Unix(0, last)
+	}
+	return time.Now()
+}
+
+// Restore makes a Memory that is at version 0, with a DB at version 0, go on from a backup,
+// and returns how many lines of contents it had. All is there in one version, with nothing
+// evicted: what is too much for the limits of the Memory goes with later writes. The errors
+// are those of Import, and ErrNotEmpty if the Memory is not empty, or its DB has a
+// sink; after each of them, nothing is restored. There must be one line of versions of a
+// lineage: to make several memories out of one backup, Import it.
+func (m *Memory) Restore(r io.Reader) (n int, err error) {
+	m.made()
+	all, from, err := jsonl.Read(r, m.options.maxLine())
+	if err != nil {
+		return 0, err
+	}
+	if from == nil {
+		return 0, jsonl.LineError(1, fmt.Errorf("%w: it is not that of a backup: what Export has written is for Import", ErrMalformed))
+	}
+	err = m.db.Restore(from.Cursor, time.Unix(0, from.At), func(tx *cow.Tx) error {
+		settler := m.t.Settler(tx) // which derives the rest when this returns
+		for _, i := range all {
+			if err := m.restore(tx, settler, i, from.At); err != nil {
+				return jsonl.LineError(i.Line, err)
+			}
+		}
+		m.t.Heads.Edit(tx).Set(data.HeadKey(from.At, 0), &data.Head{Began: from.At, At: from.At})
+		return nil
+	})
+	switch {
+	case errors.Is(err, ErrCursor):
+		return 0, jsonl.LineError(1, fmt.Errorf("%w: %w", ErrMalformed, bare.Wrap(err)))
+	case err != nil:
+		return 0, bare.Named(err)
+	}
+	return len(all), nil
+}
+
+// restore stores what was read of a backup, as it was.
+func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i jsonl.Line, at int64) error {
+	if i.Options != nil {
+		m.t.Options.Edit(tx).Set(i.Space, i.Options)
+		return nil
+	}
+	if i.Revision == 0 || i.Revision > tx.Version() {
+		return fmt.Errorf("%w: revision %d of version %d", ErrMalformed, i.Revision, tx.Version())
+	}
+	e := &data.Entry{Value: i.Value, Metadata: i.Metadata, Vector: i.Vector, Created: i.Created, Updated: i.Updated, Expires: i.Expires}
+	if e.Updated == data.Unset {
+		e.Updated = at
+	}
+	if e.Created == data.Unset {
+		e.Created = at
+	}
+	e.Measure()
+	s.Know(i.Space, i.Value, m.t.Texts.WordsAhead(i.Space, i.Value))
+	return m.t.Entries.Restore(tx, tuple.Name(i.Space, i.Key), e, i.Revision)
+}

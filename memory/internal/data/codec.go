@@ -1,0 +1,129 @@
+package data
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// How rows are stored. It must not change but with a new format.
+
+// entryFormat is what an encoded entry begins with.
+const entryFormat = 1
+
+var errEntry = errors.New("not an encoded entry")
+
+type EntryCodec struct{}
+
+// Schema is what is recorded of the codec in a file: see cow.ErrSchema.
+func (EntryCodec) Schema() string { return fmt.Sprintf("memory entry %d", entryFormat) }
+
+func (EntryCodec) Append(b []byte, e *Entry) ([]byte, error) {
+	b = append(b, entryFormat)
+	for _, t := range []int64{e.Created, e.Updated, e.Expires} {
+		b = binary.AppendVarint(b, t)
+	}
+	b, err := value.Append(b, e.Value)
+	if err == nil {
+		b, err = value.Append(b, e.Metadata)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range e.Vector {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	}
+	return b, nil
+}
+
+func (EntryCodec) Decode(b []byte) (*Entry, error) {
+	if len(b) == 0 || b[0] != entryFormat {
+		return nil, fmt.Errorf("%w of format %d", errEntry, entryFormat)
+	}
+	b = b[1:]
+	e := new(Entry)
+	for _, t := range []*int64{&e.Created, &e.Updated, &e.Expires} {
+		x, n := binary.Varint(b)
+		if n <= 0 {
+			return nil, errEntry
+		}
+		*t, b = x, b[n:]
+	}
+	var err error
+	if e.Value, b, err = value.Decode(b); err != nil {
+		return nil, err
+	}
+	if e.Metadata, b, err = value.Decode(b); err != nil {
+		return nil, err
+	}
+	if len(b)%4 != 0 {
+		return nil, errEntry
+	}
+	if len(b) > 0 {
+		e.Vector = make([]float32, len(b)/4)
+		for i := range e.Vector {
+			e.Vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		}
+		if err := vector.Check(e.Vector); err != nil {
+			return nil, err
+		}
+	}
+	if !e.Value.Exists() && e.Vector == nil || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
+		return nil, errEntry
+	}
+	e.Measure()
+	return e, nil
+}
+
+// A JSONCodec stores what is small and rare. The zero JSONCodec must not be used: each table has
+// one of its own.
+type JSONCodec[T any] struct{ schema string }
+
+// Schema is what is recorded in files: see cow.ErrSchema. It has the names of the types that it
+// was recorded of first, wherever these are now.
+func (c JSONCodec[T]) Schema() string { return c.schema }
+
+// The codecs of tables.
+var (
+	ConfigCodec   = JSONCodec[Config]{of("SpaceOptions", `{"All":{"MaxBytes":"int64","MaxEntries":"int"},"Each":{"MaxBytes":"int64","MaxEntries":"int","TTL":"int64"},"MaxBytes":"int64","MaxEntries":"int","TTL":"int64"}`)}
+	ClearingCodec = JSONCodec[Clearing]{of("clearing", `{"At":"uint64","Done":"bool","Hand":`+nameText+`}`)}
+	HeadCodec     = JSONCodec[Head]{of("head", `{"At":"int64","Began":"int64","Cleared":["[]",{"At":"uint64","Key":`+nameText+`}],"Evicted":["[]",`+nameText+`]}`)}
+	EpochCodec    = JSONCodec[Epoch]{of("epoch", `{}`)}
+)
+
+const nameText = `"github.com/cowstore/cowstore/memory.nameText"`
+
+// of returns the schema of pointers to a type with those members.
+func of(name, members string) string {
+	const old = "github.com/cowstore/cowstore/memory."
+	return old + "jsonCodec[" + old + name + `] of ["*",` + members + "]"
+}
+
+func (JSONCodec[T]) Append(b []byte, v *T) ([]byte, error) {
+	text, err := json.Marshal(v)
+	return append(b, text...), err
+}
+
+func (JSONCodec[T]) Decode(b []byte) (*T, error) {
+	v := new(T)
+	return v, json.Unmarshal(b, v)
+}
+
+// A NameText is the name of an entry, which need not be UTF-8, in JSON.
+type NameText string
+
+func (n NameText) MarshalText() ([]byte, error) {
+	return base64.StdEncoding.AppendEncode(nil, []byte(n)), nil
+}
+
+func (n *NameText) UnmarshalText(text []byte) error {
+	b, err := base64.StdEncoding.DecodeString(string(text))
+	*n = NameText(b)
+	return err
+}

@@ -1,0 +1,337 @@
+package derive
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"weak"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/fault"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// What follows from the entries, and from what was cleared: how many there are, and the
+// indexes. Nothing is decided here, and there is no clock: a replica derives the same.
+
+// derive brings the derived tables up to the others: both, as the spaces are derived.
+func (t *Tables) derive(tx *cow.Tx, _ *cow.Editor[string, *data.Space]) error {
+	if !t.made.Load() {
+		return nil // nobody can have written to them
+	}
+	here := *tx.Local(t) != nil
+	s := t.Settler(tx)
+	defer t.Forget(tx)
+	t.before(t, tx)
+	if err := s.Settle(); err != nil {
+		return err
+	}
+	if !here { // it comes from elsewhere: here the index is the one of its epoch already
+		s.followEpochs()
+	}
+	s.store()
+	return nil
+}
+
+// A Settler keeps the spaces of one update in step with its entries. The entries are
+// the one truth: whatever the update did to them, a verb, a merge, an eviction, is
+// found by comparing versions, and counts, vectors and text follow. It is for the
+// goroutine of the update.
+type Settler struct {
+	t       *Tables
+	tx      *cow.Tx
+	entries *cow.Editor[string, *data.Entry]
+
+	Base    *snapshot.Map[string, *data.Entry] // what the update began with
+	Settled *snapshot.Map[string, *data.Entry] // up to here
+	net     net                                // see changes
+	cleared data.Marks                         // so far
+	dropped map[string]bool                    // keys of marks of this update, whose entries are not counted
+	spaces  *snapshot.Map[string, *data.Space] // of the base; nil: none of them is good any more
+	Touched map[string]*spaceEdit
+
+	sums     map[string]data.Total // what is below paths, where that is not stored yet
+	unsummed []*spaceEdit          // those of touched spaces that the sums do not follow yet
+
+	words map[wordsKey]text.Words // what is known of values, ahead
+}
+
+// Settler returns the settler of an update.
+func (t *Tables) Settler(tx *cow.Tx) *Settler {
+	local := tx.Local(t)
+	if s, ok := (*local).(*Settler); ok {
+		return s
+	}
+	s := &Settler{t: t, tx: tx, entries: t.Entries.Edit(tx), Base: t.Entries.In(tx.Base())}
+	s.restart()
+	*local = s
+	return s
+}
+
+// Forget drops the settler of an update, of which not all has happened.
+func (t *Tables) Forget(tx *cow.Tx) { *tx.Local(t) = nil }
+
+// restart goes back to what the update began with.
+func (s *Settler) restart() {
+	s.Settled, s.spaces, s.Touched = s.Base, s.t.Spaces.In(s.tx.Base()), nil
+	s.cleared = data.Marks{Map: s.t.Cleared.In(s.tx.Base())}
+	s.dropped, s.sums, s.unsummed = nil, nil, nil
+}
+
+// A spaceEdit is a space that is not stored yet.
+type spaceEdit struct {
+	*data.Space // not shared
+	path        string
+	summed      data.Total // what the sums have of it, where it is among the unsummed
+	behind      bool       // it is
+	changed     bool       // there is something in it that is not in the base
+}
+
+// Space returns a space as it is settled, which must not be modified.
+func (s *Settler) Space(path string) *data.Space {
+	if e := s.Touched[path]; e != nil {
+		return e.Space
+	}
+	if s.spaces != nil {
+		if row, ok := s.spaces.Row(path); ok && s.cleared.Alive(path, row.Revision()) {
+			return row.Shared()
+		}
+	}
+	return new(data.Space)
+}
+
+// touch returns a space to be modified.
+func (s *Settler) touch(path string) *data.Space {
+	e := s.Touched[path]
+	if e == nil {
+		is := *s.Space(path)
+		e = &spaceEdit{Space: &is, path: path}
+		if s.Touched == nil {
+			s.Touched = make(map[string]*spaceEdit)
+		}
+		s.Touched[path] = e
+	}
+	if !e.behind {
+		e.behind, e.summed = true, e.Total()
+		s.unsummed = append(s.unsummed, e)
+	}
+	return e.Space
+}
+
+// Settle makes the spaces follow what was done since the last time.
+func (s *Settler) Settle() error {
+	if now := s.t.Cleared.During(s.tx); now != s.cleared.Map {
+		if err := s.clear(now); err != nil {
+			return err
+		}
+	}
+	now := s.entries.Map()
+	if now == s.Settled {
+		return nil
+	}
+	var changes []snapshot.Change[string, *data.Entry]
+	if s.Settled == s.Base {
+		changes = snapshot.Builder[string, *data.Entry]{}.Net(s.entries, nil)
+	} else {
+		changes = slices.Collect(now.Diff(s.Settled))
+	}
+	// What goes first, so that the last vector of a space makes room for one of
+	// another dimension.
+	for _, c := range changes {
+		old, _ := c.Rows()
+		if old == (snapshot.Row[string, *data.Entry]{}) {
+			continue
+		}
+		path, key := tuple.Split(c.Key)
+		sp := s.touch(path) // which drops what is left of it, if it was cleared
+		if s.cleared.Alive(path, old.Revision()) {
+			s.goes(sp, key, old.Shared(), c)
+		}
+	}
+	for _, c := range changes {
+		if err := s.comes(c); err != nil {
+			s.restart() // for whoever goes on
+			return err
+		}
+	}
+	s.sum()
+	s.net = net{}
+	if s.Settled == s.Base {
+		s.net = net{now, changes}
+	}
+	s.Settled, s.words = now, nil
+	return nil
+}
+
+// A net is what a map has changed of the base.
+type net struct {
+	of      *snapshot.Map[string, *data.Entry]
+	changes []snapshot.Change[string, *data.Entry]
+}
+
+// Changes returns what is settled that is not in the base.
+func (s *Settler) Changes() []snapshot.Change[string, *data.Entry] {
+	if s.net.of != s.Settled {
+		s.net = net{s.Settled, slices.Collect(s.Settled.Diff(s.Base))}
+	}
+	return s.net.changes
+}
+
+// goes takes an entry out of its space, and keeps of the indexes what c leaves or what
+// comes puts something in place of.
+func (s *Settler) goes(sp *data.Space, key string, e *data.Entry, c snapshot.Change[string, *data.Entry]) {
+	s.count(sp, c.Key, e, -1)
+	next, _ := c.New()
+	if e.Vector != nil && (next == nil || len(e.Vector) != len(next.Vector)) {
+		sp.Vectors = sp.Vectors.Delete(key)
+	}
+	if e.Value.Exists() && (next == nil || !next.Value.Exists()) {
+		sp.Texts = sp.Texts.Delete(key)
+	}
+}
+
+// comes puts an entry into its space.
+func (s *Settler) comes(c snapshot.Change[string, *data.Entry]) (err error) {
+	path, key := tuple.Split(c.Key)
+	if _, is := c.Rows(); is == (snapshot.Row[string, *data.Entry]{}) || !s.cleared.Alive(path, is.Revision()) {
+		return nil
+	}
+	key = strings.Clone(key) // not to keep the entry alive
+	sp := s.touch(path)
+	next, _ := c.New()
+	was := new(data.Entry)
+	if old, _ := c.Rows(); old != (snapshot.Row[string, *data.Entry]{}) && s.cleared.Alive(path, old.Revision()) {
+		was = old.Shared()
+	}
+	s.count(sp, c.Key, next, 1)
+	if next.Vector != nil && !data.SameVector(next.Vector, was.Vector) {
+		if sp.Vectors, err = sp.Vectors.SetImmutable(key, next.Vector); err != nil {
+			return fault.Of(path, key, err)
+		}
+	}
+	if next.Value != was.Value && next.Value.Exists() && !s.t.Texts.None {
+		before := sp.Texts
+		if sp.Texts = before.Set(key, s.wordsOf(sp, path, next.Value)); before == nil && sp.Texts != nil {
+			sp.Since = s.tx.Version()
+		}
+	}
+	return nil
+}
+
+// count counts an entry of a space in or out.
+func (s *Settler) count(sp *data.Space, name string, e *data.Entry, n int) {
+	sp.Count += n
+	sp.Bytes += int64(n) * (e.Size + data.NameSize(name))
+	if e.Expires != 0 {
+		sp.Expiring += n
+		s.t.Expires.Store(true) // before the version is published
+	}
+}
+
+// A wordsKey is a value in a space: its words may be others elsewhere.
+type wordsKey struct {
+	path  string
+	value value.Value
+}
+
+// wordsOf returns the words of a value in a space, by the Analyzer that its index has.
+func (s *Settler) wordsOf(sp *data.Space, path string, v value.Value) text.Words {
+	w, ok := s.words[wordsKey{path, v}]
+	switch how := sp.Texts.Analyzer(); {
+	case how == nil && ok, how != nil && w.Analyzer() == how:
+		return w
+	case how == nil:
+		return s.t.Texts.WordsAhead(path, v)
+	default:
+		return s.t.Texts.wordsOf(how, path, v)
+	}
+}
+
+// Know says what the words of a value are, to be used for the next settle.
+func (s *Settler) Know(path string, v value.Value, words text.Words) {
+	if s.t.Texts.None {
+		return
+	}
+	if s.words == nil {
+		s.words = make(map[wordsKey]text.Words)
+	}
+	s.words[wordsKey{path, v}] = words
+}
+
+// clear makes what is settled follow what was cleared. A space that was cleared in this
+// update, as all are that are cleared by a verb, is dropped as it is; of anything else,
+// as in new contents, all is settled anew. A mark that a merge by the DB brings is refused:
+// its version is one of a fork.
+func (s *Settler) clear(now *snapshot.Map[string, *data.Clearing]) error {
+	base := s.t.Cleared.In(s.tx.Base())
+	s.restart()
+	for c := range now.Diff(base) {
+		old, _ := c.Old()
+		next, _ := c.New()
+		switch {
+		case next == nil && old.Done, next != nil && old != nil && next.At == old.At && next.By == old.By:
+		case next != nil && next.By != weak.Pointer[cow.Tx]{} && next.By != weak.Make(s.tx):
+			path, _ := tuple.CutBelow(c.Key)
+			return fault.OfSpace(path, fmt.Errorf("%w: it was cleared in a fork: Sweep that before DB.Merge, or use Memory.Merge", cow.ErrConflict))
+		case next != nil && next.At >= s.tx.Base().Version():
+			s.drop(c.Key)
+		default:
+			s.Settled, s.spaces, s.sums = s.t.Entries.In(nil), nil, nil
+			s.cleared = data.Marks{Map: now}
+			return nil
+		}
+	}
+	s.cleared = data.Marks{Map: now}
+	return nil
+}
+
+// DropNow makes what is settled follow a mark that was just set, with nothing to settle
+// besides: what this update has put elsewhere stays settled.
+func (s *Settler) DropNow(key string, now data.Marks) {
+	s.drop(key)
+	for path := range s.Touched {
+		if data.Covers(key, path) {
+			delete(s.Touched, path)
+		}
+	}
+	s.cleared = now
+}
+
+// store stores the spaces.
+func (s *Settler) store() {
+	spaces := s.t.Spaces.Edit(s.tx)
+	was := s.t.Spaces.In(s.tx.Base())
+	if s.spaces == nil { // all of them are new
+		for path := range was.Keys() {
+			if s.Touched[path] == nil {
+				spaces.Delete(path)
+			}
+		}
+	}
+	for _, c := range s.Changes() {
+		path, _ := tuple.Split(c.Key)
+		if e := s.Touched[path]; e != nil {
+			e.changed = true
+		}
+	}
+	for path, e := range s.Touched {
+		switch sp := e.Space; {
+		case s.spaces != nil && !e.changed:
+			var is data.Total
+			if row, ok := was.Row(path); ok && s.cleared.Alive(path, row.Revision()) {
+				is = row.Shared().Total()
+			}
+			s.add(path, is.Minus(sp.Total())) // its indexes may have another shape
+		case sp.Count == 0:
+			spaces.Delete(path)
+		default:
+			spaces.Set(path, sp)
+		}
+	}
+	s.Touched = nil
+	s.storeSums()
+}

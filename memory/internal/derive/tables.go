@@ -1,0 +1,63 @@
+// Package derive has the tables of a Memory, a version of them, and what follows from the
+// entries: counts, sums and indexes. Nothing is decided here, and there is no clock: a replica
+// derives the same.
+//
+// From the ground up: tables.go and view.go; words.go, what the text of an entry is; derive.go,
+// how an update brings all of it up to the entries, with sums.go and index.go.
+package derive
+
+import (
+	"sync/atomic"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+)
+
+// Tables are where everything is, in a DB and its forks. They have no content
+// themselves. The first five are the truth, and stored where the DB is; the others
+// follow from them, see derive.go.
+type Tables struct {
+	Entries *cow.Table[string, *data.Entry]    // by the name of the entry, see package tuple
+	Options *cow.Table[string, *data.Config]   // by the encoded path; where configured
+	Cleared *cow.Table[string, *data.Clearing] // by the encoded path; see package keep
+	Heads   *cow.Table[string, *data.Head]     // what the last batch decided
+	Epochs  *cow.Table[string, *data.Epoch]    // of text indexes, by the encoded path and when; see package keep
+	Spaces  *cow.Table[string, *data.Space]    // by the encoded path; those that have entries
+	Below   *cow.Table[string, *data.Total]    // by the encoded path; those that have entries below, see sums.go
+
+	Order      *cow.Index[string, *data.Entry, string]
+	ByPath     *cow.Index[string, *data.Space, string]
+	ByExpiry   *cow.Index[string, *data.Entry, int64] // those that expire
+	EpochOrder *cow.Index[string, *data.Epoch, string]
+
+	made   atomic.Bool // all of these are
+	Texts  Words
+	before func(t *Tables, tx *cow.Tx) // called before a version is derived
+
+	// What makes a read do more. They are set before a version that needs them is
+	// published, and stay: whoever finds such a version finds them.
+	Expires atomic.Bool // an entry with an expiry was put
+	Clears  atomic.Bool // a space was cleared in steps
+}
+
+// New makes the tables of a Memory in a DB.
+func New(db *cow.DB, name string, how Words, before func(t *Tables, tx *cow.Tx)) *Tables {
+	t := &Tables{Texts: how, before: before}
+	t.Entries = cow.NewTable[string](db, name+".entries", cow.Options[*data.Entry]{Immutable: true, Codec: data.EntryCodec{}})
+	t.Options = cow.NewTable[string](db, name+".options", cow.Options[*data.Config]{Immutable: true, Codec: data.ConfigCodec})
+	t.Cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*data.Clearing]{Immutable: true, Codec: data.ClearingCodec})
+	t.Heads = cow.NewTable[string](db, name+".heads", cow.Options[*data.Head]{Immutable: true, Codec: data.HeadCodec})
+	t.Epochs = cow.NewTable[string](db, name+".epochs", cow.Options[*data.Epoch]{Immutable: true, Codec: data.EpochCodec})
+	t.Below, _ = cow.NewDerived(db, name+".below", cow.Options[*data.Total]{Immutable: true}, func(*cow.Tx, *cow.Editor[string, *data.Total]) error { return nil }) // it follows with the spaces
+	t.Spaces, _ = cow.NewDerived(db, name+".spaces", cow.Options[*data.Space]{Immutable: true}, t.derive)
+	t.Order = cow.NewOrder(t.Entries, "order")
+	t.ByPath = cow.NewOrder(t.Spaces, "path")
+	t.EpochOrder = cow.NewOrder(t.Epochs, "order")
+	t.ByExpiry, _ = cow.NewMultiIndex(t.Entries, "expiry", func(r cow.Row[string, *data.Entry], add func(int64)) {
+		if e := r.Value(); e.Expires != 0 {
+			add(e.Expires)
+		}
+	}, cow.IndexOptions[string]{}) // only a unique index can fail
+	t.made.Store(true)
+	return t
+}

@@ -1,0 +1,125 @@
+package derive
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A View is what the tables have in a version, at an instant.
+type View struct {
+	T       *Tables
+	Root    *cow.Snapshot
+	Instant int64 // ns since 1970; 0: nothing can have expired
+}
+
+// Row returns the row of an entry, and whether it is there.
+func (v View) Row(path, key string) (row snapshot.Row[string, *data.Entry], ok bool) {
+	if v.T == nil {
+		return row, false
+	}
+	row, ok = v.T.Entries.In(v.Root).Row(tuple.Name(path, key))
+	if !ok || row.Shared().Expired(v.Instant) || !v.Clearings().Alive(path, row.Revision()) {
+		return snapshot.Row[string, *data.Entry]{}, false
+	}
+	return row, true
+}
+
+// Space returns what is known of a space, which must not be modified.
+func (s View) Space(path string) *data.Space {
+	if s.T != nil {
+		if row, ok := s.T.Spaces.In(s.Root).Row(path); ok && s.Clearings().Alive(path, row.Revision()) {
+			return row.Shared()
+		}
+	}
+	return new(data.Space)
+}
+
+// Total returns what a space has in a snapshot, with all spaces below it.
+func (s View) Total(path string) data.Total {
+	n := s.Space(path).Total()
+	if row, ok := s.T.Below.In(s.Root).Row(path); ok && s.Clearings().AliveBelow(path, row.Revision()) {
+		n = n.Plus(*row.Shared())
+	}
+	return n
+}
+
+// Clearings returns the marks of a snapshot.
+func (s View) Clearings() data.Marks {
+	if s.T == nil || !s.T.Clears.Load() {
+		return data.Marks{}
+	}
+	return data.Marks{Map: s.T.Cleared.In(s.Root)}
+}
+
+// Dead returns how many entries with names that begin with prefix have expired, and are
+// still there.
+func (s View) Dead(prefix string) int {
+	n := 0
+	if s.Instant != 0 {
+		cleared := s.Clearings()
+		for _, row := range s.T.ByExpiry.In(s.T.Entries.In(s.Root)).Through(s.Instant).All() {
+			if name := row.Key(); len(name) >= len(prefix) && name[:len(prefix)] == prefix {
+				if path, _ := tuple.Split(name); cleared.Alive(path, row.Revision()) {
+					n++
+				}
+			}
+		}
+	}
+	return n
+}
+
+// Lookup returns the row of key, or nil.
+func (v View) Lookup(path, key string) *data.Entry {
+	if v.T == nil {
+		return nil
+	}
+	// The name is put together on the stack. The map only reads it, which the
+	// compiler cannot see.
+	var buf [128]byte
+	name := append(append(append(buf[:0], path...), tuple.OpensKey), key...)
+	p := noescape(unsafe.Pointer(unsafe.SliceData(name)))
+	e, _ := v.T.Entries.In(v.Root).Get(unsafe.String((*byte)(p), len(name)))
+	// Until here, or the place of buf on the stack could be used for something
+	// else, and a longer name be collected: p does not show that it is in use.
+	runtime.KeepAlive(unsafe.SliceData(name))
+	if e == nil || e.Expired(v.Instant) {
+		return nil
+	}
+	if cleared := v.Clearings(); cleared.Left() > 0 && !cleared.Alive(path, v.T.Entries.In(v.Root).Revision(tuple.Name(path, key))) {
+		return nil
+	}
+	return e
+}
+
+// noescape hides a pointer from escape analysis.
+//
+// While x has the address nothing may move the stack: no call to grow it, not even of the
+// checks that the race detector adds (package internal/abi's NoEscape is the same).
+//
+//go:nosplit
+//go:nocheckptr
+func noescape(p unsafe.Pointer) unsafe.Pointer {
+	x := uintptr(p)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
+}
+
+// Within narrows a range to a space and all that is below it.
+func Within[V any](r cow.Range[string, V, string], path string) cow.Range[string, V, string] {
+	if path == "" {
+		return r
+	}
+	return r.From(path).To(path + tuple.AboveBelow)
+}
+
+// Marked narrows a range to the entries that a mark with that key is for.
+func Marked(r cow.Range[string, *data.Entry, string], key string) cow.Range[string, *data.Entry, string] {
+	if all, below := tuple.CutBelow(key); below {
+		return Within(r, all)
+	}
+	return r.Prefix(tuple.Name(key, ""))
+}

@@ -1,0 +1,86 @@
+package jsonl
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
+)
+
+// A configured is a line of an export that says how a space is configured.
+type configured struct {
+	Space   []string       `json:"space"`
+	Options optionsInLines `json:"options"`
+}
+
+// A record is a line of an export, an entry as JSON. Import reads it member by
+// member.
+type record struct {
+	Space    *[]string       `json:"space"`
+	Key      *string         `json:"key"`
+	Value    json.RawMessage `json:"value,omitempty"`    // absent: no value
+	Vector   []float32       `json:"vector,omitempty"`   // absent: no vector
+	Metadata json.RawMessage `json:"metadata,omitempty"` // absent: none
+	Created  *time.Time      `json:"created,omitempty"`
+	Updated  *time.Time      `json:"updated,omitempty"`
+	Expires  *time.Time      `json:"expires,omitempty"`  // absent: never
+	Revision uint64          `json:"revision,omitempty"` // in a backup
+}
+
+// NewLinesOf returns what writes JSON Lines to w.
+func NewLinesOf(w io.Writer) (*bufio.Writer, *json.Encoder) {
+	b := bufio.NewWriterSize(w, 1<<16)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	return b, enc
+}
+
+func NewRecord(path, key string, e *data.Entry) (*record, error) {
+	space := tuple.Decode(path)
+	r := &record{Space: &space, Key: &key, Vector: e.Vector}
+	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.Value.ValidUTF8() || !e.Metadata.ValidUTF8() {
+		return nil, ErrUTF8
+	}
+	var err error
+	if e.Value.Exists() {
+		if r.Value, err = e.Value.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	if e.Metadata.Exists() {
+		if r.Metadata, err = e.Metadata.MarshalJSON(); err != nil {
+			return nil, err
+		}
+	}
+	created, updated := time.Unix(0, e.Created).UTC(), time.Unix(0, e.Updated).UTC()
+	r.Created, r.Updated = &created, &updated
+	if e.Expires != 0 {
+		expires := time.Unix(0, e.Expires).UTC()
+		r.Expires = &expires
+	}
+	return r, nil
+}
+
+func invalid(s string) bool { return !utf8.ValidString(s) }
+
+// NewConfigured returns the line of how a space is configured.
+func NewConfigured(path string, o *data.Config) (c configured, err error) {
+	c = configured{tuple.Decode(path), newOptionsInLines(o)}
+	if slices.ContainsFunc(c.Space, invalid) {
+		err = fmt.Errorf("memory: export of the options of space %q: %w", c.Space, ErrUTF8)
+	}
+	return c, err
+}
+
+// The errors of lines.
+var (
+	ErrMalformed = errors.New("malformed entry")
+	ErrUTF8      = errors.New("text is not UTF-8")
+)

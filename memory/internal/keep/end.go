@@ -1,0 +1,60 @@
+package keep
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/fault"
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// End does what ends every Batch: it removes a few of what has expired or was cleared,
+// and what is too much.
+func (b *Update) End() error {
+	if b.err != nil {
+		return b.err
+	}
+	b.Purge(PurgeAtOnce)
+	b.Swept = b.sweep(SweepAtOnce)
+	if err := b.Settler.Settle(); err != nil {
+		return err
+	}
+	if err := b.evict(); err != nil {
+		return err
+	}
+	b.keepEpochs()
+	if len(b.Settler.Changes()) > 0 {
+		b.SetHead(&data.Head{Began: b.Now, At: max(b.Now, time.Now().UnixNano()), Evicted: b.evicted, Cleared: b.marks()})
+	}
+	return nil
+}
+
+// Fits returns an error if v cannot be a vector of the space.
+func (b *Update) Fits(space, key string, v []float32) error {
+	if v == nil {
+		return nil
+	}
+	dim := func() int {
+		if d := b.Settler.Space(space).Vectors.Dim(); d > 0 {
+			return d
+		}
+		return b.dims[space]
+	}
+	if d := dim(); d != 0 && d != len(v) {
+		// The vectors that had so many dimensions may be gone by now.
+		b.sweepSpace(space)
+		if err := b.Settler.Settle(); err != nil {
+			return err
+		}
+		b.dims = nil
+		if d := dim(); d != 0 && d != len(v) {
+			return fault.Of(space, key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
+		}
+	}
+	if b.dims == nil {
+		b.dims = make(map[string]int)
+	}
+	b.dims[space] = len(v)
+	return nil
+}

@@ -1,0 +1,174 @@
+// Package search finds the best in several indexes together: by vectors, by text, by both.
+// It knows indexes and keys, and nothing of entries, versions or filters.
+package search
+
+import (
+	"errors"
+	"iter"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/cowstore/cowstore/memory/internal/top"
+	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// A Part is one space to be searched.
+type Part struct {
+	Vectors *vector.Index
+	Texts   *text.Index
+	Accept  func(key string) bool // nil: everything will do
+	Live    func() bool           // whether what Accept accepts without a filter has a vector; nil: if Vectors has
+	Words   func(key string) iter.Seq[string]
+}
+
+// Options say what a search is for.
+type Options struct {
+	K        int
+	MinScore float64
+	Metric   vector.Metric
+	Prefix   bool
+	Lean     float64
+}
+
+// Text returns what of them is for package text.
+func (o *Options) Text() text.Options {
+	return text.Options{K: o.K, MinScore: o.MinScore, Prefix: o.Prefix}
+}
+
+// Nearest returns the best by their vectors; the Part of a hit is the number of its part.
+func Nearest(parts []Part, query []float32, o *Options) ([]top.Hit, error) {
+	vo := vector.Options{K: o.K, Metric: o.Metric}
+	if o.MinScore != 0 {
+		vo.MinScore, vo.HasMin = float32(o.MinScore), true
+		if float64(vo.MinScore) < o.MinScore {
+			vo.MinScore = math.Nextafter32(vo.MinScore, float32(math.Inf(1)))
+		}
+	}
+	var best []top.Hit
+	fits, failed := false, error(nil)
+	for i := range parts {
+		p := &parts[i]
+		vo.Accept = p.Accept
+		found, err := p.Vectors.Search(query, vo)
+		if errors.Is(err, vector.ErrDimension) {
+			if failed == nil && !fits && p.hasVector() {
+				failed = err
+			}
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		fits = fits || len(found) > 0 || p.hasVector()
+		best = slices.Grow(best, len(found))
+		for _, h := range found {
+			best = append(best, top.Hit{Key: h.Key, Score: h.Exact, Part: i})
+		}
+		if len(parts) == 1 {
+			break
+		}
+		slices.SortFunc(best, top.Hit.Compare)
+		if len(best) >= o.K { // what the next parts have to reach
+			best = best[:o.K]
+			vo.MinScore, vo.HasMin = top.Rounded(best[o.K-1].Score), true
+		}
+	}
+	if failed != nil && !fits {
+		return nil, failed
+	}
+	for i := range best {
+		best[i].Score = float64(top.Rounded(best[i].Score))
+	}
+	return best, nil
+}
+
+func (p *Part) hasVector() bool {
+	if p.Live == nil || p.Vectors.Len() == 0 {
+		return p.Vectors.Len() > 0
+	}
+	return p.Live()
+}
+
+// Fitting returns the best by their texts.
+func Fitting(parts []Part, query string, o *Options) ([]top.Hit, error) {
+	quotes := strings.Contains(query, `"`)
+	of := make([]text.Part, len(parts))
+	for i, p := range parts {
+		of[i] = text.Part{Index: p.Texts, Accept: p.Accept}
+		if quotes {
+			of[i].Texts = p.Words
+		}
+	}
+	hits, err := text.SearchAll(of, query, o.Text())
+	if err != nil {
+		return nil, err
+	}
+	best := make([]top.Hit, len(hits))
+	for i, h := range hits {
+		best[i] = top.Hit(h)
+	}
+	return best, nil
+}
+
+// depth is how many times K hits of each search Both joins.
+const depth = 4
+
+// Both joins both searches, by a weighted sum of their scores. Fits says of each hit
+// whether its text does.
+func Both(parts []Part, query []float32, words string, o *Options) (best []top.Hit, fits []bool, err error) {
+	deep := *o
+	deep.K, deep.MinScore = depth*min(o.K, 1<<20), 0
+	near, err := Nearest(parts, query, &deep)
+	if err != nil {
+		return nil, nil, err
+	}
+	fitting, err := Fitting(parts, words, &deep)
+	if err != nil {
+		return nil, nil, err
+	}
+	type document struct {
+		key  string
+		part int
+	}
+	type both struct {
+		top.Hit
+		fits bool
+	}
+	at := make(map[document]int, len(near)+len(fitting))
+	hits := make([]both, 0, len(near)+len(fitting))
+	for i, list := range [][]top.Hit{near, fitting} {
+		weight := []float64{1 - o.Lean, 1 + o.Lean}[i] / 2
+		if weight == 0 || len(list) == 0 {
+			continue
+		}
+		most, least := list[0].Score, list[len(list)-1].Score
+		if i == 1 && len(list) < deep.K {
+			least = 0 // of all others
+		}
+		for _, h := range list {
+			score := weight
+			if most > least {
+				score *= (h.Score - least) / (most - least)
+			}
+			d := document{h.Key, h.Part}
+			if i, ok := at[d]; ok {
+				hits[i].Score += score
+				hits[i].fits = true
+				continue
+			}
+			at[d] = len(hits)
+			h.Score = score
+			hits = append(hits, both{h, i == 1})
+		}
+	}
+	slices.SortFunc(hits, func(a, b both) int { return a.Compare(b.Hit) })
+	for _, h := range hits {
+		if len(best) == o.K || h.Score < o.MinScore {
+			break
+		}
+		best, fits = append(best, h.Hit), append(fits, h.fits)
+	}
+	return best, fits, nil
+}

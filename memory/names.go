@@ -1,0 +1,153 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/fault"
+	"github.com/cowstore/cowstore/memory/internal/jsonl"
+	"github.com/cowstore/cowstore/memory/internal/keep"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
+	"github.com/cowstore/cowstore/snapshot"
+)
+
+// A Value is a JSON-like value that nobody can modify; see [value.Value].
+type Value = value.Value
+
+// A Kind says what a Value is.
+type Kind = value.Kind
+
+// The kinds of Value.
+const (
+	Absent = value.Absent // no value at all, as of a key that is not there
+	Null   = value.Null
+	Bool   = value.Bool
+	Int    = value.Int
+	Uint   = value.Uint
+	Float  = value.Float
+	String = value.String
+	Bytes  = value.Bytes
+	Time   = value.Time
+	List   = value.List
+	Map    = value.Map    // also what a struct becomes
+	Handle = value.Handle // what only FreezeHandles takes
+)
+
+// Freeze returns v as a Value that shares nothing with it; see [value.Freeze].
+func Freeze(v any) (Value, error) { return value.Freeze(v) }
+
+// FreezeHandles is Freeze that takes channels and functions too; see [value.FreezeHandles].
+func FreezeHandles(v any) (Value, error) { return value.FreezeHandles(v) }
+
+// As returns v as a T; see [value.As].
+func As[T any](v Value) (T, error) { return value.As[T](v) }
+
+// Equal reports whether a and b show the same, whatever Go types they came in as; see
+// [Field].
+func Equal(a, b Value) bool { return value.Equal(a, b) }
+
+// Never is the TTL of what does not expire.
+const Never = data.Never
+
+// The errors of [Freeze]. What is returned is a *ValueError that wraps one of them.
+// All errors are to be tested with errors.Is.
+var (
+	ErrUnsupported = value.ErrUnsupported // not a JSON-like value
+	ErrCycle       = value.ErrCycle       // it contains itself
+	ErrTooDeep     = value.ErrTooDeep     // it is nested too deeply
+)
+
+// ErrAbsent is what [As] returns where there is no value.
+var ErrAbsent = value.ErrAbsent
+
+// The errors of verbs. What is returned is a *KeyError that wraps one of them.
+var (
+	ErrExists   = cow.ErrExists
+	ErrNotFound = cow.ErrNotFound // Modify: there is no value; Erase: there is no entry, and was none
+	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
+	ErrModified = cow.ErrModified
+)
+
+// The errors of vectors.
+var (
+	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
+	ErrEmpty     = vector.ErrEmpty     // no dimensions at all
+	ErrNotFinite = vector.ErrNotFinite // NaN or an infinity
+	ErrZero      = vector.ErrZero      // only zeros, whose direction Cosine cannot compare
+)
+
+// The errors of reads of the past, and of Restore.
+var (
+	ErrCompacted   = cow.ErrCompacted
+	ErrUnpublished = cow.ErrUnpublished
+	ErrCursor      = cow.ErrCursor
+	ErrLineage     = cow.ErrLineage
+	ErrNotEmpty    = cow.ErrNotEmpty // Restore: the Memory is not at version 0
+)
+
+// ErrNothingToUndo says that Undo would change nothing: the version is undone already, or it
+// changed no entry.
+var ErrNothingToUndo = errors.New("nothing to undo")
+
+// The other errors.
+var (
+	// ErrFull says that what a batch wrote is more than a limit allows, so that
+	// evicting all the rest would not do.
+	ErrFull = keep.ErrFull
+
+	// ErrOptions says that SearchOptions, or the Filter in them, make no sense.
+	ErrOptions = errors.New("memory: bad search options")
+
+	// ErrFilter is what the error of every erroneous Filter wraps.
+	ErrFilter = errors.New("erroneous filter")
+
+	// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
+	ErrConflict = cow.ErrConflict
+
+	// ErrMalformed says that a line is not one of an export. The error says which one.
+	ErrMalformed = jsonl.ErrMalformed
+
+	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
+	ErrUTF8 = jsonl.ErrUTF8
+)
+
+// A ValueError says where in a value the reason is that it cannot be frozen.
+type ValueError = value.Error
+
+// A KeyError says which entry an error is about.
+type KeyError = fault.KeyError
+
+// Pending is the revision, inside a Batch, of what that Batch itself wrote: it
+// matches nothing. Once the Batch is published it is the version of that.
+const Pending = snapshot.Pending
+
+// What is printed or logged is short, some 200 bytes at most, and made in constant time:
+// a count stands for what is large. MarshalJSON and Export have it all.
+
+const partShown = 40 // bytes of what is shown with others
+
+// clipPath returns the path of a space for people.
+func clipPath(path []string) string {
+	var b strings.Builder
+	for i, s := range path {
+		if b.Len() >= partShown {
+			fmt.Fprintf(&b, "… (%d elements)", len(path))
+			break
+		}
+		if i > 0 {
+			b.WriteByte('/')
+		}
+		b.WriteString(value.Clip(s, partShown/2))
+	}
+	return b.String()
+}
+
+// print is the method Format of what has a text.
+func print(f fmt.State, verb rune, v slog.Value) {
+	fmt.Fprintf(f, fmt.FormatString(f, verb), v.String())
+}
