@@ -103,10 +103,21 @@
 // What follows from them, how many entries a space has, the index of its vectors
 // (package vector) and of its text (package text), lies in the row of the space, as
 // an immutable value of its own, and is derived from the entries at the end of each
-// update, by comparing versions: see derive.go. So a commit, a fork, a merge, a replica and
+// update, by comparing versions: see internal/derive. So a commit, a fork, a merge, a replica and
 // a read of the past have all of it in step without any mechanism of their own. What is
-// decided, by the clock or by a limit, is decided before, in a Batch: see expiry.go and
-// limits.go. Values are a package of their own, [value].
+// decided, by the clock or by a limit, is decided before, in a Batch: see internal/keep.
+// Values are a package of their own, [value].
+//
+// A Put goes this way. The verb of a Space freezes the value and finds its words, before it takes
+// the writer's place (space.go, editor.go). The Batch begins with what holds for all updates: the
+// clock, and what was cleared (internal/keep/update.go). The verb of its Editor looks the entry up
+// and stores the next one. At the end the Batch removes what has expired, was cleared or is too
+// much (internal/keep/end.go), for which the counts and indexes must follow what it did
+// (internal/derive/derive.go). Package cow then has the derived tables stored, and publishes.
+//
+// A search goes this way. The snapshot picks the spaces, and makes of each a part of the search:
+// its indexes, and who is accepted (search.go). Package internal/search finds the best of all
+// parts. The snapshot looks their rows up, all at once, and makes Hits of those that are alive.
 //
 // # What takes how long
 //

@@ -126,16 +126,19 @@ func (e *Editor) Entry(key string) (Entry, bool) {
 func (e *Editor) Put(key string, v any) error {
 	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)
-	if err != nil {
-		return err
+	if err == nil {
+		e.put(key, d)
 	}
+	return err
+}
+
+func (e *Editor) put(key string, d *draft) {
 	name := e.name(key)
 	old, _ := e.b.lookup(name)
 	next := old.Next()
 	next.Expires = e.b.u.Expiry(e.space, 0)
 	e.value(next, d)
 	e.b.u.Store(name, next)
-	return nil
 }
 
 // value makes the value of d that of an entry.
@@ -152,6 +155,10 @@ func (e *Editor) PutItem(key string, it Item) error {
 	if err != nil {
 		return err
 	}
+	return e.putItem(key, d)
+}
+
+func (e *Editor) putItem(key string, d *draft) error {
 	if err := e.b.u.Fits(e.space, key, d.vector); err != nil {
 		return err
 	}
@@ -173,10 +180,15 @@ func (e *Editor) Insert(key string, v any) error {
 	if err != nil {
 		return err
 	}
+	return e.insert(key, d)
+}
+
+func (e *Editor) insert(key string, d *draft) error {
 	if _, ok := e.Get(key); ok {
 		return fault.Of(e.space, key, ErrExists)
 	}
-	return e.Put(key, d)
+	e.put(key, d)
+	return nil
 }
 
 // Modify calls f with the value of key and stores what it returns, or returns
@@ -224,10 +236,15 @@ func (e *Editor) SetIf(key string, rev uint64, v any) error {
 	if err != nil {
 		return err
 	}
+	return e.setIf(key, rev, d)
+}
+
+func (e *Editor) setIf(key string, rev uint64, d *draft) error {
 	if err := e.check(key, rev); err != nil {
 		return err
 	}
-	return e.Put(key, d)
+	e.put(key, d)
+	return nil
 }
 
 // Delete removes the entry of key and reports whether there was one.
@@ -348,8 +365,7 @@ type Item struct {
 }
 
 // A draft is an Item as it will be stored: frozen and checked, in memory of its
-// own. A Space makes one before the writer's place is taken, and hands it to its Editor
-// as the value.
+// own. A Space makes one before the writer's place is taken, and hands it to its Editor.
 type draft struct {
 	value    Value
 	words    text.Words
@@ -358,12 +374,8 @@ type draft struct {
 	ttl      time.Duration
 }
 
-// prepare makes a draft of it, unless its value is one.
+// prepare makes a draft of it.
 func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
-	m.made()
-	if d, ok := it.Value.(*draft); ok {
-		return d, nil
-	}
 	d, err := m.freeze(space, key, it.Value)
 	if err != nil {
 		return nil, err
@@ -396,12 +408,9 @@ func freezeMetadata(metadata any) (Value, error) {
 	return Value{}, nil
 }
 
-// freeze makes a draft of a value, unless it is one.
+// freeze makes a draft of a value.
 func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 	m.made()
-	if d, ok := v.(*draft); ok {
-		return d, nil
-	}
 	frozen, err := Freeze(v)
 	if err == nil {
 		err = tuple.CheckDepth(space)
@@ -417,7 +426,6 @@ func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 
 // embed makes a draft of a vector and its metadata.
 func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (*draft, error) {
-	m.made()
 	if v == nil {
 		v = []float32{}
 	}

@@ -135,7 +135,7 @@ func (s Space) edit(f func(e *Editor) error) (rev uint64, err error) {
 }
 
 // ahead is edit with a value that is frozen before the writer's place is taken.
-func (s Space) ahead(key string, v any, f func(e *Editor, v any) error) (rev uint64, err error) {
+func (s Space) ahead(key string, v any, f func(e *Editor, d *draft) error) (rev uint64, err error) {
 	d, err := s.m.freeze(s.path, key, v)
 	if err != nil {
 		return 0, err
@@ -156,7 +156,7 @@ func (s Space) count(f func(e *Editor) int) (n int, err error) {
 // version that it published. Metadata stays as it is; a vector stays unless it was put beside
 // another value, see Editor.Put.
 func (s Space) Put(key string, v any) (rev uint64, err error) {
-	return s.ahead(key, v, func(e *Editor, v any) error { return e.Put(key, v) })
+	return s.ahead(key, v, func(e *Editor, d *draft) error { e.put(key, d); return nil })
 }
 
 // PutItem stores a whole entry under key, in place of what is there: what the Item does not
@@ -166,12 +166,12 @@ func (s Space) PutItem(key string, it Item) (rev uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	return s.edit(func(e *Editor) error { return e.PutItem(key, Item{Value: d}) })
+	return s.edit(func(e *Editor) error { return e.putItem(key, d) })
 }
 
 // Insert is Put if key has no value, and returns ErrExists otherwise.
 func (s Space) Insert(key string, v any) (rev uint64, err error) {
-	return s.ahead(key, v, func(e *Editor, v any) error { return e.Insert(key, v) })
+	return s.ahead(key, v, func(e *Editor, d *draft) error { return e.insert(key, d) })
 }
 
 // Modify calls f with the value of key and stores what it returns, in one step;
@@ -188,7 +188,7 @@ func (s Space) Upsert(key string, f func(v Value) (any, error)) (rev uint64, err
 // SetIf is Put if the revision of key is rev, and returns ErrRevision otherwise.
 // Revision 0 means that there must be no entry.
 func (s Space) SetIf(key string, rev uint64, v any) (now uint64, err error) {
-	return s.ahead(key, v, func(e *Editor, v any) error { return e.SetIf(key, rev, v) })
+	return s.ahead(key, v, func(e *Editor, d *draft) error { return e.setIf(key, rev, d) })
 }
 
 // Delete removes the entry of key, and returns the version that did, or 0 if there
