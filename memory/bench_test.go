@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // filled returns a space of n records.
@@ -258,8 +259,8 @@ func BenchmarkSearchFiltered(b *testing.B) {
 	query := randomVector(r, dim)
 	for _, f := range []struct {
 		name string
-		memory.Filter
-	}{{"all", memory.Filter{}}, {"half", memory.Meta("kind").Lt(50)}, {"1%", memory.Meta("kind").Eq(3)}} {
+		filter.Filter
+	}{{"all", filter.Filter{}}, {"half", filter.Meta("kind").Lt(50)}, {"1%", filter.Meta("kind").Eq(3)}} {
 		b.Run(f.name, func(b *testing.B) {
 			for b.Loop() {
 				if hits, err := s.Search(query, memory.SearchOptions{Filter: f.Filter}); err != nil || len(hits) != 10 {

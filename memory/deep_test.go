@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 )
@@ -20,9 +21,9 @@ import (
 // with space and key.
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`As Change.Format Change.LogValue Change.String Editor.Insert Editor.Modify Editor.Put
-		Editor.PutItem Editor.PutVector Editor.SetIf Editor.Upsert Entry.Format Entry.LogValue Entry.String Equal Field.Eq Field.Gt
-		Field.Gte Field.In Field.Lt Field.Lte Field.Ne Filter.Err Freeze FreezeHandles Hit.Format Hit.LogValue Hit.String
-		Item.Format Item.LogValue Item.String Memory.Backup Memory.Import Memory.Restore Not Snapshot.Export Snapshot.Format
+		Editor.PutItem Editor.PutVector Editor.SetIf Editor.Upsert Entry.Format Entry.LogValue Entry.String Equal
+		Freeze FreezeHandles Hit.Format Hit.LogValue Hit.String
+		Item.Format Item.LogValue Item.String Memory.Backup Memory.Import Memory.Restore Snapshot.Export Snapshot.Format
 		Snapshot.LogValue Snapshot.MarshalJSON Snapshot.String Space.Entry Space.Insert Space.Modify Space.Put Space.PutItem
 		Space.PutVector Space.Search Space.SearchText Space.SetIf Space.Upsert Typed.Put Typed.Update`), map[string]string{
 		"it has to do with whole memories, spaces or versions": `Batch.Space Batch.Version Editor.Clear Editor.ClearAll Editor.Configure
@@ -38,8 +39,8 @@ func TestDeepValues(t *testing.T) {
 			SpaceSnapshot.SearchBoth SpaceSnapshot.SearchText SpaceSnapshot.Vector Typed.All Typed.Get Typed.Search
 			Typed.SearchBoth Typed.SearchText`,
 		"it encodes and decodes what is frozen, or vectors": `Float32s`,
-		"it is of texts, kinds or errors": `And ChangeKind.String Conflict.Format Conflict.LogValue Conflict.String Field.Exists
-			Field.String MergeError.Error MergeError.Unwrap Meta Or Val`,
+		"it is of texts, kinds or errors": `ChangeKind.String Conflict.Format Conflict.LogValue Conflict.String
+			MergeError.Error MergeError.Unwrap`,
 	})
 	if !deeptest.Apart(t) {
 		return
@@ -93,9 +94,9 @@ func TestDeepValues(t *testing.T) {
 		refused(err)
 		_, err = memory.FreezeHandles([]any{v})
 		refused(err)
-		for _, f := range []memory.Filter{
-			memory.Val("a").Eq(v), memory.Val("a").Ne(v), memory.Val("a").Gt(v), memory.Val("a").Gte(v), memory.Val("a").Lt(v),
-			memory.Val("a").Lte(v), memory.Meta("a").In(1, v), memory.Not(memory.Val("a").In(v)),
+		for _, f := range []filter.Filter{
+			filter.Val("a").Eq(v), filter.Val("a").Ne(v), filter.Val("a").Gt(v), filter.Val("a").Gte(v), filter.Val("a").Lt(v),
+			filter.Val("a").Lte(v), filter.Meta("a").In(1, v), filter.Not(filter.Val("a").In(v)),
 		} {
 			refused(f.Err())
 		}
@@ -123,7 +124,7 @@ func TestDeepValues(t *testing.T) {
 	now := m.Load()
 	found, err := s.SearchText("needle", memory.SearchOptions{K: 1})
 	require.NoError(t, err)
-	_, err = s.Search([]float32{1, 2}, memory.SearchOptions{K: 1, Filter: memory.Val("a.0").Eq(v)})
+	_, err = s.Search([]float32{1, 2}, memory.SearchOptions{K: 1, Filter: filter.Val("a.0").Eq(v)})
 	require.NoError(t, err)
 	entry, ok := s.Entry("k")
 	require.True(t, ok)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // What cannot be stored is refused by every verb, with the key in the error, and
@@ -98,7 +99,7 @@ func TestSearchOptionsThatMakeNoSense(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}})))
-	for _, o := range []memory.SearchOptions{{K: -1}, {MinScore: math.NaN()}, {Metric: 9}, {Filter: memory.Meta("x").Eq(make(chan int))}} {
+	for _, o := range []memory.SearchOptions{{K: -1}, {MinScore: math.NaN()}, {Metric: 9}, {Filter: filter.Meta("x").Eq(make(chan int))}} {
 		_, err := s.Search([]float32{1}, o)
 		require.ErrorIs(t, err, memory.ErrOptions)
 		_, err = s.SearchText("word", o)
@@ -336,7 +337,7 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 	require.False(t, ok)
 	_, ok = v.Vector("a")
 	require.False(t, ok)
-	require.Empty(t, hitKeys(v.Search([]float32{1}, memory.SearchOptions{Filter: memory.Meta("a").Exists()})))
+	require.Empty(t, hitKeys(v.Search([]float32{1}, memory.SearchOptions{Filter: filter.Meta("a").Exists()})))
 	require.Empty(t, hitKeys(v.SearchText("a", memory.SearchOptions{})))
 	require.Empty(t, hitKeys(v.SearchBoth([]float32{1}, "a", memory.SearchOptions{})))
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // A frozen value is stored and read without a copy, by anybody.
@@ -116,7 +117,7 @@ func ExampleSpace_Search() {
 	facts.PutItem("lyon", memory.Item{Value: "une ville", Vector: []float32{0.8, 0.2}, Metadata: map[string]any{"lang": "fr", "year": 2027}})
 	facts.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"lang": "en", "year": 2020}})
 
-	english := memory.And(memory.Meta("lang").Eq("en"), memory.Meta("year").Gte(2000))
+	english := filter.And(filter.Meta("lang").Eq("en"), filter.Meta("year").Gte(2000))
 	hits, err := facts.Search([]float32{1, 0}, memory.SearchOptions{K: 2, Filter: english})
 	for _, h := range hits {
 		fmt.Printf("%s %.2f %s\n", h.Key, h.Score, h.Value.String())

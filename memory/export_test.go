@@ -6,8 +6,10 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"testing"
 
 	"github.com/cowstore/cowstore/memory/internal/keep"
+	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory/internal/data"
 
@@ -197,3 +199,10 @@ func ReindexInSteps(behind, tries int) (restore func()) {
 
 // Cleared returns how many marks of what was cleared there are.
 func (m *Memory) Cleared() int { return m.Load().v.Clearings().Left() }
+
+func mustFreeze(t testing.TB, v any) Value {
+	t.Helper()
+	f, err := Freeze(v)
+	require.NoError(t, err)
+	return f
+}

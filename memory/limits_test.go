@@ -13,6 +13,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 func TestMaxEntriesOfAMemory(t *testing.T) {
@@ -100,11 +101,11 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 		"Entry":  {func(m *memory.Memory, key string) { m.Space("s").Entry(key) }, true},
 		"Vector": {func(m *memory.Memory, key string) { m.Space("s").Vector(key) }, true},
 		"Search": {func(m *memory.Memory, key string) {
-			_, _ = m.Space("s").Search([]float32{1}, memory.SearchOptions{Filter: memory.Val().Eq(key)})
+			_, _ = m.Space("s").Search([]float32{1}, memory.SearchOptions{Filter: filter.Val().Eq(key)})
 		}, true},
 		"SearchText": {func(m *memory.Memory, key string) { _, _ = m.Space("s").SearchText(key, memory.SearchOptions{}) }, true},
 		"SearchBoth": {func(m *memory.Memory, key string) {
-			_, _ = m.Space("s").SearchBoth([]float32{1}, key, memory.SearchOptions{Filter: memory.Val().Eq(key)})
+			_, _ = m.Space("s").SearchBoth([]float32{1}, key, memory.SearchOptions{Filter: filter.Val().Eq(key)})
 		}, true},
 		"Put":                {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
 		"SpaceSnapshot.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // With snapshots of one Memory a merge undoes what happened in between, vectors
@@ -44,7 +45,7 @@ func TestMergeUndoes(t *testing.T) {
 		require.Equal(t, []float32{3, 4}, v)
 		require.Equal(t, []string{"changed"}, hitKeys(s.SearchText("old", memory.SearchOptions{})))
 		require.Empty(t, hitKeys(s.SearchText("new", memory.SearchOptions{})))
-		require.Equal(t, []string{"deleted"}, hitKeys(s.Search([]float32{1, 2}, memory.SearchOptions{Filter: memory.Meta("n").Eq(1)})))
+		require.Equal(t, []string{"deleted"}, hitKeys(s.Search([]float32{1, 2}, memory.SearchOptions{Filter: filter.Meta("n").Eq(1)})))
 		require.NoError(t, m.CheckDerived())
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // Searches of the model, by brute force.
@@ -42,7 +43,7 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 	tagged := 0
 	if r.IntN(3) == 0 {
 		tagged = 1 + r.IntN(3)
-		o.Filter = memory.Meta("n").Eq(tagged)
+		o.Filter = filter.Meta("n").Eq(tagged)
 	}
 	if o.Below = r.IntN(3) == 0; o.Below {
 		in = below(path)
@@ -91,7 +92,7 @@ func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]s
 	tagged := 0
 	if r.IntN(3) == 0 {
 		tagged = 1 + r.IntN(3)
-		o.Filter = memory.Meta("n").Eq(tagged)
+		o.Filter = filter.Meta("n").Eq(tagged)
 	}
 	want := []string{}
 	for k, e := range entries {
@@ -120,7 +121,7 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 	query, words := x.randomVector(path), modelWords[r.IntN(len(modelWords))]
 	o := memory.SearchOptions{K: 1 + r.IntN(4), Lean: float64(r.IntN(5)-2) / 2}
 	if r.IntN(3) == 0 {
-		o.Filter = memory.Meta("n").Eq(1 + r.IntN(3))
+		o.Filter = filter.Meta("n").Eq(1 + r.IntN(3))
 	}
 	if r.IntN(3) == 0 {
 		o.MinScore = 0.4

@@ -48,7 +48,7 @@ func FreezeHandles(v any) (Value, error) { return value.FreezeHandles(v) }
 func As[T any](v Value) (T, error) { return value.As[T](v) }
 
 // Equal reports whether a and b show the same, whatever Go types they came in as; see
-// [Field].
+// [filter.Field].
 func Equal(a, b Value) bool { return value.Equal(a, b) }
 
 // Never is the TTL of what does not expire.
@@ -102,9 +102,6 @@ var (
 
 	// ErrOptions says that SearchOptions, or the Filter in them, make no sense.
 	ErrOptions = errors.New("memory: bad search options")
-
-	// ErrFilter is what the error of every erroneous Filter wraps.
-	ErrFilter = errors.New("erroneous filter")
 
 	// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
 	ErrConflict = cow.ErrConflict

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // While batches write their number everywhere, whatever a snapshot shows is of one
@@ -98,7 +99,7 @@ func TestASnapshotIsOfOneBatch(t *testing.T) {
 						continue // searches take longer
 					}
 					sin, cos := math.Sincos(float64(n%turn) * 2 * math.Pi / turn)
-					hits, err := view.Search([]float32{float32(cos), float32(sin)}, memory.SearchOptions{MinScore: 0.999999, Filter: memory.Meta("n").Eq(n)})
+					hits, err := view.Search([]float32{float32(cos), float32(sin)}, memory.SearchOptions{MinScore: 0.999999, Filter: filter.Meta("n").Eq(n)})
 					if err != nil || len(hits) != 1 || hits[0].Metadata.Key("n").Int() != n {
 						fail("%q: %d is searched as %v, %v", p, n, hits, err)
 					}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // Whatever is printed or logged is short, and has nothing of what lies inside.
@@ -205,7 +206,7 @@ func TestTextsOfErrors(t *testing.T) {
 		{search(memory.SearchOptions{}, 1), memory.ErrDimension, `memory: space ["user" "42"]: wrong dimension: `},
 		{search(memory.SearchOptions{K: -1}, 1, 2), memory.ErrOptions, `memory: space ["user" "42"]: bad search options: K is -1`},
 		{search(memory.SearchOptions{Metric: 9}, 1, 2), memory.ErrOptions, `bad search options: Metric(9)`},
-		{search(memory.SearchOptions{Filter: memory.Meta("x").Eq(make(chan int))}, 1, 2), memory.ErrFilter, `bad search options: erroneous filter on metadata x: chan int: not a`},
+		{search(memory.SearchOptions{Filter: filter.Meta("x").Eq(make(chan int))}, 1, 2), filter.ErrInvalid, `bad search options: erroneous filter on metadata x: chan int: not a`},
 		{at, memory.ErrUnpublished, "memory: version 99"},
 		{wait, memory.ErrUnpublished, "memory: version 99"},
 		{changes, memory.ErrUnpublished, "memory: version 99"},

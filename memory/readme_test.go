@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 func Example_readme() {
@@ -31,7 +32,7 @@ func Example_readme() {
 	v, _ := notes.Get("profile") // no lock, no copy, no allocation
 	fmt.Println(v.Path("text").String(), v.Path("likes.0").String())
 
-	hits, _ := notes.Search([]float32{0, 1, 0}, memory.SearchOptions{K: 3, Filter: memory.Meta("year").Gte(2026)})
+	hits, _ := notes.Search([]float32{0, 1, 0}, memory.SearchOptions{K: 3, Filter: filter.Meta("year").Gte(2026)})
 	words, _ := notes.SearchText("trains to Lyon", memory.SearchOptions{K: 3})
 	both, _ := notes.SearchBoth([]float32{0, 1, 0}, "french", memory.SearchOptions{K: 3})
 	fmt.Println(hits[0].Key, words[0].Key, len(both))

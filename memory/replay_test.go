@@ -13,6 +13,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // sameMemory requires that two snapshots have the same entries, and that all searches
@@ -57,7 +58,7 @@ func sameMemory(t *testing.T, a, b memory.Snapshot, words []string) {
 			query[i] = float32(i%3) - 0.5
 		}
 		for _, metric := range []memory.Metric{memory.Cosine, memory.Dot, memory.L2} {
-			for _, filter := range []memory.Filter{{}, memory.Meta("n").Gte(3)} {
+			for _, filter := range []filter.Filter{{}, filter.Meta("n").Gte(3)} {
 				o := memory.SearchOptions{K: 20, Metric: metric, Filter: filter}
 				same(x.Search(query, o))(y.Search(query, o))
 				for i, word := range words {

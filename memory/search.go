@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/derive"
@@ -33,10 +34,10 @@ const (
 // SearchOptions say what a search is for. The zero value is right for the ten best
 // by cosine.
 type SearchOptions struct {
-	K        int     // how many; 0: 10
-	MinScore float64 // only these and better; 0: no minimum
-	Filter   Filter  // only what it accepts; it is asked about few
-	Metric   Metric  // of vectors
+	K        int           // how many; 0: 10
+	MinScore float64       // only these and better; 0: no minimum
+	Filter   filter.Filter // only what it accepts; it is asked about few
+	Metric   Metric        // of vectors
 
 	// Below says that the spaces below are searched too, as if all were one: all of a
 	// user's, or all users'. With Prefix, the last word stands for what begins with it in
@@ -161,16 +162,16 @@ func (v SpaceSnapshot) search(o SearchOptions, words string, by func([]search.Pa
 }
 
 // part returns what a search reads of a space.
-func (v SpaceSnapshot) part(filter Filter) search.Part {
+func (v SpaceSnapshot) part(only filter.Filter) search.Part {
 	sp := v.s.v.Space(v.path)
 	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts, Words: v.textsOf}
 	if sp.Expiring > 0 {
 		p.Live = v.hasVector
 	}
-	if filter != (Filter{}) || sp.Expiring > 0 {
+	if only != (filter.Filter{}) || sp.Expiring > 0 {
 		p.Accept = func(key string) bool {
 			e := v.lookup(key)
-			return e != nil && filter.match(e.Value, e.Metadata)
+			return e != nil && only.Match(e.Value, e.Metadata)
 		}
 	}
 	return p

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/text"
 )
 
@@ -62,7 +63,7 @@ func TestSearchBelow(t *testing.T) {
 	for i := range 60 {
 		o := memory.SearchOptions{K: 1 + r.IntN(40), Below: true}
 		if i%3 == 0 {
-			o.Filter = memory.Meta("odd").Eq(1)
+			o.Filter = filter.Meta("odd").Eq(1)
 		}
 		if i%4 == 0 {
 			o.MinScore = r.Float64()

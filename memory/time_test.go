@@ -14,6 +14,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // fill puts n entries into a space as one version.
@@ -108,7 +109,7 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 			require.Len(t, spaces(snapshot, memory.SpacesOptions{Depth: 1, Prefix: []string{"s"}}), n)
 			require.Len(t, hitKeys(v.Search([]float32{1, 1}, memory.SearchOptions{})), n)
 			require.Len(t, hitKeys(v.SearchText("words", memory.SearchOptions{})), n)
-			require.Len(t, hitKeys(v.SearchBoth([]float32{1, 1}, "words", memory.SearchOptions{Filter: memory.Meta("n").Eq(1)})), n)
+			require.Len(t, hitKeys(v.SearchBoth([]float32{1, 1}, "words", memory.SearchOptions{Filter: filter.Meta("n").Eq(1)})), n)
 			var b strings.Builder
 			require.NoError(t, snapshot.Export(&b))
 			require.Equal(t, n, strings.Count(b.String(), "\n"))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +30,7 @@ func TestPutTakesHandles(t *testing.T) {
 	e, ok := m.Space("s").Entry("item")
 	require.True(t, ok)
 	require.True(t, c == e.Metadata.Key("c").Any())
-	hits, err := m.Space("s").SearchText("hello", SearchOptions{Filter: Meta("c").Eq(v.Key("c"))})
+	hits, err := m.Space("s").SearchText("hello", SearchOptions{Filter: filter.Meta("c").Eq(v.Key("c"))})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.ErrorIs(t, m.Load().Export(io.Discard), ErrUnsupported)
@@ -71,7 +72,7 @@ func TestFractionsKeepTheirDigits(t *testing.T) {
 		for j := range in {
 			for _, a := range []Value{numbers.Index(i), back.Index(i)} {
 				require.Equal(t, i == j, Equal(a, back.Index(j)), "%s %s", in[i], in[j])
-				require.Equal(t, i < j, Val().Lt(back.Index(j)).match(a, Value{}), "%s %s", in[i], in[j])
+				require.Equal(t, i < j, filter.Val().Lt(back.Index(j)).Match(a, Value{}), "%s %s", in[i], in[j])
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // SearchVector returns the keys of a scope whose vectors are most like embedding,
@@ -18,7 +19,7 @@ import (
 //     control plane.
 //   - Threshold is the least score of a result; 0: none.
 //   - Filters are names of metadata and what it must equal, all of them, in the
-//     sense of memory.Field: 1 equals 1.0. A name is one key, whatever characters
+//     sense of filter.Field: 1 equals 1.0. A name is one key, whatever characters
 //     it has. Nil equals a nil that is there.
 //   - Scope, if not empty, is searched in place of scope, as in AgentField's
 //     control plane, under the same ID, but that of the scope "global", if it is
@@ -73,17 +74,17 @@ func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID st
 const global = "global"
 
 // filterOf returns a Filter that wants metadata that equals all of these.
-func filterOf(equal map[string]any) (memory.Filter, error) {
+func filterOf(equal map[string]any) (filter.Filter, error) {
 	if len(equal) == 0 {
-		return memory.Filter{}, nil
+		return filter.Filter{}, nil
 	}
-	parts := make([]memory.Filter, 0, len(equal))
+	parts := make([]filter.Filter, 0, len(equal))
 	for name, v := range equal {
 		frozen, err := memory.FreezeHandles(v)
 		if err != nil {
-			return memory.Filter{}, fmt.Errorf("agentfield: filter %q: %w", name, err)
+			return filter.Filter{}, fmt.Errorf("agentfield: filter %q: %w", name, err)
 		}
-		parts = append(parts, memory.Meta(name).Eq(frozen))
+		parts = append(parts, filter.Meta(name).Eq(frozen))
 	}
-	return memory.And(parts...), nil
+	return filter.And(parts...), nil
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 )
 
 // A Fact is what the agent knows. What it is of is metadata, so that a search for words
@@ -116,8 +117,8 @@ func (a *Agent) Undo(version uint64) error {
 
 // Recall returns the facts that fit a question best, by words and by vector, of those
 // that all filters want. A question without a word is memory.ErrZero.
-func (a *Agent) Recall(question string, filters ...memory.Filter) ([]memory.Hit, error) {
-	return a.facts.SearchBoth(embed(question), question, memory.SearchOptions{K: 3, Filter: memory.And(filters...)})
+func (a *Agent) Recall(question string, filters ...filter.Filter) ([]memory.Hit, error) {
+	return a.facts.SearchBoth(embed(question), question, memory.SearchOptions{K: 3, Filter: filter.And(filters...)})
 }
 
 // WhatIf calls try with a draft of the agent, that knows the same, and merges what the
@@ -187,7 +188,7 @@ func run(file string) error {
 	if err != nil {
 		return err
 	}
-	show := func(question string, filters ...memory.Filter) error {
+	show := func(question string, filters ...filter.Filter) error {
 		hits, err := ada.Recall(question, filters...)
 		fmt.Println("—", question)
 		for _, h := range hits {
@@ -195,7 +196,7 @@ func run(file string) error {
 		}
 		return err
 	}
-	if err := show("Which train to Lyon?", memory.Meta("kind").In("plan", "preference")); err != nil {
+	if err := show("Which train to Lyon?", filter.Meta("kind").In("plan", "preference")); err != nil {
 		return err
 	}
 
@@ -210,7 +211,7 @@ func run(file string) error {
 		if err != nil {
 			return err
 		}
-		if err := show("What is planned for Lyon?", memory.Meta("kind").Eq("plan")); err != nil {
+		if err := show("What is planned for Lyon?", filter.Meta("kind").Eq("plan")); err != nil {
 			return err
 		}
 	}
@@ -220,7 +221,7 @@ func run(file string) error {
 		err = ada.Undo(version)
 	}
 	if err == nil {
-		err = show("Is the trip to Lyon forgotten?", memory.Meta("turn").Gte(2))
+		err = show("Is the trip to Lyon forgotten?", filter.Meta("turn").Gte(2))
 	}
 	if err != nil {
 		return err

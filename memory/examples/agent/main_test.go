@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,7 +39,7 @@ func text(a *Agent, key string) string {
 func TestRecall(t *testing.T) {
 	m, a := start(t)
 	remember(t, NewAgent(m, "bob"), "trip", Fact{Text: "Takes a train to Lyon.", Kind: "plan"})
-	keys := func(question string, filters ...memory.Filter) (keys []string) {
+	keys := func(question string, filters ...filter.Filter) (keys []string) {
 		hits, err := a.Recall(question, filters...)
 		require.NoError(t, err)
 		for _, h := range hits {
@@ -48,8 +49,8 @@ func TestRecall(t *testing.T) {
 	}
 	require.Equal(t, "trip", keys("Which train to Lyon?")[0])
 	require.Equal(t, "language", keys("Answers in french?")[0])
-	require.Equal(t, []string{"language"}, keys("Which train to Lyon?", memory.Meta("kind").Eq("preference")))
-	require.Empty(t, keys("Which train to Lyon?", memory.Meta("kind").Eq("plan"), memory.Meta("turn").Lt(2)))
+	require.Equal(t, []string{"language"}, keys("Which train to Lyon?", filter.Meta("kind").Eq("preference")))
+	require.Empty(t, keys("Which train to Lyon?", filter.Meta("kind").Eq("plan"), filter.Meta("turn").Lt(2)))
 
 	_, err := a.Recall("?")
 	require.ErrorIs(t, err, memory.ErrZero)
@@ -150,7 +151,7 @@ func TestExpiry(t *testing.T) {
 		require.Equal(t, "Is in a hurry.", text(a, "mood"))
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, "", text(a, "mood"))
-		hits, err := a.Recall("in a hurry", memory.Meta("kind").Eq("mood"))
+		hits, err := a.Recall("in a hurry", filter.Meta("kind").Eq("mood"))
 		require.NoError(t, err)
 		require.Empty(t, hits)
 		_, ok := a.facts.In(call).Get("mood")

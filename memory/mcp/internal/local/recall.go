@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 )
 
@@ -163,22 +164,22 @@ func (a *recallArgs) path(ns string) []string {
 	return []string{ns}
 }
 
-func (a *recallArgs) filter() (memory.Filter, error) {
-	var all []memory.Filter
+func (a *recallArgs) filter() (filter.Filter, error) {
+	var all []filter.Filter
 	for _, tag := range a.Tags {
-		all = append(all, memory.Val(tagsField, tag).Exists())
+		all = append(all, filter.Val(tagsField, tag).Exists())
 	}
 	for field, v := range a.Where {
-		all = append(all, memory.Val(metadataField, field).Eq(v))
+		all = append(all, filter.Val(metadataField, field).Eq(v))
 	}
 	if a.Since != "" {
 		since, err := nanos(a.Since)
 		if err != nil {
-			return memory.Filter{}, store.Errorf(store.Invalid, "since is not a time as 2026-01-31T00:00:00Z: %.100q", a.Since)
+			return filter.Filter{}, store.Errorf(store.Invalid, "since is not a time as 2026-01-31T00:00:00Z: %.100q", a.Since)
 		}
-		all = append(all, memory.Val(updatedField).Gte(since))
+		all = append(all, filter.Val(updatedField).Gte(since))
 	}
-	f := memory.And(all...)
+	f := filter.And(all...)
 	if err := f.Err(); err != nil {
 		return f, store.Errorf(store.Invalid, "where cannot be used: %v", err)
 	}
@@ -186,7 +187,7 @@ func (a *recallArgs) filter() (memory.Filter, error) {
 }
 
 // latest returns what was written last.
-func (c *call) latest(s memory.Snapshot, args *recallArgs, filter memory.Filter) recallResult {
+func (c *call) latest(s memory.Snapshot, args *recallArgs, filter filter.Filter) recallResult {
 	type found struct {
 		memory.Entry
 		space   []string

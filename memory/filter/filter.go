@@ -1,6 +1,9 @@
-package memory
+// Package filter has what searches and iterations of package memory are narrowed by: conditions on
+// the values and the metadata of entries.
+package filter
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +18,9 @@ const (
 	maxFilterDepth = 1000
 	maxFilterSize  = 1 << 20
 )
+
+// ErrInvalid is what the error of every erroneous Filter wraps.
+var ErrInvalid = errors.New("erroneous filter")
 
 // A Filter decides by the value and the metadata of an entry whether the entry
 // is wanted. The zero Filter wants every entry.
@@ -34,7 +40,7 @@ type Filter struct{ c *condition }
 type condition struct {
 	op          operator
 	field       Field
-	constants   []Value
+	constants   []value.Value
 	parts       []Filter
 	depth, size int // in conditions
 	err         error
@@ -59,8 +65,8 @@ const (
 // is immutable and safe for concurrent use.
 //
 // The methods of a Field make filters that compare what is at that place with
-// constants, anything that [Freeze] takes, Values included. What is compared
-// is what a [Value] shows, whatever Go types it came in as:
+// constants, anything that [value.Freeze] takes, Values included. What is compared
+// is what a [value.Value] shows, whatever Go types it came in as:
 //
 //   - Numbers compare by their value, exactly, whether they are Int, Uint or
 //     Float, or have more digits than those. A Float with a fraction, or from
@@ -120,11 +126,11 @@ func (f Field) In(vs ...any) Filter { return f.filter(opEq, vs...) }
 
 // filter returns a filter of the place.
 func (f Field) filter(op operator, constants ...any) Filter {
-	c := &condition{op: op, field: f, depth: 1, size: 1, constants: make([]Value, len(constants))}
+	c := &condition{op: op, field: f, depth: 1, size: 1, constants: make([]value.Value, len(constants))}
 	for i, v := range constants {
-		frozen, err := Freeze(v)
+		frozen, err := value.Freeze(v)
 		if err != nil {
-			c.err = fmt.Errorf("memory: %w on %v: %w", ErrFilter, f, bare.Wrap(err))
+			c.err = fmt.Errorf("memory: %w on %v: %w", ErrInvalid, f, bare.Wrap(err))
 			break
 		}
 		c.constants[i] = frozen
@@ -166,9 +172,9 @@ func combine(op operator, parts []Filter) Filter {
 		case f.c.err != nil:
 			c.err = f.c.err
 		case c.depth > maxFilterDepth:
-			c.err = fmt.Errorf("memory: %w: nested more than %d levels", ErrFilter, maxFilterDepth)
+			c.err = fmt.Errorf("memory: %w: nested more than %d levels", ErrInvalid, maxFilterDepth)
 		case c.size > maxFilterSize:
-			c.err = fmt.Errorf("memory: %w: more than %d conditions", ErrFilter, maxFilterSize)
+			c.err = fmt.Errorf("memory: %w: more than %d conditions", ErrInvalid, maxFilterSize)
 		}
 		if c.err != nil {
 			// Nobody evaluates the parts: let them go.
@@ -178,8 +184,8 @@ func combine(op operator, parts []Filter) Filter {
 	return Filter{c}
 }
 
-// Err returns the reason that f is erroneous, or nil. It wraps ErrFilter, and for a
-// constant that cannot be frozen also the error of [Freeze]. A Filter is
+// Err returns the reason that f is erroneous, or nil. It wraps ErrInvalid, and for a
+// constant that cannot be frozen also the error of [value.Freeze]. A Filter is
 // erroneous too if it is nested more than a thousand levels or has more than a
 // million conditions, each counted as often as it is a part.
 func (f Filter) Err() error {
@@ -189,8 +195,8 @@ func (f Filter) Err() error {
 	return f.c.err
 }
 
-// match reports whether f wants an entry. An erroneous filter wants none.
-func (f Filter) match(of, metadata Value) bool {
+// Match reports whether f wants an entry with a value and metadata. An erroneous filter wants none.
+func (f Filter) Match(of, metadata value.Value) bool {
 	c := f.c
 	if c == nil {
 		return true
@@ -201,20 +207,20 @@ func (f Filter) match(of, metadata Value) bool {
 	switch c.op {
 	case opAnd:
 		for _, part := range c.parts {
-			if !part.match(of, metadata) {
+			if !part.Match(of, metadata) {
 				return false
 			}
 		}
 		return true
 	case opOr:
 		for _, part := range c.parts {
-			if part.match(of, metadata) {
+			if part.Match(of, metadata) {
 				return true
 			}
 		}
 		return false
 	case opNot:
-		return !c.parts[0].match(of, metadata)
+		return !c.parts[0].Match(of, metadata)
 	}
 	at := of
 	if c.field.metadata {
@@ -230,9 +236,9 @@ func (f Filter) match(of, metadata Value) bool {
 	case opExists:
 		return true
 	case opEq:
-		return slices.ContainsFunc(c.constants, func(v Value) bool { return Equal(at, v) })
+		return slices.ContainsFunc(c.constants, func(v value.Value) bool { return value.Equal(at, v) })
 	case opNe:
-		return !Equal(at, c.constants[0])
+		return !value.Equal(at, c.constants[0])
 	}
 	order, ok := value.Compare(at, c.constants[0])
 	switch c.op {

@@ -1,4 +1,4 @@
-package memory
+package filter
 
 import (
 	"encoding/json"
@@ -13,7 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/stretchr/testify/require"
+)
+
+type Value = value.Value
+
+var (
+	Freeze = value.Freeze
+	Equal  = value.Equal
 )
 
 func mustFreeze(t testing.TB, v any) Value {
@@ -31,7 +39,7 @@ func TestFiltersOfOneField(t *testing.T) {
 	type user struct {
 		Name string `json:"name"`
 	}
-	value := mustFreeze(t, "the value")
+	of := mustFreeze(t, "the value")
 	meta := mustFreeze(t, map[string]any{
 		"int": 7, "negative": int8(-7), "uint": uint(7), "float": 7.0, "half": 7.5, "max": uint64(math.MaxUint64), "min": int64(math.MinInt64),
 		"odd": int64(1<<53 + 1), "huge": 1e300, "s": "b", "empty": "", "raw": []byte("b"), "t": noon, "yes": true, "no": false, "null": nil,
@@ -41,8 +49,8 @@ func TestFiltersOfOneField(t *testing.T) {
 		return func(t *testing.T) {
 			t.Helper()
 			require.NoError(t, f.Err())
-			require.Equal(t, want, f.match(value, meta))
-			require.Equal(t, !want, Not(f).match(value, meta))
+			require.Equal(t, want, f.Match(of, meta))
+			require.Equal(t, !want, Not(f).Match(of, meta))
 		}
 	}
 	type row struct {
@@ -122,7 +130,7 @@ func TestFiltersOfOneField(t *testing.T) {
 		{at: Meta(), with: meta, eq: true},
 		{at: Val(), with: "the value", eq: true},
 		{at: Field{}, with: "the value", eq: true},
-		{at: Val(), with: value, eq: true},
+		{at: Val(), with: of, eq: true},
 		{at: Val("s"), with: "b"},
 	} {
 		t.Run(fmt.Sprintf("%v with %v", r.at, r.with), func(t *testing.T) {
@@ -131,7 +139,7 @@ func TestFiltersOfOneField(t *testing.T) {
 			is(r.eq, r.at.In("something else", r.with))(t)
 			is(r.gt, r.at.Gt(r.with))(t)
 			is(r.lt, r.at.Lt(r.with))(t)
-			ordered := r.eq && slices.Contains([]Kind{Int, Uint, Float, String, Bytes, Time}, mustFreeze(t, r.with).Kind())
+			ordered := r.eq && slices.Contains([]value.Kind{value.Int, value.Uint, value.Float, value.String, value.Bytes, value.Time}, mustFreeze(t, r.with).Kind())
 			is(r.gt || ordered, r.at.Gte(r.with))(t)
 			is(r.lt || ordered, r.at.Lte(r.with))(t)
 		})
@@ -156,7 +164,7 @@ func parts() map[string]Filter {
 
 func TestFiltersFollowDeMorgan(t *testing.T) {
 	value, meta := mustFreeze(t, 2), mustFreeze(t, map[string]any{"a": 1})
-	is := func(f Filter) bool { require.NoError(t, f.Err()); return f.match(value, meta) }
+	is := func(f Filter) bool { require.NoError(t, f.Err()); return f.Match(value, meta) }
 	require.True(t, is(Filter{}) && is(And()) && !is(Or()) && !is(Not(Filter{})))
 	for _, f := range parts() {
 		require.Equal(t, is(f), is(Not(Not(f))))
@@ -184,15 +192,15 @@ func TestAnErroneousConstantMakesTheWholeFilterErroneous(t *testing.T) {
 	for _, c := range []struct {
 		v    any
 		want error
-	}{{make(chan int), ErrUnsupported}, {math.NaN(), ErrUnsupported}, {loop, ErrCycle}} {
+	}{{make(chan int), value.ErrUnsupported}, {math.NaN(), value.ErrUnsupported}, {loop, value.ErrCycle}} {
 		for _, bad := range []Filter{
 			Meta("a", "b").Eq(c.v), Meta("a").Ne(c.v), Meta("a").Gt(c.v), Meta("a").Gte(c.v), Meta("a").Lt(c.v), Meta("a").Lte(c.v), Meta("a").In(1, c.v),
 		} {
 			for _, f := range []Filter{bad, Not(bad), And(bad), Or(Filter{}, bad), And(Or(), Not(And(Filter{}, bad))), Or(Meta("a").Eq(1), bad)} {
-				require.ErrorIs(t, f.Err(), ErrFilter)
+				require.ErrorIs(t, f.Err(), ErrInvalid)
 				require.ErrorIs(t, f.Err(), c.want)
 				require.ErrorContains(t, f.Err(), "memory: erroneous filter on metadata a")
-				require.False(t, f.match(Value{}, meta))
+				require.False(t, f.Match(Value{}, meta))
 			}
 		}
 	}
@@ -204,12 +212,12 @@ func TestFiltersAreBounded(t *testing.T) {
 		deep = Not(deep)
 	}
 	require.NoError(t, deep.Err())
-	require.False(t, deep.match(Value{}, mustFreeze(t, map[string]any{"a": 1})), "negated 999 times")
+	require.False(t, deep.Match(Value{}, mustFreeze(t, map[string]any{"a": 1})), "negated 999 times")
 	for range 10 {
 		deep = Not(And(deep))
-		require.ErrorIs(t, deep.Err(), ErrFilter)
+		require.ErrorIs(t, deep.Err(), ErrInvalid)
 		require.ErrorContains(t, deep.Err(), "1000 levels")
-		require.False(t, deep.match(Value{}, Value{}))
+		require.False(t, deep.Match(Value{}, Value{}))
 	}
 	wide := Meta("a").Exists()
 	for range 19 {
@@ -217,7 +225,7 @@ func TestFiltersAreBounded(t *testing.T) {
 		require.NoError(t, wide.Err())
 	}
 	wide = And(wide, wide)
-	require.ErrorIs(t, wide.Err(), ErrFilter)
+	require.ErrorIs(t, wide.Err(), ErrInvalid)
 	require.ErrorContains(t, wide.Err(), "1048576 conditions")
 	require.NoError(t, And(make([]Filter, 100000)...).Err())
 }
@@ -229,16 +237,16 @@ func TestAFilterIsImmutable(t *testing.T) {
 	among := []any{constant}
 	fs := []Filter{Meta(path...).Eq(constant), Meta(path...).In(among...)}
 	both := And(fs...)
-	require.True(t, both.match(Value{}, meta))
+	require.True(t, both.Match(Value{}, meta))
 	path[1], constant[0], among[0], fs[0], fs[1] = "c", "y", nil, Or(), Or()
-	require.True(t, both.match(Value{}, meta))
+	require.True(t, both.Match(Value{}, meta))
 
 	var wg sync.WaitGroup
 	wrong := make(chan string, 8)
 	for range 8 {
 		wg.Go(func() {
 			for range 200 {
-				if !And(both, Not(Not(both))).match(Value{}, meta) {
+				if !And(both, Not(Not(both))).Match(Value{}, meta) {
 					wrong <- "no match"
 					return
 				}
@@ -254,8 +262,8 @@ func TestMatchingAllocatesNothing(t *testing.T) {
 	meta := mustFreeze(t, entry)
 	f := And(Meta("kind").In("fact", "note"), Or(Meta("n").Gt(7.5), Meta("at").Lte(time.Now().Add(time.Hour))),
 		Not(Meta("none").Exists()), Meta("tags").Eq([]string{"x", "y"}), Meta().Ne(1))
-	require.True(t, f.match(Value{}, meta))
-	require.Zero(t, testing.AllocsPerRun(100, func() { f.match(Value{}, meta) }))
+	require.True(t, f.Match(Value{}, meta))
+	require.Zero(t, testing.AllocsPerRun(100, func() { f.Match(Value{}, meta) }))
 }
 
 // naive decides like a filter by what Any gives back.
@@ -299,14 +307,14 @@ func (n naive) filter() Filter {
 	return Not(parts[0])
 }
 
-func (n naive) match(value, metadata any) bool {
+func (n naive) Match(value, metadata any) bool {
 	switch n.op {
 	case opAnd:
-		return !slices.ContainsFunc(n.parts, func(p naive) bool { return !p.match(value, metadata) })
+		return !slices.ContainsFunc(n.parts, func(p naive) bool { return !p.Match(value, metadata) })
 	case opOr:
-		return slices.ContainsFunc(n.parts, func(p naive) bool { return p.match(value, metadata) })
+		return slices.ContainsFunc(n.parts, func(p naive) bool { return p.Match(value, metadata) })
 	case opNot:
-		return !n.parts[0].match(value, metadata)
+		return !n.parts[0].Match(value, metadata)
 	}
 	at, found := value, true
 	if n.metadata {
@@ -481,9 +489,9 @@ func FuzzFilter(f *testing.F) {
 		n := m.filter(3)
 		filter := n.filter()
 		require.NoError(t, filter.Err())
-		want := n.match(value.Any(), metadata.Any())
-		require.Equal(t, want, filter.match(value, metadata), "%+v of %#v, %#v", n, value.Any(), metadata.Any())
-		require.Equal(t, !want, Not(filter).match(value, metadata))
+		want := n.Match(value.Any(), metadata.Any())
+		require.Equal(t, want, filter.Match(value, metadata), "%+v of %#v, %#v", n, value.Any(), metadata.Any())
+		require.Equal(t, !want, Not(filter).Match(value, metadata))
 		require.Equal(t, naiveEqual(value.Any(), metadata.Any()), Equal(value, metadata))
 		require.True(t, Equal(value, mustFreeze(t, value.Any())))
 	})
