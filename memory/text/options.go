@@ -51,3 +51,11 @@ func (o *Options) check() error {
 	}
 	return nil
 }
+
+// A Hit is a document that has a token of the query which is not a stop word, and its
+// score, which is above zero.
+type Hit struct {
+	Key   string
+	Score float64
+	Part  int // the number of its Part in SearchAll; 0 otherwise
+}

@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -154,29 +153,3 @@ func (s *scanner) prefix(text string, t token) string {
 
 // maxExpansions is how many terms a prefix stands for.
 const maxExpansions = 64
-
-// expand opens the lists of the terms that begin with prefix, and whole, what
-// it would be as a whole word. All count as one term would that is in as many
-// documents as they.
-func (s *searcher) expand(prefix, whole string, df func(term string, t *term) int) {
-	type expansion struct {
-		name string
-		id   uint32
-		df   int
-	}
-	var found []expansion
-	total := 0
-	for name := range s.x.dict.Keys() {
-		if name != whole && !strings.HasPrefix(name, prefix) || slices.ContainsFunc(s.opened, func(l list) bool { return l.name == name }) {
-			continue
-		}
-		id, _ := s.x.dict.Get(name)
-		n := df(name, s.x.terms.at(id))
-		found = append(found, expansion{strings.Clone(name), id, n})
-		total = min(total+n, s.docs)
-	}
-	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
-	for _, e := range found[:min(len(found), maxExpansions)] {
-		s.add(list{id: e.id, name: e.name, factor: idf(s.docs, total)}, s.x.terms.at(e.id))
-	}
-}

@@ -1,12 +1,8 @@
 package text
 
-// A Hit is a document that has a token of the query which is not a stop word, and its
-// score, which is above zero.
-type Hit struct {
-	Key   string
-	Score float64
-	Part  int // the number of its Part in SearchAll; 0 otherwise
-}
+import (
+	"iter"
+)
 
 // Search returns the best documents for the tokens of query, which is analyzed as
 // the documents are, at most K, by score from the highest, and those of equal score by
@@ -20,4 +16,74 @@ type Hit struct {
 // K documents are found, those that have only common tokens are passed over.
 func (x *Index) Search(query string, o Options) ([]Hit, error) {
 	return SearchAll([]Part{{x, o.Accept, o.Texts}}, query, o)
+}
+
+// A Part is an Index among others that are searched together.
+type Part struct {
+	Index  *Index
+	Accept func(key string) bool             // as in Options
+	Texts  func(key string) iter.Seq[string] // as in Options
+}
+
+// SearchAll is [Index.Search] of several indexes as if they were one: one best K, and N,
+// n and avg of the ranking are those of all of them together, so that scores can be
+// compared. The same key in two parts is two documents. Hits of equal score are by part,
+// then by key. Accept and Texts of o are not used, but those of the parts.
+//
+// Each part analyzes the query its own way. With Prefix the last word stands for what
+// begins with it in each part by itself. It takes time proportional to the parts, besides
+// what a search of all in one Index takes.
+func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	docs, tokens := 0, uint64(0)
+	for _, p := range parts {
+		if p.Index != nil {
+			docs += p.Index.Len()
+			tokens += p.Index.tokens
+		}
+	}
+	if docs == 0 {
+		return nil, nil
+	}
+	df := func(_ string, t *term) int { return t.df() }
+	if len(parts) > 1 {
+		known := map[string]int{}
+		df = func(term string, _ *term) int {
+			n, ok := known[term]
+			if !ok {
+				for _, p := range parts {
+					n += p.Index.df(term)
+				}
+				known[term] = n
+			}
+			return n
+		}
+	}
+	s := searches.Get().(*searcher)
+	s.begin(o, docs, tokens)
+	for i, p := range parts {
+		if p.Index == nil {
+			continue
+		}
+		o.Texts = p.Texts
+		s.query.parse(p.Index.how, query, o)
+		s.part, s.accept, s.texts = i, p.Accept, p.Texts
+		s.open(p.Index, df)
+		s.run()
+	}
+	return s.end(), nil
+}
+
+// df returns in how many documents a term is.
+func (x *Index) df(term string) int {
+	if x == nil {
+		return 0
+	}
+	id, ok := x.dict.Get(term)
+	if !ok {
+		return 0
+	}
+	return x.terms.at(id).df()
 }

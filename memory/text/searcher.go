@@ -1,9 +1,12 @@
 package text
 
 import (
+	"cmp"
 	"iter"
+	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/cowstore/cowstore/memory/internal/top"
@@ -229,3 +232,278 @@ func (s *searcher) gather(base uint32) {
 // hopeless reports whether bound, on a score, is too low for the top. It allows
 // for scores being rounded up, where bound is not: equal scores must all be offered.
 func (s *searcher) hopeless(bound float64) bool { return bound*(1+1e-9) < s.least }
+
+// A list reads the postings of one term of a query, in order.
+type list struct {
+	id     uint32
+	name   string
+	stop   bool // of a stop word
+	rank   ranker
+	df     int       // in how many documents
+	factor float64   // by which parts are multiplied
+	bound  float64   // the most it counts in any document
+	best   float64   // the most it counts in any document of this span
+	limbs  []limb    // after this one
+	spans  []span    // of this limb, from this span on
+	posts  []posting // of this span, from the current one on; empty at the end
+}
+
+// compare orders the lists of stop words first, and each by bound.
+func (l *list) compare(m *list) int {
+	switch c := cmp.Compare(l.bound, m.bound); {
+	case l.stop != m.stop && l.stop:
+		return -1
+	case l.stop != m.stop:
+		return 1
+	case c != 0:
+		return c
+	}
+	return strings.Compare(l.name, m.name)
+}
+
+// ended is above the number of any document: it is what comes after the last.
+const ended = math.MaxUint32
+
+// open begins at the first posting of t.
+func (l *list) open(t *term, rank ranker) {
+	l.rank, l.df = rank, t.df()
+	best := lightest
+	if t.tree != nil {
+		l.limbs = t.tree.limbs
+		for i := range l.limbs {
+			best = best.with(l.limbs[i].best)
+		}
+		l.enter(0)
+	} else {
+		best = newSpan(t.posts).best
+		l.posts = t.posts
+		l.best = l.factor * rank.bound(best)
+	}
+	l.bound = l.factor * rank.bound(best)
+}
+
+// doc returns the number of the current document, or ended.
+func (l *list) doc() uint32 {
+	if len(l.posts) == 0 {
+		return ended
+	}
+	return l.posts[0].doc
+}
+
+// last returns the last document of this span. The list must not be at its end.
+func (l *list) last() uint32 { return l.posts[len(l.posts)-1].doc }
+
+// skip passes over n postings of this span.
+func (l *list) skip(n int) {
+	if n < len(l.posts) {
+		l.posts = l.posts[n:]
+		return
+	}
+	l.nextSpan()
+}
+
+// nextSpan goes to the begin of the next span.
+func (l *list) nextSpan() {
+	switch {
+	case len(l.spans) > 1:
+		l.span(l.spans[1:])
+	case len(l.limbs) > 0:
+		l.enter(0)
+	default:
+		l.posts, l.spans = nil, nil
+	}
+}
+
+// enter goes to the first span of limbs[i].
+func (l *list) enter(i int) {
+	spans := l.limbs[i].spans
+	l.limbs = l.limbs[i+1:]
+	l.span(spans)
+}
+
+func (l *list) span(spans []span) {
+	l.spans = spans
+	l.posts = spans[0].posts
+	l.best = l.factor * l.rank.bound(spans[0].best)
+}
+
+// seek goes to the first document from doc on.
+func (l *list) seek(doc uint32) {
+	if l.doc() >= doc {
+		return
+	}
+	if l.last() < doc {
+		if len(l.spans) == 0 || l.spans[len(l.spans)-1].last < doc {
+			i := seekLimb(l.limbs, doc)
+			if i == len(l.limbs) {
+				l.limbs, l.spans, l.posts = nil, nil, nil
+				return
+			}
+			l.enter(i)
+		}
+		if i := seekSpan(l.spans, doc); i > 0 {
+			l.span(l.spans[i:])
+		}
+	}
+	// By leaps that double, since the next document asked for is often near.
+	i, n := 0, 1
+	for n < len(l.posts) && l.posts[n].doc < doc {
+		i = n
+		n *= 2
+	}
+	n = min(n, len(l.posts))
+	for i < n {
+		if m := (i + n) / 2; l.posts[m].doc < doc {
+			i = m + 1
+		} else {
+			n = m
+		}
+	}
+	l.posts = l.posts[i:]
+}
+
+// A ranker has what scoring needs of one version.
+type ranker struct{ base, slope float64 }
+
+const (
+	k1         = 0.6
+	b          = 0.5
+	delta      = 0.3
+	stopFactor = 0.35 // of a stop word
+)
+
+func newRanker(docs int, tokens uint64) ranker {
+	return ranker{k1 * (1 - b), k1 * b * float64(docs) / float64(tokens)}
+}
+
+// idf returns the weight of a term of so many documents out of docs.
+func idf(docs, having int) float64 {
+	return math.Log1p((float64(docs) - float64(having) + 0.5) / (float64(having) + 0.5))
+}
+
+// part returns what a term counts in a document, before its idf. The conversion
+// forbids a fused multiplication, which compilers choose by machine and context:
+// equal documents must have equal scores.
+func (r ranker) part(count, length float64) float64 {
+	return delta + count/(count+(r.base+float64(r.slope*length)))
+}
+
+// bound returns the most that a term can count in any document whose weight best
+// was made with.
+func (r ranker) bound(best weight) float64 {
+	if best.count() == heavyCount {
+		return delta + 1
+	}
+	return r.part(float64(best.count()), float64(best.length()))
+}
+
+// part returns what a term of weight w, which is not heavy, counts.
+func (l *list) part(w weight) float64 {
+	return float64(l.factor * l.rank.part(float64(w.count()), float64(w.length())))
+}
+
+// heavyPart returns what p, of l, counts that is heavy.
+//
+//go:noinline
+func (s *searcher) heavyPart(l *list, p posting) float64 {
+	d := s.x.docs.at(p.doc)
+	return float64(l.factor * s.rank.part(float64(d.count(l.id)), float64(d.tokens)))
+}
+
+// A candidate is a document that has been found, and what the lists that were read
+// count in it.
+type candidate struct {
+	doc   uint32
+	score float64
+}
+
+// complete adds to the candidates what the lists before first count, one list after the
+// other, and drops those that are hopeless.
+func (s *searcher) complete(first int) {
+	s.raise()
+	for i := first - 1; i >= 0; i-- {
+		l, rest := *s.lists[i], s.most[i+1]
+		kept := s.candidates[:0]
+		for _, c := range s.candidates {
+			if s.hopeless(c.score + rest) {
+				continue
+			}
+			l.seek(c.doc)
+			if l.doc() == c.doc {
+				part := l.part(l.posts[0].weight)
+				if l.posts[0].weight == heavy {
+					part = s.heavyPart(&l, l.posts[0])
+				}
+				c.score += part
+			}
+			kept = append(kept, c)
+		}
+		s.candidates, *s.lists[i] = kept, l
+	}
+	if first > 0 {
+		s.raise()
+	}
+}
+
+// raise raises what a score must reach to what K of the candidates have by now at least:
+// what is hopeless then need not be completed, nor its key be read.
+func (s *searcher) raise() {
+	if s.accept != nil || len(s.query.phrases) > 0 || len(s.candidates) < s.best.K {
+		return
+	}
+	s.floor.Reset(s.best.K)
+	for _, c := range s.candidates {
+		if c.score > s.least && s.floor.Add(c.score) {
+			s.least = max(s.least, s.floor.Level())
+		}
+	}
+}
+
+// offer offers the candidates, which are complete, to the top.
+func (s *searcher) offer() {
+	for _, c := range s.candidates {
+		if c.score < s.least {
+			continue
+		}
+		h := top.Hit{Key: builder{}.KeyOf(s.x.docs.at(c.doc).key), Score: c.score, Part: s.part}
+		if !s.best.Admits(h) || !s.accepts(h.Key) {
+			continue
+		}
+		s.best.Push(h)
+		if s.best.Full() {
+			s.least = max(s.least, s.best.Worst().Score)
+		}
+	}
+	s.candidates = s.candidates[:0]
+}
+
+// accepts reports whether a document that is good enough may be a hit.
+func (s *searcher) accepts(key string) bool {
+	return (s.accept == nil || s.accept(key)) && (len(s.query.phrases) == 0 || hasPhrases(s.x.how, s.query.phrases, s.texts(key)))
+}
+
+// expand opens the lists of the terms that begin with prefix, and whole, what
+// it would be as a whole word. All count as one term would that is in as many
+// documents as they.
+func (s *searcher) expand(prefix, whole string, df func(term string, t *term) int) {
+	type expansion struct {
+		name string
+		id   uint32
+		df   int
+	}
+	var found []expansion
+	total := 0
+	for name := range s.x.dict.Keys() {
+		if name != whole && !strings.HasPrefix(name, prefix) || slices.ContainsFunc(s.opened, func(l list) bool { return l.name == name }) {
+			continue
+		}
+		id, _ := s.x.dict.Get(name)
+		n := df(name, s.x.terms.at(id))
+		found = append(found, expansion{strings.Clone(name), id, n})
+		total = min(total+n, s.docs)
+	}
+	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
+	for _, e := range found[:min(len(found), maxExpansions)] {
+		s.add(list{id: e.id, name: e.name, factor: idf(s.docs, total)}, s.x.terms.at(e.id))
+	}
+}

@@ -2,7 +2,10 @@ package vector
 
 import (
 	"math"
+	"sync/atomic"
+	"unsafe"
 
+	"github.com/cowstore/cowstore/memory/internal/size"
 	"github.com/cowstore/cowstore/memory/vector/internal/kernel"
 )
 
@@ -93,20 +96,6 @@ func scaleFor(v []float32, most int) (step, inverse float64) {
 	return step, 1 / step
 }
 
-// largest returns the bits of the greatest magnitude in v: those of floats without a sign
-// order as they do, a NaN above all.
-func largest(v []float32) uint32 {
-	var a, b, c, d uint32 // or each waited for the one before
-	for ; len(v) >= 4; v = v[4:] {
-		a, b = max(a, math.Float32bits(v[0])<<1), max(b, math.Float32bits(v[1])<<1)
-		c, d = max(c, math.Float32bits(v[2])<<1), max(d, math.Float32bits(v[3])<<1)
-	}
-	for _, f := range v {
-		a = max(a, math.Float32bits(f)<<1)
-	}
-	return max(a, b, c, d) >> 1
-}
-
 // above returns a float32 that is greater than f, by more than f can have been
 // rounded off.
 func above(f float64) float32 {
@@ -182,3 +171,200 @@ func (c *codedQuery) dot(dots, fine int32, f *codeFacts) float64 {
 	k := (int64(dots)-bias-c.coarse.zeros)*c.finer + int64(fine) - bias - c.fine.zeros
 	return float64(k) * float64(f.scale) * c.fine.scale
 }
+
+const (
+	maxSlots   = 256       // in a block: a bitmap of live slots is four words
+	blockBytes = 512 << 10 // of float32 that a block refers to, unless one vector is larger
+)
+
+// A block is a place for up to 256 vectors, with what a search scans of each. All versions that came from the
+// version which made it share it.
+//
+// Its slots are written once, in order, and then only read. That needs no lock:
+//
+//   - Slot n is written by the one who moved next from n to n+1. Only somebody
+//     who has seen a version with n slots tries; of several, forks of one
+//     version or the write after an abandoned one, all but one fail and go
+//     on in another block. So there is one writer a slot.
+//   - A version reads the slots that are live in it, and these were all written
+//     before that version was returned. Whoever hands versions to other
+//     goroutines does it through an atomic, a lock or a channel, so that these
+//     writes come before those reads.
+//   - A write to slot n and a read of slots below n touch different memory. The
+//     slices themselves never grow or move.
+type block struct {
+	next    atomic.Uint32 // slots that were claimed
+	dim     int
+	pairs   int        // of a code; 0 where there are none
+	vectors []*float32 // the first of dim elements, which nobody modifies
+	codes   code       // slot i at [i*pairs, (i+1)*pairs)
+	facts   []facts
+	keys    []string
+}
+
+// facts are what a search needs to know of a vector besides its elements.
+type facts struct {
+	norm float64
+	code codeFacts
+}
+
+func newBlock(dim, slots int) *block {
+	return &block{
+		dim:     dim,
+		pairs:   pairsFor(dim),
+		vectors: make([]*float32, slots),
+		codes:   make(code, slots*pairsFor(dim)),
+		facts:   make([]facts, slots),
+		keys:    make([]string, slots),
+	}
+}
+
+// slots returns how many vectors b has room for.
+func (b *block) slots() int { return len(b.keys) }
+
+// claim makes slot n the caller's to write, and reports whether it could.
+func (b *block) claim(n int) bool {
+	return n < b.slots() && b.next.CompareAndSwap(uint32(n), uint32(n+1))
+}
+
+func (b *block) vector(i int) []float32 { return unsafe.Slice(b.vectors[i], b.dim) }
+
+func (b *block) code(i int) code { return b.codes[i*b.pairs : (i+1)*b.pairs] }
+
+// put writes v, which it keeps, to slot i, which the caller has claimed.
+func (b *block) put(i int, key string, v []float32) {
+	b.vectors[i] = &v[0]
+	b.keys[i] = key
+	b.facts[i].norm = norm64(v)
+	if b.pairs > 0 {
+		b.facts[i].code = encode(b.code(i), v, b.facts[i].norm)
+	}
+}
+
+// copy writes what slot j of from holds to slot i, which the caller has claimed.
+func (b *block) copy(i int, from *block, j int) {
+	b.vectors[i] = from.vectors[j]
+	copy(b.code(i), from.code(j))
+	b.facts[i] = from.facts[j]
+	b.keys[i] = from.keys[j]
+}
+
+// bytes returns how many bytes b takes, without what its keys and vectors refer to.
+func (b *block) bytes() int {
+	n := b.slots()
+	return size.Object(int(unsafe.Sizeof(*b))) + size.Object(n*int(unsafe.Sizeof(b.vectors[0]))) + size.Object(n*b.pairs*int(unsafe.Sizeof(kernel.Pair{}))) +
+		size.Object(n*int(unsafe.Sizeof(facts{}))) + size.Object(n*int(unsafe.Sizeof("")))
+}
+
+// slotsFor returns the size of the next block for an index of n vectors: half as
+// many as it has, so that little of an index that only grows is empty, and one
+// vector takes no more than itself. For large vectors it is less, so that a
+// block, and the copy of one, stays small.
+func slotsFor(dim, n int) int {
+	return max(1, min(n/2, blockBytes/(4*dim), maxSlots))
+}
+
+// A bound decides from an approximate dot product whether a vector can have the
+// score that it would need.
+//
+// It must be certain, so it allows for every rounding: that of the approximation,
+// that of the score it stands for, which is computed in float64, and its own.
+type bound struct {
+	metric Metric
+	norm   float64 // of the query
+	need   float64 // what a score must reach
+	eps    float64 // relative error of what is computed in float64
+
+	// A vector of norm n, whose dot product with the query is d, misses what it
+	// needs if d + n·(a + n·b) < c. See atLeast.
+	a, b, c float64
+}
+
+func newBound(m Metric, dim int, norm float64) bound {
+	b := bound{metric: m, norm: norm, eps: float64(dim+16) / (1 << 51)}
+	b.set(math.Inf(-1))
+	return b
+}
+
+// atLeast raises what a score must reach.
+func (b *bound) atLeast(score float64) {
+	if score > b.need {
+		b.set(score)
+	}
+}
+
+// set sets what a score must reach.
+func (b *bound) set(need float64) {
+	b.need = need
+	switch q := b.norm; b.metric {
+	case Dot: // d >= need, give or take eps·n·q
+		b.a, b.b, b.c = b.eps*q, 0, need
+	case Cosine: // d >= need·n·q, give or take eps·n·q
+		b.a, b.b, b.c = (b.eps-need)*q, 0, 0
+	default: // -|x-q| >= need, which is negative, if |x-q|² = n²+q²-2d <= need²
+		b.a, b.b, b.c = 2*b.eps*q, b.eps-0.5, (0.5-b.eps)*q*q-need*need/2
+		if need > 0 {
+			b.c = math.Inf(1) // no score is
+		}
+	}
+}
+
+// misses reports whether a vector of the norm given, whose dot product with the
+// query is dot at most, certainly has not the score needed. It errs on the side of
+// false, as it does for a NaN and an infinity.
+func (b *bound) misses(dot, norm float64) bool { return dot+norm*(b.a+norm*b.b) < b.c }
+
+// least returns a score that a vector of the norm given, whose dot product with
+// the query is dot at least, certainly has.
+func (b *bound) least(dot, norm float64) float64 {
+	size := norm * b.norm
+	switch b.metric {
+	case Dot:
+		return dot - b.eps*size
+	case Cosine:
+		if size == 0 {
+			return 0
+		}
+		return dot/size - b.eps
+	default:
+		d := norm*norm + b.norm*b.norm - 2*dot
+		return -math.Sqrt(max(d, 0)+2*b.eps*(norm+b.norm)*(norm+b.norm)) * (1 + b.eps)
+	}
+}
+
+// score returns the score of v, whose norm is given, in float64.
+func (b *bound) score(v, query []float32, norm float64) float64 {
+	switch b.metric {
+	case Dot:
+		return instructions.Dot(v, query)
+	case Cosine:
+		if norm == 0 {
+			return 0
+		}
+		return instructions.Dot(v, query) / (norm * b.norm)
+	default:
+		return 0 - distance64(v, query) // not -0
+	}
+}
+
+// distance64 returns the Euclidean distance of x and y, summed up directly:
+// nothing cancels, as it would in |x|² + |y|² - 2xy.
+func distance64(x, y []float32) float64 {
+	y = y[:len(x)]
+	var a, b float64
+	i := 0
+	for ; i+2 <= len(x); i += 2 {
+		d, e := float64(x[i])-float64(y[i]), float64(x[i+1])-float64(y[i+1])
+		a += d * d
+		b += e * e
+	}
+	if i < len(x) {
+		d := float64(x[i]) - float64(y[i])
+		a += d * d
+	}
+	return math.Sqrt(a + b)
+}
+
+// norm64 returns the Euclidean norm of x. The square of a float32 neither
+// overflows nor vanishes in float64.
+func norm64(x []float32) float64 { return math.Sqrt(instructions.Dot(x, x)) }

@@ -1,8 +1,10 @@
 package vector
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // A Metric says how near two vectors are. A higher score is always nearer.
@@ -75,3 +77,51 @@ type Hit struct {
 
 // String returns the key and the score.
 func (h Hit) String() string { return fmt.Sprintf("{%s %v}", h.Key, h.Score) }
+
+// Errors of Set, Search and Check. They come wrapped where there is more to
+// say: compare with errors.Is.
+var (
+	// ErrEmpty reports a vector without elements.
+	ErrEmpty = errors.New("vector: empty vector")
+
+	// ErrNotFinite reports a vector with a NaN or an infinity in it.
+	ErrNotFinite = errors.New("vector: element is not finite")
+
+	// ErrDimension reports a vector whose length is not that of the index.
+	ErrDimension = errors.New("vector: wrong dimension")
+
+	// ErrZero reports a query of only zeros by Cosine, which has no direction.
+	ErrZero = errors.New("vector: zero query by cosine")
+
+	// ErrOptions reports Options that mean nothing: a negative K, an unknown
+	// Metric, a MinScore that is NaN.
+	ErrOptions = errors.New("vector: invalid options")
+)
+
+// Check returns nil if v can be stored: if it has elements and all are finite.
+// Otherwise it returns ErrEmpty or, wrapped, ErrNotFinite. A vector of zeros can
+// be stored.
+func Check(v []float32) error {
+	if len(v) == 0 {
+		return ErrEmpty
+	}
+	if largest(v) < math.Float32bits(float32(math.Inf(1))) {
+		return nil
+	}
+	i := slices.IndexFunc(v, func(f float32) bool { return f-f != 0 })
+	return fmt.Errorf("%w: element %d is %v", ErrNotFinite, i, v[i])
+}
+
+// largest returns the bits of the greatest magnitude in v: those of floats without a sign
+// order as they do, a NaN above all.
+func largest(v []float32) uint32 {
+	var a, b, c, d uint32 // or each waited for the one before
+	for ; len(v) >= 4; v = v[4:] {
+		a, b = max(a, math.Float32bits(v[0])<<1), max(b, math.Float32bits(v[1])<<1)
+		c, d = max(c, math.Float32bits(v[2])<<1), max(d, math.Float32bits(v[3])<<1)
+	}
+	for _, f := range v {
+		a = max(a, math.Float32bits(f)<<1)
+	}
+	return max(a, b, c, d) >> 1
+}
