@@ -1,7 +1,6 @@
 package memorytest
 
 import (
-	"errors"
 	"slices"
 )
 
@@ -47,16 +46,6 @@ func callerChecks() []check {
 	}
 	return all
 }
-
-// allowed skips kinds of value that the options rule out.
-func (k kind) allowed(p *probe) {
-	p.Helper()
-	if p.o.JSON && k.typed {
-		p.Skipf("JSON does not show %s", k.name)
-	}
-}
-
-var errRefused = errors.New("refused by the test")
 
 // readerChecks hold that a reader who modifies what it was given modifies nothing
 // that is stored, nor what others were given.
