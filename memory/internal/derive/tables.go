@@ -3,7 +3,7 @@
 // derives the same.
 //
 // From the ground up: tables.go and view.go; words.go, what the text of an entry is; derive.go,
-// how an update brings all of it up to the entries, with sums.go and index.go.
+// how an update brings all of it up to the entries, with sums.go.
 package derive
 
 import (

@@ -2,7 +2,7 @@
 // cleared, and what is too much.
 //
 // From the ground up: policy.go, what holds for all updates; update.go, what one reads and writes;
-// expiry.go, clear.go, limits.go and epoch.go, what it decides; end.go, in which order.
+// expiry.go, clear.go and limits.go, what it decides; end.go, in which order.
 package keep
 
 import (
