@@ -145,7 +145,7 @@ func TestRestoreRefuses(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, m.CheckDerived())
 		_, err = m.Restore(strings.NewReader(cursor + good))
-		require.ErrorIs(t, err, memory.ErrNotEmpty)
+		require.ErrorIs(t, err, cow.ErrNotEmpty)
 	}
 	require.Empty(t, backup(t, memory.New(memory.Options{})))
 }

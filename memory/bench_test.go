@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // filled returns a space of n records.
@@ -48,7 +49,7 @@ func BenchmarkGet(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				v, _ := s.Get(keys[i])
-				if v.Key("line").Kind() != memory.Int {
+				if v.Key("line").Kind() != value.Int {
 					b.Fatal("not found")
 				}
 				if i++; i == n {

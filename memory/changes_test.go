@@ -404,9 +404,9 @@ func TestChangesResumeFromACursor(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "b", second.Key)
 	_, err = next(m.Fork(m.Load()).Cursor(1))
-	require.ErrorIs(t, err, memory.ErrLineage)
+	require.ErrorIs(t, err, cow.ErrLineage)
 	_, err = next("yesterday")
-	require.ErrorIs(t, err, memory.ErrCursor)
+	require.ErrorIs(t, err, cow.ErrCursor)
 	_, err = next(m.Cursor(7))
-	require.ErrorIs(t, err, memory.ErrUnpublished)
+	require.ErrorIs(t, err, cow.ErrUnpublished)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // A Value inside a value counts with its levels, so that no chain of updates makes
@@ -31,7 +32,7 @@ func TestValuesInsideValuesAreBoundedInDepth(t *testing.T) {
 					return // it doubles each time
 				}
 			}
-			require.ErrorIs(t, err, memory.ErrTooDeep)
+			require.ErrorIs(t, err, value.ErrTooDeep)
 			require.LessOrEqual(t, n, 1001)
 			require.GreaterOrEqual(t, n, 500)
 			v, ok := s.Get("a")

@@ -218,7 +218,7 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 		return err
 	}
 	if now, again := e.b.lookup(name); now != old || again != rev {
-		return fault.Of(e.space, key, ErrModified)
+		return fault.Of(e.space, key, cow.ErrModified)
 	}
 	if !next.Value.Exists() {
 		next.Expires = e.b.u.Expiry(e.space, 0)
@@ -385,7 +385,7 @@ func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
 		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
 	}
 	if err == nil && data.ValidTTL(it.TTL) != nil {
-		err = fmt.Errorf("%w: %w", ErrUnsupported, data.ValidTTL(it.TTL))
+		err = fmt.Errorf("%w: %w", value.ErrUnsupported, data.ValidTTL(it.TTL))
 	}
 	if err != nil {
 		return nil, fault.Of(space, key, err)
@@ -400,10 +400,10 @@ func freezeMetadata(metadata any) (Value, error) {
 	switch {
 	case err != nil:
 		return Value{}, err
-	case v.Kind() == Map:
+	case v.Kind() == value.Map:
 		return v, nil
 	case v.Exists() && !v.IsNull():
-		return Value{}, &ValueError{Type: fmt.Sprintf("%T", metadata), Err: fmt.Errorf("%w: metadata must be a map", ErrUnsupported)}
+		return Value{}, &value.Error{Type: fmt.Sprintf("%T", metadata), Err: fmt.Errorf("%w: metadata must be a map", value.ErrUnsupported)}
 	}
 	return Value{}, nil
 }

@@ -10,8 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // What cannot be stored is refused by every verb, with the key in the error, and
@@ -26,7 +29,7 @@ func TestWhatCannotBeStoredIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		value any
 		err   error
-	}{{make(chan int), memory.ErrUnsupported}, {func() {}, memory.ErrUnsupported}, {math.NaN(), memory.ErrUnsupported}, {cycle, memory.ErrCycle}, {deep, memory.ErrTooDeep}} {
+	}{{make(chan int), value.ErrUnsupported}, {func() {}, value.ErrUnsupported}, {math.NaN(), value.ErrUnsupported}, {cycle, value.ErrCycle}, {deep, value.ErrTooDeep}} {
 		m := memory.New(memory.Options{})
 		s := m.Space("s")
 		require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}})))
@@ -65,11 +68,11 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 		vector []float32
 		err    error
 	}{
-		{nil, memory.ErrEmpty},
-		{[]float32{}, memory.ErrEmpty},
-		{[]float32{1, float32(math.NaN())}, memory.ErrNotFinite},
-		{[]float32{float32(math.Inf(1)), 1}, memory.ErrNotFinite},
-		{memory.Float32s([]float64{1, 1e300}), memory.ErrNotFinite},
+		{nil, vector.ErrEmpty},
+		{[]float32{}, vector.ErrEmpty},
+		{[]float32{1, float32(math.NaN())}, vector.ErrNotFinite},
+		{[]float32{float32(math.Inf(1)), 1}, vector.ErrNotFinite},
+		{memory.Float32s([]float64{1, 1e300}), vector.ErrNotFinite},
 		{[]float32{1}, memory.ErrDimension},
 		{[]float32{1, 2, 3}, memory.ErrDimension},
 	} {
@@ -91,7 +94,7 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 		require.ErrorIs(t, err, c.err)
 	}
 	_, err := m.Space("s").Search([]float32{0, 0}, memory.SearchOptions{})
-	require.ErrorIs(t, err, memory.ErrZero)
+	require.ErrorIs(t, err, vector.ErrZero)
 	require.NoError(t, m.CheckDerived())
 }
 
@@ -287,7 +290,7 @@ func TestABatchGoesOnAfterAnError(t *testing.T) {
 		require.ErrorIs(t, s.SetIf("a", memory.Pending, 2), memory.ErrRevision)
 		require.ErrorIs(t, s.DeleteIf("a", memory.Pending), memory.ErrRevision)
 		require.ErrorIs(t, s.Modify("none", func(memory.Value) (any, error) { return 1, nil }), memory.ErrNotFound)
-		require.ErrorIs(t, s.Modify("a", func(memory.Value) (any, error) { return 1, s.Put("a", 3) }), memory.ErrModified)
+		require.ErrorIs(t, s.Modify("a", func(memory.Value) (any, error) { return 1, s.Put("a", 3) }), cow.ErrModified)
 		e, ok := s.Entry("a")
 		require.True(t, ok)
 		require.Equal(t, uint64(memory.Pending), e.Revision)

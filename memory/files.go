@@ -247,7 +247,7 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 		return nil
 	})
 	switch {
-	case errors.Is(err, ErrCursor):
+	case errors.Is(err, cow.ErrCursor):
 		return 0, jsonl.LineError(1, fmt.Errorf("%w: %w", ErrMalformed, bare.Wrap(err)))
 	case err != nil:
 		return 0, bare.Named(err)

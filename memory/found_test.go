@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // What somebody found who tried to break promises.
@@ -97,17 +98,17 @@ func TestAPathOfManyElementsIsRefused(t *testing.T) {
 	path := strings.Split(strings.Repeat("a", 129), "")
 	require.NoError(t, errOf(m.Space(path[1:]...).Put("k", 1)))
 	s := m.Space(path...)
-	require.ErrorIs(t, errOf(s.Put("k", 1)), memory.ErrTooDeep)
-	require.ErrorIs(t, errOf(s.PutItem("k", memory.Item{Value: 1})), memory.ErrTooDeep)
-	require.ErrorIs(t, errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrTooDeep)
-	require.ErrorIs(t, errOf(s.Upsert("k", func(memory.Value) (any, error) { return 1, nil })), memory.ErrTooDeep)
+	require.ErrorIs(t, errOf(s.Put("k", 1)), value.ErrTooDeep)
+	require.ErrorIs(t, errOf(s.PutItem("k", memory.Item{Value: 1})), value.ErrTooDeep)
+	require.ErrorIs(t, errOf(s.PutVector("k", []float32{1}, nil)), value.ErrTooDeep)
+	require.ErrorIs(t, errOf(s.Upsert("k", func(memory.Value) (any, error) { return 1, nil })), value.ErrTooDeep)
 	require.ErrorIs(t, m.Batch(func(b *memory.Batch) error {
 		b.Space(s.Path()...).Configure(memory.SpaceOptions{MaxEntries: 1})
 		return nil
-	}), memory.ErrTooDeep)
+	}), value.ErrTooDeep)
 	_, err := m.Import(strings.NewReader(`{"space":[` + strings.Repeat(`"a",`, 128) + `"a"],"key":"k","value":1}`))
 	require.ErrorIs(t, err, memory.ErrMalformed)
-	require.ErrorIs(t, err, memory.ErrTooDeep)
+	require.ErrorIs(t, err, value.ErrTooDeep)
 	require.Zero(t, s.Len())
 	require.Equal(t, 1, m.Load().Len())
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 func export(t testing.TB, s memory.Snapshot) string {
@@ -161,7 +163,7 @@ func TestImportRefusesWhatIsNoEntry(t *testing.T) {
 		"space is a string":    {`{"space":"s","key":"a","value":1}`, nil},
 		"null key":             {`{"space":["s"],"key":null,"value":1}`, nil},
 		"number key":           {`{"space":["s"],"key":1,"value":1}`, nil},
-		"empty vector":         {`{"space":["s"],"key":"a","vector":[]}`, memory.ErrEmpty},
+		"empty vector":         {`{"space":["s"],"key":"a","vector":[]}`, vector.ErrEmpty},
 		"null in vector":       {`{"space":["s"],"key":"a","vector":[null]}`, nil},
 		"text in vector":       {`{"space":["s"],"key":"a","vector":["1"]}`, nil},
 		"vector is an object":  {`{"space":["s"],"key":"a","vector":{}}`, nil},
@@ -171,9 +173,9 @@ func TestImportRefusesWhatIsNoEntry(t *testing.T) {
 		"NaN":                  {`{"space":["s"],"key":"a","value":NaN}`, nil},
 		"Infinity":             {`{"space":["s"],"key":"a","value":-Infinity}`, nil},
 		"too large a number":   {`{"space":["s"],"key":"a","value":[1e999]}`, nil},
-		"too deep":             {`{"space":["s"],"key":"a","value":` + deep + `}`, memory.ErrTooDeep},
+		"too deep":             {`{"space":["s"],"key":"a","value":` + deep + `}`, value.ErrTooDeep},
 		"much too deep":        {`{"space":["s"],"key":"a","value":` + deeper + `}`, nil},
-		"too deep metadata":    {`{"space":["s"],"key":"a","value":1,"metadata":{"a":` + deep + `}}`, memory.ErrTooDeep},
+		"too deep metadata":    {`{"space":["s"],"key":"a","value":1,"metadata":{"a":` + deep + `}}`, value.ErrTooDeep},
 		"not UTF-8":            {`{"space":["s"],"key":"` + "\xff" + `","value":1}`, memory.ErrUTF8},
 		"two values":           {`{"space":["s"],"key":"a","value":1} {"space":["s"],"key":"b","value":1}`, nil},
 		"something after":      {`{"space":["s"],"key":"a","value":1},`, nil},

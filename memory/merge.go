@@ -173,7 +173,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // ErrUnpublished.
 func (m *Memory) Undo(version uint64) error {
 	if version == 0 {
-		return fmt.Errorf("memory: version 0: %w: no update made it", ErrUnpublished)
+		return fmt.Errorf("memory: version 0: %w: no update made it", cow.ErrUnpublished)
 	}
 	after, err := m.At(version)
 	if err != nil {

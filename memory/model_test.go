@@ -19,6 +19,8 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // A modelEntry is an entry of the slow model. It is immutable once it is stored.
@@ -233,16 +235,16 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			next.expires = now.Add(ttl)
 		}
 	}
-	value, frozen, words := x.randomValue()
+	given, frozen, words := x.randomValue()
 	set := func() { next.set(frozen); next.words = words }
 	put := func() { expire(); set(); store() }
 
 	switch op := x.r.IntN(35); op {
 	case 0, 1, 2, 3:
-		require.NoError(t, v.Put(key, value))
+		require.NoError(t, v.Put(key, given))
 		put()
 	case 4, 5, 6, 7:
-		it := memory.Item{Value: value}
+		it := memory.Item{Value: given}
 		created := next.created
 		next = modelEntry{created: created, updated: now}
 		if x.r.IntN(2) == 0 {
@@ -270,7 +272,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		set()
 		store()
 	case 8, 9:
-		err := v.Insert(key, value)
+		err := v.Insert(key, given)
 		if hasValue {
 			require.ErrorIs(t, err, memory.ErrExists)
 			break
@@ -284,7 +286,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			if fails {
 				return nil, errModel
 			}
-			return value, nil
+			return given, nil
 		})
 		switch {
 		case !hasValue:
@@ -299,7 +301,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 	case 13, 14:
 		require.NoError(t, v.Upsert(key, func(v memory.Value) (any, error) {
 			require.Equal(t, hasValue, v.Exists())
-			return value, nil
+			return given, nil
 		}))
 		if !hasValue {
 			expire()
@@ -311,7 +313,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		if x.r.IntN(2) == 0 {
 			is = uint64(x.r.IntN(int(rev)))
 		}
-		err := v.SetIf(key, is, value)
+		err := v.SetIf(key, is, given)
 		if is != old.rev || is == rev { // what this batch wrote is pending
 			require.ErrorIs(t, err, memory.ErrRevision)
 			break
@@ -395,8 +397,8 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			}
 		}
 	case 34:
-		require.ErrorIs(t, v.Put(key, make(chan int)), memory.ErrUnsupported)
-		require.ErrorIs(t, v.PutVector(key, []float32{float32(math.NaN())}, nil), memory.ErrNotFinite)
+		require.ErrorIs(t, v.Put(key, make(chan int)), value.ErrUnsupported)
+		require.ErrorIs(t, v.PutVector(key, []float32{float32(math.NaN())}, nil), vector.ErrNotFinite)
 	}
 	// What a batch has written it reads.
 	is, ok := v.Entry(key)

@@ -19,25 +19,6 @@ import (
 // A Value is a JSON-like value that nobody can modify; see [value.Value].
 type Value = value.Value
 
-// A Kind says what a Value is.
-type Kind = value.Kind
-
-// The kinds of Value.
-const (
-	Absent = value.Absent // no value at all, as of a key that is not there
-	Null   = value.Null
-	Bool   = value.Bool
-	Int    = value.Int
-	Uint   = value.Uint
-	Float  = value.Float
-	String = value.String
-	Bytes  = value.Bytes
-	Time   = value.Time
-	List   = value.List
-	Map    = value.Map    // also what a struct becomes
-	Handle = value.Handle // what only FreezeHandles takes
-)
-
 // Freeze returns v as a Value that shares nothing with it; see [value.Freeze].
 func Freeze(v any) (Value, error) { return value.Freeze(v) }
 
@@ -54,41 +35,19 @@ func Equal(a, b Value) bool { return value.Equal(a, b) }
 // Never is the TTL of what does not expire.
 const Never = data.Never
 
-// The errors of [Freeze]. What is returned is a *ValueError that wraps one of them.
-// All errors are to be tested with errors.Is.
+// The errors of verbs, to be tested with errors.Is. What is returned is a *KeyError that wraps one
+// of them, or what is wrong with the value, as [value.ErrUnsupported], or with the vector, as
+// [vector.ErrEmpty]; or [cow.ErrModified].
 var (
-	ErrUnsupported = value.ErrUnsupported // not a JSON-like value
-	ErrCycle       = value.ErrCycle       // it contains itself
-	ErrTooDeep     = value.ErrTooDeep     // it is nested too deeply
-)
-
-// ErrAbsent is what [As] returns where there is no value.
-var ErrAbsent = value.ErrAbsent
-
-// The errors of verbs. What is returned is a *KeyError that wraps one of them.
-var (
-	ErrExists   = cow.ErrExists
-	ErrNotFound = cow.ErrNotFound // Modify: there is no value; Erase: there is no entry, and was none
-	ErrRevision = cow.ErrRevision // SetIf, DeleteIf: the entry is at another revision
-	ErrModified = cow.ErrModified
-)
-
-// The errors of vectors.
-var (
+	ErrExists    = cow.ErrExists
+	ErrNotFound  = cow.ErrNotFound     // Modify: there is no value; Erase: there is no entry, and was none
+	ErrRevision  = cow.ErrRevision     // SetIf, DeleteIf: the entry is at another revision
 	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
-	ErrEmpty     = vector.ErrEmpty     // no dimensions at all
-	ErrNotFinite = vector.ErrNotFinite // NaN or an infinity
-	ErrZero      = vector.ErrZero      // only zeros, whose direction Cosine cannot compare
 )
 
-// The errors of reads of the past, and of Restore.
-var (
-	ErrCompacted   = cow.ErrCompacted
-	ErrUnpublished = cow.ErrUnpublished
-	ErrCursor      = cow.ErrCursor
-	ErrLineage     = cow.ErrLineage
-	ErrNotEmpty    = cow.ErrNotEmpty // Restore: the Memory is not at version 0
-)
+// ErrCompacted says that a past version is not kept. The other errors of reads of the past, and of
+// Restore, are those of package cow, as [cow.ErrUnpublished], [cow.ErrLineage] and [cow.ErrNotEmpty].
+var ErrCompacted = cow.ErrCompacted
 
 // ErrNothingToUndo says that Undo would change nothing: the version is undone already, or it
 // changed no entry.
@@ -113,10 +72,8 @@ var (
 	ErrUTF8 = jsonl.ErrUTF8
 )
 
-// A ValueError says where in a value the reason is that it cannot be frozen.
-type ValueError = value.Error
-
-// A KeyError says which entry an error is about.
+// A KeyError says which entry an error is about: by the path of its Space, and its Key. Err is what
+// it wraps.
 type KeyError = fault.KeyError
 
 // Pending is the revision, inside a Batch, of what that Batch itself wrote: it

@@ -14,8 +14,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // Whatever is printed or logged is short, and has nothing of what lies inside.
@@ -197,20 +200,20 @@ func TestTextsOfErrors(t *testing.T) {
 	}{
 		{errOf(s.Insert("v", 1)), memory.ErrExists, `memory: space ["user" "42"], key "v": key exists`},
 		{errOf(s.SetIf("v", 7, 1)), memory.ErrRevision, `key "v": key is not at that revision`},
-		{errOf(s.Put("k", map[string]any{"c": make(chan int)})), memory.ErrUnsupported, `memory: space ["user" "42"], key "k": chan int at "c": not a JSON-like value`},
-		{errOf(s.PutItem("k", memory.Item{Value: make(chan int)})), memory.ErrUnsupported, `memory: space ["user" "42"], key "k": chan int: `},
+		{errOf(s.Put("k", map[string]any{"c": make(chan int)})), value.ErrUnsupported, `memory: space ["user" "42"], key "k": chan int at "c": not a JSON-like value`},
+		{errOf(s.PutItem("k", memory.Item{Value: make(chan int)})), value.ErrUnsupported, `memory: space ["user" "42"], key "k": chan int: `},
 		{errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrDimension, `memory: space ["user" "42"], key "k": wrong dimension: 1, not 2`},
-		{errOf(s.PutVector("k", nil, nil)), memory.ErrEmpty, `key "k": empty vector`},
+		{errOf(s.PutVector("k", nil, nil)), vector.ErrEmpty, `key "k": empty vector`},
 		{errOf(m.Space().Put("", strings.Repeat("x", 5000))), memory.ErrFull, "memory: more than a limit allows"},
-		{search(memory.SearchOptions{}), memory.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
+		{search(memory.SearchOptions{}), vector.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
 		{search(memory.SearchOptions{}, 1), memory.ErrDimension, `memory: space ["user" "42"]: wrong dimension: `},
 		{search(memory.SearchOptions{K: -1}, 1, 2), memory.ErrOptions, `memory: space ["user" "42"]: bad search options: K is -1`},
 		{search(memory.SearchOptions{Metric: 9}, 1, 2), memory.ErrOptions, `bad search options: Metric(9)`},
 		{search(memory.SearchOptions{Filter: filter.Meta("x").Eq(make(chan int))}, 1, 2), filter.ErrInvalid, `bad search options: erroneous filter on metadata x: chan int: not a`},
-		{at, memory.ErrUnpublished, "memory: version 99"},
-		{wait, memory.ErrUnpublished, "memory: version 99"},
-		{changes, memory.ErrUnpublished, "memory: version 99"},
-		{imported, memory.ErrEmpty, "memory: line 1: malformed entry: vector: empty vector"},
+		{at, cow.ErrUnpublished, "memory: version 99"},
+		{wait, cow.ErrUnpublished, "memory: version 99"},
+		{changes, cow.ErrUnpublished, "memory: version 99"},
+		{imported, vector.ErrEmpty, "memory: line 1: malformed entry: vector: empty vector"},
 		{badValue, memory.ErrMalformed, "memory: line 1: malformed entry: vector: "},
 		{as, nil, "value: as int: "},
 	} {

@@ -175,7 +175,7 @@ func TestAFunctionThatWritesItsOwnKeyIsRefused(t *testing.T) {
 				require.NoError(t, s.Put(key, "inner"))
 				return "outer", nil
 			})
-			require.ErrorIs(t, err, ErrModified)
+			require.ErrorIs(t, err, cow.ErrModified)
 			v, _ := s.Get(key)
 			require.Equal(t, "inner", v.String())
 		}

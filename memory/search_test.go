@@ -17,6 +17,7 @@ import (
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // found returns the names of hits: "space/key".
@@ -136,7 +137,7 @@ func TestSearchBelowOfDimensions(t *testing.T) {
 	_, err = m.Space("user").Search([]float32{1, 0, 0, 0}, memory.SearchOptions{Below: true})
 	require.ErrorIs(t, err, memory.ErrDimension)
 	_, err = m.Space("user").Search([]float32{}, memory.SearchOptions{Below: true})
-	require.ErrorIs(t, err, memory.ErrEmpty)
+	require.ErrorIs(t, err, vector.ErrEmpty)
 }
 
 // Of each pair of entries about one thing a vector tells the thing apart, within noise,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 	. "github.com/cowstore/cowstore/snapshot/snapshottest"
 )
 
@@ -15,7 +16,7 @@ func refused(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, memory.ErrCycle), errors.Is(err, memory.ErrUnsupported):
+	case errors.Is(err, value.ErrCycle), errors.Is(err, value.ErrUnsupported):
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // fill puts n entries into a space as one version.
@@ -65,7 +66,7 @@ func TestTTLThatIsTooLongIsNever(t *testing.T) {
 		e, ok := m.Space("s").Entry("a")
 		require.True(t, ok)
 		require.True(t, e.Expires.IsZero())
-		require.ErrorIs(t, errOf(m.Space("s").PutItem("a", memory.Item{TTL: -1})), memory.ErrUnsupported)
+		require.ErrorIs(t, errOf(m.Space("s").PutItem("a", memory.Item{TTL: -1})), value.ErrUnsupported)
 	})
 }
 
@@ -253,7 +254,7 @@ func TestNothingIsTimedWhereNothingExpires(t *testing.T) {
 		s := m.Load()
 		time.Sleep(5 * time.Hour)
 		require.True(t, s == m.Load())
-		require.ErrorIs(t, errOf(m.Space("s").PutItem("x", memory.Item{Value: make(chan int), TTL: time.Hour})), memory.ErrUnsupported)
+		require.ErrorIs(t, errOf(m.Space("s").PutItem("x", memory.Item{Value: make(chan int), TTL: time.Hour})), value.ErrUnsupported)
 		require.True(t, s == m.Load())
 		require.NoError(t, errOf(m.Space("s").PutItem("x", memory.Item{Value: 1, TTL: time.Hour})))
 		s = m.Load()
@@ -299,7 +300,7 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"a", "b"}, keys(old.Space("s")))
 		_, err = m.At(4)
-		require.ErrorIs(t, err, memory.ErrUnpublished)
+		require.ErrorIs(t, err, cow.ErrUnpublished)
 
 		require.NoError(t, m.Pin("second", 2))
 		m.Retain(cow.Retention{})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 type profile struct {
@@ -75,8 +76,8 @@ func TestUndoOfOneWrite(t *testing.T) {
 	require.Equal(t, []string{"k", "other"}, keys(s.Load()))
 	require.NoError(t, errOf(s.Put("k", 5)))
 	require.ErrorIs(t, m.Undo(rev), memory.ErrConflict)
-	require.ErrorIs(t, m.Undo(99), memory.ErrUnpublished)
-	require.ErrorIs(t, m.Undo(0), memory.ErrUnpublished)
+	require.ErrorIs(t, m.Undo(99), cow.ErrUnpublished)
+	require.ErrorIs(t, m.Undo(0), cow.ErrUnpublished)
 	require.NoError(t, m.CheckDerived())
 }
 
@@ -91,7 +92,7 @@ func TestNeverExpires(t *testing.T) {
 		e, _ := s.Entry(key)
 		require.Equal(t, never, e.Expires.IsZero(), key)
 	}
-	require.ErrorIs(t, errOf(s.PutItem("k", memory.Item{Value: 1, TTL: -1})), memory.ErrUnsupported)
+	require.ErrorIs(t, errOf(s.PutItem("k", memory.Item{Value: 1, TTL: -1})), value.ErrUnsupported)
 	require.Panics(t, func() { _, _ = s.Configure(memory.SpaceOptions{TTL: -1}) })
 }
 

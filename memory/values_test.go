@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +23,7 @@ func TestPutTakesHandles(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, errOf(m.Space("s").Put("k", v)))
 	require.NoError(t, errOf(m.Space("s").PutItem("item", Item{Value: v, Metadata: map[string]any{"c": v.Key("c")}})))
-	require.ErrorIs(t, errOf(m.Space("s").Put("k", c)), ErrUnsupported, "who does not ask for handles gets none")
+	require.ErrorIs(t, errOf(m.Space("s").Put("k", c)), value.ErrUnsupported, "who does not ask for handles gets none")
 
 	stored, ok := m.Space("s").Get("k")
 	require.True(t, ok)
@@ -33,7 +34,7 @@ func TestPutTakesHandles(t *testing.T) {
 	hits, err := m.Space("s").SearchText("hello", SearchOptions{Filter: filter.Meta("c").Eq(v.Key("c"))})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
-	require.ErrorIs(t, m.Load().Export(io.Discard), ErrUnsupported)
+	require.ErrorIs(t, m.Load().Export(io.Discard), value.ErrUnsupported)
 }
 
 // Digits that were in text come out again, wherever the text was.
@@ -90,7 +91,7 @@ func TestFractionsKeepTheirDigits(t *testing.T) {
 	}
 	for _, text := range []json.Number{"1e400", "-1e400", "1e-9999999999999999999", "0x1p-2", "1_000", "+1", "01", ".5", "1.", "-", "NaN"} {
 		_, err := Freeze(text)
-		require.ErrorIs(t, err, ErrUnsupported)
+		require.ErrorIs(t, err, value.ErrUnsupported)
 		_, err = again.Import(strings.NewReader(`{"space":[],"key":"k","value":` + string(text) + `}`))
 		require.ErrorIs(t, err, ErrMalformed)
 	}

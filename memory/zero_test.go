@@ -12,6 +12,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/view"
 )
@@ -22,7 +23,7 @@ func TestNoZeroValueFailsWithoutAWord(t *testing.T) {
 		new(memory.Memory), memory.Space{}, memory.Snapshot{}, memory.SpaceSnapshot{}, memory.Typed[int]{}, new(memory.Batch),
 		new(memory.Editor), memory.Change{}, memory.Conflict{}, memory.Entry{}, memory.Hit{}, filter.Filter{}, memory.Value{},
 		memory.Erasure{}, filter.Field{}, memory.Item{}, memory.Match{}, memory.TypedEntry[int]{}, memory.TypedHit[int]{},
-		memory.Kind(0), memory.ChangeKind(0), memory.Metric(0), new(memory.MergeError),
+		value.Kind(0), memory.ChangeKind(0), memory.Metric(0), new(memory.MergeError),
 		new(cow.DB), new(cow.Table[int, int]), new(cow.Index[int, int, int]), new(cow.Tx),
 		new(cow.Snapshot), cow.Range[int, int, int]{}, cow.Views[int, int, view.Cloned[int]]{}, new(cow.Commit),
 		cow.Lineage{}, cow.Stats{}, cow.Retention{}, new(cow.IndexError), snapshot.Kind(0),

@@ -44,7 +44,7 @@ type Options struct {
 	Memory *memory.Memory
 
 	// Cyclic is what errors about a value that contains itself wrap, besides
-	// memory.ErrCycle: agent.ErrCyclicMemoryValue, for code that asks for the SDK's
+	// value.ErrCycle: agent.ErrCyclicMemoryValue, for code that asks for the SDK's
 	// own. Nil: nothing more.
 	Cyclic error
 }

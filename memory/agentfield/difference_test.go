@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/agentfield"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // A value that contains itself is the SDK's error too, for those who ask for it.
@@ -24,7 +25,7 @@ func TestTheErrorForCyclesCanBeThatOfTheSDK(t *testing.T) {
 		b.SetVector(ctx, session, "s", "k", []float64{1}, cycle),
 	} {
 		require.ErrorIs(t, err, errCyclicMemoryValue)
-		require.ErrorIs(t, err, memory.ErrCycle)
+		require.ErrorIs(t, err, value.ErrCycle)
 		var of *memory.KeyError
 		require.ErrorAs(t, err, &of)
 		require.Equal(t, "k", of.Key)
@@ -32,10 +33,10 @@ func TestTheErrorForCyclesCanBeThatOfTheSDK(t *testing.T) {
 	require.NotErrorIs(t, b.Set(ctx, session, "s", "k", math.NaN()), errCyclicMemoryValue)
 	_, err := b.SearchVector(ctx, session, "s", []float64{1}, SearchOptions{Filters: cycle})
 	require.ErrorIs(t, err, errCyclicMemoryValue)
-	require.ErrorIs(t, err, memory.ErrCycle)
+	require.ErrorIs(t, err, value.ErrCycle)
 	plain := agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](agentfield.Options{})
 	err = plain.Set(ctx, session, "s", "k", cycle)
-	require.ErrorIs(t, err, memory.ErrCycle)
+	require.ErrorIs(t, err, value.ErrCycle)
 	require.False(t, errors.Is(err, errCyclicMemoryValue))
 }
 

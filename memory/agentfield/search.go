@@ -27,9 +27,9 @@ import (
 //
 // Scope and ScopeID of a result say where it was found.
 //
-// The error is memory.ErrEmpty or memory.ErrNotFinite for embeddings that SetVector
+// The error is vector.ErrEmpty or vector.ErrNotFinite for embeddings that SetVector
 // would not take, memory.ErrDimension if those in the scope have another number of
-// elements, memory.ErrZero if all elements are 0, and memory.ErrOptions if
+// elements, vector.ErrZero if all elements are 0, and memory.ErrOptions if
 // Threshold is NaN. For a filter that cannot be compared it is that of Set, but for
 // the key, which there is none of.
 func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID string, embedding []float64, opts O) ([]R, error) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 	"github.com/stretchr/testify/require"
 )
 
@@ -148,12 +150,12 @@ func TestSearchesThatMakeNoSense(t *testing.T) {
 		opts      SearchOptions
 		err       error
 	}{
-		{nil, SearchOptions{}, memory.ErrEmpty}, {[]float64{}, SearchOptions{}, memory.ErrEmpty},
-		{[]float64{math.NaN(), 0}, SearchOptions{}, memory.ErrNotFinite}, {[]float64{math.Inf(1), 0}, SearchOptions{}, memory.ErrNotFinite},
-		{[]float64{1e300, 0}, SearchOptions{}, memory.ErrNotFinite}, {[]float64{1}, SearchOptions{}, memory.ErrDimension},
-		{[]float64{0, 0}, SearchOptions{}, memory.ErrZero}, {[]float64{1, 0}, SearchOptions{Threshold: math.NaN()}, memory.ErrOptions},
-		{[]float64{1, 0}, SearchOptions{Filters: cycle}, memory.ErrCycle},
-		{[]float64{1, 0}, SearchOptions{Filters: map[string]any{"key": math.NaN()}}, memory.ErrUnsupported},
+		{nil, SearchOptions{}, vector.ErrEmpty}, {[]float64{}, SearchOptions{}, vector.ErrEmpty},
+		{[]float64{math.NaN(), 0}, SearchOptions{}, vector.ErrNotFinite}, {[]float64{math.Inf(1), 0}, SearchOptions{}, vector.ErrNotFinite},
+		{[]float64{1e300, 0}, SearchOptions{}, vector.ErrNotFinite}, {[]float64{1}, SearchOptions{}, memory.ErrDimension},
+		{[]float64{0, 0}, SearchOptions{}, vector.ErrZero}, {[]float64{1, 0}, SearchOptions{Threshold: math.NaN()}, memory.ErrOptions},
+		{[]float64{1, 0}, SearchOptions{Filters: cycle}, value.ErrCycle},
+		{[]float64{1, 0}, SearchOptions{Filters: map[string]any{"key": math.NaN()}}, value.ErrUnsupported},
 	} {
 		results, err := b.SearchVector(t.Context(), session, "s", c.embedding, c.opts)
 		require.ErrorIs(t, err, c.err)

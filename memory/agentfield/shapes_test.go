@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 	. "github.com/cowstore/cowstore/snapshot/snapshottest"
 )
 
@@ -14,7 +14,7 @@ import (
 func inBackend(t *testing.T, typ reflect.Type) []Place {
 	b := newBackend(nil)
 	refused := func(err error) error {
-		if errors.Is(err, memory.ErrCycle) || errors.Is(err, memory.ErrUnsupported) {
+		if errors.Is(err, value.ErrCycle) || errors.Is(err, value.ErrUnsupported) {
 			return fmt.Errorf("%w: %w", ErrRefused, err)
 		}
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // Set stores a copy of value, whatever was there before. Nil is a value too.
@@ -14,8 +15,8 @@ import (
 // strings, times, slices, arrays, maps by strings or integers, structs and
 // pointers. Channels, functions and what else cannot be copied for its kind are
 // stored as they are, inside of others too. A struct that holds a lock, and has no
-// method Clone, is memory.ErrUnsupported, and so are NaN, infinities and maps by other
-// keys; a value that contains itself is memory.ErrCycle, and the error that Options
+// method Clone, is value.ErrUnsupported, and so are NaN, infinities and maps by other
+// keys; a value that contains itself is value.ErrCycle, and the error that Options
 // have for it. After an error nothing has changed.
 func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string, value any) error {
 	if err := ctx.Err(); err != nil {
@@ -44,7 +45,7 @@ func (b *Backend[S, O, R]) freeze(space memory.Space, key string, v any) (memory
 
 // ofCycle returns err, which wraps what Options have for a cycle if it is about one.
 func (b *Backend[S, O, R]) ofCycle(err error) error {
-	if b.cyclic != nil && errors.Is(err, memory.ErrCycle) {
+	if b.cyclic != nil && errors.Is(err, value.ErrCycle) {
 		return fmt.Errorf("%w: %w", err, b.cyclic)
 	}
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
 	"github.com/stretchr/testify/require"
 )
 
@@ -173,8 +174,8 @@ func TestValuesThatCannotBeStored(t *testing.T) {
 		value any
 		err   error
 	}{
-		{cycle, memory.ErrCycle}, {self, memory.ErrCycle}, {math.NaN(), memory.ErrUnsupported}, {[]any{math.Inf(1)}, memory.ErrUnsupported},
-		{map[float64]int{1: 1}, memory.ErrUnsupported}, {&struct{ mu sync.Mutex }{}, memory.ErrUnsupported},
+		{cycle, value.ErrCycle}, {self, value.ErrCycle}, {math.NaN(), value.ErrUnsupported}, {[]any{math.Inf(1)}, value.ErrUnsupported},
+		{map[float64]int{1: 1}, value.ErrUnsupported}, {&struct{ mu sync.Mutex }{}, value.ErrUnsupported},
 	} {
 		err := b.Set(ctx, session, "s", "k", c.value)
 		require.ErrorIs(t, err, c.err)

@@ -13,7 +13,7 @@ import (
 // that it has. Metadata takes what Set takes, and nil stays nil.
 //
 // The embedding is kept twice: exactly, for GetVector, and in single precision, for
-// SearchVector. It is memory.ErrEmpty if it has no elements, memory.ErrNotFinite
+// SearchVector. It is vector.ErrEmpty if it has no elements, vector.ErrNotFinite
 // if one is NaN, infinite, or too large for a float32, and memory.ErrDimension if the
 // scope has vectors with another number of elements. After an error nothing has
 // changed.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 	"github.com/stretchr/testify/require"
 )
 
@@ -115,10 +117,10 @@ func TestVectorsThatCannotBeStored(t *testing.T) {
 		metadata  map[string]any
 		err       error
 	}{
-		{nil, nil, memory.ErrEmpty}, {[]float64{}, nil, memory.ErrEmpty}, {[]float64{1, math.NaN()}, nil, memory.ErrNotFinite},
-		{[]float64{math.Inf(-1), 1}, nil, memory.ErrNotFinite}, {[]float64{1, 1e300}, nil, memory.ErrNotFinite},
+		{nil, nil, vector.ErrEmpty}, {[]float64{}, nil, vector.ErrEmpty}, {[]float64{1, math.NaN()}, nil, vector.ErrNotFinite},
+		{[]float64{math.Inf(-1), 1}, nil, vector.ErrNotFinite}, {[]float64{1, 1e300}, nil, vector.ErrNotFinite},
 		{[]float64{1}, nil, memory.ErrDimension}, {[]float64{1, 2, 3}, nil, memory.ErrDimension},
-		{[]float64{1, 2}, cycle, memory.ErrCycle}, {[]float64{1, 2}, map[string]any{"a": math.NaN()}, memory.ErrUnsupported},
+		{[]float64{1, 2}, cycle, value.ErrCycle}, {[]float64{1, 2}, map[string]any{"a": math.NaN()}, value.ErrUnsupported},
 	} {
 		for _, key := range []string{"k", "new"} {
 			err := b.SetVector(ctx, session, "s", key, c.embedding, c.metadata)

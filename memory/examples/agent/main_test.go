@@ -10,8 +10,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/vector"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,7 +55,7 @@ func TestRecall(t *testing.T) {
 	require.Empty(t, keys("Which train to Lyon?", filter.Meta("kind").Eq("plan"), filter.Meta("turn").Lt(2)))
 
 	_, err := a.Recall("?")
-	require.ErrorIs(t, err, memory.ErrZero)
+	require.ErrorIs(t, err, vector.ErrZero)
 }
 
 func TestATurnHappensAsAWhole(t *testing.T) {
@@ -91,7 +93,7 @@ func TestUndo(t *testing.T) {
 	remember(t, a, "trip", Fact{Text: "Stays at home."})
 	require.ErrorIs(t, a.Undo(version), memory.ErrConflict)
 	require.Equal(t, "Stays at home.", text(a, "trip"))
-	require.ErrorIs(t, a.Undo(version+100), memory.ErrUnpublished)
+	require.ErrorIs(t, a.Undo(version+100), cow.ErrUnpublished)
 }
 
 func TestUndoOfATurnThatDidNothing(t *testing.T) {

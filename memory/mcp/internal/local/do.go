@@ -14,6 +14,8 @@ import (
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 	"github.com/cowstore/cowstore/memory/mcp/internal/tool"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // A call is one request under way.
@@ -79,9 +81,9 @@ func translate(err error) error {
 		return known
 	case errors.Is(err, cow.ErrClosed):
 		return fmt.Errorf("%w: %w", store.ErrClosed, err)
-	case errors.Is(err, memory.ErrDimension), errors.Is(err, memory.ErrEmpty), errors.Is(err, memory.ErrNotFinite), errors.Is(err, memory.ErrZero):
+	case errors.Is(err, memory.ErrDimension), errors.Is(err, vector.ErrEmpty), errors.Is(err, vector.ErrNotFinite), errors.Is(err, vector.ErrZero):
 		return store.Errorf(store.Invalid, "the vector cannot be used: %s", reason(err))
-	case errors.Is(err, memory.ErrUnsupported), errors.Is(err, memory.ErrTooDeep):
+	case errors.Is(err, value.ErrUnsupported), errors.Is(err, value.ErrTooDeep):
 		return store.Errorf(store.Invalid, "this cannot be stored: %s", reason(err))
 	case errors.Is(err, cow.ErrCompacted):
 		return store.Errorf(store.Gone, "the past that this needs is no longer kept")
@@ -96,7 +98,7 @@ func reason(err error) string {
 	if key, ok := errors.AsType[*memory.KeyError](err); ok {
 		text = key.Err.Error()
 	}
-	for _, known := range []error{memory.ErrDimension, memory.ErrEmpty, memory.ErrNotFinite, memory.ErrZero} {
+	for _, known := range []error{memory.ErrDimension, vector.ErrEmpty, vector.ErrNotFinite, vector.ErrZero} {
 		if i := strings.Index(text, strings.TrimPrefix(known.Error(), "vector: ")); i >= 0 {
 			return text[i:]
 		}
