@@ -192,7 +192,7 @@ func ExampleSpace_Erase() {
 	m.Retain(cow.Retention{Versions: 100})
 	user := m.Space("user", "42")
 	_, _ = user.Put("address", "1 Main Street")
-	_ = m.Pin("before", m.Load().Version())
+	_ = m.DB().Pin("before", m.Load().Version())
 	fork := m.Fork(m.Load())
 
 	left, err := user.Erase("address")

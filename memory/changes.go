@@ -262,39 +262,6 @@ func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 	return m.view(root, instant), nil
 }
 
-// Versions returns an iterator over the retained versions, the oldest first and
-// the current one last, and when each was published; see cow.DB.
-func (m *Memory) Versions() iter.Seq2[uint64, time.Time] {
-	m.made()
-	return m.db.Versions()
-}
-
-// Pin keeps the snapshot of a version under a name until Unpin: At finds it
-// however long ago it was. It is the Pin of the DB, and survives a restart where the DB keeps
-// pins, as in cow/bolt. The errors are those of cow.DB.Pin.
-func (m *Memory) Pin(name string, version uint64) error {
-	m.made()
-	return bare.Named(m.db.Pin(name, version))
-}
-
-// Unpin lets go of the pin of that name and reports whether it did; see cow.DB.
-func (m *Memory) Unpin(name string) bool {
-	m.made()
-	return m.db.Unpin(name)
-}
-
-// Pins returns an iterator over the pins, by name, and what they keep.
-func (m *Memory) Pins() iter.Seq2[string, Snapshot] {
-	m.made()
-	return func(yield func(string, Snapshot) bool) {
-		for name, root := range m.db.Pins() {
-			if !yield(name, m.at(root)) {
-				return
-			}
-		}
-	}
-}
-
 // Watch blocks until the entries of those keys differ from those in since, or, if
 // there are no keys, any entry of the space, and returns the snapshot that is
 // current then, or ctx's cause. An entry differs once it was written, removed,

@@ -250,7 +250,7 @@ func TestChangesWaitAndEnd(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
-		require.Equal(t, 1, m.Stats().Waiting)
+		require.Equal(t, 1, m.DB().Stats().Waiting)
 		require.NoError(t, errOf(m.Space("t").Put("other", 1)))
 		require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 		synctest.Wait()
@@ -263,7 +263,7 @@ func TestChangesWaitAndEnd(t *testing.T) {
 		require.Equal(t, []string{"a", "b", "c"}, seen)
 		cancel(why)
 		require.Equal(t, why, <-done)
-		require.Zero(t, m.Stats().Waiting)
+		require.Zero(t, m.DB().Stats().Waiting)
 
 		m.Retain(cow.Retention{Versions: 1})
 		for c, err := range m.Changes(t.Context(), 0) {
@@ -331,7 +331,7 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 			}
 			synctest.Wait()
 			require.Empty(t, woken, name)
-			require.Equal(t, len(all), m.Stats().Waiting)
+			require.Equal(t, len(all), m.DB().Stats().Waiting)
 			c.write()
 			synctest.Wait()
 			is := []int{}
@@ -343,7 +343,7 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 			cancel()
 			synctest.Wait()
 			require.Empty(t, woken)
-			require.Zero(t, m.Stats().Waiting)
+			require.Zero(t, m.DB().Stats().Waiting)
 		}
 	})
 }

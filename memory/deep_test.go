@@ -28,8 +28,8 @@ func TestDeepValues(t *testing.T) {
 		Space.PutVector Space.Search Space.SearchText Space.SetIf Space.Upsert Typed.Put Typed.Update`), map[string]string{
 		"it has to do with whole memories, spaces or versions": `Batch.Space Batch.Version Editor.Clear Editor.ClearAll Editor.Configure
 			Memory.AsOf Memory.At Memory.Batch Memory.BatchIn Memory.Changes Memory.Cursor Memory.DB Memory.Fork Memory.History
-			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Pin Memory.Pins Memory.Resume Memory.Retain Memory.Rows Memory.Space
-			Memory.Stats Memory.Sweep Memory.SweepEvery Memory.Undo Memory.Unpin Memory.Versions Memory.Wait New On Snapshot.Len
+			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Resume Memory.Retain Memory.Rows Memory.Space
+			Memory.Sweep Memory.SweepEvery Memory.Undo Memory.Wait New On Snapshot.Len
 			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure Space.History
 			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
 			SpaceSnapshot.Path`,

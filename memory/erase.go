@@ -13,7 +13,7 @@ import (
 // An Erasure says who still has an entry that was erased, under that key, in any version
 // of it.
 type Erasure struct {
-	Pins  []string  // of the Memory, by name; see Memory.Unpin
+	Pins  []string  // of the Memory, by name; see cow.DB.Unpin
 	Forks []*Memory // of the same family: in a current version, a pin, or the retained past
 }
 

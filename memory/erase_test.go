@@ -83,12 +83,12 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	m.Retain(cow.Retention{Versions: 100})
 	s := m.Space("s")
 	require.NoError(t, errOf(s.Put("k", 1)))
-	require.NoError(t, m.Pin("with", 1))
-	require.NoError(t, m.Pin("without", 0))
+	require.NoError(t, m.DB().Pin("with", 1))
+	require.NoError(t, m.DB().Pin("without", 0))
 	has := m.Fork(m.Load())
 	never := m.Fork(Snapshot{})
 	pinned, past, deleted := m.Fork(m.Load()), m.Fork(m.Load()), has.Fork(has.Load())
-	require.NoError(t, pinned.Pin("p", 1))
+	require.NoError(t, pinned.DB().Pin("p", 1))
 	past.Retain(cow.Retention{Versions: 5})
 	for _, f := range []*Memory{pinned, past, deleted} {
 		require.NoError(t, errOf(f.Space("s").Delete("k")))
@@ -107,8 +107,8 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	report, err = pinned.Space("s").Erase("k") // and here in a pin, which stays
 	require.ErrorIs(t, err, ErrNotFound)
 	require.Equal(t, Erasure{[]string{"p"}, []*Memory{m}}, report, "m has it in a pin, too")
-	require.True(t, pinned.Unpin("p"))
-	require.True(t, m.Unpin("with"))
+	require.True(t, pinned.DB().Unpin("p"))
+	require.True(t, m.DB().Unpin("with"))
 	report, err = s.Erase("k") // which is nowhere any more
 	require.ErrorIs(t, err, ErrNotFound)
 	require.Zero(t, report)
@@ -131,7 +131,7 @@ func TestEraseOfWhatIsNotThere(t *testing.T) {
 		rev, err := s.Put("k", "wrong")
 		require.NoError(t, err)
 		require.NoError(t, errOf(s.PutItem("old", Item{Value: 1, TTL: time.Second})))
-		require.NoError(t, m.Pin("p", rev))
+		require.NoError(t, m.DB().Pin("p", rev))
 		require.NoError(t, m.Batch(func(b *Batch) error {
 			for i := range 2 * keep.ClearAtOnce {
 				require.NoError(t, b.Space("cleared").Put(fmt.Sprint(i), i))
@@ -165,7 +165,7 @@ func TestEraseOfWhatIsNotThere(t *testing.T) {
 // versions returns the versions that are kept.
 func versions(m *Memory) []uint64 {
 	var all []uint64
-	for v := range m.Versions() {
+	for v := range m.DB().Versions() {
 		all = append(all, v)
 	}
 	return all

@@ -15,10 +15,10 @@ func TestIterationsMayStop(t *testing.T) {
 	m.Retain(cow.Retention{Versions: 10})
 	fill(t, m, "s", 5)
 	fill(t, m, "t", 5)
-	require.NoError(t, m.Pin("one", 1))
-	require.NoError(t, m.Pin("two", 2))
+	require.NoError(t, m.DB().Pin("one", 1))
+	require.NoError(t, m.DB().Pin("two", 2))
 	list, all := m.Space("s").List(memory.ListOptions{}), m.Load().Spaces(memory.SpacesOptions{})
-	pins, changes := m.Pins(), m.Changes(t.Context(), 0)
+	pins, changes := m.DB().Pins(), m.Changes(t.Context(), 0)
 	for range 2 {
 		for e := range list {
 			require.Equal(t, "0000", e.Key)

@@ -167,12 +167,6 @@ func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 	return m.Load(), nil
 }
 
-// Stats returns figures about the versions of the Memory.
-func (m *Memory) Stats() cow.Stats {
-	m.made()
-	return m.db.Stats()
-}
-
 // A family is the memories that share tables: one and its forks, and theirs, as long as
 // they are in use. It keeps none of them alive.
 type family struct {

@@ -437,7 +437,7 @@ func TestAtShowsWhatAsOfShows(t *testing.T) {
 		time.Sleep(time.Second)
 		require.NoError(t, errOf(m.Space("s").Put("x", 1)))
 		time.Sleep(time.Second)
-		for version, at := range m.Versions() {
+		for version, at := range m.DB().Versions() {
 			if version == 0 {
 				continue
 			}

@@ -302,17 +302,16 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 		_, err = m.At(4)
 		require.ErrorIs(t, err, cow.ErrUnpublished)
 
-		require.NoError(t, m.Pin("second", 2))
+		require.NoError(t, m.DB().Pin("second", 2))
 		m.Retain(cow.Retention{})
 		_, err = m.At(1)
 		require.ErrorIs(t, err, memory.ErrCompacted)
 		_, err = m.AsOf(start)
 		require.ErrorIs(t, err, memory.ErrCompacted)
-		for name, snapshot := range m.Pins() {
-			require.Equal(t, "second", name)
-			require.Equal(t, []string{"a", "b"}, keys(snapshot.Space("s")))
-		}
-		require.True(t, m.Unpin("second"))
+		pinned, err := m.At(2)
+		require.NoError(t, err)
+		require.Equal(t, []string{"a", "b"}, keys(pinned.Space("s")))
+		require.True(t, m.DB().Unpin("second"))
 		_, err = m.At(2)
 		require.ErrorIs(t, err, memory.ErrCompacted)
 	})

@@ -414,8 +414,8 @@ func TestPinsOfAMemory(t *testing.T) {
 	}
 	found := func() map[string][]string {
 		all := map[string][]string{}
-		for name, s := range m.Pins() {
-			notes := s.Space("notes")
+		for name, s := range m.DB().Pins() {
+			notes := m.In(s).Space("notes")
 			var is []string
 			for _, word := range []string{"horse", "cow", "goat"} {
 				hits, err := notes.SearchText(word, memory.SearchOptions{K: 100})
@@ -433,15 +433,15 @@ func TestPinsOfAMemory(t *testing.T) {
 		}
 		return all
 	}
-	require.NoError(t, m.Pin("nothing", 0))
+	require.NoError(t, m.DB().Pin("nothing", 0))
 	put(0, 30, "horse")
-	require.NoError(t, m.Pin("horses", m.Load().Version()))
+	require.NoError(t, m.DB().Pin("horses", m.Load().Version()))
 	put(0, 20, "cow")
 	for i := range 5 {
 		_, err := m.Space("notes").Delete(fmt.Sprint(i))
 		require.NoError(t, err)
 	}
-	require.NoError(t, m.Pin("cows", m.Load().Version()))
+	require.NoError(t, m.DB().Pin("cows", m.Load().Version()))
 	_, err := m.Space("notes").Clear()
 	require.NoError(t, err)
 	put(10, 40, "goat")

@@ -95,7 +95,7 @@ func (c *call) commits(since, to uint64) iter.Seq2[*cow.Commit, error] {
 
 // oldest returns the oldest version that is kept, and its time.
 func (c *call) oldest() (uint64, time.Time) {
-	for v, at := range c.m.Versions() {
+	for v, at := range c.m.DB().Versions() {
 		return v, at
 	}
 	return c.m.DB().Load().Version(), time.Time{}
