@@ -2,9 +2,11 @@
 // Changes come in, and the next image goes out. The images are the map's annotation, so that
 // they must hold no map: see Annotate of [snapshot.Builder].
 //
-// From the ground up: def.go, what an index is; image.go, what it has for one map; span.go,
-// what reads that. Another kind of index is an indexer whose build makes a slot: lists, forks
-// and snapshots carry it without knowing its type.
+// From the ground up: order.go, the orders that types have; items.go, the items of an index, for
+// which only the type of its keys counts, part.go, what reads them, and writer.go, what changes them;
+// def.go, what an index is; image.go, what it has for one map; span.go, a part of that with its rows;
+// cursor.go, places in it as text. Another kind of index is an indexer whose build makes a slot: lists,
+// forks and snapshots carry it without knowing its type.
 package index
 
 import (
@@ -16,8 +18,6 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/clone"
 )
-
-type builder[K comparable, V any] = snapshot.Builder[K, V]
 
 // A Def is an index as maps know it. It holds no map with rows, so that no snapshot keeps
 // more alive than itself. Its order must not change.
@@ -115,13 +115,6 @@ func (x *Def[K, V, I]) compareRows(a, b *snapshot.RowRef) int {
 // probe returns an item's row of key, to compare others with.
 func (x *Def[K, V, I]) probe(key K) *snapshot.RowRef {
 	return builder[K, V]{}.Ref(builder[K, V]{}.Probe(x.empty, key))
-}
-
-// A collector collects the index keys of one row after the other. The zero collector is
-// ready for use.
-type collector[I any] struct {
-	keys []I
-	add  func(I) // adds to keys
 }
 
 // keysOf returns the index keys of a row in order, each once; none for the zero Row, and

@@ -11,6 +11,8 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
+type builder[K comparable, V any] = snapshot.Builder[K, V]
+
 // An Item is one row under one of its index keys.
 type Item[I any] struct {
 	Key I
@@ -251,16 +253,57 @@ type items[I any] struct {
 	refused map[*snapshot.RowRef]error // rows that are not in the index, and why; nil: none
 }
 
-// Touched is what a commit touches in one index: the items that go, and those that come
-// or get another row.
-type Touched[I any] struct {
-	Items []Item[I]
-	Any   bool // it may be any item; Items are none
-
-	was, is *items[I] // before and after, of Any; nil: that is not known
+// points finds the row of an index key in one step. It is immutable.
+type points[I any] interface {
+	get(i I) (*snapshot.RowRef, bool)
+	knows(i I) bool // false: get does not find i, whether or not it is there
+	edit() pointsEditor[I]
+	structure() int // about how many bytes it takes
 }
 
-// Concerns reports whether the rows within bounds are not the same, or may not be, of Any.
-func (t *Touched[I]) Concerns(b *Bounds[I]) bool {
-	return t.was == nil || !(&Part[I]{items: t.is, Bounds: *b}).HasSameRows(&Part[I]{items: t.was, Bounds: *b})
+type pointsEditor[I any] interface {
+	get(i I) (*snapshot.RowRef, bool)
+	knows(i I) bool
+	set(i I, r *snapshot.RowRef)
+	delete(i I)
+	seal() points[I]
+}
+
+// hashed is points as a map.
+type hashed[I comparable] struct {
+	m *snapshot.Map[I, *snapshot.RowRef]
+}
+
+func newHashed[I comparable]() points[I] {
+	return hashed[I]{snapshot.New[I](snapshot.Options[*snapshot.RowRef]{Immutable: true})}
+}
+
+func (h hashed[I]) get(i I) (*snapshot.RowRef, bool) { return h.m.Get(i) }
+func (h hashed[I]) knows(i I) bool                   { return i == i } // a NaN could not be deleted again
+func (h hashed[I]) edit() pointsEditor[I]            { return hashedEditor[I]{h.m.Edit()} }
+
+func (h hashed[I]) structure() int {
+	return builder[I, *snapshot.RowRef]{}.Structure(h.m) + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(uintptr(0))+8)
+}
+
+type hashedEditor[I comparable] struct {
+	e *snapshot.Editor[I, *snapshot.RowRef]
+}
+
+func (h hashedEditor[I]) get(i I) (*snapshot.RowRef, bool) { return h.e.Get(i) }
+func (h hashedEditor[I]) knows(i I) bool                   { return i == i }
+func (h hashedEditor[I]) delete(i I)                       { h.e.Delete(i) }
+func (h hashedEditor[I]) seal() points[I]                  { return hashed[I]{h.e.Seal()} }
+
+func (h hashedEditor[I]) set(i I, r *snapshot.RowRef) {
+	if i == i {
+		h.e.Set(i, r)
+	}
+}
+
+// A collector collects the index keys of one row after the other. The zero collector is
+// ready for use.
+type collector[I any] struct {
+	keys []I
+	add  func(I) // adds to keys
 }

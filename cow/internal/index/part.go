@@ -297,3 +297,17 @@ func (p *Part[I]) HasSameRows(other *Part[I]) bool {
 		is, was = is[n:], was[n:]
 	}
 }
+
+// Touched is what a commit touches in one index: the items that go, and those that come
+// or get another row.
+type Touched[I any] struct {
+	Items []Item[I]
+	Any   bool // it may be any item; Items are none
+
+	was, is *items[I] // before and after, of Any; nil: that is not known
+}
+
+// Concerns reports whether the rows within bounds are not the same, or may not be, of Any.
+func (t *Touched[I]) Concerns(b *Bounds[I]) bool {
+	return t.was == nil || !(&Part[I]{items: t.is, Bounds: *b}).HasSameRows(&Part[I]{items: t.was, Bounds: *b})
+}
