@@ -26,6 +26,7 @@ import (
 // cannot be modified, or is the caller's own.
 type Memory struct {
 	db *cow.DB
+
 	// What all forks have in common.
 	p      *keep.Policy
 	t      *derive.Tables // those of p

@@ -30,9 +30,9 @@ func (v View) Row(path, key string) (row snapshot.Row[string, *data.Entry], ok b
 }
 
 // Space returns what is known of a space, which must not be modified.
-func (s View) Space(path string) *data.Space {
-	if s.T != nil {
-		if row, ok := s.T.Spaces.In(s.Root).Row(path); ok && s.Clearings().Alive(path, row.Revision()) {
+func (v View) Space(path string) *data.Space {
+	if v.T != nil {
+		if row, ok := v.T.Spaces.In(v.Root).Row(path); ok && v.Clearings().Alive(path, row.Revision()) {
 			return row.Shared()
 		}
 	}
@@ -40,29 +40,29 @@ func (s View) Space(path string) *data.Space {
 }
 
 // Total returns what a space has in a snapshot, with all spaces below it.
-func (s View) Total(path string) data.Total {
-	n := s.Space(path).Total()
-	if row, ok := s.T.Below.In(s.Root).Row(path); ok && s.Clearings().AliveBelow(path, row.Revision()) {
+func (v View) Total(path string) data.Total {
+	n := v.Space(path).Total()
+	if row, ok := v.T.Below.In(v.Root).Row(path); ok && v.Clearings().AliveBelow(path, row.Revision()) {
 		n = n.Plus(*row.Shared())
 	}
 	return n
 }
 
 // Clearings returns the marks of a snapshot.
-func (s View) Clearings() data.Marks {
-	if s.T == nil || !s.T.Clears.Load() {
+func (v View) Clearings() data.Marks {
+	if v.T == nil || !v.T.Clears.Load() {
 		return data.Marks{}
 	}
-	return data.Marks{Map: s.T.Cleared.In(s.Root)}
+	return data.Marks{Map: v.T.Cleared.In(v.Root)}
 }
 
 // Dead returns how many entries with names that begin with prefix have expired, and are
 // still there.
-func (s View) Dead(prefix string) int {
+func (v View) Dead(prefix string) int {
 	n := 0
-	if s.Instant != 0 {
-		cleared := s.Clearings()
-		for _, row := range s.T.ByExpiry.In(s.T.Entries.In(s.Root)).Through(s.Instant).All() {
+	if v.Instant != 0 {
+		cleared := v.Clearings()
+		for _, row := range v.T.ByExpiry.In(v.T.Entries.In(v.Root)).Through(v.Instant).All() {
 			if name := row.Key(); len(name) >= len(prefix) && name[:len(prefix)] == prefix {
 				if path, _ := tuple.Split(name); cleared.Alive(path, row.Revision()) {
 					n++

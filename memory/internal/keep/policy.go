@@ -21,6 +21,7 @@ type Policy struct {
 	ticks  atomic.Uint64
 }
 
+// NewPolicy returns the Policy of a Memory, whose tables it makes in db.
 func NewPolicy(db *cow.DB, name string, how derive.Words, limits data.Limits, ttl time.Duration) *Policy {
 	p := &Policy{Limits: limits, ttl: ttl}
 	p.Tables = derive.New(db, name, how, func(t *derive.Tables, tx *cow.Tx) {
@@ -31,13 +32,13 @@ func NewPolicy(db *cow.DB, name string, how derive.Words, limits data.Limits, tt
 }
 
 // Stamp says that an entry was used, where that matters.
-func (t *Policy) Stamp(e *data.Entry) {
+func (p *Policy) Stamp(e *data.Entry) {
 	switch {
-	case !t.stamps.Load():
-	case t.exact.Load():
-		e.Used.Used(t.ticks.Add(1))
+	case !p.stamps.Load():
+	case p.exact.Load():
+		e.Used.Used(p.ticks.Add(1))
 	default:
-		e.Used.Read(t.ticks.Load())
+		e.Used.Read(p.ticks.Load())
 	}
 }
 
@@ -47,22 +48,22 @@ func (t *Policy) Stamp(e *data.Entry) {
 const exactLimit = 256
 
 // note sees to it that reads are stamped as limits need it.
-func (t *Policy) note(all ...data.Limits) {
+func (p *Policy) note(all ...data.Limits) {
 	for _, l := range all {
 		if l != (data.Limits{}) {
-			t.stamps.Store(true)
+			p.stamps.Store(true)
 		}
 		if 0 < l.MaxEntries && l.MaxEntries <= exactLimit || 0 < l.MaxBytes && l.MaxBytes <= exactLimit<<10 {
-			t.exact.Store(true)
+			p.exact.Store(true)
 		}
 	}
 }
 
 // noteOptions notes what spaces were configured to, by whomever.
-func (t *Policy) noteOptions(now, before *snapshot.Map[string, *data.Config]) {
+func (p *Policy) noteOptions(now, before *snapshot.Map[string, *data.Config]) {
 	for c := range now.Diff(before) {
 		if o, ok := c.New(); ok {
-			t.note(data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.All, data.Limits{MaxEntries: o.Each.MaxEntries, MaxBytes: o.Each.MaxBytes})
+			p.note(data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.All, data.Limits{MaxEntries: o.Each.MaxEntries, MaxBytes: o.Each.MaxBytes})
 		}
 	}
 }
