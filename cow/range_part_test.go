@@ -78,7 +78,7 @@ func TestLeadingFields(t *testing.T) {
 	}
 	require.PanicsWithValue(t, `cow: Leading(4) of index "parts", whose keys have 3 fields: give it 1 to 3`, func() { all.Leading(4, 0) })
 	require.PanicsWithValue(t, `cow: Leading(0) of index "parts", whose keys have 3 fields: give it 1 to 3`, func() { all.Leading(0, 0) })
-	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys, of type cow_test.part, are neither strings nor []byte nor structs that end in one: use From and To`, func() { all.Prefix(0) })
+	require.PanicsWithValue(t, `cow: Prefix of index "parts", whose keys, of type cow_test.part, are neither strings nor []byte nor structs that end in one: make an index whose keys do`, func() { all.Prefix(0) })
 	require.PanicsWithValue(t, `cow: index "none" needs a function that compares its keys, of type *int, which have no order of their own: give one to NewIndexFunc or NewOrder`, func() {
 		_, _ = cow.NewIndexFunc(s.Table, "none", func(cow.Row[string, good], func(*int)) error { return nil }, cow.IndexOptions[string]{})
 	})

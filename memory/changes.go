@@ -60,7 +60,7 @@ type Change struct {
 // entries of the space, in the order of the commits, and by key within one. When
 // it has caught up it waits for the next. It ends with an error and no Change:
 // ctx's cause when ctx ends, ErrCompacted when the next commit is not retained any
-// more, or ErrUnpublished when since is a version to come. To resume, begin with the
+// more, or cow.ErrUnpublished when since is a version to come. To resume, begin with the
 // version of the last Change, once all Changes of that version were seen. See cow.DB
 // for what is kept without Retain; it starts no goroutine and never makes a writer
 // wait.
@@ -97,8 +97,8 @@ func (m *Memory) Cursor(version uint64) string {
 	return m.db.Cursor(version)
 }
 
-// Resume is Changes from a cursor. It ends with ErrCursor for any other text, and
-// with ErrLineage for a cursor of another Memory, a fork included.
+// Resume is Changes from a cursor. It ends with cow.ErrCursor for any other text, and
+// with cow.ErrLineage for a cursor of another Memory, a fork included.
 func (m *Memory) Resume(ctx context.Context, cursor string) iter.Seq2[Change, error] {
 	m.made()
 	return m.changes(m.db.Resume(ctx, cursor), "", all)
@@ -223,8 +223,8 @@ func (m *Memory) Retain(r cow.Retention) {
 
 // At returns the snapshot of a version: the current one, a retained or a pinned
 // one. Its instant is that of the last update of the Memory in it, but for the current one,
-// which is that of Load: AsOf has any other. It returns ErrCompacted for one that is gone, and
-// ErrUnpublished for one to come.
+// which is that of Load: AsOf has any other. So it is for the pins, which [cow.DB.Pins] lists. It returns ErrCompacted for one that is gone, and
+// cow.ErrUnpublished for one to come.
 func (m *Memory) At(version uint64) (Snapshot, error) {
 	m.made()
 	root, err := m.db.At(version)

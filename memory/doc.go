@@ -28,23 +28,23 @@
 // itself panics, and its caller gets that panic. After the last two nothing has
 // changed.
 //
-// These are errors, each a [*ValueError] with the place and the type, in a
+// These are errors, each a *[value.Error] with the place and the type, in a
 // [*KeyError] with the space and the key:
 //
-//	ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for
-//	                 FreezeHandles
-//	ErrUnsupported   NaN and infinities, and text of numbers that are too large for a
-//	                 float64, as 1e400
-//	ErrUnsupported   maps by keys that are not strings or integers and do not marshal
-//	                 themselves to text, or two of which marshal themselves to the same
-//	ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone
-//	ErrUnsupported   what MarshalJSON or MarshalText return an error for
-//	ErrCycle         a value that contains itself where JSON would show it
-//	ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
-//	                 one another, or a few parts that are in it a hundred thousand times
+//	value.ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for
+//	                       FreezeHandles
+//	value.ErrUnsupported   NaN and infinities, and text of numbers that are too large for a
+//	                       float64, as 1e400
+//	value.ErrUnsupported   maps by keys that are not strings or integers and do not marshal
+//	                       themselves to text, or two of which marshal themselves to the same
+//	value.ErrUnsupported   what must not be copied, as a lock, in a type without a method Clone
+//	value.ErrUnsupported   what MarshalJSON or MarshalText return an error for
+//	value.ErrCycle         a value that contains itself where JSON would show it
+//	value.ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
+//	                       one another, or a few parts that are in it a hundred thousand times
 //
 // A line to [Memory.Import] that is not an entry is ErrMalformed. Other errors are about
-// entries, not values: ErrExists, ErrNotFound, ErrRevision, ErrModified, ErrFull, and
+// entries, not values: ErrExists, ErrNotFound, ErrRevision, cow.ErrModified, ErrFull, and
 // those of vectors and of searches. Nothing that a caller's data can be panics. What
 // fails in a [Batch] is returned by the verb of its [Editor], and the Batch fails only
 // if its function returns that.

@@ -46,7 +46,7 @@ func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	defer func() {
 		b.u.Ended = true
 		if !done {
-			m.t.Forget(tx)
+			b.u.Settler.Forget()
 		}
 	}()
 	if err := f(b); err != nil {
@@ -192,7 +192,7 @@ func (e *Editor) insert(key string, d *draft) error {
 }
 
 // Modify calls f with the value of key and stores what it returns, or returns
-// its error as it is. It returns ErrNotFound if key has no value, and ErrModified if f
+// its error as it is. It returns ErrNotFound if key has no value, and cow.ErrModified if f
 // itself writes key. When it expires stays as it is; vector and metadata are as after Put.
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	return e.Upsert(key, func(v Value) (any, error) {
@@ -346,7 +346,7 @@ func (e *Editor) DeleteVector(key string) bool {
 // Configure sets how the space behaves, for what is in it too, and replaces all of what
 // it was configured to. What is too much is evicted in steps, by this write and later ones;
 // in the spaces below, for which Each is, by writes there and by Memory.Sweep. If the path has
-// more than 128 elements the Batch returns ErrTooDeep, and nothing happens.
+// more than 128 elements the Batch returns value.ErrTooDeep, and nothing happens.
 func (e *Editor) Configure(o SpaceOptions) {
 	e.b.live()
 	c := o.config()

@@ -15,6 +15,7 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/jsonl"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/text"
 )
 
 // Export writes all entries as JSON Lines, one a line, in the order of their
@@ -117,7 +118,7 @@ func (s Snapshot) exportOptions(enc *json.Encoder) error {
 // any other error, such as ErrFull, the first n lines are.
 func (m *Memory) Import(r io.Reader) (n int, err error) {
 	m.made()
-	all, _, err := jsonl.Read(r, m.options.maxLine())
+	all, _, err := m.read(r)
 	if err != nil {
 		return 0, err
 	}
@@ -130,6 +131,26 @@ func (m *Memory) Import(r io.Reader) (n int, err error) {
 	return n, nil
 }
 
+// An imported is a line that was read, with the words of its value.
+type imported struct {
+	jsonl.Line
+	words text.Words
+}
+
+// read reads all lines, and where they begin with that of a backup, what that says. It finds the
+// words of all values, so that no writer waits for that, and nothing is stored if it panics.
+func (m *Memory) read(r io.Reader) ([]imported, *jsonl.Point, error) {
+	lines, from, err := jsonl.Read(r, m.options.maxLine())
+	if err != nil {
+		return nil, nil, err
+	}
+	all := make([]imported, len(lines))
+	for i, l := range lines {
+		all[i] = imported{l, m.t.Texts.WordsAhead(l.Space, l.Value)}
+	}
+	return all, from, nil
+}
+
 // Import stores up to so many entries, of so many bytes, in one version: other writers wait
 // for no more.
 const (
@@ -138,8 +159,8 @@ const (
 )
 
 // steps cuts what is to be imported into what is stored at once.
-func steps(all []jsonl.Line) iter.Seq[[]jsonl.Line] {
-	return func(yield func([]jsonl.Line) bool) {
+func steps(all []imported) iter.Seq[[]imported] {
+	return func(yield func([]imported) bool) {
 		for from, to := 0, 0; from < len(all); from = to {
 			for bytes := 0; to < len(all) && to-from < importAtOnce && (to == from || bytes+all[to].Bytes <= importBytesAtOnce); to++ {
 				bytes += all[to].Bytes
@@ -152,11 +173,11 @@ func steps(all []jsonl.Line) iter.Seq[[]jsonl.Line] {
 }
 
 // store stores entries that were read, as one version.
-func (m *Memory) store(all []jsonl.Line) error {
+func (m *Memory) store(all []imported) error {
 	return m.Batch(func(b *Batch) error {
 		for _, i := range all {
 			if err := b.editor(i.Space).restore(i); err != nil {
-				return jsonl.LineError(i.Line, err)
+				return jsonl.LineError(i.Line.Line, err)
 			}
 		}
 		return nil
@@ -164,7 +185,7 @@ func (m *Memory) store(all []jsonl.Line) error {
 }
 
 // restore stores what was read, as it was.
-func (e *Editor) restore(i jsonl.Line) error {
+func (e *Editor) restore(i imported) error {
 	if i.Options != nil {
 		e.b.u.Configure(e.space, *i.Options)
 		return nil
@@ -173,7 +194,7 @@ func (e *Editor) restore(i jsonl.Line) error {
 		return err
 	}
 	next := &data.Entry{Created: i.Created, Updated: i.Updated, Expires: i.Expires}
-	e.value(next, &draft{value: i.Value, words: e.b.m.t.Texts.WordsAhead(i.Space, i.Value)})
+	e.value(next, &draft{value: i.Value, words: i.words})
 	next.Metadata, next.Vector = i.Metadata, i.Vector
 	e.b.u.Store(e.name(i.Key), next)
 	return nil
@@ -224,12 +245,12 @@ func (m *Memory) published(s Snapshot) time.Time {
 // Restore makes a Memory that is at version 0, with a DB at version 0, go on from a backup,
 // and returns how many lines of contents it had. All is there in one version, with nothing
 // evicted: what is too much for the limits of the Memory goes with later writes. The errors
-// are those of Import, and ErrNotEmpty if the Memory is not empty, or its DB has a
+// are those of Import, and cow.ErrNotEmpty if the Memory is not empty, or its DB has a
 // sink; after each of them, nothing is restored. There must be one line of versions of a
 // lineage: to make several memories out of one backup, Import it.
 func (m *Memory) Restore(r io.Reader) (n int, err error) {
 	m.made()
-	all, from, err := jsonl.Read(r, m.options.maxLine())
+	all, from, err := m.read(r)
 	if err != nil {
 		return 0, err
 	}
@@ -240,7 +261,7 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 		settler := m.t.Settler(tx) // which derives the rest when this returns
 		for _, i := range all {
 			if err := m.restore(tx, settler, i, from.At); err != nil {
-				return jsonl.LineError(i.Line, err)
+				return jsonl.LineError(i.Line.Line, err)
 			}
 		}
 		m.t.Heads.Edit(tx).Set(data.HeadKey(from.At, 0), &data.Head{Began: from.At, At: from.At})
@@ -256,7 +277,7 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 }
 
 // restore stores what was read of a backup, as it was.
-func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i jsonl.Line, at int64) error {
+func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i imported, at int64) error {
 	if i.Options != nil {
 		m.t.Options.Edit(tx).Set(i.Space, i.Options)
 		return nil
@@ -272,6 +293,6 @@ func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i jsonl.Line, at int64) 
 		e.Created = at
 	}
 	e.Measure()
-	s.Know(i.Space, i.Value, m.t.Texts.WordsAhead(i.Space, i.Value))
+	s.Know(i.Space, i.Value, i.words)
 	return m.t.Entries.Restore(tx, tuple.Name(i.Space, i.Key), e, i.Revision)
 }

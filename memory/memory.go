@@ -158,7 +158,7 @@ func (m *Memory) view(root *cow.Snapshot, instant int64) Snapshot {
 }
 
 // Wait blocks until there is a version above after, and returns the snapshot
-// that is current then; ctx's cause; or, at once, ErrUnpublished if after itself is
+// that is current then; ctx's cause; or, at once, cow.ErrUnpublished if after itself is
 // a version to come. Expiry publishes no version; sweeping does.
 func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 	m.made()

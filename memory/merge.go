@@ -170,7 +170,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // What was swept by the way, since it had expired, stays away, and what spaces are configured to
 // stays. It needs both that version and the one before it, which Retain keeps; otherwise it
 // returns ErrCompacted. No update made version 0, and none yet one to come: these are
-// ErrUnpublished.
+// cow.ErrUnpublished.
 func (m *Memory) Undo(version uint64) error {
 	if version == 0 {
 		return fmt.Errorf("memory: version 0: %w: no update made it", cow.ErrUnpublished)

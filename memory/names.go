@@ -32,7 +32,7 @@ func As[T any](v Value) (T, error) { return value.As[T](v) }
 // [filter.Field].
 func Equal(a, b Value) bool { return value.Equal(a, b) }
 
-// Never is the TTL of what does not expire.
+// Never is the TTL of what does not expire, whatever its space or the Memory says.
 const Never = data.Never
 
 // The errors of verbs, to be tested with errors.Is. What is returned is a *KeyError that wraps one

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -478,4 +479,35 @@ func TestWatchSinceAPastVersion(t *testing.T) {
 		_, err = m.Space("s").Watch(t.Context(), since, "a")
 		require.NoError(t, err)
 	})
+}
+
+// A batch whose function has ended the transaction returns what the function does.
+func TestABatchOfATransactionThatWasAborted(t *testing.T) {
+	m := memory.New(memory.Options{})
+	tx := m.DB().Begin()
+	defer tx.Abort()
+	require.ErrorIs(t, m.BatchIn(tx, func(b *memory.Batch) error {
+		require.NoError(t, b.Space("s").Put("k", 1))
+		tx.Abort()
+		return errModel
+	}), errModel)
+	require.Zero(t, m.Load().Len())
+	require.NoError(t, errOf(m.Space("s").Put("k", 2)))
+}
+
+// The words of all lines are found before any is stored.
+func TestAnImportWithABadTextOfStoresNothing(t *testing.T) {
+	m := memory.New(memory.Options{TextOf: func(_ []string, v memory.Value) iter.Seq2[string, int] {
+		if v.String() == "bad" {
+			panic(errModel)
+		}
+		return nil
+	}})
+	var lines strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lines, "{\"space\":[\"s\"],\"key\":\"%d\",\"value\":\"good\"}\n", i)
+	}
+	lines.WriteString(`{"space":["s"],"key":"last","value":"bad"}`)
+	require.PanicsWithValue(t, errModel, func() { _, _ = m.Import(strings.NewReader(lines.String())) })
+	require.Zero(t, m.Load().Version())
 }

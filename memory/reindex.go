@@ -110,7 +110,7 @@ func (s Space) putIndex(r freshIndex, limit int) (rev uint64, err error) {
 		}
 		b := keep.Begin(s.m.p, &s.m.w, tx)
 		if r.texts == nil && b.Settler.Space(s.path).Texts == nil {
-			s.m.t.Forget(tx)
+			b.Settler.Forget()
 			return nil
 		}
 		b.Settler.PutIndex(s.path, r.texts)

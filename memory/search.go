@@ -121,7 +121,7 @@ func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) 
 // in proportion to their scores. The score of an entry, from 0 to 1, is what it counts in the
 // search for the vector times (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore
 // is such a score. So to be far better than others by one of both counts for more than the
-// rank that gives. Without a vector it returns ErrEmpty: that is a SearchText.
+// rank that gives. Without a vector it returns vector.ErrEmpty: that is a SearchText.
 func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
 	return v.search(o, words, func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
 		return search.Both(parts, query, words, o)
@@ -136,7 +136,7 @@ func (v SpaceSnapshot) search(o SearchOptions, words string, by func([]search.Pa
 	spaces := v.searched(&o)
 	parts := make([]search.Part, len(spaces))
 	for i, w := range spaces {
-		parts[i] = w.part(o.Filter)
+		parts[i] = w.part(o.Filter, words)
 	}
 	how := search.Options{K: o.K, MinScore: o.MinScore, Metric: o.Metric, Prefix: o.Prefix, Lean: o.Lean}
 	best, fits, err := by(parts, &how)
@@ -161,10 +161,13 @@ func (v SpaceSnapshot) search(o SearchOptions, words string, by func([]search.Pa
 	}), nil
 }
 
-// part returns what a search reads of a space.
-func (v SpaceSnapshot) part(only filter.Filter) search.Part {
+// part returns what a search reads of a space, with its texts if there are quotes in the query.
+func (v SpaceSnapshot) part(only filter.Filter, query string) search.Part {
 	sp := v.s.v.Space(v.path)
-	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts, Words: v.textsOf}
+	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts}
+	if strings.Contains(query, `"`) {
+		p.Words = v.textsOf
+	}
 	if sp.Expiring > 0 {
 		p.Live = v.hasVector
 	}
@@ -211,7 +214,7 @@ func (v SpaceSnapshot) searched(o *SearchOptions) []SpaceSnapshot {
 }
 
 // entriesOf returns the entries of what a search has found in spaces of one snapshot. By
-// what best[i] was found says by(i), unless by is nil.
+// what best[i] was found says by(i).
 func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) []Hit {
 	hits := make([]Hit, 0, len(best))
 	s := spaces[0].s
@@ -252,11 +255,7 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) [
 	for i, h := range best {
 		row := rows[i]
 		if row != (snapshot.Row[string, *data.Entry]{}) && !row.Shared().Expired(s.v.Instant) && cleared.Alive(spaces[h.Part].path, row.Revision()) {
-			n := Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: spaces[h.Part].path}
-			if by != nil {
-				n.found = by(i)
-			}
-			hits = append(hits, n)
+			hits = append(hits, Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: spaces[h.Part].path, found: by(i)})
 		}
 	}
 	return hits

@@ -27,7 +27,7 @@ type Space struct {
 // Space returns the space with that path. Paths are any strings, an empty one
 // too, and are never joined: "a:b", "c" and "a", "b:c" are different. No path is
 // the root, a space like others. A space with more than 128 elements in its path is
-// empty: to put something there is ErrTooDeep.
+// empty: to put something there is value.ErrTooDeep.
 func (m *Memory) Space(path ...string) Space { return Space{m, tuple.Encode(path)} }
 
 // Path returns the path of the space.

@@ -1,5 +1,5 @@
-// Package filter has what searches and iterations of package memory are narrowed by: conditions on
-// the values and the metadata of entries.
+// Package filter has what searches of package memory are narrowed by: conditions on the values and
+// the metadata of entries.
 package filter
 
 import (

@@ -116,8 +116,10 @@ func (fs *fields) sort() {
 	clear(fs.values[n:])
 }
 
-// A builder has room for the value, in front of its fields; nil: none yet.
-type builder struct{ front *node }
+// A builder makes a value.
+type builder struct {
+	front *node // room for the value, in front of its fields; nil: none yet
+}
 
 // done returns the value that n became.
 func (f *builder) done(n *node) Value {

@@ -264,15 +264,12 @@ func (x *Def[K, V, I]) title() string { return x.Name }
 func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 	all := make([]Item[I], 0, m.Len())
 	var keys collector[I]
-	var refused map[*snapshot.RowRef]error
+	var refused *refused
 	for row := range m.Rows() {
 		of, err := x.keysOf(row, &keys)
 		ref := builder[K, V]{}.Ref(row)
 		if err != nil {
-			if refused == nil {
-				refused = make(map[*snapshot.RowRef]error)
-			}
-			refused[ref] = err
+			refused = refuse(refused, ref, err)
 		}
 		for _, i := range of {
 			all = append(all, Item[I]{i, ref})
@@ -306,10 +303,10 @@ func (c *image[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K
 		after, isRefused := x.keysOf(is, &w.news)
 		old, new := builder[K, V]{}.Ref(was), builder[K, V]{}.Ref(is)
 		if wasRefused != nil {
-			w.refuse(old, nil)
+			w.refused = refuse(w.refused, old, nil)
 		}
 		if isRefused != nil {
-			w.refuse(new, isRefused)
+			w.refused = refuse(w.refused, new, isRefused)
 		}
 		w.change(before, after, old, new)
 	}
@@ -318,9 +315,16 @@ func (c *image[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K
 }
 
 func (c *image[K, V, I]) problem() error {
-	for row, err := range c.refused {
+	var first *snapshot.RowRef // by key, of those that are refused
+	for row := range c.refused.Keys() {
+		if first == nil || c.index.rows(row, first) < 0 {
+			first = row
+		}
+	}
+	if first != nil {
+		err, _ := c.refused.Get(first)
 		err = fmt.Errorf("index %.100q: %w", c.index.Name, err)
-		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: builder[K, V]{}.KeyOf(row), Err: err}
+		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: builder[K, V]{}.KeyOf(first), Err: err}
 	}
 	i, _, ok := c.surplus.First()
 	if !ok {

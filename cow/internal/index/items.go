@@ -244,13 +244,16 @@ func (x *Order[I]) Equal(i I) Bounds[I] {
 	return Bounds[I]{low: Item[I]{i, x.whole().below}, high: Item[I]{i, x.whole().above}}
 }
 
+// A refused has the rows that an index refuses, and why.
+type refused = snapshot.Map[*snapshot.RowRef, error]
+
 // items are what an index has for one map. They are immutable.
 type items[I any] struct {
 	order   *Order[I]
 	sorted  tree[I]
-	points  points[I]                  // of a unique index, where keys can be hashed
-	surplus tree[I]                    // of a unique index: of rows under one key all but one
-	refused map[*snapshot.RowRef]error // rows that are not in the index, and why; nil: none
+	points  points[I] // of a unique index, where keys can be hashed
+	surplus tree[I]   // of a unique index: of rows under one key all but one
+	refused *refused  // rows that are not in the index, and why; nil: none
 }
 
 // points finds the row of an index key in one step. It is immutable.

@@ -50,7 +50,7 @@ func (p *Part[I]) Prefix(text I) {
 // order of these where all else is equal, as a longer one shows.
 func (x *Order[I]) orderedText(method string, i I) {
 	if x.text.none {
-		panic(fmt.Sprintf("cow: %s of index %q, whose keys, of type %v, are neither strings nor []byte nor structs that end in one: use From and To", method, x.Name, reflect.TypeFor[I]()))
+		panic(fmt.Sprintf("cow: %s of index %q, whose keys, of type %v, are neither strings nor []byte nor structs that end in one: make an index whose keys do", method, x.Name, reflect.TypeFor[I]()))
 	}
 	longer := i
 	x.text.put(unsafe.Pointer(&longer), x.text.in(unsafe.Pointer(&i))+"a")

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"maps"
 	"slices"
 	"unsafe"
 
@@ -10,7 +9,7 @@ import (
 )
 
 // build returns the items with these, of which some rows are refused.
-func (x *Order[I]) build(all []Item[I], refused map[*snapshot.RowRef]error) items[I] {
+func (x *Order[I]) build(all []Item[I], refused *refused) items[I] {
 	order := make([]int, len(all)) // and not all: there would be a sort for each type of it
 	for i := range order {
 		order[i] = i
@@ -54,8 +53,7 @@ type writer[I any] struct {
 	points  pointsEditor[I]
 	surplus tree[I]
 
-	refused    map[*snapshot.RowRef]error
-	ownsIt     bool // refused was copied
+	refused    *refused
 	touched    Touched[I]
 	adds       []addition[I]
 	olds, news collector[I]
@@ -89,7 +87,7 @@ func (w *writer[I]) free() {
 	if cap(w.touched.Items) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
 		return
 	}
-	w.sorted, w.points, w.surplus, w.refused, w.ownsIt = ordered.Editor[I, *snapshot.RowRef]{}, nil, tree[I]{}, nil, false
+	w.sorted, w.points, w.surplus, w.refused = ordered.Editor[I, *snapshot.RowRef]{}, nil, tree[I]{}, nil
 	clear(w.touched.Items)
 	clear(w.adds)
 	clear(w.olds.keys)
@@ -182,19 +180,18 @@ func (w *writer[I]) removeSurplus(it Item[I]) {
 	w.surplus = e.Seal()
 }
 
-// refuse notes that a row is refused, or, for nil, that it is gone.
-func (w *writer[I]) refuse(row *snapshot.RowRef, err error) {
-	if !w.ownsIt {
-		if w.refused = maps.Clone(w.refused); w.refused == nil {
-			w.refused = make(map[*snapshot.RowRef]error)
-		}
-		w.ownsIt = true
+// refuse returns all with the error of one row more, or without it for nil.
+func refuse(all *refused, row *snapshot.RowRef, err error) *refused {
+	if all == nil {
+		all = snapshot.New[*snapshot.RowRef](snapshot.Options[error]{Immutable: true})
 	}
+	e := all.Edit()
 	if err == nil {
-		delete(w.refused, row)
+		e.Delete(row)
 	} else {
-		w.refused[row] = err
+		e.Set(row, err)
 	}
+	return e.Seal()
 }
 
 // lookup returns a row under an index key of a unique index.

@@ -19,6 +19,7 @@ const entryFormat = 1
 
 var errEntry = errors.New("not an encoded entry")
 
+// An EntryCodec stores entries.
 type EntryCodec struct{}
 
 // Schema is what is recorded of the codec in a file: see cow.ErrSchema.

@@ -16,7 +16,7 @@ type Entry struct {
 	Value    value.Value // Absent: there is only a vector
 	Metadata value.Value // a Map, or Absent
 	Vector   []float32   // nil: none; shared with the index. No two puts share one
-	Created  int64       // these are in ns since 1970, or unset
+	Created  int64       // these are in ns since 1970, or Unset
 	Updated  int64
 	Expires  int64 // 0: never
 	Size     int64 // how many bytes it takes, without its name and vector

@@ -45,7 +45,7 @@ func (c Marks) Alive(path string, revision uint64) bool {
 	return revision > c.Latest(path).At
 }
 
-// AliveBelow is alive for what is below a path, of which those that are for one space
+// AliveBelow is Alive for what is below a path, of which those that are for one space
 // alone do not tell.
 func (c Marks) AliveBelow(path string, revision uint64) bool {
 	return revision > c.latestBelow(path).At
@@ -56,7 +56,7 @@ func (c Marks) Latest(path string) Mark {
 	return c.later(path, c.latestBelow(path))
 }
 
-// latestBelow is latest for what is below a path.
+// latestBelow is Latest for what is below a path.
 func (c Marks) latestBelow(path string) Mark {
 	if c.Left() == 0 {
 		return Mark{}

@@ -15,9 +15,6 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// What follows from the entries, and from what was cleared: how many there are, and the
-// indexes. Nothing is decided here, and there is no clock: a replica derives the same.
-
 // derive brings the derived tables up to the others: both, as the spaces are derived.
 func (t *Tables) derive(tx *cow.Tx, _ *cow.Editor[string, *data.Space]) error {
 	if !t.made.Load() {
@@ -25,7 +22,7 @@ func (t *Tables) derive(tx *cow.Tx, _ *cow.Editor[string, *data.Space]) error {
 	}
 	here := *tx.Local(t) != nil
 	s := t.Settler(tx)
-	defer t.Forget(tx)
+	defer s.Forget()
 	t.before(t, tx)
 	if err := s.Settle(); err != nil {
 		return err
@@ -44,11 +41,12 @@ func (t *Tables) derive(tx *cow.Tx, _ *cow.Editor[string, *data.Space]) error {
 type Settler struct {
 	t       *Tables
 	tx      *cow.Tx
+	local   *any // its place in tx
 	entries *cow.Editor[string, *data.Entry]
 
 	Base    *snapshot.Map[string, *data.Entry] // what the update began with
 	Settled *snapshot.Map[string, *data.Entry] // up to here
-	net     net                                // see changes
+	net     net                                // see Changes
 	cleared data.Marks                         // so far
 	dropped map[string]bool                    // keys of marks of this update, whose entries are not counted
 	spaces  *snapshot.Map[string, *data.Space] // of the base; nil: none of them is good any more
@@ -68,12 +66,13 @@ func (t *Tables) Settler(tx *cow.Tx) *Settler {
 	}
 	s := &Settler{t: t, tx: tx, entries: t.Entries.Edit(tx), Base: t.Entries.In(tx.Base())}
 	s.restart()
-	*local = s
+	s.local, *local = local, s
 	return s
 }
 
-// Forget drops the settler of an update, of which not all has happened.
-func (t *Tables) Forget(tx *cow.Tx) { *tx.Local(t) = nil }
+// Forget has the update begin with a new settler the next time, if there is one: not all that
+// this has seen has happened.
+func (s *Settler) Forget() { *s.local = nil }
 
 // restart goes back to what the update began with.
 func (s *Settler) restart() {
@@ -251,7 +250,7 @@ func (s *Settler) wordsOf(sp *data.Space, path string, v value.Value) text.Words
 	}
 }
 
-// Know says what the words of a value are, to be used for the next settle.
+// Know says what the words of a value are, to be used for the next Settle.
 func (s *Settler) Know(path string, v value.Value, words text.Words) {
 	if s.t.Texts.None {
 		return

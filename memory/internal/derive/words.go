@@ -60,7 +60,7 @@ func (t *Words) wordsOf(how *text.Analyzer, path string, v value.Value) text.Wor
 	return how.Tokenize(v.Texts())
 }
 
-// WordsAhead is wordsOf for a space that has no index yet, or has it as analyzerFor says.
+// WordsAhead is wordsOf for a space that has no index yet, or has it as AnalyzerFor says.
 func (t *Words) WordsAhead(path string, v value.Value) text.Words {
 	if t.None {
 		return text.Words{}

@@ -25,11 +25,11 @@ type Line struct {
 	Created, Updated, Expires int64
 	Options                   *data.Config // nil: the line is an entry
 	Revision                  uint64       // in a backup
-	point                                  // the line is the first of a backup, if it is not zero
+	Point                                  // the line is the first of a backup, if it is not zero
 }
 
 // Read reads all lines, and where they begin with that of a backup, what that says.
-func Read(r io.Reader, max int) (all []Line, from *point, err error) {
+func Read(r io.Reader, max int) (all []Line, from *Point, err error) {
 	in := newLines(r, max)
 	for line := 1; ; line++ {
 		text, err := in.next()
@@ -47,7 +47,7 @@ func Read(r io.Reader, max int) (all []Line, from *point, err error) {
 			case len(all) > 0 || from != nil:
 				err = fmt.Errorf("%w: a cursor is for the first line", ErrMalformed)
 			default:
-				from = &i.point
+				from = &i.Point
 			}
 		}
 		if err != nil {
@@ -56,6 +56,7 @@ func Read(r io.Reader, max int) (all []Line, from *point, err error) {
 	}
 }
 
+// LineError returns an error about a line, counted from 1.
 func LineError(line int, err error) error {
 	return fmt.Errorf("memory: line %d: %w", line, bare.Wrap(err))
 }
@@ -156,8 +157,8 @@ func (i *Line) member(name string, text []byte, max int) (err error) {
 	return err
 }
 
-// A point is the first line of a backup: where in a line of versions it was made.
-type point struct {
+// A Point is the first line of a backup: where in a line of versions it was made.
+type Point struct {
 	Cursor string
 	At     int64 // when that version was published
 }

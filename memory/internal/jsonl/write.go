@@ -14,15 +14,15 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 )
 
-// A configured is a line of an export that says how a space is configured.
-type configured struct {
+// A Configured is a line of an export that says how a space is configured.
+type Configured struct {
 	Space   []string       `json:"space"`
 	Options optionsInLines `json:"options"`
 }
 
-// A record is a line of an export, an entry as JSON. Import reads it member by
+// A Record is a line of an export, an entry as JSON. Import reads it member by
 // member.
-type record struct {
+type Record struct {
 	Space    *[]string       `json:"space"`
 	Key      *string         `json:"key"`
 	Value    json.RawMessage `json:"value,omitempty"`    // absent: no value
@@ -42,9 +42,10 @@ func NewLinesOf(w io.Writer) (*bufio.Writer, *json.Encoder) {
 	return b, enc
 }
 
-func NewRecord(path, key string, e *data.Entry) (*record, error) {
+// NewRecord returns the line of an entry.
+func NewRecord(path, key string, e *data.Entry) (*Record, error) {
 	space := tuple.Decode(path)
-	r := &record{Space: &space, Key: &key, Vector: e.Vector}
+	r := &Record{Space: &space, Key: &key, Vector: e.Vector}
 	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.Value.ValidUTF8() || !e.Metadata.ValidUTF8() {
 		return nil, ErrUTF8
 	}
@@ -71,8 +72,8 @@ func NewRecord(path, key string, e *data.Entry) (*record, error) {
 func invalid(s string) bool { return !utf8.ValidString(s) }
 
 // NewConfigured returns the line of how a space is configured.
-func NewConfigured(path string, o *data.Config) (c configured, err error) {
-	c = configured{tuple.Decode(path), newOptionsInLines(o)}
+func NewConfigured(path string, o *data.Config) (c Configured, err error) {
+	c = Configured{tuple.Decode(path), newOptionsInLines(o)}
 	if slices.ContainsFunc(c.Space, invalid) {
 		err = fmt.Errorf("memory: export of the options of space %q: %w", c.Space, ErrUTF8)
 	}

@@ -13,8 +13,8 @@ import (
 // A space with more than a few entries is cleared by a mark: from then on what it had is
 // gone for everybody, and later writes remove a few of its rows each.
 
-// clearAtOnce is how many entries are removed at once when a space is cleared: more are
-// removed in steps, of up to purgeAtOnce by each update. Tests take smaller steps.
+// ClearAtOnce is how many entries are removed at once when a space is cleared: more are
+// removed in steps, of up to PurgeAtOnce by each update. Tests take smaller steps.
 var (
 	ClearAtOnce = 64
 	PurgeAtOnce = 32
@@ -51,7 +51,7 @@ func (b *Update) Clear(key string) int {
 	return before - b.Settler.Total(tuple.AboveBelow).Count
 }
 
-// clearFew is clear where there are few entries, and few rows of what was cleared before.
+// clearFew is Clear where there are few entries, and few rows of what was cleared before.
 func (b *Update) clearFew(key string) (n int, ok bool) {
 	left := b.Settler.Total(key).Count
 	if left > ClearAtOnce {

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/cowstore/cowstore/memory/internal/top"
 	"github.com/cowstore/cowstore/memory/text"
@@ -93,13 +92,9 @@ func (p *Part) hasVector() bool {
 
 // Fitting returns the best by their texts.
 func Fitting(parts []Part, query string, o *Options) ([]top.Hit, error) {
-	quotes := strings.Contains(query, `"`)
 	of := make([]text.Part, len(parts))
 	for i, p := range parts {
-		of[i] = text.Part{Index: p.Texts, Accept: p.Accept}
-		if quotes {
-			of[i].Texts = p.Words
-		}
+		of[i] = text.Part{Index: p.Texts, Accept: p.Accept, Texts: p.Words}
 	}
 	hits, err := text.SearchAll(of, query, o.Text())
 	if err != nil {
