@@ -90,8 +90,10 @@ func (v View) Lookup(path, key string) *data.Entry {
 	if e == nil || e.Expired(v.Instant) {
 		return nil
 	}
-	if cleared := v.Clearings(); cleared.Left() > 0 && !cleared.Alive(path, v.T.Entries.In(v.Root).Revision(tuple.Name(path, key))) {
-		return nil
+	if v.T.Clears.Load() {
+		if cleared := v.Clearings(); cleared.Left() > 0 && !cleared.Alive(path, v.T.Entries.In(v.Root).Revision(tuple.Name(path, key))) {
+			return nil
+		}
 	}
 	return e
 }
