@@ -51,8 +51,7 @@ func (s Space) In(snapshot Snapshot) SpaceSnapshot {
 // Get returns the value of key, and whether there is one. It allocates nothing,
 // unless the path and the key are very long.
 func (s Space) Get(key string) (Value, bool) {
-	v := SpaceSnapshot{s.m.Load(), s.path}
-	e := v.lookup(key)
+	e := s.m.Load().v.Lookup(s.path, key)
 	if e == nil {
 		return Value{}, false
 	}
