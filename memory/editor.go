@@ -19,8 +19,9 @@ import (
 // A Batch is one update of a Memory. It must not be used after its function has
 // returned, which panics.
 type Batch struct {
-	m *Memory
-	u *keep.Update
+	m     *Memory
+	u     *keep.Update
+	ended bool
 }
 
 // Batch calls f with a Batch, and publishes what f did through it, in any number
@@ -41,10 +42,10 @@ func (m *Memory) Batch(f func(b *Batch) error) error {
 // several times in one.
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	m.made()
-	b := &Batch{m, keep.Begin(m.p, &m.w, tx)}
+	b := &Batch{m: m, u: keep.Begin(m.p, &m.w, tx)}
 	done := false
 	defer func() {
-		b.u.Ended = true
+		b.ended = true
 		if !done {
 			b.u.Settler.Forget()
 		}
@@ -72,7 +73,9 @@ func (b *Batch) live() {
 		b = new(Batch) // of the zero Editor
 	}
 	b.m.made()
-	b.u.Live()
+	if b.ended {
+		panic("memory: an Editor used after its Batch has ended: it must not be kept")
+	}
 }
 
 // Space returns an Editor of the space with that path. No path is the root, a

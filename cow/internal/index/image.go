@@ -264,7 +264,7 @@ func (x *Def[K, V, I]) title() string { return x.Name }
 func (x *Def[K, V, I]) build(m *snapshot.Map[K, V]) slot[K, V] {
 	all := make([]Item[I], 0, m.Len())
 	var keys collector[I]
-	var refused *refused
+	var refused *refusals
 	for row := range m.Rows() {
 		of, err := x.keysOf(row, &keys)
 		ref := builder[K, V]{}.Ref(row)
@@ -316,15 +316,16 @@ func (c *image[K, V, I]) next(m *snapshot.Map[K, V], changes []snapshot.Change[K
 
 func (c *image[K, V, I]) problem() error {
 	var first *snapshot.RowRef // by key, of those that are refused
+	key := builder[K, V]{}.KeyOf
 	for row := range c.refused.Keys() {
-		if first == nil || c.index.rows(row, first) < 0 {
+		if first == nil || c.index.compareKeys(key(row), key(first)) < 0 {
 			first = row
 		}
 	}
 	if first != nil {
 		err, _ := c.refused.Get(first)
 		err = fmt.Errorf("index %.100q: %w", c.index.Name, err)
-		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: builder[K, V]{}.KeyOf(first), Err: err}
+		return &snapshot.KeyError[K]{Name: builder[K, V]{}.Name(c.index.empty), Key: key(first), Err: err}
 	}
 	i, _, ok := c.surplus.First()
 	if !ok {

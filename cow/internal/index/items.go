@@ -244,8 +244,8 @@ func (x *Order[I]) Equal(i I) Bounds[I] {
 	return Bounds[I]{low: Item[I]{i, x.whole().below}, high: Item[I]{i, x.whole().above}}
 }
 
-// A refused has the rows that an index refuses, and why.
-type refused = snapshot.Map[*snapshot.RowRef, error]
+// Refusals are the rows that an index refuses, and why.
+type refusals = snapshot.Map[*snapshot.RowRef, error]
 
 // items are what an index has for one map. They are immutable.
 type items[I any] struct {
@@ -253,7 +253,7 @@ type items[I any] struct {
 	sorted  tree[I]
 	points  points[I] // of a unique index, where keys can be hashed
 	surplus tree[I]   // of a unique index: of rows under one key all but one
-	refused *refused  // rows that are not in the index, and why; nil: none
+	refused *refusals // rows that are not in the index, and why; nil: none
 }
 
 // points finds the row of an index key in one step. It is immutable.

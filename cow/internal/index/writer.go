@@ -9,7 +9,7 @@ import (
 )
 
 // build returns the items with these, of which some rows are refused.
-func (x *Order[I]) build(all []Item[I], refused *refused) items[I] {
+func (x *Order[I]) build(all []Item[I], refused *refusals) items[I] {
 	order := make([]int, len(all)) // and not all: there would be a sort for each type of it
 	for i := range order {
 		order[i] = i
@@ -53,7 +53,7 @@ type writer[I any] struct {
 	points  pointsEditor[I]
 	surplus tree[I]
 
-	refused    *refused
+	refused    *refusals
 	touched    Touched[I]
 	adds       []addition[I]
 	olds, news collector[I]
@@ -181,7 +181,7 @@ func (w *writer[I]) removeSurplus(it Item[I]) {
 }
 
 // refuse returns all with the error of one row more, or without it for nil.
-func refuse(all *refused, row *snapshot.RowRef, err error) *refused {
+func refuse(all *refusals, row *snapshot.RowRef, err error) *refusals {
 	if all == nil {
 		all = snapshot.New[*snapshot.RowRef](snapshot.Options[error]{Immutable: true})
 	}

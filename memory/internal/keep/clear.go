@@ -26,7 +26,6 @@ var (
 // Clear removes the entries that a mark with that key would be for, and returns how many
 // there were; see Editor.Clear.
 func (b *Update) Clear(key string) int {
-	b.Live()
 	err := b.Settler.Settle() // an error is that of the Batch
 	before := b.Settler.Total(tuple.AboveBelow).Count
 	if n, ok := b.clearFew(key); ok {

@@ -28,8 +28,7 @@ type Update struct {
 	Cleared data.Marks     // so far
 	dims    map[string]int // of vectors that were put and are not settled yet, by space
 
-	err     error // what Configure has to say
-	Ended   bool
+	err     error                 // what Configure has to say
 	Wrote   bool                  // a verb changed something
 	limited map[string]bool       // keys of what may have too much, see data.LimitsOf
 	own     map[string]data.Total // by key, once it is known; see ownOf
@@ -59,17 +58,9 @@ func Begin(p *Policy, w *Writer, tx *cow.Tx) *Update {
 	return b
 }
 
-// Live panics if the Batch has ended.
-func (b *Update) Live() {
-	if b.Ended {
-		panic("memory: an Editor used after its Batch has ended: it must not be kept")
-	}
-}
-
 // Lookup returns an entry that is there and has not expired, or nil, and its
 // revision.
 func (b *Update) Lookup(name string) (*data.Entry, uint64) {
-	b.Live()
 	e, _ := b.Entries.Get(name)
 	if e == nil || e.Expired(b.Now) {
 		return nil, 0
@@ -85,7 +76,6 @@ func (b *Update) Lookup(name string) (*data.Entry, uint64) {
 
 // Store stores an entry under a name.
 func (b *Update) Store(name string, e *data.Entry) {
-	b.Live()
 	b.Complete(e)
 	b.Entries.Set(name, e)
 	b.Wrote = true
@@ -93,7 +83,6 @@ func (b *Update) Store(name string, e *data.Entry) {
 
 // Remove removes the entry under a name.
 func (b *Update) Remove(name string) {
-	b.Live()
 	if b.Entries.Delete(name) {
 		b.Wrote = true
 	}
