@@ -49,14 +49,14 @@ func newSearches(by string, o memory.Options, texts []recall.Text) []search {
 		}
 		return n
 	})
-	words := func(q string) []string { return memories.Keys(s.SearchText(q, memory.SearchOptions{})) }
+	words := func(q string) []string { return memories.Keys(s.Search(memory.Query{Text: q})) }
 	switch by {
 	case "words":
 		return []search{words}
 	case "both":
-		return []search{func(q string) []string { return memories.Keys(s.SearchBoth(embed(q), q, memory.SearchOptions{})) }}
+		return []search{func(q string) []string { return memories.Keys(s.Search(memory.Query{Text: q, Vector: embed(q)})) }}
 	}
-	return []search{words, func(q string) []string { return memories.Keys(s.Search(embed(q), memory.SearchOptions{})) }}
+	return []search{words, func(q string) []string { return memories.Keys(s.Search(memory.Query{Vector: embed(q)})) }}
 }
 
 // newBleve returns a space of bleve that has the texts.

@@ -27,7 +27,7 @@ func TestWordsAreThoseOfTheAnalyzer(t *testing.T) {
 		s := memory.New(memory.Options{Analyzer: c.analyzer}).Space("s")
 		_, err := s.Put("k", c.stored)
 		require.NoError(t, err)
-		hits, err := s.SearchText(c.find, memory.SearchOptions{})
+		hits, err := s.Search(memory.Query{Text: c.find})
 		require.NoError(t, err)
 		require.Equal(t, c.found, len(hits) == 1, "%v: %q by %q", c.analyzer, c.stored, c.find)
 	}

@@ -65,9 +65,9 @@ func TestRestoredGoesOn(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"note", "number 7", "49"} {
-		a, err := was.Space("user", "1").SearchText(query, memory.SearchOptions{K: 10})
+		a, err := was.Space("user", "1").Search(memory.Query{Text: query, K: 10})
 		require.NoError(t, err)
-		b, err := is.Space("user", "1").SearchText(query, memory.SearchOptions{K: 10})
+		b, err := is.Space("user", "1").Search(memory.Query{Text: query, K: 10})
 		require.NoError(t, err)
 		require.Equal(t, keysAndScores(a), keysAndScores(b))
 	}

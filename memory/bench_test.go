@@ -241,7 +241,7 @@ func BenchmarkSearchOneOfManySpaces(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		i++
-		if hits, err := spaces[i*7919%users].Search(query, memory.SearchOptions{}); err != nil || len(hits) != 10 {
+		if hits, err := spaces[i*7919%users].Search(memory.Query{Vector: query}); err != nil || len(hits) != 10 {
 			b.Fatal(len(hits), err)
 		}
 	}
@@ -264,7 +264,7 @@ func BenchmarkSearchFiltered(b *testing.B) {
 	}{{"all", filter.Filter{}}, {"half", filter.Meta("kind").Lt(50)}, {"1%", filter.Meta("kind").Eq(3)}} {
 		b.Run(f.name, func(b *testing.B) {
 			for b.Loop() {
-				if hits, err := s.Search(query, memory.SearchOptions{Filter: f.Filter}); err != nil || len(hits) != 10 {
+				if hits, err := s.Search(memory.Query{Vector: query, Filter: f.Filter}); err != nil || len(hits) != 10 {
 					b.Fatal(len(hits), err)
 				}
 			}

@@ -2,9 +2,7 @@ package memory
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"log/slog"
 	"math"
 	"slices"
 	"strings"
@@ -14,7 +12,6 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
-	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -310,20 +307,3 @@ func differ[V any](t *cow.Table[string, V], newer, older *cow.Snapshot, keys ...
 	}
 	return false
 }
-
-// LogValue returns what was done to which entry in short, with the value that it has now,
-// or had.
-func (c Change) LogValue() slog.Value {
-	v := c.New.Value
-	if !v.Exists() {
-		v = c.Old.Value
-	}
-	return slog.GroupValue(slog.Uint64("version", c.Version), slog.String("kind", c.Kind.String()),
-		slog.String("space", clipPath(c.Space)), slog.String("key", value.Clip(c.Key, partShown)), slog.Any("value", v.Short(partShown)))
-}
-
-// String returns what LogValue does in one line.
-func (c Change) String() string { return c.LogValue().String() }
-
-// Format prints String, whatever the verb.
-func (c Change) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) }

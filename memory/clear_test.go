@@ -40,9 +40,9 @@ func requireEmpty(t *testing.T, s memory.SpaceSnapshot) {
 	require.False(t, ok)
 	_, ok = s.Vector("0007")
 	require.False(t, ok)
-	require.Empty(t, hitKeys(s.SearchText("word", memory.SearchOptions{})))
-	require.Empty(t, hitKeys(s.Search([]float32{1, 2}, memory.SearchOptions{})))
-	require.Empty(t, hitKeys(s.SearchBoth([]float32{1, 2}, "word", memory.SearchOptions{})))
+	require.Empty(t, hitKeys(s.Search(memory.Query{Text: "word"})))
+	require.Empty(t, hitKeys(s.Search(memory.Query{Vector: []float32{1, 2}})))
+	require.Empty(t, hitKeys(s.Search(memory.Query{Text: "word", Vector: []float32{1, 2}})))
 }
 
 func TestALargeSpaceIsClearedInSteps(t *testing.T) {
@@ -61,7 +61,7 @@ func TestALargeSpaceIsClearedInSteps(t *testing.T) {
 
 	require.Zero(t, count(s.Clear()))
 	require.NoError(t, errOf(s.Insert("0007", "another word")))
-	require.Equal(t, []string{"0007"}, hitKeys(s.SearchText("word", memory.SearchOptions{})))
+	require.Equal(t, []string{"0007"}, hitKeys(s.Search(memory.Query{Text: "word"})))
 	require.ErrorIs(t, errOf(s.SetIf("0008", 1, 1)), memory.ErrRevision)
 	require.NoError(t, errOf(s.SetIf("0008", 0, "set")))
 	require.Equal(t, []string{"0007", "0008"}, keys(s.Load()))
@@ -106,7 +106,7 @@ func TestClearWithinABatch(t *testing.T) {
 			}))
 			require.NoError(t, m.CheckDerived())
 			requireEmpty(t, m.Load().Space("a"))
-			require.Equal(t, []string{"after"}, hitKeys(m.Space("a", "b").SearchText("word", memory.SearchOptions{})))
+			require.Equal(t, []string{"after"}, hitKeys(m.Space("a", "b").Search(memory.Query{Text: "word"})))
 			require.Zero(t, count(m.Sweep()))
 			require.NoError(t, m.CheckDerived())
 			require.Equal(t, []string{"after"}, keys(m.Space("a", "b").Load()))
@@ -180,7 +180,7 @@ func TestClearAndMerge(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, m.CheckDerived())
 	require.Equal(t, 202, m.Load().Len())
-	require.Equal(t, 100, len(hitKeys(m.Space("c").SearchText("word", memory.SearchOptions{K: 1000}))))
+	require.Equal(t, 100, len(hitKeys(m.Space("c").Search(memory.Query{Text: "word", K: 1000}))))
 	past, err := m.At(after.Version())
 	require.NoError(t, err)
 	require.Zero(t, past.Len())

@@ -42,7 +42,7 @@ func (r reads) GetVector(space []string, key string) ([]float32, map[string]any,
 
 func (r reads) SearchVector(space []string, query []float32, k int) ([]memorytest.Neighbor, error) {
 	view := r.in(space)
-	found, err := view.Search(query, memory.SearchOptions{K: k})
+	found, err := view.Search(memory.Query{Vector: query, K: k})
 	hits := make([]memorytest.Neighbor, len(found))
 	for i, h := range found {
 		v, _ := view.Vector(h.Key)

@@ -91,7 +91,7 @@
 //
 // "If the same" is: kept if the value is equal, or the first; gone if it is another.
 //
-// The text that SearchText searches is always that of the value. When an entry was created
+// The text that a search looks in is always that of the value. When an entry was created
 // stays, but for Import; when it was updated is now. An entry that a resolver of Merge gives
 // another value is as after Modify. In a Batch the verbs follow one another in the same way: put
 // a value and its vector by PutItem, or the vector after the value.

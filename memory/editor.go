@@ -2,7 +2,6 @@ package memory
 
 import (
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -451,18 +450,3 @@ func Float32s(v []float64) []float32 {
 	}
 	return s
 }
-
-// LogValue returns the type of the value, and what else there is, in short.
-func (it Item) LogValue() slog.Value {
-	a := []slog.Attr{slog.String("value", value.Clip(fmt.Sprintf("%T", it.Value), partShown))}
-	if it.Metadata != nil {
-		a = append(a, slog.String("metadata", value.Clip(fmt.Sprintf("%T", it.Metadata), partShown)))
-	}
-	return slog.GroupValue(append(a, slog.Int("dim", len(it.Vector)), slog.String("ttl", it.TTL.String()))...)
-}
-
-// String returns what LogValue does in one line.
-func (it Item) String() string { return it.LogValue().String() }
-
-// Format prints String, whatever the verb.
-func (it Item) Format(f fmt.State, verb rune) { print(f, verb, it.LogValue()) }

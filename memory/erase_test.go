@@ -51,10 +51,10 @@ func TestErasedIsGone(t *testing.T) {
 	for _, err := range m.Resume(context.Background(), cursor) {
 		require.ErrorIs(t, err, ErrCompacted)
 	}
-	hits, err := s.SearchText("secret", SearchOptions{})
+	hits, err := s.Search(Query{Text: "secret"})
 	require.NoError(t, err)
 	require.Empty(t, hits)
-	hits, err = s.Search([]float32{4, 1}, SearchOptions{})
+	hits, err = s.Search(Query{Vector: []float32{4, 1}})
 	require.NoError(t, err)
 	require.Empty(t, hits)
 	v, _ := s.Get("other")

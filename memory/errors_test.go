@@ -90,33 +90,33 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 		require.True(t, before == m.Load())
 		require.NoError(t, m.Batch(func(b *memory.Batch) error { check(b.Space("s")); return nil }))
 		require.Equal(t, before.Version(), m.Load().Version())
-		_, err := m.Space("s").Search(c.vector, memory.SearchOptions{})
+		_, err := m.Space("s").Search(memory.Query{Vector: c.vector})
 		require.ErrorIs(t, err, c.err)
 	}
-	_, err := m.Space("s").Search([]float32{0, 0}, memory.SearchOptions{})
+	_, err := m.Space("s").Search(memory.Query{Vector: []float32{0, 0}})
 	require.ErrorIs(t, err, vector.ErrZero)
 	require.NoError(t, m.CheckDerived())
 }
 
-func TestSearchOptionsThatMakeNoSense(t *testing.T) {
+func TestQueriesThatMakeNoSense(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	require.NoError(t, errOf(s.PutItem("a", memory.Item{Value: "word", Vector: []float32{1}})))
-	for _, o := range []memory.SearchOptions{{K: -1}, {MinScore: math.NaN()}, {Metric: 9}, {Filter: filter.Meta("x").Eq(make(chan int))}} {
-		_, err := s.Search([]float32{1}, o)
-		require.ErrorIs(t, err, memory.ErrOptions)
-		_, err = s.SearchText("word", o)
-		require.ErrorIs(t, err, memory.ErrOptions)
-		_, err = s.SearchBoth([]float32{1}, "word", o)
-		require.ErrorIs(t, err, memory.ErrOptions)
+	for _, q := range []memory.Query{{K: -1}, {MinScore: math.NaN()}, {Metric: 9}, {Filter: filter.Meta("x").Eq(make(chan int))}, {Lean: 1.1}} {
+		for _, q.Text = range []string{"", "word"} {
+			for _, q.Vector = range [][]float32{nil, {1}} {
+				_, err := s.Search(q)
+				require.ErrorIs(t, err, memory.ErrQuery)
+			}
+		}
 	}
-	hits, err := s.SearchBoth([]float32{1}, "word", memory.SearchOptions{K: math.MaxInt})
+	hits, err := s.Search(memory.Query{Text: "word", Vector: []float32{1}, K: math.MaxInt})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
-	hits, err = s.Search([]float32{1}, memory.SearchOptions{K: math.MaxInt})
+	hits, err = s.Search(memory.Query{Vector: []float32{1}, K: math.MaxInt})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
-	hits, err = s.SearchText("word", memory.SearchOptions{K: math.MaxInt})
+	hits, err = s.Search(memory.Query{Text: "word", K: math.MaxInt})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 }
@@ -134,9 +134,9 @@ func TestSearchBothIsAWeightedSum(t *testing.T) {
 	} {
 		require.NoError(t, errOf(s.PutItem(k, it)))
 	}
-	near, err := s.Search([]float32{1, 0}, memory.SearchOptions{})
+	near, err := s.Search(memory.Query{Vector: []float32{1, 0}})
 	require.NoError(t, err)
-	words, err := s.SearchText("fox", memory.SearchOptions{})
+	words, err := s.Search(memory.Query{Text: "fox"})
 	require.NoError(t, err)
 	want := make(map[string]float64)
 	for _, h := range near {
@@ -145,7 +145,7 @@ func TestSearchBothIsAWeightedSum(t *testing.T) {
 	for _, h := range words {
 		want[h.Key] += h.Score / words[0].Score / 2 // from 0: not all that are asked for were found
 	}
-	hits, err := s.SearchBoth([]float32{1, 0}, "fox", memory.SearchOptions{})
+	hits, err := s.Search(memory.Query{Text: "fox", Vector: []float32{1, 0}})
 	require.NoError(t, err)
 	require.Len(t, hits, len(want))
 	require.Equal(t, "both", hits[0].Key)
@@ -153,10 +153,10 @@ func TestSearchBothIsAWeightedSum(t *testing.T) {
 		require.InDelta(t, want[h.Key], h.Score, 1e-12)
 		require.True(t, i == 0 || hits[i-1].Score > h.Score || hits[i-1].Score == h.Score && hits[i-1].Key < h.Key)
 	}
-	few, err := s.SearchBoth([]float32{1, 0}, "fox", memory.SearchOptions{K: 2})
+	few, err := s.Search(memory.Query{Text: "fox", Vector: []float32{1, 0}, K: 2})
 	require.NoError(t, err)
 	require.Equal(t, hitKeys(hits[:2], nil), hitKeys(few, nil))
-	best, err := s.SearchBoth([]float32{1, 0}, "fox", memory.SearchOptions{MinScore: hits[0].Score})
+	best, err := s.Search(memory.Query{Text: "fox", Vector: []float32{1, 0}, MinScore: hits[0].Score})
 	require.NoError(t, err)
 	require.Equal(t, []string{"both"}, hitKeys(best, nil))
 }
@@ -340,9 +340,9 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 	require.False(t, ok)
 	_, ok = v.Vector("a")
 	require.False(t, ok)
-	require.Empty(t, hitKeys(v.Search([]float32{1}, memory.SearchOptions{Filter: filter.Meta("a").Exists()})))
-	require.Empty(t, hitKeys(v.SearchText("a", memory.SearchOptions{})))
-	require.Empty(t, hitKeys(v.SearchBoth([]float32{1}, "a", memory.SearchOptions{})))
+	require.Empty(t, hitKeys(v.Search(memory.Query{Vector: []float32{1}, Filter: filter.Meta("a").Exists()})))
+	require.Empty(t, hitKeys(v.Search(memory.Query{Text: "a"})))
+	require.Empty(t, hitKeys(v.Search(memory.Query{Text: "a", Vector: []float32{1}})))
 
 	m := memory.New(memory.Options{})
 	require.Zero(t, m.Load().Len())

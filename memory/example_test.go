@@ -118,7 +118,7 @@ func ExampleSpace_Search() {
 	facts.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"lang": "en", "year": 2020}})
 
 	english := filter.And(filter.Meta("lang").Eq("en"), filter.Meta("year").Gte(2000))
-	hits, err := facts.Search([]float32{1, 0}, memory.SearchOptions{K: 2, Filter: english})
+	hits, err := facts.Search(memory.Query{Vector: []float32{1, 0}, K: 2, Filter: english})
 	for _, h := range hits {
 		fmt.Printf("%s %.2f %s\n", h.Key, h.Score, h.Value.String())
 	}
@@ -129,16 +129,16 @@ func ExampleSpace_Search() {
 	// <nil>
 }
 
-func ExampleSpace_SearchBoth() {
+func ExampleSpace_Search_both() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
 	facts.PutItem("a", memory.Item{Value: "The fox jumps.", Vector: []float32{1, 0}})
 	facts.PutItem("b", memory.Item{Value: "The dog sleeps.", Vector: []float32{0.9, 0.1}})
 	facts.PutItem("c", memory.Item{Value: "A fox, a dog, and another fox.", Vector: []float32{0, 1}})
 
-	words, _ := facts.SearchText("FOX", memory.SearchOptions{K: 1})
+	words, _ := facts.Search(memory.Query{Text: "FOX", K: 1})
 	fmt.Println(words[0].Key)
-	both, _ := facts.SearchBoth([]float32{0.5, 0.5}, "dog", memory.SearchOptions{K: 1})
+	both, _ := facts.Search(memory.Query{Text: "dog", Vector: []float32{0.5, 0.5}, K: 1})
 	fmt.Println(both[0].Key)
 	// Output:
 	// c

@@ -156,7 +156,7 @@ func TestAHitMarshals(t *testing.T) {
 	const huge = 3e38
 	require.NoError(t, errOf(m.Space().PutItem("k", Item{Value: json.Number("12345678901234567890123"), Vector: []float32{huge, huge}})))
 	for _, metric := range []Metric{Cosine, Dot, L2} {
-		hits, err := m.Space().Search([]float32{-huge, -huge}, SearchOptions{Metric: metric})
+		hits, err := m.Space().Search(Query{Vector: []float32{-huge, -huge}, Metric: metric})
 		require.NoError(t, err)
 		_, err = json.Marshal(hits)
 		require.NoError(t, err, fmt.Sprint(metric))

@@ -142,13 +142,13 @@ func TestScoresAreFinite(t *testing.T) {
 	require.NoError(t, errOf(s.PutVector("both", []float32{huge, -huge}, nil)))
 	for _, metric := range []memory.Metric{memory.Cosine, memory.Dot, memory.L2} {
 		for _, q := range [][]float32{{huge, huge}, {-huge, huge}, {1, 1}} {
-			hits, err := s.Search(q, memory.SearchOptions{Metric: metric})
+			hits, err := s.Search(memory.Query{Vector: q, Metric: metric})
 			require.NoError(t, err)
 			require.Len(t, hits, 3)
 			for _, h := range hits {
 				require.False(t, math.IsInf(h.Score, 0) || math.IsNaN(h.Score), fmt.Sprint(metric, q, h.Key, h.Score))
 			}
-			again, err := s.Search(q, memory.SearchOptions{Metric: metric, MinScore: hits[0].Score})
+			again, err := s.Search(memory.Query{Vector: q, Metric: metric, MinScore: hits[0].Score})
 			require.NoError(t, err)
 			require.Equal(t, hits[0].Key, again[0].Key)
 		}

@@ -167,12 +167,12 @@ func TestWhatEachVerbKeeps(t *testing.T) {
 							if want.vector != "" && len(strings.Fields(query)) != len(strings.Fields(want.vector)) {
 								continue
 							}
-							hits, err := s.Search(at, memory.SearchOptions{MinScore: 0.5})
+							hits, err := s.Search(memory.Query{Vector: at, MinScore: 0.5})
 							require.NoError(t, err)
 							require.Equal(t, query == want.vector, len(hits) == 1, query)
 						}
 						for _, word := range []string{"tea", "coffee"} {
-							hits, err := s.SearchText(word, memory.SearchOptions{})
+							hits, err := s.Search(memory.Query{Text: word})
 							require.NoError(t, err)
 							require.Equal(t, want.value == word, len(hits) == 1, word)
 						}
@@ -212,7 +212,7 @@ func TestAResolvedValueHasNoVectorOfAnother(t *testing.T) {
 		is := show(s, "k")
 		require.Equal(t, want, is.vector)
 		require.Equal(t, []string{fmt.Sprint(value), `{"m":1}`}, []string{is.value, is.metadata})
-		hits, err := s.Search([]float32{0, 1}, memory.SearchOptions{})
+		hits, err := s.Search(memory.Query{Vector: []float32{0, 1}})
 		require.NoError(t, err)
 		require.Equal(t, want != "", len(hits) == 1)
 		require.NoError(t, m.CheckDerived())

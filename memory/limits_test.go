@@ -101,11 +101,11 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 		"Entry":  {func(m *memory.Memory, key string) { m.Space("s").Entry(key) }, true},
 		"Vector": {func(m *memory.Memory, key string) { m.Space("s").Vector(key) }, true},
 		"Search": {func(m *memory.Memory, key string) {
-			_, _ = m.Space("s").Search([]float32{1}, memory.SearchOptions{Filter: filter.Val().Eq(key)})
+			_, _ = m.Space("s").Search(memory.Query{Vector: []float32{1}, Filter: filter.Val().Eq(key)})
 		}, true},
-		"SearchText": {func(m *memory.Memory, key string) { _, _ = m.Space("s").SearchText(key, memory.SearchOptions{}) }, true},
+		"SearchText": {func(m *memory.Memory, key string) { _, _ = m.Space("s").Search(memory.Query{Text: key}) }, true},
 		"SearchBoth": {func(m *memory.Memory, key string) {
-			_, _ = m.Space("s").SearchBoth([]float32{1}, key, memory.SearchOptions{Filter: filter.Val().Eq(key)})
+			_, _ = m.Space("s").Search(memory.Query{Text: key, Vector: []float32{1}, Filter: filter.Val().Eq(key)})
 		}, true},
 		"Put":                {func(m *memory.Memory, key string) { _, _ = m.Space("s").Put(key, key) }, true},
 		"SpaceSnapshot.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},

@@ -43,7 +43,7 @@ type Options struct {
 	MaxEntries int           // in all spaces; 0: no limit
 	MaxBytes   int64         // of the current version on the heap, indexes included; 0: no limit
 	TTL        time.Duration // of entries without one, nor their space; 0, or Never: they never expire
-	NoText     bool          // no text index: SearchText finds nothing, Put is faster
+	NoText     bool          // no text index: a Query with a Text finds nothing by it, Put is faster
 
 	// Analyzer says what the words of texts and queries are; nil: those of English, without
 	// endings, of which stop words count for less. See text.Language, text.Plain and

@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/keep"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
-	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/snapshot"
 )
 
@@ -314,16 +312,3 @@ func (m *Memory) scratch(s Snapshot, f func(b *keep.Update)) (Snapshot, error) {
 	err := fork.db.Update(func(tx *cow.Tx) error { f(keep.Begin(fork.p, &fork.w, tx)); return nil })
 	return m.view(fork.db.Load(), s.v.Instant), err
 }
-
-// LogValue returns the entry and its three values in short.
-func (c Conflict) LogValue() slog.Value {
-	const n = partShown / 2
-	return slog.GroupValue(slog.String("space", clipPath(c.Space)), slog.String("key", value.Clip(c.Key, n)),
-		slog.Any("base", c.Base.Value.Short(n)), slog.Any("ours", c.Ours.Value.Short(n)), slog.Any("theirs", c.Theirs.Value.Short(n)))
-}
-
-// String returns what LogValue does in one line.
-func (c Conflict) String() string { return c.LogValue().String() }
-
-// Format prints String, whatever the verb.
-func (c Conflict) Format(f fmt.State, verb rune) { print(f, verb, c.LogValue()) }

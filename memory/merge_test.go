@@ -43,9 +43,9 @@ func TestMergeUndoes(t *testing.T) {
 		require.Equal(t, []float32{1, 2}, v)
 		v, _ = s.Vector("changed")
 		require.Equal(t, []float32{3, 4}, v)
-		require.Equal(t, []string{"changed"}, hitKeys(s.SearchText("old", memory.SearchOptions{})))
-		require.Empty(t, hitKeys(s.SearchText("new", memory.SearchOptions{})))
-		require.Equal(t, []string{"deleted"}, hitKeys(s.Search([]float32{1, 2}, memory.SearchOptions{Filter: filter.Meta("n").Eq(1)})))
+		require.Equal(t, []string{"changed"}, hitKeys(s.Search(memory.Query{Text: "old"})))
+		require.Empty(t, hitKeys(s.Search(memory.Query{Text: "new"})))
+		require.Equal(t, []string{"deleted"}, hitKeys(s.Search(memory.Query{Vector: []float32{1, 2}, Filter: filter.Meta("n").Eq(1)})))
 		require.NoError(t, m.CheckDerived())
 	})
 }

@@ -36,7 +36,7 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 	t, r := x.t, x.r
 	in := []string{path}
 	query := x.randomVector(path)
-	o := memory.SearchOptions{K: r.IntN(5), Metric: []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[r.IntN(3)]}
+	o := memory.Query{Vector: query, K: r.IntN(5), Metric: []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[r.IntN(3)]}
 	if r.IntN(3) == 0 {
 		o.MinScore = float64(r.IntN(5)) - 2.26
 	}
@@ -65,7 +65,7 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 		k = 10
 	}
 	want = want[:min(k, len(want))]
-	hits, err := v.Search(query, o)
+	hits, err := v.Search(o)
 	if o.Below && errors.Is(err, memory.ErrDimension) {
 		require.Empty(t, want)
 		return
@@ -88,7 +88,7 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]slot) {
 	t, r := x.t, x.r
 	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
-	o := memory.SearchOptions{K: 100}
+	o := memory.Query{Text: strings.Join(words, ", "), K: 100}
 	tagged := 0
 	if r.IntN(3) == 0 {
 		tagged = 1 + r.IntN(3)
@@ -100,7 +100,7 @@ func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]s
 			want = append(want, k)
 		}
 	}
-	hits, err := v.SearchText(strings.Join(words, ", "), o)
+	hits, err := v.Search(o)
 	require.NoError(t, err)
 	require.ElementsMatch(t, want, hitKeys(hits, nil), "%q", words)
 	require.True(t, slices.IsSortedFunc(hits, func(a, b memory.Hit) int {
@@ -110,7 +110,7 @@ func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]s
 		x.checkEntry(h.Key, entries[h.Key], h.Entry)
 	}
 	o.K = 1 + r.IntN(2)
-	few, err := v.SearchText(strings.Join(words, ", "), o)
+	few, err := v.Search(o)
 	require.NoError(t, err)
 	require.Equal(t, hitKeys(hits, nil)[:min(o.K, len(hits))], hitKeys(few, nil))
 }
@@ -119,17 +119,16 @@ func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]s
 func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 	t, r := x.t, x.r
 	query, words := x.randomVector(path), modelWords[r.IntN(len(modelWords))]
-	o := memory.SearchOptions{K: 1 + r.IntN(4), Lean: float64(r.IntN(5)-2) / 2}
+	o := memory.Query{Text: words, Vector: query, K: 1 + r.IntN(4), Lean: float64(r.IntN(5)-2) / 2}
 	if r.IntN(3) == 0 {
 		o.Filter = filter.Meta("n").Eq(1 + r.IntN(3))
 	}
 	if r.IntN(3) == 0 {
 		o.MinScore = 0.4
 	}
-	deep := memory.SearchOptions{K: 4 * o.K, Filter: o.Filter}
-	near, err := v.Search(query, deep)
+	near, err := v.Search(memory.Query{Vector: query, K: 4 * o.K, Filter: o.Filter})
 	require.NoError(t, err)
-	fitting, err := v.SearchText(words, deep)
+	fitting, err := v.Search(memory.Query{Text: words, K: 4 * o.K, Filter: o.Filter})
 	require.NoError(t, err)
 	scores := make(map[string]float64)
 	share := func(list []memory.Hit, last, weight float64) {
@@ -144,7 +143,7 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 	if len(near) > 0 && o.Lean < 1 {
 		share(near, near[len(near)-1].Score, (1-o.Lean)/2)
 	}
-	if len(fitting) == deep.K && o.Lean > -1 {
+	if len(fitting) == 4*o.K && o.Lean > -1 {
 		share(fitting, fitting[len(fitting)-1].Score, (1+o.Lean)/2)
 	} else if o.Lean > -1 {
 		share(fitting, 0, (1+o.Lean)/2)
@@ -153,7 +152,7 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))
 	})...)
 	want = slices.DeleteFunc(want, func(k string) bool { return scores[k] < o.MinScore })
-	hits, err := v.SearchBoth(query, words, o)
+	hits, err := v.Search(o)
 	require.NoError(t, err)
 	require.Equal(t, want[:min(o.K, len(want))], hitKeys(hits, nil), "%+v", o)
 	for _, h := range hits {

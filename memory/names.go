@@ -59,8 +59,8 @@ var (
 	// evicting all the rest would not do.
 	ErrFull = keep.ErrFull
 
-	// ErrOptions says that SearchOptions, or the Filter in them, make no sense.
-	ErrOptions = errors.New("memory: bad search options")
+	// ErrQuery says that a Query, or the Filter in it, makes no sense.
+	ErrQuery = errors.New("memory: bad query")
 
 	// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
 	ErrConflict = cow.ErrConflict
@@ -101,7 +101,7 @@ func clipPath(path []string) string {
 	return b.String()
 }
 
-// print is the method Format of what has a text.
+// print prints v in one line, whatever the verb.
 func print(f fmt.State, verb rune, v slog.Value) {
 	fmt.Fprintf(f, fmt.FormatString(f, verb), v.String())
 }

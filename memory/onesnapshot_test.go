@@ -99,19 +99,19 @@ func TestASnapshotIsOfOneBatch(t *testing.T) {
 						continue // searches take longer
 					}
 					sin, cos := math.Sincos(float64(n%turn) * 2 * math.Pi / turn)
-					hits, err := view.Search([]float32{float32(cos), float32(sin)}, memory.SearchOptions{MinScore: 0.999999, Filter: filter.Meta("n").Eq(n)})
+					hits, err := view.Search(memory.Query{Vector: []float32{float32(cos), float32(sin)}, MinScore: 0.999999, Filter: filter.Meta("n").Eq(n)})
 					if err != nil || len(hits) != 1 || hits[0].Metadata.Key("n").Int() != n {
 						fail("%q: %d is searched as %v, %v", p, n, hits, err)
 					}
-					hits, err = view.SearchText(fmt.Sprintf("w%d", n), memory.SearchOptions{})
+					hits, err = view.Search(memory.Query{Text: fmt.Sprintf("w%d", n)})
 					if err != nil || len(hits) != 1 || hits[0].Value.Key("n").Int() != n {
 						fail("%q: w%d is %v, %v", p, n, hits, err)
 					}
-					hits, err = view.SearchText("batch", memory.SearchOptions{})
+					hits, err = view.Search(memory.Query{Text: "batch"})
 					if err != nil || len(hits) != 1 || hits[0].Value.Key("n").Int() != n {
 						fail("%q: batch is %v, %v", p, hits, err)
 					}
-					if hits, err = view.SearchText(fmt.Sprintf("w%d w%d", n-1, n+1), memory.SearchOptions{}); err != nil || len(hits) != 0 {
+					if hits, err = view.Search(memory.Query{Text: fmt.Sprintf("w%d w%d", n-1, n+1)}); err != nil || len(hits) != 0 {
 						fail("%q: in %d there is %v, %v", p, n, hits, err)
 					}
 					i += readers * 4

@@ -78,7 +78,7 @@ func TestReadersAndEvictionsTogether(t *testing.T) {
 				}
 				f.Space("s").Get(k)
 				if i%20 == 0 {
-					hits, err := m.Space("s").SearchBoth([]float32{1, 1}, "word", memory.SearchOptions{})
+					hits, err := m.Space("s").Search(memory.Query{Text: "word", Vector: []float32{1, 1}})
 					if err != nil || len(hits) > 10 || m.Load().Len() > 50 {
 						t.Error(err, len(hits))
 					}

@@ -43,9 +43,7 @@ func TestWhatIsPrintedIsShort(t *testing.T) {
 	for name, v := range map[string]any{
 		"string": freeze(t, large), "list": freeze(t, []any{large}), "map": e.Value, "bytes": freeze(t, []byte(large)),
 		"number": freeze(t, json.Number("1."+strings.Repeat("1", 1<<18))), "absent": memory.Value{},
-		"entry": e, "no entry": memory.Entry{}, "hit": memory.Hit{Entry: e, Score: 0.5}, "item": it,
-		"change":   memory.Change{Version: math.MaxUint64, Space: path, Key: large, Kind: memory.Changed, Old: e, New: e},
-		"conflict": memory.Conflict{Space: path, Key: large, Base: e, Ours: e, Theirs: e},
+		"entry": e, "no entry": memory.Entry{}, "hit": memory.Hit{Entry: e, Score: 0.5},
 		"snapshot": snapshot, "none": memory.Snapshot{},
 	} {
 		var text, lines bytes.Buffer
@@ -61,8 +59,8 @@ func TestWhatIsPrintedIsShort(t *testing.T) {
 		a := testing.AllocsPerRun(10, func() { _ = fmt.Sprint(v) })
 		require.Less(t, a, 100.0, name)
 	}
-	require.Equal(t, "[version=2 entries=10001 spaces=2]", snapshot.String())
-	require.Equal(t, "[version=0 entries=0 spaces=0]", memory.Snapshot{}.String())
+	require.Equal(t, "[version=2 entries=10001 spaces=2]", fmt.Sprint(snapshot))
+	require.Equal(t, "[version=0 entries=0 spaces=0]", fmt.Sprint(memory.Snapshot{}))
 }
 
 func TestWhatIsPrinted(t *testing.T) {
@@ -91,13 +89,10 @@ func TestWhatIsPrinted(t *testing.T) {
 	_, err := s.PutItem("name", memory.Item{Value: "Ada", Vector: []float32{1}, Metadata: map[string]any{"a": 1}})
 	require.NoError(t, err)
 	e, _ := s.Entry("name")
-	require.Equal(t, "[key=name value=Ada metadata=map of 1 dim=1 revision=1]", e.String())
-	hits, err := s.SearchText("ada", memory.SearchOptions{})
+	require.Equal(t, "[key=name value=Ada metadata=map of 1 dim=1 revision=1]", fmt.Sprint(e))
+	hits, err := s.Search(memory.Query{Text: "ada"})
 	require.NoError(t, err)
 	require.Regexp(t, `^\[score=0\.\d+ key=name value=Ada metadata=map of 1 dim=1 revision=1]$`, fmt.Sprint(hits[0]))
-	c := memory.Change{Version: 1, Space: s.Path(), Key: "name", Kind: memory.Added, New: e}
-	require.Equal(t, "[version=1 kind=added space=user/42 key=name value=Ada]", c.String())
-	require.Equal(t, "[[version=1 kind=added space=user/42 key=name value=Ada]]", fmt.Sprint([]memory.Change{c}))
 }
 
 // The JSON of a Value is all of it, and that of a Snapshot is an error and not {}.
@@ -181,8 +176,8 @@ func TestTextsOfErrors(t *testing.T) {
 	m := memory.New(memory.Options{MaxBytes: 2000})
 	s := m.Space("user", "42")
 	require.NoError(t, errOf(s.PutItem("v", memory.Item{Value: 1, Vector: []float32{1, 2}})))
-	search := func(o memory.SearchOptions, v ...float32) error {
-		_, err := s.Search(v, o)
+	search := func(q memory.Query) error {
+		_, err := s.Search(q)
 		return err
 	}
 	_, at := m.At(99)
@@ -205,11 +200,13 @@ func TestTextsOfErrors(t *testing.T) {
 		{errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrDimension, `memory: space ["user" "42"], key "k": wrong dimension: 1, not 2`},
 		{errOf(s.PutVector("k", nil, nil)), vector.ErrEmpty, `key "k": empty vector`},
 		{errOf(m.Space().Put("", strings.Repeat("x", 5000))), memory.ErrFull, "memory: more than a limit allows"},
-		{search(memory.SearchOptions{}), vector.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
-		{search(memory.SearchOptions{}, 1), memory.ErrDimension, `memory: space ["user" "42"]: wrong dimension: `},
-		{search(memory.SearchOptions{K: -1}, 1, 2), memory.ErrOptions, `memory: space ["user" "42"]: bad search options: K is -1`},
-		{search(memory.SearchOptions{Metric: 9}, 1, 2), memory.ErrOptions, `bad search options: Metric(9)`},
-		{search(memory.SearchOptions{Filter: filter.Meta("x").Eq(make(chan int))}, 1, 2), filter.ErrInvalid, `bad search options: erroneous filter on metadata x: chan int: not a`},
+		{search(memory.Query{}), memory.ErrQuery, `memory: space ["user" "42"]: bad query: neither a Text nor a Vector: empty vector`},
+		{search(memory.Query{Vector: []float32{}}), vector.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
+		{search(memory.Query{Text: "x", Vector: []float32{}}), vector.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
+		{search(memory.Query{Vector: []float32{1}}), memory.ErrDimension, `memory: space ["user" "42"]: wrong dimension: `},
+		{search(memory.Query{Text: "x", K: -1}), memory.ErrQuery, `memory: space ["user" "42"]: bad query: K is -1`},
+		{search(memory.Query{Vector: []float32{1, 2}, Metric: 9}), memory.ErrQuery, `bad query: Metric(9)`},
+		{search(memory.Query{Text: "x", Filter: filter.Meta("x").Eq(make(chan int))}), filter.ErrInvalid, `bad query: erroneous filter on metadata x: chan int: not a`},
 		{at, cow.ErrUnpublished, "memory: version 99"},
 		{wait, cow.ErrUnpublished, "memory: version 99"},
 		{changes, cow.ErrUnpublished, "memory: version 99"},

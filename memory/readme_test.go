@@ -32,9 +32,9 @@ func Example_readme() {
 	v, _ := notes.Get("profile") // no lock, no copy, no allocation
 	fmt.Println(v.Path("text").String(), v.Path("likes.0").String())
 
-	hits, _ := notes.Search([]float32{0, 1, 0}, memory.SearchOptions{K: 3, Filter: filter.Meta("year").Gte(2026)})
-	words, _ := notes.SearchText("trains to Lyon", memory.SearchOptions{K: 3})
-	both, _ := notes.SearchBoth([]float32{0, 1, 0}, "french", memory.SearchOptions{K: 3})
+	hits, _ := notes.Search(memory.Query{Vector: []float32{0, 1, 0}, K: 3, Filter: filter.Meta("year").Gte(2026)})
+	words, _ := notes.Search(memory.Query{Text: "trains to Lyon", K: 3})
+	both, _ := notes.Search(memory.Query{Text: "french", Vector: []float32{0, 1, 0}, K: 3})
 	fmt.Println(hits[0].Key, words[0].Key, len(both))
 	// Output:
 	// Prefers short answers, in French tea

@@ -369,7 +369,7 @@ func TestNoTextHasNoTextAnywhere(t *testing.T) {
 	_, err := m.Merge(m.Load(), f.Load(), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, keys(m.Space("s").Load()))
-	require.Empty(t, hitKeys(m.Space("s").SearchText("words", memory.SearchOptions{})))
+	require.Empty(t, hitKeys(m.Space("s").Search(memory.Query{Text: "words"})))
 	require.NoError(t, m.CheckDerived())
 }
 

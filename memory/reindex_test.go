@@ -56,7 +56,7 @@ func TestReindex(t *testing.T) {
 	before := m.Load()
 	found := func(s memory.SpaceSnapshot, query string, keys ...string) {
 		t.Helper()
-		hits, err := s.SearchText(query, memory.SearchOptions{})
+		hits, err := s.Search(memory.Query{Text: query})
 		require.NoError(t, err)
 		var is []string
 		for _, h := range hits {
@@ -78,7 +78,7 @@ func TestReindex(t *testing.T) {
 	found(s.In(before), "cheval", "b")
 	found(s.In(before), "chevaux", "a")
 	found(m.Load().Space("t"), "cheval")
-	hits, err := m.Space().SearchText("cheval", memory.SearchOptions{Below: true})
+	hits, err := m.Space().Search(memory.Query{Text: "cheval", Below: true})
 	require.NoError(t, err)
 	require.Len(t, hits, 2)
 	require.NoError(t, m.CheckDerived())
@@ -135,7 +135,7 @@ func TestTwoReindexes(t *testing.T) {
 		require.NoError(t, err)
 		goOn <- true
 		first.Wait()
-		require.Equal(t, []string{"a"}, hitKeys(s.SearchText("cheval", memory.SearchOptions{})))
+		require.Equal(t, []string{"a"}, hitKeys(s.Search(memory.Query{Text: "cheval"})))
 	}
 }
 
@@ -154,8 +154,8 @@ func TestReindexOfAReplica(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, rev, replica.Load().Version())
 	for _, m := range []*memory.Memory{m, replica} {
-		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
-		require.Empty(t, hitKeys(m.Space("t").SearchText("cheval", memory.SearchOptions{})))
+		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").Search(memory.Query{Text: "cheval"})))
+		require.Empty(t, hitKeys(m.Space("t").Search(memory.Query{Text: "cheval"})))
 		require.NoError(t, m.CheckDerived())
 	}
 }
@@ -235,17 +235,17 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 			l.set(t, "fr")
 			missed(w)
 			require.Equal(t, 1, m.Epochs())
-			want := hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100}))
+			want := hitKeys(s.Search(memory.Query{Text: "cheval", K: 100}))
 			require.Len(t, want, s.Len())
 			require.NoError(t, follower.Reset(sink.Contents()))
-			require.Equal(t, want, hitKeys(replica.Space("s").SearchText("cheval", memory.SearchOptions{K: 100})))
+			require.Equal(t, want, hitKeys(replica.Space("s").Search(memory.Query{Text: "cheval", K: 100})))
 			require.NoError(t, replica.CheckDerived())
 
 			l.set(t, "en") // nobody has called Reindex
 			w.put("z", "des chevaux")
 			require.NoError(t, follower.Reset(sink.Contents()))
 			for _, s := range []memory.Space{s, replica.Space("s")} {
-				require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100})), len(want)+1)
+				require.Len(t, hitKeys(s.Search(memory.Query{Text: "cheval", K: 100})), len(want)+1)
 			}
 			w.clear()
 			for m.Cleared() > 0 {
@@ -291,8 +291,8 @@ func TestReplicaOfAnIndexThatBeginsAnew(t *testing.T) {
 			require.NoError(t, replace(m))
 			require.Equal(t, m.Load().Version(), replica.Load().Version())
 			for _, query := range []string{"cheval", "chevaux"} {
-				require.Equal(t, hitKeys(m.Space("s").SearchText(query, memory.SearchOptions{})),
-					hitKeys(replica.Space("s").SearchText(query, memory.SearchOptions{})), query)
+				require.Equal(t, hitKeys(m.Space("s").Search(memory.Query{Text: query})),
+					hitKeys(replica.Space("s").Search(memory.Query{Text: query})), query)
 			}
 		})
 	}
@@ -368,7 +368,7 @@ func TestReplicaRandomly(t *testing.T) {
 			require.Equal(t, m.Load().Version(), replica.Load().Version())
 			for _, query := range []string{"cheval", "chevaux", "les 1"} {
 				find := func(m *memory.Memory) (found []string) {
-					hits, err := m.Space().SearchText(query, memory.SearchOptions{Below: true, K: 100})
+					hits, err := m.Space().Search(memory.Query{Text: query, Below: true, K: 100})
 					require.NoError(t, err)
 					for _, h := range hits {
 						found = append(found, fmt.Sprintf("%q %s %.9f", h.Space(), h.Key, h.Score))
@@ -403,13 +403,13 @@ func TestReindexOfAFork(t *testing.T) {
 		require.NoError(t, err)
 		_, err = fork.Space("s").Put("c", "deux chevaux")
 		require.NoError(t, err)
-		require.Equal(t, []string{"a", "c"}, hitKeys(fork.Space("s").SearchText("cheval", memory.SearchOptions{})))
-		require.Empty(t, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		require.Equal(t, []string{"a", "c"}, hitKeys(fork.Space("s").Search(memory.Query{Text: "cheval"})))
+		require.Empty(t, hitKeys(m.Space("s").Search(memory.Query{Text: "cheval"})))
 		_, err = m.Space("s").Put("b", "un cheval")
 		require.NoError(t, err)
 		_, err = m.DB().Merge(base, fork.DB().Load())
 		require.NoError(t, err)
-		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").Search(memory.Query{Text: "cheval"})))
 		require.NoError(t, m.CheckDerived())
 		require.NoError(t, fork.CheckDerived())
 
@@ -419,14 +419,14 @@ func TestReindexOfAFork(t *testing.T) {
 		l.set(t, "en")
 		_, err = m.DB().Merge(m.DB().Load(), merged)
 		require.NoError(t, err)
-		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})))
+		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").Search(memory.Query{Text: "cheval"})))
 		_, err = m.Space("s").Reindex()
 		require.NoError(t, err)
 		require.Equal(t, 1, m.Epochs())
 		l.set(t, "fr")
 		_, err = m.DB().Merge(m.DB().Load(), base)
 		require.NoError(t, err)
-		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("cheval", memory.SearchOptions{})), "that Reindex is undone too")
+		require.Equal(t, []string{"a"}, hitKeys(m.Space("s").Search(memory.Query{Text: "cheval"})), "that Reindex is undone too")
 	}
 }
 
@@ -443,8 +443,8 @@ func TestMergeOfAnEmptiedSpace(t *testing.T) {
 	l.set(t, "fr")
 	_, err := m.DB().Merge(base, fork.DB().Load())
 	require.NoError(t, err)
-	require.Equal(t, []string{"b"}, hitKeys(s.SearchText("chevaux", memory.SearchOptions{})))
-	require.Empty(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{})))
+	require.Equal(t, []string{"b"}, hitKeys(s.Search(memory.Query{Text: "chevaux"})))
+	require.Empty(t, hitKeys(s.Search(memory.Query{Text: "cheval"})))
 }
 
 // Who waits for other entries is not woken.
@@ -499,7 +499,7 @@ func TestReindexEnds(t *testing.T) {
 	require.Equal(t, uint64(5), rev)
 	require.Equal(t, 3, replaced)
 	require.NoError(t, m.CheckDerived())
-	require.Equal(t, []string{"a"}, hitKeys(m.Space("s").SearchText("try 3", memory.SearchOptions{})))
+	require.Equal(t, []string{"a"}, hitKeys(m.Space("s").Search(memory.Query{Text: "try 3"})))
 }
 
 // Places are those of the index that was searched.
@@ -511,7 +511,7 @@ func TestReindexAndMatches(t *testing.T) {
 	require.NoError(t, err)
 	l.set(t, "fr")
 	for _, want := range []int{1, 2} {
-		hits, err := s.SearchText("cheval", memory.SearchOptions{})
+		hits, err := s.Search(memory.Query{Text: "cheval"})
 		require.NoError(t, err)
 		require.Len(t, hits[0].Matches(), want)
 		_, err = s.Reindex()
@@ -537,7 +537,7 @@ func TestReindexByOtherTexts(t *testing.T) {
 		rev, err := s.Reindex()
 		require.NoError(t, err)
 		require.Equal(t, want, rev)
-		require.Empty(t, hitKeys(s.SearchText("alpha", memory.SearchOptions{})))
+		require.Empty(t, hitKeys(s.Search(memory.Query{Text: "alpha"})))
 		if want == 0 {
 			break
 		}
@@ -583,7 +583,7 @@ func TestReindexFollowsWrites(t *testing.T) {
 			_, err := s.Reindex()
 			require.NoError(t, err)
 			require.NoError(t, m.CheckDerived())
-			require.ElementsMatch(t, c.left, hitKeys(s.SearchText("alpha beta", memory.SearchOptions{})))
+			require.ElementsMatch(t, c.left, hitKeys(s.Search(memory.Query{Text: "alpha beta"})))
 			_, err = m.Sweep()
 			require.NoError(t, err)
 			require.NoError(t, m.CheckDerived())
@@ -636,7 +636,7 @@ func TestReindexBesideWrites(t *testing.T) {
 			_, err := s.Reindex()
 			require.NoError(t, err)
 			require.NoError(t, m.CheckDerived())
-			require.Len(t, hitKeys(s.SearchText("cheval", memory.SearchOptions{K: 100})), s.Len())
+			require.Len(t, hitKeys(s.Search(memory.Query{Text: "cheval", K: 100})), s.Len())
 		})
 	}
 }

@@ -59,12 +59,13 @@ func sameMemory(t *testing.T, a, b memory.Snapshot, words []string) {
 		}
 		for _, metric := range []memory.Metric{memory.Cosine, memory.Dot, memory.L2} {
 			for _, filter := range []filter.Filter{{}, filter.Meta("n").Gte(3)} {
-				o := memory.SearchOptions{K: 20, Metric: metric, Filter: filter}
-				same(x.Search(query, o))(y.Search(query, o))
+				q := memory.Query{Vector: query, K: 20, Metric: metric, Filter: filter}
+				same(x.Search(q))(y.Search(q))
 				for i, word := range words {
-					q := word + " " + words[(i+1)%len(words)]
-					same(x.SearchText(q, o))(y.SearchText(q, o))
-					same(x.SearchBoth(query, q, o))(y.SearchBoth(query, q, o))
+					q.Text = word + " " + words[(i+1)%len(words)]
+					for _, q.Vector = range [][]float32{nil, query} {
+						same(x.Search(q))(y.Search(q))
+					}
 				}
 			}
 		}
@@ -202,7 +203,7 @@ func TestAMemoryInTheDBOfAnApplication(t *testing.T) {
 		require.ErrorIs(t, err, end)
 	}
 	require.EqualValues(t, 2, m.Load().Version())
-	require.Equal(t, []string{"a", "b"}, hitKeys(s.SearchText("text", memory.SearchOptions{})))
+	require.Equal(t, []string{"a", "b"}, hitKeys(s.Search(memory.Query{Text: "text"})))
 	root := m.DB().Load()
 	n, _ := sum.In(root).Get("n")
 	require.Equal(t, 2, n)
@@ -214,7 +215,7 @@ func TestAMemoryInTheDBOfAnApplication(t *testing.T) {
 	require.NoError(t, errOf(s.Put("c", "other text")))
 	_, err = m.DB().Merge(root, fork.Load())
 	require.NoError(t, err)
-	require.Equal(t, []string{"b", "c"}, hitKeys(s.SearchText("text", memory.SearchOptions{})))
+	require.Equal(t, []string{"b", "c"}, hitKeys(s.Search(memory.Query{Text: "text"})))
 	require.NoError(t, m.CheckDerived())
 
 	other := memory.On(m.DB(), memory.Options{Name: "other"})

@@ -107,7 +107,7 @@ func TestKindsAreJudgedAsTheBatchDid(t *testing.T) {
 func TestMinScoreIsNotRoundedDown(t *testing.T) {
 	s := New(Options{}).Space("s")
 	require.NoError(t, errOf(s.PutVector("k", []float32{0.7, 0}, nil))) // a little less than 0.7
-	hits, err := s.Search([]float32{1, 0}, SearchOptions{Metric: Dot, MinScore: 0.7})
+	hits, err := s.Search(Query{Vector: []float32{1, 0}, Metric: Dot, MinScore: 0.7})
 	require.NoError(t, err)
 	require.Empty(t, hits)
 }

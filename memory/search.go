@@ -31,9 +31,12 @@ const (
 	L2     = vector.L2     // minus the Euclidean distance
 )
 
-// SearchOptions say what a search is for. The zero value is right for the ten best
-// by cosine.
-type SearchOptions struct {
+// A Query says what a search is for: words, entries that are like a vector, or both.
+// One with neither is an error.
+type Query struct {
+	Text   string    // words; "" for none
+	Vector []float32 // nil for none; an empty one is vector.ErrEmpty
+
 	K        int           // how many; 0: 10
 	MinScore float64       // only these and better; 0: no minimum
 	Filter   filter.Filter // only what it accepts; it is asked about few
@@ -49,29 +52,32 @@ type SearchOptions struct {
 	// typing it.
 	Prefix bool
 
-	// Lean says what counts for more in SearchBoth: from -1, only the vector, by 0, both
-	// alike, to 1, only the words.
+	// Lean says what counts for more in a query with both: from -1, only the vector, by
+	// 0, both alike, to 1, only the words.
 	Lean float64
 }
 
-func (o *SearchOptions) check() error {
-	if o.K < 0 {
-		return fmt.Errorf("%w: K is %d", ErrOptions, o.K)
+func (q *Query) check() error {
+	if q.Text == "" && q.Vector == nil {
+		return fmt.Errorf("%w: neither a Text nor a Vector: %w", ErrQuery, bare.Wrap(vector.ErrEmpty))
 	}
-	if o.K == 0 {
-		o.K = 10
+	if q.K < 0 {
+		return fmt.Errorf("%w: K is %d", ErrQuery, q.K)
 	}
-	if o.MinScore != o.MinScore {
-		return fmt.Errorf("%w: MinScore is NaN", ErrOptions)
+	if q.K == 0 {
+		q.K = 10
 	}
-	if !(o.Lean >= -1 && o.Lean <= 1) {
-		return fmt.Errorf("%w: Lean is %v: it is from -1 to 1", ErrOptions, o.Lean)
+	if q.MinScore != q.MinScore {
+		return fmt.Errorf("%w: MinScore is NaN", ErrQuery)
 	}
-	if o.Metric > L2 {
-		return fmt.Errorf("%w: %v", ErrOptions, o.Metric)
+	if !(q.Lean >= -1 && q.Lean <= 1) {
+		return fmt.Errorf("%w: Lean is %v: it is from -1 to 1", ErrQuery, q.Lean)
 	}
-	if err := o.Filter.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrOptions, bare.Wrap(err))
+	if q.Metric > L2 {
+		return fmt.Errorf("%w: %v", ErrQuery, q.Metric)
+	}
+	if err := q.Filter.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrQuery, bare.Wrap(err))
 	}
 	return nil
 }
@@ -88,64 +94,46 @@ type Hit struct {
 // Space returns the path of the space that the entry is in.
 func (h Hit) Space() []string { return tuple.Decode(h.space) }
 
-// Search returns the entries whose vectors are most like v, the best first, those
-// of equal scores by space and key. It is exact: scores are compared before they are
-// rounded. The errors are those of vectors, and ErrOptions. It takes time proportional to the number of vectors in the space. With
-// Below, spaces whose vectors have another dimension are passed over, unless all have:
-// that is ErrDimension.
-func (v SpaceSnapshot) Search(query []float32, o SearchOptions) ([]Hit, error) {
-	return v.search(o, "", func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
-		best, err := search.Nearest(parts, query, o)
-		return best, nil, err
-	})
-}
-
-// SearchText returns the entries whose text fits the query best, by BM25, the best
-// first, those of equal scores by space and key; see package text. The text of an entry
-// is what Options.TextOf says, all strings in its value otherwise, but not the keys of
-// maps; what its words are, and those of the query, says Options.Analyzer. Each word of
-// the query that is in the text adds to the score; what is in quotes must be in it, as
-// it stands there. How rare a word is depends on the space alone, or with Below on all
-// that are searched, on entries that are expired but not swept too.
-func (v SpaceSnapshot) SearchText(query string, o SearchOptions) ([]Hit, error) {
-	return v.search(o, query, func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
-		best, err := search.Fitting(parts, query, o)
-		return best, slices.Repeat([]bool{true}, len(best)), err
-	})
-}
-
-// SearchBoth joins a search for a vector with one for text, by a weighted sum of their
-// scores (S. Bruch, S. Gai and A. Ingber, An Analysis of Fusion Functions for Hybrid
-// Retrieval, ACM TOIS 42(1), 2023). Of each search the first 4 K hits count, the best 1, the
-// last 0, or, of a search for words that has fewer hits, one of score 0, and those between
-// in proportion to their scores. The score of an entry, from 0 to 1, is what it counts in the
-// search for the vector times (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore
-// is such a score. So to be far better than others by one of both counts for more than the
-// rank that gives. Without a vector it returns vector.ErrEmpty: that is a SearchText.
-func (v SpaceSnapshot) SearchBoth(query []float32, words string, o SearchOptions) ([]Hit, error) {
-	return v.search(o, words, func(parts []search.Part, o *search.Options) ([]top.Hit, []bool, error) {
-		return search.Both(parts, query, words, o)
-	})
-}
-
-// search searches a space, or, with Below, spaces, and looks up what it finds.
-func (v SpaceSnapshot) search(o SearchOptions, words string, by func([]search.Part, *search.Options) ([]top.Hit, []bool, error)) ([]Hit, error) {
-	if err := o.check(); err != nil {
+// Search returns the entries that fit a query best, the best first, those of equal
+// scores by space and key. The errors are those of vectors, and ErrQuery.
+//
+// By a Vector, these are the entries whose vectors are most like it. That is exact: scores
+// are compared before they are rounded. It takes time proportional to the number of vectors
+// in the space. With Below, spaces whose vectors have another dimension are passed over,
+// unless all have: that is ErrDimension.
+//
+// By a Text, these are the entries whose text fits its words best, by BM25; see package
+// text. The text of an entry is what Options.TextOf says, all strings in its value
+// otherwise, but not the keys of maps; what its words are, and those of the query, says
+// Options.Analyzer. Each word of the query that is in the text adds to the score; what is
+// in quotes must be in it, as it stands there. How rare a word is depends on the space
+// alone, or with Below on all that are searched, on entries that are expired but not swept
+// too.
+//
+// By both, both searches are joined by a weighted sum of their scores (S. Bruch, S. Gai and
+// A. Ingber, An Analysis of Fusion Functions for Hybrid Retrieval, ACM TOIS 42(1), 2023). Of
+// each search the first 4 K hits count, the best 1, the last 0, or, of a search for words
+// that has fewer hits, one of score 0, and those between in proportion to their scores. The
+// score of an entry, from 0 to 1, is what it counts in the search for the vector times
+// (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore is such a score. So to be
+// far better than others by one of both counts for more than the rank that gives.
+func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
+	if err := q.check(); err != nil {
 		return nil, fault.OfSpace(v.path, err)
 	}
-	spaces := v.searched(&o)
+	spaces := v.searched(q.Below)
 	parts := make([]search.Part, len(spaces))
 	for i, w := range spaces {
-		parts[i] = w.part(o.Filter, words)
+		parts[i] = w.part(q.Filter, q.Text)
 	}
-	how := search.Options{K: o.K, MinScore: o.MinScore, Metric: o.Metric, Prefix: o.Prefix, Lean: o.Lean}
-	best, fits, err := by(parts, &how)
+	how := search.Query{Words: q.Text, Vector: q.Vector, K: q.K, MinScore: q.MinScore, Metric: q.Metric, Prefix: q.Prefix, Lean: q.Lean}
+	best, fits, err := search.Best(parts, &how)
 	if err != nil {
 		return nil, fault.OfSpace(v.path, err)
 	}
 	var found *sought
-	if words != "" && v.s.v.T != nil {
-		found = &sought{query: words, options: how.Text(), texts: &v.s.v.T.Texts}
+	if q.Text != "" && v.s.v.T != nil {
+		found = &sought{query: q.Text, options: how.Text(), texts: &v.s.v.T.Texts}
 		if found.texts.AnalyzerOf != nil {
 			found.how = make(map[string]*text.Analyzer, len(spaces))
 			for i, w := range spaces {
@@ -154,18 +142,18 @@ func (v SpaceSnapshot) search(o SearchOptions, words string, by func([]search.Pa
 		}
 	}
 	return entriesOf(spaces, best, func(i int) *sought {
-		if i < len(fits) && fits[i] {
+		if fits[i] {
 			return found
 		}
 		return nil
 	}), nil
 }
 
-// part returns what a search reads of a space, with its texts if there are quotes in the query.
-func (v SpaceSnapshot) part(only filter.Filter, query string) search.Part {
+// part returns what a search reads of a space, with its texts if there are quotes among the words.
+func (v SpaceSnapshot) part(only filter.Filter, words string) search.Part {
 	sp := v.s.v.Space(v.path)
 	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts}
-	if strings.Contains(query, `"`) {
+	if strings.Contains(words, `"`) {
 		p.Words = v.textsOf
 	}
 	if sp.Expiring > 0 {
@@ -191,8 +179,8 @@ func (v SpaceSnapshot) hasVector() bool {
 }
 
 // searched returns the spaces to be searched, in order.
-func (v SpaceSnapshot) searched(o *SearchOptions) []SpaceSnapshot {
-	if !o.Below || v.s.v.T == nil {
+func (v SpaceSnapshot) searched(below bool) []SpaceSnapshot {
+	if !below || v.s.v.T == nil {
 		return []SpaceSnapshot{v}
 	}
 	var spaces []SpaceSnapshot
@@ -318,8 +306,5 @@ func (h Hit) LogValue() slog.Value {
 	return slog.GroupValue(append([]slog.Attr{slog.Float64("score", h.Score)}, h.attrs()...)...)
 }
 
-// String returns what LogValue does in one line.
-func (h Hit) String() string { return h.LogValue().String() }
-
-// Format prints String, whatever the verb.
+// Format prints what LogValue returns in one line, whatever the verb.
 func (h Hit) Format(f fmt.State, verb rune) { print(f, verb, h.LogValue()) }

@@ -15,7 +15,7 @@ func ExampleHit_Matches() {
 	if _, err := notes.Put("trip", "Caroline took the night train, with two horses."); err != nil {
 		log.Fatal(err)
 	}
-	hits, err := notes.SearchText(`which horse was on the "night train"`, memory.SearchOptions{})
+	hits, err := notes.Search(memory.Query{Text: `which horse was on the "night train"`})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,14 +28,14 @@ func ExampleHit_Matches() {
 	// horses (hors)
 }
 
-func ExampleSearchOptions_below() {
+func ExampleQuery_below() {
 	m := memory.New(memory.Options{})
 	for user, likes := range map[string]string{"ann": "green tea", "bob": "tea, and only tea", "eve": "coffee"} {
 		if _, err := m.Space("user", user, "notes").Put("drink", likes); err != nil {
 			log.Fatal(err)
 		}
 	}
-	hits, err := m.Space("user").SearchText("tea", memory.SearchOptions{Below: true})
+	hits, err := m.Space("user").Search(memory.Query{Text: "tea", Below: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -47,12 +47,12 @@ func ExampleSearchOptions_below() {
 	// [user ann notes] drink
 }
 
-func ExampleSearchOptions_prefix() {
+func ExampleQuery_prefix() {
 	notes := memory.New(memory.Options{}).Space("notes")
 	if _, err := notes.Put("trip", "the night train to Lyon"); err != nil {
 		log.Fatal(err)
 	}
-	hits, err := notes.SearchText("night tr", memory.SearchOptions{Prefix: true})
+	hits, err := notes.Search(memory.Query{Text: "night tr", Prefix: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func ExampleSpace_Reindex() {
 				log.Fatal(err)
 			}
 		}
-		hits, err := s.SearchText("cheval", memory.SearchOptions{})
+		hits, err := s.Search(memory.Query{Text: "cheval"})
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func ExampleOptions_textOf() {
 		log.Fatal(err)
 	}
 	for _, query := range []string{"cheval", "manger", "user"} {
-		hits, err := s.SearchText(query, memory.SearchOptions{})
+		hits, err := s.Search(memory.Query{Text: query})
 		if err != nil {
 			log.Fatal(err)
 		}

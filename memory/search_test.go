@@ -62,7 +62,7 @@ func TestSearchBelow(t *testing.T) {
 	put([]string{"use"}, "no", false)
 
 	for i := range 60 {
-		o := memory.SearchOptions{K: 1 + r.IntN(40), Below: true}
+		o := memory.Query{K: 1 + r.IntN(40), Below: true}
 		if i%3 == 0 {
 			o.Filter = filter.Meta("odd").Eq(1)
 		}
@@ -74,9 +74,15 @@ func TestSearchBelow(t *testing.T) {
 		o.Metric = []memory.Metric{memory.Cosine, memory.Dot, memory.L2}[i%3]
 		in := o
 		in.Below = false
-		for name, both := range map[string]func(s memory.Space, o memory.SearchOptions) ([]memory.Hit, error){
-			"text":   func(s memory.Space, o memory.SearchOptions) ([]memory.Hit, error) { return s.SearchText(query, o) },
-			"vector": func(s memory.Space, o memory.SearchOptions) ([]memory.Hit, error) { return s.Search(vector, o) },
+		for name, both := range map[string]func(s memory.Space, o memory.Query) ([]memory.Hit, error){
+			"text": func(s memory.Space, o memory.Query) ([]memory.Hit, error) {
+				o.Text = query
+				return s.Search(o)
+			},
+			"vector": func(s memory.Space, o memory.Query) ([]memory.Hit, error) {
+				o.Vector = vector
+				return s.Search(o)
+			},
 		} {
 			got, err := both(m.Space("user"), o)
 			require.NoError(t, err)
@@ -97,16 +103,17 @@ func TestSearchBelow(t *testing.T) {
 				require.InDelta(t, scores[key], got[j].Score, 1e-9)
 			}
 		}
-		got, err := m.Space("user").SearchBoth(vector, query, o)
+		o.Text, o.Vector = query, vector
+		got, err := m.Space("user").Search(o)
 		require.NoError(t, err)
 		require.True(t, slices.IsSortedFunc(got, func(a, b memory.Hit) int { return cmp.Compare(b.Score, a.Score) }))
 		require.Len(t, slices.Compact(slices.Sorted(slices.Values(found(got)))), len(got), "each once")
 	}
 
-	hits, err := m.Space("nobody").SearchText("tea", memory.SearchOptions{Below: true})
+	hits, err := m.Space("nobody").Search(memory.Query{Text: "tea", Below: true})
 	require.NoError(t, err)
 	require.Empty(t, hits)
-	hits, err = m.Space().SearchText("tea", memory.SearchOptions{Below: true, K: 1000})
+	hits, err = m.Space().Search(memory.Query{Text: "tea", Below: true, K: 1000})
 	require.NoError(t, err)
 	require.NotEmpty(t, hits)
 
@@ -114,12 +121,12 @@ func TestSearchBelow(t *testing.T) {
 	before := m.Load()
 	_, err = m.Space("user", "3").ClearAll()
 	require.NoError(t, err)
-	hits, err = m.Space("user").SearchText("tea", memory.SearchOptions{Below: true, K: 1000})
+	hits, err = m.Space("user").Search(memory.Query{Text: "tea", Below: true, K: 1000})
 	require.NoError(t, err)
 	for _, h := range hits {
 		require.NotEqual(t, "3", cmp.Or(append(h.Space(), "", "")[1]))
 	}
-	old, err := before.Space("user").SearchText("tea", memory.SearchOptions{Below: true, K: 1000})
+	old, err := before.Space("user").Search(memory.Query{Text: "tea", Below: true, K: 1000})
 	require.NoError(t, err)
 	require.Greater(t, len(old), len(hits))
 }
@@ -131,12 +138,12 @@ func TestSearchBelowOfDimensions(t *testing.T) {
 		_, err := m.Space("user", fmt.Sprint(i)).PutVector("k", v, nil)
 		require.NoError(t, err)
 	}
-	hits, err := m.Space("user").Search([]float32{1, 0}, memory.SearchOptions{Below: true})
+	hits, err := m.Space("user").Search(memory.Query{Vector: []float32{1, 0}, Below: true})
 	require.NoError(t, err)
 	require.Equal(t, []string{"user/0/k", "user/2/k"}, found(hits))
-	_, err = m.Space("user").Search([]float32{1, 0, 0, 0}, memory.SearchOptions{Below: true})
+	_, err = m.Space("user").Search(memory.Query{Vector: []float32{1, 0, 0, 0}, Below: true})
 	require.ErrorIs(t, err, memory.ErrDimension)
-	_, err = m.Space("user").Search([]float32{}, memory.SearchOptions{Below: true})
+	_, err = m.Space("user").Search(memory.Query{Vector: []float32{}, Below: true})
 	require.ErrorIs(t, err, vector.ErrEmpty)
 }
 
@@ -168,7 +175,7 @@ func TestSearchBothFindsMore(t *testing.T) {
 	for range 200 {
 		i := r.IntN(n)
 		for lean, name := range map[float64]string{-1: "vector", 0: "both", 1: "words"} {
-			hits, err := s.SearchBoth(near(vectors[i], 0.5), word(i/20), memory.SearchOptions{K: 5, Lean: lean})
+			hits, err := s.Search(memory.Query{Text: word(i / 20), Vector: near(vectors[i], 0.5), K: 5, Lean: lean})
 			require.NoError(t, err)
 			if slices.Contains(found(hits), fmt.Sprint("s/", i)) {
 				first[name]++
@@ -186,13 +193,13 @@ func TestLean(t *testing.T) {
 	_, err = s.PutItem("by words", memory.Item{Value: "train", Vector: []float32{0, 1}})
 	require.NoError(t, err)
 	for lean, want := range map[float64][]string{-1: {"s/by vector", "s/by words"}, -0.98: {"s/by vector", "s/by words"}, 0.5: {"s/by words", "s/by vector"}, 1: {"s/by words"}} {
-		hits, err := s.SearchBoth([]float32{1, 0}, "train", memory.SearchOptions{Lean: lean})
+		hits, err := s.Search(memory.Query{Text: "train", Vector: []float32{1, 0}, Lean: lean})
 		require.NoError(t, err)
 		require.Equal(t, want, found(hits), lean)
 	}
 	for _, lean := range []float64{-1.1, 2, math.NaN()} {
-		_, err := s.SearchBoth([]float32{1, 0}, "train", memory.SearchOptions{Lean: lean})
-		require.ErrorIs(t, err, memory.ErrOptions)
+		_, err := s.Search(memory.Query{Text: "train", Vector: []float32{1, 0}, Lean: lean})
+		require.ErrorIs(t, err, memory.ErrQuery)
 	}
 }
 
@@ -210,7 +217,7 @@ func TestPhrasesAndPrefixes(t *testing.T) {
 		{`night train`, false, []string{"s/a", "s/b"}}, {`"night train"`, false, []string{"s/a"}}, {`"at night"`, false, []string{"s/b"}},
 		{`"train night"`, false, nil}, {"thea", false, nil}, {"thea", true, []string{"s/c"}}, {`"night train" Ly`, true, []string{"s/a"}},
 	} {
-		hits, err := s.SearchText(c.query, memory.SearchOptions{Prefix: c.prefix})
+		hits, err := s.Search(memory.Query{Text: c.query, Prefix: c.prefix})
 		require.NoError(t, err)
 		require.ElementsMatch(t, c.want, found(hits), c.query)
 	}
@@ -225,7 +232,7 @@ func TestAnExpiredVectorHasNoDimension(t *testing.T) {
 		_, err = m.Space("s", "b").PutVector("k", []float32{1, 0, 0}, nil)
 		require.NoError(t, err)
 		search := func() ([]memory.Hit, error) {
-			return m.Space("s").Search([]float32{1, 0}, memory.SearchOptions{Below: true})
+			return m.Space("s").Search(memory.Query{Vector: []float32{1, 0}, Below: true})
 		}
 		require.Equal(t, []string{"k"}, hitKeys(search()))
 		time.Sleep(2 * time.Second)
@@ -267,12 +274,12 @@ func TestTextOfASpace(t *testing.T) {
 	for query, want := range map[string][]string{"cheval": {"fr/k"}, "manger": {"fr/k"}, "chevaux": {"fr/k", "en/k"}, "user": nil} {
 		var all []string
 		for _, space := range []string{"fr", "en"} {
-			hits, err := m.Space(space).SearchText(query, memory.SearchOptions{})
+			hits, err := m.Space(space).Search(memory.Query{Text: query})
 			require.NoError(t, err)
 			all = append(all, found(hits)...)
 		}
 		require.Equal(t, want, all, query)
-		hits, err := m.Space().SearchText(query, memory.SearchOptions{Below: true})
+		hits, err := m.Space().Search(memory.Query{Text: query, Below: true})
 		require.NoError(t, err)
 		require.ElementsMatch(t, want, found(hits), "each space analyzes the query its own way")
 	}
@@ -281,7 +288,7 @@ func TestTextOfASpace(t *testing.T) {
 		_, err := s.Put(key, n)
 		require.NoError(t, err)
 	}
-	hits, err := s.SearchText("tea", memory.SearchOptions{})
+	hits, err := s.Search(memory.Query{Text: "tea"})
 	require.NoError(t, err)
 	require.Equal(t, []string{"en/in title", "en/in text"}, found(hits))
 	require.Equal(t, []memory.Match{{Text: "tea", From: 0, To: 3, Term: "tea"}}, hits[0].Matches())
@@ -301,7 +308,7 @@ func TestBelowIsExact(t *testing.T) {
 		}
 		for _, space := range []memory.Space{m.Space("one"), m.Space("s")} {
 			for k := range 2 {
-				hits, err := space.Search(c.query, memory.SearchOptions{K: k + 1, Below: true, Metric: memory.Dot})
+				hits, err := space.Search(memory.Query{Vector: c.query, K: k + 1, Below: true, Metric: memory.Dot})
 				require.NoError(t, err)
 				require.Len(t, hits, k+1)
 				require.Equal(t, "b", hits[0].Key)

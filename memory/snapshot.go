@@ -246,10 +246,7 @@ func (e Entry) attrs() []slog.Attr {
 // LogValue returns the key, the value and the revision in short, and what else there is.
 func (e Entry) LogValue() slog.Value { return slog.GroupValue(e.attrs()...) }
 
-// String returns what LogValue does in one line.
-func (e Entry) String() string { return e.LogValue().String() }
-
-// Format prints String, whatever the verb.
+// Format prints what LogValue returns in one line, whatever the verb.
 func (e Entry) Format(f fmt.State, verb rune) { print(f, verb, e.LogValue()) }
 
 // LogValue returns the version and how many entries and spaces there are, with those that
@@ -262,10 +259,7 @@ func (s Snapshot) LogValue() slog.Value {
 	return slog.GroupValue(slog.Uint64("version", s.Version()), slog.Int("entries", entries), slog.Int("spaces", spaces))
 }
 
-// String returns what LogValue does in one line.
-func (s Snapshot) String() string { return s.LogValue().String() }
-
-// Format prints String, whatever the verb.
+// Format prints what LogValue returns in one line, whatever the verb.
 func (s Snapshot) Format(f fmt.State, verb rune) { print(f, verb, s.LogValue()) }
 
 // MarshalJSON returns an error: see Export.

@@ -87,25 +87,10 @@ func (s Space) Vector(key string) ([]float32, bool) {
 	return v.Vector(key)
 }
 
-// Search returns the entries whose vectors are most like v; see SpaceSnapshot.Search.
-func (s Space) Search(v []float32, o SearchOptions) ([]Hit, error) {
+// Search returns the entries that fit a query best; see SpaceSnapshot.Search.
+func (s Space) Search(q Query) ([]Hit, error) {
 	view := s.Load()
-	hits, err := view.Search(v, o)
-	return s.used(hits), err
-}
-
-// SearchText returns the entries whose text fits the query best; see
-// SpaceSnapshot.SearchText.
-func (s Space) SearchText(query string, o SearchOptions) ([]Hit, error) {
-	view := s.Load()
-	hits, err := view.SearchText(query, o)
-	return s.used(hits), err
-}
-
-// SearchBoth joins both searches; see SpaceSnapshot.SearchBoth.
-func (s Space) SearchBoth(v []float32, query string, o SearchOptions) ([]Hit, error) {
-	view := s.Load()
-	hits, err := view.SearchBoth(v, query, o)
+	hits, err := view.Search(q)
 	return s.used(hits), err
 }
 

@@ -108,9 +108,9 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 			require.Equal(t, n, snapshot.Len())
 			require.Len(t, spaces(snapshot, memory.SpacesOptions{}), n)
 			require.Len(t, spaces(snapshot, memory.SpacesOptions{Depth: 1, Prefix: []string{"s"}}), n)
-			require.Len(t, hitKeys(v.Search([]float32{1, 1}, memory.SearchOptions{})), n)
-			require.Len(t, hitKeys(v.SearchText("words", memory.SearchOptions{})), n)
-			require.Len(t, hitKeys(v.SearchBoth([]float32{1, 1}, "words", memory.SearchOptions{Filter: filter.Meta("n").Eq(1)})), n)
+			require.Len(t, hitKeys(v.Search(memory.Query{Vector: []float32{1, 1}})), n)
+			require.Len(t, hitKeys(v.Search(memory.Query{Text: "words"})), n)
+			require.Len(t, hitKeys(v.Search(memory.Query{Text: "words", Vector: []float32{1, 1}, Filter: filter.Meta("n").Eq(1)})), n)
 			var b strings.Builder
 			require.NoError(t, snapshot.Export(&b))
 			require.Equal(t, n, strings.Count(b.String(), "\n"))
@@ -137,7 +137,7 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 		for range s.List(memory.ListOptions{}) {
 			t.Error("an entry")
 		}
-		require.Empty(t, hitKeys(s.SearchText("words", memory.SearchOptions{})))
+		require.Empty(t, hitKeys(s.Search(memory.Query{Text: "words"})))
 	})
 }
 
@@ -290,8 +290,8 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 		require.Equal(t, []string{"b"}, keys(at(11*time.Second)))
 		require.Equal(t, []string{"b", "c"}, keys(at(20*time.Second)))
 		require.Equal(t, []string{"b", "c"}, keys(at(time.Hour)))
-		require.Equal(t, []string{"a"}, hitKeys(at(2*time.Second).SearchText("word", memory.SearchOptions{})))
-		require.Empty(t, hitKeys(at(12*time.Second).SearchText("word", memory.SearchOptions{})))
+		require.Equal(t, []string{"a"}, hitKeys(at(2*time.Second).Search(memory.Query{Text: "word"})))
+		require.Empty(t, hitKeys(at(12*time.Second).Search(memory.Query{Text: "word"})))
 
 		old, err := m.At(1)
 		require.NoError(t, err)
@@ -434,10 +434,10 @@ func TestExpiredTakeNoPlaceInASearch(t *testing.T) {
 		}))
 		time.Sleep(time.Minute)
 		here := []string{"here0", "here1", "here2"}
-		o := memory.SearchOptions{K: 3}
-		require.Equal(t, here, hitKeys(s.Search([]float32{1, 0}, o)))
-		require.Equal(t, here, hitKeys(s.SearchText("fox", o)))
-		require.Equal(t, here, hitKeys(s.SearchBoth([]float32{1, 0}, "fox", o)))
+		for _, q := range []memory.Query{{Vector: []float32{1, 0}}, {Text: "fox"}, {Text: "fox", Vector: []float32{1, 0}}} {
+			q.K = 3
+			require.Equal(t, here, hitKeys(s.Search(q)))
+		}
 	})
 }
 
@@ -448,17 +448,17 @@ func TestExpiredVectorsHaveNoDimension(t *testing.T) {
 			_, err := m.Space("s", name).PutItem("k", memory.Item{Value: "tea", Vector: []float32{1, 2}, TTL: time.Second})
 			require.NoError(t, err)
 		}
-		o := memory.SearchOptions{Below: true}
-		_, err := m.Space("s").Search([]float32{1}, o)
+		q := memory.Query{Vector: []float32{1}, Below: true}
+		_, err := m.Space("s").Search(q)
 		require.ErrorIs(t, err, memory.ErrDimension)
-		_, err = m.Space("s", "a").Search([]float32{1}, memory.SearchOptions{})
+		_, err = m.Space("s", "a").Search(memory.Query{Vector: []float32{1}})
 		require.ErrorIs(t, err, memory.ErrDimension)
 		time.Sleep(2 * time.Second)
 		for _, space := range []memory.Space{m.Space("s"), m.Space("s", "a")} {
-			hits, err := space.Search([]float32{1}, o)
+			hits, err := space.Search(q)
 			require.NoError(t, err)
 			require.Empty(t, hits)
-			hits, err = space.SearchBoth([]float32{1}, "tea", o)
+			hits, err = space.Search(memory.Query{Text: "tea", Vector: q.Vector, Below: true})
 			require.NoError(t, err)
 			require.Empty(t, hits)
 		}

@@ -83,18 +83,8 @@ type TypedEntry[T any] struct {
 }
 
 // Search is [SpaceSnapshot.Search] of the current version.
-func (s Typed[T]) Search(v []float32, o SearchOptions) ([]TypedHit[T], error) {
-	return s.hits(s.Space.Search(v, o))
-}
-
-// SearchText is [SpaceSnapshot.SearchText] of the current version.
-func (s Typed[T]) SearchText(query string, o SearchOptions) ([]TypedHit[T], error) {
-	return s.hits(s.Space.SearchText(query, o))
-}
-
-// SearchBoth is [SpaceSnapshot.SearchBoth] of the current version.
-func (s Typed[T]) SearchBoth(v []float32, query string, o SearchOptions) ([]TypedHit[T], error) {
-	return s.hits(s.Space.SearchBoth(v, query, o))
+func (s Typed[T]) Search(q Query) ([]TypedHit[T], error) {
+	return s.hits(s.Space.Search(q))
 }
 
 // hits returns hits with their values, the zero T for an entry without one.

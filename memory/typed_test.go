@@ -43,7 +43,7 @@ func TestTypedSpaces(t *testing.T) {
 	})))
 	broken := errors.New("broken")
 	require.ErrorIs(t, errOf(s.Update("bob", func(p *profile, _ bool) error { p.Name = "nobody"; return broken })), broken)
-	hits, err := s.SearchText("chess", memory.SearchOptions{})
+	hits, err := s.Search(memory.Query{Text: "chess"})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.Equal(t, profile{"Ada", []string{"tea", "chess"}}, hits[0].Of)

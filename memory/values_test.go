@@ -31,7 +31,7 @@ func TestPutTakesHandles(t *testing.T) {
 	e, ok := m.Space("s").Entry("item")
 	require.True(t, ok)
 	require.True(t, c == e.Metadata.Key("c").Any())
-	hits, err := m.Space("s").SearchText("hello", SearchOptions{Filter: filter.Meta("c").Eq(v.Key("c"))})
+	hits, err := m.Space("s").Search(Query{Text: "hello", Filter: filter.Meta("c").Eq(v.Key("c"))})
 	require.NoError(t, err)
 	require.Len(t, hits, 1)
 	require.ErrorIs(t, m.Load().Export(io.Discard), value.ErrUnsupported)

@@ -68,13 +68,13 @@ func (s AgentSpace) All() iter.Seq2[string, Found] {
 
 // Nearest searches by one processor.
 func (s AgentSpace) Nearest(v []float32, k int) []string {
-	return Keys(s.Space.Search(v, memory.SearchOptions{K: k}))
+	return Keys(s.Space.Search(memory.Query{Vector: v, K: k}))
 }
 
 type agentTextSpace struct{ AgentSpace }
 
 func (s agentTextSpace) Matching(query string, k int) []string {
-	return Keys(s.Space.SearchText(query, memory.SearchOptions{K: k}))
+	return Keys(s.Space.Search(memory.Query{Text: query, K: k}))
 }
 
 func item(n *Note) memory.Item { return memory.Item{Value: n.Value, Vector: n.Vector} }

@@ -40,9 +40,9 @@ func TestSearchFinds(t *testing.T) {
 			_, err := s.PutItem(v.Key, memory.Item{Value: v.Text, Vector: embed(v.Text)})
 			require.NoError(t, err)
 		}
-		found := func(search func(q string) ([]memory.Hit, error)) float64 {
+		found := func(query func(q string) memory.Query) float64 {
 			return recall.Recall(c.Held, func(q string) (keys []string) {
-				hits, err := search(q)
+				hits, err := s.Search(query(q))
 				require.NoError(t, err)
 				for _, h := range hits {
 					keys = append(keys, h.Key)
@@ -50,10 +50,9 @@ func TestSearchFinds(t *testing.T) {
 				return keys
 			})
 		}
-		o := memory.SearchOptions{}
-		words := found(func(q string) ([]memory.Hit, error) { return s.SearchText(q, o) })
-		vectors := found(func(q string) ([]memory.Hit, error) { return s.Search(embed(q), o) })
-		both := found(func(q string) ([]memory.Hit, error) { return s.SearchBoth(embed(q), q, o) })
+		words := found(func(q string) memory.Query { return memory.Query{Text: q} })
+		vectors := found(func(q string) memory.Query { return memory.Query{Vector: embed(q)} })
+		both := found(func(q string) memory.Query { return memory.Query{Text: q, Vector: embed(q)} })
 		require.InDeltaSlice(t, want[:], []float64{words, vectors, both}, 0.001, language)
 		require.Greater(t, both, max(words, vectors), language)
 	}

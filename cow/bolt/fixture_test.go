@@ -280,9 +280,9 @@ func TestTheMemoryOf0939e04(t *testing.T) {
 		for k, v := range turns.All() {
 			fmt.Fprintln(&b, k, v, turns.Load().Revision(k))
 		}
-		words, err := m.Space("notes", "x").SearchText("horses", memory.SearchOptions{K: 5})
+		words, err := m.Space("notes", "x").Search(memory.Query{Text: "horses", K: 5})
 		require.NoError(t, err)
-		near, err := m.Space("notes", "x").Search([]float32{1, 2, 3}, memory.SearchOptions{K: 5})
+		near, err := m.Space("notes", "x").Search(memory.Query{Vector: []float32{1, 2, 3}, K: 5})
 		require.NoError(t, err)
 		for _, h := range append(words, near...) {
 			fmt.Fprintln(&b, h.Key, h.Score, h.Value, h.Revision)

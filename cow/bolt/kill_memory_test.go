@@ -117,17 +117,15 @@ func (a *agents) requireFinds(t *testing.T, want *agents) {
 	for i := range agentCount {
 		for _, path := range [][]string{{"notes", agentName(i)}, {"recent", agentName(i)}, {"notes"}, {}} {
 			is, was := is.Space(path...), was.Space(path...)
-			o := memory.SearchOptions{K: 1000, Below: len(path) < 2}
-			for what, search := range map[string]func(s memory.SpaceSnapshot) ([]memory.Hit, error){
-				"vectors": func(s memory.SpaceSnapshot) ([]memory.Hit, error) { return s.Search([]float32{1, 0.5, 0, 1}, o) },
-				"texts":   func(s memory.SpaceSnapshot) ([]memory.Hit, error) { return s.SearchText("a whale and horses", o) },
-				"both": func(s memory.SpaceSnapshot) ([]memory.Hit, error) {
-					return s.SearchBoth([]float32{0, 0.5, 1, 1}, "storm", o)
-				},
+			for what, q := range map[string]memory.Query{
+				"vectors": {Vector: []float32{1, 0.5, 0, 1}},
+				"texts":   {Text: "a whale and horses"},
+				"both":    {Text: "storm", Vector: []float32{0, 0.5, 1, 1}},
 			} {
-				expected, err := search(was)
+				q.K, q.Below = 1000, len(path) < 2
+				expected, err := was.Search(q)
 				require.NoError(t, err)
-				got, err := search(is)
+				got, err := is.Search(q)
 				require.NoError(t, err)
 				scores := func(hits []memory.Hit) map[string]float64 {
 					all := map[string]float64{}

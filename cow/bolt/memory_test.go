@@ -25,9 +25,9 @@ func TestAMemoryIsInTheFile(t *testing.T) {
 	}
 	search := func(m *memory.Memory) [][]memory.Hit {
 		notes := m.Space("notes")
-		near, err := notes.Search([]float32{1, 2, 3}, memory.SearchOptions{K: 5})
+		near, err := notes.Search(memory.Query{Vector: []float32{1, 2, 3}, K: 5})
 		require.NoError(t, err)
-		words, err := notes.SearchText("horses", memory.SearchOptions{K: 5})
+		words, err := notes.Search(memory.Query{Text: "horses", K: 5})
 		require.NoError(t, err)
 		return [][]memory.Hit{near, words}
 	}

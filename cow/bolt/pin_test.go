@@ -418,13 +418,13 @@ func TestPinsOfAMemory(t *testing.T) {
 			notes := m.In(s).Space("notes")
 			var is []string
 			for _, word := range []string{"horse", "cow", "goat"} {
-				hits, err := notes.SearchText(word, memory.SearchOptions{K: 100})
+				hits, err := notes.Search(memory.Query{Text: word, K: 100})
 				require.NoError(t, err)
 				for _, h := range hits {
 					is = append(is, fmt.Sprint(word, h.Key, h.Value, h.Revision, h.Score))
 				}
 			}
-			hits, err := notes.Search([]float32{7, 3, 3}, memory.SearchOptions{K: 10})
+			hits, err := notes.Search(memory.Query{Vector: []float32{7, 3, 3}, K: 10})
 			require.NoError(t, err)
 			for _, h := range hits {
 				is = append(is, fmt.Sprint(h.Key, h.Value, h.Revision, h.Score))

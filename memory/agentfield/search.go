@@ -29,7 +29,7 @@ import (
 //
 // The error is vector.ErrEmpty or vector.ErrNotFinite for embeddings that SetVector
 // would not take, memory.ErrDimension if those in the scope have another number of
-// elements, vector.ErrZero if all elements are 0, and memory.ErrOptions if
+// elements, vector.ErrZero if all elements are 0, and memory.ErrQuery if
 // Threshold is NaN. For a filter that cannot be compared it is that of Set, but for
 // the key, which there is none of.
 func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID string, embedding []float64, opts O) ([]R, error) {
@@ -51,9 +51,7 @@ func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID st
 	if err != nil {
 		return nil, b.ofCycle(err)
 	}
-	hits, err := b.space(scope, scopeID, vectors).Search(memory.Float32s(embedding), memory.SearchOptions{
-		K: max(o.Limit, 0), MinScore: o.Threshold, Filter: filter,
-	})
+	hits, err := b.space(scope, scopeID, vectors).Search(memory.Query{Vector: memory.Float32s(embedding), K: max(o.Limit, 0), MinScore: o.Threshold, Filter: filter})
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func TestSearchesThatMakeNoSense(t *testing.T) {
 		{nil, SearchOptions{}, vector.ErrEmpty}, {[]float64{}, SearchOptions{}, vector.ErrEmpty},
 		{[]float64{math.NaN(), 0}, SearchOptions{}, vector.ErrNotFinite}, {[]float64{math.Inf(1), 0}, SearchOptions{}, vector.ErrNotFinite},
 		{[]float64{1e300, 0}, SearchOptions{}, vector.ErrNotFinite}, {[]float64{1}, SearchOptions{}, memory.ErrDimension},
-		{[]float64{0, 0}, SearchOptions{}, vector.ErrZero}, {[]float64{1, 0}, SearchOptions{Threshold: math.NaN()}, memory.ErrOptions},
+		{[]float64{0, 0}, SearchOptions{}, vector.ErrZero}, {[]float64{1, 0}, SearchOptions{Threshold: math.NaN()}, memory.ErrQuery},
 		{[]float64{1, 0}, SearchOptions{Filters: cycle}, value.ErrCycle},
 		{[]float64{1, 0}, SearchOptions{Filters: map[string]any{"key": math.NaN()}}, value.ErrUnsupported},
 	} {

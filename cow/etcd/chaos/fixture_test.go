@@ -104,7 +104,7 @@ func (a *album) show(t testing.TB) string {
 		fmt.Fprintln(&b, strings.Join(show(s), "\n"))
 	}
 	require.NoError(t, a.m.Load().Export(&b))
-	words, err := a.m.Space("notes").SearchText("horses", memory.SearchOptions{K: 5})
+	words, err := a.m.Space("notes").Search(memory.Query{Text: "horses", K: 5})
 	require.NoError(t, err)
 	for _, h := range words {
 		fmt.Fprintln(&b, h.Key, h.Score, h.Value, h.Revision)

@@ -118,7 +118,7 @@ func (a *Agent) Undo(version uint64) error {
 // Recall returns the facts that fit a question best, by words and by vector, of those
 // that all filters want. A question without a word is vector.ErrZero.
 func (a *Agent) Recall(question string, filters ...filter.Filter) ([]memory.Hit, error) {
-	return a.facts.SearchBoth(embed(question), question, memory.SearchOptions{K: 3, Filter: filter.And(filters...)})
+	return a.facts.Search(memory.Query{Text: question, Vector: embed(question), K: 3, Filter: filter.And(filters...)})
 }
 
 // WhatIf calls try with a draft of the agent, that knows the same, and merges what the

@@ -22,8 +22,10 @@ type Part struct {
 	Words   func(key string) iter.Seq[string]
 }
 
-// Options say what a search is for.
-type Options struct {
+// A Query says what a search is for: words, what is like a vector, or both.
+type Query struct {
+	Words    string
+	Vector   []float32
 	K        int
 	MinScore float64
 	Metric   vector.Metric
@@ -31,17 +33,31 @@ type Options struct {
 	Lean     float64
 }
 
-// Text returns what of them is for package text.
-func (o *Options) Text() text.Options {
-	return text.Options{K: o.K, MinScore: o.MinScore, Prefix: o.Prefix}
+// Text returns the options of package text for it.
+func (q *Query) Text() text.Options {
+	return text.Options{K: q.K, MinScore: q.MinScore, Prefix: q.Prefix}
 }
 
-// Nearest returns the best by their vectors; the Part of a hit is the number of its part.
-func Nearest(parts []Part, query []float32, o *Options) ([]top.Hit, error) {
-	vo := vector.Options{K: o.K, Metric: o.Metric}
-	if o.MinScore != 0 {
-		vo.MinScore, vo.HasMin = float32(o.MinScore), true
-		if float64(vo.MinScore) < o.MinScore {
+// Best returns what fits a query best, the best first; the Part of a hit is the number of
+// its part. fits says of each hit whether its text does.
+func Best(parts []Part, q *Query) (best []top.Hit, fits []bool, err error) {
+	switch {
+	case q.Words == "":
+		best, err = nearest(parts, q)
+		return best, make([]bool, len(best)), err
+	case q.Vector == nil:
+		best, err = fitting(parts, q)
+		return best, slices.Repeat([]bool{true}, len(best)), err
+	}
+	return both(parts, q)
+}
+
+// nearest returns the best by their vectors.
+func nearest(parts []Part, q *Query) ([]top.Hit, error) {
+	vo := vector.Options{K: q.K, Metric: q.Metric}
+	if q.MinScore != 0 {
+		vo.MinScore, vo.HasMin = float32(q.MinScore), true
+		if float64(vo.MinScore) < q.MinScore {
 			vo.MinScore = math.Nextafter32(vo.MinScore, float32(math.Inf(1)))
 		}
 	}
@@ -50,7 +66,7 @@ func Nearest(parts []Part, query []float32, o *Options) ([]top.Hit, error) {
 	for i := range parts {
 		p := &parts[i]
 		vo.Accept = p.Accept
-		found, err := p.Vectors.Search(query, vo)
+		found, err := p.Vectors.Search(q.Vector, vo)
 		if errors.Is(err, vector.ErrDimension) {
 			if failed == nil && !fits && p.hasVector() {
 				failed = err
@@ -69,9 +85,9 @@ func Nearest(parts []Part, query []float32, o *Options) ([]top.Hit, error) {
 			break
 		}
 		slices.SortFunc(best, top.Hit.Compare)
-		if len(best) >= o.K { // what the next parts have to reach
-			best = best[:o.K]
-			vo.MinScore, vo.HasMin = top.Rounded(best[o.K-1].Score), true
+		if len(best) >= q.K { // what the next parts have to reach
+			best = best[:q.K]
+			vo.MinScore, vo.HasMin = top.Rounded(best[q.K-1].Score), true
 		}
 	}
 	if failed != nil && !fits {
@@ -90,13 +106,13 @@ func (p *Part) hasVector() bool {
 	return p.Live()
 }
 
-// Fitting returns the best by their texts.
-func Fitting(parts []Part, query string, o *Options) ([]top.Hit, error) {
+// fitting returns the best by their texts.
+func fitting(parts []Part, q *Query) ([]top.Hit, error) {
 	of := make([]text.Part, len(parts))
 	for i, p := range parts {
 		of[i] = text.Part{Index: p.Texts, Accept: p.Accept, Texts: p.Words}
 	}
-	hits, err := text.SearchAll(of, query, o.Text())
+	hits, err := text.SearchAll(of, q.Words, q.Text())
 	if err != nil {
 		return nil, err
 	}
@@ -107,19 +123,18 @@ func Fitting(parts []Part, query string, o *Options) ([]top.Hit, error) {
 	return best, nil
 }
 
-// depth is how many times K hits of each search Both joins.
+// depth is how many times K hits of each search both joins.
 const depth = 4
 
-// Both joins both searches, by a weighted sum of their scores. Fits says of each hit
-// whether its text does.
-func Both(parts []Part, query []float32, words string, o *Options) (best []top.Hit, fits []bool, err error) {
-	deep := *o
-	deep.K, deep.MinScore = depth*min(o.K, 1<<20), 0
-	near, err := Nearest(parts, query, &deep)
+// both joins both searches, by a weighted sum of their scores.
+func both(parts []Part, q *Query) (best []top.Hit, fits []bool, err error) {
+	deep := *q
+	deep.K, deep.MinScore = depth*min(q.K, 1<<20), 0
+	near, err := nearest(parts, &deep)
 	if err != nil {
 		return nil, nil, err
 	}
-	fitting, err := Fitting(parts, words, &deep)
+	fit, err := fitting(parts, &deep)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,14 +142,14 @@ func Both(parts []Part, query []float32, words string, o *Options) (best []top.H
 		key  string
 		part int
 	}
-	type both struct {
+	type joined struct {
 		top.Hit
 		fits bool
 	}
-	at := make(map[document]int, len(near)+len(fitting))
-	hits := make([]both, 0, len(near)+len(fitting))
-	for i, list := range [][]top.Hit{near, fitting} {
-		weight := []float64{1 - o.Lean, 1 + o.Lean}[i] / 2
+	at := make(map[document]int, len(near)+len(fit))
+	hits := make([]joined, 0, len(near)+len(fit))
+	for i, list := range [][]top.Hit{near, fit} {
+		weight := []float64{1 - q.Lean, 1 + q.Lean}[i] / 2
 		if weight == 0 || len(list) == 0 {
 			continue
 		}
@@ -155,12 +170,12 @@ func Both(parts []Part, query []float32, words string, o *Options) (best []top.H
 			}
 			at[d] = len(hits)
 			h.Score = score
-			hits = append(hits, both{h, i == 1})
+			hits = append(hits, joined{h, i == 1})
 		}
 	}
-	slices.SortFunc(hits, func(a, b both) int { return a.Compare(b.Hit) })
+	slices.SortFunc(hits, func(a, b joined) int { return a.Compare(b.Hit) })
 	for _, h := range hits {
-		if len(best) == o.K || h.Score < o.MinScore {
+		if len(best) == q.K || h.Score < q.MinScore {
 			break
 		}
 		best, fits = append(best, h.Hit), append(fits, h.fits)

@@ -82,25 +82,18 @@ func (c *call) recall() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := memory.SearchOptions{K: args.Offset + args.K + 1, Filter: filter, Below: true}
+	q := memory.Query{Text: args.Query, Vector: args.Vector, K: args.Offset + args.K + 1, Filter: filter, Below: true}
 	space := l.m.Space(args.path(c.Namespace)...).Load()
-	var hits []memory.Hit
-	switch vector := args.Vector; {
-	case args.Query == "" && vector == nil:
+	if q.Text == "" && q.Vector == nil {
 		return c.latest(l.m.Load(), &args, filter), nil
-	case args.Query == "":
-		hits, err = space.Search(vector, o)
-	default:
-		own := vector != nil
-		if !own {
-			vector = c.embedQuery(args.Query)
-		}
-		if vector != nil {
-			if hits, err = space.SearchBoth(vector, args.Query, o); err == nil || own {
-				break
-			}
-		}
-		hits, err = space.SearchText(args.Query, o)
+	}
+	if q.Vector == nil {
+		q.Vector = c.embedQuery(q.Text)
+	}
+	hits, err := space.Search(q)
+	if err != nil && args.Vector == nil && q.Vector != nil { // of a model that has changed, say
+		q.Vector = nil
+		hits, err = space.Search(q)
 	}
 	if err != nil {
 		return nil, err

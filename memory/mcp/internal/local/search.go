@@ -30,7 +30,7 @@ func (c *call) searchNodes() (any, error) {
 	space := s.Space(entitySpace(c.Namespace)...)
 	var hits []memory.Hit
 	if strings.TrimSpace(args.Query) != "" && len(args.Query) <= maxName {
-		if hits, err = space.SearchText(args.Query, memory.SearchOptions{K: ranked}); err != nil {
+		if hits, err = space.Search(memory.Query{Text: args.Query, K: ranked}); err != nil {
 			return nil, err
 		}
 	}
