@@ -69,6 +69,7 @@ type catalog struct {
 	mu      sync.Mutex
 	list    []table
 	derived atomic.Bool // some are
+	expires atomic.Bool // rows of some do
 	frozen  int         // DBs that have a sink: while there is one there are no more tables
 }
 
@@ -90,6 +91,10 @@ type table interface {
 	derive(tx *Tx) error
 	merge(tx *Tx, base, theirs *Snapshot, resolve any, left func(error)) error
 	stored
+
+	expires() bool
+	soonest(content any) int64                // as line.Tables has it
+	sweep(tx *Tx, now int64, n int) (did int) // deletes at most n rows that have expired
 }
 
 // A state is what a table has in one DB, and in no fork of it.
@@ -133,6 +138,22 @@ type restorer interface {
 
 func (s *catalog) Rows(r *line.Root) int { return (*Snapshot)(r).Len() }
 
+func (s *catalog) Soonest(r *line.Root, table int) (soonest int64) {
+	if !s.expires.Load() {
+		return 0
+	}
+	all := s.all()
+	if table != line.Several {
+		all = all[table : table+1]
+	}
+	for _, t := range all {
+		if at := t.soonest(r.Table(t.place())); at != 0 && (soonest == 0 || at < soonest) {
+			soonest = at
+		}
+	}
+	return soonest
+}
+
 func (s *catalog) Structure(r *line.Root) (n int) {
 	for _, t := range s.all() {
 		n += t.structure(r.Table(t.place()))
@@ -164,6 +185,9 @@ func (s *catalog) add(t table, place *int) {
 	s.list = append(s.list, t)
 	if t.isDerived() {
 		s.derived.Store(true)
+	}
+	if t.expires() {
+		s.expires.Store(true)
 	}
 }
 

@@ -1,5 +1,12 @@
 package cow
 
+import (
+	"math"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/internal/index"
+)
+
 // Options say how a Table treats its values. The zero value is right
 // for most: values that reach memory somebody could modify are deeply cloned,
 // and a type that cannot be cloned is refused with a panic when the table is
@@ -16,6 +23,14 @@ type Options[V any] struct {
 	// tests find those who modify one all the same.
 	Immutable bool
 
+	// Expires, if not nil, says when a row with that value expires; the zero time: never. It must
+	// be pure, and neither modify its argument nor keep a part of it. A row that has expired is
+	// there until it is swept: [DB.Sweep] deletes it, in an update like any other, of which
+	// feeds, the past, indexes, watches and replicas know, where nobody decides it again. Until
+	// then reads find it: who must not show it asks [Snapshot.Due]. [Table.Expiry] has the rows that
+	// expire in order. The keys of rows must have an order of their own, see [NewIndex].
+	Expires func(v V) time.Time
+
 	// Codec turns the values of a table into bytes and back, for what makes a DB
 	// durable or replicates it. It is nil where nothing does.
 	Codec Codec[V]
@@ -25,6 +40,20 @@ type Options[V any] struct {
 	// "key: struct{A int64}, now struct{B int64}" or "value.Name: string, now gone". See
 	// ErrSchema.
 	Accept []string
+}
+
+// newExpiry returns the index of Options.Expires, by ns since 1970.
+func newExpiry[K comparable, V any](expires func(v V) time.Time) *index.Def[K, V, int64] {
+	first, last := time.Unix(0, math.MinInt64+1), time.Unix(0, math.MaxInt64)
+	return index.NewOrdered("expiry", func(r Row[K, V], add func(int64)) {
+		switch t := expires(r.Shared()); {
+		case t.IsZero() || t.After(last): // never, or in 2262, when the numbers end
+		case t.Before(first):
+			add(first.UnixNano())
+		default:
+			add(t.UnixNano())
+		}
+	}, index.Options[K]{})
 }
 
 // A Codec turns values into bytes and back. It must be safe for concurrent use,

@@ -41,6 +41,7 @@ type tableDef[K comparable, V any] struct {
 	codec      Codec[V]
 	accept     []string
 	derivation func(tx *Tx, e *Editor[K, V]) error // of NewDerived
+	expiry     *index.Def[K, V, int64]             // of Options.Expires; nil: there is none
 
 	keys    *keycode.Codec[K]
 	keysErr error // why K cannot be encoded
@@ -104,6 +105,13 @@ func newTable[K comparable, V any](db *DB, name string, o Options[V], derive fun
 		derivation: derive,
 	}
 	d.keys, d.keysErr = keycode.New[K]()
+	if o.Expires != nil {
+		if derive != nil {
+			panic(fmt.Sprintf("cow: %s is derived, and so has no Expires: let rows expire that it follows from", d))
+		}
+		d.expiry = newExpiry[K](o.Expires)
+		d.expiry.Begin(d.empty)
+	}
 	d.catalog.add(d, &d.at)
 	db.start()
 	return &Table[K, V]{db, d, d.at == 0}
@@ -308,7 +316,13 @@ func (d *tableDef[K, V]) differs(newer, older *line.Root) bool {
 	return watch.Whole[K, V]{}.Differs(d.content(newer), d.content(older))
 }
 
-func (d *tableDef[K, V]) newState() state { return new(tableState[K, V]) }
+func (d *tableDef[K, V]) newState() state {
+	s := new(tableState[K, V])
+	if d.expiry != nil {
+		s.indexes.Store(&index.List[K, V]{d.expiry})
+	}
+	return s
+}
 
 func (d *tableDef[K, V]) state(db *DB) *tableState[K, V] { return db.state(d.at).(*tableState[K, V]) }
 

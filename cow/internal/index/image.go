@@ -178,6 +178,17 @@ func later[K comparable, V any](s slot[K, V], m *snapshot.Map[K, V], changes []s
 	return s
 }
 
+// Begin makes x an index of maps of the line of m. It is called once, before any other method.
+func (x *Def[K, V, I]) Begin(m *snapshot.Map[K, V]) {
+	x.empty = builder[K, V]{}.Empty(m)
+	end := func() *snapshot.RowRef { return x.probe(*new(K)) }
+	x.ends = make([]ends, len(x.fields))
+	for i := range x.ends {
+		x.ends[i] = ends{end(), end()}
+	}
+	x.begun = end()
+}
+
 // Adder returns a function that adds x to the indexes of a map, unless it has a problem
 // there. It may be called again, with a later map. It panics if there is an index of that
 // name.
@@ -191,13 +202,7 @@ func (x *Def[K, V, I]) Adder() func(list List[K, V], m *snapshot.Map[K, V]) (Lis
 			}
 		}
 		if s == nil {
-			x.empty = builder[K, V]{}.Empty(m)
-			end := func() *snapshot.RowRef { return x.probe(*new(K)) }
-			x.ends = make([]ends, len(x.fields))
-			for i := range x.ends {
-				x.ends[i] = ends{end(), end()}
-			}
-			x.begun = end()
+			x.Begin(m)
 			s = x.build(m)
 		} else {
 			s = later(s, m, slices.Collect(m.Diff(built)))
@@ -240,6 +245,18 @@ func (x *Def[K, V, I]) in(m *snapshot.Map[K, V]) *image[K, V, I] {
 		}
 	}
 	return imagesOf(m, List[K, V]{x}).slots[0].(*image[K, V, I])
+}
+
+// First returns the first index key in a map, and whether there is one. Known is false for a map
+// that has no image of x: to make one takes time.
+func (x *Def[K, V, I]) First(m *snapshot.Map[K, V]) (key I, some, known bool) {
+	all, to := annotated(m)
+	s, known := all.find(x).(*image[K, V, I])
+	if to != m || !known {
+		return key, false, false
+	}
+	key, _, some = s.sorted.First()
+	return key, some, true
 }
 
 // during returns the image for what an edit has made so far.

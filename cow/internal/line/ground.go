@@ -37,6 +37,8 @@ type Line struct {
 	history *history               // nil: off; set in the writer's place too
 	last    int64                  // the time of the last Commit, ns since 1970
 	outbox  atomic.Pointer[outbox] // nil: there is no sink; set in the writer's place too
+	alarm   *time.Timer            // for rows that expire; nil: there were none
+	alarmAt int64                  // what it is set for, ns since 1970; 0: for nothing
 
 	waiters atomic.Pointer[chan struct{}]
 	waiting atomic.Int64 // calls that are blocked, for Stats
@@ -107,6 +109,7 @@ func (l *Line) Start(r *Root) *Root {
 // Begin makes r the first version of a line that nobody uses yet.
 func (l *Line) Begin(r *Root) {
 	l.owner.Store(r.owner)
+	l.expect(r, nil, Several)
 	l.published.Store(r)
 }
 

@@ -212,7 +212,9 @@ func (l *Line) publish(d Draft) {
 		d.Commit.owner = d.Next.owner
 		l.history.add(d.Commit, older)
 	}
+	l.expect(d.Next, older, d.Table)
 	l.published.Store(d.Next)
+	older.pass()
 	// After the swap, so that whoever is woken finds it; and whoever came too
 	// late to be woken has looked at the version after this swap: see Wait.
 	if l.waiters.Load() != nil && d.Next.version != older.Version() {

@@ -12,6 +12,7 @@ import (
 // noTables are the tables of lines whose contents nobody looks into.
 type noTables struct{}
 
+func (noTables) Soonest(*Root, int) int64               { return 0 }
 func (noTables) Rows(*Root) int                         { return 0 }
 func (noTables) Structure(*Root) int                    { return 0 }
 func (noTables) Exclusive(_, _ *Root) (rows, bytes int) { return 0, 0 }
@@ -132,8 +133,7 @@ func TestTablesOfARoot(t *testing.T) {
 		// No version keeps a content of another alive.
 		for _, r := range []*Root{one, two, three} {
 			if latest := int(r.latest); latest > 0 {
-				rest := *r
-				rest.latest = 0
+				rest := Root{first: r.first, rest: r.rest, paged: r.paged}
 				require.Nil(t, rest.Table(latest))
 			}
 		}

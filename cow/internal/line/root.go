@@ -4,13 +4,14 @@
 // made of; package cow says in what steps a commit passes through it.
 //
 // From the ground up: lineage.go, what tells lines apart; root.go, a version and a commit;
-// history.go, what past is kept; line.go, the commit path, with a sink and without; past.go,
+// expiry.go, whether rows have expired; history.go, what past is kept; line.go, the commit path, with a sink and without; past.go,
 // reads of the past; follow.go, those who wait; attached.go, the line as its sink sees it.
 package line
 
 import (
 	"iter"
 	"slices"
+	"sync/atomic"
 	"time"
 	"unsafe"
 )
@@ -26,6 +27,9 @@ type Root struct {
 	paged   bool
 	latest  int32 // the table, not 0, that was changed last,
 	content any   // and its content, for which rest has nil: a commit to it copies no rest
+
+	soonest atomic.Int64 // no row expires before, ns since 1970; 0: none expires
+	due     atomic.Bool  // see Due
 }
 
 // An Owner is what a Root knows of the DB that it is of. It does not hold the DB, which a
@@ -37,6 +41,10 @@ type Owner struct{ Tables Tables }
 type Tables interface {
 	// Rows returns how many rows there are.
 	Rows(r *Root) int
+
+	// Soonest returns when the first row of a table, or of Several, expires, in ns since 1970,
+	// 0 if none does, or Unlooked.
+	Soonest(r *Root, table int) int64
 
 	// Structure returns about how many bytes r takes apart from its rows.
 	Structure(r *Root) int
@@ -111,6 +119,10 @@ func Make(base *Root, owner *Owner, version uint64) Making {
 	r := &Root{version: version, owner: owner}
 	if base != nil {
 		r.first, r.rest, r.paged, r.latest, r.content = base.first, base.rest, base.paged, base.latest, base.content
+		if soonest := base.soonest.Load(); soonest != 0 { // until it is published, nobody looks
+			r.soonest.Store(soonest)
+			r.due.Store(true)
+		}
 	}
 	return Making{Root: r}
 }
@@ -295,5 +307,6 @@ func rewind(newest *Root, version uint64, since []*Commit) *Root {
 		}
 		m.Set(i, last.Rewind(newest.Table(i), nets))
 	}
+	m.Root.unlooked()
 	return m.Root
 }

@@ -1,0 +1,102 @@
+package cow
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/internal/line"
+)
+
+// Expiry returns the index of the rows that expire, by the time at which they do, in
+// nanoseconds since 1970. It panics if the table has no [Options].Expires.
+func (t *Table[K, V]) Expiry() *Index[K, V, int64] {
+	t.made()
+	if t.def.expiry == nil {
+		panic(fmt.Sprintf("cow: Expiry of %v, whose rows do not expire: make it with Options.Expires", t.def))
+	}
+	return &Index[K, V, int64]{t.def.expiry, t.def}
+}
+
+func (d *tableDef[K, V]) expires() bool { return d.expiry != nil }
+
+func (d *tableDef[K, V]) soonest(content any) int64 {
+	m := d.mapOf(content)
+	if d.expiry == nil || m.Len() == 0 {
+		return 0
+	}
+	switch at, some, known := d.expiry.First(m); {
+	case !known:
+		return line.Unlooked
+	case !some:
+		return 0
+	case at == 0:
+		return -1 // a moment before: 0 is never
+	default:
+		return at
+	}
+}
+
+func (d *tableDef[K, V]) sweep(tx *Tx, now int64, n int) int {
+	if d.expiry == nil || d.content(tx.base).Len() == 0 {
+		return 0
+	}
+	e := d.edit(tx)
+	return Range[K, V, int64]{d.expiry.During(e), e}.Through(now).Limit(n).Delete()
+}
+
+// Due reports whether rows in s have expired, as [Options].Expires says. It asks for the time only
+// where that has come for a row, or nearly. False is certain, but for a few milliseconds by which
+// timers are late, and for a minute, or a sixty-fourth of the time that remained, after the
+// clock was set or the machine slept. True may be false of a snapshot that is not current.
+func (s *Snapshot) Due() bool { return s.root().Due() }
+
+// sweptAtOnce is how many rows one update of Sweep deletes.
+const sweptAtOnce = 1000
+
+// Sweep deletes the rows of all tables that have expired when it is called, and returns how many
+// these were. It makes an update for each thousand of them, so that others need not wait long,
+// and none where nothing has expired. It returns an error of an update, or ctx's cause: what was
+// swept before that stays swept.
+func (db *DB) Sweep(ctx context.Context) (n int, err error) {
+	now := time.Now().UnixNano()
+	for {
+		if err := context.Cause(ctx); err != nil || !db.Load().Due() {
+			return n, err
+		}
+		swept := 0
+		err := db.UpdateContext(ctx, func(tx *Tx) error {
+			swept = 0
+			for _, t := range db.catalog().all() {
+				swept += t.sweep(tx, now, sweptAtOnce-swept)
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+		if n += swept; swept < sweptAtOnce {
+			return n, nil
+		}
+	}
+}
+
+// SweepEvery calls Sweep every d, which must be positive, until ctx ends, and returns its cause, or
+// an error of Sweep. It is meant to be run in a goroutine of its own: a DB starts none.
+func (db *DB) SweepEvery(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		panic("cow: SweepEvery a duration that is not positive: to sweep once, call Sweep")
+	}
+	t := time.NewTicker(d)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-t.C:
+			if _, err := db.Sweep(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
