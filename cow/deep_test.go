@@ -193,13 +193,13 @@ func TestDeepValues(t *testing.T) {
 				DB.BeginContext DB.UpdateContext Table.In Table.OnAll Table.Load Table.Restore Table.UpdateContext Views.All Views.In Views.Row`,
 			"it shows what String does": "DB.Stats Snapshot.LogValue",
 			"it calls what it is given": "Tx.Defer",
-			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close
+			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close DB.Sweep DB.SweepEvery
 				DB.Commits DB.Compact DB.Cursor DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
 				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.Leading Range.Len Range.Limit
-				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Len Snapshot.Version Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
+				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Due Snapshot.Len Snapshot.Version Table.Expiry Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
 				Table.Name Tx.Base Tx.Local Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Exclusive
-				catalog.Rows catalog.Structure`,
+				catalog.Rows catalog.Soonest catalog.Structure`,
 			"it takes a text":                  "Range.Resume",
 			"it takes rows that are encoded":   "replayer.Lost replayer.Replay replayer.Restore replayer.Rows replayer.Freeze replayer.Stored",
 			"it looks at types or one pointer": "Versioned.Schema Sentinel",

@@ -76,6 +76,8 @@
 //   - fork: a DB that goes on from a snapshot of another; base, ours and theirs of a merge
 //   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
 //   - view: accessors of a value that is not cloned
+//   - expired: of a row, that its time has come; due: a snapshot that has one; swept: deleted
+//     because of it
 //
 // # The way of a commit
 //
@@ -102,7 +104,7 @@
 //     (internal/line/attached.go), and the function runs again (internal/line/line.go).
 //  6. It is published: history takes the Commit (internal/line/history.go), one pointer is
 //     swapped (publish, in internal/line/line.go), and whoever waits is woken (watch.go), in
-//     this order.
+//     this order. Where rows expire, an alarm is set for the first (internal/line/expiry.go).
 //
 // A Commit is made only for a sink, a history or a feed. Without an index or a watch too, the
 // changes are not even computed, and publishing is the swap.

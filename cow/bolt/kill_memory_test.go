@@ -94,7 +94,7 @@ func agentsChild(path string) {
 func (a *agents) requireFinds(t *testing.T, want *agents) {
 	t.Helper()
 	for _, m := range []*memory.Memory{a.m, want.m} {
-		_, err := m.Sweep()
+		_, err := m.Sweep(t.Context())
 		require.NoError(t, err)
 	}
 	is, was := a.m.Load(), want.m.Load()

@@ -15,10 +15,10 @@ const early = int64(20 * time.Millisecond)
 
 // Due reports whether a row may have expired. False is certain: Due is set in the published Root
 // before the time has come, by the alarm or by who publishes it, and in one that is no longer
-// published from then on. So whoever loads the published Root, and then finds nothing due, does not
+// published from then on, and in all when their DB is gone. So whoever loads the published Root, and then finds nothing due, does not
 // have to know the time.
 func (r *Root) Due() bool {
-	return r != nil && r.due.Load() && r.soonest.Load() <= time.Now().UnixNano()
+	return r != nil && (r.due.Load() || r.owner.orphans.Load()) && r.soonest.Load() != 0 && r.soonest.Load() <= time.Now().UnixNano()
 }
 
 // expect makes next ready to be published after older, nil if it is the first: its rows expire
@@ -51,13 +51,13 @@ func (l *Line) judge(r *Root, soonest int64, exact bool) {
 	r.soonest.Store(soonest)
 	r.due.Store(soonest != 0 && soonest <= now+early)
 	if soonest > now+early {
-		l.setAlarm(soonest-early, now)
+		l.setAlarm(r.owner, soonest-early, now)
 	}
 }
 
 // setAlarm has judge called again at a time, or before. The clock may be set, or the machine
 // sleep, which no timer knows: so it is called from time to time.
-func (l *Line) setAlarm(at, now int64) {
+func (l *Line) setAlarm(owner *Owner, at, now int64) {
 	if l.alarmAt != 0 && l.alarmAt <= at {
 		return
 	}
@@ -71,6 +71,8 @@ func (l *Line) setAlarm(at, now int64) {
 	l.alarm = time.AfterFunc(wait, func() {
 		if l := self.Value(); l != nil {
 			l.ring()
+		} else {
+			owner.orphans.Store(true)
 		}
 	})
 }
@@ -86,7 +88,7 @@ func (l *Line) ring() {
 
 // pass notes that r is no longer published: no alarm is for it any more.
 func (r *Root) pass() {
-	if r.soonest.Load() != 0 {
+	if r != nil && r.soonest.Load() != 0 {
 		r.due.Store(true)
 	}
 }

@@ -34,7 +34,10 @@ type Root struct {
 
 // An Owner is what a Root knows of the DB that it is of. It does not hold the DB, which a
 // Root must not keep alive. A fork has an Owner of its own, of the same Tables.
-type Owner struct{ Tables Tables }
+type Owner struct {
+	Tables  Tables
+	orphans atomic.Bool // the DB is gone: there is no alarm for its last Root
+}
 
 // Tables are the tables of a DB and its forks, and know what is in a Root. Rows, Structure
 // and Exclusive take nil for an empty Root.
