@@ -404,7 +404,7 @@ func TestComingFromBuntDB(t *testing.T) {
 		second(sessions.PutItem("ada", memory.Item{Value: "token", TTL: time.Minute})))
 	same(bunt.View(func(txn *buntdb.Tx) error { return minute(txn.TTL("ada")) }), minute(time.Until(val(sessions.Entry("ada")).Expires), nil))
 	same(bunt.SetConfig(buntdb.Config{OnExpired: func(keys []string) {}}), func() (err error) {
-		for _, err = range sessions.History(0) {
+		for _, err = range sessions.Since(0) {
 		}
 		return err
 	}())

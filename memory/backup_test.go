@@ -100,7 +100,7 @@ func keysAndScores(hits []memory.Hit) (all []string) {
 func TestABackupIsAnExport(t *testing.T) {
 	m := aMemory(t)
 	n := memory.New(memory.Options{})
-	lines, err := n.Import(strings.NewReader(backup(t, m)))
+	lines, err := n.Import(t.Context(), strings.NewReader(backup(t, m)))
 	require.NoError(t, err)
 	require.Equal(t, 31, lines)
 	require.NotEqual(t, m.DB().Lineage().ID, n.DB().Lineage().ID)
@@ -195,7 +195,7 @@ func ExampleSpace_Erase() {
 	_ = m.DB().Pin("before", m.Load().Version())
 	fork := m.Fork(m.Load())
 
-	left, err := user.Erase("address")
+	left, err := user.Erase(context.Background(), "address")
 	fmt.Println(left.Pins, slices.Equal(left.Forks, []*memory.Memory{fork}), err)
 	_, err = m.At(0)
 	fmt.Println(err)

@@ -183,7 +183,7 @@ func BenchmarkSlowestPut(b *testing.B) {
 			for i := range 200_000 {
 				fmt.Fprintf(&lines, `{"space":["imported"],"key":"%d","value":"some text of a few words, %d"}`+"\n", i, i)
 			}
-			go func() { _, _ = m.Import(strings.NewReader(lines.String())) }()
+			go func() { _, _ = m.Import(b.Context(), strings.NewReader(lines.String())) }()
 			_, _ = m.Wait(b.Context(), m.Load().Version()) // until it has begun
 		}},
 	} {

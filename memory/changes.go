@@ -11,6 +11,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/snapshot"
 )
@@ -63,7 +64,7 @@ type Change struct {
 // wait.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	s.m.made()
-	return s.m.changes(s.m.db.Changes(ctx, since), tuple.Name(s.path, ""), func(key string) bool { return data.Covers(key, s.path) })
+	return s.m.changes(s.m.db.Changes(ctx, since), tuple.Name(s.path, ""), s.clears)
 }
 
 // Changes is Space.Changes for all spaces.
@@ -72,20 +73,77 @@ func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, er
 	return m.changes(m.db.Changes(ctx, since), "", all)
 }
 
-// History returns an iterator over what commits above version since did to the entries of
-// the space, as Changes has it, up to the current version, where it ends: what has happened
-// so far. It never blocks and needs no context. ErrCompacted is its error where no past is
-// retained, as without Retain; see cow.DB.Commits.
-func (s Space) History(since uint64) iter.Seq2[Change, error] {
+// Since returns an iterator over what commits above a version did to the entries of the space,
+// as Changes has it, up to the current version, where it ends: what has happened so far. It never
+// blocks and needs no context. ErrCompacted is its error where no past is retained, as without
+// Retain; see cow.DB.Commits.
+func (s Space) Since(since uint64) iter.Seq2[Change, error] {
 	s.m.made()
-	return s.m.changes(s.m.db.Commits(since), tuple.Name(s.path, ""), func(key string) bool { return data.Covers(key, s.path) })
+	return s.m.changes(s.m.db.Commits(since), tuple.Name(s.path, ""), s.clears)
 }
 
-// History is Space.History for all spaces.
-func (m *Memory) History(since uint64) iter.Seq2[Change, error] {
+// Since is Space.Since for all spaces.
+func (m *Memory) Since(since uint64) iter.Seq2[Change, error] {
 	m.made()
 	return m.changes(m.db.Commits(since), "", all)
 }
+
+// History returns an iterator over what commits did to the entry of key, the newest first, as far
+// back as the past is retained: it ends with ErrCompacted there, and without an error if nothing is
+// missing. A Change that is Cleared has the Key here, and in Old the entry. It never blocks. It
+// takes a step for each version of the entry, and for each commit while there was none.
+func (s Space) History(key string) iter.Seq2[Change, error] {
+	s.m.made()
+	name := tuple.Name(s.path, key)
+	return func(yield func(Change, error) bool) {
+		root := s.m.db.Load()
+		at := root.Version()
+		if row, ok := (derive.View{T: s.m.t, Root: root}).Row(s.path, key); ok {
+			at = row.Revision()
+		}
+		var cleared *Change // the oldest since there was an entry
+		for at > 0 {
+			commit, err := s.m.commit(at)
+			if err != nil {
+				yield(Change{}, bare.Named(err))
+				return
+			}
+			at--
+			for _, c := range slices.Backward(s.m.appendCommit(nil, commit, name, s.clears)) {
+				switch {
+				case c.Kind == Cleared:
+					cleared = &c
+					continue
+				case c.Key != key:
+					continue
+				case cleared != nil && c.New.row != nil:
+					cleared.Key, cleared.Old = key, c.New
+					if !yield(*cleared, nil) {
+						return
+					}
+				}
+				cleared = nil
+				if !yield(c, nil) {
+					return
+				}
+				if c.Old.row != nil {
+					at = c.Old.Revision
+				}
+			}
+		}
+	}
+}
+
+// commit returns the commit of a version that was published.
+func (m *Memory) commit(version uint64) (commit *cow.Commit, err error) {
+	for commit, err = range m.db.Commits(version - 1) {
+		break
+	}
+	return commit, err
+}
+
+// clears reports whether a mark clears the space.
+func (s Space) clears(mark string) bool { return data.Covers(mark, s.path) }
 
 // Cursor returns a text for a version of this Memory, such as that of a Change,
 // from which Resume goes on; see cow.DB.
@@ -159,7 +217,7 @@ func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string)
 		return changes
 	}
 	slices.SortFunc(rows, func(a, b snapshot.Change[string, *data.Entry]) int { return strings.Compare(a.Key, b.Key) })
-	h := new(data.Head)
+	h := &data.Head{Began: commit.Time().UnixNano()} // of a sweep of the DB, say
 	for c := range m.t.Heads.Rows(commit) {
 		if is, ok := c.New(); ok {
 			h = is

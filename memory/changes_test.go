@@ -199,7 +199,7 @@ func TestChangesTellWhyAnEntryIsGone(t *testing.T) {
 		require.Equal(t, []string{"[s] 0001 deleted", "[s] 0002 deleted"}, kinds())
 		require.NoError(t, errOf(s.PutItem("c", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(time.Minute)
-		m.Sweep()
+		m.Sweep(t.Context())
 		require.Equal(t, []string{"[s] c expired"}, kinds())
 		require.NoError(t, errOf(s.PutItem("c", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(time.Minute)
@@ -307,7 +307,7 @@ func TestWatchWakesForItsSpaceAndKeysAlone(t *testing.T) {
 					return b.Space("s\x00").Put("z", 1)
 				})
 			}, []int{1, 3}},
-			"Sweep": {func() { time.Sleep(time.Hour); m.Sweep() }, []int{9}},
+			"Sweep": {func() { time.Sleep(time.Hour); m.Sweep(t.Context()) }, []int{9}},
 		} {
 			_, _ = m.Space("s").Put("a", 1)
 			_, _ = m.Space("s").Put("c", 1)

@@ -71,7 +71,7 @@ func TestALargeSpaceIsClearedInSteps(t *testing.T) {
 	require.Zero(t, m.Space("a", "b").Len())
 	require.Equal(t, n, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.NoError(t, m.CheckDerived())
 	require.Less(t, m.DB().Load().Len(), n+20)
 	requireEmpty(t, s.Load())
@@ -107,7 +107,7 @@ func TestClearWithinABatch(t *testing.T) {
 			require.NoError(t, m.CheckDerived())
 			requireEmpty(t, m.Load().Space("a"))
 			require.Equal(t, []string{"after"}, hitKeys(m.Space("a", "b").Search(memory.Query{Text: "word"})))
-			require.Zero(t, count(m.Sweep()))
+			require.Zero(t, count(m.Sweep(t.Context())))
 			require.NoError(t, m.CheckDerived())
 			require.Equal(t, []string{"after"}, keys(m.Space("a", "b").Load()))
 		})
@@ -120,7 +120,7 @@ func TestWhatIsClearedInTheFeed(t *testing.T) {
 	require.Equal(t, 100, count(m.Space("a").Clear()))
 	require.NoError(t, errOf(m.Space("a").Put("0007", 1)))
 	require.Equal(t, 101, count(m.Space("a").ClearAll()))
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.NoError(t, errOf(m.Space("end").Put("k", 1)))
 	var got []string
 	for c, err := range m.Changes(t.Context(), since) {
@@ -163,9 +163,9 @@ func TestClearAndMerge(t *testing.T) {
 	require.Equal(t, 100, count(fork.Space("a").Clear()))
 	require.NoError(t, errOf(m.Space("a").Put("0007", "ours")))
 	require.NoError(t, errOf(m.Space("a").Put("new", "ours")))
-	_, err := m.Merge(base, fork.Load(), nil)
+	_, err := m.Merge(t.Context(), base, fork.Load(), nil)
 	require.ErrorIs(t, err, memory.ErrConflict)
-	_, err = m.Merge(base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Ours, nil })
+	_, err = m.Merge(t.Context(), base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Ours, nil })
 	require.NoError(t, err)
 	require.Equal(t, []string{"0007", "new"}, keys(m.Space("a").Load()))
 	require.NoError(t, m.CheckDerived())
@@ -176,7 +176,7 @@ func TestClearAndMerge(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, after.Export(&b))
 	require.Equal(t, 0, strings.Count(b.String(), `"key"`))
-	_, err = m.Merge(after, before, nil)
+	_, err = m.Merge(t.Context(), after, before, nil)
 	require.NoError(t, err)
 	require.NoError(t, m.CheckDerived())
 	require.Equal(t, 202, m.Load().Len())
@@ -184,7 +184,7 @@ func TestClearAndMerge(t *testing.T) {
 	past, err := m.At(after.Version())
 	require.NoError(t, err)
 	require.Zero(t, past.Len())
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.NoError(t, m.CheckDerived())
 }
 
@@ -220,7 +220,7 @@ func TestAMergeByTheDBTakesNoMarks(t *testing.T) {
 	require.Equal(t, 301, m.Space("a").Len())
 	require.NoError(t, m.CheckDerived())
 
-	_, err = f.Sweep()
+	_, err = f.Sweep(t.Context())
 	require.NoError(t, err)
 	_, err = m.DB().Merge(base, f.DB().Load())
 	require.NoError(t, err)

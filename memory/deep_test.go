@@ -20,21 +20,22 @@ import (
 // Whatever takes a value freezes it, and so refuses one of more than a thousand levels,
 // with space and key.
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields(`As Editor.Insert Editor.Modify Editor.Put
-		Editor.PutItem Editor.PutVector Editor.SetIf Editor.Upsert Entry.Format Entry.LogValue Equal
+	deeptest.RequireAll(t, strings.Fields(`As Editor.AppendTo Editor.Insert Editor.Modify Editor.Put
+		Editor.PutItem Editor.PutUnlessSimilar Editor.PutVector Editor.SetIf Editor.Supersede Editor.Upsert Entry.Format Entry.LogValue Equal
 		Freeze FreezeHandles Hit.Format Hit.LogValue
 		Memory.Backup Memory.Import Memory.Restore Snapshot.Export Snapshot.Format
-		Snapshot.LogValue Snapshot.MarshalJSON Space.Entry Space.Insert Space.Modify Space.Put Space.PutItem
-		Space.PutVector Space.Search Space.SetIf Space.Upsert Typed.Put Typed.Update`), map[string]string{
+		Snapshot.LogValue Snapshot.MarshalJSON Space.AppendTo Space.Entry Space.Insert Space.Modify Space.Put Space.PutItem Space.PutUnlessSimilar
+		Space.PutVector Space.Search Space.SetIf Space.Supersede Space.Upsert Typed.Put Typed.Update`), map[string]string{
 		"it has to do with whole memories, spaces or versions": `Batch.Space Batch.Version Editor.Clear Editor.ClearAll Editor.Configure
-			Memory.AsOf Memory.At Memory.Batch Memory.BatchIn Memory.Changes Memory.Cursor Memory.DB Memory.Fork Memory.History
-			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Resume Memory.Retain Memory.Rows Memory.Space
+			Memory.AsOf Memory.At Memory.Batch Memory.BatchContext Memory.BatchIn Memory.Changes Memory.Cursor Memory.DB Memory.Fork
+			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Resume Memory.Since Memory.Retain Memory.Rows Memory.Space
 			Memory.Sweep Memory.SweepEvery Memory.Undo Memory.Wait New On Snapshot.Len
-			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure Space.History
-			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
+			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure
+			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Since Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
 			SpaceSnapshot.Path`,
-		"it gives out what is there, or removes it": `Editor.Delete Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get
-			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Erase Space.Get Space.List
+		"it gives out what is there, or removes it": `Editor.Contains Editor.Delete Editor.Keep Editor.Search Memory.EmbedEvery Memory.EmbedMissing
+			Space.Keep Space.Recall Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get
+			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Contains Space.Erase Space.Get Space.History Space.List SpaceSnapshot.Contains
 			Space.Take Space.Vector SpaceSnapshot.Entry SpaceSnapshot.Get SpaceSnapshot.List SpaceSnapshot.Search
 			SpaceSnapshot.Vector Typed.All Typed.Get Typed.Search`,
 		"it encodes and decodes what is frozen, or vectors": `Float32s`,
@@ -71,6 +72,11 @@ func TestDeepValues(t *testing.T) {
 		verb(s.PutItem("k", memory.Item{Value: v}))
 		verb(s.PutItem("k", memory.Item{Metadata: map[string]any{"a": v}}))
 		verb(s.PutVector("k", []float32{1}, map[string]any{"a": v}))
+		verb(s.AppendTo("k", v))
+		_, _, err = s.PutUnlessSimilar("k", memory.Item{Value: v}, memory.Query{Text: "x"})
+		verb(0, err)
+		must(s.Put("old", 1))
+		verb(s.Supersede("old", "k", memory.Item{Value: v}))
 		verb(memory.Of[any](s).Put("k", v))
 		verb(memory.Of[any](s).Update("k", func(at *any, _ bool) error { *at = v; return nil }))
 		must(s.Put("k", 1))
@@ -86,6 +92,12 @@ func TestDeepValues(t *testing.T) {
 		batch(func(e *memory.Editor) error { return e.Modify("k", func(memory.Value) (any, error) { return v, nil }) })
 		batch(func(e *memory.Editor) error { return e.Upsert("k", func(memory.Value) (any, error) { return v, nil }) })
 		batch(func(e *memory.Editor) error { return e.PutItem("k", memory.Item{Value: v}) })
+		batch(func(e *memory.Editor) error { return e.AppendTo("k", v) })
+		batch(func(e *memory.Editor) error { return e.Supersede("old", "k", memory.Item{Value: v}) })
+		batch(func(e *memory.Editor) error {
+			_, err := e.PutUnlessSimilar("k", memory.Item{Value: v}, memory.Query{Text: "x"})
+			return err
+		})
 		batch(func(e *memory.Editor) error { return e.PutVector("k", []float32{1}, map[string]any{"a": v}) })
 		_, err = memory.Freeze(v)
 		refused(err)
@@ -99,7 +111,7 @@ func TestDeepValues(t *testing.T) {
 		}
 	}
 	line := func(text string) error {
-		_, err := m.Import(strings.NewReader(text + "\n"))
+		_, err := m.Import(t.Context(), strings.NewReader(text+"\n"))
 		return err
 	}
 	deep := func(n int, in string) string { return strings.Repeat("[", n) + in + strings.Repeat("]", n) }
@@ -127,7 +139,7 @@ func TestDeepValues(t *testing.T) {
 	require.True(t, ok)
 	require.NotEmpty(t, found)
 	shown := []any{now, entry, found[0], found, m, entry.Value}
-	for c, err := range m.History(now.Version() - 1) {
+	for c, err := range m.Since(now.Version() - 1) {
 		require.NoError(t, err)
 		shown = append(shown, c)
 	}
@@ -142,7 +154,7 @@ func TestDeepValues(t *testing.T) {
 	}
 	var b bytes.Buffer
 	require.NoError(t, now.Export(&b))
-	_, err = m.Import(&b)
+	_, err = m.Import(t.Context(), &b)
 	require.NoError(t, err)
 	require.True(t, memory.Equal(entry.Value, entry.Value))
 	_, err = now.MarshalJSON()

@@ -19,7 +19,8 @@
 // in a snapshot and has all reads; Space has them too, each on the snapshot that is current
 // then, so that two in a row may see two versions; and all writes, each a [Batch] of one.
 //
-// There is no embedding model here: whoever wants to search by vectors brings them.
+// There is no embedding model here: whoever wants to search by vectors puts them, or says by
+// [Options].Embed how a text gets one.
 //
 // # What a value may be, and what it can do
 //
@@ -87,13 +88,17 @@
 //	PutVector           kept          set           set or gone   kept; set where there was no entry
 //	DeleteVector        kept          gone          gone          kept
 //	Import, Restore     set or gone   set or gone   set or gone   set or gone
+//	AppendTo            one more      gone          kept          kept; set where there was no value
+//	Keep                kept          kept          kept          kept
+//	Supersede           as PutItem; of the old entry all is kept
 //	Merge, Undo         the whole entry becomes that of one side
 //
 // "If the same" is: kept if the value is equal, or the first; gone if it is another.
 //
 // The text that a search looks in is always that of the value. When an entry was created
 // stays, but for Import; when it was updated is now. An entry that a resolver of Merge gives
-// another value is as after Modify. In a Batch the verbs follow one another in the same way: put
+// another value is as after Modify. An entry stays kept, but for PutItem, which says so anew, and
+// superseded until a value is put. In a Batch the verbs follow one another in the same way: put
 // a value and its vector by PutItem, or the vector after the value.
 //
 // # How it is made

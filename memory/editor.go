@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -31,9 +32,13 @@ type Batch struct {
 //
 // Where a sink makes the DB durable or replicates it, Batch returns once its version is
 // acknowledged, with the errors of [cow.DB.Update], and f may be called again.
-func (m *Memory) Batch(f func(b *Batch) error) error {
+func (m *Memory) Batch(f func(b *Batch) error) error { return m.BatchContext(context.Background(), f) }
+
+// BatchContext is Batch, unless ctx has ended before f is called, or when it has returned: see
+// [cow.DB.UpdateContext]. A verb of a Space that must not wait for long is a BatchContext of one.
+func (m *Memory) BatchContext(ctx context.Context, f func(b *Batch) error) error {
 	m.made()
-	return m.db.Update(func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
+	return m.db.UpdateContext(ctx, func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
 }
 
 // BatchIn is Batch in an update of the DB, with whatever else that does to other tables.
@@ -121,6 +126,34 @@ func (e *Editor) Entry(key string) (Entry, bool) {
 	return newEntry(key, row, rev), row != nil
 }
 
+// Contains reports whether there is an entry of key.
+func (e *Editor) Contains(key string) bool {
+	row, _ := e.b.lookup(e.name(key))
+	return row != nil
+}
+
+// Search returns the entries that fit a query best, of what the Batch has written so far; see
+// SpaceSnapshot.Search. What was written since the last Search is indexed first, once.
+func (e *Editor) Search(q Query) ([]Hit, error) {
+	e.b.live()
+	u := e.b.u
+	if err := u.Settler.Settle(); err != nil {
+		return nil, err
+	}
+	s := &sight{t: e.b.m.t, entries: u.Entries.Map(), cleared: u.Cleared, instant: u.Now, space: u.Settler.Space, within: u.Settler.Within}
+	s.lookup = func(path, key string) *data.Entry {
+		row, _ := u.Lookup(tuple.Name(path, key))
+		return row
+	}
+	s.order = func() cow.Range[string, *data.Entry, string] { return s.t.Order.During(u.Entries) }
+	hits, err := s.search(e.space, q)
+	for i := range hits {
+		h := &hits[i]
+		_, h.Revision = u.Lookup(tuple.Name(h.space, h.Key)) // Pending, of what the Batch wrote
+	}
+	return hits, err
+}
+
 // Put stores v, frozen, as the value of key. Metadata stays as it is. A vector stays beside an
 // equal value, and beside the first; with another value it goes, since it is one of what was
 // there before: put the new one after the value, or both by PutItem. The entry expires as its
@@ -171,6 +204,7 @@ func (e *Editor) putItem(key string, d *draft) error {
 	next.Expires = e.b.u.Expiry(e.space, d.ttl)
 	e.value(next, d)
 	next.Metadata, next.Vector = d.metadata, d.vector
+	next.Keep(d.keep)
 	e.b.u.Store(e.name(key), next)
 	return nil
 }
@@ -249,6 +283,121 @@ func (e *Editor) setIf(key string, rev uint64, d *draft) error {
 	return nil
 }
 
+// AppendTo appends elements, frozen, to the List that is the value of key, or makes one of
+// them; then it expires as the space says. Without elements nothing happens. A value of another kind
+// is value.ErrUnsupported. The rest is as after Modify. A list that came in as a []string, say, is
+// an []any from then on. It takes time proportional to the list.
+func (e *Editor) AppendTo(key string, elements ...any) error {
+	e.b.live()
+	more, err := freezeList(e.space, key, elements)
+	if err != nil || more.Len() == 0 {
+		return err
+	}
+	return e.appendTo(key, more)
+}
+
+// freezeList freezes the elements of a list.
+func freezeList(space, key string, elements []any) (Value, error) {
+	list, err := Freeze(elements)
+	if err != nil {
+		return Value{}, fault.Of(space, key, err)
+	}
+	return list, nil
+}
+
+func (e *Editor) appendTo(key string, more Value) error {
+	return e.Upsert(key, func(v Value) (any, error) {
+		switch {
+		case !v.Exists():
+			return more, nil
+		case v.Kind() != value.List:
+			return nil, fault.Of(e.space, key, fmt.Errorf("%w: AppendTo a value that is no list", value.ErrUnsupported))
+		}
+		all := make([]any, 0, v.Len()+more.Len())
+		for _, list := range []Value{v, more} {
+			for _, element := range list.Values() {
+				all = append(all, element)
+			}
+		}
+		return all, nil
+	})
+}
+
+// Keep says whether the entry of key is never evicted. It expires all the same, if it does, and
+// may be removed and written; all but PutItem leave it kept. Where limits leave room for nothing
+// but what is kept, writes are ErrFull. It returns ErrNotFound if there is no entry.
+func (e *Editor) Keep(key string, keep bool) error {
+	old, _ := e.b.lookup(e.name(key))
+	if old == nil {
+		return fault.Of(e.space, key, ErrNotFound)
+	}
+	if old.Kept() != keep {
+		next := old.Next()
+		next.Updated = old.Updated
+		next.Keep(keep)
+		e.b.u.Store(e.name(key), next)
+	}
+	return nil
+}
+
+// Supersede is PutItem of an entry in place of the one of another key, old, which stays: Get,
+// List and History show it, with SupersededBy, and no search finds it. Another value that is put
+// under old is current again. It returns ErrNotFound if old has no entry, and ErrExists if old is key.
+func (e *Editor) Supersede(old, key string, it Item) error {
+	e.b.live()
+	d, err := e.b.m.prepare(e.space, key, it)
+	if err != nil {
+		return err
+	}
+	return e.supersede(old, key, d)
+}
+
+func (e *Editor) supersede(old, key string, d *draft) error {
+	was, _ := e.b.lookup(e.name(old))
+	switch {
+	case was == nil:
+		return fault.Of(e.space, old, ErrNotFound)
+	case old == key:
+		return fault.Of(e.space, key, fmt.Errorf("%w: an entry does not supersede itself", ErrExists))
+	}
+	if err := e.putItem(key, d); err != nil {
+		return err
+	}
+	next := was.Next()
+	next.Supersede(key)
+	e.b.u.Store(e.name(old), next)
+	return nil
+}
+
+// PutUnlessSimilar is PutItem unless the query finds an entry of another key: then it returns that, the
+// best, and nothing happens. What the MinScore of the query says is similar. A query with neither
+// Text nor Vector is for the Vector of the Item.
+func (e *Editor) PutUnlessSimilar(key string, it Item, q Query) (like Hit, err error) {
+	e.b.live()
+	d, err := e.b.m.prepare(e.space, key, it)
+	if err != nil {
+		return Hit{}, err
+	}
+	return e.putUnlessSimilar(key, d, q)
+}
+
+func (e *Editor) putUnlessSimilar(key string, d *draft, q Query) (like Hit, err error) {
+	if q.Text == "" && q.Vector == nil {
+		q.Vector = d.vector
+	}
+	q.K = 2 // one may be that of key
+	hits, err := e.Search(q)
+	if err != nil {
+		return Hit{}, err
+	}
+	for _, h := range hits {
+		if h.Key != key || h.space != e.space {
+			return h, nil
+		}
+	}
+	return Hit{}, e.putItem(key, d)
+}
+
 // Delete removes the entry of key and reports whether there was one.
 func (e *Editor) Delete(key string) bool {
 	name := e.name(key)
@@ -323,7 +472,8 @@ func (e *Editor) putVector(key string, d *draft) error {
 	if old == nil {
 		next.Expires = e.b.u.Expiry(e.space, 0)
 	}
-	next.Metadata, next.Vector = d.metadata, d.vector
+	next.Metadata = d.metadata
+	next.SetVector(d.vector, false)
 	e.b.u.Store(e.name(key), next)
 	return nil
 }
@@ -340,7 +490,8 @@ func (e *Editor) DeleteVector(key string) bool {
 		return e.Delete(key)
 	}
 	next := old.Next()
-	next.Vector, next.Metadata = nil, Value{}
+	next.SetVector(nil, false)
+	next.Metadata = Value{}
 	e.b.u.Store(e.name(key), next)
 	return true
 }
@@ -364,6 +515,7 @@ type Item struct {
 	Vector   []float32     // none if nil
 	Metadata any           // as for Freeze, and a Map; none if it is nil or Null
 	TTL      time.Duration // 0: that of the space, or of the Memory; Never: none
+	Keep     bool          // it is never evicted; see Editor.Keep
 }
 
 // A draft is an Item as it will be stored: frozen and checked, in memory of its
@@ -374,6 +526,7 @@ type draft struct {
 	metadata Value
 	vector   []float32
 	ttl      time.Duration
+	keep     bool
 }
 
 // prepare makes a draft of it.
@@ -392,7 +545,7 @@ func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
 	if err != nil {
 		return nil, fault.Of(space, key, err)
 	}
-	d.ttl = it.TTL
+	d.ttl, d.keep = it.TTL, it.Keep
 	return d, nil
 }
 

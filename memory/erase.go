@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
@@ -33,12 +34,14 @@ type Erasure struct {
 // pages until it is closed, without a crash, and compacted. To erase what a fork has, call
 // Erase of its Space.
 //
+// It returns ctx's cause if ctx ends before the update is made, and nothing happens then.
+//
 // It takes time proportional to the past that goes, or, if the current version has no such
 // entry, to all of the past, and to that of forks.
-func (s Space) Erase(key string) (Erasure, error) {
+func (s Space) Erase(ctx context.Context, key string) (Erasure, error) {
 	name := tuple.Name(s.path, key)
 	absent := fault.Of(s.path, key, ErrNotFound)
-	gone, err := s.edit(func(e *Editor) error { // gone: the first version without it
+	gone, err := s.editContext(ctx, func(e *Editor) error { // gone: the first version without it
 		if !e.b.u.Entries.Has(name) {
 			return absent // so that the update publishes nothing, not even what it would sweep
 		}

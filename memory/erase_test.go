@@ -39,7 +39,7 @@ func TestErasedIsGone(t *testing.T) {
 	rows = append(rows, weak.Make(old.Space("user", "42").lookup("k")))
 	old = Snapshot{}
 
-	report, err := s.Erase("k")
+	report, err := s.Erase(t.Context(), "k")
 	require.NoError(t, err)
 	require.Zero(t, report)
 	now := m.Load().Version()
@@ -95,28 +95,28 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	}
 	require.NoError(t, errOf(past.Space("s").Put("other", 1)))
 
-	report, err := s.Erase("k")
+	report, err := s.Erase(t.Context(), "k")
 	require.NoError(t, err)
 	require.Equal(t, []string{"with"}, report.Pins)
 	require.Equal(t, []*Memory{has, pinned, past}, report.Forks)
 
-	_, err = has.Space("s").Erase("k")
+	_, err = has.Space("s").Erase(t.Context(), "k")
 	require.NoError(t, err)
-	_, err = past.Space("s").Erase("k") // it is in the past alone
+	_, err = past.Space("s").Erase(t.Context(), "k") // it is in the past alone
 	require.NoError(t, err)
-	report, err = pinned.Space("s").Erase("k") // and here in a pin, which stays
+	report, err = pinned.Space("s").Erase(t.Context(), "k") // and here in a pin, which stays
 	require.ErrorIs(t, err, ErrNotFound)
 	require.Equal(t, Erasure{[]string{"p"}, []*Memory{m}}, report, "m has it in a pin, too")
 	require.True(t, pinned.DB().Unpin("p"))
 	require.True(t, m.DB().Unpin("with"))
-	report, err = s.Erase("k") // which is nowhere any more
+	report, err = s.Erase(t.Context(), "k") // which is nowhere any more
 	require.ErrorIs(t, err, ErrNotFound)
 	require.Zero(t, report)
 	runtime.KeepAlive([]*Memory{never, deleted})
 
 	// A fork that brings it back is found from the other side.
 	require.NoError(t, errOf(s.Put("k", 2)))
-	report, err = has.Space("s").Erase("k")
+	report, err = has.Space("s").Erase(t.Context(), "k")
 	require.ErrorIs(t, err, ErrNotFound)
 	require.Equal(t, []*Memory{m}, report.Forks)
 }
@@ -147,7 +147,7 @@ func TestEraseOfWhatIsNotThere(t *testing.T) {
 		before := versions(m)
 		for _, of := range []Space{s, m.Space(), m.Space("use", "r"), m.Space("user", "k"), m.Space("cleared"), m.Space("nowhere"), m.Space(make([]string, 200)...)} {
 			for _, key := range []string{"", "typo", "K", "k\x00", "rk"} {
-				e, err := of.Erase(key)
+				e, err := of.Erase(t.Context(), key)
 				require.ErrorIs(t, err, ErrNotFound)
 				var where *KeyError
 				require.ErrorAs(t, err, &where)
@@ -156,7 +156,7 @@ func TestEraseOfWhatIsNotThere(t *testing.T) {
 			}
 		}
 		require.Equal(t, before, versions(m))
-		require.NoError(t, m.Undo(rev), "everybody's past is there")
+		require.NoError(t, m.Undo(t.Context(), rev), "everybody's past is there")
 		v, _ := s.Get("k")
 		require.Equal(t, "right", v.String())
 	})
@@ -184,18 +184,18 @@ func TestEraseOfWhatThePastHas(t *testing.T) {
 	rev, err := s.Put("other", 1)
 	require.NoError(t, err)
 
-	report, err := s.Erase("k")
+	report, err := s.Erase(t.Context(), "k")
 	require.NoError(t, err)
 	require.Zero(t, report)
 	require.Equal(t, []uint64{deleted, rev}, versions(m))
-	require.NoError(t, m.Undo(rev))
-	require.ErrorIs(t, m.Undo(deleted), ErrCompacted)
+	require.NoError(t, m.Undo(t.Context(), rev))
+	require.ErrorIs(t, m.Undo(t.Context(), deleted), ErrCompacted)
 	for c, err := range m.Changes(t.Context(), deleted) {
 		require.NoError(t, err)
 		require.Equal(t, "other", c.Key)
 		break
 	}
-	_, err = s.Erase("k")
+	_, err = s.Erase(t.Context(), "k")
 	require.ErrorIs(t, err, ErrNotFound)
 }
 
@@ -222,13 +222,13 @@ func TestEraseBesideWriters(t *testing.T) {
 		var done atomic.Int64
 		for range 2 {
 			erasers.Go(func() {
-				_, err := m.Space("s").Erase(key)
+				_, err := m.Space("s").Erase(t.Context(), key)
 				if err == nil {
 					done.Add(1)
 				} else if !errors.Is(err, ErrNotFound) {
 					t.Errorf("erase: %v", err)
 				}
-				if _, err := m.Space("s").Erase("typo"); !errors.Is(err, ErrNotFound) {
+				if _, err := m.Space("s").Erase(t.Context(), "typo"); !errors.Is(err, ErrNotFound) {
 					t.Errorf("erase of nothing: %v", err)
 				}
 			})
@@ -282,7 +282,7 @@ func TestEraseOfWhatIsGoneAlready(t *testing.T) {
 	}()
 	require.NotEmpty(t, left)
 	_, key := tuple.Split(left)
-	_, err = s.Erase(key)
+	_, err = s.Erase(t.Context(), key)
 	require.NoError(t, err)
 	require.False(t, m.t.Entries.In(m.db.Load()).Has(left))
 	require.Zero(t, m.Load().Len())

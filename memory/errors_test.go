@@ -191,7 +191,7 @@ func TestPanicAndGoexitLeaveEverything(t *testing.T) {
 				_, _ = f.Space("s").Put("a", 2)
 				g := m.Fork(base)
 				_, _ = g.Space("s").Put("a", 3)
-				_, _ = g.Merge(base, f.Load(), func(memory.Conflict) (memory.Entry, error) { end(); return memory.Entry{}, nil })
+				_, _ = g.Merge(t.Context(), base, f.Load(), func(memory.Conflict) (memory.Entry, error) { end(); return memory.Entry{}, nil })
 			},
 		} {
 			t.Run(name+where, func(t *testing.T) {
@@ -315,7 +315,7 @@ func TestNothingIsNoVersion(t *testing.T) {
 	m.Space("none").Clear()
 	m.Space("none").ClearAll()
 	s.Configure(memory.SpaceOptions{})
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.NoError(t, m.Batch(func(b *memory.Batch) error { b.Space("t"); return nil }))
 	require.True(t, before == m.Load())
 	s.Configure(memory.SpaceOptions{MaxEntries: 5})
@@ -355,7 +355,7 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 	// It can be forked, and merged from.
 	f := m.Fork(m.Load())
 	require.NoError(t, errOf(f.Space("s").PutItem("a", memory.Item{Value: 1, Vector: []float32{1}})))
-	_, err := m.Merge(memory.Snapshot{}, f.Load(), nil)
+	_, err := m.Merge(t.Context(), memory.Snapshot{}, f.Load(), nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
@@ -364,7 +364,7 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 	was, err := m.At(0)
 	require.ErrorIs(t, err, memory.ErrCompacted)
 	require.PanicsWithValue(t, "memory: Merge with the zero Snapshot, which is empty: look at the error that came with it",
-		func() { _, _ = m.Merge(m.Load(), was, nil) })
+		func() { _, _ = m.Merge(t.Context(), m.Load(), was, nil) })
 	require.Equal(t, 1, m.Load().Len())
 }
 

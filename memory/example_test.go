@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -172,7 +173,7 @@ func ExampleMemory_AsOf() {
 }
 
 // What has happened so far in a space: the iteration ends where there is no more.
-func ExampleSpace_History() {
+func ExampleSpace_Since() {
 	m := memory.New(memory.Options{})
 	m.Retain(cow.Retention{Versions: 100}) // or there is no past to show
 	ada := m.Space("ada")
@@ -180,7 +181,7 @@ func ExampleSpace_History() {
 	_, _ = ada.Put("drinks", "tea")
 	_, _ = m.Space("bob").Put("drinks", "milk")
 
-	for c, err := range ada.History(0) {
+	for c, err := range ada.Since(0) {
 		if err != nil {
 			fmt.Println(err) // memory.ErrCompacted: it is too long ago
 			break
@@ -205,11 +206,11 @@ func ExampleMemory_Merge() {
 	trial.Space("plan").Delete("tuesday")
 	plan.Put("monday", "sleep") // meanwhile
 
-	_, err := m.Merge(base, trial.Load(), nil)
+	_, err := m.Merge(context.Background(), base, trial.Load(), nil)
 	var conflicts *memory.MergeError
 	fmt.Println(errors.As(err, &conflicts), err)
 
-	_, err = m.Merge(base, trial.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
+	_, err = m.Merge(context.Background(), base, trial.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
 	fmt.Println(err)
 	for e := range plan.List(memory.ListOptions{}) {
 		fmt.Println(e.Key, e.Value.String())
@@ -228,14 +229,14 @@ func ExampleItem_ttl() {
 	cache.PutItem("short", memory.Item{Value: 1, TTL: time.Nanosecond})
 	time.Sleep(20 * time.Millisecond)
 	_, ok := cache.Get("short")
-	n, err := m.Sweep()
+	n, err := m.Sweep(context.Background())
 	fmt.Println(ok, cache.Len(), n, err)
 	// Output: false 1 1 <nil>
 }
 
 func ExampleSnapshot_Export() {
 	m := memory.New(memory.Options{})
-	n, err := m.Import(strings.NewReader(`{"space":["user","42"],"key":"name","value":"Ada","created":"2027-01-01T10:00:00Z","updated":"2027-01-02T10:00:00Z"}`))
+	n, err := m.Import(context.Background(), strings.NewReader(`{"space":["user","42"],"key":"name","value":"Ada","created":"2027-01-01T10:00:00Z","updated":"2027-01-02T10:00:00Z"}`))
 	fmt.Println(n, err)
 	err = m.Load().Export(os.Stdout)
 	fmt.Println(err)

@@ -49,7 +49,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 			sp = new(data.Space)
 			want[path] = sp
 		}
-		again := &data.Entry{Value: e.Value, Metadata: e.Metadata, Expires: e.Expires} // not e, which others read
+		again := e.Next() // not e, which others read
 		if again.Measure(); again.Size != e.Size {
 			fail("%q %q: size %d, not %d", tuple.Decode(path), key, e.Size, again.Size)
 		}
@@ -62,7 +62,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 		if e.Expires != 0 {
 			sp.Expiring++
 		}
-		if v, ok := s.v.Space(path).Vectors.Get(key); ok != (e.Vector != nil) {
+		if v, ok := s.v.Space(path).Vectors.Get(key); ok != (e.Searched().Vector != nil) {
 			fail("%q %q: in the vectors: %v", tuple.Decode(path), key, ok)
 		} else if ok {
 			if !slices.Equal(v, e.Vector) {
@@ -73,7 +73,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 				fail("%q %q: %w", tuple.Decode(path), key, err)
 			}
 		}
-		if !noText && e.Value.Exists() {
+		if !noText && e.Searched().Value.Exists() {
 			sp.Texts = sp.Texts.Set(key, s.v.Space(path).Texts.Analyzer().Tokenize(e.Value.Texts()))
 			for t := range e.Value.Texts() {
 				words[t] = true

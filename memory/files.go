@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ import (
 // spaces and keys, while writes to the Memory may go on. A line is, without the break:
 //
 //	{"space":["user","42"],"key":"name","value":…,"vector":[…],"metadata":{…},
-//	 "created":"…","updated":"…","expires":"…"}
+//	 "created":"…","updated":"…","expires":"…","kept":true,"embedded":true,"superseded_by":"…"}
 //
 // Before the entries there is a line for each space that is configured, by its path:
 //
@@ -38,7 +39,7 @@ import (
 //	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
 //	when an entry was last read
 //
-// An entry without value, vector, metadata or expiry has no such member. Times
+// What an entry does not have, there is no such member of. Times
 // are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
 // become strings, and a float32 the float64 with its few digits. An entry with a string
 // that is not UTF-8 is ErrUTF8; what was written until then is of no use.
@@ -115,15 +116,15 @@ func (s Snapshot) exportOptions(enc *json.Encoder) error {
 //
 // A line that is not such an entry, has other members, or is more than MaxLine allows,
 // is an error that wraps ErrMalformed and says which line, and nothing is imported. After
-// any other error, such as ErrFull, the first n lines are.
-func (m *Memory) Import(r io.Reader) (n int, err error) {
+// any other error, such as ErrFull, or ctx's cause, the first n lines are.
+func (m *Memory) Import(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
 	all, _, err := m.read(r)
 	if err != nil {
 		return 0, err
 	}
 	for step := range steps(all) {
-		if err := m.store(step); err != nil {
+		if err := m.store(ctx, step); err != nil {
 			return n, err
 		}
 		n += len(step)
@@ -173,8 +174,8 @@ func steps(all []imported) iter.Seq[[]imported] {
 }
 
 // store stores entries that were read, as one version.
-func (m *Memory) store(all []imported) error {
-	return m.Batch(func(b *Batch) error {
+func (m *Memory) store(ctx context.Context, all []imported) error {
+	return m.BatchContext(ctx, func(b *Batch) error {
 		for _, i := range all {
 			if err := b.editor(i.Space).restore(i); err != nil {
 				return jsonl.LineError(i.Line.Line, err)
@@ -193,10 +194,8 @@ func (e *Editor) restore(i imported) error {
 	if err := e.b.u.Fits(e.space, i.Key, i.Vector); err != nil {
 		return err
 	}
-	next := &data.Entry{Created: i.Created, Updated: i.Updated, Expires: i.Expires}
-	e.value(next, &draft{value: i.Value, words: i.words})
-	next.Metadata, next.Vector = i.Metadata, i.Vector
-	e.b.u.Store(e.name(i.Key), next)
+	e.b.u.Settler.Know(e.space, i.Value, i.words)
+	e.b.u.Store(e.name(i.Key), i.Entry())
 	return nil
 }
 
@@ -285,7 +284,7 @@ func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i imported, at int64) er
 	if i.Revision == 0 || i.Revision > tx.Version() {
 		return fmt.Errorf("%w: revision %d of version %d", ErrMalformed, i.Revision, tx.Version())
 	}
-	e := &data.Entry{Value: i.Value, Metadata: i.Metadata, Vector: i.Vector, Created: i.Created, Updated: i.Updated, Expires: i.Expires}
+	e := i.Entry()
 	if e.Updated == data.Unset {
 		e.Updated = at
 	}

@@ -63,7 +63,7 @@ func TestAMergeKeepsLimits(t *testing.T) {
 			require.NoError(t, errOf(to.Space("s").Put(fmt.Sprint(side, i), i)))
 		}
 	}
-	_, err := m.Merge(base, f.Load(), nil)
+	_, err := m.Merge(t.Context(), base, f.Load(), nil)
 	require.NoError(t, err)
 	require.Equal(t, 1000, m.Load().Len())
 }
@@ -106,7 +106,7 @@ func TestAPathOfManyElementsIsRefused(t *testing.T) {
 		b.Space(s.Path()...).Configure(memory.SpaceOptions{MaxEntries: 1})
 		return nil
 	}), value.ErrTooDeep)
-	_, err := m.Import(strings.NewReader(`{"space":[` + strings.Repeat(`"a",`, 128) + `"a"],"key":"k","value":1}`))
+	_, err := m.Import(t.Context(), strings.NewReader(`{"space":[`+strings.Repeat(`"a",`, 128)+`"a"],"key":"k","value":1}`))
 	require.ErrorIs(t, err, memory.ErrMalformed)
 	require.ErrorIs(t, err, value.ErrTooDeep)
 	require.Zero(t, s.Len())
@@ -168,7 +168,7 @@ func TestUndoLeavesAloneWhatWasSwept(t *testing.T) {
 		rev, err := m.Space("b").Put("x", 1) // and sweeps both
 		require.NoError(t, err)
 		require.NoError(t, errOf(m.Space("a").Put("k", 2)))
-		require.NoError(t, m.Undo(rev))
+		require.NoError(t, m.Undo(t.Context(), rev))
 		require.Zero(t, m.Space("b").Len())
 		v, _ := m.Space("a").Get("k")
 		require.EqualValues(t, 2, v.Int())
@@ -200,7 +200,7 @@ func TestUndoOfAClearLeavesAloneWhatWasSwept(t *testing.T) {
 			require.Equal(t, n, cleared)
 			version := m.Load().Version()
 			require.NoError(t, errOf(m.Space("a").Put("k", 2)))
-			require.NoError(t, m.Undo(version))
+			require.NoError(t, m.Undo(t.Context(), version))
 			require.Equal(t, n, m.Space("b").Len())
 			v, _ := m.Space("a").Get("k")
 			require.EqualValues(t, 2, v.Int())
@@ -220,8 +220,8 @@ func TestEraseBesideForksThatAreInUse(t *testing.T) {
 	require.NoError(t, err)
 	rev, err := m.Space("y").Put("z", 1)
 	require.NoError(t, err)
-	require.NoError(t, m.Undo(rev))
-	e, err := m.Space("secret").Erase("k")
+	require.NoError(t, m.Undo(t.Context(), rev))
+	e, err := m.Space("secret").Erase(t.Context(), "k")
 	require.NoError(t, err)
 	require.Empty(t, e.Forks)
 
@@ -241,7 +241,7 @@ func TestEraseBesideForksThatAreInUse(t *testing.T) {
 		}
 	})
 	for range 300 {
-		_, err := m.Space("secret").Erase("k")
+		_, err := m.Space("secret").Erase(t.Context(), "k")
 		require.ErrorIs(t, err, memory.ErrNotFound)
 	}
 	close(stop)

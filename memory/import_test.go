@@ -16,7 +16,7 @@ import (
 
 func TestImportTakesTimesOf1970(t *testing.T) {
 	m := memory.New(memory.Options{})
-	_, err := m.Import(strings.NewReader(`{"space":["s"],"key":"a","value":1,"created":"1970-01-01T00:00:00Z","updated":"1970-01-01T00:00:00Z"}
+	_, err := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"a","value":1,"created":"1970-01-01T00:00:00Z","updated":"1970-01-01T00:00:00Z"}
 {"space":["s"],"key":"b","value":1,"created":"1969-12-31T23:59:59.999999999Z","updated":"1970-01-01T00:00:00.000000001Z"}
 {"space":["s"],"key":"gone","value":1,"expires":"1970-01-01T00:00:00Z"}`))
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func TestImportTakesTimesOf1970(t *testing.T) {
 // A member that may be absent may be null.
 func TestImportTakesNull(t *testing.T) {
 	m := memory.New(memory.Options{TTL: time.Hour})
-	n, err := m.Import(strings.NewReader(`{"space":["s"],"key":"a","value":null,"vector":null,"metadata":null,"created":null,"updated":null,"expires":null,"revision":null,"options":null,"cursor":null,"time":null}
+	n, err := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"a","value":null,"vector":null,"metadata":null,"created":null,"updated":null,"expires":null,"revision":null,"options":null,"cursor":null,"time":null}
 {"space":["s"],"key":"b","vector":[1]}`))
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
@@ -56,7 +56,7 @@ func TestImportTakesNull(t *testing.T) {
 	require.Greater(t, e.Created.Year(), 2000)
 	for _, line := range []string{`{"space":["s"],"key":"a","vector":null}`, `{"space":null,"key":"a","value":1}`, `{"space":["s"],"key":null,"value":1}`,
 		`{"space":["s"],"key":"a","value":1,"vector":null,"vector":null}`} {
-		_, err := m.Import(strings.NewReader(line))
+		_, err := m.Import(t.Context(), strings.NewReader(line))
 		require.ErrorIs(t, err, memory.ErrMalformed, line)
 	}
 }
@@ -67,10 +67,10 @@ func TestMaxLine(t *testing.T) {
 	length := len(line(text))
 	for _, end := range []string{"", "\n", "\n" + line("1")} {
 		m := memory.New(memory.Options{MaxLine: length})
-		_, err := m.Import(strings.NewReader(line(text) + end))
+		_, err := m.Import(t.Context(), strings.NewReader(line(text)+end))
 		require.NoError(t, err)
 		m = memory.New(memory.Options{MaxLine: length - 1})
-		_, err = m.Import(strings.NewReader(line(text) + end))
+		_, err = m.Import(t.Context(), strings.NewReader(line(text)+end))
 		require.ErrorIs(t, err, memory.ErrMalformed)
 		require.ErrorContains(t, err, "line 1")
 		require.ErrorContains(t, err, "Options.MaxLine")
@@ -78,20 +78,20 @@ func TestMaxLine(t *testing.T) {
 	// What a value takes is limited too, before it takes it.
 	for _, many := range []string{"[" + strings.Repeat("0,", 1000) + "0]", strings.Repeat("[", 999) + strings.Repeat("]", 999), `{"a":[` + strings.Repeat("{},", 1000) + "{}]}"} {
 		m := memory.New(memory.Options{MaxLine: 4000})
-		_, err := m.Import(strings.NewReader(line(many)))
+		_, err := m.Import(t.Context(), strings.NewReader(line(many)))
 		require.ErrorIs(t, err, memory.ErrMalformed)
 		require.ErrorContains(t, err, "Options.MaxLine")
 		m = memory.New(memory.Options{MaxLine: 50_000})
-		_, err = m.Import(strings.NewReader(line(many)))
+		_, err = m.Import(t.Context(), strings.NewReader(line(many)))
 		require.NoError(t, err)
 	}
 	require.Panics(t, func() { memory.New(memory.Options{MaxLine: -1}) })
 	long := memory.New(memory.Options{MaxLine: 300_000})
-	_, err := long.Import(strings.NewReader(line(`"`+strings.Repeat("x", 200_000)+`"`) + "\n" + line(`"`+strings.Repeat("y", 250_000)+`"`) + "\n"))
+	_, err := long.Import(t.Context(), strings.NewReader(line(`"`+strings.Repeat("x", 200_000)+`"`)+"\n"+line(`"`+strings.Repeat("y", 250_000)+`"`)+"\n"))
 	require.NoError(t, err)
 	v, _ := long.Space().Get("k")
 	require.Equal(t, strings.Repeat("y", 250_000), v.String())
-	_, err = long.Import(strings.NewReader(line(`"` + strings.Repeat("x", 300_000) + `"`)))
+	_, err = long.Import(t.Context(), strings.NewReader(line(`"`+strings.Repeat("x", 300_000)+`"`)))
 	require.ErrorIs(t, err, memory.ErrMalformed)
 }
 
@@ -123,7 +123,7 @@ func TestImportAllocatesLittle(t *testing.T) {
 			defer debug.SetGCPercent(debug.SetGCPercent(-1))
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := m.Import(strings.NewReader(line))
+			_, err := m.Import(t.Context(), strings.NewReader(line))
 			runtime.ReadMemStats(&after)
 			require.NoError(t, err)
 			taken := int(after.TotalAlloc-before.TotalAlloc) - c.nodes*node - c.other

@@ -53,7 +53,7 @@ func TestExportAndImportAreInverse(t *testing.T) {
 		require.NotContains(t, text, "gone")
 		time.Sleep(time.Minute)
 		n := memory.New(memory.Options{TTL: time.Second}) // which is not for what is imported
-		count, err := n.Import(strings.NewReader(text))
+		count, err := n.Import(t.Context(), strings.NewReader(text))
 		require.NoError(t, err)
 		require.Equal(t, s.Len(), count)
 		require.EqualValues(t, (count+15)/16, n.Load().Version(), "a few at a time")
@@ -96,7 +96,7 @@ func TestImportReplacesAndKeepsOthers(t *testing.T) {
 		require.NoError(t, errOf(m.Space("t").Put("a", 1)))
 		before := m.Load()
 		time.Sleep(time.Minute)
-		n, err := m.Import(strings.NewReader("\n  \n" + `{"space":["s"],"key":"a","value":"new"}` + "\r\n\n" +
+		n, err := m.Import(t.Context(), strings.NewReader("\n  \n"+`{"space":["s"],"key":"a","value":"new"}`+"\r\n\n"+
 			`{"space":["s"],"key":"c","vector":[3,4],"created":"2001-02-03T04:05:06.000000007Z","updated":"2001-02-03T05:05:06+01:00","expires":"2100-01-01T00:00:00Z"}`))
 		require.NoError(t, err)
 		require.Equal(t, 2, n)
@@ -118,7 +118,7 @@ func TestImportReplacesAndKeepsOthers(t *testing.T) {
 		require.Equal(t, 1, m.Space("t").Len())
 		require.NoError(t, m.CheckDerived())
 
-		n, err = m.Import(strings.NewReader("\n\n"))
+		n, err = m.Import(t.Context(), strings.NewReader("\n\n"))
 		require.NoError(t, err)
 		require.Zero(t, n)
 	})
@@ -127,7 +127,7 @@ func TestImportReplacesAndKeepsOthers(t *testing.T) {
 // Of two lines for one entry the last counts. What has expired is not seen.
 func TestImportOfTwoForOneAndOfTheExpired(t *testing.T) {
 	m := memory.New(memory.Options{})
-	n, err := m.Import(strings.NewReader(`{"space":["s"],"key":"a","value":"one","vector":[1]}
+	n, err := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"a","value":"one","vector":[1]}
 {"space":["s"],"key":"a","value":"two"}
 {"space":["s"],"key":"gone","value":"gone","vector":[1,2],"expires":"2001-01-01T00:00:00Z"}`))
 	require.NoError(t, err)
@@ -190,7 +190,7 @@ func TestImportRefusesWhatIsNoEntry(t *testing.T) {
 			m := memory.New(memory.Options{})
 			require.NoError(t, errOf(m.Space("s").Put("x", 1)))
 			before := m.Load()
-			n, err := m.Import(strings.NewReader(good + "\n\n" + c.line + "\n" + good))
+			n, err := m.Import(t.Context(), strings.NewReader(good+"\n\n"+c.line+"\n"+good))
 			if c.also == memory.ErrDimension {
 				require.ErrorIs(t, err, memory.ErrDimension)
 			} else {
@@ -210,10 +210,10 @@ func TestImportRefusesWhatIsNoEntry(t *testing.T) {
 func TestImportPassesOnTheErrorOfItsReader(t *testing.T) {
 	m := memory.New(memory.Options{})
 	broken := errors.New("broken")
-	_, err := m.Import(io.MultiReader(strings.NewReader(`{"space":["s"],"key":"a","value":1}`+"\n"), errReader{broken}))
+	_, err := m.Import(t.Context(), io.MultiReader(strings.NewReader(`{"space":["s"],"key":"a","value":1}`+"\n"), errReader{broken}))
 	require.ErrorIs(t, err, broken)
 	require.Zero(t, m.Load().Version())
-	_, err = m.Import(io.MultiReader(strings.NewReader(`{"space":["s"],"key":"a",`), errReader{broken}))
+	_, err = m.Import(t.Context(), io.MultiReader(strings.NewReader(`{"space":["s"],"key":"a",`), errReader{broken}))
 	require.ErrorIs(t, err, broken)
 }
 
@@ -226,7 +226,7 @@ func TestImportRefusesALineThatIsTooLong(t *testing.T) {
 		t.Skip("reads 64 MiB")
 	}
 	m := memory.New(memory.Options{})
-	_, err := m.Import(io.MultiReader(strings.NewReader(`{"space":["`), endless{}))
+	_, err := m.Import(t.Context(), io.MultiReader(strings.NewReader(`{"space":["`), endless{}))
 	require.ErrorIs(t, err, memory.ErrMalformed)
 	require.ErrorContains(t, err, "line 1")
 }
@@ -344,7 +344,7 @@ func FuzzImport(f *testing.F) {
 	f.Add([]byte(`{"space":["s"],"key":"a","value":1.0e2,"metadata":null}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		m := memory.New(memory.Options{})
-		n, err := m.Import(bytes.NewReader(text))
+		n, err := m.Import(t.Context(), bytes.NewReader(text))
 		if err != nil {
 			require.Zero(t, n)
 			require.Zero(t, m.Load().Version())
@@ -358,7 +358,7 @@ func FuzzImport(f *testing.F) {
 		s := m.Load()
 		first := export(t, s)
 		again := memory.New(memory.Options{})
-		n, err = again.Import(strings.NewReader(first))
+		n, err = again.Import(t.Context(), strings.NewReader(first))
 		require.NoError(t, err)
 		require.Equal(t, strings.Count(first, "\n"), n)
 		requireSameContent(t, s, again.Load())

@@ -139,7 +139,7 @@ func TestWhatEachVerbKeeps(t *testing.T) {
 						require.NoError(t, errOf(s.Configure(memory.SpaceOptions{TTL: time.Hour})))
 						switch it := (memory.Item{Value: "tea", Vector: []float32{1, 0}, Metadata: map[string]any{"m": 1}, TTL: 10 * time.Minute}); from {
 						case vector: // its expiry is not to be had by a verb
-							_, err := m.Import(strings.NewReader(`{"space":["s"],"key":"k","vector":[1,0],"metadata":{"m":1},"expires":"2000-01-01T00:10:00Z"}`))
+							_, err := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"k","vector":[1,0],"metadata":{"m":1},"expires":"2000-01-01T00:10:00Z"}`))
 							require.NoError(t, err)
 						case bare:
 							it.Vector, it.Metadata = nil, nil
@@ -180,11 +180,11 @@ func TestWhatEachVerbKeeps(t *testing.T) {
 
 						// An export and an Undo have the whole entry as it was.
 						other := memory.New(memory.Options{})
-						_, err := other.Import(strings.NewReader(exported(t, m)))
+						_, err := other.Import(t.Context(), strings.NewReader(exported(t, m)))
 						require.NoError(t, err)
 						require.Equal(t, want, show(other.Space("s"), key))
 						for v := m.Load().Version(); v > before; v-- {
-							require.NoError(t, m.Undo(v))
+							require.NoError(t, m.Undo(t.Context(), v))
 						}
 						require.Equal(t, from, show(s, key))
 						require.NoError(t, m.CheckDerived())
@@ -204,7 +204,7 @@ func TestAResolvedValueHasNoVectorOfAnother(t *testing.T) {
 		fork := m.Fork(base)
 		require.NoError(t, errOf(s.PutItem("k", memory.Item{Value: "coffee", Vector: []float32{1, 0}})))
 		require.NoError(t, errOf(fork.Space("s").PutItem("k", memory.Item{Value: "tea", Vector: []float32{0, 1}, Metadata: map[string]any{"m": 1}})))
-		_, err := m.Merge(base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) {
+		_, err := m.Merge(t.Context(), base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) {
 			c.Theirs.Value = freeze(t, value)
 			return c.Theirs, nil
 		})
@@ -222,7 +222,7 @@ func TestAResolvedValueHasNoVectorOfAnother(t *testing.T) {
 	base := m.Load()
 	fork := m.Fork(base)
 	require.NoError(t, errOf(fork.Space("s").PutItem("k", memory.Item{Value: "tea", Vector: []float32{0, 1}})))
-	_, err := m.Merge(base, fork.Load(), nil)
+	_, err := m.Merge(t.Context(), base, fork.Load(), nil)
 	require.NoError(t, err)
 	require.Equal(t, "[0 1]", show(m.Space("s"), "k").vector)
 }

@@ -217,7 +217,7 @@ func TestConfigureEvictsInSteps(t *testing.T) {
 	before := m.Load()
 	s.Configure(memory.SpaceOptions{MaxEntries: 7})
 	require.Greater(t, s.Len(), 100)
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.Equal(t, 7, s.Len())
 	require.NoError(t, m.CheckDerived())
 	s.Configure(memory.SpaceOptions{MaxBytes: 1})
@@ -263,7 +263,7 @@ func TestLimitsHoldForMergeAndImport(t *testing.T) {
 	for i := range 4 {
 		require.NoError(t, errOf(m.Space("u").Put(fmt.Sprint(i), i)))
 	}
-	_, err := m.Merge(base, f.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
+	_, err := m.Merge(t.Context(), base, f.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
 	require.NoError(t, err)
 	require.Equal(t, 10, m.Load().Len())
 	require.Equal(t, 9, m.Space("t").Len(), "what the merge wrote stays")
@@ -273,13 +273,13 @@ func TestLimitsHoldForMergeAndImport(t *testing.T) {
 	other := memory.New(memory.Options{})
 	fill(t, other, "v", 10)
 	require.NoError(t, other.Load().Export(&b))
-	_, err = m.Import(strings.NewReader(b.String()))
+	_, err = m.Import(t.Context(), strings.NewReader(b.String()))
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"v"}}, spaces(m.Load(), memory.SpacesOptions{}))
 	fill(t, other, "w", 1)
 	b.Reset()
 	require.NoError(t, other.Load().Export(&b))
-	_, err = m.Import(strings.NewReader(b.String()))
+	_, err = m.Import(t.Context(), strings.NewReader(b.String()))
 	require.ErrorIs(t, err, memory.ErrFull)
 	require.Equal(t, [][]string{{"v"}}, spaces(m.Load(), memory.SpacesOptions{}))
 }
@@ -384,7 +384,7 @@ func TestCountsAreExactUnderLimits(t *testing.T) {
 				f := m.Fork(base)
 				_, _ = f.Space("s1").PutVector("f", []float32{1, 2, 3}, map[string]any{"i": i})
 				_, _ = f.Space("s2").PutItem("f", memory.Item{Value: i, TTL: time.Hour})
-				_, _ = m.Merge(base, f.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
+				_, _ = m.Merge(t.Context(), base, f.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
 				base = m.Load()
 			}
 			require.NoError(t, m.CheckDerived())

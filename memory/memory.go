@@ -63,6 +63,12 @@ type Options struct {
 	// returned before be replaced by Space.Reindex.
 	TextOf func(space []string, v Value) iter.Seq2[string, int]
 
+	// Embed returns the vector of each text, all of one dimension. [Memory.EmbedMissing] asks it for
+	// those of entries that have none, and [Space.Recall] for that of a query. It is never called
+	// inside an update, may be called from several goroutines at once, and must return when
+	// ctx ends. nil: vectors are put by the program.
+	Embed func(ctx context.Context, texts []string) ([][]float32, error)
+
 	// Name is what the names of the tables begin with; "": "memory". It tells several
 	// memories in one DB apart, and must stay the same where the DB is durable.
 	Name string
@@ -105,7 +111,7 @@ func On(db *cow.DB, o Options) *Memory {
 	if name == "" {
 		name = "memory"
 	}
-	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf}
+	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf, Embedded: o.Embed != nil}
 	p := keep.NewPolicy(db, name, how, data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.TTL)
 	m := &Memory{db: db, p: p, t: p.Tables, empty: db.Load(), family: new(family), options: o}
 	return m.family.join(m)
@@ -146,7 +152,7 @@ func (m *Memory) Load() Snapshot {
 // it. It panics, at the first read, if the snapshot is of another DB that is not a fork.
 func (m *Memory) In(s *cow.Snapshot) Snapshot {
 	m.made()
-	if m.t.Expires.Load() {
+	if s.Due() {
 		return m.view(s, time.Now().UnixNano())
 	}
 	return m.view(s, 0)

@@ -56,23 +56,23 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // An entry that was changed on both sides is a conflict, unless both removed it.
 // For each, resolve returns the Entry to keep: Ours, Theirs or Base, one of these
 // with another Value, whose vector goes as after Put, or the zero Entry to remove it; or
-// an error, which ends the merge. If resolve is nil the conflicts are returned in a
+// an error, which ends the merge, as the end of ctx does. If resolve is nil the conflicts are returned in a
 // *MergeError. On an error nothing is published; ErrFull and ErrDimension are possible
 // too. Resolve runs within the update and must not write to m; it may be shown entries
 // that have expired and are not swept yet. What spaces are configured to stays. What was
 // cleared, anywhere, and is not removed yet, a Merge removes before, in versions of their own.
 // Merge panics if theirs is the zero Snapshot, which At and AsOf return with an error: it would remove
 // everything.
-func (m *Memory) Merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
+func (m *Memory) Merge(ctx context.Context, base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
 	if theirs.v.Root == nil {
 		panic("memory: Merge with the zero Snapshot, which is empty: look at the error that came with it")
 	}
-	return m.merge(base, theirs, resolve, nil)
+	return m.merge(ctx, base, theirs, resolve, nil)
 }
 
 // merge is Merge that returns unchanged, and does nothing, if that is not nil and the merge
 // would change no entry that anybody sees.
-func (m *Memory) merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, error), unchanged error) (next Snapshot, err error) {
+func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(c Conflict) (Entry, error), unchanged error) (next Snapshot, err error) {
 	var conflicts []Conflict
 	if resolve == nil {
 		resolve = func(c Conflict) (Entry, error) {
@@ -85,7 +85,7 @@ func (m *Memory) merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 		theirs, err = m.without(theirs)
 	}
 	if err == nil {
-		err = m.purgeAll()
+		err = m.purgeAll(ctx)
 	}
 	if err != nil {
 		return Snapshot{}, err
@@ -123,7 +123,7 @@ func (m *Memory) merge(base, theirs Snapshot, resolve func(c Conflict) (Entry, e
 		}
 		return err
 	}
-	err = m.db.Update(func(tx *cow.Tx) error {
+	err = m.db.UpdateContext(ctx, func(tx *cow.Tx) error {
 		err := m.BatchIn(tx, apply)
 		if err == nil && unchanged != nil && !batch.differs(before) { // with what the Batch has evicted
 			err = unchanged
@@ -169,7 +169,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // stays. It needs both that version and the one before it, which Retain keeps; otherwise it
 // returns ErrCompacted. No update made version 0, and none yet one to come: these are
 // cow.ErrUnpublished.
-func (m *Memory) Undo(version uint64) error {
+func (m *Memory) Undo(ctx context.Context, version uint64) error {
 	if version == 0 {
 		return fmt.Errorf("memory: version 0: %w: no update made it", cow.ErrUnpublished)
 	}
@@ -194,7 +194,7 @@ func (m *Memory) Undo(version uint64) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.merge(after, before, nil, fmt.Errorf("memory: version %d: %w: it changed no entry, or that is undone already", version, ErrNothingToUndo))
+	_, err = m.merge(ctx, after, before, nil, fmt.Errorf("memory: version %d: %w: it changed no entry, or that is undone already", version, ErrNothingToUndo))
 	return err
 }
 
@@ -214,14 +214,14 @@ func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, er
 // and the rest of all spaces that were cleared, a few at a time so that writers need not
 // wait long, and returns how many had expired. They cannot be read any more in any case,
 // and every other write removes some, so that it is needed only where little is written.
-func (m *Memory) Sweep() (n int, err error) {
+func (m *Memory) Sweep(ctx context.Context) (n int, err error) {
 	m.made()
-	if err := m.shrink(); err != nil {
+	if err := m.shrink(ctx); err != nil {
 		return 0, err
 	}
-	for m.t.Expires.Load() || m.t.Clears.Load() {
+	for m.db.Load().Due() || m.t.Clears.Load() {
 		var b *Batch
-		if err := m.Batch(func(is *Batch) error { b = is; return nil }); err != nil { // as each batch does
+		if err := m.BatchContext(ctx, func(is *Batch) error { b = is; return nil }); err != nil { // as each batch does
 			return n, err
 		}
 		n += b.u.Swept
@@ -246,7 +246,7 @@ func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-t.C:
-			if _, err := m.Sweep(); err != nil {
+			if _, err := m.Sweep(ctx); err != nil {
 				return err
 			}
 		}
@@ -254,7 +254,7 @@ func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 }
 
 // shrink evicts what is still too much, in steps, since limits were set.
-func (m *Memory) shrink() error {
+func (m *Memory) shrink(ctx context.Context) error {
 	s := m.Load()
 	options := m.t.Options.In(s.v.Root)
 	keys := []string{tuple.AboveBelow}
@@ -277,7 +277,7 @@ func (m *Memory) shrink() error {
 				break
 			}
 			before = n
-			if err := m.Batch(func(b *Batch) error { b.u.Limit(key); return nil }); err != nil {
+			if err := m.BatchContext(ctx, func(b *Batch) error { b.u.Limit(key); return nil }); err != nil {
 				return err
 			}
 		}
@@ -286,9 +286,9 @@ func (m *Memory) shrink() error {
 }
 
 // purgeAll removes what was cleared, in steps, so that others need not wait for all of it.
-func (m *Memory) purgeAll() error {
+func (m *Memory) purgeAll(ctx context.Context) error {
 	for m.Load().v.Clearings().Left() > 0 {
-		if err := m.Batch(func(b *Batch) error { b.u.Purge(16 * keep.PurgeAtOnce); return nil }); err != nil {
+		if err := m.BatchContext(ctx, func(b *Batch) error { b.u.Purge(16 * keep.PurgeAtOnce); return nil }); err != nil {
 			return err
 		}
 	}

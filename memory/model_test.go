@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -737,7 +738,7 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 // reindex indexes the text of a space anew, which nobody sees but by the version.
 func (x *modelTest) reindex() {
 	time.Sleep(time.Nanosecond)
-	rev, err := x.m.Space(modelPaths[modelSpaces[x.r.IntN(len(modelSpaces))]]...).Reindex()
+	rev, err := x.m.Space(modelPaths[modelSpaces[x.r.IntN(len(modelSpaces))]]...).Reindex(context.Background())
 	require.NoError(x.t, err)
 	if rev > 0 {
 		require.Equal(x.t, rev, x.m.Load().Version())
@@ -780,19 +781,19 @@ func (x *modelTest) forkAndMerge() {
 		merged, conflicts := x.merge(baseModel, y.model, nil, rev)
 		var full error
 		if conflicts > 0 {
-			_, err := x.m.Merge(base, theirs, nil)
+			_, err := x.m.Merge(context.Background(), base, theirs, nil)
 			var e *memory.MergeError
 			require.ErrorAs(t, err, &e)
 			require.ErrorIs(t, err, memory.ErrConflict)
 			require.Len(t, e.Conflicts, conflicts)
-			_, err = x.m.Merge(base, theirs, func(memory.Conflict) (memory.Entry, error) { return memory.Entry{}, errModel })
+			_, err = x.m.Merge(context.Background(), base, theirs, func(memory.Conflict) (memory.Entry, error) { return memory.Entry{}, errModel })
 			require.ErrorIs(t, err, errModel)
 			require.Equal(t, rev-1, x.m.Load().Version())
 			x.check(x.m.Load(), x.model.at(time.Now()), false)
 			// Each conflict is resolved in its own way.
 			how, when := make(map[string]int), make(map[string]*uint64)
 			value := freeze(t, "gamma resolved")
-			next, err := x.m.Merge(base, theirs, func(c memory.Conflict) (memory.Entry, error) {
+			next, err := x.m.Merge(context.Background(), base, theirs, func(c memory.Conflict) (memory.Entry, error) {
 				id := fmt.Sprintf("%q", c.Space) + c.Key
 				how[id], when[id] = x.r.IntN(6), x.used()
 				path := fmt.Sprintf("%q", c.Space)
@@ -855,7 +856,7 @@ func (x *modelTest) forkAndMerge() {
 			}, rev)
 			base = next
 		} else {
-			next, err := x.m.Merge(base, theirs, nil)
+			next, err := x.m.Merge(context.Background(), base, theirs, nil)
 			if errors.Is(err, memory.ErrFull) {
 				full = err
 			} else {
@@ -925,7 +926,7 @@ func (x *modelTest) checkExport() {
 	s := x.m.Load()
 	require.NoError(t, s.Export(&b))
 	n := memory.New(memory.Options{})
-	count, err := n.Import(strings.NewReader(b.String()))
+	count, err := n.Import(context.Background(), strings.NewReader(b.String()))
 	require.NoError(t, err)
 	require.Equal(t, x.model.at(time.Now()).len()+strings.Count(b.String(), `,"options":{`), count)
 	want := x.model.at(time.Now())

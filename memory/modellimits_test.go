@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -127,7 +128,7 @@ func (x *modelTest) configure() {
 func (x *modelTest) sweepAll() {
 	time.Sleep(time.Nanosecond)
 	was := x.m.Load().Version()
-	_, err := x.m.Sweep()
+	_, err := x.m.Sweep(context.Background())
 	require.NoError(x.t, err)
 	x.sweep()
 	require.True(x.t, x.evict(0))
@@ -165,7 +166,7 @@ func (x *modelTest) undo() {
 		}
 	}
 	merged, conflicts := x.merge(after.model, theirs, nil, rev)
-	err := x.m.Undo(after.version)
+	err := x.m.Undo(context.Background(), after.version)
 	if conflicts > 0 {
 		require.ErrorIs(x.t, err, memory.ErrConflict)
 		require.Equal(x.t, rev-1, x.m.Load().Version())
@@ -238,7 +239,7 @@ func (x *modelTest) imports() {
 		}
 		x.model[path][key] = slot{&next, new(byte), rev, x.used()}
 	}
-	_, err := x.m.Import(strings.NewReader(lines.String()))
+	_, err := x.m.Import(context.Background(), strings.NewReader(lines.String()))
 	x.sweep()
 	if !x.evict(rev) {
 		require.ErrorIs(t, err, memory.ErrFull)

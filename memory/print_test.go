@@ -186,8 +186,8 @@ func TestTextsOfErrors(t *testing.T) {
 	for _, err := range m.Changes(t.Context(), 99) {
 		changes = err
 	}
-	_, imported := m.Import(strings.NewReader(`{"space":[],"key":"k","vector":[]}`))
-	_, badValue := m.Import(strings.NewReader(`{"space":["s"],"key":"k","vector":[1,"x"]}`))
+	_, imported := m.Import(t.Context(), strings.NewReader(`{"space":[],"key":"k","vector":[]}`))
+	_, badValue := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"k","vector":[1,"x"]}`))
 	_, as := memory.As[int](freeze(t, "x"))
 	for _, c := range []struct {
 		err, is error

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -42,6 +43,7 @@ func Example_readme() {
 }
 
 func Example_readmeSnapshots() {
+	ctx := context.Background()
 	m := memory.New(memory.Options{})
 	m.Retain(cow.Retention{Versions: 1000})
 	err := m.Batch(func(b *memory.Batch) error { // several spaces, one version
@@ -54,12 +56,12 @@ func Example_readmeSnapshots() {
 	now := m.Load() // values, vectors, text and metadata at one version and one instant
 	draft := m.Fork(now)
 	_, err2 := draft.Space("plans").Put("today", "go for a walk") // a what-if run
-	_, err3 := m.Merge(now, draft.Load(), nil)                    // liked it
+	_, err3 := m.Merge(ctx, now, draft.Load(), nil)               // liked it
 
 	is, _ := m.Space("plans").Get("today")
 	was, _ := now.Space("plans").Get("today")
 	fmt.Println(is.String(), "/", was.String())
-	_, err4 := m.Merge(m.Load(), now, nil) // undo
+	_, err4 := m.Merge(ctx, m.Load(), now, nil) // undo
 	is, _ = m.Space("plans").Get("today")
 	fmt.Println(is.String(), err, err2, err3, err4)
 	// Output:

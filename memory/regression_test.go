@@ -53,7 +53,7 @@ func TestMergeOfWhatHasExpired(t *testing.T) {
 		require.NoError(t, errOf(f.Space("s").PutItem("b", memory.Item{Value: 1, Vector: []float32{1, 2}, TTL: time.Second})))
 		require.NoError(t, errOf(f.Space("s").Put("c", 1)))
 		time.Sleep(time.Hour)
-		_, err := m.Merge(base, f.Load(), nil)
+		_, err := m.Merge(t.Context(), base, f.Load(), nil)
 		require.NoError(t, err)
 		require.Equal(t, 2, m.Load().Len())
 		require.NoError(t, m.CheckDerived())
@@ -87,7 +87,7 @@ func TestSweepCountsAllAndTakesAFewACommit(t *testing.T) {
 		}))
 		time.Sleep(time.Minute)
 		v := m.Load().Version()
-		require.Equal(t, 200, count(m.Sweep()))
+		require.Equal(t, 200, count(m.Sweep(t.Context())))
 		require.EqualValues(t, 7, m.Load().Version()-v)
 	})
 }
@@ -196,7 +196,7 @@ func TestMergeResolvedToNothingRemoves(t *testing.T) {
 	f := m.Fork(base)
 	require.NoError(t, errOf(f.Space("s").Put("a", 2)))
 	require.NoError(t, errOf(s.Put("a", 3)))
-	_, err := m.Merge(base, f.Load(), func(c memory.Conflict) (memory.Entry, error) {
+	_, err := m.Merge(t.Context(), base, f.Load(), func(c memory.Conflict) (memory.Entry, error) {
 		c.Ours.Value = memory.Value{}
 		return c.Ours, nil
 	})
@@ -228,7 +228,7 @@ func TestImportIsStrict(t *testing.T) {
 		`{"space":["s"],"key":"a","key":"b","value":1}`,
 	} {
 		m := memory.New(memory.Options{})
-		n, err := m.Import(strings.NewReader(line))
+		n, err := m.Import(t.Context(), strings.NewReader(line))
 		if err == nil {
 			t.Errorf("imported %d of %s", n, line)
 		}
@@ -237,7 +237,7 @@ func TestImportIsStrict(t *testing.T) {
 
 func TestImportSaysWhichLineHasTheWrongDimension(t *testing.T) {
 	m := memory.New(memory.Options{})
-	_, err := m.Import(strings.NewReader(`{"space":["s"],"key":"a","vector":[1]}
+	_, err := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"a","vector":[1]}
 {"space":["s"],"key":"b","vector":[1,2]}`))
 	require.ErrorIs(t, err, memory.ErrDimension)
 	require.ErrorContains(t, err, "line 2")
@@ -292,7 +292,7 @@ func TestExportOfAPathWithAZeroByte(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, m.Load().Export(&b))
 	n := memory.New(memory.Options{})
-	_, err := n.Import(strings.NewReader(b.String()))
+	_, err := n.Import(t.Context(), strings.NewReader(b.String()))
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"a\x00b"}}, spaces(n.Load(), memory.SpacesOptions{}))
 }
@@ -366,7 +366,7 @@ func TestNoTextHasNoTextAnywhere(t *testing.T) {
 	require.NoError(t, errOf(m.Space("s").Put("a", "words")))
 	f := m.Fork(m.Load())
 	require.NoError(t, errOf(f.Space("s").Put("b", "words")))
-	_, err := m.Merge(m.Load(), f.Load(), nil)
+	_, err := m.Merge(t.Context(), m.Load(), f.Load(), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b"}, keys(m.Space("s").Load()))
 	require.Empty(t, hitKeys(m.Space("s").Search(memory.Query{Text: "words"})))
@@ -384,7 +384,7 @@ func TestMergedEntriesAgeAsOthersDo(t *testing.T) {
 	for i := range 1000 {
 		require.NoError(t, errOf(f.Space("s").Put("merged", i)))
 	}
-	_, err := m.Merge(base, f.Load(), nil)
+	_, err := m.Merge(t.Context(), base, f.Load(), nil)
 	require.NoError(t, err)
 	for i := range 200 {
 		require.NoError(t, errOf(s.Put(fmt.Sprint(i), i)))
@@ -508,6 +508,6 @@ func TestAnImportWithABadTextOfStoresNothing(t *testing.T) {
 		fmt.Fprintf(&lines, "{\"space\":[\"s\"],\"key\":\"%d\",\"value\":\"good\"}\n", i)
 	}
 	lines.WriteString(`{"space":["s"],"key":"last","value":"bad"}`)
-	require.PanicsWithValue(t, errModel, func() { _, _ = m.Import(strings.NewReader(lines.String())) })
+	require.PanicsWithValue(t, errModel, func() { _, _ = m.Import(t.Context(), strings.NewReader(lines.String())) })
 	require.Zero(t, m.Load().Version())
 }

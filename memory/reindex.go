@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -28,7 +29,7 @@ var errBehind = errors.New("memory: the index is behind")
 // those before it, what is searched is the old one, by its own Analyzer. No entry differs
 // because of it.
 //
-// It takes time proportional to the text in the space. Nobody waits meanwhile: the index is
+// It takes time proportional to the text in the space, and gives up when ctx ends. Nobody waits meanwhile: the index is
 // made of a snapshot, then of what was written since, and again, until a few entries
 // are left, which it indexes in the writer's place. If the space is written to so fast that
 // this does not come to an end, writers do wait. An index that is larger than limits allow
@@ -39,13 +40,16 @@ var errBehind = errors.New("memory: the index is behind")
 // merged into by cow.DB.Merge; Memory.Merge is for entries only. Both follow as well where a
 // space that was emptied has text again, by what AnalyzerOf says since. A DB that is opened
 // has all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
-func (s Space) Reindex() (rev uint64, err error) {
+func (s Space) Reindex(ctx context.Context) (rev uint64, err error) {
 	s.m.made()
 	if s.m.t.Texts.None {
 		return 0, nil
 	}
 	var r freshIndex
 	for try := 1; ; try++ {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
 		if r, err = s.follow(r, s.m.Load(), noLimit); err != nil {
 			return 0, err
 		}
@@ -53,7 +57,7 @@ func (s Space) Reindex() (rev uint64, err error) {
 		if try >= reindexTries {
 			limit = noLimit
 		}
-		if rev, err = s.putIndex(r, limit); err != errBehind {
+		if rev, err = s.putIndex(ctx, r, limit); err != errBehind {
 			return rev, err
 		}
 	}
@@ -92,7 +96,7 @@ func (s Space) follow(r freshIndex, v Snapshot, limit int) (freshIndex, error) {
 		}
 		value := Value{}
 		if _, row := c.Rows(); row != (snapshot.Row[string, *data.Entry]{}) && cleared.Alive(s.path, row.Revision()) {
-			value = row.Shared().Value
+			value = row.Shared().Searched().Value
 		}
 		r.texts = s.m.t.Texts.Indexed(r.texts, r.how, c.Key, value)
 	}
@@ -101,8 +105,8 @@ func (s Space) follow(r freshIndex, v Snapshot, limit int) (freshIndex, error) {
 }
 
 // putIndex publishes the index, brought up to the version before, or returns errBehind.
-func (s Space) putIndex(r freshIndex, limit int) (rev uint64, err error) {
-	err = s.m.db.Update(func(tx *cow.Tx) error {
+func (s Space) putIndex(ctx context.Context, r freshIndex, limit int) (rev uint64, err error) {
+	err = s.m.db.UpdateContext(ctx, func(tx *cow.Tx) error {
 		rev = 0
 		r, err := s.follow(r, s.m.view(tx.Base(), 0), limit) // the update may be tried again
 		if err != nil {

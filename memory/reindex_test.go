@@ -40,7 +40,7 @@ func TestReindex(t *testing.T) {
 	replica := memory.New(memory.Options{})
 	cowtest.Follow(t, replica.DB(), m.DB())
 	s := m.Space("s")
-	rev, err := s.Reindex()
+	rev, err := s.Reindex(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, rev, "nothing to index")
 	_, err = s.Put("a", "Les chevaux mangeaient")
@@ -69,7 +69,7 @@ func TestReindex(t *testing.T) {
 	found(s.Load(), "cheval", "b")
 	found(s.Load(), "chevaux", "a")
 
-	rev, err = s.Reindex()
+	rev, err = s.Reindex(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, before.Version()+1, rev)
 	require.Equal(t, rev, m.Load().Version())
@@ -97,7 +97,7 @@ func TestReindex(t *testing.T) {
 	none := memory.New(memory.Options{NoText: true}).Space("s")
 	_, err = none.Put("a", "text")
 	require.NoError(t, err)
-	rev, err = none.Reindex()
+	rev, err = none.Reindex(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, rev)
 }
@@ -121,7 +121,7 @@ func TestTwoReindexes(t *testing.T) {
 		block.Store(true)
 		var first sync.WaitGroup
 		first.Go(func() {
-			_, err := s.Reindex() // in English
+			_, err := s.Reindex(t.Context()) // in English
 			assert.NoError(t, err)
 		})
 		<-inside
@@ -130,7 +130,7 @@ func TestTwoReindexes(t *testing.T) {
 			require.True(t, removed(s.Delete("a")))
 			_, err = s.Put("a", "les chevaux")
 		} else {
-			_, err = s.Reindex()
+			_, err = s.Reindex(t.Context())
 		}
 		require.NoError(t, err)
 		goOn <- true
@@ -150,7 +150,7 @@ func TestReindexOfAReplica(t *testing.T) {
 		require.NoError(t, err)
 	}
 	l.set(t, "fr")
-	rev, err := m.Space("s").Reindex()
+	rev, err := m.Space("s").Reindex(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, rev, replica.Load().Version())
 	for _, m := range []*memory.Memory{m, replica} {
@@ -197,13 +197,13 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 		},
 		"of nothing": func(w writes) {
 			w.remove("a")
-			_, err := w.s.Reindex()
+			_, err := w.s.Reindex(t.Context())
 			assert.NoError(t, err)
 			w.put("a", "les chevaux")
 		},
 		"of no text": func(w writes) {
 			w.put("a", 17)
-			_, err := w.s.Reindex()
+			_, err := w.s.Reindex(t.Context())
 			assert.NoError(t, err)
 			w.put("a", "les chevaux")
 		},
@@ -228,7 +228,7 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 				put:     func(key string, v any) { write(func() error { return errOf(s.Put(key, v)) }) },
 				remove:  func(key string) { write(func() error { return errOf(s.Delete(key)) }) },
 				clear:   func() { write(func() error { _, err := s.Clear(); return err }) },
-				reindex: func() { write(func() error { return errOf(s.Reindex()) }) },
+				reindex: func() { write(func() error { return errOf(s.Reindex(t.Context())) }) },
 			}
 			w.put("a", "les chevaux mangeaient")
 			follower := cowtest.Attach(t, replica.DB(), cowtest.SinkOptions{Of: sink})
@@ -249,7 +249,7 @@ func TestReindexThatAReplicaMissed(t *testing.T) {
 			}
 			w.clear()
 			for m.Cleared() > 0 {
-				write(func() error { _, err := m.Sweep(); return err })
+				write(func() error { _, err := m.Sweep(t.Context()); return err })
 			}
 			require.Zero(t, m.Epochs(), "nothing is left of the space")
 		})
@@ -353,7 +353,7 @@ func TestReplicaRandomly(t *testing.T) {
 			if r.IntN(4) == 0 {
 				l.set(t, []string{"fr", "en"}[r.IntN(2)])
 				for _, space := range spaces {
-					write(func() error { return errOf(m.Space(space...).Reindex()) })
+					write(func() error { return errOf(m.Space(space...).Reindex(t.Context())) })
 				}
 			}
 			switch r.IntN(6) {
@@ -395,11 +395,11 @@ func TestReindexOfAFork(t *testing.T) {
 		base := m.DB().Load()
 		fork := m.Of(m.DB().Fork(base))
 		if both {
-			_, err = m.Space("s").Reindex() // in English
+			_, err = m.Space("s").Reindex(t.Context()) // in English
 			require.NoError(t, err)
 		}
 		l.set(t, "fr")
-		_, err = fork.Space("s").Reindex()
+		_, err = fork.Space("s").Reindex(t.Context())
 		require.NoError(t, err)
 		_, err = fork.Space("s").Put("c", "deux chevaux")
 		require.NoError(t, err)
@@ -420,7 +420,7 @@ func TestReindexOfAFork(t *testing.T) {
 		_, err = m.DB().Merge(m.DB().Load(), merged)
 		require.NoError(t, err)
 		require.ElementsMatch(t, []string{"a", "b", "c"}, hitKeys(m.Space("s").Search(memory.Query{Text: "cheval"})))
-		_, err = m.Space("s").Reindex()
+		_, err = m.Space("s").Reindex(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 1, m.Epochs())
 		l.set(t, "fr")
@@ -458,7 +458,7 @@ func TestReindexWakesNobody(t *testing.T) {
 		var woken memory.Snapshot
 		go func() { woken, _ = s.Watch(t.Context(), since) }()
 		for range 2 {
-			_, err = s.Reindex()
+			_, err = s.Reindex(t.Context())
 			require.NoError(t, err)
 			synctest.Wait()
 			require.Zero(t, woken)
@@ -494,7 +494,7 @@ func TestReindexEnds(t *testing.T) {
 	}})
 	require.NoError(t, replace())
 	armed = true
-	rev, err := m.Space("s").Reindex()
+	rev, err := m.Space("s").Reindex(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, uint64(5), rev)
 	require.Equal(t, 3, replaced)
@@ -514,7 +514,7 @@ func TestReindexAndMatches(t *testing.T) {
 		hits, err := s.Search(memory.Query{Text: "cheval"})
 		require.NoError(t, err)
 		require.Len(t, hits[0].Matches(), want)
-		_, err = s.Reindex()
+		_, err = s.Reindex(t.Context())
 		require.NoError(t, err)
 	}
 }
@@ -534,7 +534,7 @@ func TestReindexByOtherTexts(t *testing.T) {
 	require.NoError(t, err)
 	off.Store(true)
 	for want := m.Load().Version() + 1; ; want = 0 {
-		rev, err := s.Reindex()
+		rev, err := s.Reindex(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, want, rev)
 		require.Empty(t, hitKeys(s.Search(memory.Query{Text: "alpha"})))
@@ -580,11 +580,11 @@ func TestReindexFollowsWrites(t *testing.T) {
 				require.NoError(t, err)
 			}
 			indexing = true
-			_, err := s.Reindex()
+			_, err := s.Reindex(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, m.CheckDerived())
 			require.ElementsMatch(t, c.left, hitKeys(s.Search(memory.Query{Text: "alpha beta"})))
-			_, err = m.Sweep()
+			_, err = m.Sweep(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, m.CheckDerived())
 		})
@@ -628,12 +628,12 @@ func TestReindexBesideWrites(t *testing.T) {
 			}
 			for i := range n / 10 {
 				l.set(t, []string{"fr", "en"}[i%2])
-				_, err := s.Reindex()
+				_, err := s.Reindex(t.Context())
 				require.NoError(t, err)
 			}
 			wg.Wait()
 			l.set(t, "fr")
-			_, err := s.Reindex()
+			_, err := s.Reindex(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, m.CheckDerived())
 			require.Len(t, hitKeys(s.Search(memory.Query{Text: "cheval", K: 100})), s.Len())

@@ -7,7 +7,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/internal/data"
@@ -87,6 +89,10 @@ type Hit struct {
 	Entry
 	Score float64 // the higher the better; its scale is that of the search
 
+	// Unembedded says why Recall has searched by the words alone; nil: it has not, or it was
+	// another search.
+	Unembedded error
+
 	space string
 	found *sought // nil: by its vector alone
 }
@@ -118,102 +124,127 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 // (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore is such a score. So to be
 // far better than others by one of both counts for more than the rank that gives.
 func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
-	if err := q.check(); err != nil {
-		return nil, fault.OfSpace(v.path, err)
+	return v.s.sight().search(v.path, q)
+}
+
+// A sight is what a search sees of a Memory: in a snapshot, or in a Batch so far.
+type sight struct {
+	t       *derive.Tables // nil: there is nothing
+	entries *snapshot.Map[string, *data.Entry]
+	cleared data.Marks
+	instant int64
+
+	space  func(path string) *data.Space
+	within func(path string) []string // that space and those below it that have entries, in order
+	lookup func(path, key string) *data.Entry
+	order  func() cow.Range[string, *data.Entry, string]
+}
+
+func (s Snapshot) sight() *sight {
+	v := s.v
+	is := &sight{t: v.T, cleared: v.Clearings(), instant: v.Instant, space: v.Space, within: v.Within, lookup: v.Lookup}
+	if v.T != nil {
+		is.entries = v.T.Entries.In(v.Root)
+		is.order = func() cow.Range[string, *data.Entry, string] { return v.T.Order.In(is.entries) }
 	}
-	spaces := v.searched(q.Below)
-	parts := make([]search.Part, len(spaces))
-	for i, w := range spaces {
-		parts[i] = w.part(q.Filter, q.Text)
+	return is
+}
+
+// search searches a space, or, with Below, spaces, and looks up what it finds.
+func (s *sight) search(path string, q Query) ([]Hit, error) {
+	if err := q.check(); err != nil {
+		return nil, fault.OfSpace(path, err)
+	}
+	paths := []string{path}
+	if q.Below && s.t != nil {
+		if within := s.within(path); len(within) > 0 {
+			paths = within // else one space, which has the errors of a search of nothing
+		}
+	}
+	parts := make([]search.Part, len(paths))
+	for i, path := range paths {
+		parts[i] = s.part(path, q.Filter, q.Text)
 	}
 	how := search.Query{Words: q.Text, Vector: q.Vector, K: q.K, MinScore: q.MinScore, Metric: q.Metric, Prefix: q.Prefix, Lean: q.Lean}
 	best, fits, err := search.Best(parts, &how)
 	if err != nil {
-		return nil, fault.OfSpace(v.path, err)
+		return nil, fault.OfSpace(path, err)
 	}
 	var found *sought
-	if q.Text != "" && v.s.v.T != nil {
-		found = &sought{query: q.Text, options: how.Text(), texts: &v.s.v.T.Texts}
+	if q.Text != "" && s.t != nil {
+		found = &sought{query: q.Text, options: how.Text(), texts: &s.t.Texts}
 		if found.texts.AnalyzerOf != nil {
-			found.how = make(map[string]*text.Analyzer, len(spaces))
-			for i, w := range spaces {
-				found.how[w.path] = parts[i].Texts.Analyzer()
+			found.how = make(map[string]*text.Analyzer, len(paths))
+			for i, path := range paths {
+				found.how[path] = parts[i].Texts.Analyzer()
 			}
 		}
 	}
-	return entriesOf(spaces, best, func(i int) *sought {
-		if fits[i] {
-			return found
+	hits := s.entriesOf(paths, best)
+	n := 0
+	for i, h := range hits {
+		if h.row == nil {
+			continue
 		}
-		return nil
-	}), nil
+		if fits[i] {
+			h.found = found
+		}
+		hits[n] = h
+		n++
+	}
+	return hits[:n], nil
 }
 
 // part returns what a search reads of a space, with its texts if there are quotes among the words.
-func (v SpaceSnapshot) part(only filter.Filter, words string) search.Part {
-	sp := v.s.v.Space(v.path)
+func (s *sight) part(path string, only filter.Filter, words string) search.Part {
+	sp := s.space(path)
 	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts}
 	if strings.Contains(words, `"`) {
-		p.Words = v.textsOf
+		p.Words = func(key string) iter.Seq[string] {
+			e := s.lookup(path, key)
+			if e == nil {
+				return func(func(string) bool) {}
+			}
+			return s.t.Texts.Of(path, e.Value)
+		}
 	}
 	if sp.Expiring > 0 {
-		p.Live = v.hasVector
+		p.Live = func() bool { return s.hasVector(path) }
 	}
 	if only != (filter.Filter{}) || sp.Expiring > 0 {
 		p.Accept = func(key string) bool {
-			e := v.lookup(key)
-			return e != nil && only.Match(e.Value, e.Metadata)
+			e := s.lookup(path, key)
+			if e == nil {
+				return false
+			}
+			of := filter.Entry{Value: e.Value, Metadata: e.Metadata, Created: time.Unix(0, e.Created), Updated: time.Unix(0, e.Updated), Expires: e.Expiry()}
+			return only.Match(&of)
 		}
 	}
 	return p
 }
 
-// hasVector reports whether an entry that has not expired has a vector.
-func (v SpaceSnapshot) hasVector() bool {
-	for e := range v.List(ListOptions{}) {
-		if e.Dim > 0 {
+// hasVector reports whether an entry that has not expired is found by its vector.
+func (s *sight) hasVector(path string) bool {
+	for _, row := range s.order().Prefix(tuple.Name(path, "")).All() {
+		if e := row.Shared(); e.Searched().Vector != nil && !e.Expired(s.instant) && s.cleared.Alive(path, row.Revision()) {
 			return true
 		}
 	}
 	return false
 }
 
-// searched returns the spaces to be searched, in order.
-func (v SpaceSnapshot) searched(below bool) []SpaceSnapshot {
-	if !below || v.s.v.T == nil {
-		return []SpaceSnapshot{v}
-	}
-	var spaces []SpaceSnapshot
-	cleared := v.s.v.Clearings()
-	for r := derive.Within(v.s.v.T.ByPath.In(v.s.v.T.Spaces.In(v.s.v.Root)), v.path); ; {
-		path, row, ok := r.First()
-		if !ok {
-			break
-		}
-		r = r.After(path, path)
-		if cleared.Alive(path, row.Revision()) {
-			spaces = append(spaces, SpaceSnapshot{v.s, path})
-		}
-	}
-	if spaces == nil {
-		return []SpaceSnapshot{v} // which has the errors of a search of nothing
-	}
-	return spaces
-}
-
-// entriesOf returns the entries of what a search has found in spaces of one snapshot. By
-// what best[i] was found says by(i).
-func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) []Hit {
-	hits := make([]Hit, 0, len(best))
-	s := spaces[0].s
-	if len(best) == 0 || s.v.T == nil {
+// entriesOf returns the entries of what a search has found in spaces, with no row where one is not to be seen.
+func (s *sight) entriesOf(paths []string, best []top.Hit) []Hit {
+	hits := make([]Hit, len(best))
+	if len(best) == 0 || s.t == nil {
 		return hits
 	}
 	// All are looked up together, and what that finds is read together too: these are
 	// rows all over the heap.
 	size := 0
 	for _, h := range best {
-		size += len(spaces[h.Part].path) + 1 + len(h.Key)
+		size += len(paths[h.Part]) + 1 + len(h.Key)
 	}
 	var all strings.Builder
 	all.Grow(size)
@@ -221,7 +252,7 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) [
 	names := few[:0]
 	for _, h := range best {
 		from := all.Len()
-		all.WriteString(spaces[h.Part].path)
+		all.WriteString(paths[h.Part])
 		all.WriteByte(tuple.OpensKey)
 		all.WriteString(h.Key)
 		names = append(names, all.String()[from:])
@@ -231,8 +262,7 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) [
 	if len(best) > len(rows) {
 		rows = make([]snapshot.Row[string, *data.Entry], len(best))
 	}
-	snapshot.Builder[string, *data.Entry]{}.RowsOf(s.v.T.Entries.In(s.v.Root), names, rows)
-	cleared := s.v.Clearings()
+	snapshot.Builder[string, *data.Entry]{}.RowsOf(s.entries, names, rows)
 	touched := int64(0)
 	for i := range best {
 		if rows[i] != (snapshot.Row[string, *data.Entry]{}) {
@@ -242,8 +272,8 @@ func entriesOf(spaces []SpaceSnapshot, best []top.Hit, by func(i int) *sought) [
 	runtime.KeepAlive(touched)
 	for i, h := range best {
 		row := rows[i]
-		if row != (snapshot.Row[string, *data.Entry]{}) && !row.Shared().Expired(s.v.Instant) && cleared.Alive(spaces[h.Part].path, row.Revision()) {
-			hits = append(hits, Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: spaces[h.Part].path, found: by(i)})
+		if row != (snapshot.Row[string, *data.Entry]{}) && !row.Shared().Expired(s.instant) && s.cleared.Alive(paths[h.Part], row.Revision()) {
+			hits[i] = Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: paths[h.Part]}
 		}
 	}
 	return hits
@@ -290,15 +320,6 @@ func (h Hit) Matches() []Match {
 		matches = append(matches, Match{texts[p.Text], p.From, p.To, p.Term})
 	}
 	return matches
-}
-
-// textsOf returns the texts of an entry.
-func (v SpaceSnapshot) textsOf(key string) iter.Seq[string] {
-	e := v.lookup(key)
-	if e == nil {
-		return func(func(string) bool) {}
-	}
-	return v.s.v.T.Texts.Of(v.path, e.Value)
 }
 
 // LogValue returns the score, and the entry in short.

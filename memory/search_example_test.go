@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"log"
@@ -74,7 +75,7 @@ func ExampleSpace_Reindex() {
 	language.Store(french)
 	for _, reindex := range []bool{false, true} {
 		if reindex {
-			if _, err := s.Reindex(); err != nil {
+			if _, err := s.Reindex(context.Background()); err != nil {
 				log.Fatal(err)
 			}
 		}

@@ -112,6 +112,9 @@ func (v SpaceSnapshot) Entry(key string) (Entry, bool) {
 	return newEntry(key, row.Shared(), row.Revision()), true
 }
 
+// Contains reports whether there is an entry of key.
+func (v SpaceSnapshot) Contains(key string) bool { return v.lookup(key) != nil }
+
 // Len returns the number of entries. Where entries expire it takes time proportional to
 // those that have expired and are not swept yet.
 func (v SpaceSnapshot) Len() int {
@@ -212,6 +215,11 @@ type Entry struct {
 	Expires  time.Time // zero: never
 	Revision uint64    // the version that last wrote it
 
+	Kept         bool   // it is never evicted
+	Embedded     bool   // its vector was made of its text, by Options.Embed
+	Superseded   bool   // no search finds it
+	SupersededBy string // the key of the entry that did
+
 	row *data.Entry
 }
 
@@ -224,6 +232,8 @@ func newEntry(key string, e *data.Entry, revision uint64) Entry {
 	if e.Expires != 0 {
 		n.Expires = time.Unix(0, e.Expires)
 	}
+	n.Kept, n.Embedded = e.Kept(), e.Embedded()
+	n.SupersededBy, n.Superseded = e.SupersededBy()
 	return n
 }
 
@@ -239,6 +249,12 @@ func (e Entry) attrs() []slog.Attr {
 	}
 	if !e.Expires.IsZero() {
 		a = append(a, slog.String("expires", e.Expires.Format(time.RFC3339Nano)))
+	}
+	if e.Kept {
+		a = append(a, slog.Bool("kept", true))
+	}
+	if e.Superseded {
+		a = append(a, slog.String("superseded-by", value.Clip(e.SupersededBy, partShown)))
 	}
 	return append(a, slog.Uint64("revision", e.Revision))
 }

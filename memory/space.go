@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"iter"
 
 	"github.com/cowstore/cowstore/memory/internal/tuple"
@@ -69,6 +70,9 @@ func (s Space) Entry(key string) (Entry, bool) {
 	return e, ok
 }
 
+// Contains reports whether there is an entry of key. It does not count as use.
+func (s Space) Contains(key string) bool { return s.Load().Contains(key) }
+
 // Len returns the number of entries.
 func (s Space) Len() int { return s.Load().Len() }
 
@@ -105,7 +109,11 @@ func (s Space) used(hits []Hit) []Hit {
 // edit runs f on the space as a batch, and returns the version that it published, or 0
 // if f changed nothing.
 func (s Space) edit(f func(e *Editor) error) (rev uint64, err error) {
-	err = s.m.Batch(func(b *Batch) error {
+	return s.editContext(context.Background(), f)
+}
+
+func (s Space) editContext(ctx context.Context, f func(e *Editor) error) (rev uint64, err error) {
+	err = s.m.BatchContext(ctx, func(b *Batch) error {
 		err := f(b.editor(s.path))
 		if b.u.Wrote {
 			rev = b.Version()
@@ -173,6 +181,50 @@ func (s Space) Upsert(key string, f func(v Value) (any, error)) (rev uint64, err
 // Revision 0 means that there must be no entry.
 func (s Space) SetIf(key string, rev uint64, v any) (now uint64, err error) {
 	return s.ahead(key, v, func(e *Editor, d *draft) error { return e.setIf(key, rev, d) })
+}
+
+// AppendTo appends elements to the List that is the value of key, or makes one of them; see
+// Editor.AppendTo.
+func (s Space) AppendTo(key string, elements ...any) (rev uint64, err error) {
+	s.m.made()
+	more, err := freezeList(s.path, key, elements)
+	if err != nil || more.Len() == 0 {
+		return 0, err
+	}
+	return s.edit(func(e *Editor) error { return e.appendTo(key, more) })
+}
+
+// Keep says whether the entry of key is never evicted; see Editor.Keep. It returns the version
+// that has it so, or 0 if it was so before.
+func (s Space) Keep(key string, keep bool) (rev uint64, err error) {
+	return s.edit(func(e *Editor) error { return e.Keep(key, keep) })
+}
+
+// Supersede stores a whole entry under key in place of the one of old, which stays, and which no
+// search finds any more; see Editor.Supersede.
+func (s Space) Supersede(old, key string, it Item) (rev uint64, err error) {
+	d, err := s.m.prepare(s.path, key, it)
+	if err != nil {
+		return 0, err
+	}
+	return s.edit(func(e *Editor) error { return e.supersede(old, key, d) })
+}
+
+// PutUnlessSimilar is PutItem, in one step with a search, unless that finds an entry of another key:
+// then it returns the best, and 0; see Editor.PutUnlessSimilar.
+func (s Space) PutUnlessSimilar(key string, it Item, q Query) (like Hit, rev uint64, err error) {
+	d, err := s.m.prepare(s.path, key, it)
+	if err != nil {
+		return Hit{}, 0, err
+	}
+	rev, err = s.edit(func(e *Editor) error {
+		like, err = e.putUnlessSimilar(key, d, q)
+		return err
+	})
+	if err != nil {
+		return Hit{}, 0, err
+	}
+	return like, rev, nil
 }
 
 // Delete removes the entry of key, and returns the version that did, or 0 if there

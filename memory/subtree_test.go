@@ -138,12 +138,12 @@ func TestSweepKeepsLimitsOfSubtreesAndDefaults(t *testing.T) {
 		}
 	}
 	require.NoError(t, errOf(m.Space("a").Configure(memory.SpaceOptions{Each: memory.SpaceDefaults{MaxEntries: 100}})))
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	for i := range 5 {
 		require.Equal(t, 100, m.Space("a", fmt.Sprint(i)).Len())
 	}
 	require.NoError(t, errOf(m.Space("a").Configure(memory.SpaceOptions{All: memory.Limits{MaxEntries: 10}})))
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.Equal(t, 10, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
 }
@@ -192,13 +192,13 @@ func TestOptionsOfSubtreesAreKept(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, m.Load().Export(&b))
 	n := memory.New(memory.Options{})
-	_, err := n.Import(strings.NewReader(b.String()))
+	_, err := n.Import(t.Context(), strings.NewReader(b.String()))
 	require.NoError(t, err)
 	require.Equal(t, o, n.Space("a").Load().Options())
 	require.Equal(t, memory.SpaceOptions{All: o.All}, n.Space("a", "b").Load().Options())
 
 	for _, options := range []string{`{"all":{"ttl":"1s"}}`, `{"all":{"max_bytes":-1}}`, `{"each":{"max_entries":-1}}`, `{"each":{"ttl":"-1s"}}`, `{"all":{"x":1}}`} {
-		_, err := n.Import(strings.NewReader(`{"space":["s"],"options":` + options + `}`))
+		_, err := n.Import(t.Context(), strings.NewReader(`{"space":["s"],"options":`+options+`}`))
 		require.ErrorIs(t, err, memory.ErrMalformed, options)
 	}
 }
@@ -219,7 +219,7 @@ func TestLimitsNearTheLargestNumbers(t *testing.T) {
 			require.NoError(t, errOf(m.Space("a", fmt.Sprint(i%3)).PutItem(fmt.Sprint(i), memory.Item{Value: "some words", Vector: []float32{1, 2}})))
 		}
 		require.Equal(t, 300, m.Load().Len())
-		require.Zero(t, count(m.Sweep()))
+		require.Zero(t, count(m.Sweep(t.Context())))
 		require.Equal(t, 300, m.Load().Len())
 		require.NoError(t, m.CheckDerived())
 	}
@@ -261,7 +261,7 @@ func TestClearAllOfManySpaces(t *testing.T) {
 	require.Equal(t, n+1, count(m.Space().ClearAll()))
 	require.Zero(t, m.Load().Len())
 	require.NoError(t, m.CheckDerived())
-	require.Zero(t, count(m.Sweep()))
+	require.Zero(t, count(m.Sweep(t.Context())))
 	require.NoError(t, m.CheckDerived())
 	require.Less(t, m.DB().Load().Len(), 10, "nothing is left")
 }

@@ -120,10 +120,10 @@ func TestSnapshotsDoNotExpire(t *testing.T) {
 		see(before, 1)
 		see(m.Load(), 0)
 		require.Equal(t, before.Version(), m.Load().Version(), "nothing is swept by itself")
-		require.Equal(t, 1, count(m.Sweep()))
+		require.Equal(t, 1, count(m.Sweep(t.Context())))
 		see(before, 1)
 		see(m.Load(), 0)
-		require.Equal(t, 0, count(m.Sweep()))
+		require.Equal(t, 0, count(m.Sweep(t.Context())))
 		require.NoError(t, m.CheckDerived())
 
 		// The reads of a Space are those of now.
@@ -214,7 +214,7 @@ func TestEveryCommitSweepsAFew(t *testing.T) {
 			require.Equal(t, 1, m.Load().Len())
 			require.NoError(t, m.CheckDerived())
 		}
-		require.Zero(t, count(m.Sweep()))
+		require.Zero(t, count(m.Sweep(t.Context())))
 	})
 }
 
@@ -246,8 +246,8 @@ func TestSweepEveryEndsWithItsContext(t *testing.T) {
 	})
 }
 
-// Where nothing can expire no clock is read: a Snapshot says nothing about when.
-func TestNothingIsTimedWhereNothingExpires(t *testing.T) {
+// Where nothing is due no clock is read: a Snapshot says nothing about when.
+func TestNothingIsTimedWhereNothingIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
 		fill(t, m, "s", 3)
@@ -258,8 +258,15 @@ func TestNothingIsTimedWhereNothingExpires(t *testing.T) {
 		require.True(t, s == m.Load())
 		require.NoError(t, errOf(m.Space("s").PutItem("x", memory.Item{Value: 1, TTL: time.Hour})))
 		s = m.Load()
-		time.Sleep(1 * time.Nanosecond)
+		time.Sleep(time.Hour - 1)
+		require.True(t, s == m.Load())
+		time.Sleep(1)
 		require.False(t, s == m.Load())
+		_, err := m.Sweep(t.Context())
+		require.NoError(t, err)
+		s = m.Load()
+		time.Sleep(time.Hour)
+		require.True(t, s == m.Load())
 	})
 }
 
@@ -384,8 +391,8 @@ func TestForksExpireByThemselves(t *testing.T) {
 		require.NoError(t, errOf(f.Space("s").Put("new", 1))) // the Options are those of m
 		time.Sleep(time.Hour)
 		require.Zero(t, f.Load().Len())
-		require.Equal(t, 4, count(f.Sweep()))
-		require.Equal(t, 3, count(m.Sweep()))
+		require.Equal(t, 4, count(f.Sweep(t.Context())))
+		require.Equal(t, 3, count(m.Sweep(t.Context())))
 	})
 }
 
@@ -407,7 +414,7 @@ func TestWaitWakesForVersionsAlone(t *testing.T) {
 			t.Error("woken")
 		default:
 		}
-		m.Sweep()
+		m.Sweep(t.Context())
 		s := <-got
 		require.EqualValues(t, 2, s.Version())
 		require.Zero(t, s.Len())
@@ -482,12 +489,12 @@ func TestTheTimesOfAnExportAreImported(t *testing.T) {
 	require.NoError(t, m.Load().Export(&first))
 	require.Contains(t, first.String(), `"expires":"2262-`)
 	other := memory.New(memory.Options{})
-	_, err = other.Import(strings.NewReader(first.String()))
+	_, err = other.Import(t.Context(), strings.NewReader(first.String()))
 	require.NoError(t, err)
 	require.NoError(t, other.Load().Export(&again))
 	require.Equal(t, first.String(), again.String())
 
-	_, err = other.Import(strings.NewReader(`{"space":["a"],"key":"k","value":1,"expires":"9999-12-31T23:59:59Z"}`))
+	_, err = other.Import(t.Context(), strings.NewReader(`{"space":["a"],"key":"k","value":1,"expires":"9999-12-31T23:59:59Z"}`))
 	require.ErrorIs(t, err, memory.ErrMalformed)
 	require.EqualError(t, err, "memory: line 1: malformed entry: expires: it is out of range, which is from 1677 to 2262")
 }

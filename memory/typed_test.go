@@ -70,14 +70,14 @@ func TestUndoOfOneWrite(t *testing.T) {
 	rev, err := s.Put("k", 2)
 	require.NoError(t, err)
 	require.NoError(t, errOf(s.Put("other", 3)))
-	require.NoError(t, m.Undo(rev))
+	require.NoError(t, m.Undo(t.Context(), rev))
 	v, _ := s.Get("k")
 	require.EqualValues(t, 1, v.Int())
 	require.Equal(t, []string{"k", "other"}, keys(s.Load()))
 	require.NoError(t, errOf(s.Put("k", 5)))
-	require.ErrorIs(t, m.Undo(rev), memory.ErrConflict)
-	require.ErrorIs(t, m.Undo(99), cow.ErrUnpublished)
-	require.ErrorIs(t, m.Undo(0), cow.ErrUnpublished)
+	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
+	require.ErrorIs(t, m.Undo(t.Context(), 99), cow.ErrUnpublished)
+	require.ErrorIs(t, m.Undo(t.Context(), 0), cow.ErrUnpublished)
 	require.NoError(t, m.CheckDerived())
 }
 
@@ -109,7 +109,7 @@ func TestExportsHaveTheOptionsOfSpaces(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, m.Load().Export(&b))
 	again := memory.New(memory.Options{})
-	require.Equal(t, len(options)+1, count(again.Import(strings.NewReader(b.String()))))
+	require.Equal(t, len(options)+1, count(again.Import(t.Context(), strings.NewReader(b.String()))))
 	for path, o := range options {
 		require.Equal(t, o, again.Load().Space("in", path).Options())
 	}
@@ -117,7 +117,7 @@ func TestExportsHaveTheOptionsOfSpaces(t *testing.T) {
 		`{"space":[],"options":{"max_entries":-1}}`, `{"space":[],"options":{"ttl":"-1h"}}`, `{"space":[],"options":{"more":1}}`,
 		`{"space":[],"options":{},"key":"k"}`, `{"options":{}}`, `{"space":[],"options":7}`,
 	} {
-		_, err := again.Import(strings.NewReader(line))
+		_, err := again.Import(t.Context(), strings.NewReader(line))
 		require.ErrorIs(t, err, memory.ErrMalformed, line)
 	}
 }

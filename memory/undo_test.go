@@ -28,7 +28,7 @@ func exported(t testing.TB, m *memory.Memory) string {
 func refusesUndo(t testing.TB, m *memory.Memory, version uint64, want error) {
 	t.Helper()
 	is, before := m.Load().Version(), exported(t, m)
-	require.ErrorIs(t, m.Undo(version), want)
+	require.ErrorIs(t, m.Undo(t.Context(), version), want)
 	require.Equal(t, is, m.Load().Version())
 	require.Equal(t, before, exported(t, m))
 }
@@ -56,7 +56,7 @@ func TestEachWriteIsUndoneOnce(t *testing.T) {
 		},
 		"evict": func(m *memory.Memory, _ memory.Space) error { return put(m.Space("full")) },
 		"import": func(m *memory.Memory, _ memory.Space) error {
-			_, err := m.Import(strings.NewReader(`{"space":["s"],"key":"k","value":2}`))
+			_, err := m.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"k","value":2}`))
 			return err
 		},
 		"batch": func(m *memory.Memory, _ memory.Space) error {
@@ -88,7 +88,7 @@ func TestEachWriteIsUndoneOnce(t *testing.T) {
 			require.NoError(t, errOf(m.Space("later").Delete("k")))
 
 			undo := func(version uint64, want string) uint64 {
-				require.NoError(t, m.Undo(version))
+				require.NoError(t, m.Undo(t.Context(), version))
 				undone := m.Load().Version()
 				require.Equal(t, want, exported(t, m))
 				refusesUndo(t, m, version, memory.ErrNothingToUndo)
@@ -147,7 +147,7 @@ func TestUndoOfWhatCannotBeUndone(t *testing.T) {
 	require.NoError(t, errOf(s.Put("a", 2)))
 	refusesUndo(t, m, both, memory.ErrConflict)
 	require.NoError(t, errOf(s.Delete("a")))
-	require.NoError(t, m.Undo(both), "a is as it was, b is left to be undone")
+	require.NoError(t, m.Undo(t.Context(), both), "a is as it was, b is left to be undone")
 	require.Equal(t, []string{"k"}, keys(s.Load()))
 	refusesUndo(t, m, both, memory.ErrNothingToUndo)
 	for range 20 {
@@ -173,12 +173,12 @@ func TestUndoOfWhatHasExpired(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(2 * time.Second)
 		refusesUndo(t, m, deleted, memory.ErrNothingToUndo)
-		require.NoError(t, m.Undo(replaced))
+		require.NoError(t, m.Undo(t.Context(), replaced))
 		require.Zero(t, s.Len())
 		refusesUndo(t, m, deleted, memory.ErrNothingToUndo)
 		put("swept")
 		time.Sleep(2 * time.Second)
-		_, err = m.Sweep()
+		_, err = m.Sweep(t.Context())
 		require.NoError(t, err)
 		refusesUndo(t, m, m.Load().Version(), memory.ErrNothingToUndo)
 	})
@@ -197,7 +197,7 @@ func TestOneOfManyUndoes(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			all.Go(func() {
-				switch err := m.Undo(rev); {
+				switch err := m.Undo(t.Context(), rev); {
 				case err == nil:
 					done.Add(1)
 				case !errors.Is(err, memory.ErrNothingToUndo):

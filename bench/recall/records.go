@@ -2,6 +2,7 @@ package recall
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -47,7 +48,7 @@ func read(file func(name string) ([]byte, error), records, queries string) (s me
 		return s, nil, err
 	}
 	m := memory.New(memory.Options{NoText: true})
-	if _, err := m.Import(bytes.NewReader(data)); err != nil {
+	if _, err := m.Import(context.Background(), bytes.NewReader(data)); err != nil {
 		return s, nil, fmt.Errorf("%s: %w", records, err)
 	}
 	if data, err = file(queries); err != nil {

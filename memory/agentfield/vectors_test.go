@@ -177,7 +177,7 @@ func TestVectorsAfterExportAndImport(t *testing.T) {
 	var file bytes.Buffer
 	require.NoError(t, b.Memory().Load().Export(&file))
 	m := memory.New(memory.Options{})
-	_, err := m.Import(&file)
+	_, err := m.Import(t.Context(), &file)
 	require.NoError(t, err)
 	embedding, metadata, found, err := newBackend(m).GetVector(ctx, session, "s", "k")
 	require.NoError(t, err)

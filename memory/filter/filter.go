@@ -1,5 +1,5 @@
-// Package filter has what searches of package memory are narrowed by: conditions on the values and
-// the metadata of entries.
+// Package filter has what searches of package memory are narrowed by: conditions on the values, the
+// metadata and the times of entries.
 package filter
 
 import (
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/value"
@@ -22,8 +23,13 @@ const (
 // ErrInvalid is what the error of every erroneous Filter wraps.
 var ErrInvalid = errors.New("erroneous filter")
 
-// A Filter decides by the value and the metadata of an entry whether the entry
-// is wanted. The zero Filter wants every entry.
+// An Entry is what a Filter knows of an entry of a memory.
+type Entry struct {
+	Value, Metadata           value.Value
+	Created, Updated, Expires time.Time // Expires is the zero time if it never does
+}
+
+// A Filter decides whether an entry is wanted. The zero Filter wants every entry.
 //
 // A Filter is made by the methods of a [Field] and by [And], [Or] and [Not]. It
 // is immutable: copy it freely, use it from several goroutines and as a part of
@@ -56,6 +62,7 @@ const (
 	opGte
 	opLt
 	opLte
+	opContains
 	opAnd
 	opOr
 	opNot
@@ -81,19 +88,48 @@ const (
 // Where there is no order, Gt, Gte, Lt and Lte do not hold. Nothing but Ne holds
 // at a place that does not exist. A constant that is Absent equals nothing.
 type Field struct {
-	metadata bool
-	path     []string
+	of   where
+	path []string
 }
+
+// A where is a part of an entry.
+type where uint8
+
+const (
+	ofValue where = iota
+	ofMetadata
+	ofCreated
+	ofUpdated
+	ofExpires
+)
+
+var whereNames = [...]string{"value", "metadata", "created", "updated", "expires"}
 
 // Meta returns the Field that the path leads to in the metadata of an entry. Each
 // element of the path is one step: a key of a Map, or an index of a List in
 // decimal, without leading zeros. Without a path it is the metadata itself.
-func Meta(path ...string) Field { return Field{true, slices.Clone(path)} }
+func Meta(path ...string) Field { return Field{ofMetadata, slices.Clone(path)} }
 
 // Val returns the Field that the path leads to in the value of an entry. Each
 // element of the path is one step: a key of a Map, or an index of a List in
 // decimal, without leading zeros. Without a path it is the value itself.
-func Val(path ...string) Field { return Field{false, slices.Clone(path)} }
+func Val(path ...string) Field { return Field{ofValue, slices.Clone(path)} }
+
+// Created returns the Field of when the key of an entry came to be, a Time.
+func Created() Field { return Field{of: ofCreated} }
+
+// Updated returns the Field of when an entry was last written, a Time.
+func Updated() Field { return Field{of: ofUpdated} }
+
+// Expires returns the Field of when an entry expires, a Time. Of one that never does it does not
+// exist.
+func Expires() Field { return Field{of: ofExpires} }
+
+// ValidAt returns a Filter that wants entries that came to be at t or before, and expire after
+// it, if they do.
+func ValidAt(t time.Time) Filter {
+	return And(Created().Lte(t), Or(Not(Expires().Exists()), Expires().Gt(t)))
+}
 
 // Exists returns a Filter that wants entries that have the place. Null is there
 // too.
@@ -124,6 +160,10 @@ func (f Field) Lte(v any) Filter { return f.filter(opLte, v) }
 // there. It takes time in proportion to their number.
 func (f Field) In(vs ...any) Filter { return f.filter(opEq, vs...) }
 
+// Contains returns a Filter that wants entries that have there a List with an element equal to v, a
+// Map with the key v, or a String that v is a part of, where v is a String.
+func (f Field) Contains(v any) Filter { return f.filter(opContains, v) }
+
 // filter returns a filter of the place.
 func (f Field) filter(op operator, constants ...any) Filter {
 	c := &condition{op: op, field: f, depth: 1, size: 1, constants: make([]value.Value, len(constants))}
@@ -140,14 +180,10 @@ func (f Field) filter(op operator, constants ...any) Filter {
 
 // String returns the name of the place for people: "metadata user.tags.0".
 func (f Field) String() string {
-	of := "value"
-	if f.metadata {
-		of = "metadata"
-	}
 	if len(f.path) == 0 {
-		return of
+		return whereNames[f.of]
 	}
-	return of + " " + strings.Join(f.path, ".")
+	return whereNames[f.of] + " " + strings.Join(f.path, ".")
 }
 
 // And returns a Filter that wants what all of fs want: everything, without any.
@@ -195,8 +231,8 @@ func (f Filter) Err() error {
 	return f.c.err
 }
 
-// Match reports whether f wants an entry with a value and metadata. An erroneous filter wants none.
-func (f Filter) Match(of, metadata value.Value) bool {
+// Match reports whether f wants an entry. An erroneous filter wants none.
+func (f Filter) Match(e *Entry) bool {
 	c := f.c
 	if c == nil {
 		return true
@@ -207,28 +243,22 @@ func (f Filter) Match(of, metadata value.Value) bool {
 	switch c.op {
 	case opAnd:
 		for _, part := range c.parts {
-			if !part.Match(of, metadata) {
+			if !part.Match(e) {
 				return false
 			}
 		}
 		return true
 	case opOr:
 		for _, part := range c.parts {
-			if part.Match(of, metadata) {
+			if part.Match(e) {
 				return true
 			}
 		}
 		return false
 	case opNot:
-		return !c.parts[0].Match(of, metadata)
+		return !c.parts[0].Match(e)
 	}
-	at := of
-	if c.field.metadata {
-		at = metadata
-	}
-	for _, step := range c.field.path {
-		at = at.Step(step)
-	}
+	at := c.field.in(e)
 	if !at.Exists() {
 		return c.op == opNe
 	}
@@ -239,6 +269,8 @@ func (f Filter) Match(of, metadata value.Value) bool {
 		return slices.ContainsFunc(c.constants, func(v value.Value) bool { return value.Equal(at, v) })
 	case opNe:
 		return !value.Equal(at, c.constants[0])
+	case opContains:
+		return contains(at, c.constants[0])
 	}
 	order, ok := value.Compare(at, c.constants[0])
 	switch c.op {
@@ -250,4 +282,49 @@ func (f Filter) Match(of, metadata value.Value) bool {
 		return ok && order < 0
 	}
 	return ok && order <= 0
+}
+
+// in returns what is at the place in an entry.
+func (f Field) in(e *Entry) (at value.Value) {
+	switch f.of {
+	case ofValue:
+		at = e.Value
+	case ofMetadata:
+		at = e.Metadata
+	case ofCreated:
+		return instant(e.Created)
+	case ofUpdated:
+		return instant(e.Updated)
+	case ofExpires:
+		return instant(e.Expires)
+	}
+	for _, step := range f.path {
+		at = at.Step(step)
+	}
+	return at
+}
+
+// instant returns a time as a value, Absent for the zero time.
+func instant(t time.Time) (v value.Value) {
+	if !t.IsZero() {
+		v, _ = value.Freeze(t)
+	}
+	return v
+}
+
+// contains reports whether v is a part of what is at a place.
+func contains(at, v value.Value) bool {
+	switch at.Kind() {
+	case value.List:
+		for _, element := range at.Values() {
+			if value.Equal(element, v) {
+				return true
+			}
+		}
+	case value.Map:
+		return v.Kind() == value.String && at.Key(v.String()).Exists()
+	case value.String:
+		return v.Kind() == value.String && strings.Contains(at.String(), v.String())
+	}
+	return false
 }

@@ -49,8 +49,8 @@ func TestFiltersOfOneField(t *testing.T) {
 		return func(t *testing.T) {
 			t.Helper()
 			require.NoError(t, f.Err())
-			require.Equal(t, want, f.Match(of, meta))
-			require.Equal(t, !want, Not(f).Match(of, meta))
+			require.Equal(t, want, f.Match(&Entry{Value: of, Metadata: meta}))
+			require.Equal(t, !want, Not(f).Match(&Entry{Value: of, Metadata: meta}))
 		}
 	}
 	type row struct {
@@ -164,7 +164,7 @@ func parts() map[string]Filter {
 
 func TestFiltersFollowDeMorgan(t *testing.T) {
 	value, meta := mustFreeze(t, 2), mustFreeze(t, map[string]any{"a": 1})
-	is := func(f Filter) bool { require.NoError(t, f.Err()); return f.Match(value, meta) }
+	is := func(f Filter) bool { require.NoError(t, f.Err()); return f.Match(&Entry{Value: value, Metadata: meta}) }
 	require.True(t, is(Filter{}) && is(And()) && !is(Or()) && !is(Not(Filter{})))
 	for _, f := range parts() {
 		require.Equal(t, is(f), is(Not(Not(f))))
@@ -200,7 +200,7 @@ func TestAnErroneousConstantMakesTheWholeFilterErroneous(t *testing.T) {
 				require.ErrorIs(t, f.Err(), ErrInvalid)
 				require.ErrorIs(t, f.Err(), c.want)
 				require.ErrorContains(t, f.Err(), "memory: erroneous filter on metadata a")
-				require.False(t, f.Match(Value{}, meta))
+				require.False(t, f.Match(&Entry{Metadata: meta}))
 			}
 		}
 	}
@@ -212,12 +212,12 @@ func TestFiltersAreBounded(t *testing.T) {
 		deep = Not(deep)
 	}
 	require.NoError(t, deep.Err())
-	require.False(t, deep.Match(Value{}, mustFreeze(t, map[string]any{"a": 1})), "negated 999 times")
+	require.False(t, deep.Match(&Entry{Metadata: mustFreeze(t, map[string]any{"a": 1})}), "negated 999 times")
 	for range 10 {
 		deep = Not(And(deep))
 		require.ErrorIs(t, deep.Err(), ErrInvalid)
 		require.ErrorContains(t, deep.Err(), "1000 levels")
-		require.False(t, deep.Match(Value{}, Value{}))
+		require.False(t, deep.Match(&Entry{}))
 	}
 	wide := Meta("a").Exists()
 	for range 19 {
@@ -237,16 +237,16 @@ func TestAFilterIsImmutable(t *testing.T) {
 	among := []any{constant}
 	fs := []Filter{Meta(path...).Eq(constant), Meta(path...).In(among...)}
 	both := And(fs...)
-	require.True(t, both.Match(Value{}, meta))
+	require.True(t, both.Match(&Entry{Metadata: meta}))
 	path[1], constant[0], among[0], fs[0], fs[1] = "c", "y", nil, Or(), Or()
-	require.True(t, both.Match(Value{}, meta))
+	require.True(t, both.Match(&Entry{Metadata: meta}))
 
 	var wg sync.WaitGroup
 	wrong := make(chan string, 8)
 	for range 8 {
 		wg.Go(func() {
 			for range 200 {
-				if !And(both, Not(Not(both))).Match(Value{}, meta) {
+				if !And(both, Not(Not(both))).Match(&Entry{Metadata: meta}) {
 					wrong <- "no match"
 					return
 				}
@@ -262,8 +262,8 @@ func TestMatchingAllocatesNothing(t *testing.T) {
 	meta := mustFreeze(t, entry)
 	f := And(Meta("kind").In("fact", "note"), Or(Meta("n").Gt(7.5), Meta("at").Lte(time.Now().Add(time.Hour))),
 		Not(Meta("none").Exists()), Meta("tags").Eq([]string{"x", "y"}), Meta().Ne(1))
-	require.True(t, f.Match(Value{}, meta))
-	require.Zero(t, testing.AllocsPerRun(100, func() { f.Match(Value{}, meta) }))
+	require.True(t, f.Match(&Entry{Metadata: meta}))
+	require.Zero(t, testing.AllocsPerRun(100, func() { f.Match(&Entry{Metadata: meta}) }))
 }
 
 // naive decides like a filter by what Any gives back.
@@ -490,9 +490,54 @@ func FuzzFilter(f *testing.F) {
 		filter := n.filter()
 		require.NoError(t, filter.Err())
 		want := n.Match(value.Any(), metadata.Any())
-		require.Equal(t, want, filter.Match(value, metadata), "%+v of %#v, %#v", n, value.Any(), metadata.Any())
-		require.Equal(t, !want, Not(filter).Match(value, metadata))
+		require.Equal(t, want, filter.Match(&Entry{Value: value, Metadata: metadata}), "%+v of %#v, %#v", n, value.Any(), metadata.Any())
+		require.Equal(t, !want, Not(filter).Match(&Entry{Value: value, Metadata: metadata}))
 		require.Equal(t, naiveEqual(value.Any(), metadata.Any()), Equal(value, metadata))
 		require.True(t, Equal(value, mustFreeze(t, value.Any())))
 	})
+}
+
+func TestContains(t *testing.T) {
+	e := &Entry{
+		Value:    mustFreeze(t, "Ada likes green tea"),
+		Metadata: mustFreeze(t, map[string]any{"list": []any{1, "two", []any{3}, nil, 0.5}, "map": map[string]any{"a": nil, "": 1}, "text": "", "n": 12, "raw": []byte("abc")}),
+	}
+	for _, c := range []struct {
+		at   Field
+		v    any
+		want bool
+	}{
+		{Val(), "green", true}, {Val(), "", true}, {Val(), "Green", false}, {Val(), 7, false}, {Val(), nil, false},
+		{Meta("list"), 1.0, true}, {Meta("list"), "two", true}, {Meta("list"), "tw", false}, {Meta("list"), []any{3}, true}, {Meta("list"), 3, false},
+		{Meta("list"), nil, true}, {Meta("list"), 0.5, true}, {Meta("list", "2"), 3, true},
+		{Meta("map"), "a", true}, {Meta("map"), "", true}, {Meta("map"), "b", false}, {Meta("map"), 1, false}, {Meta(), "list", true},
+		{Meta("text"), "", true}, {Meta("text"), "a", false}, {Meta("n"), 1, false}, {Meta("n"), "1", false}, {Meta("raw"), "a", false},
+		{Meta("none"), "a", false}, {Created(), "a", false},
+	} {
+		f := c.at.Contains(c.v)
+		require.NoError(t, f.Err())
+		require.Equal(t, c.want, f.Match(e), "%v contains %v", c.at, c.v)
+		require.Equal(t, !c.want, Not(f).Match(e))
+	}
+	require.ErrorIs(t, Meta("a").Contains(make(chan int)).Err(), ErrInvalid)
+}
+
+func TestTimesOfEntries(t *testing.T) {
+	at := time.Date(2026, 3, 4, 12, 0, 0, 1, time.UTC)
+	e := &Entry{Created: at, Updated: at.Add(time.Hour), Expires: at.Add(2 * time.Hour)}
+	never := &Entry{Created: at, Updated: at}
+	for i, c := range []struct {
+		f           Filter
+		want, never bool
+	}{
+		{Created().Eq(at.In(time.FixedZone("east", 3600))), true, true}, {Created().Gt(at), false, false}, {Created().Lte(at), true, true},
+		{Updated().Gt(at), true, false}, {Updated().Lt(at.Add(time.Hour)), false, true}, {Updated().Eq("2026"), false, false},
+		{Expires().Exists(), true, false}, {Expires().Gt(at), true, false}, {Expires().Ne(at), true, true}, {Expires().In(at, e.Expires), true, false},
+		{ValidAt(at), true, true}, {ValidAt(at.Add(-1)), false, false}, {ValidAt(e.Expires.Add(-1)), true, true}, {ValidAt(e.Expires), false, true},
+	} {
+		require.NoError(t, c.f.Err())
+		require.Equal(t, c.want, c.f.Match(e), i)
+		require.Equal(t, c.never, c.f.Match(never), i)
+	}
+	require.Equal(t, "created updated expires", fmt.Sprint(Created(), " ", Updated(), " ", Expires()))
 }

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -108,11 +109,11 @@ func (a *Agent) Turn(f func(t *Turn) error) (version uint64, err error) {
 
 // Undo takes back what one version did, and nothing that came before or after it. If
 // that has been written again since, it fails with memory.ErrConflict.
-func (a *Agent) Undo(version uint64) error {
+func (a *Agent) Undo(ctx context.Context, version uint64) error {
 	if version == 0 {
 		return nil
 	}
-	return a.memory.Undo(version)
+	return a.memory.Undo(ctx, version)
 }
 
 // Recall returns the facts that fit a question best, by words and by vector, of those
@@ -124,14 +125,14 @@ func (a *Agent) Recall(question string, filters ...filter.Filter) ([]memory.Hit,
 // WhatIf calls try with a draft of the agent, that knows the same, and merges what the
 // draft has learned if try says so. If both have written the same fact meanwhile,
 // the draft's wins.
-func (a *Agent) WhatIf(try func(draft *Agent) (keep bool, err error)) error {
+func (a *Agent) WhatIf(ctx context.Context, try func(draft *Agent) (keep bool, err error)) error {
 	base := a.memory.Load()
 	fork := a.memory.Fork(base)
 	draft := NewAgent(fork, a.facts.Path()[1])
 	if keep, err := try(draft); err != nil || !keep {
 		return err // nothing to clean up: the fork is garbage
 	}
-	_, err := a.memory.Merge(base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
+	_, err := a.memory.Merge(ctx, base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
 	return err
 }
 
@@ -150,13 +151,13 @@ func Save(m *memory.Memory, file string) error {
 }
 
 // Load reads what Save has written into a memory, all of it or nothing.
-func Load(m *memory.Memory, file string) error {
+func Load(ctx context.Context, m *memory.Memory, file string) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = m.Import(f)
+	_, err = m.Import(ctx, f)
 	return err
 }
 
@@ -171,9 +172,9 @@ func embed(text string) []float32 {
 	return v
 }
 
-func run(file string) error {
+func run(ctx context.Context, file string) error {
 	m := memory.New(memory.Options{})
-	if err := Load(m, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := Load(ctx, m, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	fmt.Println("I know", m.Load().Len(), "facts already.")
@@ -201,7 +202,7 @@ func run(file string) error {
 	}
 
 	for _, keep := range []bool{false, true} { // drop the first draft, merge the second
-		err := ada.WhatIf(func(draft *Agent) (bool, error) {
+		err := ada.WhatIf(ctx, func(draft *Agent) (bool, error) {
 			text := fmt.Sprint("Flies to Lyon instead. Decided: ", keep)
 			_, err := draft.Turn(func(t *Turn) error {
 				return t.Remember("trip", Fact{Text: text, Kind: "plan", Turn: 2})
@@ -218,7 +219,7 @@ func run(file string) error {
 
 	version, err := ada.Turn(func(t *Turn) error { t.Forget("trip"); return nil })
 	if err == nil {
-		err = ada.Undo(version)
+		err = ada.Undo(ctx, version)
 	}
 	if err == nil {
 		err = show("Is the trip to Lyon forgotten?", filter.Meta("turn").Gte(2))
@@ -232,7 +233,7 @@ func run(file string) error {
 func main() {
 	file := flag.String("file", filepath.Join(os.TempDir(), "ada.jsonl"), "where the memory is kept")
 	flag.Parse()
-	if err := run(*file); err != nil {
+	if err := run(context.Background(), *file); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -81,7 +81,7 @@ func TestUndo(t *testing.T) {
 	})
 	require.NoError(t, err)
 	remember(t, a, "pet", Fact{Text: "Has a cat."})
-	require.NoError(t, a.Undo(version))
+	require.NoError(t, a.Undo(t.Context(), version))
 	require.Equal(t, "Takes a train to Lyon.", text(a, "trip"))
 	require.Equal(t, "Prefers short answers, in French.", text(a, "language"))
 	require.Equal(t, "Has a cat.", text(a, "pet")) // was learned later
@@ -91,9 +91,9 @@ func TestUndo(t *testing.T) {
 
 	version = remember(t, a, "trip", Fact{Text: "Flies to Lyon."})
 	remember(t, a, "trip", Fact{Text: "Stays at home."})
-	require.ErrorIs(t, a.Undo(version), memory.ErrConflict)
+	require.ErrorIs(t, a.Undo(t.Context(), version), memory.ErrConflict)
 	require.Equal(t, "Stays at home.", text(a, "trip"))
-	require.ErrorIs(t, a.Undo(version+100), cow.ErrUnpublished)
+	require.ErrorIs(t, a.Undo(t.Context(), version+100), cow.ErrUnpublished)
 }
 
 func TestUndoOfATurnThatDidNothing(t *testing.T) {
@@ -101,7 +101,7 @@ func TestUndoOfATurnThatDidNothing(t *testing.T) {
 	version, err := a.Turn(func(turn *Turn) error { turn.Forget("none"); return nil })
 	require.NoError(t, err)
 	remember(t, a, "pet", Fact{Text: "Has a cat."})
-	require.NoError(t, a.Undo(version))
+	require.NoError(t, a.Undo(t.Context(), version))
 	require.Equal(t, "Has a cat.", text(a, "pet"))
 
 	version, err = a.Turn(func(turn *Turn) error { // nothing in the end
@@ -110,7 +110,7 @@ func TestUndoOfATurnThatDidNothing(t *testing.T) {
 	})
 	require.NoError(t, err)
 	remember(t, a, "dog", Fact{Text: "Has a dog."})
-	require.NoError(t, a.Undo(version))
+	require.NoError(t, a.Undo(t.Context(), version))
 	require.Equal(t, "Has a dog.", text(a, "dog"))
 }
 
@@ -125,18 +125,18 @@ func TestWhatIf(t *testing.T) {
 			return keep, err
 		}
 	}
-	require.NoError(t, a.WhatIf(try(false, nil)))
+	require.NoError(t, a.WhatIf(t.Context(), try(false, nil)))
 	require.Equal(t, "Takes a train to Lyon.", text(a, "trip"))
 	failed := errors.New("the model has failed")
-	require.ErrorIs(t, a.WhatIf(try(true, failed)), failed)
+	require.ErrorIs(t, a.WhatIf(t.Context(), try(true, failed)), failed)
 	require.Equal(t, "Takes a train to Lyon.", text(a, "trip"))
 	before := m.Load().Version()
-	require.NoError(t, a.WhatIf(try(true, nil)))
+	require.NoError(t, a.WhatIf(t.Context(), try(true, nil)))
 	require.Equal(t, "Flies to Lyon.", text(a, "trip"))
 	require.Equal(t, "Has a cat.", text(a, "pet"))
 	require.Equal(t, before+2, m.Load().Version()) // the cat, and the merge as a whole
 
-	require.NoError(t, a.WhatIf(func(draft *Agent) (bool, error) { // both write one fact
+	require.NoError(t, a.WhatIf(t.Context(), func(draft *Agent) (bool, error) { // both write one fact
 		remember(t, draft, "pet", Fact{Text: "Has a dog."})
 		remember(t, a, "pet", Fact{Text: "Has two cats."})
 		return true, nil
@@ -177,7 +177,7 @@ func TestSaveAndLoad(t *testing.T) {
 	require.NoError(t, Save(m, file))
 
 	m2 := memory.New(memory.Options{})
-	require.NoError(t, Load(m2, file))
+	require.NoError(t, Load(t.Context(), m2, file))
 	b := NewAgent(m2, "ada")
 	for e := range a.facts.List(memory.ListOptions{}) {
 		got, ok := b.facts.Entry(e.Key)
@@ -197,12 +197,12 @@ func TestSaveAndLoad(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, text[:len(text)-10], 0o600))
 	m3 := memory.New(memory.Options{})
-	require.ErrorIs(t, Load(m3, file), memory.ErrMalformed)
+	require.ErrorIs(t, Load(t.Context(), m3, file), memory.ErrMalformed)
 	require.Zero(t, m3.Load().Len())
 }
 
 func TestRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "memory.jsonl")
-	require.NoError(t, run(file))
-	require.NoError(t, run(file))
+	require.NoError(t, run(t.Context(), file))
+	require.NoError(t, run(t.Context(), file))
 }

@@ -14,8 +14,12 @@ import (
 
 // How rows are stored. It must not change but with a new format.
 
-// entryFormat is what an encoded entry begins with.
-const entryFormat = 1
+// entryFormat is what an encoded entry begins with that has more than those of plainFormat,
+// which was the only one before.
+const (
+	plainFormat = 1
+	entryFormat = 2
+)
 
 var errEntry = errors.New("not an encoded entry")
 
@@ -23,10 +27,22 @@ var errEntry = errors.New("not an encoded entry")
 type EntryCodec struct{}
 
 // Schema is what is recorded of the codec in a file: see cow.ErrSchema.
-func (EntryCodec) Schema() string { return fmt.Sprintf("memory entry %d", entryFormat) }
+func (EntryCodec) Schema() string { return entrySchema(entryFormat) }
+
+// Accepts are the differences from what a file has of older entries, which the codec reads: see
+// cow.Options.
+func (c EntryCodec) Accepts() []string {
+	return []string{"value: " + entrySchema(plainFormat) + ", now " + c.Schema()}
+}
+
+func entrySchema(format int) string { return fmt.Sprint("memory entry ", format) }
 
 func (EntryCodec) Append(b []byte, e *Entry) ([]byte, error) {
-	b = append(b, entryFormat)
+	if e.more == "" {
+		b = append(b, plainFormat)
+	} else {
+		b = append(binary.AppendUvarint(append(b, entryFormat), uint64(len(e.more))), e.more...)
+	}
 	for _, t := range []int64{e.Created, e.Updated, e.Expires} {
 		b = binary.AppendVarint(b, t)
 	}
@@ -44,11 +60,23 @@ func (EntryCodec) Append(b []byte, e *Entry) ([]byte, error) {
 }
 
 func (EntryCodec) Decode(b []byte) (*Entry, error) {
-	if len(b) == 0 || b[0] != entryFormat {
-		return nil, fmt.Errorf("%w of format %d", errEntry, entryFormat)
-	}
-	b = b[1:]
 	e := new(Entry)
+	switch {
+	case len(b) > 0 && b[0] == plainFormat:
+		b = b[1:]
+	case len(b) > 0 && b[0] == entryFormat:
+		n, used := binary.Uvarint(b[1:])
+		if used <= 0 || n == 0 || n > uint64(len(b)-1-used) {
+			return nil, errEntry
+		}
+		b = b[1+used:]
+		e.more, b = string(b[:n]), b[n:]
+		if is := e.more[0]; is == 0 || is&^flags != 0 || n > 1 && is&superseded == 0 {
+			return nil, errEntry
+		}
+	default:
+		return nil, fmt.Errorf("%w of format %d or %d", errEntry, plainFormat, entryFormat)
+	}
 	for _, t := range []*int64{&e.Created, &e.Updated, &e.Expires} {
 		x, n := binary.Varint(b)
 		if n <= 0 {
@@ -75,7 +103,7 @@ func (EntryCodec) Decode(b []byte) (*Entry, error) {
 			return nil, err
 		}
 	}
-	if !e.Value.Exists() && e.Vector == nil || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
+	if !e.Value.Exists() && e.Vector == nil || e.Embedded() && (e.Vector == nil || !e.Value.Exists()) || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
 		return nil, errEntry
 	}
 	e.Measure()

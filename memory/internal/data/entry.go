@@ -5,6 +5,7 @@ package data
 import (
 	"math"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/cowstore/cowstore/memory/internal/size"
@@ -21,6 +22,80 @@ type Entry struct {
 	Expires  int64 // 0: never
 	Size     int64 // how many bytes it takes, without its name and vector
 	Used     Stamp
+
+	// What few entries have: nothing, or a byte of flags, and behind it the key of the
+	// entry that has superseded this one.
+	more string
+}
+
+// The flags of an entry.
+const (
+	kept       byte = 1 << iota // never evicted
+	embedded                    // Vector was made of the text
+	superseded                  // no search finds it
+	flags      = kept | embedded | superseded
+)
+
+func (e *Entry) has(flag byte) bool { return e.more != "" && e.more[0]&flag != 0 }
+
+func (e *Entry) set(flag byte, on bool, by string) {
+	var is byte
+	if e.more != "" {
+		is = e.more[0]
+	}
+	if is &^= flag; on {
+		is |= flag
+	}
+	if is == 0 {
+		e.more = ""
+	} else {
+		e.more = string([]byte{is}) + by
+	}
+}
+
+// Kept reports whether the entry is never evicted.
+func (e *Entry) Kept() bool { return e.has(kept) }
+
+// Keep says whether the entry is never evicted.
+func (e *Entry) Keep(keep bool) {
+	by, _ := e.SupersededBy()
+	e.set(kept, keep, by)
+}
+
+// Embedded reports whether the vector was made of the text.
+func (e *Entry) Embedded() bool { return e.has(embedded) }
+
+// SetVector sets the vector, and whether it was made of the text.
+func (e *Entry) SetVector(v []float32, ofText bool) {
+	e.Vector = v
+	if by, _ := e.SupersededBy(); e.Embedded() != ofText {
+		e.set(embedded, ofText, by)
+	}
+}
+
+// SupersededBy returns the key of the entry that has superseded e, and whether one has.
+func (e *Entry) SupersededBy() (key string, is bool) {
+	if !e.has(superseded) {
+		return "", false
+	}
+	return e.more[1:], true
+}
+
+// Supersede says that an entry with that key has superseded e.
+func (e *Entry) Supersede(key string) { e.set(superseded, true, key) }
+
+// Searched is what searches find an entry by.
+type Searched struct {
+	Value  value.Value
+	Vector []float32
+}
+
+// Searched returns what searches find e by: nothing, if it was superseded.
+func (e *Entry) Searched() Searched {
+	if e.has(superseded) {
+		return Searched{}
+	}
+	return Searched{e.Value, e.Vector}
 }
 
 // Unset is the time that an entry does not have yet. No entry was written then.
@@ -36,21 +111,32 @@ func (e *Entry) Expired(instant int64) bool {
 	return instant != 0 && e.Expires != 0 && e.Expires <= instant
 }
 
+// Expiry returns when the entry expires, the zero time for never.
+func (e *Entry) Expiry() time.Time {
+	if e.Expires == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, e.Expires)
+}
+
 // Next returns a copy of e to be changed and stored, or a new entry if it is nil.
 func (e *Entry) Next() *Entry {
 	if e == nil {
 		return &Entry{Created: Unset, Updated: Unset}
 	}
-	return &Entry{Value: e.Value, Metadata: e.Metadata, Vector: e.Vector, Created: e.Created, Updated: Unset, Expires: e.Expires}
+	return &Entry{Value: e.Value, Metadata: e.Metadata, Vector: e.Vector, Created: e.Created, Updated: Unset, Expires: e.Expires, more: e.more}
 }
 
 // Set sets the value of an entry that is not stored yet. A vector that another value had goes:
-// by it nobody must find v.
+// by it nobody must find v. What superseded the entry did so with the old value.
 func (e *Entry) Set(v value.Value) {
 	if e.Vector != nil && e.Value.Exists() && v.Exists() && !value.Equal(e.Value, v) {
-		e.Vector = nil
+		e.SetVector(nil, false)
 	}
 	e.Value = v
+	if e.has(superseded) {
+		e.set(superseded, false, "")
+	}
 }
 
 // rowSize is about what an entry takes besides its parts and its name: its row, and its
@@ -65,6 +151,9 @@ func (e *Entry) Measure() {
 	e.Size = rowSize + e.Value.Size() + e.Metadata.Size()
 	if e.Expires != 0 {
 		e.Size += expirySize
+	}
+	if len(e.more) > 1 {
+		e.Size += int64(size.Object(len(e.more)))
 	}
 }
 

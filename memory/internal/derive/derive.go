@@ -103,6 +103,25 @@ func (s *Settler) Space(path string) *data.Space {
 	return new(data.Space)
 }
 
+// Within returns the paths of a space and those below it that have entries, in order, as they are
+// settled.
+func (s *Settler) Within(path string) (paths []string) {
+	if s.spaces != nil {
+		for _, path := range (View{T: s.t, Root: s.tx.Base()}).Within(path) {
+			if s.Space(path).Count > 0 {
+				paths = append(paths, path)
+			}
+		}
+	}
+	for at, e := range s.Touched {
+		if e.Count > 0 && (path == "" || path <= at && at < path+tuple.AboveBelow) {
+			paths = append(paths, at)
+		}
+	}
+	slices.Sort(paths)
+	return slices.Compact(paths)
+}
+
 // touch returns a space to be modified.
 func (s *Settler) touch(path string) *data.Space {
 	e := s.Touched[path]
@@ -184,11 +203,15 @@ func (s *Settler) Changes() []snapshot.Change[string, *data.Entry] {
 // comes puts something in place of.
 func (s *Settler) goes(sp *data.Space, key string, e *data.Entry, c snapshot.Change[string, *data.Entry]) {
 	s.count(sp, c.Key, e, -1)
-	next, _ := c.New()
-	if e.Vector != nil && (next == nil || len(e.Vector) != len(next.Vector)) {
+	var next data.Searched
+	if e, ok := c.New(); ok {
+		next = e.Searched()
+	}
+	was := e.Searched()
+	if was.Vector != nil && len(was.Vector) != len(next.Vector) {
 		sp.Vectors = sp.Vectors.Delete(key)
 	}
-	if e.Value.Exists() && (next == nil || !next.Value.Exists()) {
+	if was.Value.Exists() && !next.Value.Exists() {
 		sp.Texts = sp.Texts.Delete(key)
 	}
 }
@@ -201,12 +224,13 @@ func (s *Settler) comes(c snapshot.Change[string, *data.Entry]) (err error) {
 	}
 	key = strings.Clone(key) // not to keep the entry alive
 	sp := s.touch(path)
-	next, _ := c.New()
-	was := new(data.Entry)
+	e, _ := c.New()
+	s.count(sp, c.Key, e, 1)
+	var was data.Searched
 	if old, _ := c.Rows(); old != (snapshot.Row[string, *data.Entry]{}) && s.cleared.Alive(path, old.Revision()) {
-		was = old.Shared()
+		was = old.Shared().Searched()
 	}
-	s.count(sp, c.Key, next, 1)
+	next := e.Searched()
 	if next.Vector != nil && !data.SameVector(next.Vector, was.Vector) {
 		if sp.Vectors, err = sp.Vectors.SetImmutable(key, next.Vector); err != nil {
 			return fault.Of(path, key, err)
@@ -227,7 +251,6 @@ func (s *Settler) count(sp *data.Space, name string, e *data.Entry, n int) {
 	sp.Bytes += int64(n) * (e.Size + data.NameSize(name))
 	if e.Expires != 0 {
 		sp.Expiring += n
-		s.t.Expires.Store(true) // before the version is published
 	}
 }
 
@@ -339,7 +362,7 @@ func (s *Settler) store() {
 func (t *Tables) Index(path string, entries cow.Range[string, *data.Entry, string], cleared data.Marks, how *text.Analyzer) (x *text.Index) {
 	for name, row := range entries.Prefix(tuple.Name(path, "")).All() {
 		if cleared.Alive(path, row.Revision()) {
-			x = t.Texts.Indexed(x, how, name, row.Shared().Value)
+			x = t.Texts.Indexed(x, how, name, row.Shared().Searched().Value)
 		}
 	}
 	return x

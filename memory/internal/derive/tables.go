@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/tuple"
 )
 
 // Tables are where everything is, in a DB and its forks. They have no content
@@ -29,21 +30,21 @@ type Tables struct {
 	ByPath     *cow.Index[string, *data.Space, string]
 	ByExpiry   *cow.Index[string, *data.Entry, int64] // those that expire
 	EpochOrder *cow.Index[string, *data.Epoch, string]
+	Missing    *cow.Index[string, *data.Entry, int64] // those with a text and no vector, by when they were updated; nil: texts are not embedded
 
 	made   atomic.Bool // all of these are
 	Texts  Words
 	before func(t *Tables, tx *cow.Tx) // called before a version is derived
 
-	// What makes a read do more. They are set before a version that needs them is
-	// published, and stay: whoever finds such a version finds them.
-	Expires atomic.Bool // an entry with an expiry was put
-	Clears  atomic.Bool // a space was cleared in steps
+	// Clears says that a space was cleared in steps, so that a read does more. It is set before
+	// a version that needs it is published, and stays: whoever finds such a version finds it.
+	Clears atomic.Bool
 }
 
 // New makes the tables of a Memory in a DB.
 func New(db *cow.DB, name string, how Words, before func(t *Tables, tx *cow.Tx)) *Tables {
 	t := &Tables{Texts: how, before: before}
-	t.Entries = cow.NewTable[string](db, name+".entries", cow.Options[*data.Entry]{Immutable: true, Codec: data.EntryCodec{}})
+	t.Entries = cow.NewTable[string](db, name+".entries", cow.Options[*data.Entry]{Immutable: true, Codec: data.EntryCodec{}, Accept: data.EntryCodec{}.Accepts(), Expires: (*data.Entry).Expiry})
 	t.Options = cow.NewTable[string](db, name+".options", cow.Options[*data.Config]{Immutable: true, Codec: data.ConfigCodec})
 	t.Cleared = cow.NewTable[string](db, name+".cleared", cow.Options[*data.Clearing]{Immutable: true, Codec: data.ClearingCodec})
 	t.Heads = cow.NewTable[string](db, name+".heads", cow.Options[*data.Head]{Immutable: true, Codec: data.HeadCodec})
@@ -53,11 +54,23 @@ func New(db *cow.DB, name string, how Words, before func(t *Tables, tx *cow.Tx))
 	t.Order = cow.NewOrder(t.Entries, "order")
 	t.ByPath = cow.NewOrder(t.Spaces, "path")
 	t.EpochOrder = cow.NewOrder(t.Epochs, "order")
-	t.ByExpiry, _ = cow.NewMultiIndex(t.Entries, "expiry", func(r cow.Row[string, *data.Entry], add func(int64)) {
-		if e := r.Value(); e.Expires != 0 {
-			add(e.Expires)
-		}
-	}, cow.IndexOptions[string]{}) // only a unique index can fail
+	t.ByExpiry = t.Entries.Expiry()
+	if how.Embedded {
+		t.Missing, _ = cow.NewMultiIndex(t.Entries, "missing", t.missing, cow.IndexOptions[string]{})
+	}
 	t.made.Store(true)
 	return t
+}
+
+// missing adds an entry that has a text and no vector.
+func (t *Tables) missing(r cow.Row[string, *data.Entry], add func(int64)) {
+	e := r.Shared()
+	if of := e.Searched(); of.Vector != nil || !of.Value.Exists() {
+		return
+	}
+	path, _ := tuple.Split(r.Key())
+	for range t.Texts.Of(path, e.Value) {
+		add(e.Updated)
+		return
+	}
 }

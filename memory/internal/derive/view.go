@@ -56,6 +56,21 @@ func (v View) Clearings() data.Marks {
 	return data.Marks{Map: v.T.Cleared.In(v.Root)}
 }
 
+// Within returns the paths of a space and those below it that have entries, in order.
+func (v View) Within(path string) (paths []string) {
+	cleared := v.Clearings()
+	for r := Within(v.T.ByPath.In(v.T.Spaces.In(v.Root)), path); ; {
+		path, row, ok := r.First()
+		if !ok {
+			return paths
+		}
+		r = r.After(path, path)
+		if cleared.Alive(path, row.Revision()) {
+			paths = append(paths, path)
+		}
+	}
+}
+
 // Dead returns how many entries with names that begin with prefix have expired, and are
 // still there.
 func (v View) Dead(prefix string) int {

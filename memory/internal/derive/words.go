@@ -15,6 +15,7 @@ type Words struct {
 	Analyzer   *text.Analyzer // nil: English
 	AnalyzerOf func(space []string) *text.Analyzer
 	TextOf     func(space []string, v value.Value) iter.Seq2[string, int]
+	Embedded   bool // texts are to have vectors
 }
 
 // AnalyzerFor returns the Analyzer that the index of a space begins with: it keeps it.

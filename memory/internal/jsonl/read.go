@@ -24,8 +24,10 @@ type Line struct {
 	Space, Key                string
 	Created, Updated, Expires int64
 	Options                   *data.Config // nil: the line is an entry
-	Revision                  uint64       // in a backup
-	Point                                  // the line is the first of a backup, if it is not zero
+	Kept, Embedded            bool
+	By                        *string // nil: it was not superseded
+	Revision                  uint64  // in a backup
+	Point                             // the line is the first of a backup, if it is not zero
 }
 
 // Read reads all lines, and where they begin with that of a backup, what that says.
@@ -63,7 +65,7 @@ func LineError(line int, err error) error {
 
 // memberNames are the members that a line may have. All but the first may be null, which
 // is as if they were absent.
-var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options", "revision", "cursor", "time"}
+var memberNames = []string{"space", "key", "value", "vector", "metadata", "created", "updated", "expires", "options", "kept", "embedded", "superseded_by", "revision", "cursor", "time"}
 
 const needed = 3
 
@@ -115,6 +117,8 @@ func parse(line []byte, max int) (Line, error) {
 		return i, fmt.Errorf("%w: no key", ErrMalformed)
 	case !met["value"] && i.Vector == nil:
 		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
+	case i.Embedded && (i.Vector == nil || !met["value"]):
+		return i, fmt.Errorf("%w: embedded, without a value and its vector", ErrMalformed)
 	}
 	return i, nil
 }
@@ -139,6 +143,14 @@ func (i *Line) member(name string, text []byte, max int) (err error) {
 		}
 	case "options":
 		i.Options, err = memberOptions(text)
+	case "kept":
+		i.Kept, err = strconv.ParseBool(string(text))
+	case "embedded":
+		i.Embedded, err = strconv.ParseBool(string(text))
+	case "superseded_by":
+		var by string
+		by, err = jsontext.ParseString(text)
+		i.By = &by
 	case "revision":
 		i.Revision, err = strconv.ParseUint(string(text), 10, 64)
 	case "cursor":
@@ -161,4 +173,17 @@ func (i *Line) member(name string, text []byte, max int) (err error) {
 type Point struct {
 	Cursor string
 	At     int64 // when that version was published
+}
+
+// Entry returns the entry of the line, which is not measured.
+func (i *Line) Entry() *data.Entry {
+	e := &data.Entry{Value: i.Value, Metadata: i.Metadata, Created: i.Created, Updated: i.Updated, Expires: i.Expires}
+	e.SetVector(i.Vector, i.Embedded)
+	if i.By != nil {
+		e.Supersede(*i.By)
+	}
+	if i.Kept {
+		e.Keep(true)
+	}
+	return e
 }

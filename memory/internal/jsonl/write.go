@@ -30,8 +30,11 @@ type Record struct {
 	Metadata json.RawMessage `json:"metadata,omitempty"` // absent: none
 	Created  *time.Time      `json:"created,omitempty"`
 	Updated  *time.Time      `json:"updated,omitempty"`
-	Expires  *time.Time      `json:"expires,omitempty"`  // absent: never
-	Revision uint64          `json:"revision,omitempty"` // in a backup
+	Expires  *time.Time      `json:"expires,omitempty"` // absent: never
+	Kept     bool            `json:"kept,omitempty"`
+	Embedded bool            `json:"embedded,omitempty"`      // the vector is of the text
+	By       *string         `json:"superseded_by,omitempty"` // absent: it was not superseded
+	Revision uint64          `json:"revision,omitempty"`      // in a backup
 }
 
 // NewLinesOf returns what writes JSON Lines to w.
@@ -65,6 +68,12 @@ func NewRecord(path, key string, e *data.Entry) (*Record, error) {
 	if e.Expires != 0 {
 		expires := time.Unix(0, e.Expires).UTC()
 		r.Expires = &expires
+	}
+	r.Kept, r.Embedded = e.Kept(), e.Embedded()
+	if by, is := e.SupersededBy(); is {
+		if r.By = &by; invalid(by) {
+			return nil, ErrUTF8
+		}
 	}
 	return r, nil
 }

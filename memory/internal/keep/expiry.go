@@ -28,20 +28,10 @@ func (b *Update) Expiry(space string, ttl time.Duration) int64 {
 
 // sweep removes at most n entries that have expired, and returns how many.
 func (b *Update) sweep(n int) int {
-	if !b.p.Expires.Load() {
+	if first, _, ok := b.p.ByExpiry.In(b.Settler.Base).First(); !ok || first > b.Now {
 		return 0
 	}
-	var names []string
-	for _, row := range b.p.ByExpiry.During(b.Entries).Through(b.Now).All() {
-		if len(names) == n {
-			break
-		}
-		names = append(names, row.Key())
-	}
-	for _, name := range names {
-		b.Entries.Delete(name)
-	}
-	return len(names)
+	return b.p.ByExpiry.During(b.Entries).Through(b.Now).Limit(n).Delete()
 }
 
 // sweepSpace removes the entries of a space that have expired: all of them, where what

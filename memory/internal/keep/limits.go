@@ -95,6 +95,9 @@ func (b *Update) evictFrom(key string, l data.Limits) error {
 		candidates, looked, all := b.candidates(key, min(window, looks), looks)
 		looks -= looked
 		if len(candidates) == 0 && all {
+			if own.Count == 0 {
+				return nil // it wrote nothing: what there is too much is kept
+			}
 			return ErrFull
 		}
 		hand := ""
@@ -186,6 +189,9 @@ func (b *Update) candidates(key string, n, looks int) (cs []candidate, looked in
 				continue
 			}
 			e := row.Shared()
+			if e.Kept() && !e.Expired(b.Now) {
+				continue
+			}
 			c := candidate{name, e.Used.Last(), row.Revision(), e.Whole() + data.NameSize(name)}
 			if e.Expired(b.Now) {
 				c.used, c.revision = 0, 0

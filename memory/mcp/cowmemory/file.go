@@ -124,7 +124,7 @@ func (c *config) imports(ctx context.Context, args []string) error {
 	}
 	return c.with(path, func(s *local.Store) error {
 		if all {
-			n, err := s.ImportAll(in)
+			n, err := s.ImportAll(ctx, in)
 			if err != nil && n > 0 {
 				return fmt.Errorf("import %s: after %d lines, which are imported: %w", rest[0], n, err)
 			}

@@ -44,6 +44,7 @@ func (w *write) apply(swaps []swap) error {
 	return store.Errorf(store.Conflict, "changed since, so that nothing was done: %s", text)
 }
 
+// swap puts an entry back: what was superseded when it said that is current again.
 func (w *write) swap(s swap) error {
 	it := memory.Item{Value: s.to.Value, Vector: s.vector, TTL: memory.Never}
 	if !s.to.Expires.IsZero() {
@@ -68,7 +69,7 @@ func count(swaps []swap) (n int) {
 
 // same reports whether two entries say the same.
 func same(a, b memory.Entry) bool {
-	return memory.Equal(a.Value, b.Value) && a.Expires.Equal(b.Expires)
+	return memory.Equal(a.Value, b.Value) && a.Expires.Equal(b.Expires) && a.Superseded == b.Superseded && a.SupersededBy == b.SupersededBy
 }
 
 // name returns what a swap is about, for people.

@@ -190,8 +190,8 @@ func (s *Store) ExportAll(w io.Writer) error { return s.m.Load().Export(w) }
 // ImportAll takes what ExportAll has written, in place of what is there under the same keys,
 // and returns how many lines there were. A file with a malformed line, or without any, is not
 // imported at all.
-func (s *Store) ImportAll(r io.Reader) (int, error) {
-	n, err := s.m.Import(r)
+func (s *Store) ImportAll(ctx context.Context, r io.Reader) (int, error) {
+	n, err := s.m.Import(ctx, r)
 	if n == 0 && err == nil {
 		err = errNothing
 	}

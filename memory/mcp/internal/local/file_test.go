@@ -93,7 +93,7 @@ func TestAllOfItComesAndGoes(t *testing.T) {
 	var b, again strings.Builder
 	require.NoError(t, s.ExportAll(&b))
 	other := inMemory(t)
-	_, err := other.ImportAll(strings.NewReader(b.String()))
+	_, err := other.ImportAll(t.Context(), strings.NewReader(b.String()))
 	require.NoError(t, err)
 	require.NoError(t, other.ExportAll(&again))
 	require.Equal(t, b.String(), again.String())
@@ -121,7 +121,7 @@ func TestTheLargestEntityComesAndGoes(t *testing.T) {
 		other := inMemory(t)
 		if all {
 			require.NoError(t, s.ExportAll(&first))
-			_, err := other.ImportAll(bytes.NewReader(first.Bytes()))
+			_, err := other.ImportAll(t.Context(), bytes.NewReader(first.Bytes()))
 			require.NoError(t, err)
 			require.NoError(t, other.ExportAll(&again))
 		} else {

@@ -59,14 +59,13 @@ func (s *Store) survey() uint64 {
 	for space := range snap.Spaces(memory.SpacesOptions{}) {
 		for e := range snap.Space(space...).List(memory.ListOptions{}) {
 			used += size(e)
-			s.embed.see(space, e)
 		}
 	}
 	s.used.Store(used)
 	return snap.Version()
 }
 
-// follow counts what comes and goes beside requests, and tells what needs a vector, until the Store ends.
+// follow counts what comes and goes beside requests, until the Store ends.
 func (s *Store) follow(at uint64) {
 	for s.ctx.Err() == nil {
 		for commit, err := range s.m.DB().Changes(s.ctx, at) {
@@ -82,7 +81,6 @@ func (s *Store) follow(at uint64) {
 				if c.Kind == memory.Expired || onlyVector(c) { // what requests write they count themselves
 					s.used.Add(size(c.New) - size(c.Old))
 				}
-				s.embed.see(c.Space, c.New)
 			}
 		}
 	}

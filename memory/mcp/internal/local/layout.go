@@ -103,7 +103,7 @@ func (e entity) value() any {
 		createdField: e.created, updatedField: e.updated}
 }
 
-// text is all of an entity, for people and for embeddings.
+// text is all of an entity, for people.
 func (e entity) text() string {
 	return strings.Join(append([]string{e.Name + " (" + e.Type + ")"}, e.Observations...), "\n")
 }
@@ -159,16 +159,4 @@ func (n note) value() any {
 		v[metadataField] = n.metadata
 	}
 	return v
-}
-
-// textFor returns the whole text of an entry, "" for one that is not searched.
-func textFor(space []string, v memory.Value) string {
-	switch {
-	case len(space) < 2:
-	case space[1] == entities:
-		return entityOf(v).text()
-	case space[1] == notes:
-		return v.Key(textField).String()
-	}
-	return ""
 }

@@ -25,6 +25,7 @@ type change struct {
 	Space     []string `json:"space,omitempty"`
 	Text      string   `json:"text,omitempty"` // what it says since, or said before it was removed
 	Truncated bool     `json:"truncated,omitempty"`
+	By        *string  `json:"superseded_by,omitempty"` // the key of the note that says otherwise since
 }
 
 const changeText = 1 << 10 // bytes of the text of a change
@@ -35,6 +36,9 @@ func newChange(c memory.Change) change {
 		v = c.Old.Value
 	}
 	r := change{Revision: c.Version, Time: stamp(c.Time), Change: c.Kind.String(), Key: c.Key}
+	if c.New.Superseded {
+		r.By = &c.New.SupersededBy
+	}
 	switch c.Space[1] {
 	case entities:
 		r.Kind, r.Text = "entity", entityOf(v).text()
@@ -69,7 +73,8 @@ func inside(c memory.Change, ns string) bool {
 
 // onlyVector reports whether a change left all but the vector as it was.
 func onlyVector(c memory.Change) bool {
-	return c.Kind == memory.Changed && memory.Equal(c.Old.Value, c.New.Value) && c.Old.Expires.Equal(c.New.Expires)
+	return c.Kind == memory.Changed && memory.Equal(c.Old.Value, c.New.Value) && c.Old.Expires.Equal(c.New.Expires) &&
+		c.Old.Superseded == c.New.Superseded && c.Old.SupersededBy == c.New.SupersededBy
 }
 
 // commits yields what was committed after a version up to another, and ends there. Both
@@ -127,25 +132,22 @@ func (c *call) history() (any, error) {
 	if limit == 0 {
 		limit = 20
 	}
-	oldest, at := c.oldest()
-	list := []change{} // the last ones
-	for commit, err := range c.commits(oldest, c.m.DB().Load().Version()) {
+	_, at := c.oldest()
+	list := []change{}
+	for ch, err := range c.m.Space(space...).History(key) {
+		if errors.Is(err, memory.ErrCompacted) || len(list) > limit {
+			break
+		}
+		if err == nil {
+			err = context.Cause(c.ctx)
+		}
 		if err != nil {
 			return nil, err
 		}
-		if args.Before > 0 && commit.Version() >= args.Before {
-			break
-		}
-		for r := range shown(c.m, commit, c.Namespace) {
-			if r.Key == key && slices.Equal(r.Space, space) {
-				list = append(list, newChange(r))
-			}
-		}
-		if n := len(list) - limit - 1; n > 4*limit {
-			list = slices.Delete(list, 0, n)
+		if !onlyVector(ch) && (args.Before == 0 || ch.Version < args.Before) {
+			list = append(list, newChange(ch))
 		}
 	}
-	slices.Reverse(list)
 	r := result{History: list, Oldest: stamp(at)}
 	n := c.fit(list, limit)
 	if n < len(list) {

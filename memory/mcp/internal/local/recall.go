@@ -3,7 +3,6 @@ package local
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -44,6 +43,7 @@ type hit struct {
 	Created   string         `json:"created,omitempty"`
 	Updated   string         `json:"updated"`
 	Expires   string         `json:"expires,omitempty"`
+	By        *string        `json:"superseded_by,omitempty"` // the key of the note that says otherwise by now
 	Revision  uint64         `json:"revision"`
 }
 
@@ -82,18 +82,17 @@ func (c *call) recall() (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := memory.Query{Text: args.Query, Vector: args.Vector, K: args.Offset + args.K + 1, Filter: filter, Below: true}
-	space := l.m.Space(args.path(c.Namespace)...).Load()
-	if q.Text == "" && q.Vector == nil {
+	space := l.m.Space(args.path(c.Namespace)...)
+	q := memory.Query{K: args.Offset + args.K + 1, Filter: filter, Below: true}
+	var hits []memory.Hit
+	switch {
+	case args.Query == "" && args.Vector == nil:
 		return c.latest(l.m.Load(), &args, filter), nil
-	}
-	if q.Vector == nil {
-		q.Vector = c.embedQuery(q.Text)
-	}
-	hits, err := space.Search(q)
-	if err != nil && args.Vector == nil && q.Vector != nil { // of a model that has changed, say
-		q.Vector = nil
+	case args.Vector != nil:
+		q.Text, q.Vector = args.Query, args.Vector
 		hits, err = space.Search(q)
+	default:
+		hits, err = c.recallBy(space, args.Query, q)
 	}
 	if err != nil {
 		return nil, err
@@ -102,22 +101,15 @@ func (c *call) recall() (any, error) {
 	return c.page(&args, len(hits), func(i int) hit { return newHit(hits[i], hits[i].Space(), hitText) }), nil
 }
 
-// embedQuery returns the vector of a query, nil if there is none in time.
-func (c *call) embedQuery(query string) []float32 {
-	if c.o.Embed == nil {
-		return nil
-	}
+// recallBy searches by a text and, if there is one in time, its vector.
+func (c *call) recallBy(space memory.Space, text string, q memory.Query) ([]memory.Hit, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, queryFor)
 	defer cancel()
-	vectors, err := c.o.Embed(ctx, []string{clipTo(query, embedBytes)})
-	if err == nil && len(vectors) != 1 {
-		err = errors.New("not one vector")
+	hits, err := space.Recall(ctx, text, q)
+	if c.o.Embed != nil && len(hits) > 0 && hits[0].Unembedded != nil {
+		c.o.Log.Warn("a query has no vector, so text alone is searched", "error", hits[0].Unembedded)
 	}
-	if err != nil {
-		c.o.Log.Warn("a query has no vector, so text alone is searched", "error", err)
-		return nil
-	}
-	return vectors[0]
+	return hits, err
 }
 
 func (a *recallArgs) check() error {
@@ -192,7 +184,7 @@ func (c *call) latest(s memory.Snapshot, args *recallArgs, filter filter.Filter)
 			continue
 		}
 		for e := range s.Space(path...).List(memory.ListOptions{}) {
-			if args.wants(e.Value) {
+			if !e.Superseded && args.wants(e.Value) {
 				list = append(list, found{e, path, e.Value.Key(updatedField).Int()})
 			}
 		}
@@ -267,6 +259,9 @@ func newHit(from memory.Hit, space []string, limit int) hit {
 		e := entityOf(from.Value)
 		h.Type, h.Text = e.Type, strings.Join(e.Observations, "\n")
 		created, updated = e.created, e.updated
+	}
+	if from.Superseded {
+		h.By = &from.SupersededBy
 	}
 	h.Created, h.Updated = stamp(time.Unix(0, created)), stamp(time.Unix(0, updated))
 	if len(h.Text) > limit {

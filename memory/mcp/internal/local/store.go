@@ -30,8 +30,7 @@ type Options struct {
 	Log       *slog.Logger  // nil: none
 
 	// Embed, if not nil, returns the vectors of texts, all with the same number of
-	// dimensions. It is called by one goroutine for what was written, and by recall for
-	// queries, which wait for it for two seconds at most.
+	// dimensions; see memory.Options. Recall waits for it for two seconds at most.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 }
 
@@ -63,7 +62,6 @@ type Store struct {
 	forks map[forkName]*fork
 
 	folded folded
-	embed  *embedder // nil: none
 
 	ctx    context.Context // ends with the Store
 	end    context.CancelFunc
@@ -86,7 +84,7 @@ func Open(path string, o Options) (*Store, error) {
 	o.complete()
 	s := &Store{o: o, forks: make(map[forkName]*fork)}
 	db := new(cow.DB)
-	s.m = memory.On(db, memory.Options{TextOf: textOf})
+	s.m = memory.On(db, memory.Options{TextOf: textOf, Embed: bounded(o.Embed)})
 	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: cow.Versioned[receipt]{}})
 	db.Retain(o.Retain)
 	var err error
@@ -100,8 +98,7 @@ func Open(path string, o Options) (*Store, error) {
 	}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	if o.Embed != nil {
-		s.embed = newEmbedder(s)
-		s.ending.Go(s.embed.run)
+		s.ending.Go(s.embed)
 	}
 	at := s.survey()
 	s.ending.Go(func() { s.follow(at) })

@@ -87,6 +87,19 @@ func (w *write) put(space []string, key string, it memory.Item) error {
 	return nil
 }
 
+// supersede puts an item in place of the one of another key, which stays to be read.
+func (w *write) supersede(space []string, old, key string, it memory.Item) error {
+	e := w.in(space)
+	was, _ := e.Entry(key)
+	if err := e.Supersede(old, key, it); err != nil {
+		return err
+	}
+	is, _ := e.Entry(key)
+	w.changed += 2
+	w.grown += size(is) - size(was)
+	return nil
+}
+
 func (w *write) delete(space []string, key string) bool {
 	e := w.in(space)
 	was, ok := e.Entry(key)

@@ -98,7 +98,7 @@ func TestUnknownMembersAreRefused(t *testing.T) {
 	}
 	remember, _ := Get("remember")
 	require.EqualError(t, remember.Decode(json.RawMessage(`{"txt":"x","ttl":1}`), new(any)),
-		`there is no argument "ttl", "txt"; there are "fork", "key", "metadata", "namespace", "space", "tags", "text", "ttl_seconds", "vector"`)
+		`there is no argument "ttl", "txt"; there are "fork", "key", "metadata", "namespace", "space", "supersedes", "tags", "text", "ttl_seconds", "vector"`)
 	// What is the client's own has any members.
 	require.NoError(t, remember.Decode(json.RawMessage(`{"text":"x","metadata":{"any":{"Text":1}}}`), new(any)))
 	recall, _ := Get("recall")

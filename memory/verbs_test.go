@@ -1,0 +1,331 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/value"
+)
+
+func TestAppendTo(t *testing.T) {
+	m := memory.New(memory.Options{TTL: time.Hour})
+	s := m.Space("s")
+	rev, err := s.AppendTo("list", 1, "two")
+	require.NoError(t, err)
+	require.EqualValues(t, 1, rev)
+	rev, err = s.AppendTo("list", []string{"three"}, nil)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, rev)
+	v, _ := s.Get("list")
+	require.Equal(t, []any{1, "two", []string{"three"}, nil}, v.Any())
+	rev, err = s.AppendTo("list")
+	require.NoError(t, err)
+	require.Zero(t, rev)
+	_, err = s.AppendTo("none")
+	require.NoError(t, err)
+	require.False(t, s.Contains("none"))
+
+	_, err = s.Put("strings", []string{"a"})
+	require.NoError(t, err)
+	_, err = s.AppendTo("strings", "b")
+	require.NoError(t, err)
+	v, _ = s.Get("strings")
+	is, err := memory.As[[]string](v)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "b"}, is)
+	hits, err := s.Search(memory.Query{Text: "three"})
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+
+	_, err = s.Put("text", "a")
+	require.NoError(t, err)
+	_, err = s.AppendTo("text", "b")
+	require.ErrorIs(t, err, value.ErrUnsupported)
+	require.ErrorContains(t, err, `space ["s"], key "text"`)
+	_, err = s.AppendTo("list", make(chan int))
+	require.ErrorIs(t, err, value.ErrUnsupported)
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		require.NoError(t, b.Space("s").AppendTo("list", 5))
+		require.ErrorIs(t, b.Space("s").AppendTo("text", 1), value.ErrUnsupported)
+		return nil
+	}))
+	v, _ = s.Get("list")
+	require.Equal(t, 5, v.Len())
+}
+
+// What is kept is not evicted, however long ago it was used.
+func TestWhatIsKeptIsNotEvicted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{MaxEntries: 10})
+		s := m.Space("s")
+		for i := range 10 {
+			_, err := s.PutItem(fmt.Sprint("kept", i), memory.Item{Value: i, Keep: i < 3, TTL: time.Hour})
+			require.NoError(t, err)
+		}
+		rev, err := s.Keep("kept3", true)
+		require.NoError(t, err)
+		require.Equal(t, m.Load().Version(), rev)
+		e, _ := s.Entry("kept3")
+		require.True(t, e.Kept)
+		require.Equal(t, e.Created, e.Updated)
+		rev, err = s.Keep("kept3", true)
+		require.NoError(t, err)
+		require.Zero(t, rev)
+		_, err = s.Put("kept2", "another value")
+		require.NoError(t, err)
+		for i := range 500 {
+			_, err := s.Put(fmt.Sprint(i), i)
+			require.NoError(t, err)
+		}
+		require.Equal(t, 10, s.Len())
+		for i := range 10 {
+			require.Equal(t, i < 4, s.Contains(fmt.Sprint("kept", i)), i)
+		}
+		_, err = s.Keep("kept0", false)
+		require.NoError(t, err)
+		for i := range 20 {
+			_, err := s.Put(fmt.Sprint(i), i)
+			require.NoError(t, err)
+		}
+		require.False(t, s.Contains("kept0"))
+		_, err = s.Keep("kept0", true)
+		require.ErrorIs(t, err, memory.ErrNotFound)
+
+		// Only kept ones left: there is no room for more, and what there is can be removed.
+		for e := range s.List(memory.ListOptions{}) {
+			_, err := s.Keep(e.Key, true)
+			require.NoError(t, err)
+		}
+		_, err = s.Put("new", 1)
+		require.ErrorIs(t, err, memory.ErrFull)
+		require.ErrorContains(t, err, "more than a limit allows")
+		_, err = s.Put("kept1", 1)
+		require.NoError(t, err, "in place of another")
+		_, err = s.Delete("kept1")
+		require.NoError(t, err)
+		_, err = s.Put("new", 1)
+		require.NoError(t, err)
+		_, err = s.PutItem("kept2", memory.Item{Value: 1})
+		require.NoError(t, err)
+		e, _ = s.Entry("kept2")
+		require.False(t, e.Kept, "PutItem says all anew")
+
+		// It expires all the same.
+		time.Sleep(2 * time.Hour)
+		require.False(t, s.Contains("kept3"))
+		for i := range 20 {
+			_, err := s.Put(fmt.Sprint("after", i), i)
+			require.NoError(t, err)
+		}
+		require.NoError(t, m.CheckDerived())
+	})
+}
+
+// What was superseded stays to be read, and no search finds it.
+func TestSupersede(t *testing.T) {
+	m := memory.New(memory.Options{})
+	m.Retain(cow.Retention{Versions: 100})
+	s := m.Space("s")
+	_, err := s.PutItem("old", memory.Item{Value: "Ada drinks coffee", Vector: []float32{1, 0}, Metadata: map[string]any{"a": 1}, Keep: true})
+	require.NoError(t, err)
+	before := s.Load()
+	rev, err := s.Supersede("old", "new", memory.Item{Value: "Ada drinks tea", Vector: []float32{0.9, 0.1}})
+	require.NoError(t, err)
+	require.Equal(t, m.Load().Version(), rev)
+	found := func(v memory.SpaceSnapshot, q memory.Query) (keys []string) {
+		hits, err := v.Search(q)
+		require.NoError(t, err)
+		return hitKeys(hits, nil)
+	}
+	queries := []memory.Query{{Text: "ada"}, {Vector: []float32{1, 0}}, {Text: "ada", Vector: []float32{1, 0}}, {Text: `"drinks"`, Below: true}}
+	for _, q := range queries {
+		require.Equal(t, []string{"new"}, found(s.Load(), q))
+		require.Equal(t, []string{"old"}, found(before, q))
+	}
+	require.Empty(t, found(s.Load(), memory.Query{Text: "coffee"}))
+	e, ok := s.Entry("old")
+	require.True(t, ok)
+	require.True(t, e.Superseded)
+	require.Equal(t, "new", e.SupersededBy)
+	require.True(t, e.Kept)
+	require.Equal(t, 2, e.Dim)
+	require.Equal(t, "Ada drinks coffee", e.Value.String())
+	require.Equal(t, "[key=old value=Ada drinks coffee metadata=map of 1 dim=2 kept=true superseded-by=new revision=2]", fmt.Sprint(e))
+	v, ok := s.Vector("old")
+	require.True(t, ok)
+	require.Equal(t, []float32{1, 0}, v)
+	require.Equal(t, 2, s.Len())
+	require.NoError(t, m.CheckDerived())
+
+	// A vector that is put to it is not found either; another value is current again.
+	_, err = s.PutVector("old", []float32{0, 1}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"new"}, found(s.Load(), memory.Query{Vector: []float32{0, 1}}))
+	_, err = s.Put("old", "Ada drinks coffee again")
+	require.NoError(t, err)
+	require.Equal(t, []string{"old"}, found(s.Load(), memory.Query{Text: "coffee"}))
+	e, _ = s.Entry("old")
+	require.False(t, e.Superseded)
+	require.Zero(t, e.SupersededBy)
+	require.NoError(t, m.CheckDerived())
+
+	_, err = s.Supersede("none", "x", memory.Item{Value: 1})
+	require.ErrorIs(t, err, memory.ErrNotFound)
+	require.ErrorContains(t, err, `key "none"`)
+	_, err = s.Supersede("old", "old", memory.Item{Value: 1})
+	require.ErrorIs(t, err, memory.ErrExists)
+	_, err = s.Supersede("old", "x", memory.Item{Value: 1, Vector: []float32{1}})
+	require.ErrorIs(t, err, memory.ErrDimension)
+	require.False(t, s.Contains("x"))
+	_, err = s.Supersede("old", "x", memory.Item{Value: make(chan int)})
+	require.ErrorIs(t, err, value.ErrUnsupported)
+
+	// Under the empty key, and in a chain.
+	_, err = s.Supersede("old", "", memory.Item{Value: "nothing"})
+	require.NoError(t, err)
+	_, err = s.Supersede("", "last", memory.Item{Value: "something"})
+	require.NoError(t, err)
+	e, _ = s.Entry("old")
+	require.True(t, e.Superseded)
+	require.Empty(t, e.SupersededBy)
+	require.Empty(t, found(s.Load(), memory.Query{Text: "coffee nothing"}))
+	_, err = s.Reindex(t.Context())
+	require.NoError(t, err)
+	require.Empty(t, found(s.Load(), memory.Query{Text: "coffee nothing"}))
+	require.NoError(t, m.CheckDerived())
+	require.NoError(t, m.Undo(t.Context(), m.Load().Version()-1)) // what Supersede of "" did
+	require.Equal(t, []string{""}, found(s.Load(), memory.Query{Text: "nothing"}))
+	require.NoError(t, m.CheckDerived())
+}
+
+// A search in a Batch sees what that has written, and what it removed.
+func TestSearchInABatch(t *testing.T) {
+	m := memory.New(memory.Options{})
+	s := m.Space("s")
+	for key, text := range map[string]string{"a": "green tea", "b": "black tea", "c": "coffee"} {
+		_, err := s.PutItem(key, memory.Item{Value: text, Vector: []float32{float32(key[0]), 1}})
+		require.NoError(t, err)
+	}
+	_, err := m.Space("s", "below").Put("d", "tea below")
+	require.NoError(t, err)
+	_, err = m.Space("t").Put("d", "tea elsewhere")
+	require.NoError(t, err)
+	refused := errors.New("refused")
+	err = m.Batch(func(b *memory.Batch) error {
+		e := b.Space("s")
+		search := func(q memory.Query) []string {
+			t.Helper()
+			hits, err := e.Search(q)
+			require.NoError(t, err)
+			for _, h := range hits {
+				got, ok := b.Space(h.Space()...).Entry(h.Key)
+				require.True(t, ok)
+				require.Equal(t, got, h.Entry)
+			}
+			return hitKeys(hits, nil)
+		}
+		require.ElementsMatch(t, []string{"a", "b"}, search(memory.Query{Text: "tea"}))
+		require.NoError(t, e.Put("a", "cocoa"))
+		e.Delete("b")
+		require.NoError(t, e.PutItem("x", memory.Item{Value: "white tea", Vector: []float32{1, 0}}))
+		require.Equal(t, []string{"x"}, search(memory.Query{Text: "tea"}))
+		require.ElementsMatch(t, []string{"x", "d"}, search(memory.Query{Text: "tea", Below: true}))
+		require.ElementsMatch(t, []string{"x", "c"}, search(memory.Query{Vector: []float32{1, 0}}))
+		require.NoError(t, b.Space("s", "new").Put("y", "tea of the day"))
+		require.ElementsMatch(t, []string{"x", "y", "d"}, search(memory.Query{Text: "tea", Below: true}))
+		b.Space("s", "below").Clear()
+		require.ElementsMatch(t, []string{"x", "y"}, search(memory.Query{Text: "tea", Below: true}))
+		e = b.Space("none")
+		require.Empty(t, search(memory.Query{Text: "tea", Below: true}))
+		_, err := e.Search(memory.Query{})
+		require.ErrorIs(t, err, memory.ErrQuery)
+		return refused
+	})
+	require.ErrorIs(t, err, refused)
+	hits, err := s.Search(memory.Query{Text: "tea"})
+	require.NoError(t, err)
+	require.Len(t, hits, 2, "nothing of it has happened")
+	require.NoError(t, m.CheckDerived())
+}
+
+// A near-duplicate and its write are one step: of many that are alike one is stored.
+func TestPutUnlessSimilar(t *testing.T) {
+	m := memory.New(memory.Options{})
+	s := m.Space("s")
+	q := memory.Query{MinScore: 0.9}
+	like, rev, err := s.PutUnlessSimilar("a", memory.Item{Value: "tea", Vector: []float32{1, 0}}, q)
+	require.NoError(t, err)
+	require.Zero(t, like)
+	require.EqualValues(t, 1, rev)
+	like, rev, err = s.PutUnlessSimilar("b", memory.Item{Value: "tea!", Vector: []float32{1, 0.1}}, q)
+	require.NoError(t, err)
+	require.Zero(t, rev)
+	require.Equal(t, "a", like.Key)
+	require.Greater(t, like.Score, 0.9)
+	_, rev, err = s.PutUnlessSimilar("a", memory.Item{Value: "tea again", Vector: []float32{1, 0.1}}, q)
+	require.NoError(t, err)
+	require.NotZero(t, rev, "itself is not another")
+	_, rev, err = s.PutUnlessSimilar("c", memory.Item{Value: "coffee", Vector: []float32{0, 1}}, q)
+	require.NoError(t, err)
+	require.NotZero(t, rev)
+	like, rev, err = s.PutUnlessSimilar("d", memory.Item{Value: "a coffee"}, memory.Query{Text: "coffee"})
+	require.NoError(t, err)
+	require.Zero(t, rev)
+	require.Equal(t, "c", like.Key)
+	_, _, err = s.PutUnlessSimilar("d", memory.Item{Value: "no vector, no text"}, q)
+	require.ErrorIs(t, err, memory.ErrQuery)
+	_, _, err = s.PutUnlessSimilar("d", memory.Item{Value: 1, Vector: []float32{1}}, q)
+	require.ErrorIs(t, err, memory.ErrDimension)
+	require.False(t, s.Contains("d"))
+
+	stored := make(chan bool)
+	for i := range 16 {
+		go func() {
+			_, rev, err := m.Space("many").PutUnlessSimilar(fmt.Sprint(i), memory.Item{Value: i, Vector: []float32{1, float32(i) / 100}}, q)
+			stored <- err == nil && rev > 0
+		}()
+	}
+	n := 0
+	for range 16 {
+		if <-stored {
+			n++
+		}
+	}
+	require.Equal(t, 1, n)
+	require.Equal(t, 1, m.Space("many").Len())
+}
+
+// Calls that can wait end with their contexts.
+func TestContextsEndWaits(t *testing.T) {
+	m := memory.New(memory.Options{})
+	s := m.Space("s")
+	_, err := s.Put("a", "text")
+	require.NoError(t, err)
+	cause := errors.New("no more")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(cause)
+	version := m.Load().Version()
+	_, err = s.Erase(ctx, "a")
+	require.ErrorIs(t, err, cause)
+	_, err = s.Reindex(ctx)
+	require.ErrorIs(t, err, cause)
+	require.ErrorIs(t, m.BatchContext(ctx, func(*memory.Batch) error { panic("called") }), cause)
+	_, err = m.Merge(ctx, m.Load(), m.Load(), nil)
+	require.ErrorIs(t, err, cause)
+	m.Retain(cow.Retention{Versions: 10})
+	_, err = s.Put("a", "other")
+	require.NoError(t, err)
+	require.ErrorIs(t, m.Undo(ctx, version+1), cause)
+	_, err = m.Import(ctx, strings.NewReader(`{"space":["s"],"key":"k","value":1}`))
+	require.ErrorIs(t, err, cause)
+	require.Equal(t, version+1, m.Load().Version())
+}
