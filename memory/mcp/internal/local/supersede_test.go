@@ -46,5 +46,4 @@ func TestRememberSupersedes(t *testing.T) {
 
 	require.Contains(t, refused(t, s, store.NotFound, "remember", `{"text":"x","supersedes":"none"}`), `there is no note "none" to supersede`)
 	require.Contains(t, refused(t, s, store.Invalid, "remember", `{"text":"x","key":"diet","supersedes":"diet"}`), "does not supersede itself")
-	refused(t, s, store.Invalid, "remember", `{"text":"x","supersedes":""}`)
 }
