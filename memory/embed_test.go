@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -233,13 +234,18 @@ func TestEmbedEvery(t *testing.T) {
 		s := m.Space("s")
 		ctx, cancel := context.WithCancelCause(t.Context())
 		ended := make(chan error)
-		var told []time.Time
+		var told atomic.Int64
 		go func() {
 			ended <- m.EmbedEvery(ctx, func(err error) {
 				require.ErrorIs(t, err, down)
-				told = append(told, time.Now())
+				told.Add(1)
 			})
 		}()
+		refuse := func(err error) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.refuse = func([]string) error { return err }
+		}
 		dim := func(key string) int { e, _ := s.Entry(key); return e.Dim }
 		put := func(key string) {
 			_, err := s.Put(key, "text")
@@ -248,12 +254,12 @@ func TestEmbedEvery(t *testing.T) {
 		put("a")
 		synctest.Wait()
 		require.Equal(t, 2, dim("a"))
-		x.refuse = func([]string) error { return down }
+		refuse(down)
 		put("b")
 		time.Sleep(10 * time.Second)
 		require.Zero(t, dim("b"))
-		require.Len(t, told, 4) // at 0, 1, 3 and 7 s
-		x.refuse = nil
+		require.EqualValues(t, 4, told.Load()) // at 0, 1, 3 and 7 s
+		refuse(nil)
 		time.Sleep(time.Minute)
 		require.Equal(t, 2, dim("b"))
 		put("c")
@@ -262,7 +268,7 @@ func TestEmbedEvery(t *testing.T) {
 		cancel(down)
 		require.ErrorIs(t, <-ended, down)
 
-		x.refuse = func([]string) error { return down }
+		refuse(down)
 		put("d")
 		ctx, cancel = context.WithCancelCause(t.Context())
 		go func() { ended <- m.EmbedEvery(ctx, nil) }()

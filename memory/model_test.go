@@ -33,6 +33,8 @@ type modelEntry struct {
 	n                int // of the metadata
 	created, updated time.Time
 	expires          time.Time
+	kept             bool
+	by               *string // the key of what has superseded it
 }
 
 func (e *modelEntry) expired(now time.Time) bool { return !e.expires.IsZero() && !e.expires.After(now) }
@@ -42,7 +44,7 @@ func (e *modelEntry) set(v memory.Value) {
 	if e.value.Exists() && !memory.Equal(e.value, v) {
 		e.vector = nil
 	}
-	e.value = v
+	e.value, e.by = v, nil
 }
 
 // A slot is where an entry is stored. A merge copies the id; all else makes
@@ -123,6 +125,9 @@ type verbs interface {
 	Take(key string) (memory.Value, bool)
 	Clear() int
 	ClearAll() int
+	Keep(key string, keep bool) error
+	Supersede(old, key string, it memory.Item) error
+	AppendTo(key string, elements ...any) error
 	PutVector(key string, v []float32, metadata map[string]any) error
 	DeleteVector(key string) bool
 }
@@ -240,14 +245,10 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 	set := func() { next.set(frozen); next.words = words }
 	put := func() { expire(); set(); store() }
 
-	switch op := x.r.IntN(35); op {
-	case 0, 1, 2, 3:
-		require.NoError(t, v.Put(key, given))
-		put()
-	case 4, 5, 6, 7:
-		it := memory.Item{Value: given}
+	item := func() memory.Item {
+		it := memory.Item{Value: given, Keep: x.r.IntN(6) == 0}
 		created := next.created
-		next = modelEntry{created: created, updated: now}
+		next = modelEntry{created: created, updated: now, kept: it.Keep}
 		if x.r.IntN(2) == 0 {
 			it.Vector = x.randomVector(path)
 			next.vector = slices.Clone(it.Vector)
@@ -263,14 +264,23 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		case 2:
 			it.TTL = memory.Never
 		}
-		require.NoError(t, v.PutItem(key, it))
-		clear(it.Vector) // was copied
 		if expire(); it.TTL > 0 {
 			next.expires = now.Add(it.TTL)
 		} else if it.TTL == memory.Never {
 			next.expires = time.Time{}
 		}
 		set()
+		return it
+	}
+
+	switch op := x.r.IntN(44); op {
+	case 0, 1, 2, 3:
+		require.NoError(t, v.Put(key, given))
+		put()
+	case 4, 5, 6, 7:
+		it := item()
+		require.NoError(t, v.PutItem(key, it))
+		clear(it.Vector) // was copied
 		store()
 	case 8, 9:
 		err := v.Insert(key, given)
@@ -387,7 +397,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		}
 	case 33:
 		for _, s := range x.model.at(now)[path] {
-			if s.vector != nil { // and none that is not swept says so, too
+			if s.vector != nil && s.by == nil { // and none that is not swept says so, too
 				wrong := make([]float32, dimOf(path)+1)
 				require.ErrorIs(t, v.PutVector(key, wrong, nil), memory.ErrDimension)
 				require.ErrorIs(t, v.PutItem(key, memory.Item{Vector: wrong}), memory.ErrDimension)
@@ -396,6 +406,60 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 				}
 				break
 			}
+		}
+	case 35, 36:
+		keep := x.r.IntN(3) > 0
+		err := v.Keep(key, keep)
+		if old.modelEntry == nil {
+			require.ErrorIs(t, err, memory.ErrNotFound)
+			break
+		}
+		require.NoError(t, err)
+		if old.kept != keep {
+			next.kept, next.updated = keep, old.updated
+			store()
+		}
+	case 37, 38, 39:
+		if key == "\xff" {
+			break // which no export takes
+		}
+		from := modelKeys[x.r.IntN(len(modelKeys))]
+		was := entries[from]
+		it := item()
+		err := v.Supersede(from, key, it)
+		clear(it.Vector)
+		switch {
+		case was.modelEntry == nil || was.expired(now):
+			require.ErrorIs(t, err, memory.ErrNotFound)
+		case from == key:
+			require.ErrorIs(t, err, memory.ErrExists)
+		default:
+			require.NoError(t, err)
+			store()
+			gone := *was.modelEntry
+			gone.by, gone.updated = &key, now
+			entries[from] = slot{&gone, new(byte), rev, x.used()}
+		}
+	case 40, 41:
+		err := v.AppendTo(key, op)
+		list := []any{op}
+		if hasValue {
+			if old.value.Kind() != value.List {
+				require.ErrorIs(t, err, value.ErrUnsupported)
+				break
+			}
+			list = append(old.value.Any().([]any), op)
+		}
+		require.NoError(t, err)
+		if !hasValue {
+			expire()
+			next.words = nil
+		}
+		next.set(freeze(t, list))
+		store()
+	case 42, 43:
+		if e, ok := v.(*memory.Editor); ok {
+			x.checkSearchText(e, x.model.at(now)[path])
 		}
 	case 34:
 		require.ErrorIs(t, v.Put(key, make(chan int)), value.ErrUnsupported)
@@ -508,6 +572,13 @@ func (s *counting) Modify(k string, f func(v memory.Value) (any, error)) error {
 func (s *counting) Upsert(k string, f func(v memory.Value) (any, error)) error {
 	return s.did(s.Space.Upsert(k, f))
 }
+func (s *counting) Keep(k string, keep bool) error { return s.did(s.Space.Keep(k, keep)) }
+func (s *counting) Supersede(old, k string, it memory.Item) error {
+	return s.did(s.Space.Supersede(old, k, it))
+}
+func (s *counting) AppendTo(k string, elements ...any) error {
+	return s.did(s.Space.AppendTo(k, elements...))
+}
 func (s *counting) PutVector(k string, v []float32, metadata map[string]any) error {
 	return s.did(s.Space.PutVector(k, v, metadata))
 }
@@ -565,7 +636,14 @@ func (x *modelTest) checkEntry(key string, want slot, is memory.Entry) {
 	require.True(t, want.created.Equal(is.Created), "%q: created %v, not %v", key, is.Created, want.created)
 	require.True(t, want.updated.Equal(is.Updated), "%q: updated %v, not %v", key, is.Updated, want.updated)
 	require.True(t, want.expires.Equal(is.Expires), "%q: expires %v, not %v", key, is.Expires, want.expires)
-	require.Equal(t, want.rev, is.Revision)
+	if is.Revision != memory.Pending {
+		require.Equal(t, want.rev, is.Revision)
+	}
+	require.Equal(t, want.kept, is.Kept)
+	require.Equal(t, want.by != nil, is.Superseded)
+	if is.Superseded {
+		require.Equal(t, *want.by, is.SupersededBy)
+	}
 }
 
 func (x *modelTest) checkList(v memory.SpaceSnapshot, entries map[string]slot, o memory.ListOptions) {

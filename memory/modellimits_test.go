@@ -73,11 +73,13 @@ func (x *modelTest) evictFrom(paths []string, most int, rev uint64) bool {
 		used      uint64
 	}
 	var old []place
-	n := 0
+	n, own := 0, 0
 	for _, path := range paths {
 		n += len(x.model[path])
 		for key, s := range x.model[path] {
-			if s.rev != rev {
+			if s.rev == rev {
+				own++
+			} else if !s.kept {
 				old = append(old, place{path, key, *s.used})
 			}
 		}
@@ -85,11 +87,11 @@ func (x *modelTest) evictFrom(paths []string, most int, rev uint64) bool {
 	if most == 0 || n <= most {
 		return true
 	}
-	if n-len(old) > most {
+	if n-len(old) > most && own > 0 {
 		return false
 	}
 	slices.SortFunc(old, func(a, b place) int { return cmp.Compare(a.used, b.used) })
-	for _, p := range old[:n-most] {
+	for _, p := range old[:min(n-most, len(old))] {
 		delete(x.model[p.path], p.key)
 	}
 	return true
@@ -230,6 +232,14 @@ func (x *modelTest) imports() {
 		if x.r.IntN(2) == 0 {
 			next.expires = now.Add(time.Duration(1+x.r.IntN(20)) * time.Second)
 			line["expires"] = next.expires
+		}
+		if x.r.IntN(6) == 0 {
+			next.kept = true
+			line["kept"] = true
+		}
+		if x.r.IntN(4) == 0 {
+			next.by = new(string)
+			line["superseded_by"] = ""
 		}
 		text, err := json.Marshal(line)
 		require.NoError(t, err)

@@ -51,7 +51,7 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 	var want []float64
 	for _, path := range in {
 		for _, e := range all[path] {
-			if len(e.vector) != len(query) || tagged != 0 && e.n != tagged {
+			if e.by != nil || len(e.vector) != len(query) || tagged != 0 && e.n != tagged {
 				continue
 			}
 			if s := score(o.Metric, query, e.vector); o.MinScore == 0 || s >= o.MinScore {
@@ -85,7 +85,9 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 	}
 }
 
-func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]slot) {
+func (x *modelTest) checkSearchText(v interface {
+	Search(q memory.Query) ([]memory.Hit, error)
+}, entries map[string]slot) {
 	t, r := x.t, x.r
 	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
 	o := memory.Query{Text: strings.Join(words, ", "), K: 100}
@@ -96,7 +98,7 @@ func (x *modelTest) checkSearchText(v memory.SpaceSnapshot, entries map[string]s
 	}
 	want := []string{}
 	for k, e := range entries {
-		if (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && (tagged == 0 || e.n == tagged) {
+		if e.by == nil && (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && (tagged == 0 || e.n == tagged) {
 			want = append(want, k)
 		}
 	}

@@ -18,7 +18,10 @@ const early = int64(20 * time.Millisecond)
 // published from then on, and in all when their DB is gone. So whoever loads the published Root, and then finds nothing due, does not
 // have to know the time.
 func (r *Root) Due() bool {
-	return r != nil && (r.due.Load() || r.owner.orphans.Load()) && r.soonest.Load() != 0 && r.soonest.Load() <= time.Now().UnixNano()
+	if r == nil || r.soonest.Load() == 0 || !r.due.Load() && !r.owner.orphans.Load() {
+		return false
+	}
+	return r.soonest.Load() <= time.Now().UnixNano()
 }
 
 // expect makes next ready to be published after older, nil if it is the first: its rows expire
