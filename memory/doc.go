@@ -33,7 +33,7 @@
 // [*KeyError] with the space and the key:
 //
 //	value.ErrUnsupported   channels, functions, complex numbers and unsafe pointers, but for
-//	                       FreezeHandles
+//	                       value.FreezeHandles
 //	value.ErrUnsupported   NaN and infinities, and text of numbers that are too large for a
 //	                       float64, as 1e400
 //	value.ErrUnsupported   maps by keys that are not strings or integers and do not marshal

@@ -590,16 +590,3 @@ func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) 
 	}
 	return d, err
 }
-
-// Float32s returns v in single precision, as vectors are stored. What is too
-// large for it becomes an infinity, which no vector may have.
-func Float32s(v []float64) []float32 {
-	if v == nil {
-		return nil
-	}
-	s := make([]float32, len(v))
-	for i, x := range v {
-		s[i] = float32(x)
-	}
-	return s
-}

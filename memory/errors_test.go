@@ -72,7 +72,7 @@ func TestVectorsThatAreNoneAreRefused(t *testing.T) {
 		{[]float32{}, vector.ErrEmpty},
 		{[]float32{1, float32(math.NaN())}, vector.ErrNotFinite},
 		{[]float32{float32(math.Inf(1)), 1}, vector.ErrNotFinite},
-		{memory.Float32s([]float64{1, 1e300}), vector.ErrNotFinite},
+		{vector.Float32s([]float64{1, 1e300}), vector.ErrNotFinite},
 		{[]float32{1}, memory.ErrDimension},
 		{[]float32{1, 2, 3}, memory.ErrDimension},
 	} {

@@ -89,6 +89,4 @@ func TestNothingIsShared(t *testing.T) {
 	e, _ := s.Entry("a")
 	require.Equal(t, map[string]any{"n": []int{1}}, e.Metadata.Any())
 	require.Equal(t, []string{"s"}, s.Path())
-	require.Nil(t, memory.Float32s(nil))
-	require.Equal(t, []float32{1.5, -2}, memory.Float32s([]float64{1.5, -2}))
 }

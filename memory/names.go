@@ -22,9 +22,6 @@ type Value = value.Value
 // Freeze returns v as a Value that shares nothing with it; see [value.Freeze].
 func Freeze(v any) (Value, error) { return value.Freeze(v) }
 
-// FreezeHandles is Freeze that takes channels and functions too; see [value.FreezeHandles].
-func FreezeHandles(v any) (Value, error) { return value.FreezeHandles(v) }
-
 // As returns v as a T; see [value.As].
 func As[T any](v Value) (T, error) { return value.As[T](v) }
 

@@ -234,7 +234,8 @@ func (s *sight) hasVector(path string) bool {
 	return false
 }
 
-// entriesOf returns the entries of what a search has found in spaces, with no row where one is not to be seen.
+// entriesOf returns the entries of what a search has found in spaces, with no row where one is
+// not to be seen.
 func (s *sight) entriesOf(paths []string, best []top.Hit) []Hit {
 	hits := make([]Hit, len(best))
 	if len(best) == 0 || s.t == nil {

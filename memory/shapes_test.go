@@ -30,7 +30,7 @@ const maxBytes = 16 << 10
 func inMemory(typ reflect.Type) []Place {
 	space := memory.New(memory.Options{NoText: true, MaxBytes: maxBytes}).Space("a", "b")
 	put := func(v any) error {
-		frozen, err := memory.FreezeHandles(v)
+		frozen, err := value.FreezeHandles(v)
 		if err == nil {
 			_, err = space.Put("k", frozen)
 		}

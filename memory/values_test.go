@@ -19,7 +19,7 @@ func errOf(_ uint64, err error) error { return err }
 func TestPutTakesHandles(t *testing.T) {
 	m := New(Options{})
 	c := make(chan int, 1)
-	v, err := FreezeHandles(map[string]any{"c": c, "text": "hello"})
+	v, err := value.FreezeHandles(map[string]any{"c": c, "text": "hello"})
 	require.NoError(t, err)
 	require.NoError(t, errOf(m.Space("s").Put("k", v)))
 	require.NoError(t, errOf(m.Space("s").PutItem("item", Item{Value: v, Metadata: map[string]any{"c": v.Key("c")}})))

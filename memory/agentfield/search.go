@@ -6,6 +6,8 @@ import (
 
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/filter"
+	"github.com/cowstore/cowstore/memory/value"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // SearchVector returns the keys of a scope whose vectors are most like embedding,
@@ -51,7 +53,7 @@ func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID st
 	if err != nil {
 		return nil, b.ofCycle(err)
 	}
-	hits, err := b.space(scope, scopeID, vectors).Search(memory.Query{Vector: memory.Float32s(embedding), K: max(o.Limit, 0), MinScore: o.Threshold, Filter: filter})
+	hits, err := b.space(scope, scopeID, vectors).Search(memory.Query{Vector: vector.Float32s(embedding), K: max(o.Limit, 0), MinScore: o.Threshold, Filter: filter})
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +80,7 @@ func filterOf(equal map[string]any) (filter.Filter, error) {
 	}
 	parts := make([]filter.Filter, 0, len(equal))
 	for name, v := range equal {
-		frozen, err := memory.FreezeHandles(v)
+		frozen, err := value.FreezeHandles(v)
 		if err != nil {
 			return filter.Filter{}, fmt.Errorf("agentfield: filter %q: %w", name, err)
 		}

@@ -11,7 +11,7 @@ import (
 
 // Set stores a copy of value, whatever was there before. Nil is a value too.
 //
-// It takes what memory.FreezeHandles takes: all that is made of bools, numbers,
+// It takes what value.FreezeHandles takes: all that is made of bools, numbers,
 // strings, times, slices, arrays, maps by strings or integers, structs and
 // pointers. Channels, functions and what else cannot be copied for its kind are
 // stored as they are, inside of others too. A struct that holds a lock, and has no
@@ -36,7 +36,7 @@ func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string
 
 // freeze returns a copy of what is to be stored under key.
 func (b *Backend[S, O, R]) freeze(space memory.Space, key string, v any) (memory.Value, error) {
-	frozen, err := memory.FreezeHandles(v)
+	frozen, err := value.FreezeHandles(v)
 	if err != nil {
 		return memory.Value{}, &memory.KeyError{Space: space.Path(), Key: key, Err: b.ofCycle(err)}
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/vector"
 )
 
 // SetVector stores a copy of embedding and of metadata for key, in place of those
@@ -22,7 +23,7 @@ func (b *Backend[S, O, R]) SetVector(ctx context.Context, scope S, scopeID, key 
 		return err
 	}
 	space := b.space(scope, scopeID, vectors)
-	it := memory.Item{Value: encode(embedding), Vector: memory.Float32s(embedding)}
+	it := memory.Item{Value: encode(embedding), Vector: vector.Float32s(embedding)}
 	if it.Vector == nil {
 		it.Vector = []float32{} // an error, where nil would be an entry without a vector
 	}

@@ -138,3 +138,9 @@ func TestSetImmutableShares(t *testing.T) {
 		require.ErrorIs(t, err, ErrEmpty)
 	}
 }
+
+func TestFloat32s(t *testing.T) {
+	require.Nil(t, Float32s(nil))
+	require.Equal(t, []float32{1.5, -2}, Float32s([]float64{1.5, -2}))
+	require.ErrorIs(t, Check(Float32s([]float64{1, 1e300})), ErrNotFinite)
+}

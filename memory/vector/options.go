@@ -125,3 +125,16 @@ func largest(v []float32) uint32 {
 	}
 	return max(a, b, c, d) >> 1
 }
+
+// Float32s returns v in single precision, as vectors are stored. What is too
+// large for it becomes an infinity, which no vector may have.
+func Float32s(v []float64) []float32 {
+	if v == nil {
+		return nil
+	}
+	s := make([]float32, len(v))
+	for i, x := range v {
+		s[i] = float32(x)
+	}
+	return s
+}

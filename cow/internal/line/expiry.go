@@ -1,28 +1,13 @@
 package line
 
 import (
-	"math"
 	"time"
 	"weak"
 )
 
-// Unlooked is what Tables.Soonest returns of a Root whose rows it would have to go through.
-const Unlooked = math.MinInt64
-
 // early is how long before the first row expires the time begins to be asked for: timers are
 // late.
 const early = int64(20 * time.Millisecond)
-
-// Due reports whether a row may have expired. False is certain: Due is set in the published Root
-// before the time has come, by the alarm or by who publishes it, and in one that is no longer
-// published from then on, and in all when their DB is gone. So whoever loads the published Root, and then finds nothing due, does not
-// have to know the time.
-func (r *Root) Due() bool {
-	if r == nil || r.soonest.Load() == 0 || !r.due.Load() && !r.owner.orphans.Load() {
-		return false
-	}
-	return r.soonest.Load() <= time.Now().UnixNano()
-}
 
 // expect makes next ready to be published after older, nil if it is the first: its rows expire
 // as those of older do, but for the table that differs.
@@ -86,20 +71,5 @@ func (l *Line) ring() {
 	l.alarmAt = 0
 	if r := l.published.Load(); !r.due.Load() && r.soonest.Load() != 0 {
 		l.judge(r, r.soonest.Load(), false)
-	}
-}
-
-// pass notes that r is no longer published: no alarm is for it any more.
-func (r *Root) pass() {
-	if r != nil && r.soonest.Load() != 0 {
-		r.due.Store(true)
-	}
-}
-
-// unlooked notes that nobody has looked when the rows of r expire.
-func (r *Root) unlooked() {
-	if r.owner.Tables.Soonest(r, Several) != 0 {
-		r.soonest.Store(Unlooked)
-		r.due.Store(true)
 	}
 }

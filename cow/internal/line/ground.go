@@ -52,9 +52,6 @@ type Line struct {
 // that is Several, any. It runs no foreign code and must not block.
 type Wake func(newer, older *Root, table int)
 
-// Several stands for more than one table.
-const Several = -1
-
 // A Held is the writer's place, as a transaction has it from Hold to Commit or Abort. The
 // mutex of the place is free meanwhile: whoever takes it finds the Held, and waits for its
 // end without the mutex, so that a context can end the wait.
@@ -104,20 +101,6 @@ func (l *Line) Start(r *Root) *Root {
 	}
 	l.published.Store(r)
 	return r
-}
-
-// Begin makes r the first version of a line that nobody uses yet.
-func (l *Line) Begin(r *Root) {
-	l.owner.Store(r.owner)
-	l.expect(r, nil, Several)
-	l.published.Store(r)
-}
-
-// Fork makes r the first version of f, which nobody uses yet, as of a fork of l from one of
-// its versions.
-func (l *Line) Fork(f *Line, r *Root) {
-	f.Begin(r)
-	f.identity.Store(&identity{new(name), l.identify().id, r.version})
 }
 
 // A turn is the writer's place, as one update has it: taken by place, and given back by run.

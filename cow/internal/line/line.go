@@ -17,6 +17,20 @@ var (
 	ErrClosed         = errors.New("closed")
 )
 
+// Begin makes r the first version of a line that nobody uses yet.
+func (l *Line) Begin(r *Root) {
+	l.owner.Store(r.owner)
+	l.expect(r, nil, Several)
+	l.published.Store(r)
+}
+
+// Fork makes r the first version of f, which nobody uses yet, as of a fork of l from one of
+// its versions.
+func (l *Line) Fork(f *Line, r *Root) {
+	f.Begin(r)
+	f.identity.Store(&identity{new(name), l.identify().id, r.version})
+}
+
 // Update makes a version out of what f makes of the latest one, unless that is
 // the same or comes with an error, and returns its number, or 0 for none. All foreign
 // code runs in f: an error, panic or Goexit there leaves everything as it was.

@@ -4,12 +4,14 @@
 // made of; package cow says in what steps a commit passes through it.
 //
 // From the ground up: lineage.go, what tells lines apart; root.go, a version and a commit;
-// expiry.go, whether rows have expired; history.go, what past is kept; line.go, the commit path, with a sink and without; past.go,
-// reads of the past; follow.go, those who wait; attached.go, the line as its sink sees it.
+// history.go, what past is kept; expiry.go, whether rows have expired; line.go, the commit path,
+// with a sink and without; past.go, reads of the past; follow.go, those who wait; attached.go,
+// the line as its sink sees it.
 package line
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -56,6 +58,12 @@ type Tables interface {
 	// bytes they keep alive.
 	Exclusive(r, other *Root) (rows, bytes int)
 }
+
+// Several stands for more than one table.
+const Several = -1
+
+// Unlooked is what Tables.Soonest returns of a Root whose rows it would have to go through.
+const Unlooked = math.MinInt64
 
 // A page has leaves of fan contents each, so that a commit copies a few small objects,
 // however many tables there are, and all tables but the first are found in the same time.
@@ -105,6 +113,32 @@ func (r *Root) Table(i int) any {
 		}
 	}
 	return nil
+}
+
+// Due reports whether a row may have expired. False is certain: due is set in the published Root
+// before the time has come, by the alarm or by who publishes it; in one that is no longer
+// published, from then on; and orphans says it of all when their DB is gone. So whoever loads the
+// published Root, and then finds nothing due, does not have to know the time.
+func (r *Root) Due() bool {
+	if r == nil || r.soonest.Load() == 0 || !r.due.Load() && !r.owner.orphans.Load() {
+		return false
+	}
+	return r.soonest.Load() <= time.Now().UnixNano()
+}
+
+// pass notes that r is no longer published: no alarm is for it any more.
+func (r *Root) pass() {
+	if r != nil && r.soonest.Load() != 0 {
+		r.due.Store(true)
+	}
+}
+
+// unlooked notes that nobody has looked when the rows of r expire.
+func (r *Root) unlooked() {
+	if r.owner.Tables.Soonest(r, Several) != 0 {
+		r.soonest.Store(Unlooked)
+		r.due.Store(true)
+	}
 }
 
 // A Making is a Root that is being made. It must not be used any more once that is

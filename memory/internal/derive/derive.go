@@ -107,9 +107,9 @@ func (s *Settler) Space(path string) *data.Space {
 // settled.
 func (s *Settler) Within(path string) (paths []string) {
 	if s.spaces != nil {
-		for _, path := range (View{T: s.t, Root: s.tx.Base()}).Within(path) {
-			if s.Space(path).Count > 0 {
-				paths = append(paths, path)
+		for _, at := range s.t.within(s.spaces, s.cleared, path) {
+			if s.Space(at).Count > 0 {
+				paths = append(paths, at)
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // Tables are where everything is, in a DB and its forks. They have no content
@@ -72,5 +73,35 @@ func (t *Tables) missing(r cow.Row[string, *data.Entry], add func(int64)) {
 	for range t.Texts.Of(path, e.Value) {
 		add(e.Updated)
 		return
+	}
+}
+
+// Within narrows a range to a space and all that is below it.
+func Within[V any](r cow.Range[string, V, string], path string) cow.Range[string, V, string] {
+	if path == "" {
+		return r
+	}
+	return r.From(path).To(path + tuple.AboveBelow)
+}
+
+// Marked narrows a range to the entries that a mark with that key is for.
+func Marked(r cow.Range[string, *data.Entry, string], key string) cow.Range[string, *data.Entry, string] {
+	if all, below := tuple.CutBelow(key); below {
+		return Within(r, all)
+	}
+	return r.Prefix(tuple.Name(key, ""))
+}
+
+// within returns the paths of a space and those below it that have entries in a map, in order.
+func (t *Tables) within(spaces *snapshot.Map[string, *data.Space], cleared data.Marks, path string) (paths []string) {
+	for r := Within(t.ByPath.In(spaces), path); ; {
+		at, row, ok := r.First()
+		if !ok {
+			return paths
+		}
+		r = r.After(at, at)
+		if cleared.Alive(at, row.Revision()) {
+			paths = append(paths, at)
+		}
 	}
 }

@@ -57,18 +57,8 @@ func (v View) Clearings() data.Marks {
 }
 
 // Within returns the paths of a space and those below it that have entries, in order.
-func (v View) Within(path string) (paths []string) {
-	cleared := v.Clearings()
-	for r := Within(v.T.ByPath.In(v.T.Spaces.In(v.Root)), path); ; {
-		path, row, ok := r.First()
-		if !ok {
-			return paths
-		}
-		r = r.After(path, path)
-		if cleared.Alive(path, row.Revision()) {
-			paths = append(paths, path)
-		}
-	}
+func (v View) Within(path string) []string {
+	return v.T.within(v.T.Spaces.In(v.Root), v.Clearings(), path)
 }
 
 // Dead returns how many entries with names that begin with prefix have expired, and are
@@ -123,20 +113,4 @@ func (v View) Lookup(path, key string) *data.Entry {
 func noescape(p unsafe.Pointer) unsafe.Pointer {
 	x := uintptr(p)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&x))
-}
-
-// Within narrows a range to a space and all that is below it.
-func Within[V any](r cow.Range[string, V, string], path string) cow.Range[string, V, string] {
-	if path == "" {
-		return r
-	}
-	return r.From(path).To(path + tuple.AboveBelow)
-}
-
-// Marked narrows a range to the entries that a mark with that key is for.
-func Marked(r cow.Range[string, *data.Entry, string], key string) cow.Range[string, *data.Entry, string] {
-	if all, below := tuple.CutBelow(key); below {
-		return Within(r, all)
-	}
-	return r.Prefix(tuple.Name(key, ""))
 }
