@@ -113,7 +113,10 @@ func (e *embedder) all(ctx context.Context) (n int, seen *cow.Snapshot, err erro
 		seen = e.m.db.Load()
 		some := e.take(seen)
 		if len(some) == 0 {
-			maps.DeleteFunc(e.refused, func(_ string, r refusal) bool { return !r.unfit }) // to be tried again
+			entries := e.m.t.Entries.In(seen)
+			maps.DeleteFunc(e.refused, func(name string, r refusal) bool {
+				return !r.unfit || entries.Revision(name) != r.revision // to be tried again
+			})
 			return n, seen, err
 		}
 		did, unfit, failed := e.embed(ctx, some)

@@ -119,11 +119,10 @@ func (r *Root) Table(i int) any {
 // before the time has come, by the alarm or by who publishes it; in one that is no longer
 // published, from then on; and orphans says it of all when their DB is gone. So whoever loads the
 // published Root, and then finds nothing due, does not have to know the time.
-func (r *Root) Due() bool {
-	if r == nil || r.soonest.Load() == 0 || !r.due.Load() && !r.owner.orphans.Load() {
-		return false
-	}
-	return r.soonest.Load() <= time.Now().UnixNano()
+func (r *Root) Due() bool { return r != nil && r.soonest.Load() != 0 && r.hasExpired() }
+
+func (r *Root) hasExpired() bool {
+	return (r.due.Load() || r.owner.orphans.Load()) && r.soonest.Load() <= time.Now().UnixNano()
 }
 
 // pass notes that r is no longer published: no alarm is for it any more.

@@ -7,6 +7,7 @@
 package derive
 
 import (
+	"strings"
 	"sync/atomic"
 
 	"github.com/cowstore/cowstore/cow"
@@ -70,9 +71,11 @@ func (t *Tables) missing(r cow.Row[string, *data.Entry], add func(int64)) {
 		return
 	}
 	path, _ := tuple.Split(r.Key())
-	for range t.Texts.Of(path, e.Value) {
-		add(e.Updated)
-		return
+	for text := range t.Texts.Of(path, e.Value) {
+		if strings.TrimSpace(text) != "" {
+			add(e.Updated)
+			return
+		}
 	}
 }
 
