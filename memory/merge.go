@@ -94,6 +94,7 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 	var before *snapshot.Map[string, *data.Entry]
 	apply := func(b *Batch) error {
 		conflicts = nil // those of an earlier run
+		b.u.Due = true
 		for b.u.Purge(1 << 20) {
 			// what was cleared since
 		}

@@ -142,6 +142,7 @@ type modelTest struct {
 	options map[string]memory.SpaceOptions // of spaces
 	limit   int                            // of entries in all of them
 	tick    *uint64                        // of uses
+	keeps   bool                           // entries are kept, and no space is limited
 
 	history []past // a version each, of the last ones
 }
@@ -246,7 +247,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 	put := func() { expire(); set(); store() }
 
 	item := func() memory.Item {
-		it := memory.Item{Value: given, Keep: x.r.IntN(6) == 0}
+		it := memory.Item{Value: given, Keep: x.keeps && x.r.IntN(6) == 0}
 		created := next.created
 		next = modelEntry{created: created, updated: now, kept: it.Keep}
 		if x.r.IntN(2) == 0 {
@@ -408,7 +409,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			}
 		}
 	case 35, 36:
-		keep := x.r.IntN(3) > 0
+		keep := x.keeps && x.r.IntN(3) > 0
 		err := v.Keep(key, keep)
 		if old.modelEntry == nil {
 			require.ErrorIs(t, err, memory.ErrNotFound)
@@ -465,6 +466,9 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		require.ErrorIs(t, v.Put(key, make(chan int)), value.ErrUnsupported)
 		require.ErrorIs(t, v.PutVector(key, []float32{float32(math.NaN())}, nil), vector.ErrNotFinite)
 	}
+	if s, ok := v.(*counting); ok && s.full {
+		return
+	}
 	// What a batch has written it reads.
 	is, ok := v.Entry(key)
 	want := x.model.at(now)[path][key]
@@ -491,8 +495,8 @@ func (x *modelTest) write() {
 	defer x.published()
 	rev := x.m.Load().Version() + 1
 	one := func() string { return modelSpaces[x.r.IntN(len(modelSpaces))] }
+	before := x.model.clone()
 	if x.r.IntN(2) == 0 {
-		before := x.model.clone()
 		err := x.m.Batch(func(b *memory.Batch) error {
 			require.Equal(x.t, rev, b.Version())
 			for range 1 + x.r.IntN(8) {
@@ -507,7 +511,7 @@ func (x *modelTest) write() {
 		full := false
 		if err == nil || errors.Is(err, memory.ErrFull) {
 			x.sweep()
-			full = !x.evict(rev)
+			full = !x.evict(rev, before)
 			require.Equal(x.t, full, err != nil, "%v", err)
 		} else {
 			require.Equal(x.t, errModel, err)
@@ -527,9 +531,15 @@ func (x *modelTest) write() {
 		require.Equal(x.t, rev, s.rev)
 		require.Equal(x.t, rev, x.m.Load().Version())
 	}
-	if s.swept {
+	switch {
+	case s.full:
 		x.sweep()
-		require.True(x.t, x.evict(rev))
+		require.False(x.t, x.evict(rev, before))
+		require.Equal(x.t, rev-1, x.m.Load().Version())
+		x.model = before
+	case s.swept:
+		x.sweep()
+		require.True(x.t, x.evict(rev, before))
 	}
 }
 
@@ -538,10 +548,14 @@ func (x *modelTest) write() {
 type counting struct {
 	memory.Space
 	swept bool
+	full  bool // where there is no room, it behaves as if there were, to the end
 	rev   uint64
 }
 
 func (s *counting) did(rev uint64, err error) error {
+	if errors.Is(err, memory.ErrFull) {
+		s.full, err = true, nil
+	}
 	s.swept, s.rev = s.swept || err == nil, rev
 	return err
 }
@@ -730,7 +744,7 @@ func TestModel(t *testing.T) {
 				o := memory.Options{MaxEntries: []int{200, 45, 20, 30}[seed]} // so that all uses are stamped
 				x := &modelTest{
 					t: t, r: rand.New(rand.NewPCG(seed, 9)), m: memory.New(o), model: model{},
-					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64),
+					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64), keeps: seed == 0,
 				}
 				var replica *memory.Memory
 				if seed >= 2 {
@@ -834,7 +848,7 @@ func (x *modelTest) forkAndMerge() {
 	baseModel := from.model.clone()
 	y := &modelTest{
 		t: t, r: x.r, m: x.m.Fork(base), model: from.model.clone(),
-		options: maps.Clone(from.options), limit: x.limit, tick: x.tick,
+		options: maps.Clone(from.options), limit: x.limit, tick: x.tick, keeps: x.keeps,
 	}
 	if y.options == nil {
 		y.options = make(map[string]memory.SpaceOptions)
@@ -945,7 +959,7 @@ func (x *modelTest) forkAndMerge() {
 		before := x.model
 		x.model = merged
 		x.sweep()
-		require.Equal(t, !x.evict(rev), full != nil)
+		require.Equal(t, !x.evict(rev, before), full != nil)
 		if full != nil {
 			x.model = before
 			require.Equal(t, rev-1, x.m.Load().Version())

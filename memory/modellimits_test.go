@@ -32,15 +32,16 @@ func (x *modelTest) behaves(path string) memory.SpaceOptions {
 }
 
 // evict keeps all limits, on the assumption that what was not written by the update that
-// makes version rev was within them, and reports whether it can.
-func (x *modelTest) evict(rev uint64) bool {
+// makes version rev was within them, or kept, and reports whether it can. Before is what there
+// was before that update.
+func (x *modelTest) evict(rev uint64, before model) bool {
 	for _, path := range modelSpaces {
-		if !x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev) {
+		if !x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev, before) {
 			return false
 		}
 	}
 	for _, path := range slices.Backward(modelSpaces) { // what is below comes after it
-		if !x.evictAll(path, rev) {
+		if !x.evictAll(path, rev, before) {
 			return false
 		}
 	}
@@ -48,12 +49,12 @@ func (x *modelTest) evict(rev uint64) bool {
 }
 
 // evictAll keeps the limit on a space and all below it.
-func (x *modelTest) evictAll(path string, rev uint64) bool {
+func (x *modelTest) evictAll(path string, rev uint64, before model) bool {
 	most := x.options[path].All.MaxEntries
 	if len(modelPaths[path]) == 0 && (most == 0 || most > x.limit) {
 		most = x.limit
 	}
-	return x.evictFrom(below(path), most, rev)
+	return x.evictFrom(below(path), most, rev, before)
 }
 
 // below returns a space and those below it.
@@ -67,15 +68,16 @@ func below(path string) (all []string) {
 	return all
 }
 
-func (x *modelTest) evictFrom(paths []string, most int, rev uint64) bool {
+func (x *modelTest) evictFrom(paths []string, most int, rev uint64, before model) bool {
 	type place struct {
 		path, key string
 		used      uint64
 	}
 	var old []place
-	n, own := 0, 0
+	n, own, were := 0, 0, 0
 	for _, path := range paths {
 		n += len(x.model[path])
+		were += len(before[path])
 		for key, s := range x.model[path] {
 			if s.rev == rev {
 				own++
@@ -87,7 +89,7 @@ func (x *modelTest) evictFrom(paths []string, most int, rev uint64) bool {
 	if most == 0 || n <= most {
 		return true
 	}
-	if n-len(old) > most && own > 0 {
+	if own > most || n-len(old) > most && n-len(old) > were {
 		return false
 	}
 	slices.SortFunc(old, func(a, b place) int { return cmp.Compare(a.used, b.used) })
@@ -105,7 +107,12 @@ func (x *modelTest) configure() {
 	ttl := func() time.Duration {
 		return []time.Duration{0, 0, 10 * time.Second, 20 * time.Second, memory.Never}[x.r.IntN(5)]
 	}
-	most := func(n int) int { return x.r.IntN(2) * (1 + x.r.IntN(n)) }
+	most := func(n int) int {
+		if x.keeps {
+			return 0
+		}
+		return x.r.IntN(2) * (1 + x.r.IntN(n))
+	}
 	var o memory.SpaceOptions
 	if x.r.IntN(4) > 0 {
 		o.MaxEntries, o.TTL = most(6), ttl()
@@ -120,8 +127,9 @@ func (x *modelTest) configure() {
 	}
 	require.Equal(x.t, rev, is)
 	x.options[path] = o
-	require.True(x.t, x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev))
-	require.True(x.t, x.evictAll(path, rev))
+	before := x.model.clone()
+	require.True(x.t, x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev, before))
+	require.True(x.t, x.evictAll(path, rev, before))
 	x.published()
 	x.sweepAll()
 }
@@ -133,7 +141,7 @@ func (x *modelTest) sweepAll() {
 	_, err := x.m.Sweep(context.Background())
 	require.NoError(x.t, err)
 	x.sweep()
-	require.True(x.t, x.evict(0))
+	require.True(x.t, x.evict(0, x.model.clone()))
 	if is := x.m.Load().Version(); is > was+1 { // what was between them is not known
 		x.history = x.history[:0]
 		x.history = append(x.history, past{is, time.Now(), x.model.clone(), maps.Clone(x.options)})
@@ -177,7 +185,7 @@ func (x *modelTest) undo() {
 	was := x.model
 	x.model = merged
 	x.sweep()
-	if !x.evict(rev) {
+	if !x.evict(rev, was) {
 		require.ErrorIs(x.t, err, memory.ErrFull)
 		x.model = was
 		return
@@ -233,7 +241,7 @@ func (x *modelTest) imports() {
 			next.expires = now.Add(time.Duration(1+x.r.IntN(20)) * time.Second)
 			line["expires"] = next.expires
 		}
-		if x.r.IntN(6) == 0 {
+		if x.keeps && x.r.IntN(6) == 0 {
 			next.kept = true
 			line["kept"] = true
 		}
@@ -251,7 +259,7 @@ func (x *modelTest) imports() {
 	}
 	_, err := x.m.Import(context.Background(), strings.NewReader(lines.String()))
 	x.sweep()
-	if !x.evict(rev) {
+	if !x.evict(rev, before) {
 		require.ErrorIs(t, err, memory.ErrFull)
 		x.model = before
 		return

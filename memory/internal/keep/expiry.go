@@ -28,8 +28,8 @@ func (b *Update) Expiry(space string, ttl time.Duration) int64 {
 
 // sweep removes at most n entries that have expired, and returns how many.
 func (b *Update) sweep(n int) int {
-	if first, _, ok := b.p.ByExpiry.In(b.Settler.Base).First(); !ok || first > b.Now {
-		return 0
+	if first, _, ok := b.p.ByExpiry.In(b.Settler.Base).First(); !b.Due && (!ok || first > b.Now) {
+		return 0 // without asking for the index as it is during the update, which has to be made
 	}
 	return b.p.ByExpiry.During(b.Entries).Through(b.Now).Limit(n).Delete()
 }

@@ -95,8 +95,8 @@ func (b *Update) evictFrom(key string, l data.Limits) error {
 		candidates, looked, all := b.candidates(key, min(window, looks), looks)
 		looks -= looked
 		if len(candidates) == 0 && all {
-			if own.Count == 0 {
-				return nil // it wrote nothing: what there is too much is kept
+			if grown := n.Minus(b.before(key)); (entries == 0 || grown.Count <= 0) && (bytes == 0 || grown.Bytes <= 0) {
+				return nil // what is too much was so before, and is kept
 			}
 			return ErrFull
 		}

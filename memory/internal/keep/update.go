@@ -30,6 +30,7 @@ type Update struct {
 
 	err     error                 // what Configure has to say
 	Wrote   bool                  // a verb changed something
+	Due     bool                  // what was stored may have expired already
 	limited map[string]bool       // keys of what may have too much, see data.LimitsOf
 	own     map[string]data.Total // by key, once it is known; see ownOf
 	Swept   int
@@ -77,6 +78,7 @@ func (b *Update) Lookup(name string) (*data.Entry, uint64) {
 // Store stores an entry under a name.
 func (b *Update) Store(name string, e *data.Entry) {
 	b.Complete(e)
+	b.Due = b.Due || e.Expired(b.Now)
 	b.Entries.Set(name, e)
 	b.Wrote = true
 }
