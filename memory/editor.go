@@ -340,9 +340,10 @@ func (e *Editor) Keep(key string, keep bool) error {
 	return nil
 }
 
-// Supersede is PutItem of an entry in place of the one of another key, old, which stays: Get,
-// List and History show it, with SupersededBy, and no search finds it. Another value that is put
-// under old is current again. It returns ErrNotFound if old has no entry, and ErrExists if old is key.
+// Supersede is PutItem of an entry, in place of what key has, and marks the one of another key,
+// old, which stays: Get, List and History show it, with SupersededBy, and no search finds it. To
+// a feed it is Changed. Any value that is put under old, by Modify too, is current again. It
+// returns ErrNotFound if old has no entry, and ErrExists if old is key.
 func (e *Editor) Supersede(old, key string, it Item) error {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -369,9 +370,9 @@ func (e *Editor) supersede(old, key string, d *draft) error {
 	return nil
 }
 
-// PutUnlessSimilar is PutItem unless the query finds an entry of another key: then it returns that, the
-// best, and nothing happens. What the MinScore of the query says is similar. A query with neither
-// Text nor Vector is for the Vector of the Item.
+// PutUnlessSimilar is PutItem unless the query finds an entry of another key: then it returns the
+// best, and nothing happens. What is similar says the MinScore of the query. A query with neither
+// Text nor Vector is for the Vector of the Item, which it must have: nothing is embedded here.
 func (e *Editor) PutUnlessSimilar(key string, it Item, q Query) (like Hit, err error) {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)

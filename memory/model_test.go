@@ -20,6 +20,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/memory/vector"
 )
@@ -624,7 +625,7 @@ func (x *modelTest) check(s memory.Snapshot, want model, thorough bool) {
 			require.True(t, memory.Equal(want.value, value))
 			require.Equal(t, want.vector, vector)
 		}
-		x.checkList(v, entries, memory.ListOptions{})
+		x.checkList(v, entries, memory.ListOptions{}, 0)
 		if !thorough {
 			continue
 		}
@@ -633,7 +634,7 @@ func (x *modelTest) check(s memory.Snapshot, want model, thorough bool) {
 			After:   modelKeys[r.IntN(len(modelKeys))],
 			Limit:   r.IntN(5),
 			Reverse: r.IntN(2) == 0,
-		})
+		}, r.IntN(4))
 		x.checkSearch(v, path, want)
 		x.checkSearchText(v, entries)
 		x.checkSearchBoth(v, path)
@@ -660,10 +661,13 @@ func (x *modelTest) checkEntry(key string, want slot, is memory.Entry) {
 	}
 }
 
-func (x *modelTest) checkList(v memory.SpaceSnapshot, entries map[string]slot, o memory.ListOptions) {
+func (x *modelTest) checkList(v memory.SpaceSnapshot, entries map[string]slot, o memory.ListOptions, tagged int) {
+	if tagged > 0 {
+		o.Filter = filter.Meta("n").Eq(tagged)
+	}
 	want, is := []string{}, []string{}
-	for k := range entries {
-		if strings.HasPrefix(k, o.Prefix) {
+	for k, e := range entries {
+		if (tagged == 0 || e.n == tagged) && strings.HasPrefix(k, o.Prefix) {
 			want = append(want, k)
 		}
 	}

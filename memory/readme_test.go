@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
@@ -67,4 +68,41 @@ func Example_readmeSnapshots() {
 	// Output:
 	// go for a walk / write the report
 	// write the report <nil> <nil> <nil> <nil>
+}
+
+func Example_readmeFacts() {
+	ctx := context.Background()
+	embed := func(_ context.Context, texts []string) (all [][]float32, err error) {
+		for _, text := range texts {
+			all = append(all, []float32{float32(strings.Count(text, "work")), float32(strings.Count(text, "drink")), 0.1})
+		}
+		return all, nil
+	}
+	m := memory.New(memory.Options{Embed: embed}) // a model of yours
+	m.Retain(cow.Retention{Versions: 1000})       // for History and Undo
+	facts := m.Space("facts")
+	_, err := facts.Put("job", "Ada works at a bakery")
+	_, err2 := facts.PutItem("drink", memory.Item{Value: "Ada drinks tea", Metadata: map[string]any{"tags": []string{"taste"}}})
+	_, err3 := facts.Supersede("job", "new job", memory.Item{Value: "Ada works at a bank", Keep: true}) // never evicted
+	_, err4 := m.EmbedMissing(ctx)                                                                      // or, in a goroutine, EmbedEvery
+
+	hits, err5 := facts.Recall(ctx, "Where does Ada work?", memory.Query{K: 1})
+	fmt.Println(hits[0].Key, hits[0].Value)
+	for e := range facts.List(memory.ListOptions{Filter: filter.Meta("tags").Contains("taste")}) {
+		fmt.Println(e.Key, e.Value)
+	}
+	rev, err6 := facts.Put("drink", "Ada drinks coffee")
+	err7 := m.Undo(ctx, rev)
+	for c, err := range facts.History("drink") { // the newest first
+		fmt.Println(c.Version, c.Kind, c.New.Value, err)
+	}
+	fmt.Println(errors.Join(err, err2, err3, err4, err5, err6, err7))
+	// Output:
+	// new job Ada works at a bank
+	// drink Ada drinks tea
+	// 6 changed Ada drinks tea <nil>
+	// 5 changed Ada drinks coffee <nil>
+	// 4 changed Ada drinks tea <nil>
+	// 2 added Ada drinks tea <nil>
+	// <nil>
 }

@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/filter"
@@ -40,7 +39,7 @@ type Query struct {
 	Vector []float32 // nil for none; an empty one is vector.ErrEmpty
 
 	K        int           // how many; 0: 10
-	MinScore float64       // only these and better; 0: no minimum
+	MinScore float64       // only these and better; 0: no minimum. Each kind of search has a scale of its own
 	Filter   filter.Filter // only what it accepts; it is asked about few
 	Metric   Metric        // of vectors
 
@@ -214,11 +213,7 @@ func (s *sight) part(path string, only filter.Filter, words string) search.Part 
 	if only != (filter.Filter{}) || sp.Expiring > 0 {
 		p.Accept = func(key string) bool {
 			e := s.lookup(path, key)
-			if e == nil {
-				return false
-			}
-			of := filter.Entry{Value: e.Value, Metadata: e.Metadata, Created: time.Unix(0, e.Created), Updated: time.Unix(0, e.Updated), Expires: e.Expiry()}
-			return only.Match(&of)
+			return e != nil && accepts(only, e)
 		}
 	}
 	return p

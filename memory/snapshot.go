@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
@@ -143,6 +144,9 @@ type ListOptions struct {
 	Limit   int    // at most so many; 0 or less: all
 	Reverse bool   // in descending order
 
+	// Filter is what entries are to fulfill. An erroneous one wants none: see filter.Filter.Err.
+	Filter filter.Filter
+
 	// HasAfter says that After is a key even if it is "". Who pages through a
 	// space that may have the empty key needs it.
 	HasAfter bool
@@ -171,7 +175,7 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 		n := 0
 		for name, row := range r.All() {
 			e := row.Shared()
-			if e.Expired(v.s.v.Instant) || !cleared.Alive(v.path, row.Revision()) {
+			if e.Expired(v.s.v.Instant) || !cleared.Alive(v.path, row.Revision()) || !accepts(o.Filter, e) {
 				continue
 			}
 			if !yield(newEntry(name[len(prefix):], e, row.Revision())) {
@@ -182,6 +186,15 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 			}
 		}
 	}
+}
+
+// accepts reports whether a filter wants an entry.
+func accepts(f filter.Filter, e *data.Entry) bool {
+	if f == (filter.Filter{}) {
+		return true
+	}
+	of := filter.Entry{Value: e.Value, Metadata: e.Metadata, Created: time.Unix(0, e.Created), Updated: time.Unix(0, e.Updated), Expires: e.Expiry()}
+	return f.Match(&of)
 }
 
 // Vector returns a copy of the vector of key, and whether there is one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/value"
 )
 
@@ -255,6 +256,30 @@ func TestSearchInABatch(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, hits, 2, "nothing of it has happened")
 	require.NoError(t, m.CheckDerived())
+}
+
+func TestListsAreFiltered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory.New(memory.Options{}).Space("s")
+		start := time.Now()
+		for i := range 10 {
+			_, err := s.PutItem(fmt.Sprint(i), memory.Item{Value: map[string]any{"tags": []int{i % 3, 7}}, TTL: time.Hour})
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+		}
+		keys := func(o memory.ListOptions) (all []string) {
+			for e := range s.List(o) {
+				all = append(all, e.Key)
+			}
+			return all
+		}
+		tag := filter.Val("tags").Contains(1)
+		require.Equal(t, []string{"1", "4", "7"}, keys(memory.ListOptions{Filter: tag}))
+		require.Equal(t, []string{"7", "4"}, keys(memory.ListOptions{Filter: tag, Reverse: true, Limit: 2}))
+		require.Equal(t, []string{"4", "7"}, keys(memory.ListOptions{Filter: filter.And(tag, filter.Created().Gt(start.Add(2*time.Second)))}))
+		require.Equal(t, []string{"0", "1"}, keys(memory.ListOptions{Filter: filter.ValidAt(start.Add(time.Second))}))
+		require.Empty(t, keys(memory.ListOptions{Filter: filter.Val().Eq(make(chan int))}))
+	})
 }
 
 // A near-duplicate and its write are one step: of many that are alike one is stored.
