@@ -90,7 +90,7 @@
 //	Import, Restore     set or gone   set or gone   set or gone   set or gone
 //	AppendTo            one more      gone          kept          kept; set where there was no value
 //	Keep                kept          kept          kept          kept
-//	Supersede           as PutItem; of the old entry all is kept
+//	Supersede           as PutItem; of the old entry all is kept but the vector
 //	Merge, Undo         the whole entry becomes that of one side
 //
 // "If the same" is: kept if the value is equal, or the first; gone if it is another.
@@ -98,7 +98,7 @@
 // The text that a search looks in is always that of the value. When an entry was created
 // stays, but for Import; when it was updated is now. An entry that a resolver of Merge gives
 // another value is as after Modify. An entry stays kept, but for PutItem, which says so anew, and
-// superseded until a value is put. In a Batch the verbs follow one another in the same way: put
+// superseded until a value or a vector is put. In a Batch the verbs follow one another in the same way: put
 // a value and its vector by PutItem, or the vector after the value.
 //
 // # How it is made

@@ -341,9 +341,9 @@ func (e *Editor) Keep(key string, keep bool) error {
 }
 
 // Supersede is PutItem of an entry, in place of what key has, and marks the one of another key,
-// old, which stays: Get, List and History show it, with SupersededBy, and no search finds it. To
-// a feed it is Changed. Any value that is put under old, by Modify too, is current again. It
-// returns ErrNotFound if old has no entry, and ErrExists if old is key.
+// old, which stays, but for its vector: Get, List and History show it, with SupersededBy, and no
+// search finds it. To a feed it is Changed. Any value or vector that is put under old, by Modify
+// too, is current again. It returns ErrNotFound if old has no value, and ErrExists if old is key.
 func (e *Editor) Supersede(old, key string, it Item) error {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -356,7 +356,7 @@ func (e *Editor) Supersede(old, key string, it Item) error {
 func (e *Editor) supersede(old, key string, d *draft) error {
 	was, _ := e.b.lookup(e.name(old))
 	switch {
-	case was == nil:
+	case was == nil || !was.Value.Exists():
 		return fault.Of(e.space, old, ErrNotFound)
 	case old == key:
 		return fault.Of(e.space, key, fmt.Errorf("%w: an entry does not supersede itself", ErrExists))

@@ -378,7 +378,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		vector := x.randomVector(path)
 		metadata, n := x.randomMetadata()
 		require.NoError(t, v.PutVector(key, vector, metadata))
-		next.vector = slices.Clone(vector)
+		next.vector, next.by = slices.Clone(vector), nil
 		clear(vector)
 		next.metadata, next.n = memory.Value{}, n
 		if metadata != nil {
@@ -431,7 +431,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		err := v.Supersede(from, key, it)
 		clear(it.Vector)
 		switch {
-		case was.modelEntry == nil || was.expired(now):
+		case was.modelEntry == nil || was.expired(now) || !was.value.Exists():
 			require.ErrorIs(t, err, memory.ErrNotFound)
 		case from == key:
 			require.ErrorIs(t, err, memory.ErrExists)
@@ -439,7 +439,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			require.NoError(t, err)
 			store()
 			gone := *was.modelEntry
-			gone.by, gone.updated = &key, now
+			gone.by, gone.updated, gone.vector = &key, now, nil
 			entries[from] = slot{&gone, new(byte), rev, x.used()}
 		}
 	case 40, 41:

@@ -245,7 +245,7 @@ func (x *modelTest) imports() {
 			next.kept = true
 			line["kept"] = true
 		}
-		if x.r.IntN(4) == 0 {
+		if next.vector == nil && x.r.IntN(2) == 0 {
 			next.by = new(string)
 			line["superseded_by"] = ""
 		}

@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -158,19 +159,20 @@ func TestSupersede(t *testing.T) {
 	require.True(t, e.Superseded)
 	require.Equal(t, "new", e.SupersededBy)
 	require.True(t, e.Kept)
-	require.Equal(t, 2, e.Dim)
+	require.Zero(t, e.Dim)
 	require.Equal(t, "Ada drinks coffee", e.Value.String())
-	require.Equal(t, "[key=old value=Ada drinks coffee metadata=map of 1 dim=2 kept=true superseded-by=new revision=2]", fmt.Sprint(e))
-	v, ok := s.Vector("old")
-	require.True(t, ok)
-	require.Equal(t, []float32{1, 0}, v)
+	require.Equal(t, "[key=old value=Ada drinks coffee metadata=map of 1 kept=true superseded-by=new revision=2]", fmt.Sprint(e))
+	_, ok = s.Vector("old")
+	require.False(t, ok)
 	require.Equal(t, 2, s.Len())
 	require.NoError(t, m.CheckDerived())
 
-	// A vector that is put to it is not found either; another value is current again.
+	// What is put under its key is current again: a vector, or a value.
 	_, err = s.PutVector("old", []float32{0, 1}, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"new"}, found(s.Load(), memory.Query{Vector: []float32{0, 1}}))
+	require.Equal(t, []string{"old", "new"}, found(s.Load(), memory.Query{Vector: []float32{0, 1}}))
+	_, err = s.Supersede("old", "new", memory.Item{Value: "Ada drinks tea", Vector: []float32{0.9, 0.1}})
+	require.NoError(t, err)
 	_, err = s.Put("old", "Ada drinks coffee again")
 	require.NoError(t, err)
 	require.Equal(t, []string{"old"}, found(s.Load(), memory.Query{Text: "coffee"}))
@@ -179,6 +181,12 @@ func TestSupersede(t *testing.T) {
 	require.Zero(t, e.SupersededBy)
 	require.NoError(t, m.CheckDerived())
 
+	_, err = s.PutVector("vector", []float32{1, 1}, nil)
+	require.NoError(t, err)
+	_, err = s.Supersede("vector", "x", memory.Item{Value: 1})
+	require.ErrorIs(t, err, memory.ErrNotFound, "it has no value")
+	_, err = s.Delete("vector")
+	require.NoError(t, err)
 	_, err = s.Supersede("none", "x", memory.Item{Value: 1})
 	require.ErrorIs(t, err, memory.ErrNotFound)
 	require.ErrorContains(t, err, `key "none"`)
@@ -206,6 +214,33 @@ func TestSupersede(t *testing.T) {
 	require.NoError(t, m.Undo(t.Context(), m.Load().Version()-1)) // what Supersede of "" did
 	require.Equal(t, []string{""}, found(s.Load(), memory.Query{Text: "nothing"}))
 	require.NoError(t, m.CheckDerived())
+}
+
+// What was superseded is in nobody's way when the vectors of a space get another dimension.
+func TestSupersededVectorsHaveNoDimension(t *testing.T) {
+	m := memory.New(memory.Options{})
+	s := m.Space("s")
+	_, err := s.PutItem("old", memory.Item{Value: "x", Vector: []float32{1, 2}})
+	require.NoError(t, err)
+	_, err = s.Supersede("old", "new", memory.Item{Value: "y"})
+	require.NoError(t, err)
+	_, err = s.PutVector("z", []float32{1, 2, 3}, nil)
+	require.NoError(t, err)
+	var b bytes.Buffer
+	require.NoError(t, m.Load().Export(&b))
+	again := memory.New(memory.Options{})
+	_, err = again.Import(t.Context(), &b)
+	require.NoError(t, err)
+	e, _ := again.Space("s").Entry("old")
+	require.True(t, e.Superseded)
+	_, err = s.Put("old", "x")
+	require.NoError(t, err)
+	require.NoError(t, m.CheckDerived())
+	require.NoError(t, again.CheckDerived())
+	for _, line := range []string{`"value":1,"vector":[1]`, `"vector":[1]`} {
+		_, err = again.Import(t.Context(), strings.NewReader(`{"space":["s"],"key":"k",`+line+`,"superseded_by":"x"}`))
+		require.ErrorIs(t, err, memory.ErrMalformed)
+	}
 }
 
 // A search in a Batch sees what that has written, and what it removed.

@@ -103,7 +103,8 @@ func (EntryCodec) Decode(b []byte) (*Entry, error) {
 			return nil, err
 		}
 	}
-	if !e.Value.Exists() && e.Vector == nil || e.Embedded() && (e.Vector == nil || !e.Value.Exists()) || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
+	if !e.Value.Exists() && e.Vector == nil || e.Embedded() && (e.Vector == nil || !e.Value.Exists()) ||
+		e.has(superseded) && (e.Vector != nil || !e.Value.Exists()) || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
 		return nil, errEntry
 	}
 	e.Measure()

@@ -32,7 +32,7 @@ type Entry struct {
 const (
 	kept       byte = 1 << iota // never evicted
 	embedded                    // Vector was made of the text
-	superseded                  // no search finds it
+	superseded                  // no search finds it; it has a value, and no vector
 	flags      = kept | embedded | superseded
 )
 
@@ -65,9 +65,12 @@ func (e *Entry) Keep(keep bool) {
 // Embedded reports whether the vector was made of the text.
 func (e *Entry) Embedded() bool { return e.has(embedded) }
 
-// SetVector sets the vector, and whether it was made of the text.
+// SetVector sets the vector, and whether it was made of the text. An entry with a new one is current.
 func (e *Entry) SetVector(v []float32, ofText bool) {
 	e.Vector = v
+	if v != nil {
+		e.renew()
+	}
 	if by, _ := e.SupersededBy(); e.Embedded() != ofText {
 		e.set(embedded, ofText, by)
 	}
@@ -81,8 +84,19 @@ func (e *Entry) SupersededBy() (key string, is bool) {
 	return e.more[1:], true
 }
 
-// Supersede says that an entry with that key has superseded e.
-func (e *Entry) Supersede(key string) { e.set(superseded, true, key) }
+// Supersede says that an entry with that key has superseded e. Its vector goes: no search finds
+// it any more, and those of a space may have another dimension by the time that it is current again.
+func (e *Entry) Supersede(key string) {
+	e.SetVector(nil, false)
+	e.set(superseded, true, key)
+}
+
+// renew makes the entry current again, if it was superseded.
+func (e *Entry) renew() {
+	if e.has(superseded) {
+		e.set(superseded, false, "")
+	}
+}
 
 // Searched is what searches find an entry by.
 type Searched struct {
@@ -134,9 +148,7 @@ func (e *Entry) Set(v value.Value) {
 		e.SetVector(nil, false)
 	}
 	e.Value = v
-	if e.has(superseded) {
-		e.set(superseded, false, "")
-	}
+	e.renew()
 }
 
 // rowSize is about what an entry takes besides its parts and its name: its row, and its

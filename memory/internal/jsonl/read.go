@@ -119,6 +119,8 @@ func parse(line []byte, max int) (Line, error) {
 		return i, fmt.Errorf("%w: neither value nor vector", ErrMalformed)
 	case i.Embedded && (i.Vector == nil || !met["value"]):
 		return i, fmt.Errorf("%w: embedded, without a value and its vector", ErrMalformed)
+	case i.By != nil && (i.Vector != nil || !met["value"]):
+		return i, fmt.Errorf("%w: superseded, without a value or with a vector", ErrMalformed)
 	}
 	return i, nil
 }
