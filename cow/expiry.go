@@ -48,7 +48,8 @@ func (d *tableDef[K, V]) sweep(tx *Tx, now int64, n int) int {
 // Due reports whether rows in s have expired, as [Options].Expires says. It asks for the time only
 // where that has come for a row, or nearly. False is certain, but for a few milliseconds by which
 // timers are late, and for a minute, or a sixty-fourth of the time that remained, after the
-// clock was set or the machine slept. True may be false of a snapshot that is not current.
+// clock was set or the machine slept. True says no more than that rows may have expired where
+// nobody has looked: in a snapshot that is not current, and in a fork of a past one.
 func (s *Snapshot) Due() bool { return s.root().Due() }
 
 // sweptAtOnce is how many rows one update of Sweep deletes.

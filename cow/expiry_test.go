@@ -308,7 +308,7 @@ func TestMisuseOfExpiry(t *testing.T) {
 	require.PanicsWithValue(t, `cow: table "x" is derived, and so has no Expires: let rows expire that it follows from`, func() {
 		_, _ = NewDerived(db, "x", leases(), func(*Tx, *Editor[int, lease]) error { return nil })
 	})
-	require.PanicsWithValue(t, `cow: index "expiry" needs IndexOptions.CompareKeys: keys of type chan int have no order of their own`, func() {
+	require.PanicsWithValue(t, "cow: Options.Expires needs keys that have an order of their own, and chan int has none: see NewIndex for those that have", func() {
 		New[chan int](leases())
 	})
 	require.Empty(t, db.catalog().all())

@@ -1,7 +1,9 @@
 package cow
 
 import (
+	"fmt"
 	"math"
+	"reflect"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/internal/index"
@@ -44,6 +46,9 @@ type Options[V any] struct {
 
 // newExpiry returns the index of Options.Expires, by ns since 1970.
 func newExpiry[K comparable, V any](expires func(v V) time.Time) *index.Def[K, V, int64] {
+	if !index.HasOrder[K]() {
+		panic(fmt.Sprintf("cow: Options.Expires needs keys that have an order of their own, and %v has none: see NewIndex for those that have", reflect.TypeFor[K]()))
+	}
 	first, last := time.Unix(0, math.MinInt64+1), time.Unix(0, math.MaxInt64)
 	return index.NewOrdered("expiry", func(r Row[K, V], add func(int64)) {
 		switch t := expires(r.Shared()); {

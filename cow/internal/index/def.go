@@ -28,6 +28,9 @@ type Def[K comparable, V, I any] struct {
 	empty       *snapshot.Map[K, V] // of the same Options, for its methods; set when the index is added
 }
 
+// HasOrder reports whether keys of type K have an order of their own.
+func HasOrder[K any]() bool { return orderOf[K]().compare() != nil }
+
 // Options are those of an index: see cow.IndexOptions.
 type Options[K comparable] struct {
 	Unique      bool
