@@ -9,7 +9,8 @@ import (
 )
 
 // Expiry returns the index of the rows that expire, by the time at which they do, in
-// nanoseconds since 1970. It panics if the table has no [Options].Expires.
+// nanoseconds since 1970: the table has it from the beginning, by the name of "expiry". It panics
+// if the table has no [Options].Expires.
 func (t *Table[K, V]) Expiry() *Index[K, V, int64] {
 	t.made()
 	if t.def.expiry == nil {

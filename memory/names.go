@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
@@ -81,22 +80,6 @@ const Pending = snapshot.Pending
 // a count stands for what is large. MarshalJSON and Export have it all.
 
 const partShown = 40 // bytes of what is shown with others
-
-// clipPath returns the path of a space for people.
-func clipPath(path []string) string {
-	var b strings.Builder
-	for i, s := range path {
-		if b.Len() >= partShown {
-			fmt.Fprintf(&b, "… (%d elements)", len(path))
-			break
-		}
-		if i > 0 {
-			b.WriteByte('/')
-		}
-		b.WriteString(value.Clip(s, partShown/2))
-	}
-	return b.String()
-}
 
 // print prints v in one line, whatever the verb.
 func print(f fmt.State, verb rune, v slog.Value) {

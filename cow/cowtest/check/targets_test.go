@@ -142,7 +142,10 @@ func memoryTarget(m *memory.Memory) *target {
 			return cell{e.Value.Int(), e.Revision}
 		},
 		func(s memory.Snapshot) *target { return memoryTarget(m.Fork(s)) },
-		func(base, theirs memory.Snapshot) error { _, err := m.Merge(base, theirs, nil); return err })
+		func(base, theirs memory.Snapshot) error {
+			_, err := m.Merge(context.Background(), base, theirs, nil)
+			return err
+		})
 	t.verbs = func(c int) verbs { return spaceVerbs{m.Space(path(c)...)} }
 	t.update = func(f func(uint64, func(int) verbs) error) error {
 		return m.Batch(func(b *memory.Batch) error {

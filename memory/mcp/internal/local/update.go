@@ -90,13 +90,17 @@ func (w *write) put(space []string, key string, it memory.Item) error {
 // supersede puts an item in place of the one of another key, which stays to be read.
 func (w *write) supersede(space []string, old, key string, it memory.Item) error {
 	e := w.in(space)
-	was, _ := e.Entry(key)
+	sizes := func() int64 {
+		one, _ := e.Entry(key)
+		other, _ := e.Entry(old)
+		return size(one) + size(other)
+	}
+	before := sizes()
 	if err := e.Supersede(old, key, it); err != nil {
 		return err
 	}
-	is, _ := e.Entry(key)
 	w.changed += 2
-	w.grown += size(is) - size(was)
+	w.grown += sizes() - before
 	return nil
 }
 
