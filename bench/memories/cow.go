@@ -74,6 +74,9 @@ func (s AgentSpace) Nearest(v []float32, k int) []string {
 type agentTextSpace struct{ AgentSpace }
 
 func (s agentTextSpace) Matching(query string, k int) []string {
+	if query == "" {
+		return []string{} // a Query of nothing is an error
+	}
 	return Keys(s.Space.Search(memory.Query{Text: query, K: k}))
 }
 
