@@ -143,7 +143,7 @@ type modelTest struct {
 	options map[string]memory.SpaceOptions // of spaces
 	limit   int                            // of entries in all of them
 	tick    *uint64                        // of uses
-	keeps   bool                           // entries are kept, and no space is limited
+	written map[string]bool                // spaces in which the update has stored something, for evict
 
 	history []past // a version each, of the last ones
 }
@@ -236,7 +236,10 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		next = *old.modelEntry
 	}
 	next.updated = now
-	store := func() { entries[key] = slot{&next, new(byte), rev, x.used()} }
+	store := func() {
+		entries[key] = slot{&next, new(byte), rev, x.used()}
+		x.written[path] = true
+	}
 	expire := func() {
 		next.expires = time.Time{}
 		if ttl := x.behaves(path).TTL; ttl > 0 {
@@ -248,7 +251,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 	put := func() { expire(); set(); store() }
 
 	item := func() memory.Item {
-		it := memory.Item{Value: given, Keep: x.keeps && x.r.IntN(6) == 0}
+		it := memory.Item{Value: given, Keep: x.r.IntN(6) == 0}
 		created := next.created
 		next = modelEntry{created: created, updated: now, kept: it.Keep}
 		if x.r.IntN(2) == 0 {
@@ -410,7 +413,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 			}
 		}
 	case 35, 36:
-		keep := x.keeps && x.r.IntN(3) > 0
+		keep := x.r.IntN(3) > 0
 		err := v.Keep(key, keep)
 		if old.modelEntry == nil {
 			require.ErrorIs(t, err, memory.ErrNotFound)
@@ -497,6 +500,8 @@ func (x *modelTest) write() {
 	rev := x.m.Load().Version() + 1
 	one := func() string { return modelSpaces[x.r.IntN(len(modelSpaces))] }
 	before := x.model.clone()
+	x.written = make(map[string]bool)
+	defer func() { x.written = nil }()
 	if x.r.IntN(2) == 0 {
 		err := x.m.Batch(func(b *memory.Batch) error {
 			require.Equal(x.t, rev, b.Version())
@@ -748,7 +753,7 @@ func TestModel(t *testing.T) {
 				o := memory.Options{MaxEntries: []int{200, 45, 20, 30}[seed]} // so that all uses are stamped
 				x := &modelTest{
 					t: t, r: rand.New(rand.NewPCG(seed, 9)), m: memory.New(o), model: model{},
-					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64), keeps: seed == 0,
+					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64),
 				}
 				var replica *memory.Memory
 				if seed >= 2 {
@@ -852,7 +857,7 @@ func (x *modelTest) forkAndMerge() {
 	baseModel := from.model.clone()
 	y := &modelTest{
 		t: t, r: x.r, m: x.m.Fork(base), model: from.model.clone(),
-		options: maps.Clone(from.options), limit: x.limit, tick: x.tick, keeps: x.keeps,
+		options: maps.Clone(from.options), limit: x.limit, tick: x.tick,
 	}
 	if y.options == nil {
 		y.options = make(map[string]memory.SpaceOptions)

@@ -31,16 +31,28 @@ func (x *modelTest) behaves(path string) memory.SpaceOptions {
 	return o
 }
 
-// evict keeps all limits, on the assumption that what was not written by the update that
-// makes version rev was within them, or kept, and reports whether it can. Before is what there
-// was before that update.
+// evict keeps the limits on the spaces that the update which makes version rev wrote to, and on
+// those above them, and on all of them where rev is 0, and reports whether it can. Before is what
+// there was before that update.
 func (x *modelTest) evict(rev uint64, before model) bool {
+	written := func(path string) bool {
+		return rev == 0 || x.written[path] || !maps.Equal(before[path], x.model[path])
+	}
+	var own, all []string // evicting from one may make the model differ in others
 	for _, path := range modelSpaces {
+		if written(path) {
+			own = append(own, path)
+		}
+		if slices.ContainsFunc(below(path), written) || len(modelPaths[path]) == 0 {
+			all = append(all, path)
+		}
+	}
+	for _, path := range own {
 		if !x.evictFrom([]string{path}, x.behaves(path).MaxEntries, rev, before) {
 			return false
 		}
 	}
-	for _, path := range slices.Backward(modelSpaces) { // what is below comes after it
+	for _, path := range slices.Backward(all) { // what is below comes after it
 		if !x.evictAll(path, rev, before) {
 			return false
 		}
@@ -108,9 +120,6 @@ func (x *modelTest) configure() {
 		return []time.Duration{0, 0, 10 * time.Second, 20 * time.Second, memory.Never}[x.r.IntN(5)]
 	}
 	most := func(n int) int {
-		if x.keeps {
-			return 0
-		}
 		return x.r.IntN(2) * (1 + x.r.IntN(n))
 	}
 	var o memory.SpaceOptions
@@ -241,7 +250,7 @@ func (x *modelTest) imports() {
 			next.expires = now.Add(time.Duration(1+x.r.IntN(20)) * time.Second)
 			line["expires"] = next.expires
 		}
-		if x.keeps && x.r.IntN(6) == 0 {
+		if x.r.IntN(6) == 0 {
 			next.kept = true
 			line["kept"] = true
 		}
