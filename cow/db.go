@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow/internal/line"
 	"github.com/cowstore/cowstore/cow/internal/sink"
@@ -68,9 +69,10 @@ func (s *Snapshot) tables() []table {
 type catalog struct {
 	mu      sync.Mutex
 	list    []table
-	derived atomic.Bool // some are
-	expires atomic.Bool // rows of some do
-	frozen  int         // DBs that have a sink: while there is one there are no more tables
+	derived atomic.Bool        // some are
+	expires atomic.Bool        // rows of some do
+	frozen  int                // DBs that have a sink: while there is one there are no more tables
+	forks   []weak.Pointer[DB] // and what they were made from; those that may still be there
 }
 
 // A table is a tableDef without its type parameters in the way. What it is asked about a
@@ -95,6 +97,15 @@ type table interface {
 	expires() bool
 	soonest(content any) int64                // as line.Tables has it
 	sweep(tx *Tx, now int64, n int) (did int) // deletes at most n rows that have expired
+
+	// erased returns what a commit has erased from the table, nil for nothing.
+	erased(n line.Net) erased
+
+	// redo does to the table in tx what a commit did, without what was erased, which may be nil.
+	redo(tx *Tx, n line.Net, gone erased)
+
+	// since returns the changes of a commit with the old rows that a content has.
+	since(content any, n line.Net) line.Net
 }
 
 // A state is what a table has in one DB, and in no fork of it.
@@ -327,6 +338,7 @@ type Tx struct {
 	locals   map[any]*any // by Local; nil: none
 
 	version uint64 // of what is replayed; 0: in an update
+	erases  bool   // in DB.Erase
 
 	deriving atomic.Bool // the function has returned, and derived tables follow
 	derived  []table     // those that have followed; one that was made since has not
@@ -346,8 +358,8 @@ type tableEdit struct {
 
 type edit interface {
 	// seal ends the edit and returns the map it made, or nil for no change, and
-	// what it changed, if that is wanted.
-	seal(db *DB, want line.Want) (content any, n line.Net, err error)
+	// what it changed, if that is wanted, and whether it erased something.
+	seal(db *DB, want line.Want) (content any, n line.Net, erases bool, err error)
 	discard()
 }
 
@@ -528,12 +540,15 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 	var next line.Making
 	// What follows runs functions of indexes, which must not find the lock held.
 	for _, e := range tx.close() {
-		content, n, err := e.edit.seal(tx.db, tx.want)
+		content, n, erases, err := e.edit.seal(tx.db, tx.want)
 		if err != nil {
 			return line.Draft{}, err
 		}
 		if content == nil {
 			continue
+		}
+		if erases && !tx.want.Past {
+			d.Erase = func() error { return tx.db.erase(d.Commit) }
 		}
 		if next.Root == nil {
 			next = line.Make(tx.base, tx.db.owner(), tx.Version())
@@ -575,7 +590,7 @@ func (tx *Tx) derive() error {
 	tx.deriving.Store(true)
 	defer func() { tx.afresh = false }()
 	for _, t := range s.all() {
-		if !t.isDerived() {
+		if !t.isDerived() || tx.want.Past && tx.base.Table(t.place()) == nil {
 			continue
 		}
 		tx.afresh = tx.base.Table(t.place()) == nil

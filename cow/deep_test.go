@@ -169,6 +169,13 @@ func deepTable[V any](t *testing.T, v V) {
 	}))
 	require.NoError(t, err)
 
+	_, err = db.Erase(context.Background(), func(tx *cow.Tx) error {
+		require.False(t, tx.Replays())
+		table.Erase(tx, "ada")
+		return nil
+	})
+	require.NoError(t, err)
+
 	// What goes to a sink goes through the codec.
 	var stored cow.DB
 	users := cow.NewTable[string](&stored, "users", cow.Options[V]{Codec: cow.Versioned[V]{}})
@@ -182,11 +189,11 @@ func deepTable[V any](t *testing.T, v V) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
+	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Erase DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
 		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.Cursor Range.String Snapshot.MarshalJSON
-		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Get Table.Insert
+		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Erase Table.Get Table.Insert
 		Table.Modify Table.Of Table.OnKeys Table.Replace Table.Resolve Table.Rows Table.Set Table.SetIf Table.String Table.Sync
-		Table.Take Table.Update Table.Upsert Tx.Abort Tx.Commit Tx.String Versioned.Append Versioned.Decode Views.Get
+		Table.Take Table.Update Table.Upsert Tx.Abort Tx.Commit Tx.Replays Tx.String Versioned.Append Versioned.Decode Views.Get
 		conflicts.Error`),
 		map[string]string{
 			"it does what is called here, for an order or pointers": `NewMultiIndex NewOrder NewPointerViews

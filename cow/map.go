@@ -38,6 +38,7 @@ const (
 	Added   = snapshot.Added
 	Changed = snapshot.Changed
 	Removed = snapshot.Removed
+	Erased  = snapshot.Erased // in a Commit alone, of a key: see DB.Erase
 )
 
 // A Conflict is a key that both sides of a merge have changed, with the methods Base,

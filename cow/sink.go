@@ -192,6 +192,7 @@ func (d *tableDef[K, V]) encode(rows []sink.Row, table int, n line.Net, version 
 		} else {
 			row.Key = d.keys.Append(nil, c.Key)
 		}
+		row.Erased = c.Kind == Erased
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -235,7 +236,11 @@ func (d *tableDef[K, V]) replay(tx *Tx, row sink.Row) error {
 	if err != nil {
 		return err
 	}
-	if e := d.edit(tx); row.Removed {
+	e := d.edit(tx)
+	if row.Erased {
+		builder[K, V]{}.Erase(e, key)
+	}
+	if row.Removed {
 		e.Delete(key)
 	} else {
 		e.Set(key, v)

@@ -282,6 +282,9 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 	}
 	e := tx.edit(d.at, func() edit {
 		base := d.content(tx.base)
+		if tx.want.Past {
+			return &mapEdit[K, V]{builder[K, V]{}.Remake(base, tx.Version()), base, d}
+		}
 		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
 	})
 	return e.(*mapEdit[K, V]).Editor
@@ -304,12 +307,13 @@ type mapEdit[K comparable, V any] struct {
 
 func (e *mapEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
 
-func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, err error) {
+func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, erases bool, err error) {
 	m, c, err := e.def.state(db).seal(e.Editor, e.base, want)
-	if err != nil || m == e.base {
-		return nil, nil, err
+	erases = err == nil && c != nil && c.erases
+	if err != nil || m == e.base && !erases {
+		return nil, nil, false, err
 	}
-	return m, c, nil
+	return m, c, erases, nil
 }
 
 func (d *tableDef[K, V]) differs(newer, older *line.Root) bool {
@@ -354,6 +358,12 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 		return nil, nil, err
 	}
 	list, h := s.list(), s.hub.Load()
+	if want.Past { // nobody is woken, and indexes are built when somebody looks, but for what is whole
+		h = nil
+		if _, to := (builder[K, V]{}).Annotation(base); to != base {
+			list = nil
+		}
+	}
 	watched := h != nil && h.IsWatched()
 	var c *changes[K, V]
 	switch {
@@ -373,6 +383,13 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 		m = s.detached(m, base)
 	}
 	step := index.Step[K, V]{Base: base, Next: m, Changes: c.list, Cleared: c.cleared != nil, Edit: e}
+	if c.erases {
+		step.Changes = c.rows()
+	}
+	if m == base { // it erased what only the past has
+		return m, c, nil
+	}
+	defer c.forget()
 	var err error
 	switch {
 	case watched:
@@ -402,6 +419,7 @@ type changes[K comparable, V any] struct {
 	first   [1]Change[K, V] // where list is, if there is but one
 	cleared *cleared[K, V]  // nil: list counts
 	before  uint64          // the version of the map that was changed
+	erases  bool            // some are Erased
 }
 
 // cleared are the changes of a map that was cleared: what it was and is, which are compared
@@ -421,7 +439,7 @@ func (c *changes[K, V]) compare(e *Editor[K, V], base *Map[K, V]) *Map[K, V] {
 		comparing()
 	}
 	c.before = base.Version()
-	if !(builder[K, V]{}).Cleared(e) {
+	if c.erases = (builder[K, V]{}).Erases(e); c.erases || !(builder[K, V]{}).Cleared(e) {
 		c.list = builder[K, V]{}.Net(e, c.first[:0])
 		return e.Seal()
 	}

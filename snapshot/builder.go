@@ -18,6 +18,19 @@ type Builder[K comparable, V any] struct{}
 // m.Version() and below 1<<55.
 func (Builder[K, V]) EditAt(m *Map[K, V], version uint64) *Editor[K, V] { return m.editAt(version) }
 
+// Remake is EditAt for a version that there was, and that is made once more, without some of
+// its rows: it may be that of m.
+func (Builder[K, V]) Remake(m *Map[K, V], version uint64) *Editor[K, V] { return m.remake(version) }
+
+// Erase removes key, and has Net tell that it was Erased, even if it is absent, or set again.
+func (Builder[K, V]) Erase(e *Editor[K, V], key K) { e.erase(key) }
+
+// Erases reports whether Erase was called.
+func (Builder[K, V]) Erases(e *Editor[K, V]) bool { return e.erased != nil }
+
+// PutRow stores a row as it is, at its revision. It panics if r is of a map with other Options.
+func (Builder[K, V]) PutRow(e *Editor[K, V], r Row[K, V]) { e.putRow(r) }
+
 // Name returns Options.Name.
 func (Builder[K, V]) Name(m *Map[K, V]) string { return m.config().name }
 
@@ -141,6 +154,24 @@ func (Builder[K, V]) Part(c Change[K, V], old, new bool) (Change[K, V], bool) {
 		return Change[K, V]{}, false
 	}
 	return change(c.was, c.cfg, was, is), true
+}
+
+// Forget returns a change without its old row.
+func (Builder[K, V]) Forget(c Change[K, V]) Change[K, V] {
+	c.old = nil
+	return c
+}
+
+// Between returns the change of one row of a key into another, of which one may be the zero Row.
+func (Builder[K, V]) Between(old, new Row[K, V]) Change[K, V] {
+	was, is := old.cfg, new.cfg
+	if was == nil {
+		was = is
+	}
+	if is == nil {
+		is = was
+	}
+	return change(was, is, old.e, new.e)
 }
 
 // Ref returns the row in half the memory.

@@ -13,9 +13,10 @@ const (
 	Added   Kind = iota + 1 // only the newer map has the key
 	Changed                 // both have it; it was set between them, perhaps to an equal value
 	Removed                 // only the older map has the key
+	Erased                  // in a commit: the key, and all that the past had of it, was erased; see cow.DB.Erase
 )
 
-// String returns "added", "changed" or "removed".
+// String returns "added", "changed", "removed" or "erased".
 func (k Kind) String() string {
 	switch k {
 	case Added:
@@ -24,6 +25,8 @@ func (k Kind) String() string {
 		return "changed"
 	case Removed:
 		return "removed"
+	case Erased:
+		return "erased"
 	}
 	return "unknown"
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -34,6 +35,8 @@ type Editor[K comparable, V any] struct {
 
 	err  *KeyError[K] // of the first row that could not be stored
 	open *opening[K]  // the keys for which a function of Upsert runs
+
+	erased map[K]struct{} // by Builder.Erase; nil: none
 }
 
 // An opening is a key that was absent when a function of Upsert began, and whether it
@@ -65,6 +68,11 @@ func (m *Map[K, V]) editAt(version uint64) *Editor[K, V] {
 	if version <= m.Version() || version >= 1<<55 {
 		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<55")
 	}
+	return m.remake(version)
+}
+
+// remake is Builder.Remake.
+func (m *Map[K, V]) remake(version uint64) *Editor[K, V] {
 	return &Editor[K, V]{base: m, cur: m, version: version}
 }
 
@@ -198,16 +206,58 @@ func (e *Editor[K, V]) wrote(old, n *entry[V]) {
 
 // net is Builder.Net.
 func (e *Editor[K, V]) net(changes []Change[K, V]) []Change[K, V] {
-	cur := e.current()
+	cur, n := e.current(), len(changes)
 	switch e.writes {
 	case 0:
-		return changes
 	case 1:
-		return append(changes, change(cur.cfg, cur.cfg, e.old, e.new))
+		changes = append(changes, change(cur.cfg, cur.cfg, e.old, e.new))
+	default:
+		e.enter()
+		defer e.leave()
+		changes = slices.AppendSeq(changes, e.cur.Diff(e.base))
 	}
+	if e.erased == nil {
+		return changes
+	}
+	left := maps.Clone(e.erased)
+	for i := range changes[n:] {
+		c := &changes[n+i]
+		if _, ok := left[c.Key]; ok {
+			c.Kind = Erased
+			delete(left, c.Key)
+		}
+	}
+	plain := e.cur.config().plain
+	for key := range left {
+		changes = append(changes, Change[K, V]{Key: key, Kind: Erased, was: plain, cfg: plain})
+	}
+	return changes
+}
+
+// erase is Builder.Erase.
+func (e *Editor[K, V]) erase(key K) {
+	if err := e.current().config().checkKey(key); err != nil {
+		e.fail(err)
+		return
+	}
+	e.remove(key)
+	if e.erased == nil {
+		e.erased = make(map[K]struct{})
+	}
+	e.erased[key] = struct{}{}
+}
+
+// putRow is Builder.PutRow.
+func (e *Editor[K, V]) putRow(r Row[K, V]) {
+	c := e.current().config()
+	if r.cfg.plain != c.plain {
+		panic("snapshot: PutRow of a row of a map with other Options")
+	}
+	key := r.Key()
+	h := c.hashOf(key)
 	e.enter()
 	defer e.leave()
-	return slices.AppendSeq(changes, e.cur.Diff(e.base))
+	e.store(h, key, r.e)
 }
 
 // Insert stores a clone of v under key, or returns ErrExists if key is

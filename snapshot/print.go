@@ -170,9 +170,9 @@ func keyedJSON[K comparable, V any](c *config[K, V], key K, v any) ([]byte, erro
 	return text, err
 }
 
-// MarshalText returns String of one of the three kinds.
+// MarshalText returns String of one of the kinds.
 func (k Kind) MarshalText() ([]byte, error) {
-	if k < Added || k > Removed {
+	if k < Added || k > Erased {
 		return nil, fmt.Errorf("snapshot: no kind of change: %d", uint8(k))
 	}
 	return []byte(k.String()), nil
@@ -180,7 +180,7 @@ func (k Kind) MarshalText() ([]byte, error) {
 
 // UnmarshalText sets k to the kind that text is String of.
 func (k *Kind) UnmarshalText(text []byte) error {
-	for kind := Added; kind <= Removed; kind++ {
+	for kind := Added; kind <= Erased; kind++ {
 		if string(text) == kind.String() {
 			*k = kind
 			return nil

@@ -76,6 +76,36 @@ func (x *Index) Delete(key string) *Index {
 	return e.seal()
 }
 
+// Purge is Delete that leaves nothing of key in the memory of the index, be it of a vector that was
+// deleted before or of one that another version has: Delete leaves dead vectors behind, up to a third
+// of all. It takes time proportional to the number of dead vectors, and of those that it moves.
+func (x *Index) Purge(key string) *Index {
+	if x = x.Delete(key); x == nil {
+		return nil
+	}
+	var moved []*segment
+	for s := range x.segments() {
+		if s.block != nil && s.remembers(key) {
+			moved = append(moved, s)
+		}
+	}
+	if len(moved) == 0 {
+		return x
+	}
+	e := x.edit(x.dim)
+	e.tail = e.fresh() // what was the tail is moved, or else full
+	if t := &x.tail; t.block != nil && !slices.Contains(moved, t) {
+		e.keep(t)
+	}
+	for _, s := range moved {
+		if s != &x.tail {
+			e.full = e.full.Delete(s.id)
+		}
+		e.move(s)
+	}
+	return e.seal()
+}
+
 // Get returns a copy of the vector of key, and whether key is present.
 func (x *Index) Get(key string) ([]float32, bool) {
 	if x == nil {
@@ -253,11 +283,16 @@ func (e *edit) turn() {
 		e.move(&t)
 	default:
 		// Where others have the rest of its slots, we leave at most a third unused.
-		if e.full == nil {
-			e.full = immutable.NewSortedMap[uint64, *segment](nil)
-		}
-		e.full = e.full.Set(t.id, &t)
+		e.keep(&t)
 	}
+}
+
+// keep keeps what was the tail as it is.
+func (e *edit) keep(t *segment) {
+	if e.full == nil {
+		e.full = immutable.NewSortedMap[uint64, *segment](nil)
+	}
+	e.full = e.full.Set(t.id, t)
 }
 
 // trim gives up a tail that has become far too large for the index.

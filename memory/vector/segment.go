@@ -32,6 +32,20 @@ func (s *segment) kill(slot int) {
 	s.count--
 }
 
+// remembers reports whether the block may have a vector of key that is not of this version: in a
+// dead slot, or in one that another version has taken, of which only that may read the key.
+func (s *segment) remembers(key string) bool {
+	if int(s.next.Load()) > s.used {
+		return true
+	}
+	for i, k := range s.keys[:s.used] {
+		if k == key && !s.has(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // sparse reports whether less than two thirds of the block are live: it is time to
 // move what lives. Because at least half as many slots as are moved have died since
 // they were filled, that is constant work per write.

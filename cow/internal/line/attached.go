@@ -136,7 +136,9 @@ func (a Attached) outbox() *outbox {
 
 // Rebase is sink.DB.Rebase.
 func (a Attached) Rebase(theirs ...*sink.Commit) error {
-	return a.replace(a.outbox(), func(base *Root) (drafts []Draft, err error) {
+	o := a.outbox()
+	var all []Draft
+	err := a.replace(o, func(base *Root) (drafts []Draft, err error) {
 		at := a.line.last // nobody stamps while updates are held
 		for _, c := range theirs {
 			d, err := a.replay(base, at, c, a.line.identify().id.String())
@@ -146,8 +148,17 @@ func (a Attached) Rebase(theirs ...*sink.Commit) error {
 			base, at = d.Next, d.Commit.at
 			drafts = append(drafts, d)
 		}
+		all = drafts
 		return drafts, nil
 	}, a.publish)
+	for _, d := range all {
+		if err == nil && d.Erase != nil {
+			if err = d.Erase(); err != nil {
+				a.Fail(err)
+			}
+		}
+	}
+	return err
 }
 
 // Reset is sink.DB.Reset.

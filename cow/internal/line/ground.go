@@ -44,7 +44,7 @@ type Line struct {
 	waiting atomic.Int64 // calls that are blocked, for Stats
 	wake    atomic.Pointer[Wake]
 
-	pinning sync.Mutex // held while one pin is made durable, or let go of
+	pinning sync.Mutex // held while one pin is made durable, or let go of, and while the past is made anew
 	pins    pins
 }
 
@@ -71,6 +71,10 @@ type Draft struct {
 	Commit *Commit      // nil where nobody asked for one
 	Sent   *sink.Commit // what the sink gets; nil without one
 	Then   func()       // called when the update has succeeded; nil: nothing
+
+	// Erase is called when the version is published, or replayed, without a lock: it takes what
+	// the Commit has erased out of the past. Nil: the Commit erases nothing.
+	Erase func() error
 }
 
 // A Want says what a Draft must have beside the next version. It is decided in the writer's
@@ -78,6 +82,7 @@ type Draft struct {
 type Want struct {
 	Commit bool // for the history, or a sink
 	Sent   bool // there is a sink
+	Past   bool // it is no new version, but one of the past that is made anew
 }
 
 // Load returns the published version.

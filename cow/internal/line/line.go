@@ -43,6 +43,9 @@ func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft,
 		r := t.run(f)
 		version, again, err := r.fate(ctx)
 		if !again {
+			if version > 0 && r.erase != nil {
+				err = r.erase()
+			}
 			r.succeed(err)
 			return version, err
 		}
@@ -117,7 +120,7 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 			l.stamp(&d)
 		}
 		l.publish(d)
-		return run{version: d.Next.version, then: d.Then}
+		return run{version: d.Next.version, then: d.Then, erase: d.Erase}
 	}
 
 	d, err := l.call(t.base, Want{Commit: true, Sent: true}, f)
@@ -135,6 +138,9 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 	case err != nil || d.Next == t.base:
 		return run{shares: t.seen, err: err, then: d.Then}
 	}
+	if _, ok := o.sink.(sink.Eraser); d.Erase != nil && !ok {
+		return run{err: errors.New("cow: what keeps the commits of this DB cannot erase anything from them")}
+	}
 	last := l.last
 	l.stamp(&d)
 	p := &proposal{Draft: d, decided: make(chan struct{})}
@@ -144,7 +150,7 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 		return run{err: err}
 	}
 	o.outstanding = append(o.outstanding, p)
-	return run{shares: p, mine: true, then: d.Then}
+	return run{shares: p, mine: true, then: d.Then, erase: d.Erase}
 }
 
 // A run is what came of an attempt to run an update's function.
@@ -154,6 +160,7 @@ type run struct {
 	mine    bool      // that is what it proposed, and not the tip it saw
 	err     error     // what it returns if that is published
 	then    func()    // of the Draft
+	erase   func() error
 }
 
 // succeed calls what comes after success.
@@ -195,6 +202,13 @@ func (r run) fate(ctx context.Context) (version uint64, again bool, err error) {
 func (r run) abandon(ctx context.Context) error {
 	if !r.mine { // so it changes nothing, whatever it saw
 		return context.Cause(ctx)
+	}
+	if r.erase != nil { // it may happen yet, and then it is to happen whole
+		go func() {
+			if <-r.shares.decided; r.shares.err == nil && !r.shares.again {
+				_ = r.erase() // an error leaves the past as it is, as where the process ends here
+			}
+		}()
 	}
 	return fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, context.Cause(ctx))
 }

@@ -70,13 +70,9 @@ func (l *Line) At(version uint64) (*Root, error) {
 		r, commits, known = l.history.nearest(l.published.Load(), version)
 	}
 	l.mu.Unlock() // commits are immutable; the rest takes a while
-	switch {
-	case !known:
+	if !known {
 		return nil, compacted(version)
-	case len(commits) == 0:
-		return r, nil
 	}
-	slices.Reverse(commits)
 	return rewind(r, version, commits), nil
 }
 

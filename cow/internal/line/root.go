@@ -263,6 +263,14 @@ func (c *Commit) Add(table int, n Net) {
 	c.nets = append(c.nets, tableNet{table, n})
 }
 
+// AddAll adds the changes of another commit.
+func (c *Commit) AddAll(of *Commit) { c.nets = of.nets }
+
+// As returns a Commit without changes that is the same in all else.
+func (c *Commit) As() *Commit {
+	return &Commit{owner: c.owner, lineage: c.lineage, version: c.version, at: c.at, elapsed: c.elapsed}
+}
+
 // Net returns the changes of a table, or nil.
 func (c *Commit) Net(table int) Net {
 	i, ok := slices.BinarySearchFunc(c.nets, table, func(n tableNet, table int) int { return n.table - table })
@@ -318,9 +326,13 @@ var began = time.Now()
 // elapsed returns a time of this process on its monotonic clock.
 func elapsed(t time.Time) int64 { return int64(t.Sub(began)) }
 
-// rewind returns the Root that newest was at a version, given the commits since, the latest
-// first.
+// rewind returns the Root that newest was at a version, given the commits since, which it
+// reverses.
 func rewind(newest *Root, version uint64, since []*Commit) *Root {
+	if len(since) == 0 {
+		return newest
+	}
+	slices.Reverse(since)
 	var tables []int
 	for _, c := range since {
 		for _, n := range c.nets {

@@ -59,6 +59,15 @@ type Pinner interface {
 	Unpin(name string) (wait func() error)
 }
 
+// An Eraser is a Sink that takes commits with rows that are Erased: it lets go of all that it has
+// of their keys from before, in one step with keeping the commit.
+type Eraser interface {
+	Sink
+
+	// Erases does nothing.
+	Erases()
+}
+
 // NoPast says that no past version is kept.
 const NoPast = math.MaxUint64
 
@@ -171,6 +180,7 @@ type Row struct {
 	Key      []byte
 	Value    []byte
 	Removed  bool
+	Erased   bool   // of a commit: so is all that there was of the key before it
 	Revision uint64 // the version that wrote it
 }
 

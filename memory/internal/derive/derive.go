@@ -161,6 +161,9 @@ func (s *Settler) Settle() error {
 	// another dimension.
 	for _, c := range changes {
 		old, _ := c.Rows()
+		if c.Kind == snapshot.Erased {
+			s.erase(c.Key)
+		}
 		if old == (snapshot.Row[string, *data.Entry]{}) {
 			continue
 		}
@@ -216,6 +219,17 @@ func (s *Settler) goes(sp *data.Space, key string, e *data.Entry, c snapshot.Cha
 	}
 }
 
+// erase lets go of what the index of vectors of a space has left of an entry, of whatever version.
+// That of texts leaves nothing.
+func (s *Settler) erase(name string) {
+	path, key := tuple.Split(name)
+	was := s.Space(path).Vectors
+	if is := was.Purge(key); is != was {
+		s.touch(path).Vectors = is
+		s.Touched[path].changed = true
+	}
+}
+
 // comes puts an entry into its space.
 func (s *Settler) comes(c snapshot.Change[string, *data.Entry]) (err error) {
 	path, key := tuple.Split(c.Key)
@@ -227,7 +241,7 @@ func (s *Settler) comes(c snapshot.Change[string, *data.Entry]) (err error) {
 	e, _ := c.New()
 	s.count(sp, c.Key, e, 1)
 	var was data.Searched
-	if old, _ := c.Rows(); old != (snapshot.Row[string, *data.Entry]{}) && s.cleared.Alive(path, old.Revision()) {
+	if old, _ := c.Rows(); old != (snapshot.Row[string, *data.Entry]{}) && s.cleared.Alive(path, old.Revision()) && c.Kind != snapshot.Erased {
 		was = old.Shared().Searched()
 	}
 	next := e.Searched()
@@ -296,7 +310,7 @@ func (s *Settler) clear(now *snapshot.Map[string, *data.Clearing]) error {
 		next, _ := c.New()
 		switch {
 		case next == nil && old.Done, next != nil && old != nil && next.At == old.At && next.By == old.By:
-		case next != nil && next.By != weak.Pointer[cow.Tx]{} && next.By != weak.Make(s.tx):
+		case next != nil && next.By != weak.Pointer[cow.Tx]{} && next.By != weak.Make(s.tx) && !s.tx.Replays():
 			path, _ := tuple.CutBelow(c.Key)
 			return fault.OfSpace(path, fmt.Errorf("%w: it was cleared in a fork: Sweep that before DB.Merge, or use Memory.Merge", cow.ErrConflict))
 		case next != nil && next.At >= s.tx.Base().Version():

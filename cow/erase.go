@@ -1,0 +1,367 @@
+package cow
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"weak"
+
+	"github.com/cowstore/cowstore/cow/internal/line"
+)
+
+// Erase is [DB.UpdateContext] for what must be gone: of the keys that f gives to [Table.Erase] it
+// removes the rows from the tables, and from all that the DB keeps of the past, and nothing else.
+// The retained versions and the pins stay, with all other rows at their revisions; derived tables
+// follow in each; the numbers of versions and cursors stay what they were. It publishes a version
+// even if no table has such a key any more.
+//
+// When Erase returns nil, At, AsOf, Changes, Commits and Pins no longer have any of these rows.
+// Who follows the DB and has not come so far sees the commits without them, and then that of
+// Erase, which has the key, as [Erased], and no value. A replica takes them out of its past when
+// it publishes that version, and a file in the transaction that stores it: there it happens whole
+// or not at all. The pages of a file that were freed have them until it is compacted: see
+// cow/bolt.
+//
+// Erase does not reach what others hold: snapshots, commits and values in variables, backups,
+// and other DBs of the family, the forks of this one and what it was forked from. It returns
+// those of them that have a row of these keys, in any version that they keep, and that somebody
+// still uses.
+//
+// What is kept of the past is made anew beside readers and writers, which wait for nothing; only
+// Pin and Unpin do. It takes time proportional to the commits since one of the keys was first
+// written, with the derivation of derived tables in each, and to the number of pins. If a derived
+// table returns an error there, Erase returns it: the rows are gone from the current version, and
+// the past is as it was. If ctx ends, see [DB.UpdateContext]; what happens later happens whole.
+func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, err error) {
+	var c *line.Commit
+	_, err = db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
+		want.Commit = true
+		tx := &Tx{db: db, base: base, want: want, erases: true}
+		defer tx.end()
+		if err := f(tx); err != nil {
+			return line.Draft{}, err
+		}
+		d, err := tx.seal()
+		c = d.Commit
+		return d, err
+	})
+	if err != nil || c == nil {
+		return nil, err
+	}
+	gone := db.catalog().erased(c)
+	for _, other := range db.catalog().family(db) {
+		if other.has(gone) {
+			others = append(others, other)
+		}
+	}
+	return others, nil
+}
+
+// Erase erases a key, in an update of [DB.Erase]; elsewhere it panics. If the key is set again
+// in the same update, the new row stays.
+func (t *Table[K, V]) Erase(tx *Tx, key K) {
+	t.made()
+	if !tx.erases {
+		panic("cow: Table.Erase outside of DB.Erase: use Edit and Delete, which leave the past as it is")
+	}
+	builder[K, V]{}.Erase(t.def.edit(tx), key)
+}
+
+// Replays reports whether a transaction does what was decided before: a commit that comes from
+// a log or another replica, contents that are restored, or a version of the past that is made
+// anew by Erase. It is for derived tables.
+func (tx *Tx) Replays() bool { return tx.version != 0 }
+
+// An erased is what a commit has erased from one table.
+type erased interface {
+	// in reports whether a commit has a row of it, and holds whether a content has.
+	in(n line.Net) bool
+	holds(content any) bool
+
+	// erase erases it in tx.
+	erase(tx *Tx)
+}
+
+// A tableErased is an erased.
+type tableErased[K comparable, V any] struct {
+	def  *tableDef[K, V]
+	keys map[K]struct{}
+}
+
+func (d *tableDef[K, V]) erased(n line.Net) erased {
+	c, ok := n.(*changes[K, V])
+	if !ok || !c.erases {
+		return nil
+	}
+	e := &tableErased[K, V]{d, make(map[K]struct{})}
+	for _, c := range c.list {
+		if c.Kind == Erased {
+			e.keys[c.Key] = struct{}{}
+		}
+	}
+	return e
+}
+
+func (e *tableErased[K, V]) in(n line.Net) bool {
+	c, ok := n.(*changes[K, V])
+	if !ok {
+		return false
+	}
+	if x := c.cleared; x != nil {
+		return e.holds(x.was) || e.holds(x.is)
+	}
+	return slices.ContainsFunc(c.rows(), func(c Change[K, V]) bool { return e.has(c.Key) })
+}
+
+func (e *tableErased[K, V]) has(key K) bool {
+	_, ok := e.keys[key]
+	return ok
+}
+
+func (e *tableErased[K, V]) holds(content any) bool {
+	m := e.def.mapOf(content)
+	for key := range e.keys {
+		if m.Has(key) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *tableErased[K, V]) erase(tx *Tx) {
+	for key := range e.keys {
+		builder[K, V]{}.Erase(e.def.edit(tx), key)
+	}
+}
+
+func (d *tableDef[K, V]) redo(tx *Tx, n line.Net, gone erased) {
+	c, ok := n.(*changes[K, V])
+	if !ok {
+		return
+	}
+	without, _ := gone.(*tableErased[K, V])
+	e := d.edit(tx)
+	put := func(row Row[K, V]) {
+		if without == nil || !without.has(row.Key()) {
+			builder[K, V]{}.PutRow(e, row)
+		}
+	}
+	if x := c.cleared; x != nil {
+		e.Clear()
+		for row := range x.is.Rows() {
+			put(row)
+		}
+		return
+	}
+	for _, c := range c.list {
+		_, row := c.Rows()
+		switch {
+		case c.Kind == Erased: // by another commit
+			builder[K, V]{}.Erase(e, c.Key)
+		case row == Row[K, V]{}:
+			e.Delete(c.Key)
+		}
+		if row != (Row[K, V]{}) {
+			put(row)
+		}
+	}
+}
+
+func (d *tableDef[K, V]) since(content any, n line.Net) line.Net {
+	m, c := d.mapOf(content), n.(*changes[K, V])
+	next := &changes[K, V]{before: m.Version(), erases: c.erases}
+	for c := range c.all() {
+		_, is := c.Rows()
+		was, _ := m.Row(c.Key)
+		if c.Kind == Erased || was != (Row[K, V]{}) || is != (Row[K, V]{}) {
+			next.list = append(next.list, c)
+			if c.Kind != Erased {
+				next.list[len(next.list)-1] = builder[K, V]{}.Between(was, is)
+			}
+		}
+	}
+	return next
+}
+
+// rows returns the changes that have a row.
+func (c *changes[K, V]) rows() []Change[K, V] {
+	return slices.DeleteFunc(slices.Clone(c.list), func(c Change[K, V]) bool {
+		old, is := c.Rows()
+		return old == (Row[K, V]{}) && is == (Row[K, V]{})
+	})
+}
+
+// forget lets go of what was erased.
+func (c *changes[K, V]) forget() {
+	if !c.erases {
+		return
+	}
+	for i, change := range c.list {
+		if change.Kind == Erased {
+			c.list[i] = builder[K, V]{}.Forget(change)
+		}
+	}
+}
+
+// An erasure is what a commit has erased, by the place of the table.
+type erasure map[int]erased
+
+func (s *catalog) erased(c *line.Commit) erasure {
+	all := make(erasure)
+	for _, t := range s.all() {
+		if n := c.Net(t.place()); n != nil {
+			if e := t.erased(n); e != nil {
+				all[t.place()] = e
+			}
+		}
+	}
+	return all
+}
+
+// in reports whether a commit has a row that was erased, and holds whether a version has.
+func (e erasure) in(c *line.Commit) bool {
+	for at, e := range e {
+		if n := c.Net(at); n != nil && e.in(n) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e erasure) holds(r *line.Root) bool {
+	for at, e := range e {
+		if e.holds(r.Table(at)) {
+			return true
+		}
+	}
+	return false
+}
+
+// has reports whether db has a row that was erased elsewhere, in any version that it keeps.
+func (db *DB) has(gone erasure) bool {
+	r := db.line.Load()
+	p := db.line.Past(r.Version() + 1)
+	return gone.holds(r) || slices.ContainsFunc(p.Roots, gone.holds) || slices.ContainsFunc(p.Commits, gone.in)
+}
+
+// erase takes what a commit, which is published, has erased out of the past.
+//
+// What is derived has traces of a row that no function knows but that which derives it. So the
+// past is made anew: from the first version that had one of the rows on, but without them, all
+// commits are done once more. A past version is the current one with commits undone, the latest
+// first: nothing of the old commits is left in it. Pins and whole snapshots go by themselves: the
+// rows are deleted in each, and what is derived follows.
+func (db *DB) erase(c *line.Commit) error {
+	gone := db.catalog().erased(c)
+	return db.line.Remake(c.Version(), func(p *line.Past) (made line.Remade, err error) {
+		made.Roots = make(map[*line.Root]*line.Root)
+		for _, r := range p.Roots {
+			if made.Roots[r], err = db.without(r, gone); err != nil {
+				return made, err
+			}
+		}
+		if len(p.Commits) == 0 {
+			return made, nil
+		}
+		r := p.At(p.Base())
+		first := 0
+		if !gone.holds(r) {
+			first = slices.IndexFunc(p.Commits, gone.in)
+			if first < 0 {
+				first = len(p.Commits) - 1 // what is derived may have more
+			}
+			r = p.At(p.Base() + uint64(first))
+		}
+		if r, err = db.without(r, gone); err != nil {
+			return made, err
+		}
+		last := len(p.Commits) - 1
+		for _, c := range p.Commits[first:last] {
+			var next *line.Commit
+			if r, next, err = db.again(r, c, gone); err != nil {
+				return made, err
+			}
+			made.Commits = append(made.Commits, next)
+		}
+		made.Commits = append(made.Commits, db.after(r, p.Commits[last]))
+		return made, nil
+	})
+}
+
+// past returns a Tx that makes a version of the past anew.
+func (db *DB) past(base *line.Root, version uint64) *Tx {
+	return &Tx{db: db, base: base, version: version, want: line.Want{Commit: true, Past: true}}
+}
+
+// without returns r without what was erased.
+func (db *DB) without(r *line.Root, gone erasure) (*line.Root, error) {
+	if r.Version() == 0 {
+		return r, nil
+	}
+	tx := db.past(r, r.Version())
+	defer tx.end()
+	for _, e := range gone {
+		e.erase(tx)
+	}
+	d, err := tx.seal()
+	if err != nil {
+		return nil, fmt.Errorf("cow: version %d without what is erased: %w", r.Version(), err)
+	}
+	return d.Next, nil
+}
+
+// again returns the version that a commit makes of another base, without what was erased, and
+// its commit.
+func (db *DB) again(base *line.Root, c *line.Commit, gone erasure) (*line.Root, *line.Commit, error) {
+	tx := db.past(base, c.Version())
+	defer tx.end()
+	for _, t := range db.catalog().all() {
+		if n := c.Net(t.place()); n != nil && !t.isDerived() {
+			t.redo(tx, n, gone[t.place()])
+		}
+	}
+	d, err := tx.seal()
+	if err != nil {
+		return nil, nil, fmt.Errorf("cow: version %d without what is erased: %w", c.Version(), err)
+	}
+	next := c.As()
+	if d.Commit != nil {
+		next.AddAll(d.Commit)
+	}
+	return tx.made(d), next, nil
+}
+
+// after returns a commit, which leads to what is published, with another version before it.
+func (db *DB) after(r *line.Root, c *line.Commit) *line.Commit {
+	next := c.As()
+	for _, t := range db.catalog().all() {
+		if n := c.Net(t.place()); n != nil {
+			next.Add(t.place(), t.since(r.Table(t.place()), n))
+		}
+	}
+	return next
+}
+
+// related notes that two DBs are of one family.
+func (s *catalog) related(dbs ...*DB) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forks = slices.DeleteFunc(s.forks, func(p weak.Pointer[DB]) bool { return p.Value() == nil })
+	for _, db := range dbs {
+		if p := weak.Make(db); !slices.Contains(s.forks, p) {
+			s.forks = append(s.forks, p)
+		}
+	}
+}
+
+// family returns the other DBs of the family that somebody still uses.
+func (s *catalog) family(db *DB) (all []*DB) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.forks {
+		if other := p.Value(); other != nil && other != db {
+			all = append(all, other)
+		}
+	}
+	return all
+}

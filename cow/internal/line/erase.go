@@ -1,0 +1,109 @@
+package line
+
+import (
+	"maps"
+	"slices"
+)
+
+// A Past is what a line keeps of versions before one of its own, at which something was erased
+// from all of them.
+type Past struct {
+	Commits []*Commit // up to that version, the oldest first
+	Roots   []*Root   // the pins and the whole snapshots, each once
+
+	newest *Root
+	kept   *history
+}
+
+// Base returns the version before the first of the commits.
+func (p *Past) Base() uint64 { return p.kept.base.version }
+
+// At returns the Root of a version from Base on.
+func (p *Past) At(version uint64) *Root {
+	r, commits, _ := p.kept.nearest(p.newest, version)
+	return rewind(r, version, commits)
+}
+
+// A Remade is what takes the place of a part of the past: of the last Commits, as many, and of
+// Roots.
+type Remade struct {
+	Commits []*Commit
+	Roots   map[*Root]*Root
+}
+
+// Past returns what there is before a version that is published.
+func (l *Line) Past(version uint64) *Past {
+	p := new(Past)
+	seen := make(map[*Root]bool)
+	l.pins.mu.Lock()
+	for _, r := range l.pins.byName {
+		seen[r] = true
+	}
+	l.pins.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p.newest = l.published.Load()
+	p.kept = &history{base: moment{version: p.newest.Version()}}
+	if h := l.history; h != nil {
+		p.kept = &history{commits: slices.Clone(h.commits), whole: maps.Clone(h.whole), base: h.base}
+	}
+	for _, w := range p.kept.whole {
+		seen[w.root] = true
+	}
+	for r := range seen {
+		if r.Version() > 0 && r.Version() < version {
+			p.Roots = append(p.Roots, r)
+		}
+	}
+	if base := p.Base(); base < version {
+		p.Commits = p.kept.commits[:min(version-base, uint64(len(p.kept.commits)))]
+	}
+	return p
+}
+
+// Remake puts what f makes of the past before a version that is published in its place. F runs
+// without a lock: later commits, and what is forgotten meanwhile, are not its concern. There are
+// no new pins until it has returned. An error leaves everything as it is.
+func (l *Line) Remake(version uint64, f func(p *Past) (Remade, error)) error {
+	l.pinning.Lock()
+	defer l.pinning.Unlock()
+	p := l.Past(version)
+	made, err := Recovered(func() (Remade, error) { return f(p) })
+	if err != nil {
+		return err
+	}
+	weights := make([]weight, len(made.Commits))
+	for i, c := range made.Commits {
+		weights[i] = c.weigh()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pins.mu.Lock()
+	for name, r := range l.pins.byName {
+		if is := made.Roots[r]; is != nil {
+			l.pins.byName[name] = is
+		}
+	}
+	l.pins.mu.Unlock()
+	h := l.history
+	if h == nil {
+		return nil
+	}
+	for at, w := range h.whole {
+		if is := made.Roots[w.root]; is != nil {
+			h.whole[at] = whole{is, w.bytes}
+		}
+	}
+	for i, c := range made.Commits {
+		if c.version <= h.base.version { // forgotten meanwhile
+			continue
+		}
+		n := int(c.version - h.base.version - 1)
+		if n < len(h.weights) {
+			h.sum.add(weights[i].rows-h.weights[n].rows, weights[i].bytes-h.weights[n].bytes)
+			h.weights[n] = weights[i]
+		}
+		h.commits[n] = c
+	}
+	return nil
+}
