@@ -33,9 +33,10 @@ var (
 // be called from any number of goroutines at once. Reads never wait; writes queue. The
 // tables own their values: see the package documentation.
 type DB struct {
-	line   line.Line
-	making sync.Mutex              // held while tables get their state
-	states atomic.Pointer[[]state] // by table
+	line    line.Line
+	related atomic.Bool             // it is among the forks of its catalog
+	making  sync.Mutex              // held while tables get their state
+	states  atomic.Pointer[[]state] // by table
 }
 
 // A Snapshot is all tables of a DB at one version. It is immutable, valid
@@ -72,7 +73,8 @@ type catalog struct {
 	derived atomic.Bool        // some are
 	expires atomic.Bool        // rows of some do
 	frozen  int                // DBs that have a sink: while there is one there are no more tables
-	forks   []weak.Pointer[DB] // and what they were made from; those that may still be there
+	forks   []weak.Pointer[DB] // DBs of which one was forked from another: those that may still be there
+	clean   int                // at so many forks those that are gone are dropped
 }
 
 // A table is a tableDef without its type parameters in the way. What it is asked about a

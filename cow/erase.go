@@ -342,16 +342,18 @@ func (db *DB) after(r *line.Root, c *line.Commit) *line.Commit {
 	return next
 }
 
-// related notes that two DBs are of one family.
-func (s *catalog) related(dbs ...*DB) {
+// related notes that a DB is one of several of a family.
+func (s *catalog) related(db *DB) {
+	if db.related.Swap(true) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.forks = slices.DeleteFunc(s.forks, func(p weak.Pointer[DB]) bool { return p.Value() == nil })
-	for _, db := range dbs {
-		if p := weak.Make(db); !slices.Contains(s.forks, p) {
-			s.forks = append(s.forks, p)
-		}
+	if len(s.forks) >= s.clean {
+		s.forks = slices.DeleteFunc(s.forks, func(p weak.Pointer[DB]) bool { return p.Value() == nil })
+		s.clean = 2*len(s.forks) + 8
 	}
+	s.forks = append(s.forks, weak.Make(db))
 }
 
 // family returns the other DBs of the family that somebody still uses.

@@ -257,7 +257,8 @@ func (db *DB) Fork(s *Snapshot) *DB {
 	}
 	f.states.Store(&states)
 	owner := &line.Owner{Tables: db.catalog()}
-	db.catalog().related(db, f)
+	db.catalog().related(db)
+	db.catalog().related(f)
 	// Never nil, so that it tells which DB it is of.
 	db.line.Fork(&f.line, line.Make(s.root(), owner, s.Version()).Root)
 	return f

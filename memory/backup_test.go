@@ -186,20 +186,22 @@ func ExampleMemory_Backup() {
 	// changed style <nil>
 }
 
-// What was erased is not in the past either.
+// What was erased is not in the past either, and the rest of the past is.
 func ExampleSpace_Erase() {
 	m := memory.New(memory.Options{})
 	m.Retain(cow.Retention{Versions: 100})
 	user := m.Space("user", "42")
+	_, _ = user.Put("name", "Ada")
 	_, _ = user.Put("address", "1 Main Street")
-	_ = m.DB().Pin("before", m.Load().Version())
 	fork := m.Fork(m.Load())
 
-	left, err := user.Erase(context.Background(), "address")
-	fmt.Println(left.Pins, slices.Equal(left.Forks, []*memory.Memory{fork}), err)
-	_, err = m.At(0)
-	fmt.Println(err)
+	others, err := user.Erase(context.Background(), "address")
+	fmt.Println(slices.Equal(others, []*cow.DB{fork.DB()}), err)
+	then, err := m.At(2)
+	_, ok := then.Space("user", "42").Get("address")
+	name, _ := then.Space("user", "42").Get("name")
+	fmt.Println(name, ok, err)
 	// Output:
-	// [before] true <nil>
-	// memory: version 0: version is not retained
+	// true <nil>
+	// Ada false <nil>
 }

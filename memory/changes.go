@@ -27,9 +27,10 @@ const (
 	Expired                       // and swept
 	Evicted                       // because a limit was reached
 	Cleared                       // all entries of the space, and of those below it if Below, by Clear or ClearAll
+	Erased                        // from this version and all before it, in each of which there may have been none
 )
 
-var changeNames = [...]string{"unknown", "added", "changed", "deleted", "expired", "evicted", "cleared"}
+var changeNames = [...]string{"unknown", "added", "changed", "deleted", "expired", "evicted", "cleared", "erased"}
 
 // String returns the name of the kind.
 func (k ChangeKind) String() string {
@@ -50,8 +51,8 @@ type Change struct {
 	Key     string
 	Kind    ChangeKind
 	Below   bool  // the spaces below too, if Cleared
-	Old     Entry // the zero Entry if Added
-	New     Entry // the zero Entry if Deleted, Expired or Evicted
+	Old     Entry // the zero Entry if Added or Erased
+	New     Entry // the zero Entry if Deleted, Expired or Evicted, or Erased and not put again
 }
 
 // Changes returns an iterator over what commits above version since did to the
@@ -248,7 +249,11 @@ func newChange(c snapshot.Change[string, *data.Entry], h *data.Head, evicted map
 	if old != none && slices.ContainsFunc(h.Cleared, func(m data.Mark) bool { return data.Covers(string(m.Key), path) && old.Revision() <= m.At }) {
 		old = none
 	}
-	if old == none {
+	switch {
+	case c.Kind == snapshot.Erased:
+		change.Kind = Erased
+		return change, true
+	case old == none:
 		change.Kind = Added
 		return change, is != none
 	}

@@ -33,7 +33,7 @@ func TestDeepValues(t *testing.T) {
 			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure
 			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Since Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
 			SpaceSnapshot.Path`,
-		"it gives out what is there, or removes it": `Editor.Contains Editor.Delete Editor.Keep Editor.Search Memory.EmbedEvery Memory.EmbedMissing
+		"it gives out what is there, or removes it": `Editor.Contains Editor.Delete Editor.Erase Editor.Keep Editor.Search Memory.EmbedEvery Memory.EmbedMissing
 			Space.Keep Space.Recall Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get
 			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Contains Space.Erase Space.Get Space.History Space.List SpaceSnapshot.Contains
 			Space.Take Space.Vector SpaceSnapshot.Entry SpaceSnapshot.Get SpaceSnapshot.List SpaceSnapshot.Search

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -32,25 +31,40 @@ func TestErasedIsGone(t *testing.T) {
 		require.NoError(t, errOf(s.PutItem("k", Item{Value: fmt.Sprint("a secret ", i), Vector: []float32{float32(i), 1}})))
 		require.NoError(t, errOf(s.Put("other", i)))
 	}
-	cursor := m.Cursor(m.Load().Version())
 	rows := []weak.Pointer[data.Entry]{weak.Make(s.Load().lookup("k"))}
 	old, err := m.At(9)
 	require.NoError(t, err)
 	rows = append(rows, weak.Make(old.Space("user", "42").lookup("k")))
 	old = Snapshot{}
 
-	report, err := s.Erase(t.Context(), "k")
+	others, err := s.Erase(t.Context(), "k")
 	require.NoError(t, err)
-	require.Zero(t, report)
+	require.Empty(t, others)
 	now := m.Load().Version()
 	require.Equal(t, uint64(11), now)
-	for v := range now {
-		_, err := m.At(v)
-		require.ErrorIs(t, err, ErrCompacted)
+	for v := range now + 1 {
+		at, err := m.At(v)
+		require.NoError(t, err)
+		require.Equal(t, min(1, int(v/2)), at.Len())
+		found, err := at.Space("user", "42").Search(Query{Text: "secret", Vector: []float32{4, 1}})
+		require.NoError(t, err)
+		require.Empty(t, found)
+		if v > 1 {
+			was, ok := at.Space("user", "42").Get("other")
+			require.True(t, ok)
+			require.Equal(t, int(v/2)-1, mustAs[int](t, was))
+		}
 	}
-	for _, err := range m.Resume(context.Background(), cursor) {
-		require.ErrorIs(t, err, ErrCompacted)
+	told := 0
+	for c, err := range m.Resume(t.Context(), m.Cursor(0)) {
+		require.NoError(t, err)
+		if c.Key == "k" {
+			require.Equal(t, []any{now, Erased, Entry{}, Entry{}}, []any{c.Version, c.Kind, c.Old, c.New})
+			break
+		}
+		told++
 	}
+	require.Equal(t, 5, told)
 	hits, err := s.Search(Query{Text: "secret"})
 	require.NoError(t, err)
 	require.Empty(t, hits)
@@ -66,9 +80,7 @@ func TestErasedIsGone(t *testing.T) {
 
 	// What is written from now on is kept as before.
 	require.NoError(t, errOf(s.Put("other", 5)))
-	was, err := m.At(now)
-	require.NoError(t, err)
-	require.Equal(t, 1, was.Len())
+	require.NoError(t, m.CheckDerived())
 }
 
 func mustAs[T any](t testing.TB, v Value) T {
@@ -95,30 +107,26 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	}
 	require.NoError(t, errOf(past.Space("s").Put("other", 1)))
 
-	report, err := s.Erase(t.Context(), "k")
+	others, err := s.Erase(t.Context(), "k")
 	require.NoError(t, err)
-	require.Equal(t, []string{"with"}, report.Pins)
-	require.Equal(t, []*Memory{has, pinned, past}, report.Forks)
-
-	_, err = has.Space("s").Erase(t.Context(), "k")
-	require.NoError(t, err)
-	_, err = past.Space("s").Erase(t.Context(), "k") // it is in the past alone
-	require.NoError(t, err)
-	report, err = pinned.Space("s").Erase(t.Context(), "k") // and here in a pin, which stays
+	require.Equal(t, []*cow.DB{has.DB(), pinned.DB(), past.DB()}, others)
+	for _, pin := range m.DB().Pins() {
+		require.Zero(t, m.In(pin).Len())
+	}
+	for _, db := range others {
+		_, err = m.Of(db).Space("s").Erase(t.Context(), "k") // in some it is in a pin or the past alone
+		require.NoError(t, err)
+	}
+	_, err = s.Erase(t.Context(), "k") // which is nowhere any more
 	require.ErrorIs(t, err, ErrNotFound)
-	require.Equal(t, Erasure{[]string{"p"}, []*Memory{m}}, report, "m has it in a pin, too")
-	require.True(t, pinned.DB().Unpin("p"))
-	require.True(t, m.DB().Unpin("with"))
-	report, err = s.Erase(t.Context(), "k") // which is nowhere any more
-	require.ErrorIs(t, err, ErrNotFound)
-	require.Zero(t, report)
 	runtime.KeepAlive([]*Memory{never, deleted})
 
 	// A fork that brings it back is found from the other side.
 	require.NoError(t, errOf(s.Put("k", 2)))
-	report, err = has.Space("s").Erase(t.Context(), "k")
-	require.ErrorIs(t, err, ErrNotFound)
-	require.Equal(t, []*Memory{m}, report.Forks)
+	require.NoError(t, errOf(has.Space("s").Put("k", 3)))
+	others, err = has.Space("s").Erase(t.Context(), "k")
+	require.NoError(t, err)
+	require.Equal(t, []*cow.DB{m.DB()}, others)
 }
 
 // Erase of what is nowhere changes nothing: not the entries, no version, no past of anybody.
@@ -184,13 +192,13 @@ func TestEraseOfWhatThePastHas(t *testing.T) {
 	rev, err := s.Put("other", 1)
 	require.NoError(t, err)
 
-	report, err := s.Erase(t.Context(), "k")
+	before := versions(m)
+	_, err = s.Erase(t.Context(), "k")
 	require.NoError(t, err)
-	require.Zero(t, report)
-	require.Equal(t, []uint64{deleted, rev}, versions(m))
+	require.Equal(t, append(before, rev+1), versions(m))
+	require.ErrorIs(t, m.Undo(t.Context(), deleted), ErrNothingToUndo)
 	require.NoError(t, m.Undo(t.Context(), rev))
-	require.ErrorIs(t, m.Undo(t.Context(), deleted), ErrCompacted)
-	for c, err := range m.Changes(t.Context(), deleted) {
+	for c, err := range m.Changes(t.Context(), 0) {
 		require.NoError(t, err)
 		require.Equal(t, "other", c.Key)
 		break
@@ -235,35 +243,10 @@ func TestEraseBesideWriters(t *testing.T) {
 		}
 		erasers.Wait()
 		require.Positive(t, done.Load())
-		require.False(t, m.knows(tuple.Name(m.Space("s").path, key)))
+		require.False(t, m.keeps(tuple.Name(m.Space("s").path, key)))
 	}
 	close(stop)
 	writers.Wait()
-}
-
-// The family does not keep its members alive, nor grow by those that are gone.
-func TestFamilyLetsGo(t *testing.T) {
-	m := New(Options{})
-	for range 1000 {
-		m.Fork(m.Load())
-		if len(m.family.members) > 500 {
-			runtime.GC()
-		}
-	}
-	require.Eventually(t, func() bool {
-		runtime.GC()
-		n := 0
-		for range m.family.all() {
-			n++
-		}
-		return n == 1
-	}, time.Minute, time.Millisecond)
-	f := m.Fork(m.Load())
-	for range 1000 {
-		m.Fork(m.Load())
-	}
-	runtime.KeepAlive(f)
-	require.Less(t, len(m.family.members), 2048)
 }
 
 // What is cleared or has expired, but is still there to be removed, is erased too.

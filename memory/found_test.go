@@ -208,7 +208,7 @@ func TestUndoOfAClearLeavesAloneWhatWasSwept(t *testing.T) {
 	})
 }
 
-// An Erase reports no Memory that is not its caller's, and waits for nobody.
+// An Erase reports no DB that is not its caller's, and waits for nobody.
 func TestEraseBesideForksThatAreInUse(t *testing.T) {
 	m := memory.New(memory.Options{})
 	m.Retain(cow.Retention{Versions: 100})
@@ -221,9 +221,9 @@ func TestEraseBesideForksThatAreInUse(t *testing.T) {
 	rev, err := m.Space("y").Put("z", 1)
 	require.NoError(t, err)
 	require.NoError(t, m.Undo(t.Context(), rev))
-	e, err := m.Space("secret").Erase(t.Context(), "k")
+	others, err := m.Space("secret").Erase(t.Context(), "k")
 	require.NoError(t, err)
-	require.Empty(t, e.Forks)
+	require.Empty(t, others)
 
 	f := m.Fork(m.Load())
 	f.Retain(cow.Retention{Versions: 3})

@@ -3,10 +3,8 @@ package memory
 import (
 	"context"
 	"iter"
-	"slices"
 	"sync"
 	"time"
-	"weak"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/bare"
@@ -28,10 +26,11 @@ type Memory struct {
 	db *cow.DB
 
 	// What all forks have in common.
-	p      *keep.Policy
-	t      *derive.Tables // those of p
-	empty  *cow.Snapshot  // of a DB of its own: version 0, with the indexes
-	family *family
+	p     *keep.Policy
+	t     *derive.Tables // those of p
+	empty *cow.Snapshot  // of a DB of its own: version 0, with the indexes
+
+	scratches *sync.Map // forks that nobody gets to see, as weak.Pointer[cow.DB], while they are there
 
 	options Options
 	w       keep.Writer
@@ -114,8 +113,7 @@ func On(db *cow.DB, o Options) *Memory {
 	}
 	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf, Embedded: o.Embed != nil}
 	p := keep.NewPolicy(db, name, how, data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.TTL)
-	m := &Memory{db: db, p: p, t: p.Tables, empty: db.Load(), family: new(family), options: o}
-	return m.family.join(m)
+	return &Memory{db: db, p: p, t: p.Tables, empty: db.Load(), scratches: new(sync.Map), options: o}
 }
 
 // Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
@@ -123,12 +121,12 @@ func On(db *cow.DB, o Options) *Memory {
 func (m *Memory) Of(db *cow.DB) *Memory {
 	m.made()
 	m.t.Entries.Of(db)
-	return m.family.join(m.over(db))
+	return m.over(db)
 }
 
 // over returns the Memory in another DB of the same line, which nobody else knows.
 func (m *Memory) over(db *cow.DB) *Memory {
-	return &Memory{db: db, p: m.p, t: m.t, empty: m.empty, family: m.family, options: m.options}
+	return &Memory{db: db, p: m.p, t: m.t, empty: m.empty, scratches: m.scratches, options: m.options}
 }
 
 // made panics for what New and the like have not made: a zero Memory, and a zero Space,
@@ -173,39 +171,6 @@ func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 		return Snapshot{}, bare.Named(err)
 	}
 	return m.Load(), nil
-}
-
-// A family is the memories that share tables: one and its forks, and theirs, as long as
-// they are in use. It keeps none of them alive.
-type family struct {
-	mu      sync.Mutex
-	members []weak.Pointer[Memory]
-	sweep   int // at so many members those that are gone are dropped
-}
-
-func (f *family) join(m *Memory) *Memory {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.members) >= f.sweep {
-		f.members = slices.DeleteFunc(f.members, func(p weak.Pointer[Memory]) bool { return p.Value() == nil })
-		f.sweep = 2*len(f.members) + 8
-	}
-	f.members = append(f.members, weak.Make(m))
-	return m
-}
-
-// all returns the members that are there.
-func (f *family) all() iter.Seq[*Memory] {
-	f.mu.Lock()
-	members := slices.Clone(f.members)
-	f.mu.Unlock()
-	return func(yield func(*Memory) bool) {
-		for _, p := range members {
-			if m := p.Value(); m != nil && !yield(m) {
-				return
-			}
-		}
-	}
 }
 
 // Fork returns a new Memory that begins with s, a snapshot of m, current or past,

@@ -3,9 +3,11 @@ package memory
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
@@ -310,6 +312,8 @@ func (m *Memory) without(s Snapshot) (Snapshot, error) {
 // scratch returns what f makes of a snapshot, in a fork that nobody gets to see.
 func (m *Memory) scratch(s Snapshot, f func(b *keep.Update)) (Snapshot, error) {
 	fork := m.over(m.db.Fork(s.v.Root))
+	m.scratches.Store(weak.Make(fork.db), nil)
+	runtime.AddCleanup(fork.db, func(p weak.Pointer[cow.DB]) { m.scratches.Delete(p) }, weak.Make(fork.db))
 	err := fork.db.Update(func(tx *cow.Tx) error { f(keep.Begin(fork.p, &fork.w, tx)); return nil })
 	return m.view(fork.db.Load(), s.v.Instant), err
 }

@@ -22,7 +22,7 @@ func TestNoZeroValueFailsWithoutAWord(t *testing.T) {
 	for _, zero := range []any{
 		new(memory.Memory), memory.Space{}, memory.Snapshot{}, memory.SpaceSnapshot{}, memory.Typed[int]{}, new(memory.Batch),
 		new(memory.Editor), memory.Change{}, memory.Conflict{}, memory.Entry{}, memory.Hit{}, filter.Filter{}, memory.Value{},
-		memory.Erasure{}, filter.Field{}, memory.Item{}, memory.Match{}, memory.TypedEntry[int]{}, memory.TypedHit[int]{},
+		filter.Field{}, memory.Item{}, memory.Match{}, memory.TypedEntry[int]{}, memory.TypedHit[int]{},
 		value.Kind(0), memory.ChangeKind(0), memory.Metric(0), new(memory.MergeError),
 		new(cow.DB), new(cow.Table[int, int]), new(cow.Index[int, int, int]), new(cow.Tx),
 		new(cow.Snapshot), cow.Range[int, int, int]{}, cow.Views[int, int, view.Cloned[int]]{}, new(cow.Commit),

@@ -4,7 +4,9 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/cowstore/cowstore/snapshot/clone"
 )
@@ -36,7 +38,7 @@ type Editor[K comparable, V any] struct {
 	err  *KeyError[K] // of the first row that could not be stored
 	open *opening[K]  // the keys for which a function of Upsert runs
 
-	erased map[K]struct{} // by Builder.Erase; nil: none
+	erased map[K]K // by Builder.Erase: each key is its own value; nil: none
 }
 
 // An opening is a key that was absent when a function of Upsert began, and whether it
@@ -222,13 +224,13 @@ func (e *Editor[K, V]) net(changes []Change[K, V]) []Change[K, V] {
 	left := maps.Clone(e.erased)
 	for i := range changes[n:] {
 		c := &changes[n+i]
-		if _, ok := left[c.Key]; ok {
-			c.Kind = Erased
-			delete(left, c.Key)
+		if key, ok := left[c.Key]; ok {
+			delete(left, key)
+			c.Key, c.Kind = key, Erased // the key of the row keeps the row
 		}
 	}
 	plain := e.cur.config().plain
-	for key := range left {
+	for _, key := range left {
 		changes = append(changes, Change[K, V]{Key: key, Kind: Erased, was: plain, cfg: plain})
 	}
 	return changes
@@ -236,15 +238,20 @@ func (e *Editor[K, V]) net(changes []Change[K, V]) []Change[K, V] {
 
 // erase is Builder.Erase.
 func (e *Editor[K, V]) erase(key K) {
-	if err := e.current().config().checkKey(key); err != nil {
+	c := e.current().config()
+	if err := c.checkKey(key); err != nil {
 		e.fail(err)
 		return
 	}
+	if c.inline { // or a key from an iteration would keep its row
+		s := strings.Clone(*(*string)(unsafe.Pointer(&key)))
+		key = *(*K)(unsafe.Pointer(&s))
+	}
 	e.remove(key)
 	if e.erased == nil {
-		e.erased = make(map[K]struct{})
+		e.erased = make(map[K]K)
 	}
-	e.erased[key] = struct{}{}
+	e.erased[key] = key
 }
 
 // putRow is Builder.PutRow.

@@ -22,6 +22,10 @@ type Info struct {
 	// written with each transaction, 8 bytes for 4096; Compact gives them back.
 	Free uint64
 
+	// Erased says that something was erased, by cow.DB.Erase, since the file was made or
+	// compacted: what is free may still have it, until Compact.
+	Erased bool
+
 	// Torn says that one of the two pages that tell where everything is cannot be read. That
 	// is so after a crash in the middle of a write, which leaves the version before, or if
 	// that page is damaged: then Renews says whether anything is lost.
@@ -48,6 +52,7 @@ func infoOf(s *scan) *Info {
 		Time:    s.state.tip.time(),
 		Commits: s.state.log.count,
 		Free:    s.unused * uint64(s.pageSize),
+		Erased:  s.state.erased,
 		Torn:    s.torn,
 		Renews:  s.renews(),
 	}

@@ -55,6 +55,13 @@ func Pause(f *File) (release func()) {
 	return func() { _ = tx.Rollback() }
 }
 
+// Waiting returns how many commits are not on disk.
+func Waiting(f *File) int {
+	f.sink.mu.Lock()
+	defer f.sink.mu.Unlock()
+	return len(f.sink.queue)
+}
+
 // Transact runs a transaction of a file that nothing else is written to meanwhile, as
 // it writes its own: it is looked at before and after if that is asked for.
 func Transact(f *File, looks bool, do func(tx *bbolt.Tx) error) error {

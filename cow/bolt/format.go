@@ -134,6 +134,7 @@ type state struct {
 	base, tip moment // of the tables, and after the log
 	early     bool   // versions above tip may have been seen
 	marks     bool   // who wrote it marks what is acknowledged; encode says so
+	erased    bool   // pages that are free may have what was erased
 	log       tally
 	tables    []tableState // by id
 	schema    uint64       // the checksum of what schemaKey has, and 1 more; 0: there is nothing
@@ -147,6 +148,7 @@ type state struct {
 const (
 	flagEarly = 1 << iota
 	flagMarks
+	flagErased
 )
 
 type tableState struct {
@@ -189,6 +191,9 @@ func (s *state) encode() []byte {
 	if s.early {
 		flags |= flagEarly
 	}
+	if s.erased {
+		flags |= flagErased
+	}
 	b = binary.AppendUvarint(b, flags)
 	b = s.log.append(b)
 	b = binary.AppendUvarint(b, uint64(len(s.tables)))
@@ -225,7 +230,7 @@ func decodeState(b []byte) (*state, error) {
 		return nil, fmt.Errorf("versions %d to %d cannot be", s.base.version, s.tip.version)
 	}
 	flags := r.Uvarint()
-	s.early, s.marks = flags&flagEarly != 0, flags&flagMarks != 0
+	s.early, s.marks, s.erased = flags&flagEarly != 0, flags&flagMarks != 0, flags&flagErased != 0
 	s.log = readTally(r)
 	for n := r.Uvarint(); n > 0 && r.Err() == nil; n-- {
 		s.tables = append(s.tables, tableState{r.Text(), readTally(r)})
@@ -261,14 +266,22 @@ func decodeRow(s seal, key, value []byte) (r row, sum uint32, err error) {
 // A record is a commit in the log. The tables of its rows are ids.
 type record struct {
 	moment
-	rows []sink.Row
+	rows  []sink.Row
+	bytes int // about, of the rows; 0: not known
 }
+
+// erasedRow is set in the number of the table of a row that is Erased. Programs that do not know it
+// pass over it.
+const erasedRow = 1 << 33
 
 func (c record) append(b []byte) []byte {
 	b = binary.AppendVarint(b, c.at)
 	b = binary.AppendUvarint(b, uint64(len(c.rows)))
 	for _, r := range c.rows {
 		id := uint64(r.Table) << 1
+		if r.Erased {
+			id |= erasedRow
+		}
 		if r.Removed {
 			b = wire.Append(binary.AppendUvarint(b, id|1), r.Key)
 		} else {
@@ -295,7 +308,7 @@ func decodeRecord(s seal, key, value []byte) (c record, sum uint32, err error) {
 	}
 	for ; n > 0 && r.Err() == nil; n-- {
 		id := r.Uvarint()
-		row := sink.Row{Table: int(id >> 1 & math.MaxInt32), Removed: id&1 != 0, Key: r.Bytes(), Revision: c.version}
+		row := sink.Row{Table: int(id >> 1 & math.MaxInt32), Removed: id&1 != 0, Erased: id&erasedRow != 0, Key: r.Bytes(), Revision: c.version}
 		if !row.Removed {
 			row.Value = r.Bytes()
 		}

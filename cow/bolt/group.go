@@ -48,6 +48,7 @@ func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 		last = moment{group[n-1].Version, nanos(group[n-1].Time)}
 	}
 	did := w.last
+	commits, gone := w.records(group)
 	err := w.file.update(!next.early, func(tx *bbolt.Tx) error {
 		var rows []sink.Row
 		var err error
@@ -56,6 +57,12 @@ func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 				return err
 			}
 		}
+		if len(gone) > 0 {
+			if err := gone.from(tx, next); err != nil {
+				return err
+			}
+			did = did.without(gone)
+		}
 		if oldest == sink.NoPast || oldest >= next.base.version+foldAt {
 			// At least twice as many as come, so that the log gets shorter where less is kept.
 			if rows, err = w.fold(tx, next, oldest, max(foldAt, 2*len(group))); err != nil {
@@ -63,14 +70,11 @@ func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 			}
 		}
 		if oldest == sink.NoPast && next.log.count == 0 {
-			for _, c := range group {
-				for _, r := range c.Rows {
-					r.Table = w.ids[r.Table]
-					rows = append(rows, r)
-				}
+			for _, c := range commits {
+				rows = append(rows, c.rows...)
 			}
 			next.base = last
-		} else if err := w.append(tx, next, group); err != nil {
+		} else if err := w.append(tx, next, commits); err != nil {
 			return err
 		}
 		if len(rows) > 0 {
@@ -91,17 +95,33 @@ func (w *writer) write(group []proposal, pins []pinning, oldest uint64) error {
 	return err
 }
 
-// append appends commits to the log.
-func (w *writer) append(tx *bbolt.Tx, next *state, group []proposal) error {
-	log, seal := tx.Bucket(logBucket), sealOf(logBucket)
-	log.FillPercent = 0.9 // versions come in their order
-	for _, p := range group {
-		c := record{moment{p.Version, nanos(p.Time)}, slices.Clone(p.Rows)}
+// records returns the commits of a group, without rows that a later one of them erases, and what
+// they erase.
+func (w *writer) records(group []proposal) (all []record, gone erased) {
+	for _, p := range slices.Backward(group) {
+		c := record{moment: moment{p.Version, nanos(p.Time)}, rows: slices.Clone(p.Rows), bytes: p.bytes}
 		for i := range c.rows {
 			c.rows[i].Table = w.ids[c.rows[i].Table]
 		}
-		key, value := logKey(p.Version), c.append(make([]byte, 0, p.bytes+32+16*len(c.rows)))
-		next.log.add(seal.sum(key, value), p.Version)
+		c.rows = gone.without(c.rows)
+		for _, r := range c.rows {
+			if r.Erased {
+				gone = append(gone, r)
+			}
+		}
+		all = append(all, c)
+	}
+	slices.Reverse(all)
+	return all, gone
+}
+
+// append appends commits to the log.
+func (w *writer) append(tx *bbolt.Tx, next *state, commits []record) error {
+	log, seal := tx.Bucket(logBucket), sealOf(logBucket)
+	log.FillPercent = 0.9 // versions come in their order
+	for _, c := range commits {
+		key, value := logKey(c.version), c.append(make([]byte, 0, c.bytes+32+16*len(c.rows)))
+		next.log.add(seal.sum(key, value), c.version)
 		if err := log.Put(key, seal.close(key, value)); err != nil {
 			return err
 		}

@@ -38,6 +38,8 @@ func TestMain(m *testing.M) {
 		agentsChild(args[1])
 	case "pins":
 		pinsChild(args[1])
+	case "erase":
+		eraseChild(args[1])
 	case "create":
 		createChild(args[1])
 	case "rewrite": // as a user who owns nothing

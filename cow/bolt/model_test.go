@@ -64,9 +64,10 @@ func modelRun(t *testing.T, seed uint64) {
 		require.Equal(t, want == nil, err == nil, "%v and not %v", err, want)
 	}
 	cursor, at := s.db.Cursor(0), uint64(0)
+	erased, pinned := uint64(0), false
 	for range times(150, 600) {
 		key, n, tag := fmt.Sprint("k", r.IntN(12)), r.IntN(100), fmt.Sprint("t", r.IntN(4))
-		switch r.IntN(15) {
+		switch r.IntN(16) {
 		case 0, 1, 2, 3:
 			both(func(s *tagged) error { return s.add(key, n, tag, "all") })
 		case 4:
@@ -157,7 +158,9 @@ func modelRun(t *testing.T, seed uint64) {
 			if o.Sync != bolt.Always { // what it has is as it was then, and it says that there may have been more
 				was, err := model.db.At(is.db.Load().Version())
 				require.NoError(t, err)
-				require.Equal(t, model.at(was), is.now())
+				if was.Version() >= erased {
+					require.Equal(t, model.at(was), is.now())
+				}
 				require.True(t, is.file.Renewed())
 				require.NoError(t, is.db.Close())
 				break
@@ -165,6 +168,34 @@ func modelRun(t *testing.T, seed uint64) {
 			require.False(t, is.file.Renewed())
 			require.NoError(t, s.db.Close())
 			s, path = is, cut
+		case 14: // a key was never there, in either
+			both(func(s *tagged) error {
+				_, err := s.db.Erase(t.Context(), func(tx *cow.Tx) error {
+					s.jobs.Erase(tx, key)
+					if n%3 == 0 {
+						s.jobs.Erase(tx, fmt.Sprint("m", n%40))
+						s.total.Erase(tx, n)
+					}
+					return nil
+				})
+				return err
+			})
+			erased = s.db.Load().Version()
+			for v := range s.db.Versions() {
+				at, err := s.db.At(v)
+				require.NoError(t, err)
+				require.False(t, s.jobs.In(at).Has(key))
+			}
+		case 15:
+			name := fmt.Sprint("p", r.IntN(3))
+			version := oldestOf(&s.db)
+			version += uint64(r.IntN(int(s.db.Load().Version() - version + 1)))
+			if pinned {
+				require.True(t, s.db.Unpin(name) == model.db.Unpin(name))
+			} else {
+				both(func(s *tagged) error { return s.db.Pin(name, version) })
+			}
+			pinned = !pinned
 		}
 		require.Equal(t, model.now(), s.now())
 		for _, tag := range []string{tag, "all"} {
@@ -182,7 +213,14 @@ func modelRun(t *testing.T, seed uint64) {
 			require.Equal(t, model.with(was, tag), s.with(is, tag))
 		}
 	}
+	for name, is := range s.db.Pins() {
+		was, err := model.db.At(is.Version())
+		require.NoError(t, err)
+		require.Equal(t, model.at(was), s.at(is), "pin %s", name)
+	}
 	require.NoError(t, s.db.Close())
+	_, err := bolt.Check(path)
+	require.NoError(t, err)
 }
 
 func oldestOf(db *cow.DB) uint64 {
@@ -206,6 +244,9 @@ func collected(changes iter.Seq[cow.Change[string, job]]) map[string]string {
 	for c := range changes {
 		was, old := c.Old()
 		is, new := c.New()
+		if c.Kind == cow.Erased && !new {
+			continue // it changed no version
+		}
 		all[c.Key] = fmt.Sprint(was, old, is, new)
 	}
 	return all

@@ -37,9 +37,9 @@ func Restore(dst, src string, version uint64) error {
 	return nil
 }
 
-// Compact writes the file at path anew, with what it has and no more: what was erased is
-// gone from it, unless the retained past still has it, or the file was not closed, and free
-// space is given back. It takes the place of the old file in one step, with its owner, group
+// Compact writes the file at path anew, with what it has and no more: free space is given back,
+// and with it what was deleted, if the retained past does not have it and the file was closed, or
+// erased, by cow.DB.Erase. It takes the place of the old file in one step, with its owner, group
 // and mode; who may not give it those gets an error, and the file stays as it was. Other
 // attributes, such as access lists, and other names of the file are not kept. No DB may have
 // it open: ErrLocked.
@@ -149,6 +149,7 @@ func (s *scan) guess() error {
 // it.
 func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *builder, path string) error) error {
 	is := s.state.clone()
+	is.erased = false
 	if is.tip = is.base; lineage != is.lineage {
 		is.lineage, is.early = lineage, false
 	} else {

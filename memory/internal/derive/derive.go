@@ -49,6 +49,7 @@ type Settler struct {
 	net     net                                // see Changes
 	cleared data.Marks                         // so far
 	dropped map[string]bool                    // keys of marks of this update, whose entries are not counted
+	erased  map[string]bool                    // names of what was erased, up to here
 	spaces  *snapshot.Map[string, *data.Space] // of the base; nil: none of them is good any more
 	Touched map[string]*spaceEdit
 
@@ -78,7 +79,7 @@ func (s *Settler) Forget() { *s.local = nil }
 func (s *Settler) restart() {
 	s.Settled, s.spaces, s.Touched = s.Base, s.t.Spaces.In(s.tx.Base()), nil
 	s.cleared = data.Marks{Map: s.t.Cleared.In(s.tx.Base())}
-	s.dropped, s.sums, s.unsummed = nil, nil, nil
+	s.dropped, s.erased, s.sums, s.unsummed = nil, nil, nil, nil
 }
 
 // A spaceEdit is a space that is not stored yet.
@@ -147,6 +148,7 @@ func (s *Settler) Settle() error {
 			return err
 		}
 	}
+	gone := s.erase()
 	now := s.entries.Map()
 	if now == s.Settled {
 		return nil
@@ -161,9 +163,6 @@ func (s *Settler) Settle() error {
 	// another dimension.
 	for _, c := range changes {
 		old, _ := c.Rows()
-		if c.Kind == snapshot.Erased {
-			s.erase(c.Key)
-		}
 		if old == (snapshot.Row[string, *data.Entry]{}) {
 			continue
 		}
@@ -174,7 +173,7 @@ func (s *Settler) Settle() error {
 		}
 	}
 	for _, c := range changes {
-		if err := s.comes(c); err != nil {
+		if err := s.comes(c, gone[c.Key]); err != nil {
 			s.restart() // for whoever goes on
 			return err
 		}
@@ -219,19 +218,45 @@ func (s *Settler) goes(sp *data.Space, key string, e *data.Entry, c snapshot.Cha
 	}
 }
 
-// erase lets go of what the index of vectors of a space has left of an entry, of whatever version.
-// That of texts leaves nothing.
-func (s *Settler) erase(name string) {
-	path, key := tuple.Split(name)
-	was := s.Space(path).Vectors
-	if is := was.Purge(key); is != was {
+// erase lets go of what the spaces have left of entries that were erased since the last time, of
+// whatever version, and returns their names. Texts leave nothing, but for what was cleared.
+func (s *Settler) erase() (names map[string]bool) {
+	if !(snapshot.Builder[string, *data.Entry]{}).Erases(s.entries) {
+		return nil
+	}
+	for _, c := range (snapshot.Builder[string, *data.Entry]{}).Net(s.entries, nil) {
+		if c.Kind != snapshot.Erased || s.erased[c.Key] {
+			continue
+		}
+		if s.erased == nil {
+			s.erased = make(map[string]bool)
+		}
+		if names == nil {
+			names = make(map[string]bool)
+		}
+		s.erased[c.Key], names[c.Key] = true, true
+		path, key := tuple.Split(c.Key)
+		was := s.Space(path).Vectors
+		is := was.Purge(key)
+		if is == was && (s.spaces == nil || s.Touched[path] != nil || s.cleared.Alive(path, s.revision(path))) {
+			continue
+		}
 		s.touch(path).Vectors = is
 		s.Touched[path].changed = true
 	}
+	return names
 }
 
-// comes puts an entry into its space.
-func (s *Settler) comes(c snapshot.Change[string, *data.Entry]) (err error) {
+// revision returns that of the row of a space in the base, Pending if there is none.
+func (s *Settler) revision(path string) uint64 {
+	if row, ok := s.spaces.Row(path); ok {
+		return row.Revision()
+	}
+	return snapshot.Pending
+}
+
+// comes puts an entry into its space: anew, if nothing of the old one is left there.
+func (s *Settler) comes(c snapshot.Change[string, *data.Entry], anew bool) (err error) {
 	path, key := tuple.Split(c.Key)
 	if _, is := c.Rows(); is == (snapshot.Row[string, *data.Entry]{}) || !s.cleared.Alive(path, is.Revision()) {
 		return nil
@@ -241,7 +266,7 @@ func (s *Settler) comes(c snapshot.Change[string, *data.Entry]) (err error) {
 	e, _ := c.New()
 	s.count(sp, c.Key, e, 1)
 	var was data.Searched
-	if old, _ := c.Rows(); old != (snapshot.Row[string, *data.Entry]{}) && s.cleared.Alive(path, old.Revision()) && c.Kind != snapshot.Erased {
+	if old, _ := c.Rows(); old != (snapshot.Row[string, *data.Entry]{}) && s.cleared.Alive(path, old.Revision()) && !anew {
 		was = old.Shared().Searched()
 	}
 	next := e.Searched()

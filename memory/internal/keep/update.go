@@ -90,6 +90,12 @@ func (b *Update) Remove(name string) {
 	}
 }
 
+// Erase erases the entry under a name, in an update of cow.DB.Erase.
+func (b *Update) Erase(name string) {
+	b.p.Tables.Entries.Erase(b.Tx, name)
+	b.Wrote = true
+}
+
 // Complete fills in what is the same for all entries that a batch stores.
 func (b *Update) Complete(e *data.Entry) {
 	e.Measure()

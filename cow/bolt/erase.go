@@ -1,0 +1,120 @@
+package bolt
+
+import (
+	"bytes"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"github.com/cowstore/cowstore/cow/internal/sink"
+)
+
+// Erases is sink.Eraser.
+func (s *fileSink) Erases() {}
+
+// An erased is the rows of commits that say what is to be gone, with tables as ids: few.
+type erased []sink.Row
+
+func (e erased) has(r sink.Row) bool {
+	return slices.ContainsFunc(e, func(gone sink.Row) bool { return gone.Table == r.Table && bytes.Equal(gone.Key, r.Key) })
+}
+
+// without returns the rows of an earlier commit without what is to be gone: of a row that says so
+// itself, that stays.
+func (e erased) without(rows []sink.Row) []sink.Row {
+	if len(e) == 0 {
+		return rows
+	}
+	rows = slices.DeleteFunc(rows, func(r sink.Row) bool { return !r.Erased && e.has(r) })
+	for i, r := range rows {
+		if e.has(r) {
+			rows[i].Removed, rows[i].Value = true, nil
+		}
+	}
+	return rows
+}
+
+// from takes what is to be gone out of all that the file has: the tables, the log, and what is
+// kept for pins.
+func (e erased) from(tx *bbolt.Tx, next *state) error {
+	next.erased = true
+	for _, r := range e {
+		r.Removed = true
+		name := tableBucket(r.Table, next.tables[r.Table].name)
+		if _, err := put(tx.Bucket(name), sealOf(name), &next.tables[r.Table], r); err != nil {
+			return err
+		}
+		for _, p := range slices.Clone(next.pins) {
+			if err := next.take(tx, p.version, r.Table, r.Key); err != nil {
+				return err
+			}
+		}
+	}
+	return e.fromLog(tx, next)
+}
+
+func (e erased) fromLog(tx *bbolt.Tx, next *state) error {
+	log, seal := tx.Bucket(logBucket), sealOf(logBucket)
+	var changed []record
+	at := log.Cursor()
+	for key, value := at.First(); key != nil; key, value = at.Next() {
+		c, sum, err := decodeRecord(seal, key, value)
+		if err != nil {
+			return damage("", nil, err)
+		}
+		if !slices.ContainsFunc(c.rows, e.has) {
+			continue
+		}
+		next.log.remove(sum, c.version)
+		c.rows = e.without(c.rows)
+		for i := range c.rows { // they are the file's until it is written to
+			c.rows[i].Key, c.rows[i].Value = bytes.Clone(c.rows[i].Key), bytes.Clone(c.rows[i].Value)
+		}
+		changed = append(changed, c)
+	}
+	for _, c := range changed {
+		key, value := logKey(c.version), c.append(nil)
+		next.log.add(seal.sum(key, value), c.version)
+		if err := log.Put(key, seal.close(key, value)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take takes from a pin what is kept of a row for it, if there is anything.
+func (s *state) take(tx *bbolt.Tx, version uint64, table int, key []byte) error {
+	name, key := pinBucket(version, table), rowKey(key)
+	bucket := tx.Bucket(name)
+	if bucket == nil {
+		return nil
+	}
+	value := bucket.Get(key)
+	if value == nil {
+		return nil
+	}
+	r, sum, err := decodeRow(sealOf(name), key, value)
+	if err != nil {
+		return damage(s.tables[table].name, key[1:], err)
+	}
+	t := s.tallyOf(version, table)
+	t.remove(sum, r.revision)
+	if err := bucket.Delete(key); err != nil || t.count > 0 {
+		return err
+	}
+	return tx.DeleteBucket(name)
+}
+
+// without returns what a transaction did, without what is to be gone.
+func (l *replaced) without(gone erased) *replaced {
+	if l == nil {
+		return nil
+	}
+	l = &replaced{l.from, slices.Clone(l.rows), slices.Clone(l.olds)}
+	for i, r := range l.rows {
+		if gone.has(r) {
+			l.rows[i].Removed, l.rows[i].Value, l.olds[i] = true, nil, row{}
+		}
+	}
+	return l
+}
