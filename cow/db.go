@@ -550,7 +550,7 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 			continue
 		}
 		if erases && !tx.want.Past {
-			d.Erase = func() error { return tx.db.erase(d.Commit) }
+			d.Erase = func(p *line.Past) (line.Remade, error) { return tx.db.erase(d.Commit, p) }
 		}
 		if next.Root == nil {
 			next = line.Make(tx.base, tx.db.owner(), tx.Version())

@@ -244,48 +244,46 @@ func (db *DB) has(gone erasure) bool {
 	return gone.holds(r) || slices.ContainsFunc(p.Roots, gone.holds) || slices.ContainsFunc(p.Commits, gone.in)
 }
 
-// erase takes what a commit, which is published, has erased out of the past.
+// erase makes what is kept of the past anew, up to a commit, without what that has erased.
 //
 // What is derived has traces of a row that no function knows but that which derives it. So the
 // past is made anew: from the first version that had one of the rows on, but without them, all
 // commits are done once more. A past version is the current one with commits undone, the latest
 // first: nothing of the old commits is left in it. Pins and whole snapshots go by themselves: the
 // rows are deleted in each, and what is derived follows.
-func (db *DB) erase(c *line.Commit) error {
+func (db *DB) erase(c *line.Commit, p *line.Past) (made line.Remade, err error) {
 	gone := db.catalog().erased(c)
-	return db.line.Remake(c.Version(), func(p *line.Past) (made line.Remade, err error) {
-		made.Roots = make(map[*line.Root]*line.Root)
-		for _, r := range p.Roots {
-			if made.Roots[r], err = db.without(r, gone); err != nil {
-				return made, err
-			}
-		}
-		if len(p.Commits) == 0 {
-			return made, nil
-		}
-		r := p.At(p.Base())
-		first := 0
-		if !gone.holds(r) {
-			first = slices.IndexFunc(p.Commits, gone.in)
-			if first < 0 {
-				first = len(p.Commits) - 1 // what is derived may have more
-			}
-			r = p.At(p.Base() + uint64(first))
-		}
-		if r, err = db.without(r, gone); err != nil {
+	made.Roots = make(map[*line.Root]*line.Root)
+	for _, r := range p.Roots {
+		if made.Roots[r], err = db.without(r, gone); err != nil {
 			return made, err
 		}
-		last := len(p.Commits) - 1
-		for _, c := range p.Commits[first:last] {
-			var next *line.Commit
-			if r, next, err = db.again(r, c, gone); err != nil {
-				return made, err
-			}
-			made.Commits = append(made.Commits, next)
-		}
-		made.Commits = append(made.Commits, db.after(r, p.Commits[last]))
+	}
+	last := len(p.Commits) - 1
+	if last < 0 {
 		return made, nil
-	})
+	}
+	r := p.At(p.Base())
+	first := 0
+	if !gone.holds(r) {
+		first = slices.IndexFunc(p.Commits, gone.in)
+		if first < 0 {
+			first = last // what is derived may have more
+		}
+		r = p.At(p.Base() + uint64(first))
+	}
+	if r, err = db.without(r, gone); err != nil {
+		return made, err
+	}
+	for _, c := range p.Commits[first:last] {
+		var next *line.Commit
+		if r, next, err = db.again(r, c, gone); err != nil {
+			return made, err
+		}
+		made.Commits = append(made.Commits, next)
+	}
+	made.Commits = append(made.Commits, db.after(r, p.Commits[last]))
+	return made, nil
 }
 
 // past returns a Tx that makes a version of the past anew.

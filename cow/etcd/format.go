@@ -131,6 +131,7 @@ type receiptCommit struct {
 	at      int64
 	set     uint64   // so many rows are written with its version
 	removed []string // the keys of the rows that it removed, after rows/
+	erased  []string // those that it erased, which may have been there or not, or be set
 }
 
 func (r receipt) encode(writer string) []byte {
@@ -145,6 +146,12 @@ func (r receipt) encode(writer string) []byte {
 		b = binary.AppendUvarint(b, uint64(len(c.removed)))
 		for _, key := range c.removed {
 			b = wire.Append(b, key)
+		}
+	}
+	// At the end, so that a replica which does not know of it finds bytes too many, and stops.
+	for i, c := range r.commits {
+		for _, key := range c.erased {
+			b = wire.Append(binary.AppendUvarint(b, uint64(i)), key)
 		}
 	}
 	return seal(writers+writer, b)
@@ -164,6 +171,13 @@ func decodeReceipt(writer string, b []byte) (r receipt, err error) {
 			c.removed = append(c.removed, from.Text())
 		}
 		r.commits = append(r.commits, c)
+	}
+	for from.Err() == nil && from.More() {
+		i, key := from.Uvarint(), from.Text()
+		if i >= uint64(len(r.commits)) {
+			return r, errors.New("it erases something in no commit")
+		}
+		r.commits[i].erased = append(r.commits[i].erased, key)
 	}
 	if n := uint64(len(r.commits)); from.Err() == nil && (n == 0 || r.version == 0 || r.version > math.MaxUint64-n) {
 		return r, errors.New("it has no commits")

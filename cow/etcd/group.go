@@ -33,7 +33,7 @@ func (r *Replica) size(c *sink.Commit) int {
 	n := perCommit
 	for _, row := range c.Rows {
 		key := len(r.tables[row.Table]) + len(row.Key)
-		if n += perRow + len(r.prefix) + key + len(row.Value); row.Removed {
+		if n += perRow + len(r.prefix) + key + len(row.Value); row.Removed || row.Erased {
 			n += key // in the receipt
 		}
 	}
@@ -58,8 +58,13 @@ func (r *Replica) group(at position, number uint64) *group {
 		for _, row := range p.Rows {
 			key := r.tables[row.Table] + string(row.Key)
 			has[key] = true
+			if row.Erased {
+				c.erased = append(c.erased, key[len(rowsDir):])
+			}
 			if row.Removed {
-				c.removed = append(c.removed, key[len(rowsDir):])
+				if !row.Erased {
+					c.removed = append(c.removed, key[len(rowsDir):])
+				}
 				g.put = append(g.put, clientv3.OpDelete(r.prefix+key))
 			} else {
 				c.set++

@@ -73,18 +73,24 @@ func (r *Replica) decodeRevision(events []*clientv3.Event, cluster uint64) (is r
 func (r *Replica) decodeCommits(lineage string, of receipt, rows []*clientv3.Event) ([]*sink.Commit, error) {
 	commits := make([]*sink.Commit, len(of.commits))
 	missing := uint64(0) // rows that were set
-	removed := make(map[string]*sink.Commit)
+	removed, erased := make(map[string]*sink.Commit), make(map[string]*sink.Commit)
 	for i, c := range of.commits {
 		commits[i] = &sink.Commit{Lineage: lineage, Version: of.version + uint64(i), Time: time.Unix(0, c.at)}
 		missing += c.set
 		for _, key := range c.removed {
 			removed[rowsDir+key] = commits[i]
 		}
+		for _, key := range c.erased {
+			erased[rowsDir+key] = commits[i]
+		}
 	}
 	for _, e := range rows {
 		key := r.relative(e)
 		if e.Type != clientv3.EventTypePut {
 			c, ok := removed[key]
+			if !ok && erased[key] != nil {
+				continue // see below
+			}
 			if !ok {
 				return nil, r.damage(e, errors.New("it was removed, and the receipt does not say so"))
 			}
@@ -108,7 +114,18 @@ func (r *Replica) decodeCommits(lineage string, of receipt, rows []*clientv3.Eve
 		}
 		missing--
 		if known {
+			row.Erased = erased[key] == commits[i]
 			commits[i].Rows = append(commits[i].Rows, row)
+		}
+		delete(erased, key)
+	}
+	for key, c := range erased { // and not set again
+		dir, name, err := splitRow(key)
+		if err != nil {
+			return nil, &Damage{r.prefix + key, err}
+		}
+		if t, ok := r.byDir[dir]; ok {
+			c.Rows = append(c.Rows, sink.Row{Table: t, Key: []byte(name), Removed: true, Erased: true, Revision: c.Version})
 		}
 	}
 	if missing != 0 || len(removed) > 0 {

@@ -136,6 +136,9 @@ func (r replicaSink) Propose(c *sink.Commit) error {
 	return nil
 }
 
+// Erases is sink.Eraser: there is no past in what a replica reads.
+func (r replicaSink) Erases() {}
+
 // Trim does nothing: etcd has no past of a DB.
 func (r replicaSink) Trim(uint64) {}
 

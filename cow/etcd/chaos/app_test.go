@@ -179,3 +179,92 @@ func (hex) Decode(b []byte) (int, error) {
 	n, err := strconv.ParseInt(string(b), 16, 64)
 	return int(n), err
 }
+
+// What one replica erases is gone from the past of all, when they have the version.
+func TestErasedOnReplicas(t *testing.T) {
+	c := start(t, cluster.Options{})
+	type replica struct {
+		db *cow.DB
+		m  *memory.Memory
+		r  *etcd.Replica
+	}
+	open := func() (x replica) {
+		x.db = new(cow.DB)
+		x.m = memory.On(x.db, memory.Options{})
+		x.db.Retain(cow.Retention{Versions: 1000})
+		var err error
+		x.r, err = etcd.Open(t.Context(), client(t, c), "agent", x.db, quick)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = x.db.Close() })
+		return x
+	}
+	a, b := open(), open()
+	for i := range 40 {
+		x := []replica{a, b}[i/20]
+		key := []string{"secret", "other"}[i%2]
+		_, err := x.m.Space("notes").PutItem(key, memory.Item{Value: fmt.Sprint(key, " words ", i), Vector: []float32{float32(i), 1}})
+		require.NoError(t, err)
+		if i == 30 {
+			require.NoError(t, b.db.Pin("p", b.db.Load().Version()))
+		}
+	}
+	_, err := b.m.Space("notes").Delete("secret")
+	require.NoError(t, err)
+	// It is there in the past alone: etcd has nothing to delete.
+	_, err = a.r.Fresh(t.Context())
+	require.NoError(t, err)
+	for range 2 {
+		others, err := a.m.Space("notes").Erase(t.Context(), "secret")
+		require.NoError(t, err)
+		require.Empty(t, others)
+		_, err = b.r.Fresh(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, a.db.Load().Version(), b.db.Load().Version())
+		for _, x := range []replica{a, b} {
+			n := 0
+			for v := range x.db.Versions() {
+				at, err := x.m.At(v)
+				require.NoError(t, err)
+				_, ok := at.Space("notes").Entry("secret")
+				require.False(t, ok, "version %d", v)
+				hits, err := at.Space("notes").Search(memory.Query{Text: "secret", Vector: []float32{1, 1}})
+				require.NoError(t, err)
+				n += len(hits)
+			}
+			require.Positive(t, n, "the other is found")
+			for change, err := range x.m.Since(0) {
+				require.NoError(t, err)
+				if change.Key == "secret" {
+					require.Equal(t, memory.Erased, change.Kind)
+				}
+			}
+		}
+		for _, at := range b.db.Pins() {
+			require.Equal(t, 1, b.m.In(at).Len())
+		}
+		// And again, where etcd has it.
+		_, err = b.m.Space("notes").Put("secret", "again")
+		require.NoError(t, err)
+		_, err = a.r.Fresh(t.Context())
+		require.NoError(t, err)
+	}
+	late := open()
+	_, ok := late.m.Space("notes").Get("secret")
+	require.True(t, ok)
+	// Erased and set in one update.
+	_, err = late.db.Erase(t.Context(), func(tx *cow.Tx) error {
+		return late.m.BatchIn(tx, func(batch *memory.Batch) error {
+			batch.Space("notes").Erase("secret")
+			return batch.Space("notes").Put("secret", "new")
+		})
+	})
+	require.NoError(t, err)
+	_, err = b.r.Fresh(t.Context())
+	require.NoError(t, err)
+	v, ok := b.m.Space("notes").Get("secret")
+	require.True(t, ok)
+	require.Equal(t, "new", v.String())
+	before, err := b.m.At(b.db.Load().Version() - 1)
+	require.NoError(t, err)
+	require.False(t, before.Space("notes").Contains("secret"))
+}

@@ -136,9 +136,28 @@ func (a Attached) outbox() *outbox {
 
 // Rebase is sink.DB.Rebase.
 func (a Attached) Rebase(theirs ...*sink.Commit) error {
-	o := a.outbox()
-	var all []Draft
-	err := a.replace(o, func(base *Root) (drafts []Draft, err error) {
+	erases := func(c *sink.Commit) bool {
+		return slices.ContainsFunc(c.Rows, func(r sink.Row) bool { return r.Erased })
+	}
+	for {
+		n := slices.IndexFunc(theirs, erases)
+		if n < 0 {
+			return a.rebase(theirs)
+		}
+		if err := a.rebase(theirs[:n]); err != nil {
+			return err
+		}
+		if err := a.rebaseErasing(theirs[n]); err != nil {
+			return err
+		}
+		if theirs = theirs[n+1:]; len(theirs) == 0 {
+			return nil
+		}
+	}
+}
+
+func (a Attached) rebase(theirs []*sink.Commit) error {
+	return a.replace(a.outbox(), func(base *Root) (drafts []Draft, err error) {
 		at := a.line.last // nobody stamps while updates are held
 		for _, c := range theirs {
 			d, err := a.replay(base, at, c, a.line.identify().id.String())
@@ -148,17 +167,32 @@ func (a Attached) Rebase(theirs ...*sink.Commit) error {
 			base, at = d.Next, d.Commit.at
 			drafts = append(drafts, d)
 		}
-		all = drafts
 		return drafts, nil
 	}, a.publish)
-	for _, d := range all {
-		if err == nil && d.Erase != nil {
-			if err = d.Erase(); err != nil {
-				a.Fail(err)
-			}
+}
+
+// rebaseErasing is rebase for a commit that erases something. The past is made anew before it is
+// published: who finds the version finds nothing in those before it.
+func (a Attached) rebaseErasing(c *sink.Commit) error {
+	l := a.line
+	l.pinning.Lock()
+	defer l.pinning.Unlock()
+	var swap func()
+	return a.replace(a.outbox(), func(base *Root) ([]Draft, error) {
+		d, err := a.replay(base, l.last, c, l.identify().id.String())
+		if err != nil {
+			return nil, err
 		}
-	}
-	return err
+		p := l.Past(c.Version)
+		p.Commits = append(p.Commits, d.Commit)
+		if swap, err = l.remake(p, d.Erase); err != nil {
+			return nil, err
+		}
+		return []Draft{d}, nil
+	}, func(drafts []Draft) {
+		a.publish(drafts)
+		swap()
+	})
 }
 
 // Reset is sink.DB.Reset.

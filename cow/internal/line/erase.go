@@ -31,7 +31,7 @@ type Remade struct {
 	Roots   map[*Root]*Root
 }
 
-// Past returns what there is before a version that is published.
+// Past returns what there is up to a version that is published.
 func (l *Line) Past(version uint64) *Past {
 	p := new(Past)
 	seen := make(map[*Root]bool)
@@ -67,17 +67,39 @@ func (l *Line) Past(version uint64) *Past {
 func (l *Line) Remake(version uint64, f func(p *Past) (Remade, error)) error {
 	l.pinning.Lock()
 	defer l.pinning.Unlock()
-	p := l.Past(version)
-	made, err := Recovered(func() (Remade, error) { return f(p) })
+	swap, err := l.remake(l.Past(version), f)
 	if err != nil {
 		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	swap()
+	return nil
+}
+
+// erases returns what is to be done when a Draft is published that erases something; nil: it does not.
+func (l *Line) erases(d Draft) func() error {
+	if d.Erase == nil {
+		return nil
+	}
+	return func() error { return l.Remake(d.Next.version, d.Erase) }
+}
+
+// remake calls f, and returns what puts in place what that has made. It is to be called with mu
+// held, and pinning since before p was made.
+func (l *Line) remake(p *Past, f func(p *Past) (Remade, error)) (swap func(), err error) {
+	made, err := Recovered(func() (Remade, error) { return f(p) })
+	if err != nil {
+		return nil, err
 	}
 	weights := make([]weight, len(made.Commits))
 	for i, c := range made.Commits {
 		weights[i] = c.weigh()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	return func() { l.swap(made, weights) }, nil
+}
+
+func (l *Line) swap(made Remade, weights []weight) {
 	l.pins.mu.Lock()
 	for name, r := range l.pins.byName {
 		if is := made.Roots[r]; is != nil {
@@ -87,7 +109,7 @@ func (l *Line) Remake(version uint64, f func(p *Past) (Remade, error)) error {
 	l.pins.mu.Unlock()
 	h := l.history
 	if h == nil {
-		return nil
+		return
 	}
 	for at, w := range h.whole {
 		if is := made.Roots[w.root]; is != nil {
@@ -103,7 +125,8 @@ func (l *Line) Remake(version uint64, f func(p *Past) (Remade, error)) error {
 			h.sum.add(weights[i].rows-h.weights[n].rows, weights[i].bytes-h.weights[n].bytes)
 			h.weights[n] = weights[i]
 		}
+		was := h.commits[n]
+		c.owner, c.lineage, c.at, c.elapsed = was.owner, was.lineage, was.at, was.elapsed
 		h.commits[n] = c
 	}
-	return nil
 }

@@ -72,9 +72,8 @@ type Draft struct {
 	Sent   *sink.Commit // what the sink gets; nil without one
 	Then   func()       // called when the update has succeeded; nil: nothing
 
-	// Erase is called when the version is published, or replayed, without a lock: it takes what
-	// the Commit has erased out of the past. Nil: the Commit erases nothing.
-	Erase func() error
+	// Erase makes the past anew, without what the Commit has erased. Nil: it has erased nothing.
+	Erase func(p *Past) (Remade, error)
 }
 
 // A Want says what a Draft must have beside the next version. It is decided in the writer's

@@ -266,10 +266,8 @@ func (c *Commit) Add(table int, n Net) {
 // AddAll adds the changes of another commit.
 func (c *Commit) AddAll(of *Commit) { c.nets = of.nets }
 
-// As returns a Commit without changes that is the same in all else.
-func (c *Commit) As() *Commit {
-	return &Commit{owner: c.owner, lineage: c.lineage, version: c.version, at: c.at, elapsed: c.elapsed}
-}
+// As returns a Commit of the same version without changes, for [Remade].
+func (c *Commit) As() *Commit { return &Commit{version: c.version} }
 
 // Net returns the changes of a table, or nil.
 func (c *Commit) Net(table int) Net {

@@ -74,6 +74,9 @@ func (r *Reader) Bytes() []byte { return r.take(r.Uvarint()) }
 // Text is Bytes in memory of its own.
 func (r *Reader) Text() string { return string(r.Bytes()) }
 
+// More reports whether there is more to read.
+func (r *Reader) More() bool { return len(r.b) > 0 }
+
 // Err returns the error so far.
 func (r *Reader) Err() error { return r.err }
 
