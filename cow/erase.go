@@ -240,7 +240,7 @@ func (e erasure) holds(r *line.Root) bool {
 // has reports whether db has a row that was erased elsewhere, in any version that it keeps.
 func (db *DB) has(gone erasure) bool {
 	r := db.line.Load()
-	p := db.line.Past(r.Version() + 1)
+	p := db.line.Past(r, r.Version()+1)
 	return gone.holds(r) || slices.ContainsFunc(p.Roots, gone.holds) || slices.ContainsFunc(p.Commits, gone.in)
 }
 

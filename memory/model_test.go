@@ -775,7 +775,9 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 		if x.r.IntN(3) == 0 {
 			time.Sleep(time.Duration(x.r.IntN(4000)) * time.Millisecond)
 		}
-		switch x.r.IntN(24) {
+		switch x.r.IntN(25) {
+		case 24:
+			x.erase()
 		case 0, 1:
 			x.forkAndMerge()
 		case 2:
@@ -843,6 +845,26 @@ func (x *modelTest) reindex() {
 	require.NoError(x.t, err)
 	if rev > 0 {
 		require.Equal(x.t, rev, x.m.Load().Version())
+	}
+	x.published()
+}
+
+// erase erases an entry, which was never there then.
+func (x *modelTest) erase() {
+	x.sweepAll() // what has expired is swept in the update, and would be undone with it
+	time.Sleep(time.Nanosecond)
+	path, key := modelSpaces[x.r.IntN(len(modelSpaces))], modelKeys[x.r.IntN(len(modelKeys))]
+	was := x.m.Load().Version()
+	_, err := x.m.Space(modelPaths[path]...).Erase(context.Background(), key)
+	if errors.Is(err, memory.ErrNotFound) {
+		require.Equal(x.t, was, x.m.Load().Version())
+		return
+	}
+	require.NoError(x.t, err)
+	require.Equal(x.t, was+1, x.m.Load().Version())
+	delete(x.model[path], key)
+	for _, p := range x.history {
+		delete(p.model[path], key)
 	}
 	x.published()
 }

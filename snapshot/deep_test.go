@@ -143,10 +143,10 @@ const deepKeyed = `Builder.Lookup Builder.Probe Builder.RowsOf Editor.Delete Edi
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(deepCalled+" "+deepKeyed), map[string]string{
 		"it has to do with whole maps or edits": `Builder.Akin Builder.Annotate Builder.AnnotateDuring Builder.AnnotateSealed Builder.Annotation Builder.Check Builder.CheckAbsent Builder.Cleared
-			Builder.Concerns Builder.Discard Builder.EditAt
+			Builder.Concerns Builder.Discard Builder.EditAt Builder.Erase Builder.Erases Builder.Remake
 			Builder.Empty Builder.Name Builder.Net Builder.Rewind Editor.Clear Editor.Len Editor.Version Map.Len
 			Map.Version`,
-		"it gives out what is there": `Builder.Deref Builder.KeyOf Builder.Part Builder.Pointer Builder.Prefetch Builder.Ref
+		"it gives out what is there": `Builder.Between Builder.Deref Builder.Forget Builder.KeyOf Builder.Part Builder.Pointer Builder.Prefetch Builder.PutRow Builder.Ref
 			Change.Rows Conflict.Rows Deref.Row KeyError.Unwrap Map.Keys Map.Rows Row.Key Row.Revision`,
 		"it is of a kind": "Kind.MarshalText Kind.String Kind.UnmarshalText",
 		"it is for vet":   "noCopy.Lock noCopy.Unlock",

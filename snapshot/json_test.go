@@ -175,13 +175,13 @@ func TestChangesMarshalAsJSON(t *testing.T) {
 }
 
 func TestKindsAreTexts(t *testing.T) {
-	kinds := []snapshot.Kind{snapshot.Added, snapshot.Changed, snapshot.Removed}
+	kinds := []snapshot.Kind{snapshot.Added, snapshot.Changed, snapshot.Removed, snapshot.Erased}
 	text := jsonOf(t, kinds)
-	require.Equal(t, `["added","changed","removed"]`, text)
+	require.Equal(t, `["added","changed","removed","erased"]`, text)
 	var back []snapshot.Kind
 	require.NoError(t, json.Unmarshal([]byte(text), &back))
 	require.Equal(t, kinds, back)
-	for _, k := range []snapshot.Kind{0, snapshot.Removed + 1} {
+	for _, k := range []snapshot.Kind{0, snapshot.Erased + 1} {
 		_, err := k.MarshalText()
 		require.Error(t, err)
 	}

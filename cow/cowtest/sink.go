@@ -211,6 +211,9 @@ func (a answers) Propose(c *sink.Commit) error {
 	return nil
 }
 
+// Erases is sink.Eraser: a Sink keeps no past.
+func (a answers) Erases() {}
+
 func (a answers) Trim(oldest uint64) {
 	a.s.mu.Lock()
 	defer a.s.mu.Unlock()

@@ -183,7 +183,7 @@ func (a Attached) rebaseErasing(c *sink.Commit) error {
 		if err != nil {
 			return nil, err
 		}
-		p := l.Past(c.Version)
+		p := l.Past(base, c.Version)
 		p.Commits = append(p.Commits, d.Commit)
 		if swap, err = l.remake(p, d.Erase); err != nil {
 			return nil, err

@@ -31,9 +31,10 @@ type Remade struct {
 	Roots   map[*Root]*Root
 }
 
-// Past returns what there is up to a version that is published.
-func (l *Line) Past(version uint64) *Past {
-	p := new(Past)
+// Past returns what there is up to a version that is published, or is to be published next. At goes
+// back from newest, a version not above it: the commits above that are not undone.
+func (l *Line) Past(newest *Root, version uint64) *Past {
+	p := &Past{newest: newest, kept: &history{base: moment{version: newest.Version()}}}
 	seen := make(map[*Root]bool)
 	l.pins.mu.Lock()
 	for _, r := range l.pins.byName {
@@ -42,10 +43,9 @@ func (l *Line) Past(version uint64) *Past {
 	l.pins.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.newest = l.published.Load()
-	p.kept = &history{base: moment{version: p.newest.Version()}}
-	if h := l.history; h != nil {
-		p.kept = &history{commits: slices.Clone(h.commits), whole: maps.Clone(h.whole), base: h.base}
+	if h := l.history; h != nil && h.base.version <= newest.Version() {
+		p.Commits = slices.Clone(h.commits[:min(version-h.base.version, uint64(len(h.commits)))])
+		p.kept = &history{commits: p.Commits[:newest.Version()-h.base.version], whole: maps.Clone(h.whole), base: h.base}
 	}
 	for _, w := range p.kept.whole {
 		seen[w.root] = true
@@ -55,19 +55,16 @@ func (l *Line) Past(version uint64) *Past {
 			p.Roots = append(p.Roots, r)
 		}
 	}
-	if base := p.Base(); base < version {
-		p.Commits = p.kept.commits[:min(version-base, uint64(len(p.kept.commits)))]
-	}
 	return p
 }
 
-// Remake puts what f makes of the past before a version that is published in its place. F runs
-// without a lock: later commits, and what is forgotten meanwhile, are not its concern. There are
+// Remake puts what f makes of the past before a version that is published, and was made from base,
+// in its place. F runs without a lock: later commits, and what is forgotten meanwhile, are not its concern. There are
 // no new pins until it has returned. An error leaves everything as it is.
-func (l *Line) Remake(version uint64, f func(p *Past) (Remade, error)) error {
+func (l *Line) Remake(base *Root, version uint64, f func(p *Past) (Remade, error)) error {
 	l.pinning.Lock()
 	defer l.pinning.Unlock()
-	swap, err := l.remake(l.Past(version), f)
+	swap, err := l.remake(l.Past(base, version), f)
 	if err != nil {
 		return err
 	}
@@ -78,15 +75,15 @@ func (l *Line) Remake(version uint64, f func(p *Past) (Remade, error)) error {
 }
 
 // erases returns what is to be done when a Draft is published that erases something; nil: it does not.
-func (l *Line) erases(d Draft) func() error {
+func (t *turn) erases(d Draft) func() error {
 	if d.Erase == nil {
 		return nil
 	}
-	return func() error { return l.Remake(d.Next.version, d.Erase) }
+	return func() error { return t.line.Remake(t.base, d.Next.version, d.Erase) }
 }
 
-// remake calls f, and returns what puts in place what that has made. It is to be called with mu
-// held, and pinning since before p was made.
+// remake calls f, and returns what puts in place what that has made: to be called with mu held, and
+// pinning since before p was made.
 func (l *Line) remake(p *Past, f func(p *Past) (Remade, error)) (swap func(), err error) {
 	made, err := Recovered(func() (Remade, error) { return f(p) })
 	if err != nil {

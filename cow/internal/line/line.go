@@ -120,7 +120,7 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 			l.stamp(&d)
 		}
 		l.publish(d)
-		return run{version: d.Next.version, then: d.Then, erase: l.erases(d)}
+		return run{version: d.Next.version, then: d.Then, erase: t.erases(d)}
 	}
 
 	d, err := l.call(t.base, Want{Commit: true, Sent: true}, f)
@@ -150,7 +150,7 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 		return run{err: err}
 	}
 	o.outstanding = append(o.outstanding, p)
-	return run{shares: p, mine: true, then: d.Then, erase: l.erases(d)}
+	return run{shares: p, mine: true, then: d.Then, erase: t.erases(d)}
 }
 
 // A run is what came of an attempt to run an update's function.
