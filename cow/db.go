@@ -106,8 +106,10 @@ type table interface {
 	// redo does to the table in tx what a commit did, without what was erased, which may be nil.
 	redo(tx *Tx, n line.Net, gone erased)
 
-	// since returns the changes of a commit with the old rows that a content has.
+	// since returns the changes of a commit with the old rows that a content has, and between
+	// those of one content into another, nil for none.
 	since(content any, n line.Net) line.Net
+	between(older, newer any) line.Net
 }
 
 // A state is what a table has in one DB, and in no fork of it.
@@ -550,7 +552,7 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 			continue
 		}
 		if erases && !tx.want.Past {
-			d.Erase = func(p *line.Past) (line.Remade, error) { return tx.db.erase(d.Commit, p) }
+			d.Erase = func(p *line.Past) (line.Remade, error) { return tx.db.erase(d.Commit, d.Next, p) }
 		}
 		if next.Root == nil {
 			next = line.Make(tx.base, tx.db.owner(), tx.Version())

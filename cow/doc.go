@@ -115,6 +115,13 @@
 // lineage and a version as text, such as an event id: Resume goes on after it, or
 // says that the commits are no longer kept, or that it is of another lineage.
 //
+// # Erasing
+//
+// Delete leaves a row in the past. [DB.Erase] takes one out of every version that is kept, and
+// leaves all others as they were. A past version is the current one with commits undone; so the
+// commits are done once more without the row, beside readers and writers, and take the place of
+// those that were kept (erase.go, internal/line/erase.go).
+//
 // # Following
 //
 // To see every commit, range over Changes; if it reports ErrCompacted, begin again from a

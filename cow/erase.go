@@ -183,6 +183,15 @@ func (d *tableDef[K, V]) since(content any, n line.Net) line.Net {
 	return next
 }
 
+func (d *tableDef[K, V]) between(older, newer any) line.Net {
+	was, is := d.mapOf(older), d.mapOf(newer)
+	next := &changes[K, V]{before: was.Version(), list: slices.Collect(is.Diff(was))}
+	if len(next.list) == 0 {
+		return nil
+	}
+	return next
+}
+
 // rows returns the changes that have a row.
 func (c *changes[K, V]) rows() []Change[K, V] {
 	return slices.DeleteFunc(slices.Clone(c.list), func(c Change[K, V]) bool {
@@ -251,7 +260,7 @@ func (db *DB) has(gone erasure) bool {
 // commits are done once more. A past version is the current one with commits undone, the latest
 // first: nothing of the old commits is left in it. Pins and whole snapshots go by themselves: the
 // rows are deleted in each, and what is derived follows.
-func (db *DB) erase(c *line.Commit, p *line.Past) (made line.Remade, err error) {
+func (db *DB) erase(c *line.Commit, published *line.Root, p *line.Past) (made line.Remade, err error) {
 	gone := db.catalog().erased(c)
 	made.Roots = make(map[*line.Root]*line.Root)
 	for _, r := range p.Roots {
@@ -263,16 +272,19 @@ func (db *DB) erase(c *line.Commit, p *line.Past) (made line.Remade, err error) 
 	if last < 0 {
 		return made, nil
 	}
-	r := p.At(p.Base())
 	first := 0
-	if !gone.holds(r) {
-		first = slices.IndexFunc(p.Commits, gone.in)
-		if first < 0 {
+	if !gone.holds(p.At(p.Base())) {
+		if first = slices.IndexFunc(p.Commits, gone.in); first < 0 {
 			first = last // what is derived may have more
 		}
-		r = p.At(p.Base() + uint64(first))
 	}
-	if r, err = db.without(r, gone); err != nil {
+	from := p.At(p.Base() + uint64(first))
+	r, err := db.without(from, gone)
+	if err == nil && first > 0 && !db.sameDerived(from, r) { // it remembers something from before the past
+		first = 0
+		r, err = db.without(p.At(p.Base()), gone)
+	}
+	if err != nil {
 		return made, err
 	}
 	for _, c := range p.Commits[first:last] {
@@ -281,9 +293,32 @@ func (db *DB) erase(c *line.Commit, p *line.Past) (made line.Remade, err error) 
 			return made, err
 		}
 		made.Commits = append(made.Commits, next)
+		for was, is := range made.Roots {
+			if was.Version() == r.Version() { // what is derived may have another shape, and later commits lead back to this one
+				made.Roots[was] = db.withDerived(is, r)
+			}
+		}
 	}
-	made.Commits = append(made.Commits, db.after(r, p.Commits[last]))
+	made.Commits = append(made.Commits, db.after(r, p.Commits[last], published))
 	return made, nil
+}
+
+// sameDerived reports whether derived tables are the same in two versions.
+func (db *DB) sameDerived(a, b *line.Root) bool {
+	return !slices.ContainsFunc(db.catalog().all(), func(t table) bool {
+		return t.isDerived() && a.Table(t.place()) != b.Table(t.place())
+	})
+}
+
+// withDerived returns r with the derived tables of another.
+func (db *DB) withDerived(r, of *line.Root) *line.Root {
+	next := line.Make(r, db.owner(), r.Version())
+	for _, t := range db.catalog().all() {
+		if content := of.Table(t.place()); t.isDerived() && content != nil {
+			next.Set(t.place(), content)
+		}
+	}
+	return next.Root
 }
 
 // past returns a Tx that makes a version of the past anew.
@@ -329,12 +364,20 @@ func (db *DB) again(base *line.Root, c *line.Commit, gone erasure) (*line.Root, 
 	return tx.made(d), next, nil
 }
 
-// after returns a commit, which leads to what is published, with another version before it.
-func (db *DB) after(r *line.Root, c *line.Commit) *line.Commit {
+// after returns a commit, which leads to what is published, with another version before it: of
+// derived tables it has all in which the two differ, and be it in shape.
+func (db *DB) after(r *line.Root, c *line.Commit, published *line.Root) *line.Commit {
 	next := c.As()
 	for _, t := range db.catalog().all() {
-		if n := c.Net(t.place()); n != nil {
-			next.Add(t.place(), t.since(r.Table(t.place()), n))
+		n := c.Net(t.place())
+		switch {
+		case t.isDerived():
+			n = t.between(r.Table(t.place()), published.Table(t.place()))
+		case n != nil:
+			n = t.since(r.Table(t.place()), n)
+		}
+		if n != nil {
+			next.Add(t.place(), n)
 		}
 	}
 	return next

@@ -44,6 +44,11 @@
 // the other, with the derived tables and indexes that db has now; where there are pins it holds
 // the encoded rows of the whole file in memory meanwhile.
 //
+// What db.Erase erases goes in one transaction from the tables, from the retained past and from
+// what is kept for pins: after a crash all of it is gone, or nothing. The pages that it was in are
+// free then, and have it until writes use them, or until [Compact]; [Info].Erased says so. Backups
+// that were made before have it.
+//
 // A backup has the pins, and so has what [Compact] and [Salvage] make; what [Restore] makes has
 // those up to its version. Of a damaged row that is kept for a pin, Salvage reports it and
 // takes the rest of the pinned version. It leaves all pins out if it cannot read what the file

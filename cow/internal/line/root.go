@@ -5,8 +5,8 @@
 //
 // From the ground up: lineage.go, what tells lines apart; root.go, a version and a commit;
 // history.go, what past is kept; expiry.go, whether rows have expired; line.go, the commit path,
-// with a sink and without; past.go, reads of the past; follow.go, those who wait; attached.go,
-// the line as its sink sees it.
+// with a sink and without; past.go, reads of the past; erase.go, the past made anew; follow.go,
+// those who wait; attached.go, the line as its sink sees it.
 package line
 
 import (

@@ -151,6 +151,7 @@ func (s *Settler) Settle() error {
 	gone := s.erase()
 	now := s.entries.Map()
 	if now == s.Settled {
+		s.sum()
 		return nil
 	}
 	var changes []snapshot.Change[string, *data.Entry]
