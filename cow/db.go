@@ -110,6 +110,9 @@ type table interface {
 	// those of one content into another, nil for none.
 	since(content any, n line.Net) line.Net
 	between(older, newer any) line.Net
+
+	// loose returns a content that keeps no other one for the sake of its indexes.
+	loose(content any) any
 }
 
 // A state is what a table has in one DB, and in no fork of it.

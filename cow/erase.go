@@ -192,6 +192,14 @@ func (d *tableDef[K, V]) between(older, newer any) line.Net {
 	return next
 }
 
+func (d *tableDef[K, V]) loose(content any) any {
+	m := d.mapOf(content)
+	if _, to := (builder[K, V]{}).Annotation(m); to == nil || to == m {
+		return m
+	}
+	return builder[K, V]{}.Annotate(m, nil)
+}
+
 // rows returns the changes that have a row.
 func (c *changes[K, V]) rows() []Change[K, V] {
 	return slices.DeleteFunc(slices.Clone(c.list), func(c Change[K, V]) bool {
@@ -295,7 +303,7 @@ func (db *DB) erase(c *line.Commit, published *line.Root, p *line.Past) (made li
 		made.Commits = append(made.Commits, next)
 		for was, is := range made.Roots {
 			if was.Version() == r.Version() { // what is derived may have another shape, and later commits lead back to this one
-				made.Roots[was] = db.withDerived(is, r)
+				made.Roots[was] = db.withTables(is, r)
 			}
 		}
 	}
@@ -310,12 +318,17 @@ func (db *DB) sameDerived(a, b *line.Root) bool {
 	})
 }
 
-// withDerived returns r with the derived tables of another.
-func (db *DB) withDerived(r, of *line.Root) *line.Root {
+// withTables returns r with the derived tables of another, none of which keeps a version from before
+// something was erased.
+func (db *DB) withTables(r, derived *line.Root) *line.Root {
 	next := line.Make(r, db.owner(), r.Version())
 	for _, t := range db.catalog().all() {
-		if content := of.Table(t.place()); t.isDerived() && content != nil {
-			next.Set(t.place(), content)
+		content := r.Table(t.place())
+		if t.isDerived() {
+			content = derived.Table(t.place())
+		}
+		if content != nil {
+			next.Set(t.place(), t.loose(content))
 		}
 	}
 	return next.Root
@@ -340,7 +353,7 @@ func (db *DB) without(r *line.Root, gone erasure) (*line.Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cow: version %d without what is erased: %w", r.Version(), err)
 	}
-	return d.Next, nil
+	return db.withTables(d.Next, d.Next), nil
 }
 
 // again returns the version that a commit makes of another base, without what was erased, and

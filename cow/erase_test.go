@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -410,4 +413,50 @@ func TestEraseWhoseContextEnds(t *testing.T) {
 	require.True(t, table.In(mustIndex(db.At(1))).Has("k"))
 	s.Ack(1)
 	require.Eventually(t, func() bool { return !table.In(mustIndex(db.At(1))).Has("k") }, time.Minute, time.Millisecond)
+}
+
+// Nothing of what was erased is in memory: not for the indexes of a pin from before it was there,
+// which was made from a version that had it.
+func TestErasedIsNotInMemory(t *testing.T) {
+	db := new(cow.DB)
+	table := cow.NewTable[string](db, "t", cow.Options[*[4]int]{Immutable: true})
+	order := cow.NewOrder(table, "order")
+	values, err := cow.NewDerived(db, "values", cow.Options[*[4]int]{Immutable: true}, func(tx *cow.Tx, e *cow.Editor[string, *[4]int]) error {
+		for c := range table.Changes(tx) {
+			if v, ok := c.New(); ok {
+				e.Set(c.Key, v)
+			} else {
+				e.Delete(c.Key)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	cow.NewOrder(values, "order")
+	db.Retain(cow.Retention{Versions: 100})
+	var gone []weak.Pointer[[4]int]
+	for i := range 20 {
+		v := &[4]int{i}
+		key := []string{"other", "secret"}[i%2]
+		if key == "secret" {
+			gone = append(gone, weak.Make(v))
+		}
+		_, err := table.Set(key, v)
+		require.NoError(t, err)
+	}
+	for _, v := range []uint64{1, 2, 7} {
+		at := mustIndex(db.At(v))
+		require.NotZero(t, order.In(table.In(at)).Len())
+		require.NoError(t, db.Pin(fmt.Sprint(v), v))
+	}
+	_, err = db.Erase(t.Context(), func(tx *cow.Tx) error { table.Erase(tx, "secret"); return nil })
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return !slices.ContainsFunc(gone, func(p weak.Pointer[[4]int]) bool { return p.Value() != nil })
+	}, time.Minute, time.Millisecond)
+	for _, at := range db.Pins() {
+		require.Equal(t, 1, order.In(table.In(at)).Len())
+	}
+	runtime.KeepAlive(db)
 }
