@@ -115,6 +115,16 @@ type table interface {
 	loose(content any) any
 }
 
+// An erased is what a commit has erased from one table.
+type erased interface {
+	// in reports whether a commit has a row of it, and holds whether a content has.
+	in(n line.Net) bool
+	holds(content any) bool
+
+	// erase erases it in tx.
+	erase(tx *Tx)
+}
+
 // A state is what a table has in one DB, and in no fork of it.
 type state interface {
 	fire(version uint64, next any)
@@ -225,6 +235,32 @@ func (s *catalog) all() []table {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list[:len(s.list):len(s.list)]
+}
+
+// related notes that a DB is one of several of a family.
+func (s *catalog) related(db *DB) {
+	if db.related.Swap(true) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.forks) >= s.clean {
+		s.forks = slices.DeleteFunc(s.forks, func(p weak.Pointer[DB]) bool { return p.Value() == nil })
+		s.clean = 2*len(s.forks) + 8
+	}
+	s.forks = append(s.forks, weak.Make(db))
+}
+
+// family returns the other DBs of the family that somebody still uses.
+func (s *catalog) family(db *DB) (all []*DB) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.forks {
+		if other := p.Value(); other != nil && other != db {
+			all = append(all, other)
+		}
+	}
+	return all
 }
 
 // encode returns the rows of what a commit changed.
@@ -365,8 +401,8 @@ type tableEdit struct {
 
 type edit interface {
 	// seal ends the edit and returns the map it made, or nil for no change, and
-	// what it changed, if that is wanted, and whether it erased something.
-	seal(db *DB, want line.Want) (content any, n line.Net, erases bool, err error)
+	// what it changed, if that is wanted.
+	seal(db *DB, want line.Want) (content any, n line.Net, err error)
 	discard()
 }
 
@@ -547,15 +583,12 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 	var next line.Making
 	// What follows runs functions of indexes, which must not find the lock held.
 	for _, e := range tx.close() {
-		content, n, erases, err := e.edit.seal(tx.db, tx.want)
+		content, n, err := e.edit.seal(tx.db, tx.want)
 		if err != nil {
 			return line.Draft{}, err
 		}
 		if content == nil {
 			continue
-		}
-		if erases && !tx.want.Past {
-			d.Erase = func(p *line.Past) (line.Remade, error) { return tx.db.erase(d.Commit, d.Next, p) }
 		}
 		if next.Root == nil {
 			next = line.Make(tx.base, tx.db.owner(), tx.Version())
@@ -586,6 +619,15 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 		d.Sent.Rows, err = tx.db.catalog().encode(d.Commit, next.Root.Version())
 	}
 	return d, err
+}
+
+// made returns the version of a draft, or, if that changes nothing, what the Tx began with, as
+// the version of the Tx.
+func (tx *Tx) made(d line.Draft) *line.Root {
+	if d.Next != tx.base {
+		return d.Next
+	}
+	return line.Make(tx.base, tx.db.owner(), tx.version).Root
 }
 
 // derive brings derived tables up to the others.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"weak"
 
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
@@ -43,7 +42,7 @@ func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, er
 		}
 		d, err := tx.seal()
 		c = d.Commit
-		return d, err
+		return db.erasing(d), err
 	})
 	if err != nil || c == nil {
 		return nil, err
@@ -55,6 +54,14 @@ func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, er
 		}
 	}
 	return others, nil
+}
+
+// erasing returns d, and what is to become of the past if it erases something.
+func (db *DB) erasing(d line.Draft) line.Draft {
+	if d.Commit != nil && len(db.catalog().erased(d.Commit)) > 0 {
+		d.Erase = func(p *line.Past) (line.Remade, error) { return db.erase(d.Commit, d.Next, p) }
+	}
+	return d
 }
 
 // Erase erases a key, in an update of [DB.Erase]; elsewhere it panics. If the key is set again
@@ -71,16 +78,6 @@ func (t *Table[K, V]) Erase(tx *Tx, key K) {
 // a log or another replica, contents that are restored, or a version of the past that is made
 // anew by Erase. It is for derived tables.
 func (tx *Tx) Replays() bool { return tx.version != 0 }
-
-// An erased is what a commit has erased from one table.
-type erased interface {
-	// in reports whether a commit has a row of it, and holds whether a content has.
-	in(n line.Net) bool
-	holds(content any) bool
-
-	// erase erases it in tx.
-	erase(tx *Tx)
-}
 
 // A tableErased is an erased.
 type tableErased[K comparable, V any] struct {
@@ -198,26 +195,6 @@ func (d *tableDef[K, V]) loose(content any) any {
 		return m
 	}
 	return builder[K, V]{}.Annotate(m, nil)
-}
-
-// rows returns the changes that have a row.
-func (c *changes[K, V]) rows() []Change[K, V] {
-	return slices.DeleteFunc(slices.Clone(c.list), func(c Change[K, V]) bool {
-		old, is := c.Rows()
-		return old == (Row[K, V]{}) && is == (Row[K, V]{})
-	})
-}
-
-// forget lets go of what was erased.
-func (c *changes[K, V]) forget() {
-	if !c.erases {
-		return
-	}
-	for i, change := range c.list {
-		if change.Kind == Erased {
-			c.list[i] = builder[K, V]{}.Forget(change)
-		}
-	}
 }
 
 // An erasure is what a commit has erased, by the place of the table.
@@ -394,30 +371,4 @@ func (db *DB) after(r *line.Root, c *line.Commit, published *line.Root) *line.Co
 		}
 	}
 	return next
-}
-
-// related notes that a DB is one of several of a family.
-func (s *catalog) related(db *DB) {
-	if db.related.Swap(true) {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.forks) >= s.clean {
-		s.forks = slices.DeleteFunc(s.forks, func(p weak.Pointer[DB]) bool { return p.Value() == nil })
-		s.clean = 2*len(s.forks) + 8
-	}
-	s.forks = append(s.forks, weak.Make(db))
-}
-
-// family returns the other DBs of the family that somebody still uses.
-func (s *catalog) family(db *DB) (all []*DB) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, p := range s.forks {
-		if other := p.Value(); other != nil && other != db {
-			all = append(all, other)
-		}
-	}
-	return all
 }

@@ -105,7 +105,7 @@ func (p replayer) Replay(base *line.Root, c *sink.Commit) (d line.Draft, err err
 	if d.Next == base { // it changed derived tables alone, or nothing that is left
 		d = line.Draft{Next: tx.made(d), Table: line.Several, Commit: new(line.Commit)}
 	}
-	return d, nil
+	return p.db.erasing(d), nil
 }
 
 func (p replayer) Restore(base *line.Root, version uint64, more bool, rows iter.Seq2[sink.Row, error]) (*line.Root, error) {
@@ -517,15 +517,6 @@ func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 		d.Then()
 	}
 	return nil
-}
-
-// made returns the version of a draft, or, if that changes nothing, what the Tx began with, as
-// the version of the Tx.
-func (tx *Tx) made(d line.Draft) *line.Root {
-	if d.Next != tx.base {
-		return d.Next
-	}
-	return line.Make(tx.base, tx.db.owner(), tx.version).Root
 }
 
 // Restore sets a row as it was, in an update of [DB.Restore]: at the revision at which it

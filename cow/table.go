@@ -307,13 +307,12 @@ type mapEdit[K comparable, V any] struct {
 
 func (e *mapEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
 
-func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, erases bool, err error) {
+func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, err error) {
 	m, c, err := e.def.state(db).seal(e.Editor, e.base, want)
-	erases = err == nil && c != nil && c.erases
-	if err != nil || m == e.base && !erases {
-		return nil, nil, false, err
+	if err != nil || m == e.base && (c == nil || !c.erases) {
+		return nil, nil, err
 	}
-	return m, c, erases, nil
+	return m, c, nil
 }
 
 func (d *tableDef[K, V]) differs(newer, older *line.Root) bool {
@@ -469,6 +468,26 @@ func (c *changes[K, V]) Len() int {
 		return x.n
 	}
 	return len(c.list)
+}
+
+// rows returns the changes that have a row.
+func (c *changes[K, V]) rows() []Change[K, V] {
+	return slices.DeleteFunc(slices.Clone(c.list), func(c Change[K, V]) bool {
+		old, is := c.Rows()
+		return old == (Row[K, V]{}) && is == (Row[K, V]{})
+	})
+}
+
+// forget lets go of what was erased.
+func (c *changes[K, V]) forget() {
+	if !c.erases {
+		return
+	}
+	for i, change := range c.list {
+		if change.Kind == Erased {
+			c.list[i] = builder[K, V]{}.Forget(change)
+		}
+	}
 }
 
 // sampled is how many rows of a map that was cleared are weighed, for all of them.

@@ -2,7 +2,6 @@ package line
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -424,21 +423,4 @@ func (a Attached) replace(o *outbox, f func(base *Root) ([]Draft, error), publis
 			return nil
 		}
 	}
-}
-
-// ErrGoexit is the error of a foreign function that did not return.
-var ErrGoexit = errors.New("cow: a function of an index, table or codec called runtime.Goexit")
-
-// Recovered calls f, which runs foreign code, and returns a panic of it as an error.
-func Recovered[T any](f func() (T, error)) (v T, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case error:
-			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %w", r)
-		default:
-			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %v", r)
-		}
-	}()
-	return f()
 }

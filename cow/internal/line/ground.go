@@ -2,6 +2,7 @@ package line
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -211,4 +212,21 @@ func (o *origin) String() string {
 		}
 	}
 	return b.String()
+}
+
+// ErrGoexit is the error of a foreign function that did not return.
+var ErrGoexit = errors.New("cow: a function of an index, table or codec called runtime.Goexit")
+
+// Recovered calls f, which runs foreign code, and returns a panic of it as an error.
+func Recovered[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %w", r)
+		default:
+			err = fmt.Errorf("cow: a function of an index, table or codec panicked: %v", r)
+		}
+	}()
+	return f()
 }

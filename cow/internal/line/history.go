@@ -231,6 +231,32 @@ func nanos(t time.Time) int64 {
 	return t.UnixNano()
 }
 
+// A Past is what a line keeps of versions before one of its own, at which something was erased
+// from all of them.
+type Past struct {
+	Commits []*Commit // up to that version, the oldest first
+	Roots   []*Root   // the pins and the whole snapshots, each once
+
+	newest *Root
+	kept   *history
+}
+
+// Base returns the version before the first of the commits.
+func (p *Past) Base() uint64 { return p.kept.base.version }
+
+// At returns the Root of a version from Base on.
+func (p *Past) At(version uint64) *Root {
+	r, commits, _ := p.kept.nearest(p.newest, version)
+	return rewind(r, version, commits)
+}
+
+// A Remade is what takes the place of a part of the past: of the last Commits, as many, and of
+// Roots.
+type Remade struct {
+	Commits []*Commit
+	Roots   map[*Root]*Root
+}
+
 // pins are the Roots that are kept by name.
 type pins struct {
 	mu     sync.Mutex
