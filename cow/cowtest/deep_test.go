@@ -30,7 +30,7 @@ func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields("Attach Follow Guard Guarded.Check Sink.Await Sink.Contents"), map[string]string{
 		"it has to do with transactions":    "NoTx",
 		"it takes commits that are encoded": "Sink.Ack Sink.Fail Sink.Pending Sink.Rebase Sink.Refuse Sink.Reset Sink.Trimmed",
-		"it is not exported":                "answers.Close answers.Propose answers.Room answers.Trim crumb.String",
+		"it is not exported":                "answers.Close answers.Erases answers.Propose answers.Room answers.Trim crumb.String",
 	})
 	if !deeptest.Apart(t) {
 		return
