@@ -32,7 +32,7 @@ import (
 // table returns an error there, Erase returns it: the rows are gone from the current version, and
 // the past is as it was. If ctx ends, see [DB.UpdateContext]; what happens later happens whole.
 func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, err error) {
-	var c *line.Commit
+	var gone erasure
 	_, err = db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
 		want.Commit = true
 		tx := &Tx{db: db, base: base, want: want, erases: true}
@@ -41,13 +41,12 @@ func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, er
 			return line.Draft{}, err
 		}
 		d, err := tx.seal()
-		c = d.Commit
-		return db.erasing(d), err
+		d, gone = db.erasing(d)
+		return d, err
 	})
-	if err != nil || c == nil {
+	if err != nil || gone == nil {
 		return nil, err
 	}
-	gone := db.catalog().erased(c)
 	for _, other := range db.catalog().family(db) {
 		if other.has(gone) {
 			others = append(others, other)
@@ -56,12 +55,16 @@ func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, er
 	return others, nil
 }
 
-// erasing returns d, and what is to become of the past if it erases something.
-func (db *DB) erasing(d line.Draft) line.Draft {
-	if d.Commit != nil && len(db.catalog().erased(d.Commit)) > 0 {
-		d.Erase = func(p *line.Past) (line.Remade, error) { return db.erase(d.Commit, d.Next, p) }
+// erasing returns d with what is to become of the past if it erases something, and what that is.
+func (db *DB) erasing(d line.Draft) (line.Draft, erasure) {
+	if d.Commit == nil {
+		return d, nil
 	}
-	return d
+	gone := db.catalog().erased(d.Commit)
+	if gone != nil {
+		d.Erase = func(p *line.Past) (line.Remade, error) { return db.erase(gone, d.Next, p) }
+	}
+	return d, gone
 }
 
 // Erase erases a key, in an update of [DB.Erase]; elsewhere it panics. If the key is set again
@@ -170,12 +173,13 @@ func (d *tableDef[K, V]) since(content any, n line.Net) line.Net {
 	for c := range c.all() {
 		_, is := c.Rows()
 		was, _ := m.Row(c.Key)
-		if c.Kind == Erased || was != (Row[K, V]{}) || is != (Row[K, V]{}) {
-			next.list = append(next.list, c)
-			if c.Kind != Erased {
-				next.list[len(next.list)-1] = builder[K, V]{}.Between(was, is)
+		if c.Kind != Erased {
+			if was == is {
+				continue // both are the zero Row
 			}
+			c = builder[K, V]{}.Between(was, is)
 		}
+		next.list = append(next.list, c)
 	}
 	return next
 }
@@ -201,10 +205,13 @@ func (d *tableDef[K, V]) loose(content any) any {
 type erasure map[int]erased
 
 func (s *catalog) erased(c *line.Commit) erasure {
-	all := make(erasure)
+	var all erasure // nil: nothing
 	for _, t := range s.all() {
 		if n := c.Net(t.place()); n != nil {
 			if e := t.erased(n); e != nil {
+				if all == nil {
+					all = make(erasure)
+				}
 				all[t.place()] = e
 			}
 		}
@@ -238,15 +245,15 @@ func (db *DB) has(gone erasure) bool {
 	return gone.holds(r) || slices.ContainsFunc(p.Roots, gone.holds) || slices.ContainsFunc(p.Commits, gone.in)
 }
 
-// erase makes what is kept of the past anew, up to a commit, without what that has erased.
+// erase makes what is kept of the past anew, up to the commit that leads to what is published,
+// without what that has erased.
 //
 // What is derived has traces of a row that no function knows but that which derives it. So the
 // past is made anew: from the first version that had one of the rows on, but without them, all
 // commits are done once more. A past version is the current one with commits undone, the latest
 // first: nothing of the old commits is left in it. Pins and whole snapshots go by themselves: the
 // rows are deleted in each, and what is derived follows.
-func (db *DB) erase(c *line.Commit, published *line.Root, p *line.Past) (made line.Remade, err error) {
-	gone := db.catalog().erased(c)
+func (db *DB) erase(gone erasure, published *line.Root, p *line.Past) (made line.Remade, err error) {
 	made.Roots = make(map[*line.Root]*line.Root)
 	for _, r := range p.Roots {
 		if made.Roots[r], err = db.without(r, gone); err != nil {
@@ -291,7 +298,7 @@ func (db *DB) erase(c *line.Commit, published *line.Root, p *line.Past) (made li
 // sameDerived reports whether derived tables are the same in two versions.
 func (db *DB) sameDerived(a, b *line.Root) bool {
 	return !slices.ContainsFunc(db.catalog().all(), func(t table) bool {
-		return t.isDerived() && a.Table(t.place()) != b.Table(t.place())
+		return t.isDerived() && t.between(a.Table(t.place()), b.Table(t.place())) != nil
 	})
 }
 
@@ -347,17 +354,17 @@ func (db *DB) again(base *line.Root, c *line.Commit, gone erasure) (*line.Root, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("cow: version %d without what is erased: %w", c.Version(), err)
 	}
-	next := c.As()
-	if d.Commit != nil {
-		next.AddAll(d.Commit)
+	next := d.Commit
+	if next == nil { // nothing is left of it
+		next = new(line.Commit)
 	}
-	return tx.made(d), next, nil
+	return tx.made(d), next.As(c.Version()), nil
 }
 
 // after returns a commit, which leads to what is published, with another version before it: of
 // derived tables it has all in which the two differ, and be it in shape.
 func (db *DB) after(r *line.Root, c *line.Commit, published *line.Root) *line.Commit {
-	next := c.As()
+	next := new(line.Commit).As(c.Version())
 	for _, t := range db.catalog().all() {
 		n := c.Net(t.place())
 		switch {

@@ -105,7 +105,8 @@ func (p replayer) Replay(base *line.Root, c *sink.Commit) (d line.Draft, err err
 	if d.Next == base { // it changed derived tables alone, or nothing that is left
 		d = line.Draft{Next: tx.made(d), Table: line.Several, Commit: new(line.Commit)}
 	}
-	return p.db.erasing(d), nil
+	d, _ = p.db.erasing(d)
+	return d, nil
 }
 
 func (p replayer) Restore(base *line.Root, version uint64, more bool, rows iter.Seq2[sink.Row, error]) (*line.Root, error) {

@@ -83,6 +83,26 @@ func TestErasedIsGone(t *testing.T) {
 	require.NoError(t, m.CheckDerived())
 }
 
+// A vector that was deleted, and is erased from the past, is in the memory of no index.
+func TestErasedVectorIsGone(t *testing.T) {
+	m := New(Options{})
+	m.Retain(cow.Retention{Versions: 100})
+	s := m.Space("s")
+	vector := func(x float32) []float32 { return []float32{x, 1, 1, 1, 1, 1, 1, 1} }
+	for i := range 20 {
+		require.NoError(t, errOf(s.PutVector(fmt.Sprint(i), vector(float32(i)), nil)))
+	}
+	require.NoError(t, errOf(s.PutVector("k", vector(-1), nil)))
+	p := weak.Make(&s.Load().lookup("k").Vector[0])
+	require.NoError(t, errOf(s.Delete("k")))
+	require.NoError(t, errOf(s.PutVector("more", vector(-2), nil)))
+	_, err := s.Erase(t.Context(), "k")
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { runtime.GC(); return p.Value() == nil }, time.Minute, time.Millisecond)
+	require.NoError(t, m.CheckDerived())
+	require.Equal(t, 21, s.Len())
+}
+
 func mustAs[T any](t testing.TB, v Value) T {
 	t.Helper()
 	x, err := As[T](v)

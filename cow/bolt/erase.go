@@ -45,7 +45,7 @@ func (e erased) from(tx *bbolt.Tx, next *state) error {
 			return err
 		}
 		for _, p := range slices.Clone(next.pins) {
-			if err := next.take(tx, p.version, r.Table, r.Key); err != nil {
+			if _, err := next.take(tx, p.version, r.Table, r.Key); err != nil {
 				return err
 			}
 		}
@@ -80,29 +80,6 @@ func (e erased) fromLog(tx *bbolt.Tx, next *state) error {
 		}
 	}
 	return nil
-}
-
-// take takes from a pin what is kept of a row for it, if there is anything.
-func (s *state) take(tx *bbolt.Tx, version uint64, table int, key []byte) error {
-	name, key := pinBucket(version, table), rowKey(key)
-	bucket := tx.Bucket(name)
-	if bucket == nil {
-		return nil
-	}
-	value := bucket.Get(key)
-	if value == nil {
-		return nil
-	}
-	r, sum, err := decodeRow(sealOf(name), key, value)
-	if err != nil {
-		return damage(s.tables[table].name, key[1:], err)
-	}
-	t := s.tallyOf(version, table)
-	t.remove(sum, r.revision)
-	if err := bucket.Delete(key); err != nil || t.count > 0 {
-		return err
-	}
-	return tx.DeleteBucket(name)
 }
 
 // without returns what a transaction did, without what is to be gone.

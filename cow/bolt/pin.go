@@ -146,22 +146,38 @@ func (s *state) give(tx *bbolt.Tx, version uint64, table int, key []byte, r row)
 func (s *state) lift(tx *bbolt.Tx, version uint64, table int, key []byte, r row) error {
 	if i, _ := s.place(version); i > 0 && s.pins[i-1].version >= r.revision {
 		older := s.pins[i-1].version
-		name, key := pinBucket(older, table), rowKey(key)
-		of, bucket := sealOf(name), tx.Bucket(name)
-		t := s.tallyOf(older, table)
-		t.remove(of.sum(key, r.append(nil)), r.revision)
-		if bucket == nil {
-			return damage(s.tables[table].name, key[1:], fmt.Errorf("what is kept of it for the pin of version %d is missing", older))
-		}
-		err := bucket.Delete(key)
-		if t.count == 0 && err == nil {
-			err = tx.DeleteBucket(name)
+		had, err := s.take(tx, older, table, key)
+		if err == nil && !had {
+			err = damage(s.tables[table].name, key, fmt.Errorf("what is kept of it for the pin of version %d is missing", older))
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return s.give(tx, version, table, key, r)
+}
+
+// take takes from a pin what is kept of a row for it, and reports whether there was anything.
+func (s *state) take(tx *bbolt.Tx, version uint64, table int, key []byte) (had bool, err error) {
+	name, key := pinBucket(version, table), rowKey(key)
+	bucket := tx.Bucket(name)
+	if bucket == nil {
+		return false, nil
+	}
+	value := bucket.Get(key)
+	if value == nil {
+		return false, nil
+	}
+	r, sum, err := decodeRow(sealOf(name), key, value)
+	if err != nil {
+		return true, damage(s.tables[table].name, key[1:], err)
+	}
+	t := s.tallyOf(version, table)
+	t.remove(sum, r.revision)
+	if err := bucket.Delete(key); err != nil || t.count > 0 {
+		return true, err
+	}
+	return true, tx.DeleteBucket(name)
 }
 
 // tallyOf returns the tally of what a pin keeps of a table, to be changed.

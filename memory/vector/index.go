@@ -93,9 +93,8 @@ func (x *Index) Purge(key string) *Index {
 		return x
 	}
 	e := x.edit(x.dim)
-	e.tail = e.fresh() // what was the tail is moved, or else full
-	if t := &x.tail; t.block != nil && !slices.Contains(moved, t) {
-		e.keep(t)
+	if slices.Contains(moved, &x.tail) {
+		e.tail = e.fresh()
 	}
 	for _, s := range moved {
 		if s != &x.tail {

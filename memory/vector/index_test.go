@@ -144,3 +144,45 @@ func TestFloat32s(t *testing.T) {
 	require.Equal(t, []float32{1.5, -2}, Float32s([]float64{1.5, -2}))
 	require.ErrorIs(t, Check(Float32s([]float64{1, 1e300})), ErrNotFinite)
 }
+
+// What is purged is in no slot of any block, be it that it was deleted before, or that another
+// version has it in a block that both share. All else is as it was.
+func TestPurgeLeavesNothing(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 36))
+	for range 300 {
+		x, m := (*Index)(nil), map[string][]float32{}
+		for range 1 + r.IntN(80) {
+			k, v := key(r.IntN(40)), random(r, 4)
+			if r.IntN(4) == 0 {
+				x = x.Delete(k)
+				delete(m, k)
+				continue
+			}
+			x, m[k] = set(t, x, k, v), v
+			if r.IntN(10) == 0 { // a fork goes on in the same block
+				set(t, x, key(0), random(r, 4))
+			}
+		}
+		was := maps.Clone(m)
+		is := x.Purge(key(0))
+		check(t, x, was)
+		delete(m, key(0))
+		check(t, is, m)
+		require.Equal(t, len(m), is.Len())
+		if is == nil {
+			continue
+		}
+		n := 0
+		for s := range is.segments() {
+			if s.block == nil {
+				continue
+			}
+			n += s.count
+			require.NotContains(t, s.keys, key(0))
+			require.LessOrEqual(t, int(s.next.Load()), s.used)
+		}
+		require.Equal(t, len(m), n)
+		require.Same(t, is, is.Purge(key(0)), "there is nothing left to do")
+		check(t, set(t, is, key(50), random(r, 4)).Delete(key(50)), m)
+	}
+}

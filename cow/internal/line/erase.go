@@ -33,8 +33,8 @@ func (l *Line) Past(newest *Root, version uint64) *Past {
 }
 
 // Remake puts what f makes of the past before a version that is published, and was made from base,
-// in its place. F runs without a lock: later commits, and what is forgotten meanwhile, are not its concern. There are
-// no new pins until it has returned. An error leaves everything as it is.
+// in its place. F runs without a lock: later commits, and what is forgotten meanwhile, are not its
+// concern. There are no new pins until it has returned. An error leaves everything as it is.
 func (l *Line) Remake(base *Root, version uint64, f func(p *Past) (Remade, error)) error {
 	l.pinning.Lock()
 	defer l.pinning.Unlock()

@@ -263,11 +263,11 @@ func (c *Commit) Add(table int, n Net) {
 	c.nets = append(c.nets, tableNet{table, n})
 }
 
-// AddAll adds the changes of another commit.
-func (c *Commit) AddAll(of *Commit) { c.nets = of.nets }
-
-// As returns a Commit of the same version without changes, for [Remade].
-func (c *Commit) As() *Commit { return &Commit{version: c.version} }
+// As makes c, which is to be in a [Remade], the commit of a version, and returns it.
+func (c *Commit) As(version uint64) *Commit {
+	c.version = version
+	return c
+}
 
 // Net returns the changes of a table, or nil.
 func (c *Commit) Net(table int) Net {
