@@ -46,7 +46,9 @@ type naive[K cmp.Ordered, V comparable, I any] struct {
 	anyI    func() I
 
 	past   map[uint64]picture[K, V]
-	next   picture[K, V] // what the running update has made, nil: it has not begun
+	next   picture[K, V]         // what the running update has made, nil: it has not begun
+	gone   map[K]bool            // what it erases
+	erased map[uint64]map[K]bool // by version: what its update erased
 	clears int
 }
 
@@ -54,6 +56,7 @@ type naive[K cmp.Ordered, V comparable, I any] struct {
 // kept with keep, or dropped.
 type modelled interface {
 	edit(tx *cow.Tx, now uint64)
+	erase(tx *cow.Tx, now uint64)
 	update(now uint64, f func() error) error // by the table's own Update
 	changed(now uint64) bool
 	changes(tx *cow.Tx, now uint64)
@@ -64,7 +67,8 @@ type modelled interface {
 	commit(c *cow.Commit)
 	forget(below uint64)
 	cleared() int
-	watch() (what cow.Watched, differs func(older, newer uint64) bool, ofIndex bool)
+	since(version uint64) (differs func(now uint64) bool)
+	watch(since uint64) (what cow.Watched, differs func(now uint64) bool, ofIndex bool)
 }
 
 func (n *naive[K, V, I]) items(rows picture[K, V]) []item[K, V, I] {
@@ -160,6 +164,20 @@ func (n *naive[K, V, I]) update(now uint64, f func() error) error {
 	})
 }
 
+func (n *naive[K, V, I]) erase(tx *cow.Tx, now uint64) {
+	n.table.Edit(tx)
+	if n.next == nil {
+		n.next = maps.Clone(n.past[now])
+	}
+	if n.gone == nil {
+		n.gone = make(map[K]bool)
+	}
+	k := n.anyKey()
+	n.table.Erase(tx, k)
+	delete(n.next, k)
+	n.gone[k] = true
+}
+
 // step does one thing to an edit, and requires that it does what it does to a plain map.
 func (n *naive[K, V, I]) step(e *cow.Editor[K, V], now uint64) {
 	if n.next == nil {
@@ -248,13 +266,16 @@ func difference[K, V comparable](was, is picture[K, V]) map[K]snapshot.Kind {
 }
 
 func (n *naive[K, V, I]) changed(now uint64) bool {
-	return n.next != nil && len(difference(n.past[now], n.next)) > 0
+	return len(n.gone) > 0 || n.next != nil && len(difference(n.past[now], n.next)) > 0
 }
 
 func (n *naive[K, V, I]) changes(tx *cow.Tx, now uint64) {
 	want := make(map[K]snapshot.Kind)
 	if n.next != nil {
 		want = difference(n.past[now], n.next)
+	}
+	for k := range n.gone {
+		want[k] = cow.Erased
 	}
 	got := make(map[K]snapshot.Kind)
 	for c := range n.table.Changes(tx) {
@@ -271,10 +292,19 @@ func (n *naive[K, V, I]) keep(now uint64) {
 	if n.past[now+1] = n.next; n.next == nil {
 		n.past[now+1] = n.past[now]
 	}
-	n.next = nil
+	if len(n.gone) > 0 {
+		for version, rows := range n.past {
+			if version <= now {
+				n.past[version] = maps.Clone(rows)
+				maps.DeleteFunc(n.past[version], func(k K, _ stamped[V]) bool { return n.gone[k] })
+			}
+		}
+		n.erased[now+1] = n.gone
+	}
+	n.drop()
 }
 
-func (n *naive[K, V, I]) drop() { n.next = nil }
+func (n *naive[K, V, I]) drop() { n.next, n.gone = nil, nil }
 
 // check looks at a snapshot of any retained version.
 func (n *naive[K, V, I]) check(s *cow.Snapshot) {
@@ -296,17 +326,32 @@ func (n *naive[K, V, I]) commit(c *cow.Commit) {
 	for change := range n.table.Rows(c) {
 		got[change.Key] = change.Kind
 	}
-	require.Equal(n.t, difference(n.past[c.Version()-1], n.past[c.Version()]), got)
+	want := difference(n.past[c.Version()-1], n.past[c.Version()])
+	for k := range n.erased[c.Version()] {
+		want[k] = cow.Erased
+	}
+	require.Equal(n.t, want, got)
 }
 
-func (n *naive[K, V, I]) forget(version uint64) { delete(n.past, version) }
+func (n *naive[K, V, I]) forget(version uint64) {
+	delete(n.past, version)
+	delete(n.erased, version)
+}
 
 func (n *naive[K, V, I]) cleared() int { return n.clears }
 
-func (n *naive[K, V, I]) watch() (what cow.Watched, differs func(older, newer uint64) bool, ofIndex bool) {
-	under := func(in func(item[K, V, I]) bool) func(older, newer uint64) bool {
-		return func(older, newer uint64) bool {
-			was, is := n.items(n.past[older]), n.items(n.past[newer])
+func (n *naive[K, V, I]) since(version uint64) (differs func(now uint64) bool) {
+	rows := n.past[version]
+	return func(now uint64) bool { return !maps.Equal(rows, n.past[now]) }
+}
+
+// watch watches something, and says whether it differs from what it was in a version, as that is
+// now: what is erased later was in it all the same.
+func (n *naive[K, V, I]) watch(since uint64) (what cow.Watched, differs func(now uint64) bool, ofIndex bool) {
+	rows := n.past[since]
+	under := func(in func(item[K, V, I]) bool) func(now uint64) bool {
+		return func(now uint64) bool {
+			was, is := n.items(rows), n.items(n.past[now])
 			out := func(a item[K, V, I]) bool { return !in(a) }
 			was, is = slices.DeleteFunc(was, out), slices.DeleteFunc(is, out)
 			return !slices.EqualFunc(was, is, func(a, b item[K, V, I]) bool { return a.key == b.key && a.row == b.row })
@@ -314,12 +359,12 @@ func (n *naive[K, V, I]) watch() (what cow.Watched, differs func(older, newer ui
 	}
 	switch n.r.IntN(5) {
 	case 0:
-		return n.table.OnAll(), func(older, newer uint64) bool { return !maps.Equal(n.past[older], n.past[newer]) }, false
+		return n.table.OnAll(), n.since(since), false
 	case 1:
 		k, l := n.anyKey(), n.anyKey()
-		return n.table.OnKeys(k, l), func(older, newer uint64) bool {
-			was, is := n.past[older], n.past[newer]
-			return was[k] != is[k] || was[l] != is[l]
+		return n.table.OnKeys(k, l), func(now uint64) bool {
+			is := n.past[now]
+			return rows[k] != is[k] || rows[l] != is[l]
 		}, false
 	case 2:
 		i := n.anyI()
@@ -336,8 +381,9 @@ type signal struct {
 	since   uint64
 	closed  <-chan struct{}
 	stop    func()
-	differs []func(older, newer uint64) bool // none: anything
-	clears  int                              // before it, of tables whose indexes it watches; -1: of none
+	differs []func(now uint64) bool
+	any     bool // nothing is listed: each version may close it
+	clears  int  // before it, of tables whose indexes it watches; -1: of none
 	stopped bool
 }
 
@@ -380,7 +426,7 @@ func newTxModel(t *testing.T, seed uint64) *txModel {
 			begins:  func(i, p desk) bool { return i.Floor == p.Floor && strings.HasPrefix(i.Room, p.Room) },
 			anyKey:  func() string { return fmt.Sprint("k", r.IntN(24)) },
 			anyV:    anyDesk, anyI: anyDesk,
-			past: map[uint64]picture[string, desk]{0: {}},
+			past: map[uint64]picture[string, desk]{0: {}}, erased: map[uint64]map[string]bool{},
 		},
 		&naive[int, string, string]{t: t, r: r, table: people, x: byName,
 			index:   func(_ int, s string) string { return s },
@@ -389,7 +435,7 @@ func newTxModel(t *testing.T, seed uint64) *txModel {
 			anyKey:  func() int { return r.IntN(24) - 12 },
 			anyV:    func() string { return []string{"", "Ann", "ann", "ANNA", "Bo", "b", "Zoë"}[r.IntN(7)] },
 			anyI:    func() string { return []string{"", "a", "an", "ANN", "b", "Zo", "zz"}[r.IntN(7)] },
-			past:    map[uint64]picture[int, string]{0: {}},
+			past:    map[uint64]picture[int, string]{0: {}}, erased: map[uint64]map[int]bool{},
 		},
 	}}
 }
@@ -403,6 +449,19 @@ func (w *txModel) edits(tx *cow.Tx) {
 		n.changes(tx, w.now)
 	}
 	tx.Defer(func() { w.calls++ })
+}
+
+// erases erases a few keys, between other things.
+func (w *txModel) erases(tx *cow.Tx) {
+	for range w.r.IntN(6) {
+		n := w.tables[w.r.IntN(2)]
+		if w.r.IntN(2) == 0 {
+			n.edit(tx, w.now)
+		} else {
+			n.erase(tx, w.now)
+		}
+	}
+	w.edits(tx)
 }
 
 // ended requires that an update has happened, or has not.
@@ -476,6 +535,15 @@ func (w *txModel) write() {
 			_ = w.db.Update(func(tx *cow.Tx) error { w.edits(tx); panic(errTest) })
 		}))
 		w.ended(false, true)
+	case how == 17 && w.r.IntN(2) == 0:
+		others, err := w.db.Erase(ctx, func(tx *cow.Tx) error { w.erases(tx); return nil })
+		require.NoError(w.t, err)
+		require.Empty(w.t, others)
+		w.ended(true, true)
+	case how == 17 && w.r.IntN(3) == 0:
+		_, err := w.db.Erase(ctx, func(tx *cow.Tx) error { w.erases(tx); return errTest })
+		require.ErrorIs(w.t, err, errTest)
+		w.ended(false, true)
 	case how == 17:
 		require.ErrorIs(w.t, w.tables[w.r.IntN(2)].update(w.now, func() error { return errTest }), errTest)
 		w.ended(false, false)
@@ -484,14 +552,21 @@ func (w *txModel) write() {
 		w.ended(true, false)
 	}
 	if w.now > before {
-		for c, err := range w.db.Commits(before) {
-			require.NoError(w.t, err)
-			require.Equal(w.t, w.now, c.Version())
-			for _, n := range w.tables {
-				n.commit(c)
-			}
+		w.commits(before)
+	}
+}
+
+// commits requires that all commits since a version are what they were, without what was erased.
+func (w *txModel) commits(since uint64) {
+	for c, err := range w.db.Commits(since) {
+		require.NoError(w.t, err)
+		since++
+		require.Equal(w.t, since, c.Version())
+		for _, n := range w.tables {
+			n.commit(c)
 		}
 	}
+	require.Equal(w.t, w.now, since)
 }
 
 // at returns a retained snapshot.
@@ -510,12 +585,15 @@ func (w *txModel) listen() {
 	s := &signal{since: since.Version(), clears: -1}
 	var all []cow.Watched
 	for range w.r.IntN(4) {
-		what, differs, ofIndex := w.tables[w.r.IntN(2)].watch()
+		what, differs, ofIndex := w.tables[w.r.IntN(2)].watch(s.since)
 		all = append(all, what)
 		s.differs = append(s.differs, differs)
 		if ofIndex {
 			s.clears = w.clears()
 		}
+	}
+	if s.any = len(all) == 0; s.any {
+		s.differs = append(s.differs, w.tables[0].since(s.since), w.tables[1].since(s.since))
 	}
 	s.closed, s.stop = w.db.Notify(since, all...)
 	w.open = append(w.open, s)
@@ -527,15 +605,15 @@ func (w *txModel) clears() int { return w.tables[0].cleared() + w.tables[1].clea
 // other is, unless a table was cleared, which asks all who watch an index.
 func (w *txModel) signals() {
 	w.open = slices.DeleteFunc(w.open, func(s *signal) bool {
-		want := len(s.differs) == 0 && w.now != s.since
+		want := false
 		for _, differs := range s.differs {
-			want = want || differs(s.since, w.now)
+			want = want || differs(w.now)
 		}
 		is := isClosed(s.closed)
-		if !s.stopped && is != want && (want || s.clears < 0 || s.clears == w.clears()) {
+		if may := s.any && w.now != s.since || s.clears >= 0 && s.clears < w.clears(); !s.stopped && is != want && (want || !may) {
 			require.FailNow(w.t, "a signal", "closed: %v; differs: %v", is, want)
 		}
-		if s.stopped && is && len(s.differs) > 0 {
+		if s.stopped && is && !s.any {
 			require.FailNow(w.t, "a signal that was stopped is closed")
 		}
 		if is || s.stopped && w.r.IntN(4) == 0 {
@@ -546,8 +624,8 @@ func (w *txModel) signals() {
 	})
 }
 
-// Random transactions over two tables, with ranges read and deleted in them, and signals of
-// keys, index keys, ranges and all of it, beside plain maps.
+// Random transactions over two tables, with ranges read and deleted in them, keys erased from all
+// versions, and signals of keys, index keys, ranges and all of it, beside plain maps.
 func TestTransactionsAgainstAModel(t *testing.T) {
 	noDeadlock(t)
 	steps := 300_000
@@ -574,6 +652,7 @@ func TestTransactionsAgainstAModel(t *testing.T) {
 			for _, n := range w.tables {
 				n.check(s)
 			}
+			w.commits(s.Version())
 		default:
 			w.write()
 			w.signals()

@@ -216,7 +216,7 @@ func (db *DB) wake(newer, older *line.Root, table int) {
 	}
 	states := *db.states.Load() // whoever watches has made some
 	if table >= 0 {
-		if table < len(states) {
+		if table < len(states) && newer.Table(table) != older.Table(table) { // the same: it erased what only the past has
 			states[table].fire(newer.Version(), newer.Table(table))
 		}
 		return
