@@ -34,6 +34,10 @@ type Options struct {
 	// dimensions, for searches by what is meant. It is called beside the writers.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
+	// Erase is whether clients of this Server have the tool erase, which undo does not take
+	// back. It is up to this Server also where another process has the file.
+	Erase bool
+
 	// Token is what clients over HTTP must bear. Without one they need none, and
 	// ListenAndServe serves this machine alone.
 	Token string
@@ -158,6 +162,9 @@ func (s *Server) server(namespace string) (*mcp.Server, error) {
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
 	for _, t := range tool.All {
+		if t.Name == tool.Erase && !s.o.Erase {
+			continue
+		}
 		server.AddTool(&t.Tool, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return s.call(ctx, namespace, t, r.Params.Arguments), nil
 		})

@@ -162,7 +162,9 @@ func (c *config) check(context.Context, []string) error {
 	if err != nil {
 		return explain(err)
 	}
-	_, err = fmt.Fprintf(c.out, "nothing is damaged; version %d, %d bytes free\n", info.Version, info.Free)
+	if _, err = fmt.Fprintf(c.out, "nothing is damaged; version %d, %d bytes free\n", info.Version, info.Free); err == nil && info.Erased {
+		_, err = fmt.Fprintln(c.out, "what is free may have what was erased: compact writes the file without it")
+	}
 	return err
 }
 

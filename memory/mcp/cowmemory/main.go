@@ -52,7 +52,7 @@ func main() {
 type config struct {
 	file, namespace, http, tokenFile string
 	embedURL, embedModel             string
-	memory, verbose                  bool
+	memory, erase, verbose           bool
 	most                             int64
 
 	in       io.Reader
@@ -77,7 +77,7 @@ type task struct {
 
 // commands are the tasks by their names; without one, it serves.
 var commands = map[string]task{
-	"":        {(*config).serve, "file memory namespace http token-file embed-url embed-model most"},
+	"":        {(*config).serve, "file memory namespace http token-file embed-url embed-model most erase"},
 	"inspect": {(*config).inspect, "file memory most"},
 	"export":  {(*config).export, "file memory namespace most"},
 	"import":  {(*config).imports, "file memory namespace most"},
@@ -103,6 +103,7 @@ func (c *config) parse(args []string) (name string, rest []string, err error) {
 	f.StringVar(&c.embedURL, "embed-url", "", "the `URL` of an endpoint for embeddings in OpenAI's form, as http://localhost:11434/v1, without /embeddings; "+keyVariable+" has its key")
 	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there; with -embed-url")
 	f.Int64Var(&c.most, "most", 1024, "how many `MiB` the memory may take")
+	f.BoolVar(&c.erase, "erase", false, "give clients the tool erase, which takes a note or an entity out of the past too")
 	f.BoolVar(&c.verbose, "v", false, "log more")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

@@ -28,7 +28,7 @@ func (c *config) serve(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	o := mcp.Options{Namespace: c.namespace, MaxBytes: c.most << 20, Log: c.log, Token: token}
+	o := mcp.Options{Namespace: c.namespace, MaxBytes: c.most << 20, Log: c.log, Token: token, Erase: c.erase}
 	if c.embedURL != "" {
 		client, err := embed.New(embed.Options{URL: c.embedURL, Model: c.embedModel, Key: os.Getenv(keyVariable)})
 		if err != nil {

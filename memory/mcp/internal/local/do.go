@@ -43,6 +43,7 @@ func init() { // they reach Do themselves
 		"remember":            (*call).remember,
 		"recall":              (*call).recall,
 		"forget":              (*call).forget,
+		tool.Erase:            (*call).erase,
 		"history":             (*call).history,
 		"changes":             (*call).changes,
 		"undo":                (*call).undo,
@@ -64,6 +65,14 @@ func (s *Store) Do(ctx context.Context, r store.Request) (json.RawMessage, error
 	}
 	if err := checkName("the id of the request", r.ID, maxName); err != nil {
 		return nil, err
+	}
+	switch {
+	case r.Op == tool.Erase:
+		s.writing.Lock()
+		defer s.writing.Unlock()
+	case t.Writes():
+		s.writing.RLock()
+		defer s.writing.RUnlock()
 	}
 	result, err := ops[r.Op](&call{s, r, ctx, t})
 	if err != nil {

@@ -38,17 +38,9 @@ type foldedText struct {
 func (f *folded) find(c *call, query string) (s memory.Snapshot, names []string, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s = c.m.Load()
-	if len(f.texts) > 0 && f.at < s.Version() {
-		err = f.follow(c, s.Version())
-	}
-	if errors.Is(err, cow.ErrCompacted) { // nobody has searched for long
-		f.texts, f.bytes, err = nil, 0, nil
-	}
-	if err != nil {
+	if s, err = f.current(c); err != nil {
 		return s, nil, err
 	}
-	f.at = s.Version()
 	texts := f.texts[c.Namespace]
 	if texts == nil {
 		texts = f.add(s, c.Namespace)
@@ -61,9 +53,31 @@ func (f *folded) find(c *call, query string) (s memory.Snapshot, names []string,
 	return s, names, nil
 }
 
+// current returns the current snapshot, to which it brings all texts. After an error there are none.
+func (f *folded) current(c *call) (s memory.Snapshot, err error) {
+	s = c.m.Load()
+	if len(f.texts) > 0 && f.at < s.Version() {
+		err = f.follow(c, s.Version())
+	}
+	if errors.Is(err, cow.ErrCompacted) { // nobody has searched for long
+		f.texts, f.bytes, err = nil, 0, nil
+	}
+	if err == nil {
+		f.at = s.Version()
+	}
+	return s, err
+}
+
+// erase lets go of what is erased, now and not at the next search.
+func (f *folded) erase(c *call) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, _ = f.current(c) // after an error there are no texts
+}
+
 // follow brings all texts up to a version. After an error they are of none.
 func (f *folded) follow(c *call, version uint64) error {
-	for commit, err := range c.commits(f.at, version) {
+	for commit, err := range c.commits(c.ctx, f.at, version) {
 		if err != nil {
 			f.texts, f.bytes = nil, 0
 			return err

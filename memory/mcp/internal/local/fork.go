@@ -24,8 +24,7 @@ type forkName struct{ namespace, name string }
 
 // A fork is a what-if of one namespace, though all of the memory is in it.
 type fork struct {
-	line
-	base   memory.Snapshot
+	line   // its only pin is what it was made from
 	made   time.Time
 	id     string // of the request that made it
 	took   atomic.Int64
@@ -113,8 +112,11 @@ func (c *call) createFork(name string) error {
 	if len(c.forks) >= maxForks {
 		return store.Errorf(store.TooLarge, "there are %d forks, which is the most: merge or drop one", len(c.forks))
 	}
-	f := &fork{base: c.m.Load(), made: time.Now(), id: c.ID}
-	f.m = c.m.Fork(f.base)
+	f := &fork{made: time.Now(), id: c.ID}
+	f.m = c.m.Fork(c.m.Load())
+	if err := f.m.DB().Pin("base", f.m.DB().Load().Version()); err != nil {
+		return err
+	}
 	f.receipts, f.order = c.receipts.Of(f.m.DB()), c.order
 	c.forks[key] = f
 	return nil
@@ -131,11 +133,19 @@ func (c *call) forkNamed(name string) (*fork, error) {
 	return f, nil
 }
 
+// base returns what the fork was made from.
+func (f *fork) base() memory.Snapshot {
+	for _, root := range f.m.DB().Pins() {
+		return f.m.In(root)
+	}
+	return memory.Snapshot{} // not reached
+}
+
 // changes returns what a fork has changed in a namespace.
 func (f *fork) changes(ns string) (swaps []swap) {
-	now := f.m.Load()
-	for space := range spacesOf(ns, f.base, now) {
-		before, after := f.base.Space(space...), now.Space(space...)
+	base, now := f.base(), f.m.Load()
+	for space := range spacesOf(ns, base, now) {
+		before, after := base.Space(space...), now.Space(space...)
 		for e := range after.List(memory.ListOptions{}) {
 			was, _ := before.Entry(e.Key)
 			if was.Revision == e.Revision || same(was, e) {

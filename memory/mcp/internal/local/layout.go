@@ -121,6 +121,13 @@ func relationOf(v memory.Value) relation {
 	return relation{v.Key(fromField).String(), v.Key(toField).String(), v.Key(relationField).String(), v.Key(createdField).Int()}
 }
 
+// relationOfKey returns the relation that has that key in the space of those that go out.
+func relationOfKey(key string) (r relation) {
+	r.From, key, _ = strings.Cut(key, "\x00")
+	r.To, r.Type, _ = strings.Cut(key, "\x00")
+	return r
+}
+
 func (r relation) value() any {
 	return map[string]any{fromField: r.From, toField: r.To, relationField: r.Type, createdField: r.created}
 }

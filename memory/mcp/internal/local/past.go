@@ -19,7 +19,7 @@ import (
 type change struct {
 	Revision  uint64   `json:"revision"`
 	Time      string   `json:"time"`
-	Change    string   `json:"change"` // added, changed, deleted, expired
+	Change    string   `json:"change"` // added, changed, deleted, expired, erased
 	Kind      string   `json:"kind"`   // note, entity, relation
 	Key       string   `json:"key"`
 	Space     []string `json:"space,omitempty"`
@@ -41,9 +41,15 @@ func newChange(c memory.Change) change {
 	}
 	switch c.Space[1] {
 	case entities:
-		r.Kind, r.Text = "entity", entityOf(v).text()
+		r.Kind = "entity"
+		if v.Exists() {
+			r.Text = entityOf(v).text()
+		}
 	case out:
 		rel := relationOf(v)
+		if !v.Exists() { // it was erased
+			rel = relationOfKey(c.Key)
+		}
 		r.Kind, r.Key = "relation", strings.Join([]string{rel.From, rel.Type, rel.To}, " ")
 	default:
 		r.Kind, r.Space, r.Text = "note", c.Space[2:], v.Key(textField).String()
@@ -79,17 +85,17 @@ func onlyVector(c memory.Change) bool {
 
 // commits yields what was committed after a version up to another, and ends there. Both
 // must have been published.
-func (c *call) commits(since, to uint64) iter.Seq2[*cow.Commit, error] {
+func (l *line) commits(ctx context.Context, since, to uint64) iter.Seq2[*cow.Commit, error] {
 	return func(yield func(*cow.Commit, error) bool) {
 		if since >= to {
 			return
 		}
-		for commit, err := range c.m.DB().Commits(since) {
+		for commit, err := range l.m.DB().Commits(since) {
 			if err == nil && commit.Version() > to {
 				return
 			}
 			if err == nil {
-				err = context.Cause(c.ctx)
+				err = context.Cause(ctx)
 			}
 			if !yield(commit, err) || err != nil {
 				return
@@ -99,11 +105,11 @@ func (c *call) commits(since, to uint64) iter.Seq2[*cow.Commit, error] {
 }
 
 // oldest returns the oldest version that is kept, and its time.
-func (c *call) oldest() (uint64, time.Time) {
-	for v, at := range c.m.DB().Versions() {
+func (l *line) oldest() (uint64, time.Time) {
+	for v, at := range l.m.DB().Versions() {
 		return v, at
 	}
-	return c.m.DB().Load().Version(), time.Time{}
+	return l.m.DB().Load().Version(), time.Time{}
 }
 
 func (c *call) history() (any, error) {
@@ -208,7 +214,7 @@ func (c *call) changes() (any, error) {
 	version := since
 	var list []change
 	var places []string
-	for commit, err := range c.commits(since, current) {
+	for commit, err := range c.commits(c.ctx, since, current) {
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +248,7 @@ func (c *call) changes() (any, error) {
 func (c *call) latestChanges(current uint64, limit int) (any, error) {
 	oldest, _ := c.oldest()
 	list := []change{}
-	for commit, err := range c.commits(oldest, current) {
+	for commit, err := range c.commits(c.ctx, oldest, current) {
 		if err != nil {
 			return nil, err
 		}

@@ -14,7 +14,7 @@ type receipt struct {
 	Age       uint64 // the version that did it, which no other receipt has
 	Namespace string
 	Result    string
-	Erased    bool // the result is gone; files of earlier versions have such, whose forget erased results
+	Erased    bool // the result is gone, since it told of what was erased
 
 	Bytes int64 // of all results: in the row "" alone
 }
@@ -49,6 +49,23 @@ func (l *line) receipt(id string) (json.RawMessage, error) {
 		return nil, nil
 	}
 	return r.result()
+}
+
+// eraseResults erases the results of some requests, in an update that erases. They stay done.
+func (l *line) eraseResults(tx *cow.Tx, ids map[string]bool) {
+	e := l.receipts.Edit(tx)
+	sum, _ := e.Get("")
+	for id := range ids {
+		r, ok := e.Get(id)
+		l.receipts.Erase(tx, id)
+		if ok {
+			sum.Bytes -= int64(len(r.Result))
+			e.Set(id, receipt{Age: r.Age, Namespace: r.Namespace, Erased: true})
+		}
+	}
+	if len(ids) > 0 {
+		e.Set("", sum)
+	}
 }
 
 // keep stores a receipt, and removes some of the oldest, if there are too many.

@@ -63,6 +63,9 @@ type Store struct {
 
 	folded folded
 
+	file    bool         // there is one
+	writing sync.RWMutex // held for reading by requests that write: to erase is to be alone
+
 	ctx    context.Context // ends with the Store
 	end    context.CancelFunc
 	ending sync.WaitGroup
@@ -82,7 +85,7 @@ type line struct {
 // alone. If another process has the file the error wraps bolt.ErrLocked.
 func Open(path string, o Options) (*Store, error) {
 	o.complete()
-	s := &Store{o: o, forks: make(map[forkName]*fork)}
+	s := &Store{o: o, forks: make(map[forkName]*fork), file: path != ""}
 	db := new(cow.DB)
 	s.m = memory.On(db, memory.Options{TextOf: textOf, Embed: bounded(o.Embed)})
 	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: cow.Versioned[receipt]{}})

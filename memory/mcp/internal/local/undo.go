@@ -5,8 +5,8 @@ import (
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 )
 
-// undo undoes what one commit did in a namespace. What an entry got as a vector since does
-// not count as a change.
+// undo undoes what one commit did in a namespace, but for what was erased since. What an entry got
+// as a vector since does not count as a change.
 func (c *call) undo() (any, error) {
 	type result struct {
 		Revision uint64   `json:"revision"`
@@ -31,7 +31,8 @@ func (c *call) undo() (any, error) {
 	}
 	var swaps []swap
 	undone := []change{}
-	for commit, err := range c.commits(args.Revision-1, args.Revision) {
+	erased := false
+	for commit, err := range c.commits(c.ctx, args.Revision-1, args.Revision) {
 		if err != nil {
 			return nil, err
 		}
@@ -43,6 +44,10 @@ func (c *call) undo() (any, error) {
 			if !inside(ch, c.Namespace) || ch.Kind == memory.Expired {
 				continue
 			}
+			if ch.Kind == memory.Erased {
+				erased = true
+				continue
+			}
 			s := swap{space: ch.Space, key: ch.Key, from: ch.New, to: ch.Old}
 			s.vector, _ = before.Space(ch.Space...).Vector(ch.Key)
 			swaps = append(swaps, s)
@@ -50,6 +55,9 @@ func (c *call) undo() (any, error) {
 				undone = append(undone, newChange(ch))
 			}
 		}
+	}
+	if len(swaps) == 0 && erased {
+		return nil, store.Errorf(store.Gone, "revision %d erased something, which nothing brings back", args.Revision)
 	}
 	if len(swaps) == 0 {
 		return nil, store.Errorf(store.NotFound, "revision %d changed nothing that can be undone here", args.Revision)

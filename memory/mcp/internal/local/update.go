@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 // A write is one update under way.
 type write struct {
+	tx      *cow.Tx
 	base    memory.Snapshot // before the update
 	batch   *memory.Batch
 	changed int   // entries
@@ -25,19 +27,24 @@ type write struct {
 // the result. The receipt is written in the same update. One that changed nothing gets
 // none: to do it again is to do it later.
 func (c *call) update(l *line, f func(w *write) (any, error)) (json.RawMessage, error) {
+	return c.updateBy(l.m.DB().UpdateContext, l, f)
+}
+
+// updateBy is update by a verb of the line's DB.
+func (c *call) updateBy(verb func(context.Context, func(*cow.Tx) error) error, l *line, f func(w *write) (any, error)) (json.RawMessage, error) {
 	if done, err := l.receipt(c.ID); done != nil || err != nil {
 		return done, err
 	}
 	var result json.RawMessage
 	var grown int64
-	err := l.m.DB().UpdateContext(c.ctx, func(tx *cow.Tx) (err error) {
+	err := verb(c.ctx, func(tx *cow.Tx) (err error) {
 		grown = 0
 		e := l.receipts.Edit(tx)
 		if r, ok := e.Get(c.ID); ok && c.ID != "" {
 			result, err = r.result()
 			return err
 		}
-		w := &write{base: l.m.In(tx.Base()), editors: make(map[string]*memory.Editor)}
+		w := &write{tx: tx, base: l.m.In(tx.Base()), editors: make(map[string]*memory.Editor)}
 		err = l.m.BatchIn(tx, func(b *memory.Batch) error {
 			w.batch = b
 			done, err := f(w)
@@ -113,6 +120,15 @@ func (w *write) delete(space []string, key string) bool {
 		w.grown -= size(was)
 	}
 	return ok
+}
+
+// erase is delete in an update that erases, of what some version has.
+func (w *write) erase(space []string, key string) {
+	e := w.in(space)
+	was, _ := e.Entry(key)
+	e.Erase(key)
+	w.changed++
+	w.grown -= size(was)
 }
 
 // putEntity stores an entity, without a vector: that was one of what it said before.

@@ -23,6 +23,9 @@ const (
 	MaxDepth = 64      // levels of objects and arrays
 )
 
+// Erase is the name of the tool that servers have only if they are told to.
+const Erase = "erase"
+
 //go:embed tools.json
 var definitions []byte
 
