@@ -83,7 +83,7 @@ func TestTheReadmesTranscript(t *testing.T) {
 
 // The tables of the README have the tools that there are.
 func TestTheReadmesTools(t *testing.T) {
-	c := connect(t, open(t, "", mcp.Options{}), nil)
+	c := connect(t, open(t, "", mcp.Options{Erase: true}), nil)
 	list, err := c.ListTools(t.Context(), nil)
 	require.NoError(t, err)
 	var there, told []string

@@ -139,6 +139,7 @@ const (
 	instructions = "This is your memory: it outlives the conversation. Recall before you answer what you may have been told before. " +
 		"Store facts about named things with create_entities, add_observations and create_relations, and anything else with remember. " +
 		"Every write has a revision and can be undone."
+	erases = " Only what erase does is for good: use it if the user says so."
 )
 
 // server returns what serves the clients of a namespace.
@@ -155,8 +156,12 @@ func (s *Server) server(namespace string) (*mcp.Server, error) {
 	if len(s.servers) >= maxNamespaces {
 		return nil, fmt.Errorf("more than %d namespaces are in use", maxNamespaces)
 	}
+	told := instructions
+	if s.o.Erase {
+		told += erases
+	}
 	server := mcp.NewServer(&mcp.Implementation{Name: "cowmemory", Title: "Memory", Version: Version}, &mcp.ServerOptions{
-		Instructions:       instructions,
+		Instructions:       told,
 		Capabilities:       &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{Subscribe: true}},
 		SubscribeHandler:   subscribe,
 		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },

@@ -210,6 +210,7 @@ func TestToolsAreDescribed(t *testing.T) {
 			require.Equal(t, required, schema["required"], name)
 		}
 	}
+	require.NotContains(t, names, "erase")
 	require.True(t, names["read_graph"].Annotations.ReadOnlyHint)
 	require.True(t, *names["delete_entities"].Annotations.DestructiveHint)
 	require.False(t, *names["create_entities"].Annotations.DestructiveHint)

@@ -138,6 +138,25 @@ func TestTheFileIsInTheUsersFolder(t *testing.T) {
 	require.Contains(t, must(t, "", "-file", filepath.Join(home, "cowmemory", "memory.cow"), "inspect"), "1 notes")
 }
 
+// With -erase there is the tool, also in a process that has joined another. Check says that free
+// pages have what was erased, until compact has run.
+func TestEraseAndCompact(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.cow")
+	owner, joined := start(t, "-file", path), start(t, "-file", path, "-erase")
+	owner.call(t, "remember", map[string]any{"key": "k", "text": "marker7193"})
+	_, err := owner.CallTool(t.Context(), &sdk.CallToolParams{Name: "erase", Arguments: map[string]any{"key": "k"}})
+	require.Error(t, err)
+	require.Contains(t, joined.call(t, "erase", map[string]any{"key": "k"}), `"erased":true`)
+	require.NoError(t, joined.Close())
+	require.NoError(t, owner.Close())
+	require.Contains(t, must(t, "", "-file", path, "check"), "compact writes the file without it")
+	must(t, "", "-file", path, "compact")
+	require.NotContains(t, must(t, "", "-file", path, "check"), "erased")
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(b), "marker7193")
+}
+
 // Who subscribes in one process is told what another has written, before and after the one
 // that has the file is killed.
 func TestSubscribersOfOtherProcessesAreTold(t *testing.T) {

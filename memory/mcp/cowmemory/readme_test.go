@@ -34,7 +34,7 @@ func TestTheReadmesCommands(t *testing.T) {
 			var in, out, stderr bytes.Buffer
 			ran = append(ran, args[0])
 			switch args[0] {
-			case "-http", "-embed-url":
+			case "-http", "-embed-url", "-erase":
 				name, _, err := (&config{err: &stderr}).parse(args)
 				require.NoError(t, err, line)
 				require.Empty(t, name, "it serves")
@@ -47,7 +47,7 @@ func TestTheReadmesCommands(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, []string{"import", "-http", "-embed-url", "inspect", "check", "export", "export", "import", "compact"}, ran)
+	require.Equal(t, []string{"import", "-http", "-embed-url", "inspect", "check", "export", "export", "import", "compact", "-erase"}, ran)
 	if runtime.GOOS != "windows" {
 		require.FileExists(t, filepath.Join(home, "data", "cowmemory", "memory.cow"))
 	}

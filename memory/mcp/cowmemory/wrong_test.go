@@ -117,6 +117,7 @@ func TestWhatIsNotKnownIsRefused(t *testing.T) {
 		"-namespace is of no use with check: leave it out":                         {"-namespace", "n", "check"},
 		"-most is of no use with compact: leave it out":                            {"-most", "7", "compact"},
 		"-embed-url is of no use with export: leave it out":                        {"-embed-url", "http://localhost:1/v1", "export"},
+		"-erase is of no use with compact: leave it out":                           {"-erase", "compact"},
 		"-file is of no use with version: leave it out":                            {"-file", path, "version"},
 		"export: -all is of all namespaces":                                        {"-file", path, "-namespace", "n", "export", "-all"},
 		"import: -all is of all namespaces":                                        {"-file", path, "-namespace", "n", "import", "-all", "f"},
