@@ -66,13 +66,15 @@ func (s *Store) Do(ctx context.Context, r store.Request) (json.RawMessage, error
 	if err := checkName("the id of the request", r.ID, maxName); err != nil {
 		return nil, err
 	}
-	switch {
-	case r.Op == tool.Erase:
-		s.writing.Lock()
-		defer s.writing.Unlock()
-	case t.Writes():
-		s.writing.RLock()
-		defer s.writing.RUnlock()
+	if t.Writes() {
+		n := int64(1)
+		if r.Op == tool.Erase {
+			n = alone
+		}
+		if s.writing.Acquire(ctx, n) != nil {
+			return nil, context.Cause(ctx)
+		}
+		defer s.writing.Release(n)
 	}
 	result, err := ops[r.Op](&call{s, r, ctx, t})
 	if err != nil {

@@ -26,13 +26,10 @@ func (c *call) erase() (any, error) {
 		where
 		target
 	}](c)
-	if err == nil {
-		err = c.mean(args.where)
-	}
 	if err != nil {
 		return nil, err
 	}
-	space, key, err := args.target.in(c.Namespace)
+	space, key, err := c.named(args.where, args.target)
 	if err != nil {
 		return nil, err
 	}

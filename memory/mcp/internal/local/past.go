@@ -124,13 +124,10 @@ func (c *call) history() (any, error) {
 		Limit  int
 		Before uint64
 	}](c)
-	if err == nil {
-		err = c.mean(args.where)
-	}
 	if err != nil {
 		return nil, err
 	}
-	space, key, err := args.target.in(c.Namespace)
+	space, key, err := c.named(args.where, args.target)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
 )
+
+// alone is all of Store.writing.
+const alone = 1 << 32
 
 // Options say how a Store behaves. The zero value is right for most.
 type Options struct {
@@ -63,8 +68,8 @@ type Store struct {
 
 	folded folded
 
-	file    bool         // there is one
-	writing sync.RWMutex // held for reading by requests that write: to erase is to be alone
+	file    bool                // there is one
+	writing *semaphore.Weighted // each request that writes has one of it, and one that erases all: alone
 
 	ctx    context.Context // ends with the Store
 	end    context.CancelFunc
@@ -85,7 +90,7 @@ type line struct {
 // alone. If another process has the file the error wraps bolt.ErrLocked.
 func Open(path string, o Options) (*Store, error) {
 	o.complete()
-	s := &Store{o: o, forks: make(map[forkName]*fork), file: path != ""}
+	s := &Store{o: o, forks: make(map[forkName]*fork), file: path != "", writing: semaphore.NewWeighted(alone)}
 	db := new(cow.DB)
 	s.m = memory.On(db, memory.Options{TextOf: textOf, Embed: bounded(o.Embed)})
 	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: cow.Versioned[receipt]{}})

@@ -63,6 +63,14 @@ func (t target) in(ns string) (space []string, key string, err error) {
 	return noteSpace(ns, t.Space), *t.Key, checkName("the key", *t.Key, maxName)
 }
 
+// named is mean, and returns the space and the key of the target.
+func (c *call) named(w where, t target) (space []string, key string, err error) {
+	if err := c.mean(w); err != nil {
+		return nil, "", err
+	}
+	return t.in(c.Namespace)
+}
+
 // made returns a key for a note without one: the same if the request is sent again.
 func (c *call) made() string {
 	id := c.ID
