@@ -92,7 +92,7 @@ func TestWhatIsPrinted(t *testing.T) {
 	require.Equal(t, "[key=name value=Ada metadata=map of 1 dim=1 revision=1]", fmt.Sprint(e))
 	hits, err := s.Search(memory.Query{Text: "ada"})
 	require.NoError(t, err)
-	require.Regexp(t, `^\[score=0\.\d+ key=name value=Ada metadata=map of 1 dim=1 revision=1]$`, fmt.Sprint(hits[0]))
+	require.Regexp(t, `^\[score=1 key=name value=Ada metadata=map of 1 dim=1 revision=1]$`, fmt.Sprint(hits[0]))
 }
 
 // The JSON of a Value is all of it, and that of a Snapshot is an error and not {}.

@@ -28,9 +28,9 @@ func Example() {
 		fmt.Println()
 	}
 	// Output:
-	// bob/tea  0.198
-	// ann/trip 0.165
+	// bob/tea  0.112
+	// ann/trip 0.091
 	//
-	// ann/tea  0.852
-	// ann/trip 0.161
+	// ann/tea  1.027
+	// ann/trip 0.203
 }

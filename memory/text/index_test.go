@@ -63,7 +63,7 @@ func TestOptions(t *testing.T) {
 	require.Empty(t, none)
 }
 
-// TestFormula has a score that was worked out by hand.
+// TestFormula has scores that were worked out by hand.
 func TestFormula(t *testing.T) {
 	x := (*Index)(nil).
 		Set("a", tokenize("red red apple")).
@@ -71,14 +71,52 @@ func TestFormula(t *testing.T) {
 		Set("c", tokenize("green pear tree nut oil"))
 	hits, err := x.Search("red apple apple", Options{})
 	require.NoError(t, err)
-	// Three documents of three tokens on average. The norm of a is 0.6, that of b
-	// 0.6 * (0.5 + 0.5/3) = 0.4.
+	// Three documents of three tokens on average: K is 2.5·28/153 for a, 2.5·26/153 for b.
 	red, apple := math.Log(1+2.5/1.5), math.Log(1+1.5/2.5)
+	unit := (red + 2*apple) / (1 + 70.0/153)
 	require.Equal(t, "a", hits[0].Key)
-	require.InDelta(t, red*(0.3+2/2.6)+2*apple*(0.3+1/1.6), hits[0].Score, 1e-12)
+	require.InDelta(t, (red*2/(2+70.0/153)+2*apple/(1+70.0/153))/unit, hits[0].Score, 1e-12)
 	require.Equal(t, "b", hits[1].Key)
-	require.InDelta(t, 2*apple*(0.3+1/1.4), hits[1].Score, 1e-12)
+	require.InDelta(t, 2*apple/(1+65.0/153)/unit, hits[1].Score, 1e-12)
 	require.Len(t, hits, 2)
+}
+
+// A document of average length that has each token of the query once scores 1, whatever the
+// query, the other documents and how they are divided into parts. What nothing has counts as
+// what a document lacks.
+func TestScale(t *testing.T) {
+	parts := make([]Part, 3)
+	for i := range 300 {
+		p := &parts[i%2] // none in the third
+		p.Index = p.Index.Set(fmt.Sprint(i), tokenize(fmt.Sprintf("the train no%d to town%d is line%d", i, i%9, i%40)))
+	}
+	score := func(query string) float64 {
+		hits, err := SearchAll(parts, query, Options{K: 1})
+		require.NoError(t, err)
+		require.Len(t, hits, 1)
+		reach, err := SearchAll(parts, query, Options{K: 1, MinScore: hits[0].Score})
+		require.NoError(t, err)
+		require.Equal(t, hits, reach)
+		return hits[0].Score
+	}
+	for _, query := range []string{"train", "no7", "no7 no7 the train", "line3 to town3", "is it no8 to town8", "no9 to town0 the line9"} {
+		if strings.Contains(query, "it") {
+			require.Less(t, score(query), 0.99, query)
+			continue
+		}
+		require.InDelta(t, 1, score(query), 1e-12, query)
+	}
+	require.InDelta(t, 0.5, score("no7 nowhere"), 0.1)
+	require.Less(t, score("train nowhere"), 0.1, "a common word and an unknown one")
+	parts[0].Index = parts[0].Index.Set("long", tokenize("train no7 "+strings.Repeat("and more ", 10)))
+	require.Less(t, score("train no7"), 1.1)
+	hits, err := SearchAll(parts, "train no7", Options{MinScore: 0.5})
+	require.NoError(t, err)
+	require.Equal(t, []string{"7", "long"}, keys(hits))
+	require.Less(t, hits[1].Score, 0.9, "it is longer")
+	hits, err = SearchAll(parts[:1], "lin", Options{Prefix: true, K: 1})
+	require.NoError(t, err)
+	require.InDelta(t, 1, hits[0].Score, 0.1, "a word that somebody is typing counts as one")
 }
 
 // TestTies cuts among documents of equal scores, whose numbers are in another

@@ -24,14 +24,29 @@ type model map[string]Words
 
 func (m model) search(query string, o Options) []Hit {
 	var tokens uint64
+	var a *Analyzer
 	df := map[string]int{}
 	for _, w := range m {
+		a = w.analyzer
 		tokens += w.tokens
 		for _, t := range w.terms {
 			df[t.term]++
 		}
 	}
 	avg := float64(tokens) / float64(len(m))
+	idf := func(term string) float64 {
+		n, N := float64(df[term]), float64(len(m))
+		return math.Log(1 + (N-n+0.5)/(n+0.5))
+	}
+	part := func(tf, length float64) float64 { return tf / (tf + 2.5*(length+25)/(avg+150)) }
+	unit := 0.0
+	for _, q := range a.Tokenize(slices.Values([]string{query})).terms {
+		w := float64(q.count) * idf(q.term)
+		if q.stop {
+			w *= 0.35
+		}
+		unit += w * part(1, avg)
+	}
 	var hits []Hit
 	for key, w := range m {
 		if o.Accept != nil && !o.Accept(key) {
@@ -39,18 +54,16 @@ func (m model) search(query string, o Options) []Hit {
 		}
 		score := 0.0
 		found := false
-		for _, q := range w.analyzer.Tokenize(slices.Values([]string{query})).terms {
+		for _, q := range a.Tokenize(slices.Values([]string{query})).terms {
 			for _, t := range w.terms {
 				if t.term == q.term {
-					n, N, tf := float64(df[t.term]), float64(len(m)), float64(t.count)
-					idf := math.Log(1 + (N-n+0.5)/(n+0.5))
-					part := float64(q.count) * idf * (0.3 + tf/(tf+0.6*(1-0.5+0.5*float64(w.tokens)/avg)))
+					s := float64(q.count) * idf(t.term) * part(float64(t.count), float64(w.tokens)) / unit
 					if q.stop {
-						part *= 0.35
+						s *= 0.35
 					} else {
 						found = true
 					}
-					score += part
+					score += s
 				}
 			}
 		}

@@ -15,7 +15,8 @@ type Options struct {
 	// K is the most hits to return; 0 means 10.
 	K int
 
-	// MinScore is the least score of a hit; 0 means no limit.
+	// MinScore is the least score of a hit, where 1 is what a document of average length
+	// has with all words of the query; 0 means no limit.
 	MinScore float64
 
 	// Accept chooses the documents that may be hits; nil means all. It is called

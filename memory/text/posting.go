@@ -34,13 +34,15 @@ func newWeight(count uint32, tokens uint64) weight {
 func (w weight) count() uint32  { return uint32(w >> countShift) }
 func (w weight) length() uint32 { return uint32(w & maxLength) }
 
-// with returns a weight that scores no less than w and v: the greater of their
-// counts with the lesser of their lengths.
+// with returns the one of w and v that scores more, whatever the other documents.
 func (w weight) with(v weight) weight {
-	return max(w, v)&^maxLength | min(w&maxLength, v&maxLength)
+	if uint64(v.count())*uint64(w.length()+kLength) > uint64(w.count())*uint64(v.length()+kLength) {
+		return v
+	}
+	return w
 }
 
-// lightest scores less than any other: with leaves nothing of it.
+// lightest scores less than any other, and heavy more.
 const lightest = weight(maxLength)
 
 // insert returns a copy of ps with p, in place of that of the same document, if

@@ -30,8 +30,8 @@ type Part struct {
 // compared. The same key in two parts is two documents. Hits of equal score are by part,
 // then by key. Accept and Texts of o are not used, but those of the parts.
 //
-// Each part analyzes the query its own way. With Prefix the last word stands for what
-// begins with it in each part by itself. It takes time proportional to the parts, besides
+// Each part analyzes the query its own way; the scale of scores is that of the first. With
+// Prefix the last word stands for what begins with it in each part by itself. It takes time proportional to the parts, besides
 // what a search of all in one Index takes.
 func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {

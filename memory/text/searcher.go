@@ -18,8 +18,8 @@ import (
 // common terms cannot lift a document into the top by themselves, only the other
 // lists are read from end to end, and the common ones are asked about
 // what is found there. Those of stop words are so from the beginning. In each window
-// the lists that find are read, those before them that are short are read for what is
-// found (lift), and the rest are sought for what is not hopeless by then (complete).
+// the lists that find are read, and the rest are asked about what is not hopeless by
+// then, one after the other (complete).
 //
 // Parts are added in the order of the lists from the last to the first, always,
 // so that equal documents have equal scores.
@@ -28,6 +28,7 @@ type searcher struct {
 	part       int // that x is
 	docs       int // of all parts
 	rank       ranker
+	unit       float64 // what is a score of 1; 0: not known yet
 	opened     []list
 	lists      []*list   // opened: those of stop words, then the others; each by bound, from the least
 	stops      int       // lists of stop words: they lift documents, and find none
@@ -52,6 +53,7 @@ var searches = sync.Pool{New: func() any { return new(searcher) }}
 func (s *searcher) begin(o Options, docs int, tokens uint64) {
 	s.docs = docs
 	s.rank = newRanker(docs, tokens)
+	s.unit = 0
 	s.best.Reset(min(o.K, docs))
 	s.least = o.MinScore
 }
@@ -86,39 +88,45 @@ func (s *searcher) close() {
 func (s *searcher) open(x *Index, df func(term string, t *term) int) {
 	s.close() // of another part
 	s.x = x
+	sum := 0.0
 	for _, w := range s.query.words.terms {
-		if id, ok := x.dict.Get(w.term); ok {
-			t := x.terms.at(id)
-			factor := float64(w.count) * idf(s.docs, df(w.term, t))
-			if w.stop {
-				factor *= stopFactor
-			}
-			s.add(list{id: id, name: w.term, stop: w.stop, factor: factor}, t)
+		var t *term
+		id, known := x.dict.Get(w.term)
+		if known {
+			t = x.terms.at(id)
+		}
+		factor := float64(w.count) * idf(s.docs, df(w.term, t))
+		if w.stop {
+			factor *= stopFactor
+		}
+		sum += factor
+		if known {
+			s.opened = append(s.opened, list{id: id, name: w.term, stop: w.stop, factor: factor})
 		}
 	}
 	if s.query.prefix != "" {
-		s.expand(s.query.prefix, s.query.whole, df)
+		sum += s.expand(s.query.prefix, s.query.whole, df)
+	}
+	if s.unit == 0 {
+		s.unit = sum * s.rank.average
 	}
 	s.stops = 0
 	for i := range s.opened {
-		s.lists = append(s.lists, &s.opened[i])
-		if s.opened[i].stop {
+		l := &s.opened[i]
+		l.factor /= s.unit
+		l.open(x.terms.at(l.id), s.rank)
+		s.lists = append(s.lists, l)
+		if l.stop {
 			s.stops++
 		}
 	}
 	slices.SortFunc(s.lists, (*list).compare)
 	s.most = append(s.most[:0], 0)
-	sum := 0.0
+	sum = 0
 	for _, l := range s.lists {
 		sum += l.bound
 		s.most = append(s.most, sum)
 	}
-}
-
-// add opens the list of a term.
-func (s *searcher) add(l list, t *term) {
-	l.open(t, s.rank)
-	s.opened = append(s.opened, l)
 }
 
 // run finds the top, window by window.
@@ -135,10 +143,9 @@ func (s *searcher) run() {
 			return
 		}
 		for i := len(s.lists) - 1; i >= first; i-- {
-			s.read(s.lists[i], base, anew)
+			s.read(s.lists[i], base)
 		}
-		first := s.lift(first, base)
-		s.gather(base)
+		s.gather(base, s.most[first])
 		s.complete(first)
 		s.offer()
 	}
@@ -154,14 +161,8 @@ func (s *searcher) next(l *list) uint32 {
 	return l.doc()
 }
 
-// Which documents of a window read adds to.
-const (
-	found = 0          // those found before
-	anew  = ^uint64(0) // all, which are found then
-)
-
 // read adds up what l counts in the window at base.
-func (s *searcher) read(l *list, base uint32, which uint64) {
+func (s *searcher) read(l *list, base uint32) {
 	end := base + min(window, ended-base)
 	for s.next(l) < end {
 		n := 0
@@ -171,11 +172,7 @@ func (s *searcher) read(l *list, base uint32, which uint64) {
 			}
 			n++
 			d := p.doc - base
-			w, bit := &s.found[d/64%(window/64)], uint64(1)<<(d%64)
-			if (*w|which)&bit == 0 {
-				continue
-			}
-			*w |= bit
+			s.found[d/64%(window/64)] |= 1 << (d % 64)
 			part := l.part(p.weight)
 			if p.weight == heavy {
 				part = s.heavyPart(l, p)
@@ -186,45 +183,23 @@ func (s *searcher) read(l *list, base uint32, which uint64) {
 	}
 }
 
-// maxReads is how many postings take no longer to read than one document to seek.
-const maxReads = 4
-
-// lift drops what is hopeless in the window at base, and reads lists before first, from
-// the last, as long as that is faster than to ask them about each document: stop words
-// that are not so common. It returns the first list that is read.
-func (s *searcher) lift(first int, base uint32) int {
-	if first == 0 {
-		return 0
-	}
-	n := 0
-	for w, docs := range s.found {
-		for ; docs != 0; docs &= docs - 1 {
-			score := &s.score[w*64+bits.TrailingZeros64(docs)]
-			if s.hopeless(*score + s.most[first]) {
-				s.found[w] &^= docs & -docs
-				*score = 0
-			} else {
-				n++
-			}
-		}
-	}
-	windows := max(1, float64(s.x.Len())/window)
-	for first > 0 && float64(s.lists[first-1].df) <= float64(maxReads*n)*windows {
-		first--
-		s.lists[first].seek(base)
-		s.read(s.lists[first], base, found)
-	}
-	return first
-}
-
-// gather makes candidates of what is found in the window at base.
-func (s *searcher) gather(base uint32) {
+// gather makes candidates of what is found in the window at base, if it is not hopeless
+// with the rest that other lists can add.
+func (s *searcher) gather(base uint32, rest float64) {
+	raises := s.raises()
 	for w, docs := range s.found {
 		s.found[w] = 0
 		for ; docs != 0; docs &= docs - 1 {
 			d := uint32(w*64 + bits.TrailingZeros64(docs))
-			s.candidates = append(s.candidates, candidate{base + d, s.score[d%window]})
+			score := s.score[d%window]
 			s.score[d%window] = 0
+			if s.hopeless(score + rest) {
+				continue
+			}
+			s.candidates = append(s.candidates, candidate{base + d, score})
+			if raises {
+				s.raise(score)
+			}
 		}
 	}
 }
@@ -345,35 +320,43 @@ func (l *list) seek(doc uint32) {
 			l.span(l.spans[i:])
 		}
 	}
-	// By leaps that double, since the next document asked for is often near.
-	i, n := 0, 1
-	for n < len(l.posts) && l.posts[n].doc < doc {
-		i = n
-		n *= 2
+	// Three places at a time, without branches that depend on what is there: those would
+	// be foretold badly.
+	i, n := 0, len(l.posts)
+	for n >= 4 {
+		q := n / 4
+		i -= q * (less(l.posts[i+q-1].doc, doc) + less(l.posts[i+2*q-1].doc, doc) + less(l.posts[i+3*q-1].doc, doc))
+		n -= 3 * q
 	}
-	n = min(n, len(l.posts))
-	for i < n {
-		if m := (i + n) / 2; l.posts[m].doc < doc {
-			i = m + 1
-		} else {
-			n = m
-		}
+	for l.posts[i].doc < doc {
+		i++
 	}
 	l.posts = l.posts[i:]
 }
 
-// A ranker has what scoring needs of one version.
-type ranker struct{ base, slope float64 }
+// less returns -1 if d < e, and else 0.
+func less(d, e uint32) int { return int((int64(d) - int64(e)) >> 63) }
 
+// A ranker has what scoring needs of one version.
+type ranker struct {
+	base, slope float64
+	average     float64 // the part of a term that a document of average length has once
+}
+
+// The doc comment of the package has the formula.
 const (
-	k1         = 0.6
-	b          = 0.5
-	delta      = 0.3
+	k          = 2.5
+	kLength    = 25
+	kAverage   = 150
 	stopFactor = 0.35 // of a stop word
 )
 
 func newRanker(docs int, tokens uint64) ranker {
-	return ranker{k1 * (1 - b), k1 * b * float64(docs) / float64(tokens)}
+	length := float64(tokens) / float64(docs)
+	slope := k / (length + kAverage)
+	r := ranker{base: slope * kLength, slope: slope}
+	r.average = r.part(1, length)
+	return r
 }
 
 // idf returns the weight of a term of so many documents out of docs.
@@ -385,14 +368,14 @@ func idf(docs, having int) float64 {
 // forbids a fused multiplication, which compilers choose by machine and context:
 // equal documents must have equal scores.
 func (r ranker) part(count, length float64) float64 {
-	return delta + count/(count+(r.base+float64(r.slope*length)))
+	return count / (count + (r.base + float64(r.slope*length)))
 }
 
 // bound returns the most that a term can count in any document whose weight best
 // was made with.
 func (r ranker) bound(best weight) float64 {
 	if best.count() == heavyCount {
-		return delta + 1
+		return 1
 	}
 	return r.part(float64(best.count()), float64(best.length()))
 }
@@ -420,9 +403,8 @@ type candidate struct {
 // complete adds to the candidates what the lists before first count, one list after the
 // other, and drops those that are hopeless.
 func (s *searcher) complete(first int) {
-	s.raise()
 	for i := first - 1; i >= 0; i-- {
-		l, rest := *s.lists[i], s.most[i+1]
+		l, rest, raises := *s.lists[i], s.most[i+1], s.raises()
 		kept := s.candidates[:0]
 		for _, c := range s.candidates {
 			if s.hopeless(c.score + rest) {
@@ -437,25 +419,26 @@ func (s *searcher) complete(first int) {
 				c.score += part
 			}
 			kept = append(kept, c)
+			if raises {
+				s.raise(c.score)
+			}
 		}
 		s.candidates, *s.lists[i] = kept, l
 	}
-	if first > 0 {
-		s.raise()
-	}
 }
 
-// raise raises what a score must reach to what K of the candidates have by now at least:
-// what is hopeless then need not be completed, nor its key be read.
-func (s *searcher) raise() {
-	if s.accept != nil || len(s.query.phrases) > 0 || len(s.candidates) < s.best.K {
-		return
-	}
+// raises reports whether raise may be called, for the documents of one window: whatever K
+// of them have is what a score must reach, unless they may be turned away.
+func (s *searcher) raises() bool {
 	s.floor.Reset(s.best.K)
-	for _, c := range s.candidates {
-		if c.score > s.least && s.floor.Add(c.score) {
-			s.least = max(s.least, s.floor.Level())
-		}
+	return s.accept == nil && len(s.query.phrases) == 0
+}
+
+// raise raises what a score must reach to what K of the documents have by now at least:
+// what is hopeless then need not be completed, nor its key be read. One has this score.
+func (s *searcher) raise(score float64) {
+	if score > s.least && s.floor.Add(score) {
+		s.least = s.floor.Level()
 	}
 }
 
@@ -484,8 +467,8 @@ func (s *searcher) accepts(key string) bool {
 
 // expand opens the lists of the terms that begin with prefix, and whole, what
 // it would be as a whole word. All count as one term would that is in as many
-// documents as they.
-func (s *searcher) expand(prefix, whole string, df func(term string, t *term) int) {
+// documents as they, of which it returns the factor.
+func (s *searcher) expand(prefix, whole string, df func(term string, t *term) int) float64 {
 	type expansion struct {
 		name string
 		id   uint32
@@ -503,7 +486,9 @@ func (s *searcher) expand(prefix, whole string, df func(term string, t *term) in
 		total = min(total+n, s.docs)
 	}
 	slices.SortFunc(found, func(a, b expansion) int { return cmp.Or(cmp.Compare(b.df, a.df), cmp.Compare(a.name, b.name)) })
+	factor := idf(s.docs, total)
 	for _, e := range found[:min(len(found), maxExpansions)] {
-		s.add(list{id: e.id, name: e.name, factor: idf(s.docs, total)}, s.x.terms.at(e.id))
+		s.opened = append(s.opened, list{id: e.id, name: e.name, factor: factor})
 	}
+	return factor
 }

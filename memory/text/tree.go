@@ -22,9 +22,12 @@ const (
 	minFanout = 16
 )
 
-// df returns how many documents have the term.
+// df returns how many documents have the term: of nil, none.
 func (t *term) df() int {
-	if t.tree != nil {
+	switch {
+	case t == nil:
+		return 0
+	case t.tree != nil:
 		return t.tree.df
 	}
 	return len(t.posts)
@@ -87,7 +90,7 @@ type tree struct {
 
 type limb struct {
 	last  uint32 // document
-	best  weight // of all in it; see weight.with
+	best  weight // the most that is in it
 	spans []span
 	bytes int
 }
@@ -99,11 +102,11 @@ type span struct {
 }
 
 func newSpan(ps []posting) span {
-	most, least := weight(0), lightest // two chains of instructions, not one
-	for _, p := range ps {
-		most, least = max(most, p.weight), min(least, p.weight&maxLength)
+	best := lightest
+	for i := range ps {
+		best = best.with(ps[i].weight)
 	}
-	return span{ps[len(ps)-1].doc, most&^maxLength | least, ps}
+	return span{ps[len(ps)-1].doc, best, ps}
 }
 
 func newLimb(ss []span) limb {
