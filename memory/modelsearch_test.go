@@ -128,27 +128,32 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 	if r.IntN(3) == 0 {
 		o.MinScore = 0.4
 	}
-	near, err := v.Search(memory.Query{Vector: query, K: 4 * o.K, Filter: o.Filter})
+	near, err := v.Search(memory.Query{Vector: query, K: max(40, 4*o.K), Filter: o.Filter})
 	require.NoError(t, err)
-	fitting, err := v.Search(memory.Query{Text: words, K: 4 * o.K, Filter: o.Filter})
+	fitting, err := v.Search(memory.Query{Text: words, K: max(40, 4*o.K), Filter: o.Filter})
 	require.NoError(t, err)
 	scores := make(map[string]float64)
-	share := func(list []memory.Hit, last, weight float64) {
-		for _, h := range list {
-			if is := list[0].Score; is > last {
-				scores[h.Key] += weight * ((h.Score - last) / (is - last))
-			} else {
-				scores[h.Key] += weight
-			}
+	for _, h := range near {
+		if o.Lean == 1 {
+			break
 		}
+		apart := 0.0
+		if len(near) > 1 {
+			apart = max(apart, near[len(near)-1].Score)
+		}
+		s := 0.0
+		switch {
+		case h.Score >= 1:
+			s = 1
+		case h.Score > apart:
+			s = (h.Score - apart) / (1 - apart)
+		}
+		scores[h.Key] += s * ((1 - o.Lean - min(0, o.Lean)) / 3)
 	}
-	if len(near) > 0 && o.Lean < 1 {
-		share(near, near[len(near)-1].Score, (1-o.Lean)/2)
-	}
-	if len(fitting) == 4*o.K && o.Lean > -1 {
-		share(fitting, fitting[len(fitting)-1].Score, (1+o.Lean)/2)
-	} else if o.Lean > -1 {
-		share(fitting, 0, (1+o.Lean)/2)
+	for _, h := range fitting {
+		if o.Lean > -1 {
+			scores[h.Key] += h.Score * (1 + min(0, o.Lean))
+		}
 	}
 	want := append([]string{}, slices.SortedFunc(maps.Keys(scores), func(a, b string) int {
 		return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(a, b))

@@ -39,7 +39,7 @@ type Query struct {
 	Vector []float32 // nil for none; an empty one is vector.ErrEmpty
 
 	K        int           // how many; 0: 10
-	MinScore float64       // only these and better; 0: no minimum. Each kind of search has a scale of its own
+	MinScore float64       // only these and better, where 1 is a good match; 0: no minimum
 	Filter   filter.Filter // only what it accepts; it is asked about few
 	Metric   Metric        // of vectors
 
@@ -54,7 +54,7 @@ type Query struct {
 	Prefix bool
 
 	// Lean says what counts for more in a query with both: from -1, only the vector, by
-	// 0, both alike, to 1, only the words.
+	// 0, words for three times as much, to 1, only the words.
 	Lean float64
 }
 
@@ -116,12 +116,16 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 // too.
 //
 // By both, both searches are joined by a weighted sum of their scores (S. Bruch, S. Gai and
-// A. Ingber, An Analysis of Fusion Functions for Hybrid Retrieval, ACM TOIS 42(1), 2023). Of
-// each search the first 4 K hits count, the best 1, the last 0, or, of a search for words
-// that has fewer hits, one of score 0, and those between in proportion to their scores. The
-// score of an entry, from 0 to 1, is what it counts in the search for the vector times
-// (1 - Lean)/2, and in that for words times (1 + Lean)/2. MinScore is such a score. So to be
-// far better than others by one of both counts for more than the rank that gives.
+// A. Ingber, An Analysis of Fusion Functions for Hybrid Retrieval, ACM TOIS 42(1), 2023): the
+// score for the words, and a third of that for the vector. Lean moves the weights. Of each
+// search the first 40 hits count, or 4 K. What a vector adds is 1 where it is that of the
+// query, 0 for the last of these hits, which is as near as others are too, or where it has
+// nothing in common with the query, and in proportion between. So vectors that say nothing
+// change nothing, and an entry that one of both does not find keeps what the other gives it.
+//
+// Scores mean the same whatever finds an entry: 0 is nothing in common, 1 a good match, for
+// words a text of average length that has all of them, for a vector the same one. MinScore
+// is by that. Only Dot and L2 have scales of their own, when they search alone.
 func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
 	return v.s.sight().search(v.path, q)
 }

@@ -203,6 +203,69 @@ func TestLean(t *testing.T) {
 	}
 }
 
+// Scores mean the same for words, for a vector and for both, by each metric, and so does
+// MinScore. What a side does not find it adds nothing to.
+func TestScoresOfAllKinds(t *testing.T) {
+	for _, metric := range []memory.Metric{memory.Cosine, memory.Dot, memory.L2} {
+		s := memory.New(memory.Options{}).Space("s")
+		for key, it := range map[string]memory.Item{
+			"both":  {Value: "night train", Vector: []float32{3, 4}},
+			"words": {Value: "night train", Vector: []float32{-4, 3}}, // at a right angle
+			"near":  {Value: "green tea", Vector: []float32{3, 4}},
+			"half":  {Value: "train ticket", Vector: []float32{-3, -4}},
+			"none":  {Value: "black tea", Vector: []float32{4, -3}},
+			"text":  {Value: "night train"},
+		} {
+			_, err := s.PutItem(key, it)
+			require.NoError(t, err)
+		}
+		q := memory.Query{Text: "night train", Vector: []float32{3, 4}, Metric: metric}
+		scores := map[string]float64{}
+		hits, err := s.Search(q)
+		require.NoError(t, err)
+		for _, h := range hits {
+			scores[h.Key] = h.Score
+		}
+		third := 1.0 / 3
+		require.InDelta(t, 1+third, scores["both"], 1e-6, metric)
+		require.InDelta(t, 1, scores["words"], 1e-6, "a vector that says nothing takes nothing away")
+		require.InDelta(t, 1, scores["text"], 1e-6, "nor does having none")
+		require.InDelta(t, third, scores["near"], 1e-6)
+		require.InDelta(t, 0, scores["none"], 1e-6)
+		require.Equal(t, "both", hits[0].Key)
+		require.Less(t, scores["half"], 0.5, metric)
+
+		words, err := s.Search(memory.Query{Text: q.Text})
+		require.NoError(t, err)
+		for _, h := range words {
+			if h.Key != "both" {
+				require.Equal(t, h.Score, scores[h.Key], "%v: what it has by words alone", metric)
+			}
+		}
+		q.MinScore = 0.9
+		for _, kind := range []memory.Query{q, {Text: q.Text, MinScore: 0.9}} {
+			hits, err = s.Search(kind)
+			require.NoError(t, err)
+			require.ElementsMatch(t, []string{"s/both", "s/words", "s/text"}, found(hits), metric)
+		}
+		if metric == memory.Cosine {
+			hits, err = s.Search(memory.Query{Vector: q.Vector, MinScore: 0.9})
+			require.NoError(t, err)
+			require.ElementsMatch(t, []string{"s/both", "s/near"}, found(hits))
+		}
+		// Of the only vector there is, its own score says how near it is.
+		one := memory.New(memory.Options{}).Space("one")
+		_, err = one.PutItem("k", memory.Item{Value: "tea", Vector: []float32{0, 5}})
+		require.NoError(t, err)
+		hits, err = one.Search(memory.Query{Text: "coffee", Vector: []float32{0, 5}, Metric: metric})
+		require.NoError(t, err)
+		require.InDelta(t, third, hits[0].Score, 1e-6, metric)
+		hits, err = one.Search(memory.Query{Text: "tea", Vector: []float32{5, 0}, Metric: metric})
+		require.NoError(t, err)
+		require.InDelta(t, 1, hits[0].Score, 1e-6, metric)
+	}
+}
+
 func TestPhrasesAndPrefixes(t *testing.T) {
 	s := memory.New(memory.Options{}).Space("s")
 	for key, v := range map[string]any{"a": "the night train to Lyon", "b": map[string]any{"title": "train", "text": "at night"}, "c": "theatre"} {

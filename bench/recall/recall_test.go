@@ -25,7 +25,7 @@ func TestDocumentation(t *testing.T) {
 // than either. The bars of package main have bleve beside it.
 func TestSearchFinds(t *testing.T) {
 	for language, want := range map[string][3]float64{
-		"en": {0.7880, 0.7326, 0.7964}, "fr": {0.8612, 0.8171, 0.8687}, "de": {0.7817, 0.7949, 0.8297},
+		"en": {0.7880, 0.7326, 0.7974}, "fr": {0.8612, 0.8171, 0.8659}, "de": {0.7817, 0.7949, 0.8119},
 	} {
 		if testing.Short() && language != "fr" {
 			continue

@@ -123,17 +123,21 @@ func fitting(parts []Part, q *Query) ([]top.Hit, error) {
 	return best, nil
 }
 
-// depth is how many times K hits of each search both joins.
-const depth = 4
+// Of each search both joins as many hits as are asked for times depth, and atLeast.
+const (
+	depth   = 4
+	atLeast = 40
+)
 
 // both joins both searches, by a weighted sum of their scores.
 func both(parts []Part, q *Query) (best []top.Hit, fits []bool, err error) {
 	deep := *q
-	deep.K, deep.MinScore = depth*min(q.K, 1<<20), 0
+	deep.K, deep.MinScore = max(atLeast, depth*min(q.K, 1<<20)), 0
 	near, err := nearest(parts, &deep)
 	if err != nil {
 		return nil, nil, err
 	}
+	stretch(near, q)
 	fit, err := fitting(parts, &deep)
 	if err != nil {
 		return nil, nil, err
@@ -149,27 +153,19 @@ func both(parts []Part, q *Query) (best []top.Hit, fits []bool, err error) {
 	at := make(map[document]int, len(near)+len(fit))
 	hits := make([]joined, 0, len(near)+len(fit))
 	for i, list := range [][]top.Hit{near, fit} {
-		weight := []float64{1 - q.Lean, 1 + q.Lean}[i] / 2
-		if weight == 0 || len(list) == 0 {
+		weight := q.weights()[i]
+		if weight == 0 {
 			continue
 		}
-		most, least := list[0].Score, list[len(list)-1].Score
-		if i == 1 && len(list) < deep.K {
-			least = 0 // of all others
-		}
 		for _, h := range list {
-			score := weight
-			if most > least {
-				score *= (h.Score - least) / (most - least)
-			}
+			h.Score *= weight
 			d := document{h.Key, h.Part}
 			if i, ok := at[d]; ok {
-				hits[i].Score += score
+				hits[i].Score += h.Score
 				hits[i].fits = true
 				continue
 			}
 			at[d] = len(hits)
-			h.Score = score
 			hits = append(hits, joined{h, i == 1})
 		}
 	}
@@ -181,4 +177,46 @@ func both(parts []Part, q *Query) (best []top.Hit, fits []bool, err error) {
 		best, fits = append(best, h.Hit), append(fits, h.fits)
 	}
 	return best, fits, nil
+}
+
+// weights returns what the scores of both sides are multiplied by, that of the vector first.
+func (q *Query) weights() [2]float64 {
+	if q.Lean < 0 {
+		return [2]float64{(1 - 2*q.Lean) / 3, 1 + q.Lean}
+	}
+	return [2]float64{(1 - q.Lean) / 3, 1}
+}
+
+// stretch makes the scores of hits, the best first, those of package text: 1 where a vector is
+// that of the query, and 0 where it is no nearer than the last hit, as near as vectors come by
+// chance, or has nothing in common with the query. By dot products the best may be 1.
+func stretch(hits []top.Hit, q *Query) {
+	if len(hits) == 0 {
+		return
+	}
+	square := 0.0
+	for _, x := range q.Vector {
+		square += float64(x) * float64(x)
+	}
+	same, apart := 1.0, 0.0
+	switch q.Metric {
+	case vector.Dot:
+		same = max(square, hits[0].Score)
+	case vector.L2: // the length of a diagonal: as long a vector, at a right angle
+		same, apart = 0, -math.Sqrt(2*square)
+	}
+	if len(hits) > 1 {
+		apart = max(apart, hits[len(hits)-1].Score)
+	}
+	for i := range hits {
+		h := &hits[i]
+		switch {
+		case h.Score >= same:
+			h.Score = 1
+		case h.Score <= apart:
+			h.Score = 0
+		default:
+			h.Score = (h.Score - apart) / (same - apart)
+		}
+	}
 }
