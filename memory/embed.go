@@ -221,8 +221,8 @@ func (m *Memory) embedTexts(ctx context.Context, texts []string) ([][]float32, e
 // Recall searches by a text and by its vector, which Options.Embed makes of it, as the query says
 // besides; see SpaceSnapshot.Search. If there is no vector before ctx ends, or none that fits, it
 // searches by the words alone: then each Hit says in Unembedded why. So who cannot wait gives it
-// a context with a timeout, and an Embed that returns when that ends. As in any search by both,
-// scores, and so MinScore, tell hits from one another, and not how good they are.
+// a context with a timeout, and an Embed that returns when that ends. MinScore means the same
+// with and without a vector.
 func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) {
 	s.m.made()
 	if q.Text != "" || q.Vector != nil {

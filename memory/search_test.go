@@ -239,7 +239,7 @@ func TestScoresOfAllKinds(t *testing.T) {
 		require.NoError(t, err)
 		for _, h := range words {
 			if h.Key != "both" {
-				require.Equal(t, h.Score, scores[h.Key], "%v: what it has by words alone", metric)
+				require.InDelta(t, h.Score, scores[h.Key], 1e-6, "%v: what it has by words alone", metric)
 			}
 		}
 		q.MinScore = 0.9
@@ -257,9 +257,19 @@ func TestScoresOfAllKinds(t *testing.T) {
 		one := memory.New(memory.Options{}).Space("one")
 		_, err = one.PutItem("k", memory.Item{Value: "tea", Vector: []float32{0, 5}})
 		require.NoError(t, err)
-		hits, err = one.Search(memory.Query{Text: "coffee", Vector: []float32{0, 5}, Metric: metric})
-		require.NoError(t, err)
-		require.InDelta(t, third, hits[0].Score, 1e-6, metric)
+		for _, query := range [][]float32{{0, 5}, {3, 4}} {
+			hits, err = one.Search(memory.Query{Text: "coffee", Vector: query, Metric: metric})
+			require.NoError(t, err)
+			want := 1.0
+			switch {
+			case query[0] == 0:
+			case metric == memory.L2:
+				want = 1 - math.Sqrt(10.0/50) // of a right angle
+			default:
+				want = 0.8
+			}
+			require.InDelta(t, third*want, hits[0].Score, 1e-6, metric)
+		}
 		hits, err = one.Search(memory.Query{Text: "tea", Vector: []float32{5, 0}, Metric: metric})
 		require.NoError(t, err)
 		require.InDelta(t, 1, hits[0].Score, 1e-6, metric)

@@ -29,8 +29,8 @@
 // The score of a document is the sum of the weights of the query's tokens, divided by what
 // it would be in a document of average length that has each of them once. So 1 is a good
 // match, whatever the query is; a token that no document has counts as one that this
-// document lacks; and a score is above 1 where tokens are there more often, or the document
-// is short.
+// document lacks, unless it is a stop word; and a score is above 1 where tokens are there
+// more often, or the document is short.
 //
 // What a stop word counts is multiplied by 0.35, and it makes no document a hit by
 // itself. So "who is he" finds nothing, and yet of two documents about trains, "the

@@ -85,10 +85,11 @@ func TestFormula(t *testing.T) {
 // query, the other documents and how they are divided into parts. What nothing has counts as
 // what a document lacks.
 func TestScale(t *testing.T) {
+	english := func(text string) Words { return Tokenize(slices.Values([]string{text})) }
 	parts := make([]Part, 3)
 	for i := range 300 {
 		p := &parts[i%2] // none in the third
-		p.Index = p.Index.Set(fmt.Sprint(i), tokenize(fmt.Sprintf("the train no%d to town%d is line%d", i, i%9, i%40)))
+		p.Index = p.Index.Set(fmt.Sprint(i), english(fmt.Sprintf("the train no%d to town%d is line%d", i, i%9, i%40)))
 	}
 	score := func(query string) float64 {
 		hits, err := SearchAll(parts, query, Options{K: 1})
@@ -99,16 +100,12 @@ func TestScale(t *testing.T) {
 		require.Equal(t, hits, reach)
 		return hits[0].Score
 	}
-	for _, query := range []string{"train", "no7", "no7 no7 the train", "line3 to town3", "is it no8 to town8", "no9 to town0 the line9"} {
-		if strings.Contains(query, "it") {
-			require.Less(t, score(query), 0.99, query)
-			continue
-		}
+	for _, query := range []string{"train", "no7", "no7 no7 the train", "line3 to town3", "is it no8 to town8 that they", "no9 to town0 the line9"} {
 		require.InDelta(t, 1, score(query), 1e-12, query)
 	}
 	require.InDelta(t, 0.5, score("no7 nowhere"), 0.1)
 	require.Less(t, score("train nowhere"), 0.1, "a common word and an unknown one")
-	parts[0].Index = parts[0].Index.Set("long", tokenize("train no7 "+strings.Repeat("and more ", 10)))
+	parts[0].Index = parts[0].Index.Set("long", english("train no7 "+strings.Repeat("and more ", 10)))
 	require.Less(t, score("train no7"), 1.1)
 	hits, err := SearchAll(parts, "train no7", Options{MinScore: 0.5})
 	require.NoError(t, err)

@@ -45,7 +45,9 @@ func (m model) search(query string, o Options) []Hit {
 		if q.stop {
 			w *= 0.35
 		}
-		unit += w * part(1, avg)
+		if !q.stop || df[q.term] > 0 {
+			unit += w * part(1, avg)
+		}
 	}
 	var hits []Hit
 	for key, w := range m {

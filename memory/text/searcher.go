@@ -95,11 +95,14 @@ func (s *searcher) open(x *Index, df func(term string, t *term) int) {
 		if known {
 			t = x.terms.at(id)
 		}
-		factor := float64(w.count) * idf(s.docs, df(w.term, t))
+		n := df(w.term, t)
+		factor := float64(w.count) * idf(s.docs, n)
 		if w.stop {
 			factor *= stopFactor
 		}
-		sum += factor
+		if n > 0 || !w.stop {
+			sum += factor
+		}
 		if known {
 			s.opened = append(s.opened, list{id: id, name: w.term, stop: w.stop, factor: factor})
 		}
