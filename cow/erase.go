@@ -62,7 +62,7 @@ func (db *DB) erasing(d line.Draft) (line.Draft, erasure) {
 	}
 	gone := db.catalog().erased(d.Commit)
 	if gone != nil {
-		d.Erase = func(p *line.Past) (line.Remade, error) { return db.erase(gone, d.Next, p) }
+		d.Erase = line.Erase(func(p *line.Past) (line.Remade, error) { return db.erase(gone, d.Next, p) })
 	}
 	return d, gone
 }

@@ -13,75 +13,12 @@ import (
 
 	"github.com/cowstore/cowstore/memory/internal/keep"
 
-	"github.com/cowstore/cowstore/memory/internal/data"
-
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
 )
-
-// What is erased is in no version that can be had, and in no memory either.
-func TestErasedIsGone(t *testing.T) {
-	m := New(Options{})
-	m.Retain(cow.Retention{Versions: 100})
-	s := m.Space("user", "42")
-	for i := range 5 {
-		require.NoError(t, errOf(s.PutItem("k", Item{Value: fmt.Sprint("a secret ", i), Vector: []float32{float32(i), 1}})))
-		require.NoError(t, errOf(s.Put("other", i)))
-	}
-	rows := []weak.Pointer[data.Entry]{weak.Make(s.Load().lookup("k"))}
-	old, err := m.At(9)
-	require.NoError(t, err)
-	rows = append(rows, weak.Make(old.Space("user", "42").lookup("k")))
-	old = Snapshot{}
-
-	others, err := s.Erase(t.Context(), "k")
-	require.NoError(t, err)
-	require.Empty(t, others)
-	now := m.Load().Version()
-	require.Equal(t, uint64(11), now)
-	for v := range now + 1 {
-		at, err := m.At(v)
-		require.NoError(t, err)
-		require.Equal(t, min(1, int(v/2)), at.Len())
-		found, err := at.Space("user", "42").Search(Query{Text: "secret", Vector: []float32{4, 1}})
-		require.NoError(t, err)
-		require.Empty(t, found)
-		if v > 1 {
-			was, ok := at.Space("user", "42").Get("other")
-			require.True(t, ok)
-			require.Equal(t, int(v/2)-1, mustAs[int](t, was))
-		}
-	}
-	told := 0
-	for c, err := range m.Resume(t.Context(), m.Cursor(0)) {
-		require.NoError(t, err)
-		if c.Key == "k" {
-			require.Equal(t, []any{now, Erased, Entry{}, Entry{}}, []any{c.Version, c.Kind, c.Old, c.New})
-			break
-		}
-		told++
-	}
-	require.Equal(t, 5, told)
-	hits, err := s.Search(Query{Text: "secret"})
-	require.NoError(t, err)
-	require.Empty(t, hits)
-	hits, err = s.Search(Query{Vector: []float32{4, 1}})
-	require.NoError(t, err)
-	require.Empty(t, hits)
-	v, _ := s.Get("other")
-	require.Equal(t, 4, mustAs[int](t, v))
-	require.Eventually(t, func() bool {
-		runtime.GC()
-		return rows[0].Value() == nil && rows[1].Value() == nil
-	}, time.Minute, time.Millisecond)
-
-	// What is written from now on is kept as before.
-	require.NoError(t, errOf(s.Put("other", 5)))
-	require.NoError(t, m.CheckDerived())
-}
 
 // A vector that was deleted, and is erased from the past, is in the memory of no index.
 func TestErasedVectorIsGone(t *testing.T) {

@@ -209,7 +209,7 @@ func TestChaos(t *testing.T) {
 		ledgers = append(ledgers, openLedger(t, client(t, c, l.option()), quick))
 	}
 	faults := append(slices.Clone(faults), lying(liars))
-	h := &history{acked: make(map[string]bool), failed: make(map[string]error)}
+	h := &history{ledgers: ledgers, acked: make(map[string]bool), failed: make(map[string]error)}
 
 	stop := make(chan struct{})
 	ctx, end := context.WithCancel(t.Context())

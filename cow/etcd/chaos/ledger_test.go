@@ -1,6 +1,7 @@
 package chaos_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,12 @@ import (
 const (
 	accounts = 8
 	cells    = 8
+	erasable = cells / 2 // the first of them
 )
 
 // A ledger is a replica whose updates do each of these: they move money between two
 // tables, of which the sum stays 0; add one to a number of their own, so that it shows if
-// one happens twice; and swap a cell, so that it shows in which order they were.
+// one happens twice; and swap a cell, or erase it, so that it shows in which order they were.
 type ledger struct {
 	db       cow.DB
 	from, to *cow.Table[int, int]
@@ -37,7 +39,7 @@ type ledger struct {
 	replica  *etcd.Replica
 
 	mu      sync.Mutex
-	digests map[uint64]uint64 // by version: what its commit did
+	digests map[uint64]uint64 // by version: what its commit did, but to cells that are erased
 }
 
 func openLedger(t testing.TB, client *clientv3.Client, o etcd.Options) *ledger {
@@ -56,25 +58,66 @@ func openLedger(t testing.TB, client *clientv3.Client, o etcd.Options) *ledger {
 	return l
 }
 
-// An op is one operation of a history: it swaps a cell, or reads it.
+// An op is one operation of a history: it swaps a cell, erases it, or reads it.
 type op struct {
-	name string // of the value that it writes; "": it reads
-	cell int
+	name  string // "": it reads
+	cell  int
+	erase bool
+	value string // that it writes; "": none
 }
 
 // do does an operation, and returns what was in the cell before.
 func (l *ledger) do(ctx context.Context, o op, r *rand.Rand) (was string, err error) {
 	add := func(n int) func(v *int, _ bool) error { return func(v *int, _ bool) error { *v += n; return nil } }
 	from, to, amount := r.IntN(accounts), r.IntN(accounts), r.IntN(100)
-	err = l.db.UpdateContext(ctx, func(tx *cow.Tx) error {
+	do := func(tx *cow.Tx) error {
 		was, _ = l.cells.Edit(tx).Get(o.cell)
-		l.cells.Edit(tx).Set(o.cell, o.name)
+		if o.erase {
+			l.cells.Erase(tx, o.cell)
+		}
+		if o.value != "" {
+			l.cells.Edit(tx).Set(o.cell, o.value)
+		}
 		return errors.Join(
 			l.from.Edit(tx).Upsert(from, add(-amount)),
 			l.to.Edit(tx).Upsert(to, add(amount)),
 			l.ops.Edit(tx).Upsert(o.name, add(1)))
-	})
+	}
+	if o.erase {
+		_, err = l.db.Erase(ctx, do)
+	} else {
+		err = l.db.UpdateContext(ctx, do)
+	}
 	return was, err
+}
+
+// oldest returns the oldest version that is retained.
+func (l *ledger) oldest() (version uint64) {
+	for version = range l.db.Versions() {
+		break
+	}
+	return version
+}
+
+// forgot returns an error if anything is still to be had of what an operation that l has published
+// has erased.
+func (l *ledger) forgot(o op) error {
+	erased, oldest := l.ops.In(l.db.Load()).Revision(o.name), l.oldest()
+	if s, err := l.db.At(oldest); err == nil && oldest < erased && l.cells.In(s).Has(o.cell) {
+		return fmt.Errorf("version %d erased cell %d, and version %d has it", erased, o.cell, oldest)
+	}
+	for c, err := range l.db.Commits(oldest) {
+		if err != nil || c.Version() > erased {
+			break // an error says that it was forgotten meanwhile
+		}
+		for ch := range l.cells.Rows(c) {
+			_, had := ch.Old()
+			if _, has := ch.New(); ch.Key == o.cell && (had || has && c.Version() < erased) {
+				return fmt.Errorf("version %d erased cell %d, and version %d has it: %v", erased, o.cell, c.Version(), ch)
+			}
+		}
+	}
+	return nil
 }
 
 // check returns an error if a snapshot is torn.
@@ -125,7 +168,15 @@ func (l *ledger) follow(ctx context.Context) error {
 }
 
 func (l *ledger) take(c *cow.Commit) {
-	sum := uint64(0)
+	sum := l.digest(c, erasable)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.digests[c.Version()] = sum
+}
+
+// digest returns a number for what a commit did, to cells from one on.
+func (l *ledger) digest(c *cow.Commit, from int) uint64 {
+	sum := uint64(c.Time().UnixNano())
 	add := func(table string, key, value any, ok bool) {
 		h := fnv.New64a()
 		fmt.Fprint(h, table, key, value, ok)
@@ -144,24 +195,26 @@ func (l *ledger) take(c *cow.Commit) {
 		add("ops", ch.Key, v, ok)
 	}
 	for ch := range l.cells.Rows(c) {
-		v, ok := ch.New()
-		add("cells", ch.Key, v, ok)
+		if v, ok := ch.New(); ch.Key >= from {
+			add("cells", ch.Key, v, ok)
+		}
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.digests[c.Version()] = sum + uint64(c.Time().UnixNano())
+	return sum
 }
 
 // A history is what was done on all ledgers, and what was said to come of it. No error but that of
 // an update itself says whether it happened: what is in etcd in the end does.
 type history struct {
-	clock atomic.Int64
+	clock   atomic.Int64
+	ledgers []*ledger
 
 	mu      sync.Mutex
 	ops     []porcupine.Operation
 	unknown []porcupine.Operation
 	acked   map[string]bool
 	failed  map[string]error
+	erased  []op
+	wrong   []error
 	runs    int
 }
 
@@ -180,7 +233,11 @@ func (h *history) write(l *ledger, writer int, stop <-chan struct{}) {
 			return
 		default:
 		}
-		o := op{fmt.Sprintf("w%d.%d", writer, n), r.IntN(cells)}
+		o := op{name: fmt.Sprintf("w%d.%d", writer, n), cell: r.IntN(cells)}
+		o.erase = o.cell < erasable && r.IntN(16) == 0
+		if !o.erase || r.IntN(4) == 0 {
+			o.value = o.name
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		if r.IntN(4) == 0 { // some have little patience
 			ctx, cancel = context.WithTimeout(context.Background(), time.Duration(r.IntN(50))*time.Millisecond)
@@ -193,7 +250,9 @@ func (h *history) write(l *ledger, writer int, stop <-chan struct{}) {
 		h.runs++
 		switch {
 		case err == nil:
-			h.acked[o.name] = true
+			if h.acked[o.name] = true; o.erase {
+				h.erased = append(h.erased, o)
+			}
 			h.ops = append(h.ops, is)
 		case errors.Is(err, cow.ErrUnknownOutcome):
 			is.Output = value{unknown: true}
@@ -201,6 +260,24 @@ func (h *history) write(l *ledger, writer int, stop <-chan struct{}) {
 		default:
 			h.failed[o.name] = err
 		}
+		h.mu.Unlock()
+		if err == nil && o.erase {
+			h.look(o, l)
+			h.look(o, h.ledgers[r.IntN(len(h.ledgers))])
+		}
+	}
+}
+
+// look looks whether a ledger has anything of what was erased, once it has the version.
+func (h *history) look(o op, l *ledger) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if _, err := l.replica.Fresh(ctx); err != nil && !l.ops.In(l.db.Load()).Has(o.name) {
+		return // etcd cannot be reached
+	}
+	if err := l.forgot(o); err != nil {
+		h.mu.Lock()
+		h.wrong = append(h.wrong, err)
 		h.mu.Unlock()
 	}
 }
@@ -249,13 +326,13 @@ var model = porcupine.Model{
 		if in.name == "" {
 			return true, state
 		}
-		return true, in.name
+		return true, in.value
 	},
 }
 
-// verify demands that what updates returned is so in last, which was opened when all was over, and
+// verify demands that what updates returned is so in late, which was opened when all was over, and
 // that all other ledgers have the same.
-func (h *history) verify(t *testing.T, last *ledger, ledgers ...*ledger) {
+func (h *history) verify(t *testing.T, late *ledger, ledgers ...*ledger) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -264,15 +341,15 @@ func (h *history) verify(t *testing.T, last *ledger, ledgers ...*ledger) {
 		require.NoError(t, err)
 		return string(b)
 	}
-	end := last.db.Load()
-	require.NoError(t, last.check(end))
+	end := late.db.Load()
+	require.NoError(t, late.check(end))
 	for _, l := range ledgers {
 		s, err := l.replica.Fresh(ctx)
 		require.NoError(t, err)
 		require.Equal(t, end.Version(), s.Version())
 		require.True(t, text(end) == text(s), "replicas differ at version %d", s.Version())
 	}
-	ops := last.ops.In(end)
+	ops := late.ops.In(end)
 	happened := 0
 	for name, n := range ops.All() {
 		happened++
@@ -287,12 +364,38 @@ func (h *history) verify(t *testing.T, last *ledger, ledgers ...*ledger) {
 		require.True(t, errors.Is(err, context.DeadlineExceeded) || slices.ContainsFunc(refusals, is), "an outage is no failure: %v", err)
 		require.False(t, ops.Has(name), "%s happened, and failed with: %v", name, err)
 	}
-	late := 0
+	happenedLate := 0
 	for _, is := range h.unknown {
-		if ops.Has(is.Input.(op).name) {
-			late++
+		if o := is.Input.(op); ops.Has(o.name) {
+			happenedLate++
+			if o.erase {
+				h.erased = append(h.erased, o)
+			}
 			is.Return = h.clock.Load() + 1
 			h.ops = append(h.ops, is)
+		}
+	}
+	require.Empty(t, h.wrong)
+	slices.SortFunc(h.erased, func(a, b op) int { return cmp.Compare(ops.Revision(a.name), ops.Revision(b.name)) })
+	last := make(map[int]op) // by cell: who erased it last, and all before that
+	for _, o := range h.erased {
+		last[o.cell] = o
+	}
+	retained := make(map[uint64]uint64)
+	for _, l := range ledgers {
+		for _, o := range last { // those that nobody waited for happen by themselves
+			waitFor(t, func() bool { return l.forgot(o) == nil })
+		}
+		for c, err := range l.db.Commits(l.oldest()) {
+			require.NoError(t, err)
+			if told, ok := l.digests[c.Version()]; ok {
+				require.Equal(t, told, l.digest(c, erasable), "version %d is not what it was", c.Version())
+			}
+			is, v := l.digest(c, 0), c.Version()
+			if was, ok := retained[v]; ok {
+				require.Equal(t, was, is, "replicas differ in version %d", v)
+			}
+			retained[v] = is
 		}
 	}
 	missing := 0
@@ -312,7 +415,8 @@ func (h *history) verify(t *testing.T, last *ledger, ledgers ...*ledger) {
 			require.Equal(t, want, is, "version %d", v)
 		}
 	}
-	t.Logf("%d operations: %d acknowledged, %d unknown of which %d happened, %d failed; %d versions, of which %d were skipped by a replica",
-		h.runs, len(h.acked), len(h.unknown), late, len(h.failed), end.Version(), missing)
+	require.Positive(t, len(h.erased))
+	t.Logf("%d operations, %d of them erased something: %d acknowledged, %d unknown of which %d happened, %d failed; %d versions, of which %d were skipped by a replica",
+		h.runs, len(h.erased), len(h.acked), len(h.unknown), happenedLate, len(h.failed), end.Version(), missing)
 	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(model, h.ops, time.Minute), "not linearizable")
 }

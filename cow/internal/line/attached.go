@@ -182,6 +182,7 @@ func (a Attached) rebaseErasing(c *sink.Commit) error {
 		if err != nil {
 			return nil, err
 		}
+		l.eraseUntil(nil) // what this line has erased before
 		p := l.Past(base, c.Version)
 		p.Commits = append(p.Commits, d.Commit)
 		if swap, err = l.remake(p, d.Erase); err != nil {
@@ -288,6 +289,7 @@ func (a Attached) replay(base *Root, at int64, c *sink.Commit, lineage string) (
 func (a Attached) publish(drafts []Draft) {
 	for _, d := range drafts {
 		d.Commit.lineage = a.line.identify().id
+		d.Erase = nil // what it has of the past is without that
 		a.line.publish(d)
 		a.line.last, a.outbox().at = d.Commit.at, d.Commit.at
 	}

@@ -32,34 +32,54 @@ func (l *Line) Past(newest *Root, version uint64) *Past {
 	return p
 }
 
-// Remake puts what f makes of the past before a version that is published, and was made from base,
-// in its place. F runs without a lock: later commits, and what is forgotten meanwhile, are not its
-// concern. There are no new pins until it has returned. An error leaves everything as it is.
-func (l *Line) Remake(base *Root, version uint64, f func(p *Past) (Remade, error)) error {
+// An Erasing makes the past before a version anew, without what that has erased, once it is published.
+type Erasing struct {
+	remake func(p *Past) (Remade, error)
+
+	base    *Root // set when it is published
+	version uint64
+	done    bool // the line's pinning guards it, and err
+	err     error
+}
+
+// Erase returns an Erasing for a Draft. F runs without a lock: later commits, and what is forgotten
+// meanwhile, are not its concern. There are no new pins until it has returned. An error leaves
+// everything as it is.
+func Erase(f func(p *Past) (Remade, error)) *Erasing { return &Erasing{remake: f} }
+
+// erase does e, which was published.
+func (l *Line) erase(e *Erasing) error {
 	l.pinning.Lock()
 	defer l.pinning.Unlock()
-	swap, err := l.remake(l.Past(base, version), f)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	swap()
-	return nil
+	l.eraseUntil(e)
+	return e.err
 }
 
-// erases returns what is to be done when a Draft is published that erases something; nil: it does not.
-func (t *turn) erases(d Draft) func() error {
-	if d.Erase == nil {
-		return nil
+// eraseUntil does what was published, the oldest first: the past of a later one is without what an
+// earlier one has erased. It ends after e, or does everything for nil. The caller holds pinning.
+func (l *Line) eraseUntil(e *Erasing) {
+	for e == nil || !e.done {
+		l.mu.Lock()
+		if len(l.erasing) == 0 {
+			l.mu.Unlock()
+			return
+		}
+		first := l.erasing[0]
+		l.erasing = slices.Delete(l.erasing, 0, 1)
+		l.mu.Unlock()
+		swap, err := l.remake(l.Past(first.base, first.version), first)
+		if first.done, first.err = true, err; err == nil {
+			l.mu.Lock()
+			swap()
+			l.mu.Unlock()
+		}
 	}
-	return func() error { return t.line.Remake(t.base, d.Next.version, d.Erase) }
 }
 
-// remake calls f, and returns what puts in place what that has made: to be called with mu held, and
-// pinning since before p was made.
-func (l *Line) remake(p *Past, f func(p *Past) (Remade, error)) (swap func(), err error) {
-	made, err := Recovered(func() (Remade, error) { return f(p) })
+// remake returns what puts in place what e makes of p: to be called with mu held, and pinning since
+// before p was made.
+func (l *Line) remake(p *Past, e *Erasing) (swap func(), err error) {
+	made, err := Recovered(func() (Remade, error) { return e.remake(p) })
 	if err != nil {
 		return nil, err
 	}

@@ -40,6 +40,7 @@ type Line struct {
 	outbox  atomic.Pointer[outbox] // nil: there is no sink; set in the writer's place too
 	alarm   *time.Timer            // for rows that expire; nil: there were none
 	alarmAt int64                  // what it is set for, ns since 1970; 0: for nothing
+	erasing []*Erasing             // that were published and are not done, the oldest first
 
 	waiters atomic.Pointer[chan struct{}]
 	waiting atomic.Int64 // calls that are blocked, for Stats
@@ -73,8 +74,7 @@ type Draft struct {
 	Sent   *sink.Commit // what the sink gets; nil without one
 	Then   func()       // called when the update has succeeded; nil: nothing
 
-	// Erase makes the past anew, without what the Commit has erased. Nil: it has erased nothing.
-	Erase func(p *Past) (Remade, error)
+	Erase *Erasing // nil: the Commit has erased nothing
 }
 
 // A Want says what a Draft must have beside the next version. It is decided in the writer's

@@ -44,7 +44,7 @@ func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft,
 		version, again, err := r.fate(ctx)
 		if !again {
 			if version > 0 && r.erase != nil {
-				err = r.erase()
+				err = l.erase(r.erase)
 			}
 			r.succeed(err)
 			return version, err
@@ -120,7 +120,7 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 			l.stamp(&d)
 		}
 		l.publish(d)
-		return run{version: d.Next.version, then: d.Then, erase: t.erases(d)}
+		return run{line: l, version: d.Next.version, then: d.Then, erase: d.Erase}
 	}
 
 	d, err := l.call(t.base, Want{Commit: true, Sent: true}, f)
@@ -150,17 +150,18 @@ func (t *turn) end(f func(base *Root, want Want) (Draft, error)) run {
 		return run{err: err}
 	}
 	o.outstanding = append(o.outstanding, p)
-	return run{shares: p, mine: true, then: d.Then, erase: t.erases(d)}
+	return run{line: l, shares: p, mine: true, then: d.Then, erase: d.Erase}
 }
 
 // A run is what came of an attempt to run an update's function.
 type run struct {
+	line    *Line
 	version uint64    // that it published; 0: none
 	shares  *proposal // whose fate it shares; nil: none's
 	mine    bool      // that is what it proposed, and not the tip it saw
 	err     error     // what it returns if that is published
 	then    func()    // of the Draft
-	erase   func() error
+	erase   *Erasing
 }
 
 // succeed calls what comes after success.
@@ -206,7 +207,7 @@ func (r run) abandon(ctx context.Context) error {
 	if r.erase != nil { // it may happen yet, and then it is to happen whole
 		go func() {
 			if <-r.shares.decided; r.shares.err == nil && !r.shares.again {
-				_ = r.erase() // an error leaves the past as it is, as where the process ends here
+				_ = r.line.erase(r.erase) // an error leaves the past as it is, as where the process ends here
 			}
 		}()
 	}
@@ -239,6 +240,10 @@ func (l *Line) publish(d Draft) {
 	if l.history != nil && d.Commit != nil {
 		d.Commit.owner = d.Next.owner
 		l.history.add(d.Commit, older)
+	}
+	if d.Erase != nil {
+		d.Erase.base, d.Erase.version = older, d.Next.version
+		l.erasing = append(l.erasing, d.Erase)
 	}
 	l.expect(d.Next, older, d.Table)
 	l.published.Store(d.Next)
