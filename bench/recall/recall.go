@@ -14,6 +14,7 @@ import (
 	"compress/gzip"
 	"embed"
 	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -126,4 +127,34 @@ func otherForm(w string, known map[string]bool) string {
 		}
 	}
 	return w
+}
+
+// NDCG returns how near what a search finds comes to all that is relevant in front, from 0
+// to 1, among the first ten (K. Järvelin and J. Kekäläinen, Cumulated Gain-Based Evaluation
+// of IR Techniques, ACM TOIS 20(4), 2002).
+func (q Query) NDCG(found []string) float64 {
+	gain, most := 0.0, 0.0
+	for i := range 10 {
+		if i < len(found) && slices.Contains(q.Relevant, found[i]) {
+			gain += 1 / math.Log2(float64(i+2))
+		}
+		if i < len(q.Relevant) {
+			most += 1 / math.Log2(float64(i+2))
+		}
+	}
+	return gain / most
+}
+
+// Difference returns how much greater the numbers of a are than those of b beside them, on
+// average, and its standard error.
+func Difference(a, b []float64) (mean, deviation float64) {
+	for i := range a {
+		mean += (a[i] - b[i]) / float64(len(a))
+	}
+	for i := range a {
+		d := a[i] - b[i] - mean
+		deviation += d * d
+	}
+	n := float64(len(a))
+	return mean, math.Sqrt(deviation / (n - 1) / n)
 }

@@ -1,6 +1,7 @@
 // Command replay asks memories your own queries about your own records: cowstore's, maps
 // behind a lock, JSON, and bleve. It tells lookups a second, searches a second, and
-// recall@5: which part of what is relevant is among the first five found.
+// recall@5: which part of what is relevant is among the first five found. With -sets it
+// tells how well public test collections are searched instead.
 package main
 
 import (
@@ -22,11 +23,25 @@ func main() {
 	recordsFile := flag.String("records", "", "a file of JSON Lines as memory exports them; none: a small example")
 	queriesFile := flag.String("queries", "", `the queries: {"space":[…],"key":"…"} or {"space":[…],"text":"…","relevant":["key",…]}`)
 	rounds := flag.Int("rounds", 3, "turns of each memory, of a second or so, of which figures are the medians")
+	sets := flag.String("sets", "", "a folder with test collections, see recall.Sets: how well they are searched, and the verses of this module")
 	flag.Parse()
 	testing.Init()
 	log.SetFlags(0)
 	if flag.NArg() > 0 || *rounds < 1 || (*recordsFile == "") != (*queriesFile == "") {
 		log.Fatal("replay: give -records and -queries or neither, positive -rounds, and nothing else")
+	}
+	if *sets != "" {
+		if *recordsFile != "" {
+			log.Fatal("replay: give -sets or -records")
+		}
+		all, err := recall.Sets(*sets)
+		if err == nil {
+			err = rank(append(all, verses()...), os.Stdout)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
 	}
 	if err := run(*recordsFile, *queriesFile, *rounds, os.Stdout); err != nil {
 		log.Fatal(err)
