@@ -410,6 +410,44 @@ func TestErasesAtOnce(t *testing.T) {
 	}
 }
 
+// While the past is made anew, and if it cannot be, it is as it was.
+func TestAPastThatCannotBeMadeAnew(t *testing.T) {
+	x := newErasing(t)
+	during := func() error { return nil }
+	_, err := cow.NewDerived(x.db, "fails", cow.Options[int]{}, func(tx *cow.Tx, _ *cow.Editor[string, int]) error {
+		if tx.Replays() {
+			return during()
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	x.db.Retain(cow.Retention{Versions: 100})
+	var was []*cow.Snapshot
+	for i := range 20 {
+		_, err := x.notes.Set([]string{"secret", "other"}[i/7%2], []string{fmt.Sprint("w", i), "a"})
+		require.NoError(t, err)
+		was = append(was, x.db.Load())
+	}
+	require.NoError(t, x.db.Pin("p", 5))
+	erase := func() error {
+		_, err := x.db.Erase(t.Context(), func(tx *cow.Tx) error { x.notes.Erase(tx, "secret"); return nil })
+		return err
+	}
+	as := func(contents func(s *cow.Snapshot, keys ...string) map[string]string) {
+		for _, s := range was {
+			require.Equal(t, contents(s, "secret"), x.contents(mustIndex(x.db.At(s.Version()))), "version %d", s.Version())
+		}
+	}
+	asItWas := func() { as(func(s *cow.Snapshot, _ ...string) map[string]string { return x.contents(s) }) }
+	during = func() error { asItWas(); return errTest }
+	require.ErrorIs(t, erase(), errTest)
+	asItWas()
+	require.False(t, x.notes.Has("secret"))
+	during = func() error { asItWas(); return nil }
+	require.NoError(t, erase())
+	as(x.without)
+}
+
 // A deaf sink keeps commits, and knows nothing of Erase.
 type deaf struct{}
 

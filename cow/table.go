@@ -419,6 +419,9 @@ type changes[K comparable, V any] struct {
 	cleared *cleared[K, V]  // nil: list counts
 	before  uint64          // the version of the map that was changed
 	erases  bool            // some are Erased
+
+	// The list with the rows that were erased, for Rewind until the past is made anew.
+	undo []Change[K, V]
 }
 
 // cleared are the changes of a map that was cleared: what it was and is, which are compared
@@ -478,11 +481,12 @@ func (c *changes[K, V]) rows() []Change[K, V] {
 	})
 }
 
-// forget lets go of what was erased.
+// forget lets go of what was erased, but for Rewind.
 func (c *changes[K, V]) forget() {
 	if !c.erases {
 		return
 	}
+	c.undo, c.list = c.list, slices.Clone(c.list)
 	for i, change := range c.list {
 		if change.Kind == Erased {
 			c.list[i] = builder[K, V]{}.Forget(change)
@@ -529,7 +533,12 @@ func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
 			if n++; n <= from {
 				continue
 			}
-			for change := range net.(*changes[K, V]).all() {
+			c := net.(*changes[K, V])
+			all := c.all()
+			if c.undo != nil {
+				all = slices.Values(c.undo)
+			}
+			for change := range all {
 				if !yield(change) {
 					return
 				}
