@@ -140,18 +140,27 @@ func (e *Editor) Search(q Query) ([]Hit, error) {
 	if err := u.Settler.Settle(); err != nil {
 		return nil, err
 	}
-	s := &sight{t: e.b.m.t, entries: u.Entries.Map(), cleared: u.Cleared, instant: u.Now, space: u.Settler.Space, within: u.Settler.Within}
-	s.lookup = func(path, key string) *data.Entry {
-		row, _ := u.Lookup(tuple.Name(path, key))
-		return row
-	}
-	s.order = func() cow.Range[string, *data.Entry, string] { return s.t.Order.During(u.Entries) }
+	s := sight{source: soFar{e.b}, t: e.b.m.t, entries: u.Entries.Map(), cleared: u.Cleared, instant: u.Now}
 	hits, err := s.search(e.space, q)
 	for i := range hits {
 		h := &hits[i]
 		_, h.Revision = u.Lookup(tuple.Name(h.space, h.Key)) // Pending, of what the Batch wrote
 	}
 	return hits, err
+}
+
+// soFar is what a Batch sees.
+type soFar struct{ *Batch }
+
+func (b soFar) Space(path string) *data.Space { return b.u.Settler.Space(path) }
+func (b soFar) Within(path string) []string   { return b.u.Settler.Within(path) }
+func (b soFar) InOrder() cow.Range[string, *data.Entry, string] {
+	return b.m.t.Order.During(b.u.Entries)
+}
+
+func (b soFar) Lookup(path, key string) *data.Entry {
+	row, _ := b.u.Lookup(tuple.Name(path, key))
+	return row
 }
 
 // Put stores v, frozen, as the value of key. Metadata stays as it is. A vector stays beside an

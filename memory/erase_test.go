@@ -40,13 +40,6 @@ func TestErasedVectorIsGone(t *testing.T) {
 	require.Equal(t, 21, s.Len())
 }
 
-func mustAs[T any](t testing.TB, v Value) T {
-	t.Helper()
-	x, err := As[T](v)
-	require.NoError(t, err)
-	return x
-}
-
 func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	m := New(Options{})
 	m.Retain(cow.Retention{Versions: 100})

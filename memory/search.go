@@ -127,7 +127,12 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 // words a text of average length that has all of them, for a vector the same one. MinScore
 // is by that. Only Dot and L2 have scales of their own, when they search alone.
 func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
-	return v.s.sight().search(v.path, q)
+	d := v.s.v
+	s := sight{source: d, t: d.T, cleared: d.Clearings(), instant: d.Instant}
+	if d.T != nil {
+		s.entries = d.T.Entries.In(d.Root)
+	}
+	return s.search(v.path, q)
 }
 
 // A sight is what a search sees of a Memory: in a snapshot, or in a Batch so far.
@@ -137,20 +142,15 @@ type sight struct {
 	cleared data.Marks
 	instant int64
 
-	space  func(path string) *data.Space
-	within func(path string) []string // that space and those below it that have entries, in order
-	lookup func(path, key string) *data.Entry
-	order  func() cow.Range[string, *data.Entry, string]
+	source
 }
 
-func (s Snapshot) sight() *sight {
-	v := s.v
-	is := &sight{t: v.T, cleared: v.Clearings(), instant: v.Instant, space: v.Space, within: v.Within, lookup: v.Lookup}
-	if v.T != nil {
-		is.entries = v.T.Entries.In(v.Root)
-		is.order = func() cow.Range[string, *data.Entry, string] { return v.T.Order.In(is.entries) }
-	}
-	return is
+// A source is where a sight looks things up.
+type source interface {
+	Space(path string) *data.Space
+	Within(path string) []string // that space and those below it that have entries, in order
+	Lookup(path, key string) *data.Entry
+	InOrder() cow.Range[string, *data.Entry, string] // all entries, by name
 }
 
 // search searches a space, or, with Below, spaces, and looks up what it finds.
@@ -160,7 +160,7 @@ func (s *sight) search(path string, q Query) ([]Hit, error) {
 	}
 	paths := []string{path}
 	if q.Below && s.t != nil {
-		if within := s.within(path); len(within) > 0 {
+		if within := s.Within(path); len(within) > 0 {
 			paths = within // else one space, which has the errors of a search of nothing
 		}
 	}
@@ -200,11 +200,11 @@ func (s *sight) search(path string, q Query) ([]Hit, error) {
 
 // part returns what a search reads of a space, with its texts if there are quotes among the words.
 func (s *sight) part(path string, only filter.Filter, words string) search.Part {
-	sp := s.space(path)
+	sp := s.Space(path)
 	p := search.Part{Vectors: sp.Vectors, Texts: sp.Texts}
 	if strings.Contains(words, `"`) {
 		p.Words = func(key string) iter.Seq[string] {
-			e := s.lookup(path, key)
+			e := s.Lookup(path, key)
 			if e == nil {
 				return func(func(string) bool) {}
 			}
@@ -216,7 +216,7 @@ func (s *sight) part(path string, only filter.Filter, words string) search.Part 
 	}
 	if only != (filter.Filter{}) || sp.Expiring > 0 {
 		p.Accept = func(key string) bool {
-			e := s.lookup(path, key)
+			e := s.Lookup(path, key)
 			return e != nil && accepts(only, e)
 		}
 	}
@@ -225,7 +225,7 @@ func (s *sight) part(path string, only filter.Filter, words string) search.Part 
 
 // hasVector reports whether an entry that has not expired is found by its vector.
 func (s *sight) hasVector(path string) bool {
-	for _, row := range s.order().Prefix(tuple.Name(path, "")).All() {
+	for _, row := range s.InOrder().Prefix(tuple.Name(path, "")).All() {
 		if e := row.Shared(); e.Searched().Vector != nil && !e.Expired(s.instant) && s.cleared.Alive(path, row.Revision()) {
 			return true
 		}

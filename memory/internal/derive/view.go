@@ -61,6 +61,11 @@ func (v View) Within(path string) []string {
 	return v.T.within(v.T.Spaces.In(v.Root), v.Clearings(), path)
 }
 
+// InOrder returns all entries, by name.
+func (v View) InOrder() cow.Range[string, *data.Entry, string] {
+	return v.T.Order.In(v.T.Entries.In(v.Root))
+}
+
 // Dead returns how many entries with names that begin with prefix have expired, and are
 // still there.
 func (v View) Dead(prefix string) int {
