@@ -106,7 +106,10 @@ func (w *writer) records(group []proposal) (all []record, gone erased) {
 		c.rows = gone.without(c.rows)
 		for _, r := range c.rows {
 			if r.Erased {
-				gone = append(gone, r)
+				if gone == nil {
+					gone = make(erased)
+				}
+				gone[erasedKey{r.Table, string(r.Key)}] = struct{}{}
 			}
 		}
 		all = append(all, c)
