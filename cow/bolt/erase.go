@@ -89,7 +89,7 @@ func (e erased) fromLog(tx *bbolt.Tx, next *state) error {
 	return nil
 }
 
-// without returns what a transaction did, without what is to be gone.
+// without returns what a transaction did, without what is to be gone, which lies beside other rows.
 func (l *replaced) without(gone erased) *replaced {
 	if l == nil {
 		return nil
@@ -97,8 +97,10 @@ func (l *replaced) without(gone erased) *replaced {
 	l = &replaced{l.from, slices.Clone(l.rows), slices.Clone(l.olds)}
 	for i, r := range l.rows {
 		if gone.has(r) {
-			l.rows[i].Removed, l.rows[i].Value, l.olds[i] = true, nil, row{}
+			r.Removed, r.Value, l.olds[i] = true, nil, row{}
 		}
+		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+		l.rows[i] = r
 	}
 	return l
 }
