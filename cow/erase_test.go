@@ -519,7 +519,7 @@ func TestEraseWhoseContextEnds(t *testing.T) {
 }
 
 // Nothing of what was erased is in memory: not for the indexes of a pin from before it was there,
-// which was made from a version that had it.
+// which was made from a version that had it, nor for whoever is to be notified.
 func TestErasedIsNotInMemory(t *testing.T) {
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[*[4]int]{Immutable: true})
@@ -552,6 +552,8 @@ func TestErasedIsNotInMemory(t *testing.T) {
 		require.NotZero(t, order.In(table.In(at)).Len())
 		require.NoError(t, db.Pin(fmt.Sprint(v), v))
 	}
+	_, stop := db.Notify(db.Load(), table.OnKeys("never"))
+	defer stop()
 	_, err = db.Erase(t.Context(), func(tx *cow.Tx) error { table.Erase(tx, "secret"); return nil })
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
