@@ -92,6 +92,7 @@ type table interface {
 	differs(newer, older *line.Root) bool
 	none() any // the content without rows
 	isDerived() bool
+	begins(c *line.Commit) bool // reports whether the table is there since a commit, which may be nil
 	derive(tx *Tx) error
 	merge(tx *Tx, base, theirs *Snapshot, resolve any, left func(error)) error
 	stored
@@ -107,7 +108,7 @@ type table interface {
 	redo(tx *Tx, n line.Net, gone erased)
 
 	// since returns the changes of a commit with the old rows that a content has, and between
-	// those of one content into another, nil for none.
+	// those of one content into another, nil for none. Older is nil if there was none yet.
 	since(content any, n line.Net) line.Net
 	between(older, newer any) line.Net
 
@@ -380,8 +381,9 @@ type Tx struct {
 	deferred []func()     // by Defer
 	locals   map[any]*any // by Local; nil: none
 
-	version uint64 // of what is replayed; 0: in an update
-	erases  bool   // in DB.Erase
+	version uint64       // of what is replayed; 0: in an update
+	erases  bool         // in DB.Erase
+	again   *line.Commit // of the past, that is done once more; nil: none
 
 	deriving atomic.Bool // the function has returned, and derived tables follow
 	derived  []table     // those that have followed; one that was made since has not
@@ -581,34 +583,34 @@ func (tx *Tx) seal() (d line.Draft, err error) {
 	}
 	d.Next = tx.base
 	var next line.Making
-	// What follows runs functions of indexes, which must not find the lock held.
-	for _, e := range tx.close() {
-		content, n, err := e.edit.seal(tx.db, tx.want)
-		if err != nil {
-			return line.Draft{}, err
-		}
-		if content == nil {
-			continue
-		}
+	set := func(place int, content any, n line.Net) {
 		if next.Root == nil {
 			next = line.Make(tx.base, tx.db.owner(), tx.Version())
-			d.Next, d.Table = next.Root, e.place
+			d.Next, d.Table = next.Root, place
 			if tx.want.Commit {
 				d.Commit = new(line.Commit)
 			}
 		} else {
 			d.Table = line.Several
 		}
-		next.Set(e.place, content)
+		next.Set(place, content)
 		if d.Commit != nil {
-			d.Commit.Add(e.place, n)
+			d.Commit.Add(place, n)
 		}
 	}
-	if next.Root != nil {
-		for _, t := range tx.derived {
-			if next.Root.Table(t.place()) == nil {
-				next.Set(t.place(), t.none()) // so that it is known to be derived
-			}
+	// What follows runs functions of indexes, which must not find the lock held.
+	for _, e := range tx.close() {
+		content, n, err := e.edit.seal(tx.db, tx.want)
+		if err != nil {
+			return line.Draft{}, err
+		}
+		if content != nil {
+			set(e.place, content, n)
+		}
+	}
+	for _, t := range tx.derived {
+		if d.Next.Table(t.place()) == nil && (next.Root != nil || tx.again != nil) {
+			set(t.place(), t.none(), t.between(nil, t.none())) // so that it is known to be derived
 		}
 	}
 	if len(tx.deferred) > 0 {
@@ -639,7 +641,7 @@ func (tx *Tx) derive() error {
 	tx.deriving.Store(true)
 	defer func() { tx.afresh = false }()
 	for _, t := range s.all() {
-		if !t.isDerived() || tx.want.Past && tx.base.Table(t.place()) == nil {
+		if !t.isDerived() || tx.want.Past && tx.base.Table(t.place()) == nil && !t.begins(tx.again) {
 			continue
 		}
 		tx.afresh = tx.base.Table(t.place()) == nil

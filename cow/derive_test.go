@@ -154,3 +154,22 @@ func TestADerivedTableThatComesWhileAnUpdateIsIndexed(t *testing.T) {
 		})
 	}
 }
+
+// A fork from a version from before a table was derived derives it from all there is.
+func TestForkFromBeforeATableWasDerived(t *testing.T) {
+	x := newErasing(t)
+	x.db.Retain(cow.Retention{Versions: 10})
+	for _, key := range []string{"a", "b", "c"} {
+		_, err := x.notes.Set(key, []string{key})
+		require.NoError(t, err)
+	}
+	x.derive(t)
+	_, err := x.notes.Set("d", nil)
+	require.NoError(t, err)
+	at := mustIndex(x.db.At(2))
+	require.Zero(t, x.late.In(at).Len())
+	fork := x.db.Fork(at)
+	_, err = x.notes.Of(fork).Set("e", []string{"e"})
+	require.NoError(t, err)
+	require.Equal(t, maps.Collect(x.notes.Of(fork).All()), maps.Collect(x.late.Of(fork).All()))
+}

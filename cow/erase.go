@@ -186,11 +186,19 @@ func (d *tableDef[K, V]) since(content any, n line.Net) line.Net {
 
 func (d *tableDef[K, V]) between(older, newer any) line.Net {
 	was, is := d.mapOf(older), d.mapOf(newer)
-	next := &changes[K, V]{before: was.Version(), list: slices.Collect(is.Diff(was))}
-	if len(next.list) == 0 {
+	next := &changes[K, V]{before: was.Version(), begins: older == nil && newer != nil, list: slices.Collect(is.Diff(was))}
+	if len(next.list) == 0 && !next.begins {
 		return nil
 	}
 	return next
+}
+
+func (d *tableDef[K, V]) begins(c *line.Commit) bool {
+	if c == nil {
+		return false
+	}
+	n, ok := c.Net(d.at).(*changes[K, V])
+	return ok && n.begins
 }
 
 func (d *tableDef[K, V]) loose(content any) any {
@@ -345,6 +353,7 @@ func (db *DB) without(r *line.Root, gone erasure) (*line.Root, error) {
 func (db *DB) again(base *line.Root, c *line.Commit, gone erasure) (*line.Root, *line.Commit, error) {
 	tx := db.past(base, c.Version())
 	defer tx.end()
+	tx.again = c
 	for _, t := range db.catalog().all() {
 		if n := c.Net(t.place()); n != nil && !t.isDerived() {
 			t.redo(tx, n, gone[t.place()])

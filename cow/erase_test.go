@@ -28,6 +28,7 @@ type erasing struct {
 	other  *cow.Table[string, []string]
 	words  *cow.Table[string, int] // derived: how many notes have a word, and of "" how many there are
 	byWord *cow.Index[string, []string, string]
+	late   *cow.Table[string, []string] // derived, since some version: notes
 }
 
 func newErasing(t testing.TB) *erasing {
@@ -71,6 +72,22 @@ func newErasing(t testing.TB) *erasing {
 	return x
 }
 
+// derive derives one more table from now on.
+func (x *erasing) derive(t testing.TB) {
+	late, err := cow.NewDerived(x.db, "late", cow.Options[[]string]{}, func(tx *cow.Tx, e *cow.Editor[string, []string]) error {
+		for c := range x.notes.Changes(tx) {
+			if is, ok := c.New(); ok {
+				e.Set(c.Key, is)
+			} else {
+				e.Delete(c.Key)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	x.late = late
+}
+
 // contents are all rows that a snapshot has, with their revisions, and what follows from them.
 func (x *erasing) contents(s *cow.Snapshot) map[string]string {
 	all := map[string]string{}
@@ -82,6 +99,11 @@ func (x *erasing) contents(s *cow.Snapshot) map[string]string {
 	}
 	for word, n := range x.words.In(s).All() {
 		all["words "+word] = fmt.Sprint(n)
+	}
+	if x.late != nil {
+		for key, v := range x.late.In(s).All() {
+			all["late "+key] = fmt.Sprint(v)
+		}
 	}
 	for word, row := range x.byWord.In(x.notes.In(s)).All() {
 		all["index "+word+" "+row.Key()] = fmt.Sprint(row.Revision())
@@ -106,6 +128,7 @@ func (x *erasing) without(s *cow.Snapshot, keys ...string) map[string]string {
 			delete(all, "index "+w+" "+key)
 		}
 		delete(all, "notes "+key)
+		delete(all, "late "+key)
 	}
 	return all
 }
@@ -149,6 +172,9 @@ func TestEraseTakesOneKeyOutOfEveryVersion(t *testing.T) {
 		for range 1 + r.IntN(2) {
 			for range r.IntN(150) {
 				step()
+				if x.late == nil && r.IntN(50) == 0 {
+					x.derive(t)
+				}
 			}
 			// A commit of its own, in which other keys change too.
 			keys := []string{key()}
@@ -198,7 +224,7 @@ func TestEraseTakesOneKeyOutOfEveryVersion(t *testing.T) {
 			break
 		}
 		told := x.contents(mustIndex(x.db.At(last)))
-		maps.DeleteFunc(told, func(k, _ string) bool { return strings.HasPrefix(k, "index ") })
+		maps.DeleteFunc(told, func(k, _ string) bool { return strings.HasPrefix(k, "index ") || strings.HasPrefix(k, "late ") })
 		for c, err := range x.db.Commits(last) {
 			require.NoError(t, err)
 			require.Equal(t, last+1, c.Version())
@@ -207,7 +233,7 @@ func TestEraseTakesOneKeyOutOfEveryVersion(t *testing.T) {
 			apply(t, told, x.notes, "notes ", c, at)
 			apply(t, told, x.other, "other ", c, at)
 			is := maps.Clone(x.contents(at))
-			maps.DeleteFunc(is, func(k, _ string) bool { return strings.HasPrefix(k, "words ") || strings.HasPrefix(k, "index ") })
+			maps.DeleteFunc(is, func(k, _ string) bool { return !strings.HasPrefix(k, "notes ") && !strings.HasPrefix(k, "other ") })
 			maps.DeleteFunc(told, func(k, _ string) bool { return strings.HasPrefix(k, "words ") })
 			require.Equal(t, is, told, "seed %d version %d", seed, c.Version())
 			for change := range x.words.Rows(c) {
@@ -493,7 +519,7 @@ func TestEraseWhoseContextEnds(t *testing.T) {
 }
 
 // Nothing of what was erased is in memory: not for the indexes of a pin from before it was there,
-// which was made from a version that had it.
+// which was made from a version that had it, nor for whoever is to be notified.
 func TestErasedIsNotInMemory(t *testing.T) {
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[*[4]int]{Immutable: true})
@@ -526,6 +552,8 @@ func TestErasedIsNotInMemory(t *testing.T) {
 		require.NotZero(t, order.In(table.In(at)).Len())
 		require.NoError(t, db.Pin(fmt.Sprint(v), v))
 	}
+	_, stop := db.Notify(db.Load(), table.OnKeys("never"))
+	defer stop()
 	_, err = db.Erase(t.Context(), func(tx *cow.Tx) error { table.Erase(tx, "secret"); return nil })
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {

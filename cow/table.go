@@ -282,10 +282,11 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 	}
 	e := tx.edit(d.at, func() edit {
 		base := d.content(tx.base)
+		begins := d.isDerived() && tx.base.Table(d.at) == nil
 		if tx.want.Past {
-			return &mapEdit[K, V]{builder[K, V]{}.Remake(base, tx.Version()), base, d}
+			return &mapEdit[K, V]{builder[K, V]{}.Remake(base, tx.Version()), base, d, begins}
 		}
-		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d}
+		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d, begins}
 	})
 	return e.(*mapEdit[K, V]).Editor
 }
@@ -301,8 +302,9 @@ func (d *tableDef[K, V]) panicDerived() {
 // A mapEdit is the edit of a table in a Tx.
 type mapEdit[K comparable, V any] struct {
 	*Editor[K, V]
-	base *Map[K, V]
-	def  *tableDef[K, V]
+	base   *Map[K, V]
+	def    *tableDef[K, V]
+	begins bool // see changes
 }
 
 func (e *mapEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
@@ -311,6 +313,9 @@ func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, e
 	m, c, err := e.def.state(db).seal(e.Editor, e.base, want)
 	if err != nil || m == e.base && (c == nil || !c.erases) {
 		return nil, nil, err
+	}
+	if want.Commit {
+		c.begins = e.begins
 	}
 	return m, c, nil
 }
@@ -419,6 +424,7 @@ type changes[K comparable, V any] struct {
 	cleared *cleared[K, V]  // nil: list counts
 	before  uint64          // the version of the map that was changed
 	erases  bool            // some are Erased
+	begins  bool            // the table is derived for the first time
 
 	// The list with the rows that were erased, for Rewind until the past is made anew.
 	undo []Change[K, V]
@@ -521,6 +527,9 @@ func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
 	n, from := 0, 0 // of the latest first, where to begin with m
 	for net := range since {
 		c := net.(*changes[K, V])
+		if c.begins {
+			return nil // as of a version from before the table was there
+		}
 		before = c.before
 		n++
 		if c.cleared != nil {
@@ -566,7 +575,7 @@ func (t *Table[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (u
 		if want.Sent || d.catalog.derived.Load() {
 			tx := &Tx{db: db, base: base, want: want}
 			defer tx.end()
-			tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{e, m, d}})
+			tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{Editor: e, base: m, def: d}})
 			return tx.seal()
 		}
 		next, c, err := d.state(db).seal(e, m, want)

@@ -126,6 +126,7 @@ func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{},
 		c = a.waiter.C
 	}
 	added = true
+	a.older = nil // or stop would keep it alive
 	return c, sync.OnceFunc(a.remove)
 }
 

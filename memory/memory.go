@@ -26,9 +26,8 @@ type Memory struct {
 	db *cow.DB
 
 	// What all forks have in common.
-	p     *keep.Policy
-	t     *derive.Tables // those of p
-	empty *cow.Snapshot  // of a DB of its own: version 0, with the indexes
+	p *keep.Policy
+	t *derive.Tables // those of p
 
 	scratches *sync.Map // forks that nobody gets to see, as weak.Pointer[cow.DB], while they are there
 
@@ -113,7 +112,7 @@ func On(db *cow.DB, o Options) *Memory {
 	}
 	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf, Embedded: o.Embed != nil}
 	p := keep.NewPolicy(db, name, how, data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.TTL)
-	return &Memory{db: db, p: p, t: p.Tables, empty: db.Load(), scratches: new(sync.Map), options: o}
+	return &Memory{db: db, p: p, t: p.Tables, scratches: new(sync.Map), options: o}
 }
 
 // Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
@@ -126,7 +125,7 @@ func (m *Memory) Of(db *cow.DB) *Memory {
 
 // over returns the Memory in another DB of the same line, which nobody else knows.
 func (m *Memory) over(db *cow.DB) *Memory {
-	return &Memory{db: db, p: m.p, t: m.t, empty: m.empty, scratches: m.scratches, options: m.options}
+	return &Memory{db: db, p: m.p, t: m.t, scratches: m.scratches, options: m.options}
 }
 
 // made panics for what New and the like have not made: a zero Memory, and a zero Space,
@@ -179,8 +178,5 @@ func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 // independent from then on. It has the Options of m, and no history, pins or watches.
 func (m *Memory) Fork(s Snapshot) *Memory {
 	m.made()
-	if s.v.Root == nil {
-		s.v.Root = m.empty
-	}
 	return m.Of(m.db.Fork(s.v.Root))
 }

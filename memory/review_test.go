@@ -182,3 +182,18 @@ func TestAFunctionThatWritesItsOwnKeyIsRefused(t *testing.T) {
 		return nil
 	}))
 }
+
+// A fork from nothing has nothing, also of what was in the DB before the Memory.
+func TestAForkFromNothing(t *testing.T) {
+	db := new(cow.DB)
+	users := cow.NewTable[string](db, "users", cow.Options[int]{})
+	require.NoError(t, errOf(users.Set("ada", 1)))
+	f := On(db, Options{}).Fork(Snapshot{})
+	require.Zero(t, f.Load().Version())
+	require.False(t, users.Of(f.DB()).Has("ada"))
+	require.NoError(t, errOf(f.Space("s").Put("k", "words to find")))
+	hits, err := f.Space("s").Search(Query{Text: "words"})
+	require.NoError(t, err)
+	require.Len(t, hits, 1)
+	require.NoError(t, f.CheckDerived())
+}

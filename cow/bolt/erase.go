@@ -12,11 +12,18 @@ import (
 // Erases is sink.Eraser.
 func (s *fileSink) Erases() {}
 
-// An erased is the rows of commits that say what is to be gone, with tables as ids: few.
-type erased []sink.Row
+// An erased is what is to be gone.
+type erased map[erasedKey]struct{}
+
+// An erasedKey is the id of a table, and a key.
+type erasedKey struct {
+	table int
+	key   string
+}
 
 func (e erased) has(r sink.Row) bool {
-	return slices.ContainsFunc(e, func(gone sink.Row) bool { return gone.Table == r.Table && bytes.Equal(gone.Key, r.Key) })
+	_, ok := e[erasedKey{r.Table, string(r.Key)}]
+	return ok
 }
 
 // without returns the rows of an earlier commit without what is to be gone: of a row that says so
@@ -38,14 +45,14 @@ func (e erased) without(rows []sink.Row) []sink.Row {
 // kept for pins.
 func (e erased) from(tx *bbolt.Tx, next *state) error {
 	next.erased = true
-	for _, r := range e {
-		r.Removed = true
-		name := tableBucket(r.Table, next.tables[r.Table].name)
-		if _, err := put(tx.Bucket(name), sealOf(name), &next.tables[r.Table], r); err != nil {
+	for k := range e {
+		t, key := &next.tables[k.table], []byte(k.key)
+		name := tableBucket(k.table, t.name)
+		if _, err := put(tx.Bucket(name), sealOf(name), t, sink.Row{Key: key, Removed: true}); err != nil {
 			return err
 		}
 		for _, p := range slices.Clone(next.pins) {
-			if _, err := next.take(tx, p.version, r.Table, r.Key); err != nil {
+			if _, err := next.take(tx, p.version, k.table, key); err != nil {
 				return err
 			}
 		}
@@ -82,7 +89,7 @@ func (e erased) fromLog(tx *bbolt.Tx, next *state) error {
 	return nil
 }
 
-// without returns what a transaction did, without what is to be gone.
+// without returns what a transaction did, without what is to be gone, which lies beside other rows.
 func (l *replaced) without(gone erased) *replaced {
 	if l == nil {
 		return nil
@@ -90,8 +97,10 @@ func (l *replaced) without(gone erased) *replaced {
 	l = &replaced{l.from, slices.Clone(l.rows), slices.Clone(l.olds)}
 	for i, r := range l.rows {
 		if gone.has(r) {
-			l.rows[i].Removed, l.rows[i].Value, l.olds[i] = true, nil, row{}
+			r.Removed, r.Value, l.olds[i] = true, nil, row{}
 		}
+		r.Key, r.Value = bytes.Clone(r.Key), bytes.Clone(r.Value)
+		l.rows[i] = r
 	}
 	return l
 }

@@ -106,7 +106,10 @@ func (w *writer) records(group []proposal) (all []record, gone erased) {
 		c.rows = gone.without(c.rows)
 		for _, r := range c.rows {
 			if r.Erased {
-				gone = append(gone, r)
+				if gone == nil {
+					gone = make(erased)
+				}
+				gone[erasedKey{r.Table, string(r.Key)}] = struct{}{}
 			}
 		}
 		all = append(all, c)
@@ -143,7 +146,8 @@ func (w *writer) fold(tx *bbolt.Tx, next *state, oldest uint64, n int) (rows []s
 		if len(key) == 8 && binary.BigEndian.Uint64(key) > oldest {
 			break
 		}
-		c, sum, err := decodeRecord(seal, key, value)
+		// Of its own memory: what it replaces may be wanted after the transaction.
+		c, sum, err := decodeRecord(seal, key, bytes.Clone(value))
 		if err != nil {
 			return nil, damage("", nil, err)
 		}

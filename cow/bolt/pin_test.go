@@ -223,6 +223,54 @@ func TestAPinComesWhileTheNextVersionIsWritten(t *testing.T) {
 	}
 }
 
+// So it is if the transaction takes rows out of the log, and the file is mapped anew.
+func TestAPinOrAnEraseComesWhileTheLogIsFolded(t *testing.T) {
+	for _, erase := range []bool{false, true} {
+		path := temp(t)
+		s := open(t, path, bolt.Options{}, forever)
+		for i := range 30 {
+			require.NoError(t, s.add(fmt.Sprint("k", i%5), i, "x"))
+		}
+		want := pinnedShop{30, s.now()}
+		s.db.Retain(cow.Retention{})
+		for bolt.Queued(s.file) > 0 {
+			runtime.Gosched()
+		}
+		release := bolt.Pause(s.file)
+		done := make(chan error, 2)
+		go func() { done <- s.add("k0", 10, strings.Repeat("x", 1<<20)) }()
+		for !bolt.Writing(s.file) {
+			runtime.Gosched()
+		}
+		go func() { done <- s.db.Pin("p", 30) }()
+		for !bolt.Pinning(s.file) {
+			runtime.Gosched()
+		}
+		if erase {
+			delete(want.contents.jobs, "k1")
+			delete(want.contents.revisions, "k1")
+			want.contents.tags["x"]--
+			go func() {
+				_, err := s.db.Erase(t.Context(), func(tx *cow.Tx) error { s.jobs.Erase(tx, "k1"); return nil })
+				done <- err
+			}()
+			for bolt.Waiting(s.file) < 2 {
+				runtime.Gosched()
+			}
+		}
+		release()
+		require.NoError(t, <-done)
+		require.NoError(t, <-done)
+		if erase {
+			require.NoError(t, <-done)
+		}
+		require.NoError(t, s.db.Close())
+		again := open(t, path, bolt.Options{})
+		requirePins(t, map[string]pinnedShop{"p": want}, again)
+		require.NoError(t, again.db.Close())
+	}
+}
+
 // Pins that are made beside many writers are of whole versions, and are so in the file.
 func TestPinsBesideWriters(t *testing.T) {
 	for _, mode := range []bolt.Sync{bolt.Always, bolt.Every(1)} {

@@ -67,8 +67,9 @@ func (l *Line) eraseUntil(e *Erasing) {
 		first := l.erasing[0]
 		l.erasing = slices.Delete(l.erasing, 0, 1)
 		l.mu.Unlock()
+		first.done, first.err = true, ErrGoexit // unless remake returns
 		swap, err := l.remake(l.Past(first.base, first.version), first)
-		if first.done, first.err = true, err; err == nil {
+		if first.err = err; err == nil {
 			l.mu.Lock()
 			swap()
 			l.mu.Unlock()

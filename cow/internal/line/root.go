@@ -233,7 +233,7 @@ type Net interface {
 	Weigh() (rows, bytes int)
 
 	// Rewind undoes the changes of since, the latest first, in the content newest, and returns
-	// what is left. Any Net of the table does as receiver.
+	// what is left, or nil if there was no content yet. Any Net of the table does as receiver.
 	Rewind(newest any, since iter.Seq[Net]) any
 }
 
@@ -255,12 +255,16 @@ type tableNet struct {
 	net   Net
 }
 
-// Add adds the changes of a table, which comes after those that have been added.
+// Add adds the changes of a table, of which there are none yet.
 func (c *Commit) Add(table int, n Net) {
 	if c.nets == nil {
 		c.nets = c.one[:0]
 	}
-	c.nets = append(c.nets, tableNet{table, n})
+	at := len(c.nets)
+	for at > 0 && c.nets[at-1].table > table {
+		at--
+	}
+	c.nets = slices.Insert(c.nets, at, tableNet{table, n})
 }
 
 // As makes c, which is to be in a [Remade], the commit of a version, and returns it.
