@@ -388,7 +388,10 @@ func (h *history) verify(t *testing.T, late *ledger, ledgers ...*ledger) {
 		}
 		for c, err := range l.db.Commits(l.oldest()) {
 			require.NoError(t, err)
-			if told, ok := l.digests[c.Version()]; ok {
+			l.mu.Lock()
+			told, ok := l.digests[c.Version()]
+			l.mu.Unlock()
+			if ok {
 				require.Equal(t, told, l.digest(c, erasable), "version %d is not what it was", c.Version())
 			}
 			is, v := l.digest(c, 0), c.Version()
