@@ -469,9 +469,26 @@ func TestAPastThatCannotBeMadeAnew(t *testing.T) {
 	require.ErrorIs(t, erase(), errTest)
 	asItWas()
 	require.False(t, x.notes.Has("secret"))
-	during = func() error { asItWas(); return nil }
+	attached := make(chan sink.Contents, 1)
+	during = func() error {
+		asItWas()
+		during = func() error { return nil }
+		go func() { attached <- sink.For(x.db).Contents() }()
+		select {
+		case c := <-attached: // which has it in a pin
+			attached <- c
+		case <-time.After(20 * time.Millisecond):
+		}
+		return nil
+	}
 	require.NoError(t, erase())
 	as(x.without)
+	for _, p := range (<-attached).Pins { // a sink that comes meanwhile gets what is made
+		for row, err := range p.Rows {
+			require.NoError(t, err)
+			require.NotContains(t, string(row.Key), "secret")
+		}
+	}
 }
 
 // A deaf sink keeps commits, and knows nothing of Erase.

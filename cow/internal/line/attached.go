@@ -50,8 +50,7 @@ func (a Attached) Tables() ([]sink.Table, error) { return a.with.Stored() }
 
 // Contents is sink.DB.Contents.
 func (a Attached) Contents() sink.Contents {
-	r, at := a.current()
-	all, roots := a.line.pinned()
+	r, at, all, roots := a.contents()
 	for i := range all {
 		later := r
 		if i+1 < len(all) && all[i+1].Version < r.Version() {
@@ -60,6 +59,24 @@ func (a Attached) Contents() sink.Contents {
 		all[i].Rows = a.with.Lost(roots[i], later)
 	}
 	return sink.Contents{Lineage: a.line.Lineage().ID, Version: r.Version(), Time: at, Rows: a.with.Rows(r), Pins: all}
+}
+
+// contents returns the published version and the pins, which have nothing that it has erased.
+func (a Attached) contents() (r *Root, at time.Time, all []sink.Pin, roots []*Root) {
+	l := a.line
+	l.pinning.Lock()
+	defer l.pinning.Unlock()
+	for {
+		l.eraseUntil(nil)
+		r, at = a.current()
+		all, roots = l.pinned()
+		l.mu.Lock()
+		done := len(l.erasing) == 0
+		l.mu.Unlock()
+		if done {
+			return r, at, all, roots
+		}
+	}
 }
 
 // current returns the published version, and when it was published, or, if that is
