@@ -34,10 +34,11 @@
 // DB whose Pin was called, and other replicas do not have it. It stays when the contents are
 // loaded anew, and is gone when the process ends.
 //
-// What db.Erase erases is gone from the past of each replica when it publishes that version. A
-// replica that was away loads what is there, and has no past. Replicas of a program that does not
-// know Erase stop at such a commit: bring out the new one everywhere first. What etcd itself keeps
-// of older revisions is the operator's to compact and defragment.
+// What db.Erase erases is gone from the past of each replica when it publishes that version: on
+// those that did not call it, writes wait while the past is made anew. A replica that was away
+// loads what is there, and has no past. Replicas of a program that does not know Erase stop at
+// such a commit: bring out the new one everywhere first. What etcd itself keeps of older revisions
+// is the operator's to compact and defragment.
 //
 // # The way of a commit
 //
