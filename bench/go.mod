@@ -7,7 +7,6 @@ require (
 	github.com/benbjohnson/immutable v0.4.3
 	github.com/blevesearch/bleve/v2 v2.6.1
 	github.com/blevesearch/bleve_index_api v1.4.1
-	github.com/blevesearch/snowballstem v0.9.0
 	github.com/cilium/statedb v0.8.4
 	github.com/cowstore/cowstore v0.0.0-20261126150239-fb453fc1eee9
 	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261126150239-fb453fc1eee9
@@ -86,6 +85,7 @@ require (
 	github.com/blevesearch/mmap-go v1.2.0 // indirect
 	github.com/blevesearch/scorch_segment_api/v2 v2.4.10 // indirect
 	github.com/blevesearch/segment v0.9.1 // indirect
+	github.com/blevesearch/snowballstem v0.9.0 // indirect
 	github.com/blevesearch/upsidedown_store_api v1.0.2 // indirect
 	github.com/blevesearch/vellum v1.2.0 // indirect
 	github.com/blevesearch/zapx/v11 v11.4.3 // indirect

@@ -5,29 +5,30 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
-	"unicode"
 
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
+	"github.com/blevesearch/bleve/v2/analysis/lang/en"
+	"github.com/blevesearch/bleve/v2/registry"
 )
 
-// LSA returns a function that makes a vector of a text in English, of so many dimensions at
-// most: latent semantic analysis of the texts (S. Deerwester et al., Indexing by Latent
-// Semantic Analysis, JASIS 41(6), 1990). The singular vectors span a space that is found by
+// LSA returns a function that makes a vector of the tokens that bleve finds in a text in
+// English, of so many dimensions at most, and nil if the texts have none of them: latent
+// semantic analysis of the texts (S. Deerwester et al., Indexing by Latent Semantic
+// Analysis, JASIS 41(6), 1990). The singular vectors span a space that is found by
 // iteration from a random one (N. Halko, P.-G. Martinsson and J. Tropp, Finding Structure
 // with Randomness, SIAM Review 53(2), 2011); vectors are in some basis of it, which changes
 // no cosine. It always makes the same vector of the same text.
 func LSA(texts []Text, dim int) func(text string) []float32 {
+	english, err := registry.NewCache().AnalyzerNamed(en.AnalyzerName)
+	must(err)
 	terms, in := map[string]int{}, []float64(nil) // of each term: its number, in how many texts
 	docs := make([]map[int]float64, len(texts))
 	for i, t := range texts {
 		docs[i] = map[int]float64{}
-		for _, w := range stems(t.Text) {
-			n, ok := terms[w]
+		for _, token := range english.Analyze([]byte(t.Text)) {
+			n, ok := terms[string(token.Term)]
 			if !ok {
 				n = len(terms)
-				terms[w], in = n, append(in, 0)
+				terms[string(token.Term)], in = n, append(in, 0)
 			}
 			if docs[i][n]++; docs[i][n] == 1 {
 				in[n]++
@@ -81,10 +82,13 @@ func LSA(texts []Text, dim int) func(text string) []float32 {
 	orthonormal(basis)
 	return func(text string) []float32 {
 		doc := map[int]float64{}
-		for _, w := range stems(text) {
-			if n, ok := terms[w]; ok {
+		for _, token := range english.Analyze([]byte(text)) {
+			if n, ok := terms[string(token.Term)]; ok {
 				doc[n]++
 			}
+		}
+		if len(doc) == 0 {
+			return nil
 		}
 		weigh(doc)
 		v, order := make([]float32, dim), sorted(doc)
@@ -128,26 +132,5 @@ func orthonormal(vectors [][]float64) {
 	}
 }
 
-// stems returns the stems of the words of a text that are not among the most common.
-func stems(text string) (all []string) {
-	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(w) < 3 || common[w] {
-			continue
-		}
-		env := snowballstem.NewEnv(w)
-		english.Stem(env)
-		all = append(all, env.Current())
-	}
-	return all
-}
-
 // sorted returns the terms of a text in their order, so that sums are always the same.
 func sorted(doc map[int]float64) []int { return slices.Sorted(maps.Keys(doc)) }
-
-var common = map[string]bool{}
-
-func init() {
-	for _, w := range strings.Fields("and are but for into not such that the their then there these they this was will with what which how does can you she his her from have has been were who when where did about") {
-		common[w] = true
-	}
-}

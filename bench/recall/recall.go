@@ -65,7 +65,7 @@ func Verses(language string) *Collection {
 	return c
 }
 
-// must panics if the embedded files are not what they were.
+// must panics if the embedded files, or bleve, are not what they were.
 func must(err error) {
 	if err != nil {
 		panic(err)
@@ -147,14 +147,14 @@ func (q Query) NDCG(found []string) float64 {
 
 // Difference returns how much greater the numbers of a are than those of b beside them, on
 // average, and its standard error.
-func Difference(a, b []float64) (mean, deviation float64) {
+func Difference(a, b []float64) (mean, standardError float64) {
 	for i := range a {
 		mean += (a[i] - b[i]) / float64(len(a))
 	}
+	squares, n := 0.0, float64(len(a))
 	for i := range a {
 		d := a[i] - b[i] - mean
-		deviation += d * d
+		squares += d * d
 	}
-	n := float64(len(a))
-	return mean, math.Sqrt(deviation / (n - 1) / n)
+	return mean, math.Sqrt(squares / (n - 1) / n)
 }

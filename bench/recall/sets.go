@@ -2,6 +2,7 @@ package recall
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -25,44 +26,36 @@ type Set struct {
 // to 4. A folder with none of them is an error.
 func Sets(folder string) (sets []Set, err error) {
 	for _, known := range []struct {
-		name, texts string
-		read        func(file func(name string) string) []*Collection
+		name  string
+		files []string
+		read  func(files []string) []*Collection
 	}{
-		{"CISI", "CISI.ALL", func(f func(string) string) []*Collection {
-			return smart(f("CISI.ALL"), f("CISI.QRY"), pairs(f("CISI.REL")), false)
-		}},
-		{"MED", "MED.ALL", func(f func(string) string) []*Collection {
-			return smart(f("MED.ALL"), f("MED.QRY"), pairs(f("MED.REL")), false)
-		}},
-		{"Cranfield", "cran.all.1400", func(f func(string) string) []*Collection {
-			return smart(f("cran.all.1400"), f("cran.qry"), pairs(f("cranqrel")), true)
-		}},
-		{"CACM", "cacm.cacm.all", func(f func(string) string) []*Collection {
-			return smart(f("cacm.cacm.all"), f("cacm.query.text"), pairs(f("cacm.qrels.text")), false)
-		}},
-		{"NPL", "npl.doc-text", func(f func(string) string) []*Collection {
-			return npl(f("npl.doc-text"), f("npl.query-text"), f("npl.rlv-ass"))
-		}},
-		{"LoCoMo", "locomo10.json", func(f func(string) string) []*Collection { return conversations(f("locomo10.json")) }},
+		{"CISI", []string{"CISI.ALL", "CISI.QRY", "CISI.REL"}, smart},
+		{"MED", []string{"MED.ALL", "MED.QRY", "MED.REL"}, smart},
+		{"Cranfield", []string{"cran.all.1400", "cran.qry", "cranqrel"}, cranfield},
+		{"CACM", []string{"cacm.cacm.all", "cacm.query.text", "cacm.qrels.text"}, smart},
+		{"NPL", []string{"npl.doc-text", "npl.query-text", "npl.rlv-ass"}, npl},
+		{"LoCoMo", []string{"locomo10.json"}, conversations},
 	} {
-		if _, err := os.Stat(filepath.Join(folder, known.texts)); err != nil {
+		var files []string
+		for i, name := range known.files {
+			b, err := os.ReadFile(filepath.Join(folder, name))
+			if i == 0 && errors.Is(err, os.ErrNotExist) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			files = append(files, strings.ReplaceAll(string(b), "\r", ""))
+		}
+		if files == nil {
 			continue
 		}
-		var failed error
-		spaces := known.read(func(name string) string {
-			b, err := os.ReadFile(filepath.Join(folder, name))
-			if err != nil {
-				failed = err
-			}
-			return strings.ReplaceAll(string(b), "\r", "")
-		})
-		if failed == nil && !slices.ContainsFunc(spaces, func(c *Collection) bool { return len(c.Held) > 0 }) {
-			failed = fmt.Errorf("%s: no queries with anything relevant", known.texts)
+		s := Set{known.name, known.read(files)}
+		if !slices.ContainsFunc(s.Spaces, func(c *Collection) bool { return len(c.Held) > 0 }) {
+			return nil, fmt.Errorf("%s: no queries with anything relevant", known.files[0])
 		}
-		if failed != nil {
-			return nil, failed
-		}
-		sets = append(sets, Set{known.name, spaces})
+		sets = append(sets, s)
 	}
 	if len(sets) == 0 {
 		return nil, fmt.Errorf("%s: none of the test collections is there", folder)
@@ -82,31 +75,44 @@ func (c *Collection) hold(asked *int, text string, relevant []string) {
 
 var field = regexp.MustCompile(`(?m)^\.([A-Z]) *(\d*) *$`)
 
-// smart reads a collection of SMART: titles and texts by number, and what is relevant to
-// queries by their numbers, or by their places, if ordinal.
-func smart(texts, queries string, relevant map[string][]string, ordinal bool) []*Collection {
-	records := func(s, fields string) (all []Text) {
-		at := field.FindAllStringSubmatchIndex(s, -1)
-		for i, m := range at {
-			if s[m[2]:m[3]] == "I" {
-				all = append(all, Text{Key: number(s[m[4]:m[5]])})
-				continue
-			}
-			end := len(s)
-			if i+1 < len(at) {
-				end = at[i+1][0]
-			}
-			if len(all) > 0 && strings.Contains(fields, s[m[2]:m[3]]) {
-				all[len(all)-1].Text += strings.TrimSpace(s[m[1]:end]) + "\n"
-			}
-		}
-		return all
+// smart reads a collection of SMART: titles and texts by number, queries by number, and
+// what is relevant to them.
+func smart(files []string) []*Collection {
+	return collection(numbered(files[0], "TW"), numbered(files[1], "W"), pairs(files[2]))
+}
+
+// cranfield is smart of queries that are known by their places.
+func cranfield(files []string) []*Collection {
+	queries := numbered(files[1], "W")
+	for i := range queries {
+		queries[i].Key = strconv.Itoa(i + 1)
 	}
-	c, asked := &Collection{Texts: records(texts, "TW")}, 0
-	for i, q := range records(queries, "W") {
-		if ordinal {
-			q.Key = strconv.Itoa(i + 1)
+	return collection(numbered(files[0], "TW"), queries, pairs(files[2]))
+}
+
+// numbered returns some fields of the records of a file of SMART.
+func numbered(s, fields string) (all []Text) {
+	at := field.FindAllStringSubmatchIndex(s, -1)
+	for i, m := range at {
+		if s[m[2]:m[3]] == "I" {
+			all = append(all, Text{Key: number(s[m[4]:m[5]])})
+			continue
 		}
+		end := len(s)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		if len(all) > 0 && strings.Contains(fields, s[m[2]:m[3]]) {
+			all[len(all)-1].Text += strings.TrimSpace(s[m[1]:end]) + "\n"
+		}
+	}
+	return all
+}
+
+// collection returns one of texts, with the queries to which some of them are relevant.
+func collection(texts, queries []Text, relevant map[string][]string) []*Collection {
+	c, asked := &Collection{Texts: texts}, 0
+	for _, q := range queries {
 		c.hold(&asked, q.Text, relevant[q.Key])
 	}
 	return []*Collection{c}
@@ -129,27 +135,26 @@ func pairs(s string) map[string][]string {
 }
 
 // npl reads the collection of NPL, whose parts end with a slash.
-func npl(texts, queries, relevant string) []*Collection {
+func npl(files []string) []*Collection {
 	parts := func(s string) (all []Text) {
-		for _, p := range regexp.MustCompile(`(?m)^ *(/ *)+$`).Split(s, -1) {
+		for _, p := range slash.Split(s, -1) {
 			if key, text, ok := strings.Cut(strings.TrimSpace(p), "\n"); ok {
 				all = append(all, Text{strings.TrimSpace(key), text})
 			}
 		}
 		return all
 	}
-	c, asked, keys := &Collection{Texts: parts(texts)}, 0, map[string][]string{}
-	for _, r := range parts(relevant) {
-		keys[r.Key] = strings.Fields(r.Text)
+	relevant := map[string][]string{}
+	for _, r := range parts(files[2]) {
+		relevant[r.Key] = strings.Fields(r.Text)
 	}
-	for _, q := range parts(queries) {
-		c.hold(&asked, q.Text, keys[q.Key])
-	}
-	return []*Collection{c}
+	return collection(parts(files[0]), parts(files[1]), relevant)
 }
 
+var slash = regexp.MustCompile(`(?m)^ *(/ *)+$`)
+
 // conversations reads LoCoMo, without questions that have no answer.
-func conversations(s string) (all []*Collection) {
+func conversations(files []string) (all []*Collection) {
 	var list []struct {
 		QA []struct {
 			Question string
@@ -158,7 +163,7 @@ func conversations(s string) (all []*Collection) {
 		}
 		Conversation map[string]json.RawMessage
 	}
-	if json.Unmarshal([]byte(s), &list) != nil {
+	if json.Unmarshal([]byte(files[0]), &list) != nil {
 		return nil
 	}
 	asked := 0

@@ -57,9 +57,9 @@ func TestNDCG(t *testing.T) {
 	} {
 		require.InDelta(t, want, q.NDCG(found), 1e-12, found)
 	}
-	mean, deviation := recall.Difference([]float64{1, 2, 3}, []float64{1, 1, 1})
+	mean, standardError := recall.Difference([]float64{1, 2, 3}, []float64{1, 1, 1})
 	require.InDelta(t, 1, mean, 1e-12)
-	require.InDelta(t, 1/math.Sqrt(3), deviation, 1e-12)
+	require.InDelta(t, 1/math.Sqrt(3), standardError, 1e-12)
 }
 
 // Words that are never together are alike if they are beside the same others.

@@ -31,8 +31,8 @@ func main() {
 		log.Fatal("replay: give -records and -queries or neither, positive -rounds, and nothing else")
 	}
 	if *sets != "" {
-		if *recordsFile != "" {
-			log.Fatal("replay: give -sets or -records")
+		if flag.NFlag() > 1 {
+			log.Fatal("replay: -sets stands alone")
 		}
 		all, err := recall.Sets(*sets)
 		if err == nil {

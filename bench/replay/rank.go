@@ -111,8 +111,13 @@ func ask(c *recall.Collection, tell func(by string, q recall.Query, keys []strin
 			if i == 0 {
 				tell("words", q, memories.Keys(s.Search(memory.Query{Text: q.Text})))
 			}
-			tell(v.name, q, memories.Keys(s.Search(memory.Query{Vector: embed(q.Text)})))
-			tell("both "+v.name, q, memories.Keys(s.Search(memory.Query{Text: q.Text, Vector: embed(q.Text)})))
+			like := embed(q.Text)
+			var alike []string
+			if like != nil {
+				alike = memories.Keys(s.Search(memory.Query{Vector: like}))
+			}
+			tell(v.name, q, alike)
+			tell("both "+v.name, q, memories.Keys(s.Search(memory.Query{Text: q.Text, Vector: like})))
 		}
 	}
 	return nil

@@ -89,7 +89,8 @@ func (e erased) fromLog(tx *bbolt.Tx, next *state) error {
 	return nil
 }
 
-// without returns what a transaction did, without what is to be gone, which lies beside other rows.
+// without returns what a transaction did, without what is to be gone, in memory of its own: that of
+// a record has all of its rows.
 func (l *replaced) without(gone erased) *replaced {
 	if l == nil {
 		return nil

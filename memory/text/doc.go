@@ -36,8 +36,8 @@
 // itself. So "who is he" finds nothing, and yet of two documents about trains, "the
 // train to her" prefers the one that is about her. To leave stop words out, as most
 // do, loses more than it saves: of 2,958 verses of one French translation of the New
-// Testament, looked for by eight words of another, 82 % are among the first ten,
-// and 75 % without stop words. The parameters were chosen by such verses in English,
+// Testament, looked for by eight words of another, 86 % are among the first ten,
+// and 80 % without stop words. The parameters were chosen by such verses in English,
 // French and German, by questions about conversations and by those about abstracts of
 // papers: by every other query, and looked at with the rest.
 package text

@@ -31,8 +31,8 @@ type Part struct {
 // then by key. Accept and Texts of o are not used, but those of the parts.
 //
 // Each part analyzes the query its own way; the scale of scores is that of the first. With
-// Prefix the last word stands for what begins with it in each part by itself. It takes time proportional to the parts, besides
-// what a search of all in one Index takes.
+// Prefix the last word stands for what begins with it in each part by itself. It takes time
+// proportional to the parts, besides what a search of all in one Index takes.
 func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err

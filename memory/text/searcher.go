@@ -348,7 +348,7 @@ type ranker struct {
 
 // The doc comment of the package has the formula.
 const (
-	k          = 2.5
+	kFactor    = 2.5
 	kLength    = 25
 	kAverage   = 150
 	stopFactor = 0.35 // of a stop word
@@ -356,7 +356,7 @@ const (
 
 func newRanker(docs int, tokens uint64) ranker {
 	length := float64(tokens) / float64(docs)
-	slope := k / (length + kAverage)
+	slope := kFactor / (length + kAverage)
 	r := ranker{base: slope * kLength, slope: slope}
 	r.average = r.part(1, length)
 	return r

@@ -248,4 +248,23 @@ func TestErasedOnReplicas(t *testing.T) {
 		_, err = a.r.Fresh(t.Context())
 		require.NoError(t, err)
 	}
+	late := open()
+	_, ok := late.m.Space("notes").Get("secret")
+	require.True(t, ok)
+	// Erased and set in one update.
+	_, err = late.db.Erase(t.Context(), func(tx *cow.Tx) error {
+		return late.m.BatchIn(tx, func(batch *memory.Batch) error {
+			batch.Space("notes").Erase("secret")
+			return batch.Space("notes").Put("secret", "new")
+		})
+	})
+	require.NoError(t, err)
+	_, err = b.r.Fresh(t.Context())
+	require.NoError(t, err)
+	v, ok := b.m.Space("notes").Get("secret")
+	require.True(t, ok)
+	require.Equal(t, "new", v.String())
+	before, err := b.m.At(b.db.Load().Version() - 1)
+	require.NoError(t, err)
+	require.False(t, before.Space("notes").Contains("secret"))
 }
