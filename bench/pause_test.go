@@ -10,6 +10,8 @@ import (
 
 	"github.com/cowstore/cowstore/bench/load"
 	"github.com/cowstore/cowstore/bench/memories"
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory"
 )
 
 // The load of BenchmarkGetPaced.
@@ -116,5 +118,62 @@ func pace(ctx context.Context, every time.Duration, n int, f func(i int, due tim
 		due := start.Add(time.Duration(i) * every)
 		p.Wait(due)
 		f(i, due)
+	}
+}
+
+// BenchmarkErase erases an entry with ten thousand versions from a memory of a million, while
+// another client puts one of them each millisecond. How late the latest of those was stands
+// beside what it is without Erase, while the collector runs as often.
+func BenchmarkErase(b *testing.B) {
+	for _, beside := range []string{"erase", "collector"} {
+		b.Run("keys=1M/versions=10k/beside="+beside+"/store=memory", func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+			n, versions := size("1M"), size("10k")
+			once(b, func() {
+				m := memory.New(memory.Options{})
+				s, keys := m.Space("session", "s-1"), keys(0, n, 1)
+				must(b, m.Batch(func(batch *memory.Batch) error {
+					e := batch.Space("session", "s-1")
+					for i, k := range keys {
+						if err := e.Put(k, i); err != nil {
+							return err
+						}
+					}
+					return nil
+				}))
+				m.Retain(cow.Retention{Versions: 3 * versions})
+				put := func(key string, v int) {
+					_, err := s.Put(key, v)
+					must(b, err)
+				}
+				for i := range versions {
+					put(keys[i%n], -1)
+					put("secret", i)
+				}
+				ctx, cancel := context.WithCancel(context.Background())
+				var late []time.Duration
+				var wg sync.WaitGroup
+				wg.Go(func() {
+					pace(ctx, time.Millisecond, 1<<30, func(i int, due time.Time) {
+						put(keys[n-1-i%n], i)
+						late = append(late, time.Since(due))
+					})
+				})
+				start := time.Now()
+				if beside == "erase" {
+					_, err := s.Erase(ctx, "secret")
+					must(b, err)
+					b.ReportMetric(float64(time.Since(start)), "ns/erase")
+				} else {
+					for range 3 {
+						runtime.GC()
+					}
+				}
+				cancel()
+				wg.Wait()
+				b.ReportMetric(quantile(late, 0.999), "p99.9-ns")
+				b.ReportMetric(quantile(late, 1), "max-ns")
+			})
+		})
 	}
 }

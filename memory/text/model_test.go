@@ -133,9 +133,8 @@ func requireSound(t testing.TB, m model, x *Index) {
 			}
 			var l list
 			l.open(x.terms.at(id), newRanker(1, 1))
-			l.seek(n)
-			if want := (posting{n, newWeight(c.count, w.tokens)}); l.doc() != n || l.posts[0] != want {
-				t.Fatalf("%q in %q: %v, not %v", c.term, key, l.posts, want)
+			if p, want := l.find(n), (posting{n, newWeight(c.count, w.tokens)}); p != want {
+				t.Fatalf("%q in %q: %v, not %v", c.term, key, p, want)
 			}
 		}
 	}

@@ -252,12 +252,13 @@ func (l *list) open(t *term, rank ranker) {
 			best = best.with(l.limbs[i].best)
 		}
 		l.enter(0)
-	} else {
-		best = newSpan(t.posts).best
-		l.posts = t.posts
-		l.best = l.factor * rank.bound(best)
+		l.bind()
+		l.bound = l.factor * rank.bound(best)
+		return
 	}
-	l.bound = l.factor * rank.bound(best)
+	l.posts = t.posts
+	l.bound = l.factor * rank.bound(newSpan(t.posts).best)
+	l.best = l.bound
 }
 
 // doc returns the number of the current document, or ended.
@@ -267,9 +268,6 @@ func (l *list) doc() uint32 {
 	}
 	return l.posts[0].doc
 }
-
-// last returns the last document of this span. The list must not be at its end.
-func (l *list) last() uint32 { return l.posts[len(l.posts)-1].doc }
 
 // skip passes over n postings of this span.
 func (l *list) skip(n int) {
@@ -289,7 +287,9 @@ func (l *list) nextSpan() {
 		l.enter(0)
 	default:
 		l.posts, l.spans = nil, nil
+		return
 	}
+	l.bind()
 }
 
 // enter goes to the first span of limbs[i].
@@ -299,42 +299,48 @@ func (l *list) enter(i int) {
 	l.span(spans)
 }
 
-func (l *list) span(spans []span) {
-	l.spans = spans
-	l.posts = spans[0].posts
-	l.best = l.factor * l.rank.bound(spans[0].best)
-}
+func (l *list) span(spans []span) { l.spans, l.posts = spans, spans[0].posts }
 
-// seek goes to the first document from doc on.
-func (l *list) seek(doc uint32) {
-	if l.doc() >= doc {
-		return
-	}
-	if l.last() < doc {
-		if len(l.spans) == 0 || l.spans[len(l.spans)-1].last < doc {
-			i := seekLimb(l.limbs, doc)
-			if i == len(l.limbs) {
-				l.limbs, l.spans, l.posts = nil, nil, nil
-				return
-			}
-			l.enter(i)
-		}
-		if i := seekSpan(l.spans, doc); i > 0 {
-			l.span(l.spans[i:])
+// bind sets best.
+func (l *list) bind() { l.best = l.factor * l.rank.bound(l.spans[0].best) }
+
+// find returns the posting of the first document from doc on, or one of ended, and goes to
+// its span. It must not be called for a document before that.
+func (l *list) find(doc uint32) posting {
+	if n := len(l.posts); n == 0 || l.posts[n-1].doc < doc {
+		if !l.seek(doc) {
+			return posting{doc: ended}
 		}
 	}
-	// Three places at a time, without branches that depend on what is there: those would
-	// be foretold badly.
-	i, n := 0, len(l.posts)
+	// Three places at a time, without branches that depend on what is there, which would be
+	// foretold badly, and whatever was found before, so that the processor looks for the
+	// next document meanwhile.
+	posts := l.posts
+	i, n := 0, len(posts)
 	for n >= 4 {
 		q := n / 4
-		i -= q * (less(l.posts[i+q-1].doc, doc) + less(l.posts[i+2*q-1].doc, doc) + less(l.posts[i+3*q-1].doc, doc))
+		i -= q * (less(posts[i+q-1].doc, doc) + less(posts[i+2*q-1].doc, doc) + less(posts[i+3*q-1].doc, doc))
 		n -= 3 * q
 	}
-	for l.posts[i].doc < doc {
-		i++
+	at := i
+	for ; n > 1; n-- {
+		at -= less(posts[i+n-2].doc, doc)
 	}
-	l.posts = l.posts[i:]
+	return posts[at]
+}
+
+// seek goes to the next span that reaches doc, or to the end, which it tells.
+func (l *list) seek(doc uint32) bool {
+	if len(l.spans) == 0 || l.spans[len(l.spans)-1].last < doc {
+		i := seekLimb(l.limbs, doc)
+		if i == len(l.limbs) {
+			l.limbs, l.spans, l.posts = nil, nil, nil
+			return false
+		}
+		l.enter(i)
+	}
+	l.span(l.spans[seekSpan(l.spans, doc):])
+	return true
 }
 
 // less returns -1 if d < e, and else 0.
@@ -407,27 +413,45 @@ type candidate struct {
 // other, and drops those that are hopeless.
 func (s *searcher) complete(first int) {
 	for i := first - 1; i >= 0; i-- {
-		l, rest, raises := *s.lists[i], s.most[i+1], s.raises()
-		kept := s.candidates[:0]
-		for _, c := range s.candidates {
-			if s.hopeless(c.score + rest) {
-				continue
+		s.drop(s.most[i+1])
+		l := *s.lists[i]
+		for j := range s.candidates {
+			c := &s.candidates[j]
+			p := l.find(c.doc)
+			part := l.part(p.weight)
+			if p.weight == heavy && p.doc == c.doc {
+				part = s.heavyPart(&l, p)
 			}
-			l.seek(c.doc)
-			if l.doc() == c.doc {
-				part := l.part(l.posts[0].weight)
-				if l.posts[0].weight == heavy {
-					part = s.heavyPart(&l, l.posts[0])
-				}
-				c.score += part
-			}
-			kept = append(kept, c)
-			if raises {
+			c.score += either(part, p.doc == c.doc)
+		}
+		*s.lists[i] = l
+		if s.raises() {
+			for _, c := range s.candidates {
 				s.raise(c.score)
 			}
 		}
-		s.candidates, *s.lists[i] = kept, l
 	}
+}
+
+// drop drops the candidates that are hopeless with the rest that other lists can add.
+func (s *searcher) drop(rest float64) {
+	kept := 0
+	for _, c := range s.candidates {
+		s.candidates[kept] = c
+		if !s.hopeless(c.score + rest) {
+			kept++
+		}
+	}
+	s.candidates = s.candidates[:kept]
+}
+
+// either returns x or 0, without a branch.
+func either(x float64, ok bool) float64 {
+	mask := uint64(0)
+	if ok {
+		mask--
+	}
+	return math.Float64frombits(math.Float64bits(x) & mask)
 }
 
 // raises reports whether raise may be called, for the documents of one window: whatever K

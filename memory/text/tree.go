@@ -158,10 +158,14 @@ func seekLimb(ls []limb, doc uint32) int {
 	return i
 }
 
-// seekSpan returns the first of ss that reaches doc, or len(ss).
+// seekSpan returns the first of ss that reaches doc, or len(ss). The nearer it is, the less
+// time it takes.
 func seekSpan(ss []span, doc uint32) int {
-	i, j := 0, len(ss)
-	for i < j {
+	i, j := 0, 1
+	for j < len(ss) && ss[j-1].last < doc {
+		i, j = j, 2*j
+	}
+	for j = min(j, len(ss)); i < j; {
 		if m := (i + j) / 2; ss[m].last < doc {
 			i = m + 1
 		} else {

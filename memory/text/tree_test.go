@@ -53,16 +53,16 @@ func TestTerm(t *testing.T) {
 				return
 			}
 			for at := uint32(0); ; at += 1 + r.Uint32N(1<<r.IntN(12)) {
-				l.seek(at)
+				p := l.find(at)
 				for len(docs) > 0 && docs[0] < at {
 					docs = docs[1:]
 				}
 				if len(docs) == 0 {
-					require.Equal(t, uint32(ended), l.doc())
+					require.Equal(t, posting{doc: ended}, p)
 					break
 				}
-				if want := (posting{docs[0], v.m[docs[0]]}); l.posts[0] != want {
-					t.Fatalf("%v, not %v", l.posts[0], want)
+				if want := (posting{docs[0], v.m[docs[0]]}); p != want {
+					t.Fatalf("%v, not %v", p, want)
 				}
 			}
 		}
