@@ -425,7 +425,7 @@ func (s *searcher) complete(first int) {
 			c.score += either(part, p.doc == c.doc)
 		}
 		*s.lists[i] = l
-		if s.raises() {
+		if len(s.candidates) > 2*s.best.K && s.raises() { // else there is little to drop
 			for _, c := range s.candidates {
 				s.raise(c.score)
 			}
