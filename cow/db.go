@@ -378,16 +378,18 @@ type Tx struct {
 	failed  error           // Begin has not got the writer's place
 	dropped runtime.Cleanup // for one that nobody ends
 
-	deferred []func()     // by Defer
-	locals   map[any]*any // by Local; nil: none
+	deferred []func()              // by Defer
+	local    struct{ key, is any } // the first place by Local; nil: none
+	locals   map[any]*any          // the others; nil: none
 
 	version uint64       // of what is replayed; 0: in an update
 	erases  bool         // in DB.Erase
 	again   *line.Commit // of the past, that is done once more; nil: none
 
-	deriving atomic.Bool // the function has returned, and derived tables follow
-	derived  []table     // those that have followed; one that was made since has not
-	afresh   bool        // what follows does from all there is
+	deriving  atomic.Bool // the function has returned, and derived tables follow
+	derived   []table     // those that have followed; one that was made since has not
+	following [4]table    // memory for those
+	afresh    bool        // what follows does from all there is
 
 	mu    sync.Mutex
 	ended bool
@@ -507,9 +509,18 @@ func (tx *Tx) Defer(f func()) {
 // context, key is of a type of that package's own, or a pointer that it made. The place is for the
 // goroutine of the transaction. One whose function is called again is another transaction.
 func (tx *Tx) Local(key any) *any {
+	if key == nil {
+		panic("cow: Local of nil: give it a key of a type of your own")
+	}
 	tx.mu.Lock()
 	defer tx.mu.Unlock()
 	tx.use()
+	if tx.local.key == nil {
+		tx.local.key = key
+	}
+	if tx.local.key == key {
+		return &tx.local.is
+	}
 	p := tx.locals[key]
 	if p == nil {
 		if tx.locals == nil {
@@ -640,6 +651,7 @@ func (tx *Tx) derive() error {
 	}
 	tx.deriving.Store(true)
 	defer func() { tx.afresh = false }()
+	tx.derived = tx.following[:0]
 	for _, t := range s.all() {
 		if !t.isDerived() || tx.want.Past && tx.base.Table(t.place()) == nil && !t.begins(tx.again) {
 			continue

@@ -104,6 +104,7 @@ func TestWhatIsLocal(t *testing.T) {
 	require.Nil(t, *b)
 	require.Same(t, a, tx.Local(key{"a"}))
 	require.Nil(t, *tx.Local("a"), "of another type")
+	require.Panics(t, func() { tx.Local(nil) })
 	require.NoError(t, tx.Commit())
 	require.Panics(t, func() { tx.Local(key{"a"}) })
 	for range 2 {

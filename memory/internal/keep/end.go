@@ -42,21 +42,24 @@ func (b *Update) Fits(space, key string, v []float32) error {
 		}
 		return b.dims[space]
 	}
-	if d := dim(); d != 0 && d != len(v) {
+	d := dim()
+	if d != 0 && d != len(v) {
 		// The vectors that had so many dimensions may be gone by now.
 		b.sweepSpace(space)
 		if err := b.Settler.Settle(); err != nil {
 			return err
 		}
 		b.dims = nil
-		if d := dim(); d != 0 && d != len(v) {
+		if d = dim(); d != 0 && d != len(v) {
 			return fault.Of(space, key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
 		}
 	}
-	if b.dims == nil {
-		b.dims = make(map[string]int)
+	if d == 0 {
+		if b.dims == nil {
+			b.dims = make(map[string]int)
+		}
+		b.dims[space] = len(v)
 	}
-	b.dims[space] = len(v)
 	return nil
 }
 
