@@ -2,6 +2,7 @@ package cow_test
 
 import (
 	"errors"
+	"iter"
 	"maps"
 	"reflect"
 	"sync"
@@ -210,21 +211,21 @@ func testWaysIn[V any](t *testing.T, s subject[V], fresh func() V, spoil func(V)
 func testWaysOut[V any](t *testing.T, s subject[V], fresh func() V, spoil func(V)) {
 	s.set(t, "k", fresh())
 	m := s.load()
-	for _, way := range []string{"Get", "All"} {
-		var v V
-		if way == "Get" {
-			v, _ = m.Get("k")
-		} else {
-			_, v = only(m.All())
-		}
+	for way, read := range map[string]func() V{
+		"Get":     func() V { v, _ := m.Get("k"); return v },
+		"GetMany": func() V { return one(m.GetMany([]string{"k"})) },
+		"All":     func() V { _, v := only(m.All()); return v },
+	} {
+		v := read()
 		require.Equal(t, fresh(), v, way)
 		spoil(v)
 		requireFresh(t, m, fresh(), way)
 	}
 	for way, read := range map[string]func(e *cow.Editor[string, V]) V{
-		"Editor.Get":  func(e *cow.Editor[string, V]) V { v, _ := e.Get("k"); return v },
-		"Editor.All":  func(e *cow.Editor[string, V]) V { _, v := only(e.All()); return v },
-		"Editor.Take": func(e *cow.Editor[string, V]) V { v, _ := e.Take("k"); e.Set("k", v); return v },
+		"Editor.Get":     func(e *cow.Editor[string, V]) V { v, _ := e.Get("k"); return v },
+		"Editor.GetMany": func(e *cow.Editor[string, V]) V { return one(e.GetMany([]string{"k"})) },
+		"Editor.All":     func(e *cow.Editor[string, V]) V { _, v := only(e.All()); return v },
+		"Editor.Take":    func(e *cow.Editor[string, V]) V { v, _ := e.Take("k"); e.Set("k", v); return v },
 	} {
 		s.set(t, "k", fresh())
 		m := s.load()
@@ -666,4 +667,10 @@ func TestAValueThatHoldsALockByTypeNeedsOptions(t *testing.T) {
 	require.Equal(t, "c''", got.name, "cloned on the way in and on the way out")
 	got, _ = renamed.Load().Shared().Get("a")
 	require.Equal(t, "c'", got.name)
+}
+
+func one[V any](seq iter.Seq2[int, V]) (v V) {
+	for _, v = range seq {
+	}
+	return v
 }

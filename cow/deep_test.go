@@ -57,6 +57,8 @@ func deepStore[V any](t *testing.T, v V) {
 	must(s.Modify("cyd", func(*V) error { return nil }))
 	must(s.Upsert("dan", func(at *V, _ bool) error { *at = v; return nil }))
 	s.Get("ada")
+	for range s.GetMany([]string{"ada"}) {
+	}
 	for range s.All() {
 		break
 	}
@@ -84,6 +86,10 @@ func deepStore[V any](t *testing.T, v V) {
 	}
 	views := cow.NewViews[view.Cloned[V]](s)
 	w, _ := views.Get("ada")
+	for range views.GetMany([]string{"ada"}) {
+	}
+	for range values.In(s.Load()).GetMany([]V{v}) {
+	}
 	w.Get()
 	requireShort(t, s, s.Load(), x, x.In(s.Load()), w)
 	requireTooDeep(t, s.Load())
@@ -191,9 +197,9 @@ func deepTable[V any](t *testing.T, v V) {
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Erase DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
 		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.Cursor Range.String Snapshot.MarshalJSON
-		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Erase Table.Get Table.Insert
+		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Erase Table.Get Table.GetMany Table.Insert
 		Table.Modify Table.Of Table.OnKeys Table.Replace Table.Resolve Table.Rows Table.Set Table.SetIf Table.String Table.Sync
-		Table.Take Table.Update Table.Upsert Tx.Abort Tx.Commit Tx.Replays Tx.String Versioned.Append Versioned.Decode Views.Get
+		Table.Take Table.Update Table.Upsert Tx.Abort Tx.Commit Tx.Replays Tx.String Versioned.Append Versioned.Decode Views.Get Views.GetMany
 		conflicts.Error`),
 		map[string]string{
 			"it does what is called here, for an order or pointers": `NewMultiIndex NewOrder NewPointerViews
@@ -203,7 +209,7 @@ func TestDeepValues(t *testing.T) {
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close DB.Sweep DB.SweepEvery
 				DB.Commits DB.Compact DB.Cursor DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
-				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.Leading Range.Len Range.Limit
+				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.GetMany Range.Leading Range.Len Range.Limit
 				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Due Snapshot.Len Snapshot.Version Table.Expiry Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
 				Table.Name Tx.Base Tx.Local Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Exclusive
 				catalog.Rows catalog.Soonest catalog.Structure`,

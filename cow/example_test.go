@@ -31,6 +31,19 @@ func Example() {
 }
 
 // An update of several keys is seen as a whole, or not at all.
+func ExampleTable_GetMany() {
+	scores := cow.New[string](cow.Options[int]{})
+	scores.Set("ada", 8)
+	scores.Set("cyd", 5)
+	names := []string{"cyd", "bob", "ada"}
+	for i, score := range scores.GetMany(names) {
+		fmt.Println(names[i], score)
+	}
+	// Output:
+	// cyd 5
+	// ada 8
+}
+
 func ExampleTable_Update() {
 	accounts := cow.New[string](cow.Options[int]{})
 	accounts.Set("ada", 100)

@@ -138,6 +138,11 @@ func (r Range[K, V, I]) Reverse() Range[K, V, I] {
 // several, and whether there is one.
 func (r Range[K, V, I]) Get(i I) (Row[K, V], bool) { return r.made().Get(i) }
 
+// GetMany returns an iterator over the places in keys of those under which there is a row, in the
+// order of keys, and what Get returns for each. The rows are read together, and so is the index,
+// if it is unique and whole.
+func (r Range[K, V, I]) GetMany(keys []I) iter.Seq2[int, Row[K, V]] { return r.made().GetMany(keys) }
+
 // First returns the first index key and row of the range in its order, and
 // whether there is one. The last is that of Reverse.
 func (r Range[K, V, I]) First() (i I, row Row[K, V], ok bool) { return r.made().First() }

@@ -332,6 +332,7 @@ func TestReadsDoNotAllocate(t *testing.T) {
 		maps.Set(k, map[string]any{"a": i})
 		require.NoError(t, db.Update(func(tx *cow.Tx) error { table.Edit(tx).Set(k, flat{Zone: k}); return nil }))
 	}
+	keys := []string{key, fmt.Sprint(key, 1), fmt.Sprint(key, 77), fmt.Sprint(key, 999)}
 	key = fmt.Sprint(key, 777)
 	for name, read := range map[string]func(){
 		"Load":       func() { _ = ints.Load() },
@@ -340,6 +341,14 @@ func TestReadsDoNotAllocate(t *testing.T) {
 		"Revision":   func() { _ = ints.Load().Revision(key) },
 		"Get":        func() { _, _ = ints.Get(key) },
 		"Get absent": func() { _, _ = ints.Get("absent") },
+		"GetMany": func() {
+			for range ints.GetMany(keys) {
+			}
+		},
+		"Table.GetMany": func() {
+			for range table.In(db.Load()).Shared().GetMany(keys) {
+			}
+		},
 		"Get struct": func() { _, _ = flats.Get(key) },
 		"Map.Get":    func() { _, _ = ints.Load().Get(key) },
 		"Shared.Get": func() { _, _ = maps.Load().Shared().Get(key) },

@@ -22,6 +22,14 @@ func (t *Table[K, V]) Get(key K) (V, bool) {
 	return t.load().Get(key)
 }
 
+// GetMany returns an iterator over the values of many keys in the snapshot that is current when
+// the iteration begins: over the place in keys of each key that is present, in the order of keys,
+// and its value, isolated. In a large table that takes a half of the time of Get in a loop; see
+// [snapshot.Map.GetMany].
+func (t *Table[K, V]) GetMany(keys []K) iter.Seq2[int, V] {
+	return func(yield func(int, V) bool) { t.Load().GetMany(keys)(yield) }
+}
+
 // Has reports whether key is present in the current snapshot.
 func (t *Table[K, V]) Has(key K) bool { return t.Load().Has(key) }
 

@@ -74,6 +74,20 @@ func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
 	return w, false
 }
 
+// GetMany returns an iterator over the places in keys of those that are present, in the order of
+// keys, and views of their values in the snapshot that is current when the iteration begins; see
+// Table.GetMany.
+func (v Views[K, V, W]) GetMany(keys []K) iter.Seq2[int, W] {
+	v.made()
+	return func(yield func(int, W) bool) {
+		for i, row := range (builder[K, V]{}).RowsOf(v.from.Load(), keys) {
+			if !yield(i, v.show(builder[K, V]{}.Pointer(row))) {
+				return
+			}
+		}
+	}
+}
+
 // All returns an iterator over keys and views of the values in the snapshot that is
 // current when the iteration begins, in the order of Map.All.
 func (v Views[K, V, W]) All() iter.Seq2[K, W] {

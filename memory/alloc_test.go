@@ -37,6 +37,16 @@ func TestReadsAllocateNothing(t *testing.T) {
 				v, _ := view.Get("b")
 				sink += v.Key("n").Int() + int64(v.Path("in.x").Float())
 			})
+			zero("Space.GetMany", func() {
+				for _, v := range s.GetMany([]string{"a", "c", "d"}) {
+					sink += v.Key("n").Int()
+				}
+			})
+			zero("SpaceSnapshot.GetMany", func() {
+				for _, v := range view.GetMany([]string{"a", "c", "d"}) {
+					sink += v.Key("n").Int()
+				}
+			})
 			zero("Get of nothing", func() { s.Get("nothing"); view.Get("nothing") })
 		})
 	}

@@ -34,9 +34,9 @@ func TestDeepValues(t *testing.T) {
 			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Since Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
 			SpaceSnapshot.Path`,
 		"it gives out what is there, or removes it": `Editor.Contains Editor.Delete Editor.Erase Editor.Keep Editor.Search Memory.EmbedEvery Memory.EmbedMissing
-			Space.Keep Space.Recall Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get
-			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Contains Space.Erase Space.Get Space.History Space.List SpaceSnapshot.Contains
-			Space.Take Space.Vector SpaceSnapshot.Entry SpaceSnapshot.Get SpaceSnapshot.List SpaceSnapshot.Search
+			Space.Keep Space.Recall Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get Editor.GetMany
+			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Contains Space.Erase Space.Get Space.GetMany Space.History Space.List SpaceSnapshot.Contains
+			Space.Take Space.Vector SpaceSnapshot.Entry SpaceSnapshot.Get SpaceSnapshot.GetMany SpaceSnapshot.List SpaceSnapshot.Search
 			SpaceSnapshot.Vector Typed.All Typed.Get Typed.Search`,
 		"nobody else can call it":         `soFar.InOrder soFar.Lookup soFar.Space soFar.Within`,
 		"it is of texts, kinds or errors": `ChangeKind.String MergeError.Error MergeError.Unwrap`,

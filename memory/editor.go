@@ -3,11 +3,13 @@ package memory
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/fault"
 	"github.com/cowstore/cowstore/memory/internal/keep"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
@@ -118,6 +120,21 @@ func (e *Editor) Get(key string) (Value, bool) {
 		return Value{}, false
 	}
 	return row.Value, row.Value.Exists()
+}
+
+// GetMany returns an iterator over the values of many keys as they are when the iteration begins:
+// over the place in keys of each key that has one, in the order of keys, and that; see Space.GetMany.
+func (e *Editor) GetMany(keys []string) iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) { e.getMany(keys, yield) }
+}
+
+func (e *Editor) getMany(keys []string, yield func(int, Value) bool) {
+	e.b.live()
+	u := e.b.u
+	derive.Many(u.Entries.Map(), u.Cleared, u.Now, e.space, keys, func(i int, row derive.Row) bool {
+		v := row.Shared().Value
+		return !v.Exists() || yield(i, v)
+	})
 }
 
 // Entry returns the entry of key, and whether there is one.

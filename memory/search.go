@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/memory/text"
 	"github.com/cowstore/cowstore/memory/vector"
-	"github.com/cowstore/cowstore/snapshot"
 )
 
 // A Metric says how alike two vectors are; a higher score is always more.
@@ -138,7 +136,7 @@ func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
 // A sight is what a search sees of a Memory: in a snapshot, or in a Batch so far.
 type sight struct {
 	t       *derive.Tables // nil: there is nothing
-	entries *snapshot.Map[string, *data.Entry]
+	entries *derive.Entries
 	cleared data.Marks
 	instant int64
 
@@ -240,39 +238,15 @@ func (s *sight) entriesOf(paths []string, best []top.Hit) []Hit {
 	if len(best) == 0 || s.t == nil {
 		return hits
 	}
-	// All are looked up together, and what that finds is read together too: these are
-	// rows all over the heap.
-	size := 0
-	for _, h := range best {
-		size += len(paths[h.Part]) + 1 + len(h.Key)
+	var few [16]derive.Row // on the stack, as few rows are
+	rows := few[:min(len(best), len(few))]
+	if len(best) > len(few) {
+		rows = make([]derive.Row, len(best))
 	}
-	var all strings.Builder
-	all.Grow(size)
-	var few [16]string // on the stack, as few rows are
-	names := few[:0]
-	for _, h := range best {
-		from := all.Len()
-		all.WriteString(paths[h.Part])
-		all.WriteByte(tuple.OpensKey)
-		all.WriteString(h.Key)
-		names = append(names, all.String()[from:])
-	}
-	var fewRows [len(few)]snapshot.Row[string, *data.Entry]
-	rows := fewRows[:]
-	if len(best) > len(rows) {
-		rows = make([]snapshot.Row[string, *data.Entry], len(best))
-	}
-	snapshot.Builder[string, *data.Entry]{}.RowsOf(s.entries, names, rows)
-	touched := int64(0)
-	for i := range best {
-		if rows[i] != (snapshot.Row[string, *data.Entry]{}) {
-			touched |= rows[i].Shared().Created
-		}
-	}
-	runtime.KeepAlive(touched)
+	derive.Together(s.entries, rows, func(i int) (path, key string) { return paths[best[i].Part], best[i].Key })
 	for i, h := range best {
 		row := rows[i]
-		if row != (snapshot.Row[string, *data.Entry]{}) && !row.Shared().Expired(s.instant) && s.cleared.Alive(paths[h.Part], row.Revision()) {
+		if row != (derive.Row{}) && !row.Shared().Expired(s.instant) && s.cleared.Alive(paths[h.Part], row.Revision()) {
 			hits[i] = Hit{Entry: newEntry(h.Key, row.Shared(), row.Revision()), Score: h.Score, space: paths[h.Part]}
 		}
 	}

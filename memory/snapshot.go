@@ -104,6 +104,19 @@ func (v SpaceSnapshot) Get(key string) (Value, bool) {
 	return e.Value, e.Value.Exists()
 }
 
+// GetMany returns an iterator over the values of many keys: over the place in keys of each key
+// that has one, in the order of keys, and that; see Space.GetMany.
+func (v SpaceSnapshot) GetMany(keys []string) iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) { v.getMany(keys, yield) }
+}
+
+func (v SpaceSnapshot) getMany(keys []string, yield func(int, Value) bool) {
+	v.s.v.Many(v.path, keys, func(i int, row derive.Row) bool {
+		v := row.Shared().Value
+		return !v.Exists() || yield(i, v)
+	})
+}
+
 // Entry returns the entry of key, and whether there is one.
 func (v SpaceSnapshot) Entry(key string) (Entry, bool) {
 	row, ok := v.s.v.Row(v.path, key)

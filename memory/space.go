@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 )
 
@@ -58,6 +59,22 @@ func (s Space) Get(key string) (Value, bool) {
 	}
 	s.m.p.Stamp(e)
 	return e.Value, e.Value.Exists()
+}
+
+// GetMany returns an iterator over the values of many keys in the snapshot that is current when
+// the iteration begins: over the place in keys of each key that has a value, in the order of keys,
+// and that. It allocates nothing. In a large Memory it takes a half of the time of Get in a loop.
+// The keys must not be modified meanwhile.
+func (s Space) GetMany(keys []string) iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) { s.getMany(keys, yield) }
+}
+
+func (s Space) getMany(keys []string, yield func(int, Value) bool) {
+	s.m.Load().v.Many(s.path, keys, func(i int, row derive.Row) bool {
+		e := row.Shared()
+		s.m.p.Stamp(e)
+		return !e.Value.Exists() || yield(i, e.Value)
+	})
 }
 
 // Entry returns the entry of key, and whether there is one.

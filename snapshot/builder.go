@@ -211,10 +211,8 @@ func (Builder[K, V]) Probe(m *Map[K, V], key K) Row[K, V] { return m.probe(key) 
 // those that are not in its caches at the same time.
 func (Builder[K, V]) Prefetch(rows []*RowRef) { prefetch[V](rows) }
 
-// RowsOf sets rows[i] to the row of keys[i], the zero Row where there is none. What the
-// lookups wait for, where the map is not in the processor's caches, they wait for
-// together. It panics if there are fewer rows than keys.
-func (Builder[K, V]) RowsOf(m *Map[K, V], keys []K, rows []Row[K, V]) { m.rowsOf(keys, rows) }
+// RowsOf returns an iterator over rows as Map.GetMany returns one over values.
+func (Builder[K, V]) RowsOf(m *Map[K, V], keys []K) iter.Seq2[int, Row[K, V]] { return m.rowsOf(keys) }
 
 // Lookup returns where the value of key lies, or nil. What it points to must not be
 // modified.

@@ -48,6 +48,8 @@ func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
 	require.NoError(t, e.Modify("dan", func(*V) error { return nil }))
 	require.NoError(t, e.Upsert("eve", func(at *V, _ bool) error { *at = v; return nil }))
 	e.Get("eve")
+	for range e.GetMany([]string{"ada", "eve"}) {
+	}
 	for range e.All() {
 		break
 	}
@@ -58,6 +60,8 @@ func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
 	m = e.Seal()
 
 	m.Get("ada")
+	for range m.GetMany([]string{"ada"}) {
+	}
 	for range m.All() {
 		break
 	}
@@ -66,6 +70,8 @@ func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
 	}
 	shared := m.Shared()
 	shared.Get("ada")
+	for range shared.GetMany([]string{"ada"}) {
+	}
 	for range shared.All() {
 		break
 	}
@@ -130,11 +136,11 @@ func deepCalls[V any](t *testing.T, o snapshot.Options[V], v V) {
 const deepCalled = `Batch.Add Builder.Batch Builder.Isolate Builder.Bulk Builder.Put Builder.PutBulk Bulk.Add Builder.PutBatches
 	Builder.JSON Builder.Size Builder.Structure Change.LogValue Change.MarshalJSON Change.New Change.Old Change.String
 	Collect Conflict.Base Conflict.Ours Conflict.String
-	Conflict.Theirs Editor.All Editor.Err Editor.Get Editor.Insert Editor.Map Editor.Merge
+	Conflict.Theirs Editor.All Editor.Err Editor.Get Editor.GetMany Editor.Insert Editor.Map Editor.Merge
 	Editor.Modify Editor.Seal Editor.Set Editor.SetAll Editor.SetIf Editor.String Editor.Take Editor.Upsert
-	KeyError.Error KeyError.Format Map.All Map.Diff Map.Edit Map.Get
+	KeyError.Error KeyError.Format Map.All Map.Diff Map.Edit Map.Get Map.GetMany
 	Map.LogValue Map.MarshalJSON Map.Row Map.Shared Map.String Map.Values New Row.LogValue Row.MarshalJSON
-	Row.Shared Row.String Row.Value Shared.All Shared.Get`
+	Row.Shared Row.String Row.Value Shared.All Shared.Get Shared.GetMany`
 
 // deepKeyed is what the calls with keys add to them.
 const deepKeyed = `Builder.Lookup Builder.Probe Builder.RowsOf Editor.Delete Editor.DeleteIf
@@ -269,9 +275,9 @@ func deepKey[K comparable](t *testing.T, key K) {
 	require.Zero(t, m.Revision(key))
 	_, ok := m.Get(key)
 	require.False(t, ok)
-	rows := make([]snapshot.Row[K, int], 1)
-	b.RowsOf(m, []K{key}, rows)
-	require.Zero(t, rows[0])
+	for range b.RowsOf(m, []K{key}) {
+		require.Fail(t, "found")
+	}
 	require.Less(t, len(b.Probe(m, key).String()), 400)
 	require.Less(t, len(snapshot.Change[K, int]{Key: key}.String()), 400)
 	require.Less(t, len(snapshot.Conflict[K, int]{Key: key}.String()), 400)

@@ -151,13 +151,15 @@ func (e *Editor[K, V]) Len() int { return e.current().Len() }
 // All returns an iterator over keys and isolated values as they are when the
 // iteration begins. The Editor may be used, and may write, during it.
 func (e *Editor[K, V]) All() iter.Seq2[K, V] {
-	return func(yield func(K, V) bool) {
-		e.enter()
-		e.owned = false // from here on cur is what is iterated over
-		cur := e.cur
-		e.leave()
-		cur.All()(yield)
-	}
+	return func(yield func(K, V) bool) { e.still().All()(yield) }
+}
+
+// still returns the map as it is now: from here on the Editor edits another.
+func (e *Editor[K, V]) still() *Map[K, V] {
+	e.enter()
+	defer e.leave()
+	e.owned = false
+	return e.cur
 }
 
 // Set stores a clone of v under key. If key or v cannot be stored, it stores nothing

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"iter"
 	"sort"
 	"strings"
 	"sync"
@@ -259,6 +260,7 @@ type items[I any] struct {
 // points finds the row of an index key in one step. It is immutable.
 type points[I any] interface {
 	get(i I) (*snapshot.RowRef, bool)
+	getMany(keys []I) iter.Seq2[int, *snapshot.RowRef]
 	knows(i I) bool // false: get does not find i, whether or not it is there
 	edit() pointsEditor[I]
 	structure() int // about how many bytes it takes
@@ -282,8 +284,11 @@ func newHashed[I comparable]() points[I] {
 }
 
 func (h hashed[I]) get(i I) (*snapshot.RowRef, bool) { return h.m.Get(i) }
-func (h hashed[I]) knows(i I) bool                   { return i == i } // a NaN could not be deleted again
-func (h hashed[I]) edit() pointsEditor[I]            { return hashedEditor[I]{h.m.Edit()} }
+
+func (h hashed[I]) getMany(keys []I) iter.Seq2[int, *snapshot.RowRef] { return h.m.GetMany(keys) }
+
+func (h hashed[I]) knows(i I) bool        { return i == i } // a NaN could not be deleted again
+func (h hashed[I]) edit() pointsEditor[I] { return hashedEditor[I]{h.m.Edit()} }
 
 func (h hashed[I]) structure() int {
 	return builder[I, *snapshot.RowRef]{}.Structure(h.m) + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(uintptr(0))+8)

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"sort"
@@ -217,6 +218,21 @@ func (p Part[I]) get(i I) (*snapshot.RowRef, bool) {
 	p.Equal(i)
 	it, ok := p.first()
 	return it.Row, ok
+}
+
+// getMany returns an iterator over the places in keys of those under which there are rows, and
+// the first row of each.
+func (p Part[I]) getMany(keys []I) iter.Seq2[int, *snapshot.RowRef] {
+	if p.points != nil && p.surplus.Len() == 0 && p.IsWhole() && !slices.ContainsFunc(keys, func(i I) bool { return !p.points.knows(i) }) {
+		return p.points.getMany(keys)
+	}
+	return func(yield func(int, *snapshot.RowRef) bool) {
+		for n, i := range keys {
+			if ref, ok := p.get(i); ok && !yield(n, ref) {
+				return
+			}
+		}
+	}
 }
 
 func (p *Part[I]) Len() int {

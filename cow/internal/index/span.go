@@ -45,6 +45,27 @@ func (s *Span[K, V, I]) Get(i I) (snapshot.Row[K, V], bool) {
 	return s.deref().Row(ref), true
 }
 
+func (s *Span[K, V, I]) GetMany(keys []I) iter.Seq2[int, snapshot.Row[K, V]] {
+	part, deref := s.Part, s.deref()
+	return func(yield func(int, snapshot.Row[K, V]) bool) {
+		var places [64]int
+		var refs [len(places)]*snapshot.RowRef
+		for from := 0; from < len(keys); from += len(places) {
+			n := 0
+			for i, ref := range part.getMany(keys[from:min(from+len(places), len(keys))]) {
+				places[n], refs[n] = from+i, ref
+				n++
+			}
+			builder[K, V]{}.Prefetch(refs[:n])
+			for i, ref := range refs[:n] {
+				if !yield(places[i], deref.Row(ref)) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func (s *Span[K, V, I]) First() (i I, row snapshot.Row[K, V], ok bool) {
 	return s.item(s.first())
 }
