@@ -9,6 +9,7 @@ import (
 
 	"github.com/benbjohnson/immutable"
 	iradix "github.com/hashicorp/go-immutable-radix/v2"
+	"github.com/puzpuzpuz/xsync/v4"
 
 	"github.com/cowstore/cowstore/bench/memories"
 	"github.com/cowstore/cowstore/bench/stores"
@@ -61,6 +62,31 @@ func newTable(store string) table {
 					sum += v.ID
 				}
 				return sum
+			},
+		}
+	case "many":
+		t := tableOf(newCow(), false)
+		t.gets = func(keys []string) (sum uint64) {
+			for _, v := range t.cow.GetMany(keys) {
+				sum += v.ID
+			}
+			return sum
+		}
+		return t
+	case "xsync":
+		m := xsync.NewMap[string, number]()
+		return table{
+			set: m.Store,
+			gets: func(keys []string) uint64 {
+				return loop(keys, func(k string) uint64 { v, _ := m.Load(k); return v.ID })
+			},
+		}
+	case "syncmap":
+		var m sync.Map
+		return table{
+			set: func(key string, v number) { m.Store(key, v) },
+			gets: func(keys []string) uint64 {
+				return loop(keys, func(k string) uint64 { v, _ := m.Load(k); return v.(number).ID })
 			},
 		}
 	case "rwmutex":
@@ -194,6 +220,33 @@ func BenchmarkGet(b *testing.B) {
 		get("cowstore-again", "cowstore", 0, 1)
 		get("cowstore/of=written", "cowstore", 0, 20)
 		get("cowstore/of=others", "cowstore", 10, 20)
+	}
+}
+
+// BenchmarkGetMany looks up some keys at each call, by copies of them.
+func BenchmarkGetMany(b *testing.B) {
+	for _, c := range []struct {
+		of, call string
+		beside   []string
+	}{
+		{"1k", "100", []string{"xsync", "syncmap"}}, {"100k", "100", []string{"xsync", "syncmap"}}, {"1M", "100", []string{"xsync", "syncmap"}},
+		{"1M", "16", nil}, {"1M", "1k", nil}, {"4M", "100", nil},
+	} {
+		for _, store := range append([]string{"many", "gomap"}, c.beside...) {
+			b.Run("keys="+c.of+"/call="+c.call+"/store="+store, func(b *testing.B) {
+				n, call := size(c.of), min(size(c.call), size(c.of))
+				t, keys, at := newTable(store).fill(n), keys(0, n, 1), 0
+				if t.gets(keys) != uint64(n*(n-1)/2) {
+					b.Fatal("a lookup misses")
+				}
+				per(b, call, "get", func() {
+					if at += call; at > n {
+						at = call
+					}
+					sink += t.gets(keys[at-call : at])
+				})
+			})
+		}
 	}
 }
 
