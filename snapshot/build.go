@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"iter"
+	"slices"
 	"unsafe"
 )
 
@@ -60,8 +61,11 @@ func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do fu
 	defer e.leave()
 	if !e.empty() {
 		for _, b := range batches {
-			for _, r := range b.rows {
-				e.store(r.hash, c.key(r.item), r.item)
+			for some := range slices.Chunk(b.rows, atOnce) {
+				fetch(e.cur, some)
+				for _, r := range some {
+					e.store(r.hash, c.key(r.item), r.item)
+				}
 			}
 		}
 		return
@@ -227,6 +231,20 @@ func sortHashed[T any](rows, spare []hashed[T], n uint) {
 	}
 }
 
+// fetch loads what storing rows in m, up to atOnce, will read.
+func fetch[K comparable, V, T any](m *Map[K, V], rows []hashed[T]) {
+	if m.Len() <= cached {
+		return
+	}
+	var hashes [atOnce]uint64
+	for i, r := range rows {
+		hashes[i%atOnce] = r.hash
+	}
+	var kids [atOnce]unsafe.Pointer
+	var found [atOnce]*entry[V]
+	m.reach(hashes[:len(rows)], &kids, &found)
+}
+
 // A Bulk is pairs to be stored together, cloned ahead and hashed: page after page instead of
 // all over the tree. The entries are allocated in that order too, so that a scan
 // of what was loaded at once runs through memory. It is made by [Builder.Bulk], must not be
@@ -279,8 +297,11 @@ func (e *Editor[K, V]) putBulk(b *Bulk[K, V]) {
 	}
 	sortHashed(pairs, make([]hashed[*bulkPair[K, V]], len(pairs)), hashBits) // of equal keys the last stays last
 	if !e.empty() {
-		for _, p := range pairs {
-			e.store(p.hash, p.item.key, c.newEntry(p.item.key, p.item.value, e.version))
+		for some := range slices.Chunk(pairs, atOnce) {
+			fetch(e.cur, some)
+			for _, p := range some {
+				e.store(p.hash, p.item.key, c.newEntry(p.item.key, p.item.value, e.version))
+			}
 		}
 		return
 	}

@@ -87,9 +87,8 @@ func (m *Map[K, V]) lookupAll(keys []K, found *[atOnce]*entry[V]) {
 	m.lookupTogether(keys, found)
 }
 
-// lookupTogether is lookupAll of a map that is not empty. Each step of a lookup needs what the one
-// before has loaded, but nothing of another lookup: so all take one step, and then all the
-// next. It spells out what lookup does, for the same reason.
+// lookupTogether is lookupAll of a map that is not empty. It spells out what lookup does, for the
+// same reason.
 func (m *Map[K, V]) lookupTogether(keys []K, found *[atOnce]*entry[V]) {
 	c := m.cfg
 	var hashes [atOnce]uint64
@@ -102,38 +101,8 @@ func (m *Map[K, V]) lookupTogether(keys []K, found *[atOnce]*entry[V]) {
 			hashes[i%atOnce] = c.hash(key)
 		}
 	}
-	var kids [atOnce]unsafe.Pointer // each of a page, or a bag, or nil
-	for i := range keys {
-		i %= atOnce
-		h := hashes[i]
-		kid := m.root.kid[h>>(hashBits-fanBits)]
-		for kid != nil && uintptr(kid)&kidMask == 0 {
-			h <<= fanBits
-			kid = (*directory[V])(kid).kid[h>>(hashBits-fanBits)]
-		}
-		kids[i] = kid
-	}
-	for i := range keys {
-		i %= atOnce
-		kid, h := kids[i], hashes[i]
-		found[i] = nil
-		if n := uint64(uintptr(kid) & kidMask); n-1 < maxBuckets {
-			b := (*bucket[V])(unsafe.Add(kid, h&(1<<32-1)*n>>32*uint64(unsafe.Sizeof(bucket[V]{}))-n))
-			x := b.meta ^ (h>>tagShift&0x7f|0x80)*lows
-			if hits := (x - lows) &^ x & highs; hits == 0 && b.meta < mark {
-				kids[i] = nil
-			} else if hits != 0 {
-				found[i] = *(**entry[V])(unsafe.Add(unsafe.Pointer(&b.entry), uintptr(bits.TrailingZeros64(hits)/8)*unsafe.Sizeof(b.entry[0])))
-			}
-		}
-	}
-	touched := uint64(0)
-	for i := range keys {
-		if e := found[i%atOnce]; e != nil {
-			touched |= e.meta
-		}
-	}
-	runtime.KeepAlive(touched)
+	var kids [atOnce]unsafe.Pointer
+	m.reach(hashes[:len(keys)], &kids, found)
 	for i, key := range keys {
 		i %= atOnce
 		e := found[i]
@@ -162,4 +131,42 @@ func (m *Map[K, V]) lookupTogether(keys []K, found *[atOnce]*entry[V]) {
 		}
 		found[i] = m.find(hashes[i], key)
 	}
+}
+
+// reach makes the first steps of lookups by hashes, up to atOnce, and loads what the others
+// need. It sets kids to those where keys may be, nil where one cannot be anywhere, and found to the
+// entries that may be theirs. Each step of a lookup needs what the one before has loaded, but
+// nothing of another lookup: so all take one step, and then all the next.
+func (m *Map[K, V]) reach(hashes []uint64, kids *[atOnce]unsafe.Pointer, found *[atOnce]*entry[V]) {
+	for i := range hashes {
+		i %= atOnce
+		h := hashes[i]
+		kid := m.root.kid[h>>(hashBits-fanBits)]
+		for kid != nil && uintptr(kid)&kidMask == 0 {
+			h <<= fanBits
+			kid = (*directory[V])(kid).kid[h>>(hashBits-fanBits)]
+		}
+		kids[i] = kid
+	}
+	for i := range hashes {
+		i %= atOnce
+		kid, h := kids[i], hashes[i]
+		found[i] = nil
+		if n := uint64(uintptr(kid) & kidMask); n-1 < maxBuckets {
+			b := (*bucket[V])(unsafe.Add(kid, h&(1<<32-1)*n>>32*uint64(unsafe.Sizeof(bucket[V]{}))-n))
+			x := b.meta ^ (h>>tagShift&0x7f|0x80)*lows
+			if hits := (x - lows) &^ x & highs; hits == 0 && b.meta < mark {
+				kids[i] = nil
+			} else if hits != 0 {
+				found[i] = *(**entry[V])(unsafe.Add(unsafe.Pointer(&b.entry), uintptr(bits.TrailingZeros64(hits)/8)*unsafe.Sizeof(b.entry[0])))
+			}
+		}
+	}
+	touched := uint64(0)
+	for i := range hashes {
+		if e := found[i%atOnce]; e != nil {
+			touched |= e.meta
+		}
+	}
+	runtime.KeepAlive(touched)
 }

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"fmt"
+	"hash/maphash"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -76,6 +77,20 @@ func TestGetManyOfBadHashes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Keys that begin alike, of one hash.
+func TestGetManyOfPrefixes(t *testing.T) {
+	m := New[string](Options[int]{})
+	m.cfg.hash = func(key string) uint64 { return maphash.String(seed, key[:8]) }
+	e := m.Edit()
+	var keys []string
+	for i := range 2 * cached {
+		key := fmt.Sprintf("%08d", i)
+		e.Set(key+"longer", i)
+		keys = append(keys, key, key+"long", key+"longer", key+"longer still")
+	}
+	requireMany(t, e.Seal(), keys)
 }
 
 // Random maps, edits and keys: the map, its past, and an edit under way.
