@@ -132,6 +132,12 @@ func (e *Editor[K, V]) discard() { e.state.Store(sealed) }
 // Get returns the value of key, isolated, and whether key is present.
 func (e *Editor[K, V]) Get(key K) (V, bool) { return e.current().Get(key) }
 
+// GetMany is [Map.GetMany] of the rows as they are when the iteration begins. The Editor may be
+// used, and may write, during it.
+func (e *Editor[K, V]) GetMany(keys []K) iter.Seq2[int, V] {
+	return func(yield func(int, V) bool) { e.still().GetMany(keys)(yield) }
+}
+
 // Has reports whether key is present.
 func (e *Editor[K, V]) Has(key K) bool { return e.current().Has(key) }
 
