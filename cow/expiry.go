@@ -61,6 +61,7 @@ const sweptAtOnce = 1000
 // and none where nothing has expired. It returns an error of an update, or ctx's cause: what was
 // swept before that stays swept.
 func (db *DB) Sweep(ctx context.Context) (n int, err error) {
+	line.Given(ctx, "a Sweep")
 	now := time.Now().UnixNano()
 	for {
 		if err := context.Cause(ctx); err != nil || !db.Load().Due() {
@@ -87,8 +88,9 @@ func (db *DB) Sweep(ctx context.Context) (n int, err error) {
 // an error of Sweep. It is meant to be run in a goroutine of its own: a DB starts none.
 func (db *DB) SweepEvery(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		panic("cow: SweepEvery a duration that is not positive: to sweep once, call Sweep")
+		panic(fmt.Sprintf("cow: SweepEvery with a duration of %v, which is not positive: to sweep once, call Sweep", d))
 	}
+	line.Given(ctx, "SweepEvery")
 	t := time.NewTicker(d)
 	defer t.Stop()
 	for {

@@ -84,6 +84,7 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 // table pays for all that are watched of it. Watch panics for a snapshot, and for what is of a table, of another
 // DB: what is of one table is of its forks too, and a snapshot is not.
 func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Snapshot, error) {
+	line.Given(ctx, "a Watch")
 	a := db.newWatch(since, what, false)
 	if s, ok := a.differs(); ok {
 		return s, nil

@@ -329,6 +329,7 @@ func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 // space is cleared.
 func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
 	s.m.made()
+	given(ctx, "a Watch")
 	names := make([]string, len(keys))
 	for i, k := range keys {
 		names[i] = tuple.Name(s.path, k)

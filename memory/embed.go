@@ -38,6 +38,7 @@ var errNoEmbed = errors.New("memory: there is no Options.Embed")
 // that was refused alone, or about a vector that cannot be used; after two of the former in a
 // row it asks no more. It also returns ctx's cause. It panics if there is no Options.Embed.
 func (m *Memory) EmbedMissing(ctx context.Context) (n int, err error) {
+	given(ctx, "EmbedMissing")
 	n, _, err = m.embedder().all(ctx)
 	return n, err
 }
@@ -48,6 +49,7 @@ func (m *Memory) EmbedMissing(ctx context.Context) (n int, err error) {
 // it leaves alone until that is written again. It is meant to be run in a goroutine of its own;
 // the Memory starts none.
 func (m *Memory) EmbedEvery(ctx context.Context, failed func(err error)) error {
+	given(ctx, "EmbedEvery")
 	e := m.embedder()
 	for pause := embedPause; ; {
 		_, seen, err := e.all(ctx)
@@ -225,6 +227,7 @@ func (m *Memory) embedTexts(ctx context.Context, texts []string) ([][]float32, e
 // with and without a vector.
 func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) {
 	s.m.made()
+	given(ctx, "a Recall")
 	if q.Text != "" || q.Vector != nil {
 		return nil, fault.OfSpace(s.path, fmt.Errorf("%w: Recall makes the Text and the Vector itself: call Search", ErrQuery))
 	}

@@ -30,6 +30,7 @@ import (
 // erased, or evicted before.
 func (s Space) Erase(ctx context.Context, key string) (others []*cow.DB, err error) {
 	s.m.made()
+	given(ctx, "an Erase")
 	name := tuple.Name(s.path, key)
 	if !s.m.keeps(name) {
 		return nil, fault.Of(s.path, key, ErrNotFound)

@@ -17,6 +17,7 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/jsonl"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/memory/text"
+	"github.com/cowstore/cowstore/snapshot"
 )
 
 // Export writes all entries as JSON Lines, one a line, in the order of their
@@ -42,55 +43,69 @@ import (
 // What an entry does not have, there is no such member of. Times
 // are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
 // become strings, and a float32 the float64 with its few digits. An entry with a string
-// that is not UTF-8 is ErrUTF8; what was written until then is of no use.
+// that is not UTF-8 is ErrUTF8, and one with a Handle is ErrUnsupported: Export looks for these
+// before it writes anything.
 func (s Snapshot) Export(w io.Writer) error {
 	if s.v.T == nil {
 		return nil
 	}
+	lines, err := s.exported()
+	if err != nil {
+		return err
+	}
 	b, enc := jsonl.NewLinesOf(w)
-	if err := s.export(enc, false); err != nil {
+	if err := s.export(enc, lines, false); err != nil {
 		return err
 	}
 	return b.Flush()
 }
 
-// export writes the lines of an export, with revisions for a backup.
-func (s Snapshot) export(enc *json.Encoder, revisions bool) error {
-	cleared := s.v.Clearings()
-	if err := s.exportOptions(enc); err != nil {
-		return err
-	}
-	for name, row := range s.v.T.Order.In(s.v.T.Entries.In(s.v.Root)).All() {
-		e := row.Shared()
-		path, key := tuple.Split(name)
-		if e.Expired(s.v.Instant) || !cleared.Alive(path, row.Revision()) {
-			continue
-		}
-		r, err := jsonl.NewRecord(path, key, e)
-		if err == nil {
-			if revisions {
-				r.Revision = row.Revision()
-			}
-			err = enc.Encode(r)
-		}
-		if err != nil {
-			return fmt.Errorf("memory: export of space %q, key %q: %w", tuple.Decode(path), key, bare.Wrap(err))
-		}
-	}
-	return nil
-}
-
-// exportOptions writes how spaces are configured.
-func (s Snapshot) exportOptions(enc *json.Encoder) error {
+// exported returns the lines of how spaces are configured, if there is nothing in the snapshot
+// that cannot be exported.
+func (s Snapshot) exported() (lines []jsonl.Configured, err error) {
 	options := s.v.T.Options.In(s.v.Root)
 	for _, path := range slices.Sorted(options.Keys()) {
 		o, _ := options.Get(path)
-		c, err := jsonl.NewConfigured(path, o)
+		line, err := jsonl.NewConfigured(path, o)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, s.eachLine(func(path, key string, row snapshot.Row[string, *data.Entry]) error {
+		return jsonl.Check(path, key, row.Shared())
+	})
+}
+
+// export writes the lines of an export, with revisions for a backup.
+func (s Snapshot) export(enc *json.Encoder, lines []jsonl.Configured, revisions bool) error {
+	for _, line := range lines {
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	return s.eachLine(func(path, key string, row snapshot.Row[string, *data.Entry]) error {
+		r, err := jsonl.NewRecord(path, key, row.Shared())
 		if err != nil {
 			return err
 		}
-		if err := enc.Encode(c); err != nil {
-			return err
+		if revisions {
+			r.Revision = row.Revision()
+		}
+		return enc.Encode(r)
+	})
+}
+
+// eachLine calls f for each entry that is exported, in order, until it returns an error.
+func (s Snapshot) eachLine(f func(path, key string, row snapshot.Row[string, *data.Entry]) error) error {
+	cleared := s.v.Clearings()
+	for name, row := range s.v.T.Order.In(s.v.T.Entries.In(s.v.Root)).All() {
+		path, key := tuple.Split(name)
+		if row.Shared().Expired(s.v.Instant) || !cleared.Alive(path, row.Revision()) {
+			continue
+		}
+		if err := f(path, key, row); err != nil {
+			return fmt.Errorf("memory: export of space %q, key %q: %w", tuple.Decode(path), key, bare.Wrap(err))
 		}
 	}
 	return nil
@@ -119,6 +134,7 @@ func (s Snapshot) exportOptions(enc *json.Encoder) error {
 // any other error, such as ErrFull, or ctx's cause, the first n lines are.
 func (m *Memory) Import(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
+	given(ctx, "an Import")
 	all, _, err := m.read(r)
 	if err != nil {
 		return 0, err
@@ -207,12 +223,18 @@ func (e *Editor) restore(i imported) error {
 // What comes back by Restore is what does by Import, see [Snapshot.Export], and besides
 // revisions, version and lineage, so that cursors of the Memory are good for the one that
 // is restored. What does not is the retained past, pins, and when an entry was last read.
-// Of a Memory at version 0 there is nothing to back up, and nothing is written.
+// Of a Memory at version 0 there is nothing to back up, and nothing is written. The errors are
+// those of Export. To put a backup in the place of another, write a file beside it, and rename
+// that.
 func (m *Memory) Backup(w io.Writer) error {
 	m.made()
 	s := m.Load()
 	if s.Version() == 0 {
 		return nil
+	}
+	lines, err := s.exported()
+	if err != nil {
+		return err
 	}
 	b, enc := jsonl.NewLinesOf(w)
 	if err := enc.Encode(struct {
@@ -221,7 +243,7 @@ func (m *Memory) Backup(w io.Writer) error {
 	}{m.Cursor(s.Version()), m.published(s).UTC()}); err != nil {
 		return err
 	}
-	if err := s.export(enc, true); err != nil {
+	if err := s.export(enc, lines, true); err != nil {
 		return err
 	}
 	return b.Flush()

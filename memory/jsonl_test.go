@@ -256,8 +256,12 @@ func TestExportRefusesWhatIsNotUTF8(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := memory.New(memory.Options{})
+			require.NoError(t, errOf(m.Space("A").Put("k", strings.Repeat("x", 1<<18))), "more than is buffered")
 			require.NoError(t, put(m))
-			require.ErrorIs(t, m.Load().Export(io.Discard), memory.ErrUTF8)
+			var b bytes.Buffer
+			require.ErrorIs(t, m.Load().Export(&b), memory.ErrUTF8)
+			require.ErrorIs(t, m.Backup(&b), memory.ErrUTF8)
+			require.Zero(t, b.Len(), "nothing is written")
 		})
 	}
 }

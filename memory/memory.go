@@ -136,6 +136,13 @@ func (m *Memory) made() {
 	}
 }
 
+// given panics unless what was asked for with a context.
+func given(ctx context.Context, what string) {
+	if ctx == nil {
+		panic("memory: " + what + " with a nil context: pass context.Background()")
+	}
+}
+
 // DB returns the DB that the Memory is in.
 func (m *Memory) DB() *cow.DB { return m.db }
 

@@ -66,6 +66,7 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // Merge panics if theirs is the zero Snapshot, which At and AsOf return with an error: it would remove
 // everything.
 func (m *Memory) Merge(ctx context.Context, base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
+	given(ctx, "a Merge")
 	if theirs.v.Root == nil {
 		panic("memory: Merge with the zero Snapshot, which is empty: look at the error that came with it")
 	}
@@ -173,6 +174,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // returns ErrCompacted. No update made version 0, and none yet one to come: these are
 // cow.ErrUnpublished.
 func (m *Memory) Undo(ctx context.Context, version uint64) error {
+	given(ctx, "an Undo")
 	if version == 0 {
 		return fmt.Errorf("memory: version 0: %w: no update made it", cow.ErrUnpublished)
 	}
@@ -219,6 +221,7 @@ func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, er
 // and every other write removes some, so that it is needed only where little is written.
 func (m *Memory) Sweep(ctx context.Context) (n int, err error) {
 	m.made()
+	given(ctx, "a Sweep")
 	if err := m.shrink(ctx); err != nil {
 		return 0, err
 	}
@@ -240,8 +243,9 @@ func (m *Memory) Sweep(ctx context.Context) (n int, err error) {
 // own; the Memory starts none.
 func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
-		panic("memory: SweepEvery a duration that is not positive: to sweep once, call Sweep")
+		panic(fmt.Sprintf("memory: SweepEvery with a duration of %v, which is not positive: to sweep once, call Sweep", d))
 	}
+	given(ctx, "SweepEvery")
 	t := time.NewTicker(d)
 	defer t.Stop()
 	for {

@@ -42,6 +42,7 @@ var errBehind = errors.New("memory: the index is behind")
 // has all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
 func (s Space) Reindex(ctx context.Context) (rev uint64, err error) {
 	s.m.made()
+	given(ctx, "a Reindex")
 	if s.m.t.Texts.None {
 		return 0, nil
 	}

@@ -39,7 +39,7 @@ func walk(t *testing.T, v Value) {
 	require.Positive(t, v.Size())
 	for range v.Texts() {
 	}
-	require.True(t, v.ValidUTF8())
+	require.NoError(t, v.CheckJSON())
 	for range v.All() {
 	}
 	for range v.Values() {
@@ -64,8 +64,8 @@ func walk(t *testing.T, v Value) {
 
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields(`Append As Compare Decode Equal Error.Error Freeze FreezeHandles Parse
-		Value.All Value.Any Value.Format Value.LogValue Value.MarshalJSON Value.Path Value.Short Value.Size
-		Value.Texts Value.ValidUTF8 Value.Values`), map[string]string{
+		Value.All Value.Any Value.CheckJSON Value.Format Value.LogValue Value.MarshalJSON Value.Path Value.Short Value.Size
+		Value.Texts Value.Values`), map[string]string{
 		"it returns what is there": `Value.Bool Value.Bytes Value.Clone Value.Exists Value.Float Value.Index Value.Int Value.IsNull
 			Value.Key Value.Kind Value.Len Value.Step Value.String Value.Time`,
 		"it is of a text, or a kind":        "Clip Kind.String",

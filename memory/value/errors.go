@@ -18,6 +18,9 @@ var (
 	ErrTooDeep     = depth.ErrTooDeep // more than a thousand levels
 )
 
+// ErrUTF8 is the error of CheckJSON for a string that is not UTF-8.
+var ErrUTF8 = errors.New("text is not UTF-8")
+
 // ErrTooLarge is the error of Parse for a value that takes more memory than it may.
 var ErrTooLarge = errors.New("value is too large")
 

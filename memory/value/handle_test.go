@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -127,4 +128,39 @@ func TestHandlesAreEqualWhereGoSaysSo(t *testing.T) {
 	require.False(t, Equal(freeze(c), freeze(nil)))
 	_, ok := Compare(freeze(c), freeze(c))
 	require.False(t, ok, "without order")
+}
+
+// What JSON cannot say is found, and where.
+func TestCheckJSON(t *testing.T) {
+	type named string
+	check := func(v any) error {
+		f, err := FreezeHandles(v)
+		require.NoError(t, err)
+		b, err := Append(nil, f)
+		if err == nil { // as it comes from a file
+			back, _, err := Decode(b)
+			require.NoError(t, err)
+			require.Equal(t, f.CheckJSON() == nil, back.CheckJSON() == nil)
+		}
+		return f.CheckJSON()
+	}
+	require.NoError(t, check(map[string]any{"a": []any{1, 1.5, "é", nil, []byte("\xff"), time.Now()}}))
+	require.NoError(t, Value{}.CheckJSON())
+	for _, c := range []struct {
+		v    any
+		err  error
+		path string
+	}{
+		{"\xff", ErrUTF8, ""},
+		{named("a\xff"), ErrUTF8, ""},
+		{map[string]any{"a": []any{1, "\xff"}}, ErrUTF8, "a.1"},
+		{map[string]any{"a": map[string]any{"\xff": 1}}, ErrUTF8, "a.\xff"},
+		{[]any{func() {}}, ErrUnsupported, "0"},
+	} {
+		var e *Error
+		err := check(c.v)
+		require.ErrorIs(t, err, c.err)
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, c.path, e.Path)
+	}
 }

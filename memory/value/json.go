@@ -210,6 +210,37 @@ func Parse(text []byte, max int64) (Value, error) {
 	return decodeOutlined(text, o)
 }
 
+// CheckJSON returns nil if the value comes back from what MarshalJSON returns, but for its Go
+// types. Else it has a Handle, ErrUnsupported, or a string that is not UTF-8, for which JSON has
+// another, ErrUTF8: an *Error that says where.
+func (v Value) CheckJSON() error {
+	switch v.Kind() {
+	case String:
+		if !utf8.ValidString(v.String()) {
+			return &Error{Type: v.n.from.typ.String(), Err: ErrUTF8}
+		}
+	case List:
+		for i, e := range v.Values() {
+			if err := e.CheckJSON(); err != nil {
+				return inside(err, strconv.Itoa(i))
+			}
+		}
+	case Map:
+		for k, e := range v.All() {
+			err := e.CheckJSON()
+			if !utf8.ValidString(k) {
+				err = &Error{Type: "key", Err: ErrUTF8}
+			}
+			if err != nil {
+				return inside(err, k)
+			}
+		}
+	case Handle:
+		return &Error{Type: v.n.from.typ.String(), Err: ErrUnsupported}
+	}
+	return nil
+}
+
 // MarshalJSON returns the value as JSON: Bytes in base64, a Time as RFC 3339,
 // Absent as null. A Handle has no JSON: an error that wraps ErrUnsupported.
 func (v Value) MarshalJSON() ([]byte, error) { return v.append(nil) }

@@ -6,6 +6,8 @@ import (
 	"iter"
 )
 
+const changes = "an iteration over Changes" // to say what was asked for
+
 // Next returns a channel that is closed when the next version is published. Waiters share
 // it: publish takes it away and closes it. Whoever loads the published version after Next finds a
 // version that was published before, and is told of one published later: both are sequentially
@@ -24,6 +26,7 @@ func (l *Line) Next() <-chan struct{} {
 // Wait blocks until there is a version above after, and returns the current one then. It panics
 // in an update, where what would block for ever.
 func (l *Line) Wait(ctx context.Context, after uint64, what string) (*Root, error) {
+	Given(ctx, what)
 	for checked := false; ; {
 		c := l.Next()
 		r := l.published.Load()
@@ -65,10 +68,11 @@ func (l *Line) WakeBy(wake Wake) {
 // Changes returns an iterator over the commits above version since, which waits for the next
 // when it has caught up.
 func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, error] {
+	Given(ctx, changes)
 	return func(yield func(*Commit, error) bool) {
 		l.follow()
 		for since := since; ; since++ {
-			_, err := l.Wait(ctx, since, "an iteration over Changes")
+			_, err := l.Wait(ctx, since, changes)
 			if err == nil {
 				err = context.Cause(ctx)
 			}
@@ -103,6 +107,7 @@ func (l *Line) Commits(since uint64) iter.Seq2[*Commit, error] {
 
 // Resume is Changes from a cursor.
 func (l *Line) Resume(ctx context.Context, cursor string) iter.Seq2[*Commit, error] {
+	Given(ctx, changes)
 	since, err := l.ParseCursor(cursor)
 	if err != nil {
 		return func(yield func(*Commit, error) bool) { yield(nil, err) }
@@ -118,7 +123,7 @@ func (l *Line) follow() {
 	if on {
 		return
 	}
-	l.enter("an iteration over Changes")
+	l.enter(changes)
 	defer l.writer.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()

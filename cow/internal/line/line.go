@@ -55,6 +55,7 @@ func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft,
 // place takes the writer's place for what when updates may begin: after so many attempts
 // that were superseded.
 func (l *Line) place(ctx context.Context, what string, attempt int) (turn, error) {
+	Given(ctx, what)
 	for {
 		t := turn{line: l, ctx: ctx, o: l.outbox.Load()}
 		if t.o != nil {
@@ -69,14 +70,30 @@ func (l *Line) place(ctx context.Context, what string, attempt int) (turn, error
 			return t, err
 		}
 		if t.look() {
-			if err := context.Cause(ctx); err != nil {
-				l.writer.Unlock()
-				return t, err
-			}
-			return t, nil
+			return t, l.stay(ctx)
 		}
 		l.writer.Unlock()
 	}
+}
+
+// Given panics unless what was asked for with a context.
+func Given(ctx context.Context, what string) {
+	if ctx == nil {
+		panic("cow: " + what + " with a nil context: pass context.Background()")
+	}
+}
+
+// stay keeps the writer's place, unless ctx has ended, or panics when it is asked.
+func (l *Line) stay(ctx context.Context) (err error) {
+	ended := true
+	defer func() {
+		if ended {
+			l.writer.Unlock()
+		}
+	}()
+	err = context.Cause(ctx)
+	ended = err != nil
+	return err
 }
 
 // look finds out what to begin with, and reports false if nothing may begin, or there is

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
+	"github.com/cowstore/cowstore/memory/value"
 )
 
 // A Configured is a line of an export that says how a space is configured.
@@ -45,13 +46,22 @@ func NewLinesOf(w io.Writer) (*bufio.Writer, *json.Encoder) {
 	return b, enc
 }
 
-// NewRecord returns the line of an entry.
+// Check returns why an entry has no line that says all of it.
+func Check(path, key string, e *data.Entry) error {
+	by, _ := e.SupersededBy()
+	if slices.ContainsFunc(tuple.Decode(path), invalid) || invalid(key) || invalid(by) {
+		return ErrUTF8
+	}
+	if err := e.Value.CheckJSON(); err != nil {
+		return err
+	}
+	return e.Metadata.CheckJSON()
+}
+
+// NewRecord returns the line of an entry that Check finds no fault with.
 func NewRecord(path, key string, e *data.Entry) (*Record, error) {
 	space := tuple.Decode(path)
 	r := &Record{Space: &space, Key: &key, Vector: e.Vector}
-	if slices.ContainsFunc(space, invalid) || invalid(key) || !e.Value.ValidUTF8() || !e.Metadata.ValidUTF8() {
-		return nil, ErrUTF8
-	}
 	var err error
 	if e.Value.Exists() {
 		if r.Value, err = e.Value.MarshalJSON(); err != nil {
@@ -71,9 +81,7 @@ func NewRecord(path, key string, e *data.Entry) (*Record, error) {
 	}
 	r.Kept, r.Embedded = e.Kept(), e.Embedded()
 	if by, is := e.SupersededBy(); is {
-		if r.By = &by; invalid(by) {
-			return nil, ErrUTF8
-		}
+		r.By = &by
 	}
 	return r, nil
 }
@@ -92,5 +100,5 @@ func NewConfigured(path string, o *data.Config) (c Configured, err error) {
 // The errors of lines.
 var (
 	ErrMalformed = errors.New("malformed entry")
-	ErrUTF8      = errors.New("text is not UTF-8")
+	ErrUTF8      = value.ErrUTF8
 )
