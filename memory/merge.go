@@ -55,7 +55,8 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // must come from the same origin. With snapshots of one Memory, Merge(after,
 // before, nil) undoes what happened in between.
 //
-// An entry that was changed on both sides is a conflict, unless both removed it.
+// An entry that was changed on both sides is a conflict, unless both removed it, or one side did
+// no more than embed its text.
 // For each, resolve returns the Entry to keep: Ours, Theirs or Base, one of these
 // with another Value, whose vector goes as after Put, or the zero Entry to remove it; or
 // an error, which ends the merge, as the end of ctx does. If resolve is nil the conflicts are returned in a
@@ -109,6 +110,12 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 			was, _ := c.Base()
 			ours, _ := c.Ours()
 			other, _ := c.Theirs()
+			switch {
+			case ours.EmbeddedSince(was):
+				return other, other != nil, nil
+			case other.EmbeddedSince(was):
+				return ours, ours != nil, nil
+			}
 			e, err := resolve(Conflict{
 				Space:  tuple.Decode(path),
 				Key:    key,
@@ -167,7 +174,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // Undo makes undone what the update did that published a version, as one more version:
 // with the revision that a write returned, that write, and with the version of an Undo, that
 // Undo. What was written since to the same entries is a conflict: a *MergeError, and nothing
-// happens. Where nothing is left to do it returns ErrNothingToUndo, and nothing happens: of a
+// happens; a vector that the text of one got since goes with it. Where nothing is left to do it returns ErrNothingToUndo, and nothing happens: of a
 // version that is undone already, also if two do it at once, and of one that changed no entry.
 // What was swept by the way, since it had expired, stays away, and what spaces are configured to
 // stays. It needs both that version and the one before it, which Retain keeps; otherwise it

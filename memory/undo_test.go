@@ -1,6 +1,7 @@
 package memory_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -210,5 +211,64 @@ func TestOneOfManyUndoes(t *testing.T) {
 		require.Equal(t, rev+1, m.Load().Version())
 		v, _ := s.Get("k")
 		require.EqualValues(t, i, v.Int())
+	}
+}
+
+// What Embed did since to an entry does not keep its write from being undone, nor a merge.
+func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
+	m := memory.New(memory.Options{Embed: func(_ context.Context, texts []string) (all [][]float32, err error) {
+		for range texts {
+			all = append(all, []float32{1, 2})
+		}
+		return all, nil
+	}})
+	m.Retain(cow.Retention{Versions: 100})
+	s := m.Space("notes")
+	embed := func() {
+		t.Helper()
+		n, err := m.EmbedMissing(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	}
+	require.NoError(t, errOf(s.Put("a", "first")))
+	embed()
+	first, _ := s.Entry("a")
+	rev, err := s.Put("a", "second")
+	require.NoError(t, err)
+	embed()
+	require.NoError(t, m.Undo(t.Context(), rev))
+	is, _ := s.Entry("a")
+	require.Equal(t, "first", is.Value.String())
+	require.Equal(t, first.Dim, is.Dim)
+	require.True(t, is.Embedded)
+
+	rev, err = s.Put("b", "inserted")
+	require.NoError(t, err)
+	embed()
+	require.NoError(t, m.Undo(t.Context(), rev))
+	require.False(t, s.Contains("b"))
+
+	// What somebody wrote is a conflict, whatever else Embed did.
+	rev, err = s.Put("b", "inserted")
+	require.NoError(t, err)
+	require.NoError(t, errOf(s.Keep("b", true)))
+	embed()
+	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
+
+	// Of two sides, the one that wrote has its way.
+	for ours := range 2 {
+		require.NoError(t, errOf(s.Put("c", fmt.Sprint("before", ours))))
+		base := m.Load()
+		sides := []*memory.Memory{m.Fork(base), m}
+		n, err := sides[ours].EmbedMissing(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.NoError(t, errOf(sides[1-ours].Space("notes").Put("c", "after")))
+		_, err = m.Merge(t.Context(), base, sides[0].Load(), nil)
+		require.NoError(t, err)
+		is, _ := s.Entry("c")
+		require.Equal(t, "after", is.Value.String())
+		require.Zero(t, is.Dim)
+		embed()
 	}
 }

@@ -76,6 +76,18 @@ func (e *Entry) SetVector(v []float32, ofText bool) {
 	}
 }
 
+// EmbeddedSince reports whether e is what an earlier entry became when its text got a vector, and
+// no more.
+func (e *Entry) EmbeddedSince(earlier *Entry) bool {
+	if e == nil || earlier == nil || !e.Embedded() || earlier.Vector != nil {
+		return false
+	}
+	without := *e
+	without.SetVector(nil, false)
+	return value.Equal(without.Value, earlier.Value) && value.Equal(without.Metadata, earlier.Metadata) && without.more == earlier.more &&
+		without.Created == earlier.Created && without.Updated == earlier.Updated && without.Expires == earlier.Expires
+}
+
 // SupersededBy returns the key of the entry that has superseded e, and whether one has.
 func (e *Entry) SupersededBy() (key string, is bool) {
 	if !e.has(superseded) {
