@@ -38,7 +38,7 @@ func TestDeepValues(t *testing.T) {
 			Editor.Take Hit.Matches Hit.Space Of Space.Delete Space.DeleteIf Space.DeleteVector Space.Contains Space.Erase Space.Get Space.GetMany Space.History Space.List SpaceSnapshot.Contains
 			Space.Take Space.Vector SpaceSnapshot.Entry SpaceSnapshot.Get SpaceSnapshot.GetMany SpaceSnapshot.List SpaceSnapshot.Search
 			SpaceSnapshot.Vector Typed.All Typed.Get Typed.Search`,
-		"nobody else can call it":         `soFar.InOrder soFar.Lookup soFar.Space soFar.Within`,
+		"nobody else can call it":         `soFar.InOrder soFar.Lookup soFar.Space soFar.Within unsupported.Error unsupported.Is`,
 		"it is of texts, kinds or errors": `ChangeKind.String MergeError.Error MergeError.Unwrap`,
 	})
 	if !deeptest.Apart(t) {

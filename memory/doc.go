@@ -54,10 +54,12 @@
 //
 //	New, Configure   a negative limit
 //	SweepEvery       a duration that is not positive
+//	EmbedMissing     a Memory without Options.Embed; and EmbedEvery
+//	whatever waits   a nil context
 //	Batch            a write, or Wait, to the Memory in whose update it is called
 //	Fork, Merge      a snapshot of another Memory that is not a fork of the same; and Watch
-//	Editor           a use after its Batch, or by two goroutines at once
-//	Memory           a use of the zero Memory
+//	Batch, Editor    a use after its function has returned, or by two goroutines at once
+//	Memory, Space    a use of the zero one
 //
 // And these a value can never do, once it is stored:
 //

@@ -69,7 +69,7 @@ func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 // Version returns the version that the batch will publish, if it does: a batch that
 // fails, or changes nothing though it returns nil, leaves the number to the next.
 func (b *Batch) Version() uint64 {
-	b.m.made()
+	b.live()
 	return b.u.Tx.Version()
 }
 
@@ -80,7 +80,7 @@ func (b *Batch) live() {
 	}
 	b.m.made()
 	if b.ended {
-		panic("memory: an Editor used after its Batch has ended: it must not be kept")
+		panic("memory: a Batch or Editor used after the Batch has ended: it must not be kept")
 	}
 }
 
@@ -337,7 +337,7 @@ func (e *Editor) appendTo(key string, more Value) error {
 		case !v.Exists():
 			return more, nil
 		case v.Kind() != value.List:
-			return nil, fault.Of(e.space, key, fmt.Errorf("%w: AppendTo a value that is no list", value.ErrUnsupported))
+			return nil, fault.Of(e.space, key, unsupported("AppendTo a value that is no list"))
 		}
 		all := make([]any, 0, v.Len()+more.Len())
 		for _, list := range []Value{v, more} {
@@ -368,8 +368,9 @@ func (e *Editor) Keep(key string, keep bool) error {
 
 // Supersede is PutItem of an entry, in place of what key has, and marks the one of another key,
 // old, which stays, but for its vector: Get, List and History show it, with SupersededBy, and no
-// search finds it. To a feed it is Changed. Any value or vector that is put under old, by Modify
-// too, is current again. It returns ErrNotFound if old has no value, and ErrExists if old is key.
+// search finds it. It stays so if the new entry is removed or expires: Undo of the version makes
+// old as it was. To a feed it is Changed. Any value or vector that is put under old, by Modify too,
+// is current again. It returns ErrNotFound if old has no value, and ErrExists if old is key.
 func (e *Editor) Supersede(old, key string, it Item) error {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -397,8 +398,10 @@ func (e *Editor) supersede(old, key string, d *draft) error {
 }
 
 // PutUnlessSimilar is PutItem unless the query finds an entry of another key: then it returns the
-// best, and nothing happens. What is similar says the MinScore of the query. A query with neither
-// Text nor Vector is for the Vector of the Item, which it must have: nothing is embedded here.
+// best, and nothing happens. Whatever the query finds is similar, so give it a MinScore. A query with
+// neither Text nor Vector is for the Vector of the Item, which it must have, as nothing is embedded
+// here: with Cosine and a MinScore of 0.95, say, it finds what means the same. Words say less: a
+// correction has most words of what it corrects. The K of the query counts for nothing.
 func (e *Editor) PutUnlessSimilar(key string, it Item, q Query) (like Hit, err error) {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -410,9 +413,13 @@ func (e *Editor) PutUnlessSimilar(key string, it Item, q Query) (like Hit, err e
 
 func (e *Editor) putUnlessSimilar(key string, d *draft, q Query) (like Hit, err error) {
 	if q.Text == "" && q.Vector == nil {
-		q.Vector = d.vector
+		if q.Vector = d.vector; q.Vector == nil {
+			return Hit{}, fault.Of(e.space, key, fmt.Errorf("%w: neither it nor the Item has a Vector, and it has no Text", ErrQuery))
+		}
 	}
-	q.K = 2 // one may be that of key
+	if q.K >= 0 {
+		q.K = 2 // one may be that of key
+	}
 	hits, err := e.Search(q)
 	if err != nil {
 		return Hit{}, err
@@ -567,7 +574,7 @@ func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
 		d.vector, err = slices.Clone(it.Vector), vector.Check(it.Vector)
 	}
 	if err == nil && data.ValidTTL(it.TTL) != nil {
-		err = fmt.Errorf("%w: %w", value.ErrUnsupported, data.ValidTTL(it.TTL))
+		err = unsupported(data.ValidTTL(it.TTL).Error())
 	}
 	if err != nil {
 		return nil, fault.Of(space, key, err)
@@ -575,6 +582,13 @@ func (m *Memory) prepare(space, key string, it Item) (*draft, error) {
 	d.ttl, d.keep = it.TTL, it.Keep
 	return d, nil
 }
+
+// An unsupported is what is wrong with what is no value. It is value.ErrUnsupported.
+type unsupported string
+
+func (u unsupported) Error() string { return string(u) }
+
+func (u unsupported) Is(target error) bool { return target == value.ErrUnsupported }
 
 // freezeMetadata returns metadata as a Map, or Absent.
 func freezeMetadata(metadata any) (Value, error) {
@@ -585,7 +599,7 @@ func freezeMetadata(metadata any) (Value, error) {
 	case v.Kind() == value.Map:
 		return v, nil
 	case v.Exists() && !v.IsNull():
-		return Value{}, &value.Error{Type: fmt.Sprintf("%T", metadata), Err: fmt.Errorf("%w: metadata must be a map", value.ErrUnsupported)}
+		return Value{}, &value.Error{Type: fmt.Sprintf("%T", metadata), Err: unsupported("metadata must be a map")}
 	}
 	return Value{}, nil
 }

@@ -222,9 +222,10 @@ func (m *Memory) embedTexts(ctx context.Context, texts []string) ([][]float32, e
 
 // Recall searches by a text and by its vector, which Options.Embed makes of it, as the query says
 // besides; see SpaceSnapshot.Search. If there is no vector before ctx ends, or none that fits, it
-// searches by the words alone: then each Hit says in Unembedded why. So who cannot wait gives it
-// a context with a timeout, and an Embed that returns when that ends. MinScore means the same
-// with and without a vector.
+// searches by the words alone: then each Hit says in Unembedded why, and if there is no hit, and
+// Embed has failed, Recall returns that error. So who cannot wait gives it
+// a context with a timeout, and an Embed that returns when that ends. A vector adds at most a
+// third to a score: what has the words has a MinScore above that with or without it.
 func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) {
 	s.m.made()
 	given(ctx, "a Recall")
@@ -254,6 +255,9 @@ func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) 
 	hits, err := s.Search(q)
 	for i := range hits {
 		hits[i].Unembedded = unembedded
+	}
+	if err == nil && len(hits) == 0 && unembedded != errNoEmbed {
+		err = fault.OfSpace(s.path, fmt.Errorf("no entry has the words, and there is no vector: %w", bare.Wrap(unembedded)))
 	}
 	return hits, err
 }

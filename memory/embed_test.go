@@ -314,6 +314,8 @@ func TestRecall(t *testing.T) {
 	hits, err = s.Recall(ctx, "word", memory.Query{})
 	require.NoError(t, err)
 	require.ErrorIs(t, hits[0].Unembedded, context.Canceled)
+	_, err = s.Recall(ctx, "nothing", memory.Query{})
+	require.ErrorIs(t, err, context.Canceled, "there is no hit to say so")
 
 	_, err = s.Recall(t.Context(), "", memory.Query{})
 	require.ErrorIs(t, err, memory.ErrQuery)

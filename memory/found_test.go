@@ -150,7 +150,7 @@ func TestABatchOfAnUpdateEndsBeforeTheUpdate(t *testing.T) {
 			"Configure": func() { e.Configure(memory.SpaceOptions{MaxEntries: 1}) },
 			"Space":     func() { _ = batch.Space("other").Insert("k", 1) },
 		} {
-			require.PanicsWithValue(t, "memory: an Editor used after its Batch has ended: it must not be kept", use, name)
+			require.PanicsWithValue(t, "memory: a Batch or Editor used after the Batch has ended: it must not be kept", use, name)
 		}
 		return nil
 	}))

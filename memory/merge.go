@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -175,7 +176,8 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // with the revision that a write returned, that write, and with the version of an Undo, that
 // Undo. What was written since to the same entries is a conflict: a *MergeError, and nothing
 // happens; a vector that the text of one got since goes with it. Where nothing is left to do it returns ErrNothingToUndo, and nothing happens: of a
-// version that is undone already, also if two do it at once, and of one that changed no entry.
+// version that is undone already, also if two do it at once, and of one that changed no entry, or
+// only what has expired since. What Erase has removed does not come back: that is ErrNothingToUndo too.
 // What was swept by the way, since it had expired, stays away, and what spaces are configured to
 // stays. It needs both that version and the one before it, which Retain keeps; otherwise it
 // returns ErrCompacted. No update made version 0, and none yet one to come: these are
@@ -186,10 +188,13 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 		return fmt.Errorf("memory: version 0: %w: no update made it", cow.ErrUnpublished)
 	}
 	after, err := m.At(version)
-	if err != nil {
-		return err
+	before := after
+	if err == nil {
+		before, err = m.At(version - 1)
 	}
-	before, err := m.At(version - 1)
+	if errors.Is(err, ErrCompacted) {
+		err = fmt.Errorf("%w, and Undo needs %d and %d: see Retain", err, version-1, version)
+	}
 	if err != nil {
 		return err
 	}
@@ -206,7 +211,7 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 	if err != nil {
 		return err
 	}
-	_, err = m.merge(ctx, after, before, nil, fmt.Errorf("memory: version %d: %w: it changed no entry, or that is undone already", version, ErrNothingToUndo))
+	_, err = m.merge(ctx, after, before, nil, fmt.Errorf("memory: version %d: %w: it changed no entry that is there still, or is undone already", version, ErrNothingToUndo))
 	return err
 }
 

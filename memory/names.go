@@ -36,7 +36,7 @@ const Never = data.Never
 // [vector.ErrEmpty]; or [cow.ErrModified].
 var (
 	ErrExists    = cow.ErrExists
-	ErrNotFound  = cow.ErrNotFound     // Modify: there is no value; Erase: there is no entry, and was none
+	ErrNotFound  = cow.ErrNotFound     // Modify, Supersede: there is no value; Keep: no entry; Erase: none, and was none
 	ErrRevision  = cow.ErrRevision     // SetIf, DeleteIf: the entry is at another revision
 	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
 )
@@ -45,8 +45,8 @@ var (
 // Restore, are those of package cow, as [cow.ErrUnpublished], [cow.ErrLineage] and [cow.ErrNotEmpty].
 var ErrCompacted = cow.ErrCompacted
 
-// ErrNothingToUndo says that Undo would change nothing: the version is undone already, or it
-// changed no entry.
+// ErrNothingToUndo says that Undo would change nothing: the version is undone already, or nobody
+// would see a change, as what it changed has expired.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
 // The other errors.

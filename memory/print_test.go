@@ -197,7 +197,7 @@ func TestTextsOfErrors(t *testing.T) {
 		{errOf(s.SetIf("v", 7, 1)), memory.ErrRevision, `key "v": key is not at that revision`},
 		{errOf(s.Put("k", map[string]any{"c": make(chan int)})), value.ErrUnsupported, `memory: space ["user" "42"], key "k": chan int at "c": not a JSON-like value`},
 		{errOf(s.PutItem("k", memory.Item{Value: make(chan int)})), value.ErrUnsupported, `memory: space ["user" "42"], key "k": chan int: `},
-		{errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrDimension, `memory: space ["user" "42"], key "k": wrong dimension: 1, not 2`},
+		{errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrDimension, `memory: space ["user" "42"], key "k": wrong dimension: have 1, want 2`},
 		{errOf(s.PutVector("k", nil, nil)), vector.ErrEmpty, `key "k": empty vector`},
 		{errOf(m.Space().Put("", strings.Repeat("x", 5000))), memory.ErrFull, "memory: more than a limit allows"},
 		{search(memory.Query{}), memory.ErrQuery, `memory: space ["user" "42"]: bad query: neither a Text nor a Vector: empty vector`},

@@ -37,7 +37,7 @@ type Query struct {
 	Vector []float32 // nil for none; an empty one is vector.ErrEmpty
 
 	K        int           // how many; 0: 10
-	MinScore float64       // only these and better, where 1 is a good match; 0: no minimum
+	MinScore float64       // only hits of this Score and better; 0: no minimum
 	Filter   filter.Filter // only what it accepts; it is asked about few
 	Metric   Metric        // of vectors
 
@@ -84,7 +84,7 @@ func (q *Query) check() error {
 // A Hit is an entry that a search found.
 type Hit struct {
 	Entry
-	Score float64 // the higher the better; its scale is that of the search
+	Score float64 // the higher the better; its scale is that of the search, see SpaceSnapshot.Search
 
 	// Unembedded says why Recall has searched by the words alone; nil: it has not, or it was
 	// another search.
@@ -121,9 +121,11 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 // nothing in common with the query, and in proportion between. So vectors that say nothing
 // change nothing, and an entry that one of both does not find keeps what the other gives it.
 //
-// Scores mean the same whatever finds an entry: 0 is nothing in common, 1 a good match, for
-// words a text of average length that has all of them, for a vector the same one. MinScore
-// is by that. Only Dot and L2 have scales of their own, when they search alone.
+// What a Score means depends on the query. By words, or by a vector and Cosine, 0 is nothing in
+// common and 1 a good match: a text of average length that has all the words, or the same
+// vector. By Dot and L2 it is theirs. By both it is the sum: an entry with all the words has about
+// 1 or more, and one that only its vector finds a third at most, if it is the very same. So ask
+// by a Vector alone, with a MinScore, for what means the same.
 func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
 	d := v.s.v
 	s := sight{source: d, t: d.T, cleared: d.Clearings(), instant: d.Instant}

@@ -254,6 +254,11 @@ func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
 	require.NoError(t, errOf(s.Keep("b", true)))
 	embed()
 	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
+	rev, err = s.Put("b", "twice")
+	require.NoError(t, err)
+	require.NoError(t, errOf(s.Put("b", "twice")))
+	embed()
+	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
 
 	// Of two sides, the one that wrote has its way.
 	for ours := range 2 {

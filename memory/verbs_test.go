@@ -389,3 +389,28 @@ func TestContextsEndWaits(t *testing.T) {
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, version+1, m.Load().Version())
 }
+
+// An error says what is wrong, and what is allowed.
+func TestErrorsSayWhatIsWrong(t *testing.T) {
+	m := memory.New(memory.Options{})
+	s := m.Space("s")
+	require.NoError(t, errOf(s.Configure(memory.SpaceOptions{MaxEntries: 1})))
+	require.NoError(t, errOf(s.Put("a", 1)))
+	require.NoError(t, errOf(s.Keep("a", true)))
+	for text, err := range map[string]error{
+		`memory: space ["s"]: more than a limit allows: MaxEntries is 1`:                                    errOf(s.Put("b", 1)),
+		`memory: space ["s"], key "b": a negative TTL: 0 is that of the space, and Never is none`:           errOf(s.PutItem("b", memory.Item{Value: 1, TTL: -1})),
+		`memory: space ["s"], key "b": string: metadata must be a map`:                                      errOf(s.PutItem("b", memory.Item{Value: 1, Metadata: "x"})),
+		`memory: space ["s"], key "a": AppendTo a value that is no list`:                                    errOf(s.AppendTo("a", 1)),
+		`memory: version 2: version is not retained, and Undo needs 1 and 2: see Retain`:                    m.Undo(t.Context(), 2),
+		`memory: space ["s"], key "b": bad query: neither it nor the Item has a Vector, and it has no Text`: similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{})),
+		`memory: space ["s"]: bad query: K is -1`:                                                           similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{Text: "x", K: -1})),
+	} {
+		require.EqualError(t, err, text)
+	}
+	var b *memory.Batch
+	require.NoError(t, m.Batch(func(is *memory.Batch) error { b = is; return nil }))
+	require.Panics(t, func() { b.Version() })
+}
+
+func similar(_ memory.Hit, _ uint64, err error) error { return err }

@@ -82,10 +82,10 @@ func (e *Entry) EmbeddedSince(earlier *Entry) bool {
 	if e == nil || earlier == nil || !e.Embedded() || earlier.Vector != nil {
 		return false
 	}
-	without := *e
+	without := e.Next()
 	without.SetVector(nil, false)
 	return value.Equal(without.Value, earlier.Value) && value.Equal(without.Metadata, earlier.Metadata) && without.more == earlier.more &&
-		without.Created == earlier.Created && without.Updated == earlier.Updated && without.Expires == earlier.Expires
+		e.Created == earlier.Created && e.Updated == earlier.Updated && e.Expires == earlier.Expires
 }
 
 // SupersededBy returns the key of the entry that has superseded e, and whether one has.

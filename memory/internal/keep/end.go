@@ -51,7 +51,7 @@ func (b *Update) Fits(space, key string, v []float32) error {
 		}
 		b.dims = nil
 		if d = dim(); d != 0 && d != len(v) {
-			return fault.Of(space, key, fmt.Errorf("%w: %d, not %d", vector.ErrDimension, len(v), d))
+			return fault.Of(space, key, fmt.Errorf("%w: have %d, want %d", vector.ErrDimension, len(v), d))
 		}
 	}
 	if d == 0 {

@@ -79,7 +79,7 @@ func (b *Update) evictFrom(key string, l data.Limits) error {
 	own := b.ownOf(key)
 	// What there is more than before has its share of the indexes, too.
 	if data.IsOver(l, own) || data.IsOver(l, b.Settler.Total(key).Minus(b.before(key))) {
-		return ErrFull
+		return full(l)
 	}
 	looks, evicts, frees := looksAtOnce+8*own.Count+int(2*own.Bytes/leastSize), evictAtOnce+2*own.Count, 2*own.Bytes
 	for {
@@ -98,7 +98,7 @@ func (b *Update) evictFrom(key string, l data.Limits) error {
 			if grown := n.Minus(b.before(key)); (entries == 0 || grown.Count <= 0) && (bytes == 0 || grown.Bytes <= 0) {
 				return nil // what is too much was so before, and is kept
 			}
-			return ErrFull
+			return full(l)
 		}
 		hand := ""
 		for _, c := range candidates {
@@ -238,3 +238,14 @@ func (b *Update) Configure(space string, o data.Config) {
 
 // ErrFull says that what a batch wrote is more than a limit allows.
 var ErrFull = errors.New("more than a limit allows")
+
+// full returns ErrFull with what is allowed.
+func full(l data.Limits) error {
+	switch {
+	case l.MaxBytes == 0:
+		return fmt.Errorf("%w: MaxEntries is %d", ErrFull, l.MaxEntries)
+	case l.MaxEntries == 0:
+		return fmt.Errorf("%w: MaxBytes is %d", ErrFull, l.MaxBytes)
+	}
+	return fmt.Errorf("%w: MaxEntries is %d, and MaxBytes %d", ErrFull, l.MaxEntries, l.MaxBytes)
+}

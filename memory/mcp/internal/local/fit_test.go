@@ -28,7 +28,7 @@ func TestWhatDoesNotFitIsSaidInTheClientsWords(t *testing.T) {
 		{"remember", `{"text":"x","ttl_seconds":1.5}`, `argument "ttl_seconds" must be an integer, and is a number`},
 		{"remember", `{"text":"x","ttl_seconds":1.0}`, `argument "ttl_seconds" must be a whole number of at most 18 digits, without a point or an exponent, and is 1.0`},
 		{"remember", `{"text":"x","ttl_seconds":1e30}`, `argument "ttl_seconds" must be a whole number`},
-		{"remember", `{"text":"x","vector":[1,2,3]}`, `the vector cannot be used: wrong dimension: 3, not 2`},
+		{"remember", `{"text":"x","vector":[1,2,3]}`, `the vector cannot be used: wrong dimension: have 3, want 2`},
 		{"remember", `{"text":"x","vector":[]}`, `the vector cannot be used: empty vector`},
 		{"recall", `{"vector":[1,2,3]}`, `the vector cannot be used: wrong dimension: have 3, want 2`},
 		{"recall", `{"k":1000}`, `argument "k" must be at most 100, and is 1000`},

@@ -106,10 +106,19 @@ func (c *call) recallBy(space memory.Space, text string, q memory.Query) ([]memo
 	ctx, cancel := context.WithTimeout(c.ctx, queryFor)
 	defer cancel()
 	hits, err := space.Recall(ctx, text, q)
-	if c.o.Embed != nil && len(hits) > 0 && hits[0].Unembedded != nil {
-		c.o.Log.Warn("a query has no vector, so text alone is searched", "error", hits[0].Unembedded)
+	unembedded := err
+	if len(hits) > 0 {
+		unembedded = hits[0].Unembedded
 	}
-	return hits, err
+	if c.o.Embed == nil || unembedded == nil {
+		return hits, err
+	}
+	c.o.Log.Warn("a query has no vector, so text alone is searched", "error", unembedded)
+	if err != nil { // of Embed, where no note has the words, or of the query
+		q.Text = text
+		return space.Search(q)
+	}
+	return hits, nil
 }
 
 func (a *recallArgs) check() error {
