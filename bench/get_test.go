@@ -73,6 +73,13 @@ func newTable(store string) table {
 			return sum
 		}
 		return t
+	case "map":
+		t := tableOf(newCow(), false)
+		t.gets = func(keys []string) uint64 {
+			m := t.cow.Load()
+			return loop(keys, func(k string) uint64 { v, _ := m.Get(k); return v.ID })
+		}
+		return t
 	case "xsync":
 		m := xsync.NewMap[string, number]()
 		return table{
@@ -223,18 +230,12 @@ func BenchmarkGet(b *testing.B) {
 	}
 }
 
-// BenchmarkGetMany looks up some keys at each call, by copies of them.
+// BenchmarkGetMany looks up some keys at each call, by copies of them: by one call, or one by one.
 func BenchmarkGetMany(b *testing.B) {
-	for _, c := range []struct {
-		of, call string
-		beside   []string
-	}{
-		{"1k", "100", []string{"xsync", "syncmap"}}, {"100k", "100", []string{"xsync", "syncmap"}}, {"1M", "100", []string{"xsync", "syncmap"}},
-		{"1M", "16", nil}, {"1M", "1k", nil}, {"4M", "100", nil},
-	} {
-		for _, store := range append([]string{"many", "gomap"}, c.beside...) {
-			b.Run("keys="+c.of+"/call="+c.call+"/store="+store, func(b *testing.B) {
-				n, call := size(c.of), min(size(c.call), size(c.of))
+	some := func(of, call string, stores ...string) {
+		for _, store := range stores {
+			b.Run("keys="+of+"/call="+call+"/store="+store, func(b *testing.B) {
+				n, call := size(of), min(size(call), size(of))
 				t, keys, at := newTable(store).fill(n), keys(0, n, 1), 0
 				if t.gets(keys) != uint64(n*(n-1)/2) {
 					b.Fatal("a lookup misses")
@@ -248,6 +249,11 @@ func BenchmarkGetMany(b *testing.B) {
 			})
 		}
 	}
+	for _, of := range []string{"1k", "10k", "100k", "1M", "4M", "10M"} {
+		some(of, "100", "many", "map", "cowstore", "gomap", "xsync", "syncmap")
+	}
+	some("1M", "16", "many", "gomap")
+	some("1M", "1k", "many", "gomap")
 }
 
 // BenchmarkGetParallel looks up keys on all processors, each with its own first. The time
