@@ -157,7 +157,7 @@ func TestSweepEvery(t *testing.T) {
 		require.EqualValues(t, 4, rows.DB().Load().Version())
 		cancel()
 		require.ErrorIs(t, <-ended, context.Canceled)
-		require.PanicsWithValue(t, "cow: SweepEvery a duration that is not positive: to sweep once, call Sweep", func() { _ = rows.DB().SweepEvery(ctx, 0) })
+		require.PanicsWithValue(t, "cow: SweepEvery with a duration of 0s, which is not positive: to sweep once, call Sweep", func() { _ = rows.DB().SweepEvery(ctx, 0) })
 	})
 }
 
