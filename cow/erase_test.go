@@ -582,3 +582,38 @@ func TestErasedIsNotInMemory(t *testing.T) {
 	}
 	runtime.KeepAlive(db)
 }
+
+// What only the past has may be all that a derived table was changed for. When that is erased, the
+// table is in older versions as of then, and forks of them can go on.
+func TestForksOfAPastFromBeforeWhatWasErased(t *testing.T) {
+	db := new(cow.DB)
+	db.Retain(cow.Retention{Versions: 100})
+	a := cow.NewTable[string](db, "a", cow.Options[int]{})
+	copied, err := cow.NewDerived(db, "copied", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
+		for c := range a.Changes(tx) {
+			if v, ok := c.New(); ok {
+				e.Set(c.Key, v)
+			} else {
+				e.Delete(c.Key)
+			}
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	a.Set("stays", 1)
+	before := db.Load().Version()
+	a.Set("goes", 1)
+	a.Delete("goes")
+	_, err = db.Erase(t.Context(), func(tx *cow.Tx) error { a.Erase(tx, "goes"); return nil })
+	require.NoError(t, err)
+	a.Set("later", 1)
+	for version := before; version <= db.Load().Version(); version++ {
+		s, err := db.At(version)
+		require.NoError(t, err)
+		require.LessOrEqual(t, copied.In(s).Version(), version)
+		fork := a.Of(db.Fork(s))
+		fork.Set("more", 2)
+		v, _ := copied.In(fork.DB().Load()).Get("more")
+		require.Equal(t, 2, v)
+	}
+}
