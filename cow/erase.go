@@ -184,6 +184,7 @@ func (d *tableDef[K, V]) since(content any, n line.Net) line.Net {
 	return next
 }
 
+// between returns nil where nothing differs, not the version of the map either.
 func (d *tableDef[K, V]) between(older, newer any) line.Net {
 	was, is := d.mapOf(older), d.mapOf(newer)
 	next := &changes[K, V]{before: was.Version(), begins: older == nil && newer != nil, list: slices.Collect(is.Diff(was))}
@@ -306,11 +307,7 @@ func (db *DB) erase(gone erasure, published *line.Root, p *line.Past) (made line
 // sameDerived reports whether derived tables are the same in two versions.
 func (db *DB) sameDerived(a, b *line.Root) bool {
 	return !slices.ContainsFunc(db.catalog().all(), func(t table) bool {
-		if !t.isDerived() {
-			return false
-		}
-		n := t.between(a.Table(t.place()), b.Table(t.place()))
-		return n != nil && (n.Len() > 0 || a.Table(t.place()) == nil)
+		return t.isDerived() && t.differs(b, a)
 	})
 }
 
@@ -374,9 +371,9 @@ func (db *DB) again(base *line.Root, c *line.Commit, gone erasure) (*line.Root, 
 	return tx.made(d), next.As(c.Version()), nil
 }
 
-// after returns a commit, which leads to what is published, with another version before it: of
-// derived tables it has all in which the two differ, and be it in shape, or in the version of the map
-// alone: who undoes the commit has a map that is not above the version that he goes back to.
+// after returns a commit, which leads to what is published, with another version before it. It has
+// the derived tables in which the two differ, be it in shape, or in the version of the map alone:
+// without that, who undoes the commit would have a map from after the version that he goes back to.
 func (db *DB) after(r *line.Root, c *line.Commit, published *line.Root) *line.Commit {
 	next := new(line.Commit).As(c.Version())
 	for _, t := range db.catalog().all() {

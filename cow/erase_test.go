@@ -72,18 +72,23 @@ func newErasing(t testing.TB) *erasing {
 	return x
 }
 
-// derive derives one more table from now on.
-func (x *erasing) derive(t testing.TB) {
-	late, err := cow.NewDerived(x.db, "late", cow.Options[[]string]{}, func(tx *cow.Tx, e *cow.Editor[string, []string]) error {
-		for c := range x.notes.Changes(tx) {
-			if is, ok := c.New(); ok {
-				e.Set(c.Key, is)
+// copies makes a derived table that has what a table has.
+func copies[V any](of *cow.Table[string, V]) func(tx *cow.Tx, e *cow.Editor[string, V]) error {
+	return func(tx *cow.Tx, e *cow.Editor[string, V]) error {
+		for c := range of.Changes(tx) {
+			if v, ok := c.New(); ok {
+				e.Set(c.Key, v)
 			} else {
 				e.Delete(c.Key)
 			}
 		}
 		return nil
-	})
+	}
+}
+
+// derive derives one more table from now on.
+func (x *erasing) derive(t testing.TB) {
+	late, err := cow.NewDerived(x.db, "late", cow.Options[[]string]{}, copies(x.notes))
 	require.NoError(t, err)
 	x.late = late
 }
@@ -541,16 +546,7 @@ func TestErasedIsNotInMemory(t *testing.T) {
 	db := new(cow.DB)
 	table := cow.NewTable[string](db, "t", cow.Options[*[4]int]{Immutable: true})
 	order := cow.NewOrder(table, "order")
-	values, err := cow.NewDerived(db, "values", cow.Options[*[4]int]{Immutable: true}, func(tx *cow.Tx, e *cow.Editor[string, *[4]int]) error {
-		for c := range table.Changes(tx) {
-			if v, ok := c.New(); ok {
-				e.Set(c.Key, v)
-			} else {
-				e.Delete(c.Key)
-			}
-		}
-		return nil
-	})
+	values, err := cow.NewDerived(db, "values", cow.Options[*[4]int]{Immutable: true}, copies(table))
 	require.NoError(t, err)
 	cow.NewOrder(values, "order")
 	db.Retain(cow.Retention{Versions: 100})
@@ -589,16 +585,7 @@ func TestForksOfAPastFromBeforeWhatWasErased(t *testing.T) {
 	db := new(cow.DB)
 	db.Retain(cow.Retention{Versions: 100})
 	a := cow.NewTable[string](db, "a", cow.Options[int]{})
-	copied, err := cow.NewDerived(db, "copied", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
-		for c := range a.Changes(tx) {
-			if v, ok := c.New(); ok {
-				e.Set(c.Key, v)
-			} else {
-				e.Delete(c.Key)
-			}
-		}
-		return nil
-	})
+	copied, err := cow.NewDerived(db, "copied", cow.Options[int]{}, copies(a))
 	require.NoError(t, err)
 	a.Set("stays", 1)
 	before := db.Load().Version()

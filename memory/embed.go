@@ -223,9 +223,9 @@ func (m *Memory) embedTexts(ctx context.Context, texts []string) ([][]float32, e
 // Recall searches by a text and by its vector, which Options.Embed makes of it, as the query says
 // besides; see SpaceSnapshot.Search. If there is no vector before ctx ends, or none that fits, it
 // searches by the words alone: then each Hit says in Unembedded why, and if there is no hit, and
-// Embed has failed, Recall returns that error. So who cannot wait gives it
-// a context with a timeout, and an Embed that returns when that ends. A vector adds at most a
-// third to a score: what has the words has a MinScore above that with or without it.
+// Embed has failed, Recall returns that error. So who cannot wait gives it a context with a
+// timeout, and an Embed that returns when that ends. A vector adds at most a third to a score, unless
+// Lean says more, so that by a MinScore above that nothing is found that has none of the words.
 func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) {
 	s.m.made()
 	given(ctx, "a Recall")

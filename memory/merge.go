@@ -175,9 +175,9 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // Undo makes undone what the update did that published a version, as one more version:
 // with the revision that a write returned, that write, and with the version of an Undo, that
 // Undo. What was written since to the same entries is a conflict: a *MergeError, and nothing
-// happens; a vector that the text of one got since goes with it. Where nothing is left to do it returns ErrNothingToUndo, and nothing happens: of a
-// version that is undone already, also if two do it at once, and of one that changed no entry, or
-// only what has expired since. What Erase has removed does not come back: that is ErrNothingToUndo too.
+// happens; a vector that the text of one got since goes with it. Where nothing is left to do it
+// returns ErrNothingToUndo, and nothing happens: of a version that is undone already, also if two do
+// it at once, and of one that changed no entry, or only what has expired or was erased since.
 // What was swept by the way, since it had expired, stays away, and what spaces are configured to
 // stays. It needs both that version and the one before it, which Retain keeps; otherwise it
 // returns ErrCompacted. No update made version 0, and none yet one to come: these are

@@ -46,7 +46,7 @@ var (
 var ErrCompacted = cow.ErrCompacted
 
 // ErrNothingToUndo says that Undo would change nothing: the version is undone already, or nobody
-// would see a change, as what it changed has expired.
+// would see a change, as what it changed has expired or was erased.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
 // The other errors.

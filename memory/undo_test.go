@@ -151,6 +151,12 @@ func TestUndoOfWhatCannotBeUndone(t *testing.T) {
 	require.NoError(t, m.Undo(t.Context(), both), "a is as it was, b is left to be undone")
 	require.Equal(t, []string{"k"}, keys(s.Load()))
 	refusesUndo(t, m, both, memory.ErrNothingToUndo)
+	put, err := s.Put("erased", 1)
+	require.NoError(t, err)
+	_, err = s.Erase(t.Context(), "erased")
+	require.NoError(t, err)
+	refusesUndo(t, m, put, memory.ErrNothingToUndo)
+	refusesUndo(t, m, m.Load().Version(), memory.ErrNothingToUndo)
 	for range 20 {
 		require.NoError(t, errOf(s.Put("k", 1)))
 	}

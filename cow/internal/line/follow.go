@@ -6,7 +6,8 @@ import (
 	"iter"
 )
 
-const changes = "an iteration over Changes" // to say what was asked for
+// iteration is what a panic says that was asked for.
+const iteration = "an iteration over Changes"
 
 // Next returns a channel that is closed when the next version is published. Waiters share
 // it: publish takes it away and closes it. Whoever loads the published version after Next finds a
@@ -68,11 +69,11 @@ func (l *Line) WakeBy(wake Wake) {
 // Changes returns an iterator over the commits above version since, which waits for the next
 // when it has caught up.
 func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, error] {
-	Given(ctx, changes)
+	Given(ctx, iteration)
 	return func(yield func(*Commit, error) bool) {
 		l.follow()
 		for since := since; ; since++ {
-			_, err := l.Wait(ctx, since, changes)
+			_, err := l.Wait(ctx, since, iteration)
 			if err == nil {
 				err = context.Cause(ctx)
 			}
@@ -107,7 +108,7 @@ func (l *Line) Commits(since uint64) iter.Seq2[*Commit, error] {
 
 // Resume is Changes from a cursor.
 func (l *Line) Resume(ctx context.Context, cursor string) iter.Seq2[*Commit, error] {
-	Given(ctx, changes)
+	Given(ctx, iteration)
 	since, err := l.ParseCursor(cursor)
 	if err != nil {
 		return func(yield func(*Commit, error) bool) { yield(nil, err) }
@@ -123,7 +124,7 @@ func (l *Line) follow() {
 	if on {
 		return
 	}
-	l.enter(changes)
+	l.enter(iteration)
 	defer l.writer.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()

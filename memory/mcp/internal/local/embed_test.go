@@ -182,6 +182,9 @@ func TestVectorsThatDoNotFitAreLogged(t *testing.T) {
 		require.Equal(t, 1, e.texts(), "not again and again")
 		require.Contains(t, log.String(), "vectors cannot be used")
 		require.Equal(t, []string{"k"}, as[hits](t, do(t, s, "recall", `{"query":"aaaa"}`)).keys(), "the text is searched all the same")
+		log.Reset()
+		require.Empty(t, as[hits](t, do(t, s, "recall", `{"query":"nothing has this"}`)).keys(), "and that is no error")
+		require.Contains(t, log.String(), "a query has no vector")
 		require.NoError(t, s.Close())
 	})
 }

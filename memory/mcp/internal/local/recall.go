@@ -106,7 +106,7 @@ func (c *call) recallBy(space memory.Space, text string, q memory.Query) ([]memo
 	ctx, cancel := context.WithTimeout(c.ctx, queryFor)
 	defer cancel()
 	hits, err := space.Recall(ctx, text, q)
-	unembedded := err
+	unembedded := err // where nothing has the words
 	if len(hits) > 0 {
 		unembedded = hits[0].Unembedded
 	}
@@ -114,11 +114,11 @@ func (c *call) recallBy(space memory.Space, text string, q memory.Query) ([]memo
 		return hits, err
 	}
 	c.o.Log.Warn("a query has no vector, so text alone is searched", "error", unembedded)
-	if err != nil { // of Embed, where no note has the words, or of the query
-		q.Text = text
-		return space.Search(q)
+	if err == nil {
+		return hits, nil
 	}
-	return hits, nil
+	q.Text = text
+	return space.Search(q) // which has the errors of the query
 }
 
 func (a *recallArgs) check() error {
