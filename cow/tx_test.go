@@ -371,6 +371,34 @@ func TestADroppedTransaction(t *testing.T) {
 	requireGone(t, began, "the version that it began with")
 }
 
+// A transaction that another goroutine ends is waited for like any other, also by the goroutine
+// that began it.
+func TestWhileAnotherGoroutineEndsATransaction(t *testing.T) {
+	noDeadlock(t)
+	var db cow.DB
+	a := cow.NewTable[string](&db, "a", cow.Options[int]{})
+	inside, last := make(chan struct{}), make(chan struct{})
+	_, err := cow.NewDerived(&db, "slow", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
+		if n, _ := a.During(tx).Get("a"); n == 1 {
+			close(inside)
+			<-last
+			time.Sleep(10 * time.Millisecond) // until the other has asked for its place
+		}
+		return nil
+	})
+	require.NoError(t, err)
+	tx := db.Begin()
+	a.Edit(tx).Set("a", 1)
+	ended := outcome(tx.Commit)
+	<-inside
+	close(last)
+	next := db.Begin()
+	require.NoError(t, <-ended)
+	a.Edit(next).Set("a", 2)
+	require.NoError(t, next.Commit())
+	require.Equal(t, uint64(2), db.Load().Version())
+}
+
 // A transaction that never began has ended like others.
 func TestATransactionThatNeverBegan(t *testing.T) {
 	var db cow.DB

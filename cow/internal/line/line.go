@@ -398,9 +398,11 @@ func (l *Line) updates() bool {
 	return number != 0 && nested.Is(number)
 }
 
+// holds reports whether the calling goroutine has begun the transaction that is open, unless
+// that is being ended, which another goroutine may do: its place is free soon.
 func (l *Line) holds() bool {
 	h := l.held.Load()
-	return h != nil && h.goroutine != 0 && h.goroutine == nested.Goroutine()
+	return h != nil && !h.claimed.Load() && h.goroutine != 0 && h.goroutine == nested.Goroutine()
 }
 
 func (p *proposal) decide(again bool, err error) {
