@@ -3,24 +3,27 @@ package main
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain has the go command use what was built for the tests, with the race detector or
-// without.
+// TestMain has the go command use what was built for the tests: it builds with the same flags.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if info, _ := debug.ReadBuildInfo(); info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		os.Setenv("GOFLAGS", os.Getenv("GOFLAGS")+" -race")
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "-race" || s.Key == "-gcflags" {
+				os.Setenv("GOFLAGS", fmt.Sprintf("%s '%s=%s'", os.Getenv("GOFLAGS"), s.Key, s.Value))
+			}
+		}
 	}
 	os.Exit(m.Run())
 }
