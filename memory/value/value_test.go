@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"net/netip"
 	"reflect"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -334,6 +336,9 @@ func TestAFrozenValueIsAPartOfAnother(t *testing.T) {
 }
 
 func TestReadingAllocatesNothing(t *testing.T) {
+	if info, _ := debug.ReadBuildInfo(); slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-gcflags" }) {
+		t.Skip("an iteration allocates nothing where it is inlined")
+	}
 	m := map[string]any{"nested": map[string]any{"list": []any{"a", 1.5}}, "at": time.Now()}
 	for _, k := range strings.Fields("a b c d e f g h i j") {
 		m[k] = k
