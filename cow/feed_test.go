@@ -39,7 +39,7 @@ func (r *replica) replay(l timeline, c *cow.Commit) error {
 			continue
 		}
 		m := r.maps[i]
-		e := snapshot.Builder[string, int]{}.EditAt(m, c.Version())
+		e := snapshot.Builder[string, int]{}.EditAt(new(snapshot.Editor[string, int]), m, c.Version())
 		for _, row := range rows {
 			was, had := m.Get(row.Key)
 			old, hasOld := row.Old()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -42,6 +43,8 @@ type tableDef[K comparable, V any] struct {
 	accept     []string
 	derivation func(tx *Tx, e *Editor[K, V]) error // of NewDerived
 	expiry     *index.Def[K, V, int64]             // of Options.Expires; nil: there is none
+
+	puttings sync.Pool // *putting[K, V]
 
 	keys    *keycode.Codec[K]
 	keysErr error // why K cannot be encoded
@@ -286,7 +289,7 @@ func (d *tableDef[K, V]) edit(tx *Tx) *Editor[K, V] {
 		if tx.want.Past {
 			return &mapEdit[K, V]{builder[K, V]{}.Remake(base, tx.Version()), base, d, begins}
 		}
-		return &mapEdit[K, V]{builder[K, V]{}.EditAt(base, tx.Version()), base, d, begins}
+		return &mapEdit[K, V]{builder[K, V]{}.EditAt(new(Editor[K, V]), base, tx.Version()), base, d, begins}
 	})
 	return e.(*mapEdit[K, V]).Editor
 }
@@ -557,38 +560,97 @@ func (c *changes[K, V]) Rewind(newest any, since iter.Seq[line.Net]) any {
 }
 
 // run is an update of this table, and returns the version that was published, or 0 for
-// none. It does without a Tx where neither a sink nor derived tables need one: the first is
-// decided in the writer's place, the second when f has returned, as NewTable does not queue.
+// none.
 func (t *Table[K, V]) run(ctx context.Context, f func(e *Editor[K, V]) error) (uint64, error) {
 	t.made()
-	d, db := t.def, t.db
-	return db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
-		if d.derivation != nil {
-			d.panicDerived()
-		}
-		m, version := d.content(base), base.Version()+1
-		e := builder[K, V]{}.EditAt(m, version)
-		defer builder[K, V]{}.Discard(e)
-		if err := f(e); err != nil {
-			return line.Draft{}, err
-		}
-		if want.Sent || d.catalog.derived.Load() {
-			tx := &Tx{db: db, base: base, want: want}
-			defer tx.end()
-			tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{Editor: e, base: m, def: d}})
-			return tx.seal()
-		}
-		next, c, err := d.state(db).seal(e, m, want)
-		if err != nil || next == m {
-			return line.Draft{Next: base}, err
-		}
-		made := line.Make(base, db.owner(), version)
-		made.Set(d.at, next)
-		draft := line.Draft{Next: made.Root, Table: d.at}
-		if want.Commit {
-			draft.Commit = new(line.Commit)
-			draft.Commit.Add(d.at, c)
-		}
-		return draft, nil
+	return t.db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
+		return t.update(new(Editor[K, V]), base, want, f)
 	})
+}
+
+// A putting is a put. There are a few, for all puts of a table: each has its functions, and an
+// Editor, which nobody else gets to see.
+type putting[K comparable, V any] struct {
+	table  *Table[K, V]
+	key    K
+	value  snapshot.Isolated[V]
+	may    func(e *Editor[K, V]) error
+	editor *Editor[K, V]
+
+	update func(base *line.Root, want line.Want) (line.Draft, error)
+	edit   func(e *Editor[K, V]) error
+}
+
+// putting returns one that nobody uses.
+func (t *Table[K, V]) putting() *putting[K, V] {
+	p, ok := t.def.puttings.Get().(*putting[K, V])
+	if !ok {
+		p = new(putting[K, V])
+		p.editor = new(Editor[K, V])
+		p.update = func(base *line.Root, want line.Want) (line.Draft, error) {
+			d, err := p.table.update(p.editor, base, want, p.edit)
+			if p.table.needsTx(want) { // in which others have seen it
+				p.editor = new(Editor[K, V])
+			}
+			return d, err
+		}
+		p.edit = func(e *Editor[K, V]) error {
+			if p.may != nil {
+				if err := p.may(e); err != nil {
+					return err
+				}
+			}
+			builder[K, V]{}.Put(e, p.key, p.value)
+			return nil
+		}
+	}
+	p.table = t
+	return p
+}
+
+// free lets go of what was put, and of the maps. After a panic it is not called.
+func (p *putting[K, V]) free() {
+	puttings := &p.table.def.puttings
+	*p.editor = Editor[K, V]{}
+	*p = putting[K, V]{editor: p.editor, update: p.update, edit: p.edit}
+	puttings.Put(p)
+}
+
+// needsTx reports whether a sink or a derived table needs the Tx of an update. The first is
+// decided in the writer's place, the second when the update's function has returned, as NewTable
+// does not queue; and then for good.
+func (t *Table[K, V]) needsTx(want line.Want) bool {
+	return want.Sent || t.def.catalog.derived.Load()
+}
+
+// update returns what f makes of base, in the writer's place, by e.
+func (t *Table[K, V]) update(e *Editor[K, V], base *line.Root, want line.Want, f func(e *Editor[K, V]) error) (line.Draft, error) {
+	d, db := t.def, t.db
+	if d.derivation != nil {
+		d.panicDerived()
+	}
+	m, version := d.content(base), base.Version()+1
+	builder[K, V]{}.EditAt(e, m, version)
+	defer builder[K, V]{}.Discard(e)
+	if err := f(e); err != nil {
+		return line.Draft{}, err
+	}
+	if t.needsTx(want) {
+		tx := &Tx{db: db, base: base, want: want}
+		defer tx.end()
+		tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{Editor: e, base: m, def: d}})
+		return tx.seal()
+	}
+	next, c, err := d.state(db).seal(e, m, want)
+	if err != nil || next == m {
+		return line.Draft{Next: base}, err
+	}
+	made := line.Make(base, db.owner(), version)
+	made.Set(d.at, next)
+	draft := line.Draft{Next: made.Root, Table: d.at}
+	if want.Commit {
+		draft.Commit = new(line.Commit)
+		draft.Commit.Add(d.at, c)
+	}
+	return draft, nil
 }

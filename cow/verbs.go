@@ -66,15 +66,11 @@ func (t *Table[K, V]) put(key K, v V, may func(e *Editor[K, V]) error) (rev uint
 	if err != nil {
 		return 0, err
 	}
-	return t.run(context.Background(), func(e *Editor[K, V]) error {
-		if may != nil {
-			if err := may(e); err != nil {
-				return err
-			}
-		}
-		builder[K, V]{}.Put(e, key, clone)
-		return nil
-	})
+	p := t.putting()
+	p.key, p.value, p.may = key, clone, may
+	rev, err = t.db.line.Update(context.Background(), p.update)
+	p.free()
+	return rev, err
 }
 
 // Set stores a clone of v under key, and returns the revision of that: the version

@@ -13,10 +13,13 @@ import (
 // any number of goroutines may use it.
 type Builder[K comparable, V any] struct{}
 
-// EditAt returns an Editor that makes the given version of m, for stores
-// that number versions over several maps. It panics unless version is above
-// m.Version() and below 1<<55.
-func (Builder[K, V]) EditAt(m *Map[K, V], version uint64) *Editor[K, V] { return m.editAt(version) }
+// EditAt makes e an Editor that makes the given version of m, for stores that number
+// versions over several maps, and returns it. Nobody else must have e: it is new, or was made so
+// before, and its edit has ended. EditAt panics unless version is above m.Version() and below
+// 1<<55.
+func (Builder[K, V]) EditAt(e *Editor[K, V], m *Map[K, V], version uint64) *Editor[K, V] {
+	return e.editAt(m, version)
+}
 
 // Remake is EditAt for a version that there was, and that is made once more, without some of
 // its rows: it may be that of m.

@@ -63,14 +63,15 @@ const (
 )
 
 // Edit returns an Editor that makes version Version()+1 of m.
-func (m *Map[K, V]) Edit() *Editor[K, V] { return m.editAt(m.Version() + 1) }
+func (m *Map[K, V]) Edit() *Editor[K, V] { return new(Editor[K, V]).editAt(m, m.Version()+1) }
 
 // editAt is Builder.EditAt.
-func (m *Map[K, V]) editAt(version uint64) *Editor[K, V] {
+func (e *Editor[K, V]) editAt(m *Map[K, V], version uint64) *Editor[K, V] {
 	if version <= m.Version() || version >= 1<<55 {
 		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<55")
 	}
-	return m.remake(version)
+	*e = Editor[K, V]{base: m, cur: m, version: version}
+	return e
 }
 
 // remake is Builder.Remake.

@@ -734,3 +734,6 @@ func TestModelUnderConstantCollection(t *testing.T) {
 		}
 	})
 }
+
+// editAt returns a new Editor that makes the given version of m.
+func (m *Map[K, V]) editAt(version uint64) *Editor[K, V] { return new(Editor[K, V]).editAt(m, version) }

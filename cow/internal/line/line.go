@@ -348,8 +348,7 @@ func (l *Line) lockContext(ctx context.Context, what string) error {
 func (l *Line) enter(what string) {
 	l.Own()
 	if !l.writer.TryLock() {
-		l.PanicInUpdate(what)
-		l.queue()
+		l.queue(what)
 	}
 	if l.number.Load() == 0 {
 		l.number.Store(nested.Number())
@@ -361,8 +360,9 @@ func (l *Line) enter(what string) {
 const patience = 400
 
 // queue takes the writer's place when it is free. Where there is a sink it sleeps at once:
-// to commit takes so long then that what matters is that nothing is in the sink's way.
-func (l *Line) queue() {
+// to commit takes so long then that what matters is that nothing is in the sink's way. Only who is
+// about to sleep looks whether that would be for ever: it takes as long as an update.
+func (l *Line) queue(what string) {
 	if l.outbox.Load() == nil && l.first.CompareAndSwap(false, true) {
 		defer l.first.Store(false)
 		for range patience {
@@ -372,6 +372,7 @@ func (l *Line) queue() {
 			runtime.Gosched() // whoever has something to do goes first
 		}
 	}
+	l.PanicInUpdate(what)
 	l.writer.Lock()
 }
 
