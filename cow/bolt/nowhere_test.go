@@ -40,11 +40,12 @@ type notes struct {
 	secret, kept marker
 }
 
-const (
-	otherNotes  = 1000
-	noteCommits = 60
-	eachCommit  = otherNotes / 10
-)
+const noteCommits = 60
+
+// eachCommit is how many of the others a commit writes.
+func eachCommit() int { return times(30, 100) }
+
+func otherNotes() int { return 10 * eachCommit() }
 
 func (n *notes) open(t *testing.T, path string) {
 	n.db = new(cow.DB)
@@ -59,8 +60,8 @@ func (n *notes) open(t *testing.T, path string) {
 func (n *notes) write(t *testing.T, commit int) {
 	require.NoError(t, n.Batch(func(b *memory.Batch) error {
 		s := b.Space("notes")
-		for i := range eachCommit {
-			i += commit * eachCommit % otherNotes
+		for i := range eachCommit() {
+			i += commit * eachCommit() % otherNotes()
 			require.NoError(t, s.Put(fmt.Sprint(i), fmt.Sprintf("note %d of commit %d", i, commit)))
 		}
 		for key, m := range map[string]marker{"secret": n.secret, "kept": n.kept} {
@@ -84,9 +85,9 @@ func (n *notes) requireOthers(t *testing.T) {
 		at, err := n.At(v)
 		require.NoError(t, err)
 		last := min(int(v), noteCommits)
-		for i := range otherNotes {
+		for i := range otherNotes() {
 			e, ok := at.Space("notes").Entry(fmt.Sprint(i))
-			commit := last - (last-i/eachCommit+10)%10
+			commit := last - (last-i/eachCommit()+10)%10
 			if commit < 1 {
 				require.False(t, ok)
 			} else if e.Revision != uint64(commit) || e.Value.String() != fmt.Sprintf("note %d of commit %d", i, commit) {
@@ -176,7 +177,7 @@ func inHeap(t *testing.T, all ...marker) (found []bool) {
 // not in the heap, not in the file. All else is there as before.
 func TestErasedIsNowhere(t *testing.T) {
 	if !strings.Contains(os.Getenv("GODEBUG"), "clobberfree=1") { // what is freed has to be overwritten
-		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", fmt.Sprint("-long=", *long))
 		cmd.Env = append(os.Environ(), "GODEBUG=clobberfree=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
