@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"hash/maphash"
+	"math/rand/v2"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -254,6 +255,70 @@ func BenchmarkGetMany(b *testing.B) {
 	}
 	some("1M", "16", "many", "gomap")
 	some("1M", "1k", "many", "gomap")
+	for _, of := range []string{"1k", "100k", "1M", "4M", "10M"} {
+		manyInts(b, of)
+	}
+}
+
+// manyInts is BenchmarkGetMany for keys of uint64, in random order.
+func manyInts(b *testing.B, of string) {
+	n := size(of)
+	keys := make([]uint64, n)
+	for i, at := range rand.New(rand.NewPCG(1, 1)).Perm(n) {
+		keys[i] = uint64(at) * 0x9e3779b97f4a7c15
+	}
+	const call = 100
+	looks := func(store string, gets func(keys []uint64) uint64) {
+		b.Run("keys="+of+"/call=100/store="+store+"/by=uint64", func(b *testing.B) {
+			if gets(keys) != uint64(n*(n-1)/2) {
+				b.Fatal("a lookup misses")
+			}
+			at := 0
+			per(b, call, "get", func() {
+				if at += call; at > n {
+					at = call
+				}
+				sink += gets(keys[at-call : at])
+			})
+		})
+	}
+	s := cow.New[uint64](cow.Options[number]{})
+	_ = s.Update(func(e *cow.Editor[uint64, number]) error {
+		for i, k := range keys {
+			e.Set(k, numbered(i))
+		}
+		return nil
+	})
+	looks("many", func(keys []uint64) (sum uint64) {
+		for _, v := range s.GetMany(keys) {
+			sum += v.ID
+		}
+		return sum
+	})
+	m := map[uint64]number{}
+	for i, k := range keys {
+		m[k] = numbered(i)
+	}
+	looks("gomap", func(keys []uint64) uint64 { return loop(keys, func(k uint64) uint64 { return m[k].ID }) })
+}
+
+// BenchmarkMixed looks up nine keys and sets one, again and again, on all processors. The time is
+// that of one of these, by one of them.
+func BenchmarkMixed(b *testing.B) {
+	onTables(b, []string{"1k", "100k"}, []string{"cowstore", "rwmutex", "xsync", "syncmap"}, func(b *testing.B, t table, n int) {
+		keys, rounds := keys(0, n, 1), max(1, 100_000/n)
+		per(b, rounds*n, "call", func() {
+			parallel(n, func(at int) {
+				for range rounds {
+					for i := 0; i < n; i += 10 {
+						ten := (at/10*10 + i) % n
+						sink := t.gets(keys[ten : ten+9])
+						t.set(keys[ten+9], number{ID: sink})
+					}
+				}
+			})
+		})
+	})
 }
 
 // BenchmarkGetParallel looks up keys on all processors, each with its own first. The time

@@ -344,10 +344,18 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 // proposed to a sink, they are never taken back: if ctx ends then, they may happen or not,
 // and UpdateContext returns an error that wraps ErrUnknownOutcome too.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
+	given(f != nil, "Update")
 	_, err := db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
 		return db.edit(base, want, f)
 	})
 	return err
+}
+
+// given panics unless a verb has got the function that it is to call.
+func given(is bool, verb string) {
+	if !is {
+		panic("cow: " + verb + " with a nil function: give it one")
+	}
 }
 
 // edit returns what an update makes of base, in the writer's place.

@@ -32,6 +32,7 @@ import (
 // table returns an error there, Erase returns it: the rows are gone from the current version, and
 // the past is as it was. If ctx ends, see [DB.UpdateContext]; what happens later happens whole.
 func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, err error) {
+	given(f != nil, "Erase")
 	var gone erasure
 	_, err = db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
 		want.Commit = true

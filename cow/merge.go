@@ -20,7 +20,7 @@ type Resolver struct {
 }
 
 // Resolve returns a Resolver for conflicts in the table. For each, resolve returns the value
-// to keep, or false to remove the key, or an error, which ends the merge.
+// to keep, or false to remove the key, or an error, which ends the merge. That of nil resolves none.
 func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, err error)) Resolver {
 	t.made()
 	return Resolver{t.def.catalog, t.def.at, resolve}

@@ -272,7 +272,7 @@ func TestVerbsForWhatIsNotThere(t *testing.T) {
 		"DeleteIf":   func(e *cow.Editor[string, int]) { require.NoError(t, e.DeleteIf("b", 0)) },
 		"DeleteIf 1": func(e *cow.Editor[string, int]) { require.ErrorIs(t, e.DeleteIf("b", 1), cow.ErrNotFound) },
 		"Take":       func(e *cow.Editor[string, int]) { _, found := e.Take("b"); require.False(t, found) },
-		"Modify":     func(e *cow.Editor[string, int]) { require.ErrorIs(t, e.Modify("b", nil), cow.ErrNotFound) },
+		"Modify":     func(e *cow.Editor[string, int]) { require.ErrorIs(t, e.Modify("b", uncalled), cow.ErrNotFound) },
 		"SetIf":      func(e *cow.Editor[string, int]) { require.ErrorIs(t, e.SetIf("b", 1, 2), cow.ErrNotFound) },
 		"Range":      func(e *cow.Editor[string, int]) { require.Zero(t, byKey.During(e).Above("a").Delete()) },
 		"TakeFirst": func(e *cow.Editor[string, int]) {

@@ -153,7 +153,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		{errOf(s.Insert(key, resource{})), cow.ErrExists, "{a b}: key exists"},
 		{errOf(s.SetIf(key, 7, resource{})), cow.ErrRevision, "{a b}: key is not at that revision"},
 		{errOf(s.DeleteIf(key, 7)), cow.ErrRevision, "{a b}: key is not at that revision"},
-		{errOf(s.Modify(resourceKey{}, nil)), cow.ErrNotFound, "{ }: key not found"},
+		{errOf(s.Modify(resourceKey{}, uncalled)), cow.ErrNotFound, "{ }: key not found"},
 	} {
 		require.ErrorIs(t, c.err, c.is)
 		require.ErrorContains(t, c.err, c.text)
@@ -378,4 +378,27 @@ func TestReadsDoNotAllocate(t *testing.T) {
 		}
 		require.Zero(t, testing.AllocsPerRun(1000, read), name)
 	}
+}
+
+// uncalled is a function of Modify that nobody calls.
+func uncalled[V any](*V) error { panic("it was called") }
+
+func TestNilFunctions(t *testing.T) {
+	db := new(cow.DB)
+	s := cow.NewTable[string](db, "a", cow.Options[int]{})
+	for verb, call := range map[string]func(){
+		"cow: Update":      func() { _ = db.Update(nil) },
+		"cow: Update ":     func() { _ = s.Update(nil) },
+		"cow: Erase":       func() { _, _ = db.Erase(t.Context(), nil) },
+		"cow: DeleteFunc":  func() { _, _ = s.DeleteFunc(nil) },
+		"cow: Replace":     func() { _ = s.Replace(nil) },
+		"cow: Sync":        func() { _ = s.Sync(nil, func(a, b int) bool { return a == b }) },
+		"cow: NewDerived":  func() { _, _ = cow.NewDerived[string](db, "b", cow.Options[int]{}, nil) },
+		"snapshot: Modify": func() { _, _ = s.Modify("a", nil) },
+		"snapshot: Upsert": func() { _, _ = s.Upsert("a", nil) },
+	} {
+		require.PanicsWithValue(t, strings.TrimSpace(verb)+" with a nil function: give it one", call)
+	}
+	_, err := s.Set("a", 1)
+	require.NoError(t, err, "nobody has the writer's place")
 }

@@ -82,6 +82,7 @@ func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 // fork follows with its own next update. So derive may run before NewDerived has returned: it
 // has e, and must not use the variable that the table is assigned to.
 func NewDerived[K comparable, V any](db *DB, name string, o Options[V], derive func(tx *Tx, e *Editor[K, V]) error) (*Table[K, V], error) {
+	given(derive != nil, "NewDerived")
 	t := newTable(db, name, o, derive)
 	_, err := db.line.Update(context.Background(), func(base *line.Root, want line.Want) (line.Draft, error) {
 		if base.Version() == 0 { // and no update is under way that did not know of the table

@@ -541,3 +541,24 @@ func TestOneEndsATransaction(t *testing.T) {
 		require.Equal(t, committed.Load() == 1, ok && n == i)
 	}
 }
+
+// An Editor that a derived table has found in the Tx of a put stays of that put.
+func TestTheEditorOfAPutIsNobodyElses(t *testing.T) {
+	db := new(cow.DB)
+	a := cow.NewTable[string](db, "a", cow.Options[int]{})
+	var seen []*cow.Editor[string, int]
+	_, err := cow.NewDerived(db, "b", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
+		seen = append(seen, a.Edit(tx))
+		return nil
+	})
+	require.NoError(t, err)
+	for i := range 10 {
+		_, err = a.Set("a", i)
+		require.NoError(t, err)
+	}
+	for i, e := range seen {
+		require.Panics(t, func() { e.Set("b", 1) })
+		require.NotContains(t, seen[:i], e)
+	}
+	require.Equal(t, 1, a.Len())
+}

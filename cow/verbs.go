@@ -54,6 +54,7 @@ func (t *Table[K, V]) Update(f func(e *Editor[K, V]) error) error {
 
 // UpdateContext is [DB.UpdateContext] with an Editor of the table.
 func (t *Table[K, V]) UpdateContext(ctx context.Context, f func(e *Editor[K, V]) error) error {
+	given(f != nil, "Update")
 	_, err := t.run(ctx, f)
 	return err
 }
@@ -143,6 +144,7 @@ func (t *Table[K, V]) count(f func(e *Editor[K, V]) int) (n int, err error) {
 // DeleteFunc removes the rows for which f, called with an isolated value, returns
 // true, and returns how many.
 func (t *Table[K, V]) DeleteFunc(f func(key K, v V) bool) (n int, err error) {
+	given(f != nil, "DeleteFunc")
 	return t.count(func(e *Editor[K, V]) int {
 		n := 0
 		for k, v := range e.All() {
@@ -169,6 +171,7 @@ func (t *Table[K, V]) Clear() (n int, err error) {
 // keys the last wins. It takes maps.All of a map as well as All of a snapshot. Like
 // the clones, all of the iteration happens before Replace queues.
 func (t *Table[K, V]) Replace(seq iter.Seq2[K, V]) error {
+	given(seq != nil, "Replace")
 	rows := builder[K, V]{}.Bulk(t.Load())
 	for k, v := range seq {
 		if err := rows.Add(k, v); err != nil {
@@ -197,6 +200,7 @@ func (t *Table[K, V]) Sync(seq iter.Seq2[K, V], equal func(a, b V) bool) error {
 	if equal == nil {
 		panic("cow: Sync needs a function that tells whether two values are equal, such as reflect.DeepEqual for those that have no better one")
 	}
+	given(seq != nil, "Sync")
 	rows := map[K]synced[V]{}
 	base := t.Load()
 	for k, v := range seq {

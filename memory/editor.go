@@ -40,7 +40,15 @@ func (m *Memory) Batch(f func(b *Batch) error) error { return m.BatchContext(con
 // [cow.DB.UpdateContext]. A verb of a Space that must not wait for long is a BatchContext of one.
 func (m *Memory) BatchContext(ctx context.Context, f func(b *Batch) error) error {
 	m.made()
+	called(f != nil, "Batch")
 	return m.db.UpdateContext(ctx, func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
+}
+
+// called panics unless a verb has got the function that it is to call.
+func called(is bool, verb string) {
+	if !is {
+		panic("memory: " + verb + " with a nil function: give it one")
+	}
 }
 
 // BatchIn is Batch in an update of the DB, with whatever else that does to other tables.
@@ -48,6 +56,7 @@ func (m *Memory) BatchContext(ctx context.Context, f func(b *Batch) error) error
 // several times in one.
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	m.made()
+	called(f != nil, "Batch")
 	b := &Batch{m: m, u: keep.Begin(m.p, &m.w, tx)}
 	done := false
 	defer func() {
@@ -257,6 +266,7 @@ func (e *Editor) insert(key string, d *draft) error {
 // its error as it is. It returns ErrNotFound if key has no value, and cow.ErrModified if f
 // itself writes key. When it expires stays as it is; vector and metadata are as after Put.
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
+	called(f != nil, "Modify")
 	return e.Upsert(key, func(v Value) (any, error) {
 		if !v.Exists() {
 			return nil, fault.Of(e.space, key, ErrNotFound)
@@ -268,6 +278,7 @@ func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 // Upsert is like Modify, but calls f with an Absent value if key has none; then
 // it expires as the space says.
 func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
+	called(f != nil, "Upsert")
 	name := e.name(key)
 	old, rev := e.b.lookup(name)
 	next := old.Next()

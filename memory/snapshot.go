@@ -156,6 +156,7 @@ type ListOptions struct {
 	After   string // only keys after this one in the list; "": from the first
 	Limit   int    // at most so many; 0 or less: all
 	Reverse bool   // in descending order
+	Current bool   // only what no Supersede has replaced
 
 	// Filter is what entries are to fulfill. An erroneous one wants none: see filter.Filter.Err.
 	Filter filter.Filter
@@ -188,6 +189,9 @@ func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
 		n := 0
 		for name, row := range r.All() {
 			e := row.Shared()
+			if _, replaced := e.SupersededBy(); replaced && o.Current {
+				continue
+			}
 			if e.Expired(v.s.v.Instant) || !cleared.Alive(v.path, row.Revision()) || !accepts(o.Filter, e) {
 				continue
 			}

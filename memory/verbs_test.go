@@ -165,6 +165,15 @@ func TestSupersede(t *testing.T) {
 	_, ok = s.Vector("old")
 	require.False(t, ok)
 	require.Equal(t, 2, s.Len())
+	listed := func(o memory.ListOptions) (keys []string) {
+		for e := range s.List(o) {
+			keys = append(keys, e.Key)
+		}
+		return keys
+	}
+	require.Equal(t, []string{"new", "old"}, listed(memory.ListOptions{}))
+	require.Equal(t, []string{"new"}, listed(memory.ListOptions{Current: true}))
+	require.Equal(t, []string{"new"}, listed(memory.ListOptions{Current: true, Reverse: true, Limit: 1}))
 	require.NoError(t, m.CheckDerived())
 
 	// What is put under its key is current again: a vector, or a value.
@@ -414,3 +423,18 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 }
 
 func similar(_ memory.Hit, _ uint64, err error) error { return err }
+
+func TestNilFunctions(t *testing.T) {
+	m := memory.New(memory.Options{})
+	s := m.Space("s")
+	for verb, call := range map[string]func(){
+		"Batch":  func() { _ = m.Batch(nil) },
+		"Batch ": func() { _ = m.DB().Update(func(tx *cow.Tx) error { return m.BatchIn(tx, nil) }) },
+		"Modify": func() { _, _ = s.Modify("a", nil) },
+		"Upsert": func() { _, _ = s.Upsert("a", nil) },
+	} {
+		require.PanicsWithValue(t, "memory: "+strings.TrimSpace(verb)+" with a nil function: give it one", call)
+	}
+	_, err := s.Put("a", 1)
+	require.NoError(t, err, "nobody has the writer's place")
+}

@@ -320,6 +320,7 @@ const maxBulk = 1 << 20
 // It takes a million pairs at a time before it stores them, so seq must not
 // depend on what this Editor holds.
 func (e *Editor[K, V]) SetAll(seq iter.Seq2[K, V]) {
+	given(seq != nil, "SetAll")
 	b := Bulk[K, V]{base: e.current()}
 	for k, v := range seq {
 		if err := b.Add(k, v); err != nil {

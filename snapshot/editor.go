@@ -338,6 +338,7 @@ func (e *Editor[K, V]) check(key K, rev uint64) error {
 // Under Options.Immutable f is handed what is stored. It must not write to what
 // that refers to, and assigns another value instead.
 func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
+	given(f != nil, "Modify")
 	return e.Upsert(key, func(v *V, found bool) error {
 		if !found {
 			return e.keyError(key, ErrNotFound)
@@ -349,6 +350,7 @@ func (e *Editor[K, V]) Modify(key K, f func(v *V) error) error {
 // Upsert is like Modify, but calls f with a zero value, and found false, if
 // key is absent.
 func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
+	given(f != nil, "Upsert")
 	if err := e.current().config().checkKey(key); err != nil {
 		return err
 	}
@@ -376,6 +378,13 @@ func (e *Editor[K, V]) Upsert(key K, f func(v *V, found bool) error) error {
 	}
 	e.put(key, after)
 	return nil
+}
+
+// given panics unless a verb has got the function that it is to call.
+func given(is bool, verb string) {
+	if !is {
+		panic("snapshot: " + verb + " with a nil function: give it one")
+	}
 }
 
 // Delete removes key and reports whether it was present.

@@ -219,7 +219,7 @@ func TestSealWithoutAChangeReturnsTheSameMap(t *testing.T) {
 		require.Error(t, e.Insert("key1", nil))
 		require.Error(t, e.SetIf("key1", 9, nil))
 		require.Error(t, e.DeleteIf("key1", 9))
-		require.Error(t, e.Modify("absent", nil))
+		require.Error(t, e.Modify("absent", uncalled))
 		require.Error(t, e.Modify("key1", func(v **parcel) error { (*v).spoil(); *v = nil; return errors.New("no") }))
 	})
 	same(func(e *Editor[string, *parcel]) {
@@ -507,7 +507,7 @@ func TestAnUpdateFunctionThatWritesItsOwnKey(t *testing.T) {
 func TestKeyErrors(t *testing.T) {
 	e := New[composite](Options[int]{}).Edit()
 	key := composite{n: 1, s: "x"}
-	err := e.Modify(key, nil)
+	err := e.Modify(key, uncalled)
 	require.EqualError(t, err, "snapshot: {1 x false}: key not found")
 	require.ErrorIs(t, err, ErrNotFound)
 	var k *KeyError[composite]
@@ -727,4 +727,16 @@ func TestErrIsTheFirst(t *testing.T) {
 	require.ErrorContains(t, e.Err(), "things: bad: ")
 	_, err := m.isolate("bad", new(sync.Mutex))
 	require.ErrorContains(t, err, "things: bad: ")
+}
+
+// uncalled is a function of Modify that nobody calls.
+func uncalled[V any](*V) error { panic("it was called") }
+
+func TestNilFunctions(t *testing.T) {
+	e := New[string](Options[int]{}).Edit()
+	require.PanicsWithValue(t, "snapshot: Modify with a nil function: give it one", func() { _ = e.Modify("a", nil) })
+	require.PanicsWithValue(t, "snapshot: Upsert with a nil function: give it one", func() { _ = e.Upsert("a", nil) })
+	require.PanicsWithValue(t, "snapshot: SetAll with a nil function: give it one", func() { e.SetAll(nil) })
+	e.Set("a", 1)
+	require.Equal(t, 1, e.Seal().Len(), "nothing is the worse for it")
 }
