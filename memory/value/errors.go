@@ -53,6 +53,29 @@ func inside(err error, step string) error {
 	return err
 }
 
+// once cuts the path of an ErrCycle, which is found after many times around, down to once around.
+func once(err error) error {
+	var e *Error
+	if !errors.Is(err, ErrCycle) || !errors.As(err, &e) {
+		return err
+	}
+	steps := strings.Split(e.Path, ".")
+	around, most := 1, 0 // how many steps, and how many more there are of which each is as that so many before
+	for n := 1; n < len(steps); n++ {
+		same := 0
+		for i := len(steps) - 1; i >= n && steps[i] == steps[i-n]; i-- {
+			same++
+		}
+		if same > most {
+			around, most = n, same
+		}
+	}
+	if most >= around {
+		e.Path = strings.Join(steps[:len(steps)-most], ".")
+	}
+	return err
+}
+
 // unsupported returns an error about a t.
 func unsupported(t reflect.Type, err error) error {
 	return &Error{Type: t.String(), Err: fmt.Errorf("%w: %w", ErrUnsupported, bare.Wrap(err))}

@@ -54,7 +54,7 @@ func freeze(v any, handles bool) (Value, error) {
 	tangled := err == nil && f.tangled()
 	f.release()
 	if err != nil {
-		return Value{}, err
+		return Value{}, once(err)
 	}
 	if tangled {
 		// The nodes would tell of a tree where there is a graph.
@@ -62,7 +62,7 @@ func freeze(v any, handles bool) (Value, error) {
 		err = f.original(n, reflect.ValueOf(v))
 		f.release()
 		if err != nil {
-			return Value{}, err
+			return Value{}, once(err)
 		}
 	}
 	return f.done(n), nil
