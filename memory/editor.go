@@ -496,10 +496,10 @@ func (e *Editor) ClearAll() int {
 	return e.b.u.Clear(e.space + tuple.AboveBelow)
 }
 
-// PutVector stores a vector and metadata, in place of those that key has. A
+// PutVector stores a vector and metadata, as that of an Item, in place of those that key has. A
 // value stays as it is, and so does when it expires. All vectors of a space have
 // as many dimensions as its first.
-func (e *Editor) PutVector(key string, v []float32, metadata map[string]any) error {
+func (e *Editor) PutVector(key string, v []float32, metadata any) error {
 	e.b.live()
 	d, err := e.b.m.embed(e.space, key, v, metadata)
 	if err != nil {
@@ -632,7 +632,7 @@ func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 }
 
 // embed makes a draft of a vector and its metadata.
-func (m *Memory) embed(space, key string, v []float32, metadata map[string]any) (*draft, error) {
+func (m *Memory) embed(space, key string, v []float32, metadata any) (*draft, error) {
 	if v == nil {
 		v = []float32{}
 	}

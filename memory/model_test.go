@@ -129,7 +129,7 @@ type verbs interface {
 	Keep(key string, keep bool) error
 	Supersede(old, key string, it memory.Item) error
 	AppendTo(key string, elements ...any) error
-	PutVector(key string, v []float32, metadata map[string]any) error
+	PutVector(key string, v []float32, metadata any) error
 	DeleteVector(key string) bool
 }
 
@@ -599,7 +599,7 @@ func (s *counting) Supersede(old, k string, it memory.Item) error {
 func (s *counting) AppendTo(k string, elements ...any) error {
 	return s.did(s.Space.AppendTo(k, elements...))
 }
-func (s *counting) PutVector(k string, v []float32, metadata map[string]any) error {
+func (s *counting) PutVector(k string, v []float32, metadata any) error {
 	return s.did(s.Space.PutVector(k, v, metadata))
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 )
 
 // A liar stands between a client and etcd. While it lies, some transactions are answered with an
@@ -56,11 +57,12 @@ func (l *liar) intercept(ctx context.Context, method string, req, reply any, con
 	case 1:
 		_ = invoke(ctx, method, req, reply, conn, o...)
 	case 2:
+		own := reply.(proto.Message).ProtoReflect().New().Interface() // the client asks again, with that one
 		l.later.Go(func() {
 			time.Sleep(rand.N(300 * time.Millisecond))
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 			defer cancel()
-			_ = conn.Invoke(ctx, method, req, reply) // of its own: nobody waits for the answer
+			_ = conn.Invoke(ctx, method, req, own) // nobody waits for the answer
 		})
 	default:
 		_ = invoke(ctx, method, req, reply, conn, o...)
