@@ -378,10 +378,11 @@ func (e *Editor) Keep(key string, keep bool) error {
 }
 
 // Supersede is PutItem of an entry, in place of what key has, and marks the one of another key,
-// old, which stays, but for its vector: Get, List and History show it, with SupersededBy, and no
-// search finds it. It stays so if the new entry is removed or expires: Undo of the version makes
-// old as it was. To a feed it is Changed. Any value or vector that is put under old, by Modify too,
-// is current again. It returns ErrNotFound if old has no value, and ErrExists if old is key.
+// old, which stays, but for its vector: Get, History, and List without Current show it, with
+// SupersededBy, and no search finds it. It stays so if the new entry is removed or expires: Undo of
+// the version makes old as it was. To a feed it is Changed. Any value or vector that is put under
+// old, by Modify too, is current again. It returns ErrNotFound if old has no value, and ErrExists
+// if old is key.
 func (e *Editor) Supersede(old, key string, it Item) error {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
