@@ -261,20 +261,29 @@ func (db *DB) has(gone erasure) bool {
 // What is derived has traces of a row that no function knows but that which derives it. So the
 // past is made anew: from the first version that had one of the rows on, but without them, all
 // commits are done once more. A past version is the current one with commits undone, the latest
-// first: nothing of the old commits is left in it. Pins and whole snapshots go by themselves: the
-// rows are deleted in each, and what is derived follows.
+// first: nothing of the old commits is left in it. Pins and whole snapshots among these commits are
+// what they lead to. The others go by themselves: the rows are deleted in each, and what is derived
+// follows.
 func (db *DB) erase(gone erasure, published *line.Root, p *line.Past) (made line.Remade, err error) {
 	made.Roots = make(map[*line.Root]*line.Root)
-	for _, r := range p.Roots {
-		if made.Roots[r], err = db.without(r, gone); err != nil {
+	if len(p.Commits) > 0 {
+		if err := db.eraseCommits(gone, published, p, &made); err != nil {
 			return made, err
 		}
 	}
-	last := len(p.Commits) - 1
-	if last < 0 {
-		return made, nil
+	for _, r := range p.Roots {
+		if made.Roots[r] == nil {
+			if made.Roots[r], err = db.without(r, gone); err != nil {
+				return made, err
+			}
+		}
 	}
-	first := 0
+	return made, nil
+}
+
+// eraseCommits makes commits anew, and the pins and whole snapshots that lie among them.
+func (db *DB) eraseCommits(gone erasure, published *line.Root, p *line.Past, made *line.Remade) error {
+	first, last := 0, len(p.Commits)-1
 	if !gone.holds(p.At(p.Base())) {
 		if first = slices.IndexFunc(p.Commits, gone.in); first < 0 {
 			first = last // what is derived may have more
@@ -287,22 +296,22 @@ func (db *DB) erase(gone erasure, published *line.Root, p *line.Past) (made line
 		r, err = db.without(p.At(p.Base()), gone)
 	}
 	if err != nil {
-		return made, err
+		return err
 	}
 	for _, c := range p.Commits[first:last] {
 		var next *line.Commit
 		if r, next, err = db.again(r, c, gone); err != nil {
-			return made, err
+			return err
 		}
 		made.Commits = append(made.Commits, next)
-		for was, is := range made.Roots {
-			if was.Version() == r.Version() { // what is derived may have another shape, and later commits lead back to this one
-				made.Roots[was] = db.withTables(is, r)
+		for _, was := range p.Roots {
+			if was.Version() == r.Version() { // from here the commits lead back, and to here
+				made.Roots[was] = db.loose(r)
 			}
 		}
 	}
 	made.Commits = append(made.Commits, db.after(r, p.Commits[last], published))
-	return made, nil
+	return nil
 }
 
 // sameDerived reports whether derived tables are the same in two versions.
@@ -312,16 +321,11 @@ func (db *DB) sameDerived(a, b *line.Root) bool {
 	})
 }
 
-// withTables returns r with the derived tables of another, none of which keeps a version from before
-// something was erased.
-func (db *DB) withTables(r, derived *line.Root) *line.Root {
+// loose returns r with tables none of which keeps a version from before something was erased.
+func (db *DB) loose(r *line.Root) *line.Root {
 	next := line.Make(r, db.owner(), r.Version())
 	for _, t := range db.catalog().all() {
-		content := r.Table(t.place())
-		if t.isDerived() {
-			content = derived.Table(t.place())
-		}
-		if content != nil {
+		if content := r.Table(t.place()); content != nil {
 			next.Set(t.place(), t.loose(content))
 		}
 	}
@@ -347,7 +351,7 @@ func (db *DB) without(r *line.Root, gone erasure) (*line.Root, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cow: version %d without what is erased: %w", r.Version(), err)
 	}
-	return db.withTables(d.Next, d.Next), nil
+	return db.loose(d.Next), nil
 }
 
 // again returns the version that a commit makes of another base, without what was erased, and

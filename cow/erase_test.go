@@ -604,3 +604,37 @@ func TestForksOfAPastFromBeforeWhatWasErased(t *testing.T) {
 		require.Equal(t, 2, v)
 	}
 }
+
+// So it is where a whole snapshot stands between the versions, in which the table was not changed.
+func TestForksOfAPastBehindAWholeSnapshot(t *testing.T) {
+	db := new(cow.DB)
+	db.Retain(cow.Retention{Versions: 100})
+	a, b := cow.NewTable[string](db, "a", cow.Options[int]{}), cow.NewTable[string](db, "b", cow.Options[int]{})
+	copied, err := cow.NewDerived(db, "copied", cow.Options[int]{}, copies(a))
+	require.NoError(t, err)
+	a.Set("stays", 1)
+	a.Set("goes", 1)
+	for i := range 3 {
+		b.Set("b", i)
+	}
+	require.NoError(t, b.Update(func(e *cow.Editor[string, int]) error { // so much is changed that one is made
+		for i := range 2000 {
+			e.Set(fmt.Sprint(i), i)
+		}
+		return nil
+	}))
+	_, err = db.Erase(t.Context(), func(tx *cow.Tx) error { a.Erase(tx, "goes"); return nil })
+	require.NoError(t, err)
+	for version := uint64(1); version <= db.Load().Version(); version++ {
+		s, err := db.At(version)
+		require.NoError(t, err)
+		require.False(t, a.In(s).Has("goes"))
+		for _, table := range []*cow.Table[string, int]{a, b, copied} {
+			require.LessOrEqual(t, table.In(s).Version(), version)
+		}
+		fork := a.Of(db.Fork(s))
+		fork.Set("more", 2)
+		v, _ := copied.In(fork.DB().Load()).Get("more")
+		require.Equal(t, 2, v)
+	}
+}
