@@ -317,8 +317,8 @@ func BenchmarkMixed(b *testing.B) {
 				for range rounds {
 					for i := 0; i < n; i += 10 {
 						ten := (at/10*10 + i) % n
-						sink := t.gets(keys[ten : ten+9])
-						t.set(keys[ten+9], number{ID: sink})
+						sum := t.gets(keys[ten : ten+9])
+						t.set(keys[ten+9], number{ID: sum})
 					}
 				}
 			})

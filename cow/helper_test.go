@@ -5,6 +5,8 @@ import (
 	"iter"
 	"maps"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -260,3 +262,9 @@ func must[V any](i snapshot.Isolated[V], err error) snapshot.Isolated[V] {
 	}
 	return i
 }
+
+// inlined says that functions are inlined: make test does without.
+var inlined = func() bool {
+	info, _ := debug.ReadBuildInfo()
+	return !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-gcflags" })
+}()

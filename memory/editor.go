@@ -40,7 +40,6 @@ func (m *Memory) Batch(f func(b *Batch) error) error { return m.BatchContext(con
 // [cow.DB.UpdateContext]. A verb of a Space that must not wait for long is a BatchContext of one.
 func (m *Memory) BatchContext(ctx context.Context, f func(b *Batch) error) error {
 	m.made()
-	called(f != nil, "Batch")
 	return m.db.UpdateContext(ctx, func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
 }
 

@@ -23,7 +23,9 @@ func (Builder[K, V]) EditAt(e *Editor[K, V], m *Map[K, V], version uint64) *Edit
 
 // Remake is EditAt for a version that there was, and that is made once more, without some of
 // its rows: it may be that of m.
-func (Builder[K, V]) Remake(m *Map[K, V], version uint64) *Editor[K, V] { return m.remake(version) }
+func (Builder[K, V]) Remake(m *Map[K, V], version uint64) *Editor[K, V] {
+	return new(Editor[K, V]).remake(m, version)
+}
 
 // Erase removes key, and has Net tell that it was Erased, even if it is absent, or set again.
 func (Builder[K, V]) Erase(e *Editor[K, V], key K) { e.erase(key) }

@@ -70,13 +70,13 @@ func (e *Editor[K, V]) editAt(m *Map[K, V], version uint64) *Editor[K, V] {
 	if version <= m.Version() || version >= 1<<55 {
 		panic("snapshot: EditAt a version that is not above the map's own, or not below 1<<55")
 	}
-	*e = Editor[K, V]{base: m, cur: m, version: version}
-	return e
+	return e.remake(m, version)
 }
 
-// remake is Builder.Remake.
-func (m *Map[K, V]) remake(version uint64) *Editor[K, V] {
-	return &Editor[K, V]{base: m, cur: m, version: version}
+// remake is Builder.Remake, in e.
+func (e *Editor[K, V]) remake(m *Map[K, V], version uint64) *Editor[K, V] {
+	*e = Editor[K, V]{base: m, cur: m, version: version}
+	return e
 }
 
 // Version returns the version that this Editor makes, if the edit is published: an

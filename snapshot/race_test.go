@@ -1,6 +1,9 @@
 package snapshot
 
-import "runtime/debug"
+import (
+	"runtime/debug"
+	"slices"
+)
 
 // raceEnabled says that the race detector is on.
 var raceEnabled = func() bool {
@@ -11,4 +14,10 @@ var raceEnabled = func() bool {
 		}
 	}
 	return false
+}()
+
+// inlined says that functions are inlined: make test does without.
+var inlined = func() bool {
+	info, _ := debug.ReadBuildInfo()
+	return !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-gcflags" })
 }()

@@ -39,6 +39,16 @@ func deepView[W generated[T, W], T interface{ Clone() T }](t *testing.T, of func
 	require.True(t, view.Of[W](view.To(&clone)).Equal(v))
 	clone = a.Clone()
 	require.True(t, view.Of[W](view.To(&clone)).Equal(v))
+
+	stored := cow.New[string](cow.Options[any]{}) // and not a table of each type: each takes seconds to compile
+	_, err = stored.Set("a", a)
+	require.NoError(t, err)
+	is, ok := stored.Get("a")
+	require.True(t, ok)
+	clone = is.(T)
+	require.True(t, view.Of[W](view.To(&clone)).Equal(v))
+	_, err = json.Marshal(stored.Load())
+	require.ErrorIs(t, err, cow.ErrTooDeep)
 }
 
 func TestDeepValues(t *testing.T) {
