@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/line"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
@@ -87,6 +88,7 @@ type table interface {
 	rowsIn(content any) int
 	structure(content any) int
 	exclusive(content, other any) (rows, bytes int)
+	changed(newer, older any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
 
 	differs(newer, older *line.Root) bool
@@ -121,6 +123,8 @@ type erased interface {
 	// in reports whether a commit has a row of it, and holds whether a content has.
 	in(n line.Net) bool
 	holds(content any) bool
+
+	size() int // how many keys that is
 
 	// erase erases it in tx.
 	erase(tx *Tx)
@@ -196,6 +200,15 @@ func (s *catalog) Exclusive(r, other *line.Root) (rows, bytes int) {
 		rows, bytes = rows+n, bytes+b
 	}
 	return rows, bytes
+}
+
+func (s *catalog) Changed(newer, older *line.Root) (all []hook.Table) {
+	for _, t := range s.all() {
+		if rows, bytes := t.changed(newer.Table(t.place()), older.Table(t.place())); rows > 0 {
+			all = append(all, hook.Table{Name: t.title(), Rows: rows, Bytes: bytes})
+		}
+	}
+	return all
 }
 
 // add adds a table, whose place it sets.
@@ -367,6 +380,21 @@ func (db *DB) edit(base *line.Root, want line.Want, f func(tx *Tx) error) (line.
 	}
 	return tx.seal()
 }
+
+// AddHook has h told of what happens in the DB, as it implements interfaces of package hook, until
+// remove is called. It panics if h implements none of them. What is under way at either moment is
+// told or not. A fork has no hooks. Without one, that costs nothing.
+func (db *DB) AddHook(h any) (remove func()) {
+	if !hook.Is(h) {
+		panic(fmt.Sprintf("cow: AddHook of a %T, which has no method of a hook: see the interfaces of package hook", h))
+	}
+	return db.line.AddHook(h)
+}
+
+// Hooked returns a function that calls its argument with each hook of db that implements H, one of
+// the interfaces of package hook, or nil if there is none. It is for packages that have something
+// to tell of their own, as package memory has.
+func Hooked[H any](db *DB) (tell func(f func(h H))) { return line.Hooked[H](&db.line) }
 
 // Close ends what makes the DB durable or replicates it: updates that are under way
 // are acknowledged or fail, and later ones return an error that wraps ErrClosed.

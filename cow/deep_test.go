@@ -97,7 +97,11 @@ func deepStore[V any](t *testing.T, v V) {
 	fork := s.Fork(s.Load())
 	base := s.Load()
 	must(fork.Set("ada", v))
+	told := new(witness)
+	remove := s.DB().AddHook(told)
 	must(s.Set("ada", v))
+	remove()
+	require.Len(t, told.last(t).Tables(), 1)
 	_, err = s.Merge(base, fork.Load(), nil)
 	require.ErrorIs(t, err, cow.ErrConflict)
 	requireShort(t, err)
@@ -195,7 +199,7 @@ func deepTable[V any](t *testing.T, v V) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.Begin DB.Changes DB.Erase DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
+	deeptest.RequireAll(t, strings.Fields(`Commit.MarshalJSON Commit.String DB.AddHook DB.Begin DB.Changes DB.Erase DB.Fork DB.Format DB.Merge DB.Notify DB.Retain DB.String DB.Update DB.Watch Index.During Index.In Index.String IndexError.Error IndexError.Format
 		IndexError.MarshalJSON New NewIndex NewDerived NewIndexFunc NewTable NewViews Range.All Range.Cursor Range.String Snapshot.MarshalJSON
 		Snapshot.String Table.All Table.Changes Table.DB Table.DeleteFunc Table.During Table.Edit Table.Erase Table.Get Table.GetMany Table.Insert
 		Table.Modify Table.Of Table.OnKeys Table.Replace Table.Resolve Table.Rows Table.Set Table.SetIf Table.String Table.Sync
@@ -205,13 +209,13 @@ func TestDeepValues(t *testing.T) {
 			"it does what is called here, for an order or pointers": `NewMultiIndex NewOrder NewPointerViews
 				DB.BeginContext DB.UpdateContext Table.In Table.OnAll Table.Load Table.Restore Table.UpdateContext Views.All Views.In Views.Row`,
 			"it shows what String does": "DB.Stats Snapshot.LogValue",
-			"it calls what it is given": "Tx.Defer",
+			"it calls what it is given": "Hooked Tx.Defer",
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close DB.Sweep DB.SweepEvery
 				DB.Commits DB.Compact DB.Cursor DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
 				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.GetMany Range.Leading Range.Len Range.Limit
 				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Due Snapshot.Len Snapshot.Version Table.Expiry Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
-				Table.Name Tx.Base Tx.Local Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Exclusive
+				Table.Name Tx.Base Tx.Local Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Changed catalog.Exclusive
 				catalog.Rows catalog.Soonest catalog.Structure`,
 			"it takes a text":                  "Range.Resume",
 			"it takes rows that are encoded":   "replayer.Lost replayer.Replay replayer.Restore replayer.Rows replayer.Freeze replayer.Stored",

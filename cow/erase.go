@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
@@ -33,7 +35,15 @@ import (
 // the past is as it was. If ctx ends, see [DB.UpdateContext]; what happens later happens whole.
 func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, err error) {
 	given(f != nil, "Erase")
+	begun := time.Now()
 	var gone erasure
+	defer func() {
+		if gone != nil || err != nil {
+			line.Tell(&db.line, func(h hook.Erased) {
+				h.OnErased(ctx, hook.Erase{Keys: gone.size(), Others: len(others), Duration: time.Since(begun), Err: err})
+			})
+		}
+	}()
 	_, err = db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
 		want.Commit = true
 		tx := &Tx{db: db, base: base, want: want, erases: true}
@@ -118,6 +128,8 @@ func (e *tableErased[K, V]) has(key K) bool {
 	_, ok := e.keys[key]
 	return ok
 }
+
+func (e *tableErased[K, V]) size() int { return len(e.keys) }
 
 func (e *tableErased[K, V]) holds(content any) bool {
 	m := e.def.mapOf(content)
@@ -213,6 +225,14 @@ func (d *tableDef[K, V]) loose(content any) any {
 
 // An erasure is what a commit has erased, by the place of the table.
 type erasure map[int]erased
+
+// size returns how many keys that is.
+func (g erasure) size() (n int) {
+	for _, e := range g {
+		n += e.size()
+	}
+	return n
+}
 
 func (s *catalog) erased(c *line.Commit) erasure {
 	var all erasure // nil: nothing

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
@@ -62,7 +63,17 @@ const sweptAtOnce = 1000
 // swept before that stays swept.
 func (db *DB) Sweep(ctx context.Context) (n int, err error) {
 	line.Given(ctx, "a Sweep")
-	now := time.Now().UnixNano()
+	begun := time.Now()
+	if n, err = db.sweep(ctx, begun.UnixNano()); n > 0 || err != nil {
+		line.Tell(&db.line, func(h hook.Swept) {
+			h.OnSwept(ctx, hook.Sweep{Rows: n, Duration: time.Since(begun), Err: err})
+		})
+	}
+	return n, err
+}
+
+// sweep deletes the rows that have expired at a time.
+func (db *DB) sweep(ctx context.Context, now int64) (n int, err error) {
 	for {
 		if err := context.Cause(ctx); err != nil || !db.Load().Due() {
 			return n, err

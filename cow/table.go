@@ -261,6 +261,19 @@ func (d *tableDef[K, V]) exclusive(content, other any) (rows, bytes int) {
 	return rows, bytes
 }
 
+func (d *tableDef[K, V]) changed(newer, older any) (rows, bytes int) {
+	if newer == older {
+		return 0, 0
+	}
+	for c := range d.mapOf(newer).Diff(d.mapOf(older)) {
+		if _, is := c.Rows(); is != (Row[K, V]{}) {
+			bytes += builder[K, V]{}.Size(is)
+		}
+		rows++
+	}
+	return rows, bytes
+}
+
 // shown returns a content as JSON that is to lie within two levels.
 func (d *tableDef[K, V]) shown(content any) (json.RawMessage, error) {
 	return builder[K, V]{}.JSON(d.mapOf(content), 2)

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
@@ -139,7 +140,9 @@ type Stats struct {
 	HeldRows  int // old rows that both keep alive
 	HeldBytes int // about how many bytes these rows and the records of them take
 
-	Waiting int // calls blocked in Wait, in a watch or in Changes
+	Waiting int         // calls blocked in Wait, in a watch or in Changes
+	Feeds   []hook.Feed // the iterations over Changes, the oldest first
+	Sink    hook.Sink   // what makes the DB durable or replicates it
 
 	Begun     time.Time // when the transaction began that has the writer's place; zero: none has
 	BegunBy   string    // the stack at that moment

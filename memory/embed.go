@@ -245,14 +245,14 @@ func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) 
 		if err == nil {
 			q.Vector = vectors[0]
 			var hits []Hit
-			if hits, err = s.Search(q); err == nil {
+			if hits, err = s.search(ctx, q); err == nil {
 				return hits, nil
 			}
 		}
 		unembedded = err
 	}
 	q.Vector = nil
-	hits, err := s.Search(q)
+	hits, err := s.search(ctx, q)
 	for i := range hits {
 		hits[i].Unembedded = unembedded
 	}

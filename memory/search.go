@@ -1,13 +1,16 @@
 package memory
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/internal/data"
@@ -126,13 +129,39 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 // vector. By Dot and L2 it is theirs. By both it is the sum: an entry with all the words has about
 // 1 or more, and one that only its vector finds a third at most, if it is the very same. So ask
 // by a Vector alone, with a MinScore, for what means the same.
-func (v SpaceSnapshot) Search(q Query) ([]Hit, error) {
+//
+// Hooks of the DB that are a [hook.Searched] are told of it.
+func (v SpaceSnapshot) Search(q Query) ([]Hit, error) { return v.search(context.Background(), q) }
+
+func (v SpaceSnapshot) search(ctx context.Context, q Query) ([]Hit, error) {
 	d := v.s.v
 	s := sight{source: d, t: d.T, cleared: d.Clearings(), instant: d.Instant}
 	if d.T != nil {
 		s.entries = d.T.Entries.In(d.Root)
 	}
-	return s.search(v.path, q)
+	if d.T == nil {
+		return s.search(v.path, q)
+	}
+	tell := cow.Hooked[hook.Searched](d.T.Entries.DB())
+	if tell == nil {
+		return s.search(v.path, q)
+	}
+	begun := time.Now()
+	hits, err := s.search(v.path, q)
+	is := hook.Search{Kind: q.kind(), Hits: len(hits), Candidates: s.candidates, Duration: time.Since(begun), Err: err}
+	tell(func(h hook.Searched) { h.OnSearched(ctx, is) })
+	return hits, err
+}
+
+// kind says what a search is by.
+func (q *Query) kind() string {
+	switch {
+	case q.Vector == nil:
+		return "text"
+	case q.Text == "":
+		return "vector"
+	}
+	return "both"
 }
 
 // A sight is what a search sees of a Memory: in a snapshot, or in a Batch so far.
@@ -141,6 +170,8 @@ type sight struct {
 	entries *derive.Entries
 	cleared data.Marks
 	instant int64
+
+	candidates int // texts and vectors among which a search has looked
 
 	source
 }
@@ -166,7 +197,14 @@ func (s *sight) search(path string, q Query) ([]Hit, error) {
 	}
 	parts := make([]search.Part, len(paths))
 	for i, path := range paths {
-		parts[i] = s.part(path, q.Filter, q.Text)
+		p := s.part(path, q.Filter, q.Text)
+		if q.Text != "" {
+			s.candidates += p.Texts.Len()
+		}
+		if q.Vector != nil {
+			s.candidates += p.Vectors.Len()
+		}
+		parts[i] = p
 	}
 	how := search.Query{Words: q.Text, Vector: q.Vector, K: q.K, MinScore: q.MinScore, Metric: q.Metric, Prefix: q.Prefix, Lean: q.Lean}
 	best, fits, err := search.Best(parts, &how)

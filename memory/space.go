@@ -109,9 +109,10 @@ func (s Space) Vector(key string) ([]float32, bool) {
 }
 
 // Search returns the entries that fit a query best; see SpaceSnapshot.Search.
-func (s Space) Search(q Query) ([]Hit, error) {
-	view := s.Load()
-	hits, err := view.Search(q)
+func (s Space) Search(q Query) ([]Hit, error) { return s.search(context.Background(), q) }
+
+func (s Space) search(ctx context.Context, q Query) ([]Hit, error) {
+	hits, err := s.Load().search(ctx, q)
 	return s.used(hits), err
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
@@ -35,6 +36,7 @@ func (r *Replica) follow() {
 		}
 		if err != nil {
 			r.disconnected(err)
+			r.line.State(hook.Retrying, err)
 		}
 		if r.now().revision > before {
 			attempt = 0
@@ -100,6 +102,7 @@ func (r *Replica) watch(attempt int) error {
 			slow.Stop()
 			r.restartBy(cancel)
 			r.connected()
+			r.line.State(hook.Connected, nil)
 		}
 		if err := r.apply(is.Events, at.cluster); err != nil {
 			return err

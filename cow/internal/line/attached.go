@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
@@ -133,6 +134,14 @@ func (a Attached) Ack(version uint64) { a.line.ack(a.outbox(), version) }
 
 // Refuse is sink.DB.Refuse.
 func (a Attached) Refuse(version uint64, err error) { a.line.refuse(a.outbox(), version, err) }
+
+// State is sink.DB.State.
+func (a Attached) State(s hook.State, err error) {
+	o := a.outbox()
+	a.line.mu.Lock()
+	defer a.line.mu.Unlock()
+	a.line.state(o, s, err)
+}
 
 // Fail is sink.DB.Fail.
 func (a Attached) Fail(err error) {
@@ -274,8 +283,11 @@ func (a Attached) reset(o *outbox, c sink.Contents, past iter.Seq2[*sink.Commit,
 		}
 		return drafts, nil
 	}, func(drafts []Draft) {
-		if first != l.published.Load() {
+		if older := l.published.Load(); first != older {
 			l.adopt(first, lineage, at)
+			if !o.attaching {
+				l.applied(older, first, time.Time{})
+			}
 		}
 		l.take(lineage)
 		l.last, o.at = at, at
@@ -304,12 +316,18 @@ func (a Attached) replay(base *Root, at int64, c *sink.Commit, lineage string) (
 
 // publish publishes what was replayed. The caller holds mu.
 func (a Attached) publish(drafts []Draft) {
+	l, o := a.line, a.outbox()
 	for _, d := range drafts {
-		d.Commit.lineage = a.line.identify().id
+		d.Commit.lineage = l.identify().id
 		d.Erase = nil // what it has of the past is without that
-		a.line.publish(d)
-		a.line.last, a.outbox().at = d.Commit.at, d.Commit.at
+		older := l.published.Load()
+		l.publish(d)
+		l.last, o.at = d.Commit.at, d.Commit.at
+		if !o.attaching {
+			l.applied(older, d.Next, d.Commit.Time())
+		}
 	}
+	l.state(o, hook.Connected, nil)
 }
 
 // repin makes the pins those of contents. A DB that is past version 0 keeps those from before

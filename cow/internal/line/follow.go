@@ -2,8 +2,15 @@ package line
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/hook"
 )
 
 // iteration is what a panic says that was asked for.
@@ -72,7 +79,10 @@ func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, err
 	Given(ctx, iteration)
 	return func(yield func(*Commit, error) bool) {
 		l.follow()
+		f := l.feeds.add(since)
+		defer l.feeds.remove(f)
 		for since := since; ; since++ {
+			f.version.Store(since)
 			_, err := l.Wait(ctx, since, iteration)
 			if err == nil {
 				err = context.Cause(ctx)
@@ -81,11 +91,60 @@ func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, err
 			if err == nil {
 				c, err = l.commit(since + 1)
 			}
+			if errors.Is(err, ErrCompacted) {
+				is := f.is(l.published.Load())
+				Tell(l, func(h hook.Compacted) { h.OnCompacted(ctx, is) })
+			}
 			if !yield(c, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// feeds are the iterations over Changes that there are.
+type feeds struct {
+	mu  sync.Mutex
+	all map[*feed]struct{}
+}
+
+// A feed is one of them.
+type feed struct {
+	since   time.Time
+	version atomic.Uint64 // of the last commit that its consumer is done with
+}
+
+func (f *feed) is(current *Root) hook.Feed {
+	return hook.Feed{Since: f.since, Version: f.version.Load(), Latest: current.Version()}
+}
+
+func (f *feeds) add(version uint64) *feed {
+	is := &feed{since: time.Now()}
+	is.version.Store(version)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.all == nil {
+		f.all = make(map[*feed]struct{})
+	}
+	f.all[is] = struct{}{}
+	return is
+}
+
+func (f *feeds) remove(is *feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.all, is)
+}
+
+// list returns the feeds, the oldest first.
+func (f *feeds) list(current *Root) (all []hook.Feed) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for is := range f.all {
+		all = append(all, is.is(current))
+	}
+	slices.SortFunc(all, func(a, b hook.Feed) int { return a.Since.Compare(b.Since) })
+	return all
 }
 
 // Commits returns an iterator over the commits above version since, up to the version that is

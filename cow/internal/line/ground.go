@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
@@ -48,6 +49,9 @@ type Line struct {
 
 	pinning sync.Mutex // held while one pin is made durable, or let go of, and while the past is made anew
 	pins    pins
+
+	feeds feeds
+	hooks hooks
 }
 
 // A Wake wakes those who watch the tables in which two versions differ: one of them, or, if
@@ -62,6 +66,7 @@ type Held struct {
 	goroutine uint64 // which began it
 	since     time.Time
 	origin    *origin
+	told      *told         // nil: there are no hooks
 	claimed   atomic.Bool   // somebody ends it
 	over      chan struct{} // closed when the place is free
 }
@@ -132,8 +137,9 @@ type outbox struct {
 	at          int64  // what last was at the published version
 	epoch       uint64 // counts the times at which the outstanding were superseded
 	failed      error  // sticky
-	closed      bool   // the sink is, and must not be called
-	attaching   bool   // an error of replace is one of Attach, and no failure
+	state       hook.Sink
+	closed      bool // the sink is, and must not be called
+	attaching   bool // an error of replace is one of Attach, and no failure
 
 	ended  chan struct{} // made when closed is set; closed when the sink has let go of everything
 	result error         // of Close, for whoever finds ended closed

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/nested"
 )
 
@@ -22,12 +23,18 @@ func (l *Line) Hold(ctx context.Context) (*Held, error) {
 		turnstile := make(chan struct{}, 1)
 		l.turnstile.CompareAndSwap(nil, &turnstile)
 	}
-	t, err := l.place(ctx, "a transaction", 0)
+	const what = "a transaction"
+	told := l.begins(ctx, what, hook.Start{Transaction: true})
+	t, err := l.place(ctx, what, 0)
 	if err != nil {
+		told.end(0, err)
 		return nil, err
 	}
 	defer l.writer.Unlock()
-	h := &Held{turn: t, goroutine: nested.Goroutine(), since: time.Now(), over: make(chan struct{})}
+	if told != nil {
+		told.start()
+	}
+	h := &Held{turn: t, told: told, goroutine: nested.Goroutine(), since: time.Now(), over: make(chan struct{})}
 	h.origin = new(origin)
 	runtime.Callers(3, h.origin[:])
 	l.held.Store(h)
@@ -43,12 +50,27 @@ func (h *Held) Claim() bool { return h.claimed.CompareAndSwap(false, true) }
 
 // Commit ends the transaction with what f makes of it. It returns ErrSuperseded where a sink
 // has decided that other commits came first.
-func (h *Held) Commit(f func(base *Root, want Want) (Draft, error)) error {
-	r := h.end(f)
-	_, again, err := r.fate(h.turn.ctx)
+func (h *Held) Commit(f func(base *Root, want Want) (Draft, error)) (err error) {
+	version, failed := uint64(0), hook.ErrPanicked // unless this returns
+	defer func() { h.told.end(version, failed) }()
+	err = h.commit(f, &version)
+	failed = err
+	return err
+}
+
+func (h *Held) commit(f func(base *Root, want Want) (Draft, error), version *uint64) error {
+	r := h.end(func(base *Root, want Want) (Draft, error) {
+		d, err := f(base, want)
+		if h.told != nil {
+			h.told.sealed(base, d)
+		}
+		return d, err
+	})
+	published, again, err := r.fate(h.turn.ctx)
 	if again {
 		return fmt.Errorf("cow: %w: begin again", ErrSuperseded)
 	}
+	*version = published
 	r.succeed(err)
 	return err
 }
@@ -70,6 +92,7 @@ func (h *Held) end(f func(base *Root, want Want) (Draft, error)) run {
 func (h *Held) Abort() {
 	h.turn.line.writer.Lock()
 	h.free()
+	h.told.end(0, hook.ErrAborted)
 }
 
 // free gives the writer's place back. The caller holds the mutex.
@@ -85,6 +108,12 @@ func (h *Held) Drop() {
 	if h.Claim() {
 		h.turn.line.dropped.Store(h.origin) // and not h, which keeps a version
 		h.turn.line.drops.Add(1)
+		told := h.told
+		h.told = nil
 		h.Abort()
+		if told != nil {
+			told.is.Err = hook.ErrAborted
+			later(h.turn.line, func(end hook.UpdateEnd) { end.OnUpdateEnd(told.ctx, told.is) })
+		}
 	}
 }

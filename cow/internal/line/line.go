@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/nested"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
@@ -35,6 +36,13 @@ func (l *Line) Fork(f *Line, r *Root) {
 // the same or comes with an error, and returns its number, or 0 for none. All foreign
 // code runs in f: an error, panic or Goexit there leaves everything as it was.
 func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
+	if t := l.begins(ctx, "an update", hook.Start{}); t != nil {
+		return l.updateTold(ctx, t, f)
+	}
+	return l.update(ctx, nil, f)
+}
+
+func (l *Line) update(ctx context.Context, told *told, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
 	for attempt := 0; ; attempt++ {
 		t, err := l.place(ctx, "an update", attempt)
 		if err != nil {
@@ -43,6 +51,9 @@ func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft,
 		r := t.run(f)
 		version, again, err := r.fate(ctx)
 		if !again {
+			if told != nil {
+				told.is.Version = version
+			}
 			if version > 0 && r.erase != nil {
 				err = l.erase(r.erase)
 			}
@@ -488,6 +499,7 @@ func (l *Line) ack(o *outbox, version uint64) {
 		o.outstanding = o.outstanding[1:]
 		l.publish(p.Draft)
 		o.at = p.Commit.at
+		l.state(o, hook.Connected, nil)
 		p.decide(false, nil)
 	}
 	l.trimmed()
@@ -523,6 +535,7 @@ func (l *Line) refuse(o *outbox, version uint64, err error) {
 			p.refused = err
 		}
 	}
+	l.state(o, hook.Refused, err)
 	l.drop(o, true, nil)
 }
 
@@ -531,6 +544,7 @@ func (l *Line) fail(o *outbox, err error) {
 	failed := fmt.Errorf("cow: writes have failed: %w", err)
 	if o.failed == nil {
 		o.failed = failed
+		l.state(o, hook.Failed, err)
 	}
 	if errors.As(err, new(sink.Undecided)) {
 		failed = fmt.Errorf("cow: %w: %w", ErrUnknownOutcome, failed)
@@ -554,6 +568,7 @@ func (l *Line) Close() error {
 		} else {
 			o.failed = fmt.Errorf("cow: %w: %w", ErrClosed, o.failed)
 		}
+		l.state(o, hook.Closed, nil)
 	}
 	ended := o.ended
 	l.mu.Unlock()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow/hook"
 )
 
 // noTables are the tables of lines whose contents nobody looks into.
@@ -16,6 +18,7 @@ func (noTables) Soonest(*Root, int) int64               { return 0 }
 func (noTables) Rows(*Root) int                         { return 0 }
 func (noTables) Structure(*Root) int                    { return 0 }
 func (noTables) Exclusive(_, _ *Root) (rows, bytes int) { return 0, 0 }
+func (noTables) Changed(_, _ *Root) []hook.Table        { return nil }
 
 // commit publishes the next version of l, with a content of table 0.
 func commit(t *testing.T, l *Line, content any) {

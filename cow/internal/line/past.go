@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
@@ -205,7 +206,9 @@ type Stats struct {
 	HeldRows  int // old rows that both keep alive
 	HeldBytes int // about how many bytes these rows and the records of them take
 
-	Waiting int // calls blocked in Wait, in a watch or in Changes
+	Waiting int         // calls blocked in Wait, in a watch or in Changes
+	Feeds   []hook.Feed // the iterations over Changes, the oldest first
+	Sink    hook.Sink   // what makes the DB durable or replicates it
 
 	Begun     time.Time // when the transaction began that has the writer's place; zero: none has
 	BegunBy   string    // the stack at that moment
@@ -228,8 +231,12 @@ func (l *Line) Stats() Stats {
 		}
 		st.Pins++
 	}
+	st.Feeds = l.feeds.list(current)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if o := l.outbox.Load(); o != nil {
+		st.Sink = o.state
+	}
 	if h := l.history; h != nil {
 		h.trim(time.Now().UnixNano(), 0)
 		h.weigh()

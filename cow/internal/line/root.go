@@ -10,6 +10,7 @@
 package line
 
 import (
+	"github.com/cowstore/cowstore/cow/hook"
 	"iter"
 	"math"
 	"slices"
@@ -57,6 +58,9 @@ type Tables interface {
 	// Exclusive returns how many rows r has that other does not share, and about how many
 	// bytes they keep alive.
 	Exclusive(r, other *Root) (rows, bytes int)
+
+	// Changed returns the tables in which two versions differ, and by how much.
+	Changed(newer, older *Root) []hook.Table
 }
 
 // Several stands for more than one table.

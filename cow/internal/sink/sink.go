@@ -19,6 +19,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/cowstore/cowstore/cow/hook"
 )
 
 // A Sink takes the commits of one DB. Propose and Trim are called in the order of
@@ -113,6 +115,11 @@ type DB interface {
 	// which says whether they happened; those after them run again, as does whatever saw
 	// them and proposed nothing. The line goes on.
 	Refuse(version uint64, err error)
+
+	// State says in which state the sink is, and why: Retrying, say. Connected, Refused, Failed
+	// and Closed follow from what the DB is told by its other methods; after the last two it
+	// stays as it is.
+	State(s hook.State, err error)
 
 	// Fail drops what is outstanding. These updates and all later ones return an
 	// error that wraps err; reads go on. For later ones only the first counts, and

@@ -1,9 +1,12 @@
 package keep
 
 import (
+	"context"
 	"fmt"
 	"time"
 
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/fault"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
@@ -21,14 +24,29 @@ func (b *Update) End() error {
 	if err := b.Settler.Settle(); err != nil {
 		return err
 	}
+	before := len(b.evicted)
 	if err := b.evict(); err != nil {
 		return err
 	}
+	b.tell(len(b.evicted) - before)
 	b.keepEpochs()
 	if len(b.Settler.Changes()) > 0 {
 		b.SetHead(&data.Head{Began: b.Now, At: max(b.Now, time.Now().UnixNano()), Evicted: b.evicted, Cleared: b.marks()})
 	}
 	return nil
+}
+
+// tell has hooks told that entries were evicted, once they are.
+func (b *Update) tell(evicted int) {
+	if evicted == 0 {
+		return
+	}
+	if tell := cow.Hooked[hook.Evicted](b.p.Tables.Entries.DB()); tell != nil {
+		is := hook.Eviction{Version: b.Tx.Version(), Entries: evicted}
+		b.Tx.Defer(func() {
+			tell(func(h hook.Evicted) { h.OnEvicted(context.Background(), is) })
+		})
+	}
 }
 
 // Fits returns an error if v cannot be a vector of the space.

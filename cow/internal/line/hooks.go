@@ -1,0 +1,288 @@
+package line
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/hook"
+	"github.com/cowstore/cowstore/cow/internal/nested"
+)
+
+// hooks are those of a line. Nobody has a lock of the line while one is called.
+type hooks struct {
+	all     atomic.Pointer[[]*added] // nil: none
+	running atomic.Int64             // calls of hooks
+	number  atomic.Uint64            // of calls of hooks, once there was one; see package nested
+	updates sync.Pool                // *told
+
+	mu      sync.Mutex
+	queue   []func(h any) // what is told later, the oldest first
+	telling bool          // there is a goroutine that does
+}
+
+// An added is a hook, and the interfaces that count for each update.
+type added struct {
+	is    any
+	start hook.UpdateStart // nil: it has none
+	end   hook.UpdateEnd
+}
+
+// AddHook adds a hook, until remove is called.
+func (l *Line) AddHook(h any) (remove func()) {
+	l.Own()
+	a := &added{is: h}
+	a.start, _ = h.(hook.UpdateStart)
+	a.end, _ = h.(hook.UpdateEnd)
+	l.hooks.change(func(all []*added) []*added { return append(all, a) })
+	return func() {
+		l.hooks.change(func(all []*added) []*added {
+			return slices.DeleteFunc(all, func(is *added) bool { return is == a })
+		})
+	}
+}
+
+// change replaces the hooks by what f makes of a copy.
+func (h *hooks) change(f func(all []*added) []*added) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	all := f(slices.Clone(h.list()))
+	if len(all) == 0 {
+		h.all.Store(nil)
+		return
+	}
+	h.all.Store(&all)
+}
+
+func (h *hooks) list() []*added {
+	if all := h.all.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// call calls f, which calls a hook: what that updates is not told.
+func (h *hooks) call(f func()) {
+	if h.number.Load() == 0 {
+		h.number.CompareAndSwap(0, nested.Number())
+	}
+	h.running.Add(1)
+	ended := false
+	defer func() {
+		h.running.Add(-1)
+		if !ended {
+			h.number.Store(nested.Number()) // see package nested
+		}
+	}()
+	nested.Run(h.number.Load(), f)
+	ended = true
+}
+
+// inside reports whether this goroutine is in a hook.
+func (h *hooks) inside() bool { return h.running.Load() > 0 && nested.Is(h.number.Load()) }
+
+// Tell calls f with each hook that is an H, unless a hook does what is told.
+func Tell[H any](l *Line, f func(h H)) {
+	if tell := Hooked[H](l); tell != nil {
+		tell(f)
+	}
+}
+
+// Hooked returns a function that calls another with each hook that is an H, or nil if there is
+// none, or a hook asks.
+func Hooked[H any](l *Line) func(f func(h H)) {
+	var hooks []H
+	for _, a := range l.hooks.list() {
+		if h, ok := a.is.(H); ok {
+			hooks = append(hooks, h)
+		}
+	}
+	if len(hooks) == 0 || l.hooks.inside() {
+		return nil
+	}
+	return func(f func(h H)) {
+		for _, h := range hooks {
+			l.hooks.call(func() { f(h) })
+		}
+	}
+}
+
+// remembered is how much is left to tell at most.
+const remembered = 1024
+
+// later is Tell in another goroutine, after all that is to be told there already.
+func later[H any](l *Line, f func(h H)) {
+	hs := &l.hooks
+	if hs.all.Load() == nil {
+		return
+	}
+	hs.mu.Lock()
+	defer hs.mu.Unlock()
+	if len(hs.queue) == remembered {
+		hs.queue = slices.Delete(hs.queue, 0, 1)
+	}
+	hs.queue = append(hs.queue, func(is any) {
+		if h, ok := is.(H); ok {
+			hs.call(func() { f(h) })
+		}
+	})
+	if !hs.telling {
+		hs.telling = true
+		go hs.tell()
+	}
+}
+
+// tell tells what is in the queue, until that is empty.
+func (h *hooks) tell() {
+	for {
+		h.mu.Lock()
+		if len(h.queue) == 0 {
+			h.telling, h.queue = false, nil
+			h.mu.Unlock()
+			return
+		}
+		next := h.queue[0]
+		h.queue[0] = nil
+		h.queue = h.queue[1:]
+		h.mu.Unlock()
+		for _, a := range h.list() {
+			next(a.is)
+		}
+	}
+}
+
+// A told is an update of which hooks are told.
+type told struct {
+	line *Line
+	all  []*added
+	ctx  context.Context
+	is   hook.Update
+
+	made        func(base *Root, want Want) (Draft, error) // what run runs
+	older, next *Root
+	mark        time.Duration // when the last part ended
+
+	run func(base *Root, want Want) (Draft, error)
+}
+
+// clock returns the time since the process began: that alone takes half as long as time.Now.
+func clock() time.Duration { return time.Since(began) }
+
+// begins tells hooks that an update begins, and returns nil if there are none.
+func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
+	all := l.hooks.all.Load()
+	if all == nil || l.hooks.inside() {
+		return nil
+	}
+	Given(ctx, what)
+	t, ok := l.hooks.updates.Get().(*told)
+	if !ok {
+		t = &told{line: l}
+		t.run = t.running
+	}
+	t.all, t.ctx, t.is.Transaction = *all, ctx, s.Transaction
+	for _, a := range t.all {
+		if a.start != nil {
+			l.hooks.call(func() { t.ctx = a.start.OnUpdateStart(t.ctx, s) })
+		}
+	}
+	t.mark = clock()
+	return t
+}
+
+// running is made of an update, with the time that it takes.
+func (t *told) running(base *Root, want Want) (Draft, error) {
+	t.start()
+	d, err := t.made(base, want)
+	t.sealed(base, d)
+	return d, err
+}
+
+// start ends the time that an update waits, and sealed that of its function.
+func (t *told) start() {
+	now := clock()
+	t.is.Wait += now - t.mark
+	t.is.Attempts++
+	t.mark = now
+}
+
+func (t *told) sealed(base *Root, d Draft) {
+	now := clock()
+	t.is.Run += now - t.mark
+	t.mark = now
+	t.older, t.next = base, d.Next
+}
+
+// ends tells hooks that the update has ended.
+func (t *told) ends() {
+	if t.line.outbox.Load() != nil && t.is.Attempts > 0 {
+		t.is.Sink = clock() - t.mark
+	}
+	if t.is.Version > 0 {
+		older, next := t.older, t.next
+		t.is.Tables = func() []hook.Table { return next.owner.Tables.Changed(next, older) }
+	}
+	for _, a := range t.all {
+		if a.end != nil {
+			t.line.hooks.call(func() { a.end.OnUpdateEnd(t.ctx, t.is) })
+		}
+	}
+}
+
+// end is ends, of a version and an error. It does nothing for nil.
+func (t *told) end(version uint64, err error) {
+	if t != nil {
+		t.is.Version, t.is.Err = version, err
+		t.ends()
+	}
+}
+
+// free lets another update have t.
+func (t *told) free() {
+	*t = told{line: t.line, run: t.run}
+	t.line.hooks.updates.Put(t)
+}
+
+// updateTold is update, of which hooks are told, by t.
+func (l *Line) updateTold(ctx context.Context, t *told, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
+	t.made, t.is.Err = f, hook.ErrPanicked // unless it returns
+	returned := false
+	defer func() {
+		t.ends()
+		if returned {
+			t.free()
+		}
+	}()
+	version, err = l.update(ctx, t, t.run)
+	t.is.Err, returned = err, true
+	return version, err
+}
+
+// state notes that the sink is in a state, and why, and has hooks told if that is new. The caller
+// holds mu.
+func (l *Line) state(o *outbox, s hook.State, err error) {
+	is := &o.state
+	again := is.State == s
+	switch {
+	case is.State == hook.Closed, is.State == hook.Failed && s != hook.Closed, again && err == nil:
+		return
+	case !again:
+		is.Since = time.Now()
+	}
+	is.State, is.Err = s, err
+	if next := *is; !again || s == hook.Refused {
+		later(l, func(h hook.SinkChanged) { h.OnSinkChanged(next) })
+	}
+}
+
+// applied has hooks told of a version that came from elsewhere. The caller holds mu.
+func (l *Line) applied(older, next *Root, at time.Time) {
+	if l.hooks.all.Load() == nil {
+		return
+	}
+	tables := func() []hook.Table { return next.owner.Tables.Changed(next, older) }
+	c := hook.Commit{Version: next.version, Time: at, Tables: tables}
+	later(l, func(h hook.Applied) { h.OnApplied(c) })
+}
