@@ -54,6 +54,12 @@
 // [Index] keeps rows in order, in the past and inside an update too. All of it is
 // off until it is used.
 //
+// # What happens
+//
+// Nothing is logged. [DB.AddHook] has a program told of updates, with what they changed and what
+// they waited for, of commits from elsewhere, of feeds, sweeps and erasures, and of the state of
+// what stores or replicates the DB: see package hook. [DB.Stats] has the figures of the moment.
+//
 // # What is stored
 //
 // Packages bolt and etcd keep the tables of a DB that have a [Codec]. Beside the rows they
@@ -79,6 +85,7 @@
 //   - fork: a DB that goes on from a snapshot of another; base, ours and theirs of a merge
 //   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
 //   - view: accessors of a value that is not cloned
+//   - hook: a value of the program that is told what happens
 //   - expired: of a row, that its time has come; due: a snapshot that has one; swept: deleted
 //     because of it
 //

@@ -2,12 +2,15 @@ package etcd
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+
+	"github.com/cowstore/cowstore/cow/hook"
 )
 
 // A machine that was suspended knows it by the clock that can be set, and one whose clock
@@ -56,4 +59,52 @@ func TestAnErrorNamesTheStoreOnce(t *testing.T) {
 	require.ErrorIs(t, line.failed, ErrRestored, "the first counts")
 	_, err := r.Fresh(t.Context())
 	require.Equal(t, line.failed, err)
+}
+
+// A told is a hook that takes down what comes from etcd.
+type told struct {
+	mu      sync.Mutex
+	states  []string
+	commits []uint64
+}
+
+func (h *told) OnSinkChanged(s hook.Sink) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.states = append(h.states, s.State.String())
+}
+
+func (h *told) OnApplied(c hook.Commit) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.commits = append(h.commits, c.Version)
+}
+
+func TestHooksAreToldOfEtcd(t *testing.T) {
+	_, client := newFake(t)
+	a, b := openAccount(t, client, Options{}), openAccount(t, client, Options{})
+	h := new(told)
+	a.db.AddHook(h)
+	require.NoError(t, a.deposit(t.Context()))
+	require.NoError(t, b.deposit(t.Context()))
+	_, err := a.replica.Fresh(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, hook.Connected, a.db.Stats().Sink.State)
+
+	a.replica.known.mu.Lock()
+	a.replica.known.restart(errSlow)
+	a.replica.known.mu.Unlock()
+	require.Eventually(t, func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.states) >= 2 && len(h.commits) >= 1
+	}, time.Minute, time.Millisecond)
+	require.NoError(t, a.db.Close())
+	require.Eventually(t, func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.states) >= 3
+	}, time.Minute, time.Millisecond)
+	require.Equal(t, []string{"retrying", "connected", "closed"}, h.states)
+	require.Equal(t, []uint64{2}, h.commits, "its own is not from elsewhere")
 }

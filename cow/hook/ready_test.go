@@ -1,0 +1,142 @@
+package hook_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"runtime/trace"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+)
+
+// withoutTimes leaves out of a log what differs from run to run.
+func withoutTimes(_ []string, a slog.Attr) slog.Attr {
+	switch a.Key {
+	case slog.TimeKey, "wait", "run", "took", "bytes":
+		return slog.Attr{}
+	}
+	return a
+}
+
+func ExampleLogger() {
+	users := cow.New[string](cow.Options[int]{})
+	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTimes}))
+	remove := users.DB().AddHook(hook.Logger{Log: log, Slow: time.Nanosecond})
+	defer remove()
+
+	_, _ = users.Set("ada", 36)
+	_ = users.DB().Update(func(*cow.Tx) error { return errors.New("not today") })
+	// Output:
+	// level=WARN msg=update sink=0s version=1 "table .rows"=1
+	// level=WARN msg=update sink=0s err="not today"
+}
+
+// written returns what a Logger writes of what f tells it.
+func written(slow time.Duration, f func(l hook.Logger)) string {
+	var b bytes.Buffer
+	f(hook.Logger{Log: slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: withoutTimes})), Slow: slow})
+	return b.String()
+}
+
+func TestLogger(t *testing.T) {
+	ctx := t.Context()
+	failed := errors.New("failed")
+	for want, f := range map[string]func(l hook.Logger){
+		"": func(l hook.Logger) {
+			l.OnUpdateEnd(ctx, hook.Update{Run: time.Millisecond, Err: nil})
+			l.OnUpdateEnd(ctx, hook.Update{Run: time.Millisecond, Err: hook.ErrAborted})
+			l.OnSearched(ctx, hook.Search{Duration: time.Millisecond})
+			l.OnSwept(ctx, hook.Sweep{Rows: 3})
+			l.OnSwept(ctx, hook.Sweep{Err: failed}) // its update was logged
+		},
+		"level=WARN msg=update sink=1s attempts=2 err=failed\n": func(l hook.Logger) {
+			l.OnUpdateEnd(ctx, hook.Update{Sink: time.Second, Attempts: 2, Err: failed})
+		},
+		"level=WARN msg=search kind=both hits=1 candidates=7\n": func(l hook.Logger) {
+			l.OnSearched(ctx, hook.Search{Kind: "both", Hits: 1, Candidates: 7, Duration: time.Second})
+		},
+		"level=WARN msg=sweep rows=3\n": func(l hook.Logger) {
+			l.OnSwept(ctx, hook.Sweep{Rows: 3, Duration: time.Second})
+		},
+		"level=INFO msg=erase keys=1 others=2\n": func(l hook.Logger) {
+			l.OnErased(ctx, hook.Erase{Keys: 1, Others: 2})
+		},
+		"level=WARN msg=erase keys=0 others=0 err=failed\n": func(l hook.Logger) {
+			l.OnErased(ctx, hook.Erase{Err: failed})
+		},
+		"level=WARN msg=\"feed compacted\" version=1 latest=9\n": func(l hook.Logger) {
+			l.OnCompacted(ctx, hook.Feed{Version: 1, Latest: 9})
+		},
+		"level=INFO msg=\"sink connected\"\nlevel=WARN msg=\"sink retrying\" err=failed\nlevel=ERROR msg=\"sink failed\" err=failed\n": func(l hook.Logger) {
+			l.OnSinkChanged(hook.Sink{State: hook.Connected})
+			l.OnSinkChanged(hook.Sink{State: hook.Retrying, Err: failed})
+			l.OnSinkChanged(hook.Sink{State: hook.Failed, Err: failed})
+		},
+	} {
+		require.Equal(t, want, written(100*time.Millisecond, f))
+	}
+	require.Empty(t, written(0, func(l hook.Logger) { l.OnUpdateEnd(ctx, hook.Update{Run: time.Hour}) }), "nothing is slow")
+}
+
+func TestTheZeroLoggerWritesToTheDefault(t *testing.T) {
+	var b bytes.Buffer
+	before := slog.Default()
+	defer slog.SetDefault(before)
+	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
+	hook.Logger{}.OnUpdateEnd(t.Context(), hook.Update{Err: errors.New("failed")})
+	require.Contains(t, b.String(), "err=failed")
+}
+
+// A trace has a region for each update, and a task for a transaction, which another goroutine ends.
+func TestTracer(t *testing.T) {
+	users := cow.New[string](cow.Options[int]{})
+	users.DB().AddHook(hook.Tracer{})
+	_, err := users.Set("ada", 36)
+	require.NoError(t, err, "no trace is taken")
+
+	var b bytes.Buffer
+	if err := trace.Start(&b); err != nil {
+		t.Skipf("another trace is taken: %v", err)
+	}
+	_, err = users.Set("ada", 36)
+	require.NoError(t, err)
+	tx := users.DB().Begin()
+	users.Edit(tx).Set("bob", 40)
+	done := make(chan error)
+	go func() { done <- tx.Commit() }()
+	require.NoError(t, <-done)
+	hook.Tracer{}.OnSearched(t.Context(), hook.Search{Kind: "text"})
+	trace.Stop()
+	for _, text := range []string{"cow.Update", "cow.Transaction", "version 2, waited", "version 3, waited", "text search"} {
+		require.Contains(t, b.String(), text)
+	}
+}
+
+func TestStates(t *testing.T) {
+	var zero hook.State
+	require.Equal(t, hook.None, zero)
+	require.Equal(t, "none", zero.String())
+	require.Equal(t, "closed", hook.Closed.String())
+	require.Equal(t, "unknown", hook.State(-1).String())
+	require.Equal(t, "unknown", (hook.Closed + 1).String())
+}
+
+type one struct{}
+
+func (one) OnEvicted(context.Context, hook.Eviction) {}
+
+func TestIs(t *testing.T) {
+	for _, h := range []any{hook.Logger{}, &hook.Logger{}, hook.Tracer{}, one{}} {
+		require.True(t, hook.Is(h))
+	}
+	for _, h := range []any{nil, 1, struct{}{}} {
+		require.False(t, hook.Is(h))
+	}
+}

@@ -1,0 +1,239 @@
+// Package prometheus exports the figures of DBs to Prometheus: how long updates take and how they
+// end, what the past and the pins hold, how far feeds lag, and the state of what makes a DB
+// durable.
+//
+// All metrics begin with cow_ and have the label store, the name that a DB was added by.
+//
+// These are read when Prometheus asks for them:
+//
+//	cow_versions_total              counter  the current version
+//	cow_rows                        gauge    rows of all tables
+//	cow_retained_versions           gauge    past versions that are retained
+//	cow_pins                        gauge    versions that are kept by name
+//	cow_held_rows                   gauge    old rows that both keep
+//	cow_held_bytes                  gauge    about how many bytes these take
+//	cow_waiting_calls               gauge    calls that wait for a version
+//	cow_feeds                       gauge    iterations over Changes
+//	cow_feed_lag_versions           gauge    versions that the slowest of them is behind
+//	cow_sink_state                  gauge    1 for the state that the sink is in, by state
+//	cow_open_transaction_seconds    gauge    age of the transaction that is open
+//	cow_dropped_transactions_total  counter  transactions that nobody ended
+//
+// These are counted by hooks, from the moment the DB is added:
+//
+//	cow_updates_total               counter    by outcome: published, unchanged, aborted, failed
+//	cow_update_duration_seconds     histogram  by part: wait, run, sink
+//	cow_changed_rows_total          counter    by table, if [Options] says so
+//	cow_applied_commits_total       counter    commits that came from elsewhere
+//	cow_compacted_feeds_total       counter    feeds that ended because they were too slow
+//	cow_swept_rows_total            counter    expired rows that Sweep deleted
+//	cow_erased_keys_total           counter    keys that Erase took out of the past
+//	cow_evicted_entries_total       counter    entries of a memory that had to go
+//	cow_search_duration_seconds     histogram  searches of a memory, by kind
+//	cow_search_hits_total           counter    what these returned, by kind
+//
+// A part of an update that did not happen is not observed: there is no sink without a sink. An
+// update whose context had ended has no run.
+package prometheus
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	client "github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+)
+
+// Options are those of a [Collector]. The zero Options are right for most.
+type Options struct {
+	// Tables counts the rows that were changed, by table, here and elsewhere. After each update
+	// that takes time proportional to its changes, in the goroutine of the update.
+	Tables bool
+}
+
+// A Collector exports the figures of DBs. It implements the Collector of Prometheus' client, to be
+// registered once, before or after DBs are added.
+//
+// A Collector is made by New and must not be copied. It is safe for concurrent use.
+//
+// Each time Prometheus asks, the Collector calls cow.DB.Stats. That takes time proportional to the
+// rows that each pin holds, and to the commits that were retained since: with large pins, ask less
+// often.
+type Collector struct {
+	all []client.Collector // what hooks count
+
+	updates, tables, hits                      *client.CounterVec
+	applied, compacted, swept, erased, evicted *client.CounterVec
+	durations, searches                        *client.HistogramVec
+
+	mu     sync.RWMutex
+	stores map[string]*store
+}
+
+var _ client.Collector = (*Collector)(nil)
+
+// buckets go from a microsecond, which an update in memory takes, to 17 seconds.
+var buckets = client.ExponentialBuckets(1e-6, 4, 13)
+
+// New returns a Collector of no DBs. To have labels of your own on all metrics, register it with
+// WrapRegistererWith of Prometheus' client.
+func New(o Options) *Collector {
+	c := &Collector{stores: map[string]*store{}}
+	counter := func(name, help string, labels ...string) *client.CounterVec {
+		v := client.NewCounterVec(client.CounterOpts{Name: name, Help: help}, append([]string{"store"}, labels...))
+		c.all = append(c.all, v)
+		return v
+	}
+	histogram := func(name, help string, labels ...string) *client.HistogramVec {
+		v := client.NewHistogramVec(client.HistogramOpts{Name: name, Help: help, Buckets: buckets}, append([]string{"store"}, labels...))
+		c.all = append(c.all, v)
+		return v
+	}
+	c.updates = counter("cow_updates_total", "Updates and transactions that have ended, by outcome.", "outcome")
+	c.durations = histogram("cow_update_duration_seconds", "How long updates waited, ran, and were with the sink, by part.", "part")
+	c.applied = counter("cow_applied_commits_total", "Commits that came from elsewhere.")
+	c.compacted = counter("cow_compacted_feeds_total", "Feeds that ended because their next commit was no longer retained.")
+	c.swept = counter("cow_swept_rows_total", "Expired rows that were swept.")
+	c.erased = counter("cow_erased_keys_total", "Keys that were erased from the past.")
+	c.evicted = counter("cow_evicted_entries_total", "Entries of a memory that were evicted.")
+	c.searches = histogram("cow_search_duration_seconds", "How long searches of a memory took, by kind.", "kind")
+	c.hits = counter("cow_search_hits_total", "Hits that searches of a memory returned, by kind.", "kind")
+	if o.Tables {
+		c.tables = counter("cow_changed_rows_total", "Rows that were added, changed or removed, by table.", "table")
+	}
+	return c
+}
+
+// Add exports the figures of db as those of the store of that name, until remove is called, after
+// which no metric has the name. A store that is added again begins at zero. Hooks of db are called
+// in the order in which they were added, and so are those that Add adds.
+//
+// Add panics if c has a store of that name, if the name is not UTF-8, and if db is nil. Two names
+// of one DB are two stores. A DB of package memory is what its method DB returns.
+func (c *Collector) Add(name string, db *cow.DB) (remove func()) {
+	switch {
+	case db == nil:
+		panic(fmt.Sprintf("cow/metrics/prometheus: Add of %q with a nil *cow.DB: pass a pointer to the DB", name))
+	case !utf8.ValidString(name):
+		panic(fmt.Sprintf("cow/metrics/prometheus: Add of %q, which is not UTF-8: labels must be", name))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stores[name] != nil {
+		panic(fmt.Sprintf("cow/metrics/prometheus: Add of a second store %q: remove the first, or add this one by another name", name))
+	}
+	s := newStore(c, name, db)
+	c.stores[name] = s
+	unhook := db.AddHook(s)
+	return func() {
+		unhook()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.stores[name] != s {
+			return
+		}
+		delete(c.stores, name)
+		for _, is := range c.all {
+			is.(interface{ DeletePartialMatch(client.Labels) int }).DeletePartialMatch(client.Labels{"store": name})
+		}
+	}
+}
+
+// A figure is a metric that is read when Prometheus asks for it.
+type figure struct {
+	desc *client.Desc
+	kind client.ValueType
+	of   func(now *cow.Snapshot, s *cow.Stats) float64
+}
+
+func gauge(name, help string, of func(now *cow.Snapshot, s *cow.Stats) float64) figure {
+	return figure{client.NewDesc(name, help, []string{"store"}, nil), client.GaugeValue, of}
+}
+
+func counter(name, help string, of func(now *cow.Snapshot, s *cow.Stats) float64) figure {
+	return figure{client.NewDesc(name, help, []string{"store"}, nil), client.CounterValue, of}
+}
+
+var figures = []figure{
+	counter("cow_versions_total", "Versions that were published: the number of the current one.",
+		func(now *cow.Snapshot, _ *cow.Stats) float64 { return float64(now.Version()) }),
+	gauge("cow_rows", "Rows of all tables.",
+		func(now *cow.Snapshot, _ *cow.Stats) float64 { return float64(now.Len()) }),
+	gauge("cow_retained_versions", "Versions before the current one that are retained.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.Retained) }),
+	gauge("cow_pins", "Versions that are kept by name.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.Pins) }),
+	gauge("cow_held_rows", "Old rows that retained versions and pins keep alive.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.HeldRows) }),
+	gauge("cow_held_bytes", "About how many bytes the old rows and the records of them take.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.HeldBytes) }),
+	gauge("cow_waiting_calls", "Calls that wait for a version.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.Waiting) }),
+	gauge("cow_feeds", "Iterations over the commits as they come.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(len(s.Feeds)) }),
+	gauge("cow_feed_lag_versions", "Versions that the slowest feed is behind.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return lag(s.Feeds) }),
+	gauge("cow_open_transaction_seconds", "Age of the transaction that has the writer's place, 0 for none.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return age(s.Begun) }),
+	counter("cow_dropped_transactions_total", "Transactions that were dropped without Commit or Abort.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.Dropped) }),
+}
+
+var sinkState = client.NewDesc("cow_sink_state", "1 for the state that the sink is in, 0 for the others.", []string{"store", "state"}, nil)
+
+func lag(feeds []hook.Feed) float64 {
+	var most uint64
+	for _, f := range feeds {
+		if f.Latest > f.Version {
+			most = max(most, f.Latest-f.Version)
+		}
+	}
+	return float64(most)
+}
+
+func age(begun time.Time) float64 {
+	if begun.IsZero() {
+		return 0
+	}
+	return time.Since(begun).Seconds()
+}
+
+// Describe is that of the Collector of Prometheus' client.
+func (c *Collector) Describe(to chan<- *client.Desc) {
+	for _, f := range figures {
+		to <- f.desc
+	}
+	to <- sinkState
+	for _, is := range c.all {
+		is.Describe(to)
+	}
+}
+
+// Collect is that of the Collector of Prometheus' client.
+func (c *Collector) Collect(to chan<- client.Metric) {
+	c.mu.RLock()
+	stores := slices.Collect(maps.Values(c.stores))
+	c.mu.RUnlock()
+	for _, s := range stores { // without the lock: Stats takes its time
+		now, stats := s.db.Load(), s.db.Stats()
+		for _, f := range figures {
+			to <- client.MustNewConstMetric(f.desc, f.kind, f.of(now, &stats), s.name)
+		}
+		for state := hook.None; state <= hook.Closed; state++ {
+			is := 0.0
+			if state == stats.Sink.State {
+				is = 1
+			}
+			to <- client.MustNewConstMetric(sinkState, client.GaugeValue, is, s.name, state.String())
+		}
+	}
+	for _, is := range c.all {
+		is.Collect(to)
+	}
+}

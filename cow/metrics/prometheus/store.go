@@ -1,0 +1,103 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	client "github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+)
+
+// A store is a DB and the hook that counts what happens in it. What every update needs is looked up
+// once.
+type store struct {
+	c    *Collector
+	name string
+	db   *cow.DB
+
+	wait, run                                  client.Observer
+	published, unchanged, aborted, failed      client.Counter
+	applied, compacted, swept, erased, evicted client.Counter
+}
+
+func newStore(c *Collector, name string, db *cow.DB) *store {
+	return &store{
+		c: c, name: name, db: db,
+		wait:      c.durations.WithLabelValues(name, "wait"),
+		run:       c.durations.WithLabelValues(name, "run"),
+		published: c.updates.WithLabelValues(name, "published"),
+		unchanged: c.updates.WithLabelValues(name, "unchanged"),
+		aborted:   c.updates.WithLabelValues(name, "aborted"),
+		failed:    c.updates.WithLabelValues(name, "failed"),
+		applied:   c.applied.WithLabelValues(name),
+		compacted: c.compacted.WithLabelValues(name),
+		swept:     c.swept.WithLabelValues(name),
+		erased:    c.erased.WithLabelValues(name),
+		evicted:   c.evicted.WithLabelValues(name),
+	}
+}
+
+// there calls f, which looks a metric up, and so may make it, unless s was removed.
+func (s *store) there(f func()) {
+	s.c.mu.RLock()
+	defer s.c.mu.RUnlock()
+	if s.c.stores[s.name] == s {
+		f()
+	}
+}
+
+func (s *store) OnUpdateEnd(_ context.Context, u hook.Update) {
+	switch {
+	case u.Version > 0: // whatever panicked later
+		s.published.Inc()
+	case u.Err == nil:
+		s.unchanged.Inc()
+	case errors.Is(u.Err, hook.ErrAborted):
+		s.aborted.Inc()
+	default:
+		s.failed.Inc()
+	}
+	s.wait.Observe(u.Wait.Seconds())
+	if u.Attempts > 0 {
+		s.run.Observe(u.Run.Seconds())
+	}
+	if u.Sink > 0 {
+		s.there(func() { s.c.durations.WithLabelValues(s.name, "sink").Observe(u.Sink.Seconds()) })
+	}
+	if u.Version > 0 {
+		s.changed(u.Tables)
+	}
+}
+
+// changed counts the rows that were changed, if they are counted.
+func (s *store) changed(tables func() []hook.Table) {
+	if s.c.tables == nil {
+		return
+	}
+	all := tables()
+	s.there(func() {
+		for _, t := range all {
+			s.c.tables.WithLabelValues(s.name, strings.ToValidUTF8(t.Name, "\uFFFD")).Add(float64(t.Rows))
+		}
+	})
+}
+
+func (s *store) OnApplied(c hook.Commit) {
+	s.applied.Inc()
+	s.changed(c.Tables)
+}
+
+func (s *store) OnCompacted(context.Context, hook.Feed)       { s.compacted.Inc() }
+func (s *store) OnSwept(_ context.Context, w hook.Sweep)      { s.swept.Add(float64(w.Rows)) }
+func (s *store) OnErased(_ context.Context, e hook.Erase)     { s.erased.Add(float64(e.Keys)) }
+func (s *store) OnEvicted(_ context.Context, e hook.Eviction) { s.evicted.Add(float64(e.Entries)) }
+
+func (s *store) OnSearched(_ context.Context, is hook.Search) {
+	s.there(func() {
+		s.c.searches.WithLabelValues(s.name, is.Kind).Observe(is.Duration.Seconds())
+		s.c.hits.WithLabelValues(s.name, is.Kind).Add(float64(is.Hits))
+	})
+}
