@@ -13,6 +13,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/line"
+	"github.com/cowstore/cowstore/cow/internal/look"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
@@ -90,6 +91,8 @@ type table interface {
 	exclusive(content, other any) (rows, bytes int)
 	changed(newer, older any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
+
+	look(db *DB) look.Table
 
 	differs(newer, older *line.Root) bool
 	none() any // the content without rows

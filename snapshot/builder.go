@@ -216,6 +216,13 @@ func (Builder[K, V]) Probe(m *Map[K, V], key K) Row[K, V] { return m.probe(key) 
 // those that are not in its caches at the same time.
 func (Builder[K, V]) Prefetch(rows []*RowRef) { prefetch[V](rows) }
 
+// RowsFrom returns an iterator over the rows behind that of a key in the order of All, or before it
+// in the opposite one; nil is no key: over all. To begin takes as long as a lookup. If the key is
+// not there, the iteration begins near where it would be, so that a few rows may come again.
+func (Builder[K, V]) RowsFrom(m *Map[K, V], after *K, back bool) iter.Seq[Row[K, V]] {
+	return m.rowsFrom(after, back)
+}
+
 // RowsOf returns an iterator over rows as Map.GetMany returns one over values.
 func (Builder[K, V]) RowsOf(m *Map[K, V], keys []K) iter.Seq2[int, Row[K, V]] { return m.rowsOf(keys) }
 

@@ -143,7 +143,7 @@ const deepCalled = `Batch.Add Builder.Batch Builder.Isolate Builder.Bulk Builder
 	Row.Shared Row.String Row.Value Shared.All Shared.Get Shared.GetMany`
 
 // deepKeyed is what the calls with keys add to them.
-const deepKeyed = `Builder.Lookup Builder.Probe Builder.RowsOf Editor.Delete Editor.DeleteIf
+const deepKeyed = `Builder.Lookup Builder.Probe Builder.RowsFrom Builder.RowsOf Editor.Delete Editor.DeleteIf
 	Editor.Has Editor.Revision KeyError.MarshalJSON Map.Has Map.Revision`
 
 func TestDeepValues(t *testing.T) {
@@ -277,6 +277,9 @@ func deepKey[K comparable](t *testing.T, key K) {
 	require.False(t, ok)
 	for range b.RowsOf(m, []K{key}) {
 		require.Fail(t, "found")
+	}
+	for range b.RowsFrom(m, &key, true) {
+		break
 	}
 	require.Less(t, len(b.Probe(m, key).String()), 400)
 	require.Less(t, len(snapshot.Change[K, int]{Key: key}.String()), 400)

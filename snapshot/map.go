@@ -2,8 +2,10 @@ package snapshot
 
 import (
 	"iter"
+	"math"
 	"reflect"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -232,6 +234,33 @@ func (m *Map[K, V]) Row(key K) (Row[K, V], bool) {
 func (m *Map[K, V]) Rows() iter.Seq[Row[K, V]] {
 	return func(yield func(Row[K, V]) bool) {
 		m.walk(func(e *entry[V]) bool { return yield(m.cfg.row(e)) })
+	}
+}
+
+// rowsFrom is Builder.RowsFrom.
+func (m *Map[K, V]) rowsFrom(after *K, back bool) iter.Seq[Row[K, V]] {
+	return func(yield func(Row[K, V]) bool) {
+		if m == nil {
+			return
+		}
+		x, pending := uint64(0), after != nil
+		if pending {
+			x = m.config().hashOf(*after)
+		} else if back {
+			x = math.MaxUint64
+		}
+		m.root.parts(x, back, func(part []*entry[V]) bool {
+			if pending {
+				pending = false
+				part = part[1+slices.IndexFunc(part, func(e *entry[V]) bool { return m.cfg.is(e, *after) }):]
+			}
+			for _, e := range part {
+				if !yield(m.cfg.row(e)) {
+					return false
+				}
+			}
+			return true
+		})
 	}
 }
 

@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 )
 
@@ -324,6 +326,38 @@ func walkKid[V any](kid unsafe.Pointer, f func(*entry[V]) bool) bool {
 				return false
 			}
 		}
+	}
+	return true
+}
+
+// parts calls f with the entries of each page and bag below d, in the order of walk, or backwards,
+// from the one to which x leads on, the rest of a hash, until it returns false. It recurses as walk
+// does.
+func (d *directory[V]) parts(x uint64, back bool, f func(part []*entry[V]) bool) bool {
+	step, edge := 1, uint64(0)
+	if back {
+		step, edge = -1, math.MaxUint64
+	}
+	var last unsafe.Pointer
+	for i := int(x >> (hashBits - fanBits)); 0 <= i && i < fan; i += step {
+		kid := d.kid[i]
+		if kid != nil && kid != last {
+			if bucketsOf(kid) == 0 {
+				if !(*directory[V])(kid).parts(x<<fanBits|edge>>(hashBits-fanBits), back, f) {
+					return false
+				}
+			} else {
+				var part []*entry[V]
+				walkKid(kid, func(e *entry[V]) bool { part = append(part, e); return true })
+				if back {
+					slices.Reverse(part)
+				}
+				if !f(part) {
+					return false
+				}
+			}
+		}
+		x, last = edge, kid
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package index
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/cowstore/cowstore/snapshot"
@@ -18,6 +19,7 @@ type indexer[K comparable, V any] interface {
 	// much is the same; nil: it is not known.
 	rebuild(m *snapshot.Map[K, V], was slot[K, V]) (slot[K, V], edit)
 	title() string
+	rowsIn(m *snapshot.Map[K, V], skip int) (rows iter.Seq[snapshot.Row[K, V]], n int)
 }
 
 // Images are those of all indexes of one map, whose annotation they are.
@@ -349,4 +351,24 @@ func (c *image[K, V, I]) problem() error {
 		return nil
 	}
 	return &Duplicate{Name: builder[K, V]{}.Name(c.index.empty), Index: c.index.Name, Key: c.index.Own(i)}
+}
+
+// Names returns the names of the indexes, in the order in which they were made.
+func (list List[K, V]) Names() (names []string) {
+	for _, x := range list {
+		names = append(names, x.title())
+	}
+	return names
+}
+
+// Rows returns an iterator over the rows of m in the order of the index of a name, after so many of
+// them, and how many there are; false if there is no such index.
+func (list List[K, V]) Rows(m *snapshot.Map[K, V], name string, skip int) (rows iter.Seq[snapshot.Row[K, V]], n int, ok bool) {
+	for _, x := range list {
+		if x.title() == name {
+			rows, n = x.rowsIn(m, skip)
+			return rows, n, true
+		}
+	}
+	return nil, 0, false
 }

@@ -82,6 +82,16 @@ func (s *Span[K, V, I]) item(it Item[I], found bool) (i I, row snapshot.Row[K, V
 	return s.order.Own(it.Key), s.deref().Row(it.Row), true
 }
 
+// rowsIn is List.Rows.
+func (x *Def[K, V, I]) rowsIn(m *snapshot.Map[K, V], skip int) (rows iter.Seq[snapshot.Row[K, V]], n int) {
+	s := x.In(m, Bounds[I]{})
+	n = s.Len()
+	s.Skip(min(skip, n))
+	return func(yield func(snapshot.Row[K, V]) bool) {
+		s.Each(func(_ I, row snapshot.Row[K, V]) bool { return yield(row) })
+	}, n
+}
+
 // Each calls yield with the index keys and rows in order, until it returns false.
 func (s *Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
 	x := s.order

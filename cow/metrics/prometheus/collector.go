@@ -32,8 +32,8 @@
 //	cow_search_duration_seconds     histogram  searches of a memory, by kind
 //	cow_search_hits_total           counter    what these returned, by kind
 //
-// A part of an update that did not happen is not observed: there is no sink without a sink. An
-// update whose context had ended has no run.
+// The part sink is observed only where there is a sink, and run only if the function of the update
+// ran.
 package prometheus
 
 import (
@@ -111,8 +111,8 @@ func New(o Options) *Collector {
 }
 
 // Add exports the figures of db as those of the store of that name, until remove is called, after
-// which no metric has the name. A store that is added again begins at zero. Hooks of db are called
-// in the order in which they were added, and so are those that Add adds.
+// which no metric has the name. A store that is added again begins at zero. What other hooks of db
+// update is not counted.
 //
 // Add panics if c has a store of that name, if the name is not UTF-8, and if db is nil. Two names
 // of one DB are two stores. A DB of package memory is what its method DB returns.

@@ -92,8 +92,14 @@ func (s *store) OnApplied(c hook.Commit) {
 
 func (s *store) OnCompacted(context.Context, hook.Feed)       { s.compacted.Inc() }
 func (s *store) OnSwept(_ context.Context, w hook.Sweep)      { s.swept.Add(float64(w.Rows)) }
-func (s *store) OnErased(_ context.Context, e hook.Erase)     { s.erased.Add(float64(e.Keys)) }
 func (s *store) OnEvicted(_ context.Context, e hook.Eviction) { s.evicted.Add(float64(e.Entries)) }
+
+// OnErased counts what is gone: an Erase that failed may have erased nothing.
+func (s *store) OnErased(_ context.Context, e hook.Erase) {
+	if e.Err == nil {
+		s.erased.Add(float64(e.Keys))
+	}
+}
 
 func (s *store) OnSearched(_ context.Context, is hook.Search) {
 	s.there(func() {

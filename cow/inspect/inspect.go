@@ -1,0 +1,312 @@
+// Package inspect shows a DB in a browser: its tables and rows, the line of its versions, what
+// changed between two of them, and what holds memory back.
+//
+//	mux.Handle("/debug/cow/", http.StripPrefix("/debug/cow", inspect.Handler(db, inspect.Options{})))
+//
+// Lineage and version are in the address of each page, so that somebody who is sent one sees what
+// the sender saw: the row as it was at that version, or that the version is no longer retained, and
+// which one is next to it.
+//
+// The pages only read. They need no script. They show keys, types and sizes, and no values: see
+// [Options]. Who may see them is for the program to say: put the Handler behind what authenticates.
+//
+// From the ground up: address.go, what an address says; page.go, what a page is made of; render.go,
+// how it becomes HTML, JSON or text; pages.go and rows.go, the pages.
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+	"github.com/cowstore/cowstore/cow/internal/look"
+)
+
+// Options say what pages show. The zero Options are ready for use.
+type Options struct {
+	// Title is what the pages are called; "": cowstore.
+	Title string
+
+	// Value returns what is shown of a value, which is its own, in a table: a string, or anything
+	// that encoding/json can encode. Nil shows the type and the size alone; see [JSON].
+	Value func(table string, value any) any
+
+	// Digest, if it is not empty, has keys shown as digests with this secret of any length, and
+	// encrypted by it in addresses. Who knows a digest can look up its row, and cannot tell the key.
+	Digest []byte
+
+	// Slow is how long an update takes at least to be listed among the slow ones. Handler adds a
+	// hook to the DB for that, which stays. 0: there is no list.
+	Slow time.Duration
+}
+
+// JSON is an Options.Value: it shows whole values.
+func JSON(_ string, value any) any { return value }
+
+// Handler returns pages about db. They work under any prefix, which http.StripPrefix takes off.
+// It is safe for concurrent use, and never panics for a request.
+func Handler(db *cow.DB, o Options) http.Handler {
+	h := &handler{db: db, tables: look.For(db), o: o, keys: newSealer(o.Digest)}
+	h.o.Title = cmp.Or(o.Title, "cowstore")
+	if o.Slow > 0 {
+		h.slow = &slow{atLeast: o.Slow}
+		db.AddHook(h.slow)
+	}
+	return h
+}
+
+type handler struct {
+	db     *cow.DB
+	tables look.DB
+	o      Options
+	keys   *sealer // nil: keys are shown
+	slow   *slow   // nil: there is no list
+}
+
+// ServeHTTP answers a request.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head := w.Header()
+	head.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "same-origin")
+	head.Set("Vary", "Accept")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		head.Set("Allow", "GET, HEAD")
+		http.Error(w, "these pages only read", http.StatusMethodNotAllowed)
+		return
+	}
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	if path == styleName {
+		head.Set("Content-Type", "text/css; charset=utf-8")
+		head.Set("Cache-Control", "public, max-age=31536000, immutable")
+		_, _ = w.Write(style)
+		return
+	}
+	form, err := formatOf(r)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	q := &request{handler: h, Request: r, now: time.Now()}
+	if path != "" {
+		q.segments = strings.Split(path, "/")
+	}
+	p, err := q.answer()
+	if to := new(redirect); errors.As(err, &to) {
+		head.Set("Location", to.to) // relative to the address that the browser knows
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	if err != nil {
+		p = q.failure(err)
+	}
+	body, err := form.render(q, p)
+	if err != nil { // of a program's function, which shows a value
+		p = q.failure(err)
+		if body, err = form.render(q, p); err != nil {
+			http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
+			return
+		}
+	}
+	head.Set("Content-Type", form.mime)
+	// What a version had never changes, but it may be erased: so a browser asks each time.
+	head.Set("Cache-Control", "private, no-cache")
+	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
+	head.Set("ETag", tag)
+	if p.status == 0 && r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	head.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(cmp.Or(p.status, http.StatusOK))
+	_, _ = w.Write(body)
+}
+
+// A request is one that is being answered.
+type request struct {
+	*handler
+	*http.Request
+	segments []string
+	now      time.Time
+
+	oldest, latest uint64          // of the versions that are retained, and the current one
+	pinned         map[uint64]bool // nil: nobody has asked for any of these yet
+}
+
+// A redirect is an error that sends to another page.
+type redirect struct{ to string }
+
+func (r *redirect) Error() string { return "see " + r.to }
+
+// A problem is an error that is shown.
+type problem struct {
+	status int
+	text   string
+	links  []link
+}
+
+func (p *problem) Error() string { return p.text }
+
+func missing(format string, args ...any) error {
+	return &problem{status: http.StatusNotFound, text: fmt.Sprintf(format, args...)}
+}
+
+// failure returns the page of an error.
+func (q *request) failure(err error) *page {
+	var is *problem
+	if !errors.As(err, &is) {
+		is = &problem{status: http.StatusInternalServerError, text: err.Error()}
+	}
+	p := q.page(http.StatusText(is.status))
+	p.status = is.status
+	p.Sections = []section{{ID: "error", Notes: []string{is.text}, Links: append(is.links, link{"what there is now", q.to()})}}
+	return p
+}
+
+// answer returns the page that a request is for.
+func (q *request) answer() (p *page, err error) {
+	defer func() {
+		if r := recover(); r != nil { // of a program's function: of an index, say
+			p, err = nil, fmt.Errorf("a function of the program panicked: %v", r)
+		}
+	}()
+	s := q.segments
+	if len(s) == 0 {
+		return q.overview()
+	}
+	if s[0] != "l" || len(s) < 2 {
+		return nil, missing("there is no such page")
+	}
+	if is := q.db.Lineage().ID; s[1] != is {
+		return nil, missing("this is the line of versions %s, and not %.100s", is, s[1])
+	}
+	switch {
+	case len(s) == 2:
+		return q.overview()
+	case s[2] == "diff" && len(s) == 5:
+		older, err := q.version(s[3])
+		if err != nil {
+			return nil, err
+		}
+		newer, err := q.version(s[4])
+		if err != nil {
+			return nil, err
+		}
+		return q.diff(older, newer)
+	case s[2] != "v" || len(s) < 4:
+		return nil, missing("there is no such page")
+	}
+	at, err := q.version(s[3])
+	if err != nil {
+		return nil, err
+	}
+	if len(s) == 4 {
+		return q.snapshot(at)
+	}
+	if s[4] != "tables" || len(s) < 6 || len(s) > 7 {
+		return nil, missing("there is no such page")
+	}
+	name, ok := unescape(s[5])
+	i := slices.IndexFunc(q.tables.Tables(), func(t look.Table) bool { return t.Name() == name })
+	if !ok || i < 0 {
+		return nil, missing("there is no such table")
+	}
+	t := q.tables.Tables()[i]
+	if len(s) == 6 {
+		return q.table(at, t)
+	}
+	return q.row(at, t, s[6])
+}
+
+// version returns the snapshot of a version, as an address has it.
+func (q *request) version(text string) (*cow.Snapshot, error) {
+	version, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || strconv.FormatUint(version, 10) != text {
+		return nil, missing("%.100q is not a version", text)
+	}
+	s, err := q.db.At(version)
+	switch {
+	case err == nil:
+		return s, nil
+	case errors.Is(err, cow.ErrUnpublished):
+		is := q.db.Load().Version()
+		return nil, &problem{http.StatusNotFound, fmt.Sprintf("version %d is not there yet: the latest is %d", version, is), []link{q.versionLink(is)}}
+	case errors.Is(err, cow.ErrCompacted):
+		is := q.nearest(version)
+		return nil, &problem{http.StatusGone, fmt.Sprintf("version %d is no longer retained: the nearest is %d", version, is), []link{q.versionLink(is)}}
+	}
+	return nil, err
+}
+
+// nearest returns the version that is there and nearest to one that is not.
+func (q *request) nearest(version uint64) uint64 {
+	nearest := q.db.Load().Version()
+	closer := func(is uint64) {
+		if max(is, version)-min(is, version) < max(nearest, version)-min(nearest, version) {
+			nearest = is
+		}
+	}
+	for is := range q.db.Versions() {
+		closer(is)
+	}
+	for _, s := range q.db.Pins() {
+		closer(s.Version())
+	}
+	return nearest
+}
+
+// A slow is a hook that keeps the slowest updates of late.
+type slow struct {
+	atLeast time.Duration
+	mu      sync.Mutex
+	all     []slowUpdate // the slowest first
+}
+
+type slowUpdate struct {
+	hook.Update
+	ended time.Time
+	took  time.Duration
+}
+
+const (
+	slowest = 20        // are kept
+	late    = time.Hour // for so long
+)
+
+func (s *slow) OnUpdateEnd(_ context.Context, u hook.Update) {
+	took := u.Wait + u.Run + u.Sink
+	if took < s.atLeast {
+		return
+	}
+	u.Tables = nil // which keeps two versions
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	s.all = slices.DeleteFunc(s.all, func(u slowUpdate) bool { return now.Sub(u.ended) > late })
+	i, _ := slices.BinarySearchFunc(s.all, took, func(u slowUpdate, took time.Duration) int { return cmp.Compare(took, u.took) })
+	s.all = slices.Insert(s.all, i, slowUpdate{u, now, took})
+	s.all = s.all[:min(len(s.all), slowest)]
+}
+
+// list returns the slowest updates.
+func (s *slow) list() []slowUpdate {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+var _ json.Marshaler = (*page)(nil)

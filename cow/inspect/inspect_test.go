@@ -1,0 +1,444 @@
+package inspect_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/inspect"
+)
+
+type user struct {
+	Name  string
+	Age   int
+	Tags  []string
+	Extra any
+}
+
+// A shop is a DB with several tables.
+type shop struct {
+	db     cow.DB
+	users  *cow.Table[string, user]
+	orders *cow.Table[int, string]
+	points *cow.Table[[2]float64, bool]
+	byAge  *cow.Index[string, user, int]
+}
+
+func newShop(t testing.TB) *shop {
+	s := new(shop)
+	s.users = cow.NewTable[string](&s.db, "users", cow.Options[user]{})
+	s.orders = cow.NewTable[int](&s.db, "orders / <all>", cow.Options[string]{})
+	s.points = cow.NewTable[[2]float64](&s.db, "", cow.Options[bool]{})
+	var err error
+	s.byAge, err = cow.NewIndex(s.users, "age", func(r cow.Row[string, user]) int { return r.Shared().Age }, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	s.db.Retain(cow.Retention{Versions: 100})
+	return s
+}
+
+// fill writes rows in a few versions.
+func (s *shop) fill(t testing.TB) *shop {
+	for i := range 130 {
+		_, err := s.users.Set(fmt.Sprintf("user-%03d", i), user{Name: "Ada", Age: i % 50})
+		require.NoError(t, err)
+	}
+	require.NoError(t, s.db.Pin("before", 120))
+	require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
+		s.users.Edit(tx).Set("user-007", user{Name: "James", Age: 40, Tags: []string{"spy"}})
+		s.users.Edit(tx).Delete("user-000")
+		s.orders.Edit(tx).Set(-5, "tea")
+		s.points.Edit(tx).Set([2]float64{1, -2}, true)
+		return nil
+	}))
+	return s
+}
+
+func get(h http.Handler, target string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, "http://shop.example", nil)
+	path, query, _ := strings.Cut(target, "?")
+	r.URL.Path, r.URL.RawQuery = path, query
+	r.Header.Set("Accept", "text/html")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+var href = regexp.MustCompile(`(?:href|action)="([^"]*)"`)
+
+// links returns the addresses that a page leads to.
+func links(t testing.TB, from, body string) (all []string) {
+	base, err := url.Parse(from)
+	require.NoError(t, err)
+	for _, m := range href.FindAllStringSubmatch(body, -1) {
+		to, err := base.Parse(html.UnescapeString(m[1]))
+		require.NoError(t, err)
+		to.Fragment = ""
+		all = append(all, to.String())
+	}
+	return all
+}
+
+// Every link of every page leads to a page, under any prefix, in every form.
+func TestEveryLinkLeadsToAPage(t *testing.T) {
+	s := newShop(t).fill(t)
+	for _, o := range []inspect.Options{{}, {Value: inspect.JSON, Slow: time.Nanosecond}, {Digest: []byte("secret")}} {
+		mux := http.NewServeMux()
+		mux.Handle("/debug/cow/", http.StripPrefix("/debug/cow", inspect.Handler(&s.db, o)))
+		seen := map[string]bool{}
+		kinds := map[string]int{}
+		queue := []string{"/debug/cow/"}
+		for len(queue) > 0 {
+			address := queue[0]
+			queue = queue[1:]
+			if seen[address] {
+				continue
+			}
+			seen[address] = true
+			require.True(t, strings.HasPrefix(address, "/debug/cow/"), address)
+			kind := regexp.MustCompile(`[0-9]+`).ReplaceAllString(strings.TrimPrefix(address, "/debug/cow/l/"+s.db.Lineage().ID), "N")
+			kind, _, _ = strings.Cut(kind, "users/")
+			if kinds[kind]++; kinds[kind] > 40 {
+				continue // there are thousands of pairs of versions
+			}
+			w := get(mux, address)
+			require.Equal(t, 200, w.Code, "%s: %s", address, w.Body)
+			if strings.HasSuffix(address, ".css") {
+				require.Contains(t, w.Header().Get("Cache-Control"), "immutable")
+				continue
+			}
+			require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
+			require.NotContains(t, w.Body.String(), "style=")
+			require.NotContains(t, w.Body.String(), "<script")
+			queue = append(queue, links(t, address, w.Body.String())...)
+			for accept, is := range map[string]string{"*/*": "text/plain", "application/json": "application/json"} {
+				w := get(mux, address, "Accept", accept)
+				require.Equal(t, 200, w.Code)
+				require.Contains(t, w.Header().Get("Content-Type"), is)
+				require.NotContains(t, w.Body.String(), "<html")
+				if is == "application/json" {
+					require.True(t, json.Valid(w.Body.Bytes()))
+				}
+			}
+		}
+		require.Greater(t, len(seen), 100)
+	}
+}
+
+// numbersIn returns the keys that pages of rows list, from one to the next by a link of that name.
+func follow(t *testing.T, h http.Handler, address, name string) (keys []string) {
+	next := regexp.MustCompile(`<a href="([^"]*)">` + name + `</a>`)
+	key := regexp.MustCompile(`<td class=""><a href="[^"]*">(user-[0-9]+)</a>`)
+	for range 20 {
+		w := get(h, address)
+		require.Equal(t, 200, w.Code, w.Body)
+		for _, m := range key.FindAllStringSubmatch(w.Body.String(), -1) {
+			keys = append(keys, m[1])
+		}
+		m := next.FindStringSubmatch(w.Body.String())
+		if m == nil {
+			return keys
+		}
+		base, err := url.Parse(address)
+		require.NoError(t, err)
+		to, err := base.Parse(html.UnescapeString(m[1]))
+		require.NoError(t, err)
+		address = to.String()
+	}
+	require.Fail(t, "there is no end")
+	return nil
+}
+
+func TestPagesOfRows(t *testing.T) {
+	s := newShop(t).fill(t)
+	h := inspect.Handler(&s.db, inspect.Options{})
+	table := "/l/" + s.db.Lineage().ID + "/v/131/tables/users"
+	var all []string
+	for key := range s.users.Load().Keys() {
+		all = append(all, key)
+	}
+	require.Equal(t, all, follow(t, h, table, "forward"))
+	last := all[len(all)-1]
+	back := follow(t, h, table+"?before="+last, "back")
+	require.Len(t, back, len(all)-1)
+	require.ElementsMatch(t, all[:len(all)-1], back)
+
+	var byAge []string
+	for _, row := range s.byAge.In(s.users.Load()).All() {
+		byAge = append(byAge, row.Key())
+	}
+	require.Equal(t, byAge, follow(t, h, table+"?index=age", "forward"))
+	again := follow(t, h, table+"?index=age&skip=125", "back")
+	slices.Sort(again)
+	require.Len(t, slices.Compact(again), len(all))
+
+	for _, bad := range []string{"?index=no", "?index=age&skip=-1", "?index=age&skip=x", "?after=~zz", "?key=nobody"} {
+		require.Equal(t, 404, get(h, table+bad).Code, bad)
+	}
+	require.Equal(t, 200, get(h, table+"?index=age&skip=99999").Code)
+	w := get(h, table+"?key=user-007")
+	require.Equal(t, 303, w.Code)
+	require.Equal(t, "../../../../../"+"l/"+s.db.Lineage().ID+"/v/131/tables/users/user-007", w.Header().Get("Location"))
+}
+
+// A row is shown as it was at the version of the address, with what it was before.
+func TestARowAndItsPast(t *testing.T) {
+	s := newShop(t).fill(t)
+	h := inspect.Handler(&s.db, inspect.Options{Value: inspect.JSON})
+	at := "/l/" + s.db.Lineage().ID + "/v/"
+	now := get(h, at+"131/tables/users/user-007").Body.String()
+	require.Contains(t, now, "James")
+	require.Contains(t, now, "no longer retained")
+	before := get(h, at+"130/tables/users/user-007").Body.String()
+	require.NotContains(t, before, "James")
+	require.Contains(t, before, "The row was written again since.")
+
+	_, err := s.users.Set("user-007", user{Name: "James", Age: 41, Tags: []string{"spy", "retired"}})
+	require.NoError(t, err)
+	is := get(h, at+"132/tables/users/user-007", "Accept", "text/plain").Body.String()
+	require.Regexp(t, `Age +40 +41`, is)
+	require.Regexp(t, `Tags\[1\] +"?retired`, is)
+	require.NotRegexp(t, `Name +James`, is, "it is the same")
+	require.Equal(t, 404, get(h, at+"131/tables/users/user-000").Code, "it was removed")
+	require.Equal(t, 200, get(h, at+"130/tables/users/user-000").Code)
+	require.Contains(t, get(h, at+"130/tables/users/user-000").Body.String(), "no longer has this row")
+
+	diff := get(h, "/l/"+s.db.Lineage().ID+"/diff/130/131", "Accept", "application/json").Body.Bytes()
+	var page struct {
+		Sections map[string]struct {
+			Rows []map[string]string
+		}
+	}
+	require.NoError(t, json.Unmarshal(diff, &page))
+	users := page.Sections["table users"].Rows
+	require.Len(t, users, 2)
+	slices.SortFunc(users, func(a, b map[string]string) int { return strings.Compare(a["key"], b["key"]) })
+	require.Equal(t, "removed", users[0]["what"])
+	require.Equal(t, "changed", users[1]["what"])
+	require.Equal(t, "added", page.Sections["table orders / <all>"].Rows[0]["what"])
+}
+
+func TestVersionsThatAreNotThere(t *testing.T) {
+	s := newShop(t).fill(t)
+	h := inspect.Handler(&s.db, inspect.Options{})
+	id := s.db.Lineage().ID
+	w := get(h, "/l/"+id+"/v/3")
+	require.Equal(t, http.StatusGone, w.Code)
+	require.Contains(t, w.Body.String(), "the nearest is 31")
+	w = get(h, "/l/"+id+"/v/9999")
+	require.Equal(t, 404, w.Code)
+	require.Contains(t, w.Body.String(), "the latest is 131")
+	w = get(h, "/l/ABCDEFGHIJKLMNOPQRSTUVWXYZ/v/1")
+	require.Equal(t, 404, w.Code)
+	require.Contains(t, w.Body.String(), id)
+	require.NoError(t, s.db.Compact(131))
+	require.Equal(t, 200, get(h, "/l/"+id+"/v/120").Code, "it is pinned")
+	w = get(h, "/l/"+id+"/v/121")
+	require.Equal(t, http.StatusGone, w.Code)
+	require.Contains(t, w.Body.String(), "the nearest is 120")
+	for _, bad := range []string{"/x", "/l", "/l/" + id + "/", "/l/" + id + "/x", "/l/" + id + "/v", "/l/" + id + "/v/", "/l/" + id + "/v/01", "/l/" + id + "/v/+1",
+		"/l/" + id + "/v/-1", "/l/" + id + "/v/18446744073709551616", "/l/" + id + "/v/131/", "/l/" + id + "/v/131/tables", "/l/" + id + "/v/131/tables/no",
+		"/l/" + id + "/v/131/tables/users/../users", "/l/" + id + "/v/131/tables/users/user-001/x", "/l/" + id + "/diff/1", "/l/" + id + "/diff/131/x", "//", "/style-.css"} {
+		require.Equal(t, 404, get(h, bad).Code, bad)
+	}
+}
+
+// By default no value is anywhere, in whatever form, and with Digest no key.
+func TestSecretsAreNotShown(t *testing.T) {
+	const secret = "S3CRET"
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[user]{})
+	_, err := cow.NewIndex(users, "name", func(r cow.Row[string, user]) string { return r.Shared().Name }, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	db.Retain(cow.Retention{Versions: 10})
+	for range 3 {
+		_, err := users.Set("KEY", user{Name: secret, Tags: []string{secret}, Extra: map[string]any{secret: []byte(secret)}})
+		require.NoError(t, err)
+	}
+	for name, o := range map[string]inspect.Options{"default": {Slow: time.Nanosecond}, "digest": {Digest: []byte("x"), Slow: time.Nanosecond}} {
+		h := inspect.Handler(&db, o)
+		seen := make(map[string]bool)
+		var visit func(address string)
+		visit = func(address string) {
+			if seen[address] {
+				return
+			}
+			seen[address] = true
+			for _, form := range []string{"html", "json", "text"} {
+				sign := "?"
+				if strings.Contains(address, "?") {
+					sign = "&"
+				}
+				w := get(h, address+sign+"format="+form)
+				require.Equal(t, 200, w.Code)
+				require.NotContains(t, w.Body.String(), secret, address)
+				if name == "digest" {
+					require.NotContains(t, w.Body.String(), "KEY", address)
+				} else if strings.HasSuffix(address, "/v/3/tables/users") {
+					require.Contains(t, w.Body.String(), "KEY")
+				}
+				if form == "html" {
+					for _, to := range links(t, address, w.Body.String()) {
+						if !strings.HasSuffix(to, ".css") {
+							visit(to)
+						}
+					}
+				}
+			}
+		}
+		visit("/")
+		require.Greater(t, len(seen), 8)
+	}
+}
+
+var hostile = []string{"", ".", "..", "...", "/", "a/b", "../../etc/passwd", "%2e%2e", "%00", "~", "~41", "<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`,
+	"javascript:alert(1)", "\x00\x01\x7f", "\xff\xfe", "\u202egnp.exe", "\u2028", "a b", "?x=1#y", "ä€😀", strings.Repeat("long", 400), "user\nname", " a ", `"`, "&amp;"}
+
+// Whatever keys, names and values are: each key has one address, which leads to it, and nothing
+// of them gets into a page but as text.
+func TestHostileContent(t *testing.T) {
+	var db cow.DB
+	tables := map[string]*cow.Table[string, string]{}
+	for _, name := range hostile[:12] {
+		tables[name] = cow.NewTable[string](&db, name, cow.Options[string]{})
+	}
+	require.NoError(t, db.Update(func(tx *cow.Tx) error {
+		for _, table := range tables {
+			for _, key := range hostile {
+				table.Edit(tx).Set(key, key)
+			}
+			table.Edit(tx).Set("large", strings.Repeat("<b>", 3<<20))
+		}
+		return nil
+	}))
+	h := inspect.Handler(&db, inspect.Options{Value: inspect.JSON, Title: "<b>title</b>"})
+	rows := 0
+	for _, address := range links(t, "/", get(h, "/").Body.String()) {
+		if !strings.Contains(address, "/tables/") {
+			continue
+		}
+		body := get(h, address).Body.String()
+		require.Less(t, len(body), 64<<10)
+		requireText(t, body)
+		for _, to := range links(t, address, body) {
+			if strings.Count(to, "/") == 7 {
+				w := get(h, to)
+				require.Equal(t, 200, w.Code, "%s: %s", to, w.Body)
+				require.Less(t, w.Body.Len(), 512<<10, "it is cut")
+				requireText(t, w.Body.String())
+				rows++
+			}
+		}
+	}
+	require.Equal(t, 12*len(hostile), rows, "all but one, which is too long for an address, and another is large")
+}
+
+// requireText fails if a page has an element or a character that is none of its own.
+func requireText(t *testing.T, body string) {
+	t.Helper()
+	require.NotContains(t, body, "<script")
+	require.NotContains(t, body, "<img")
+	require.NotContains(t, body, "<b>")
+	require.NotContains(t, body, `href="javascript`)
+	for _, r := range body {
+		if r < ' ' && r != '\n' || r == 0x7f || r == 0x202e || r == 0x2028 {
+			require.Fail(t, "a character that is not seen", "%x", r)
+		}
+	}
+}
+
+func TestRequestsThatChangeNothing(t *testing.T) {
+	s := newShop(t).fill(t)
+	h := inspect.Handler(&s.db, inspect.Options{})
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, "X"} {
+		r := httptest.NewRequest(method, "http://shop.example/", nil)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		require.Equal(t, http.StatusMethodNotAllowed, w.Code)
+	}
+	at := "/l/" + s.db.Lineage().ID + "/v/131/tables/users/user-001"
+	tag := get(h, at).Header().Get("ETag")
+	require.NotEmpty(t, tag)
+	require.Equal(t, http.StatusNotModified, get(h, at, "If-None-Match", tag).Code)
+	require.Equal(t, http.StatusBadRequest, get(h, at+"?format=xml").Code)
+	require.Equal(t, uint64(131), s.db.Load().Version())
+}
+
+// What functions of the program do is an error of the page.
+func TestFunctionsThatPanic(t *testing.T) {
+	s := newShop(t).fill(t)
+	h := inspect.Handler(&s.db, inspect.Options{Value: func(string, any) any { panic("a function") }})
+	w := get(h, "/l/"+s.db.Lineage().ID+"/v/131/tables/users")
+	require.Equal(t, 500, w.Code)
+	require.Contains(t, w.Body.String(), "a function of the program panicked")
+	h = inspect.Handler(&s.db, inspect.Options{Value: func(string, any) any { return make(chan int) }})
+	w = get(h, "/l/"+s.db.Lineage().ID+"/v/131/tables/users/user-001")
+	require.Equal(t, 200, w.Code)
+	require.Contains(t, w.Body.String(), "which is not shown")
+}
+
+// A value that is as deep as memory allows is an error of its page, and not the end of the process.
+func TestADeepValue(t *testing.T) {
+	s := newShop(t)
+	deep := any("end")
+	for range 1_000_000 {
+		deep = []any{deep}
+	}
+	_, err := s.users.Set("deep", user{Extra: deep})
+	require.NoError(t, err)
+	h := inspect.Handler(&s.db, inspect.Options{Value: inspect.JSON})
+	w := get(h, "/l/"+s.db.Lineage().ID+"/v/1/tables/users/deep")
+	require.Equal(t, 200, w.Code)
+	require.Contains(t, w.Body.String(), "nested too deeply")
+}
+
+func TestSlowUpdatesAreListed(t *testing.T) {
+	s := newShop(t)
+	h := inspect.Handler(&s.db, inspect.Options{Slow: time.Nanosecond})
+	for i := range 50 {
+		_, err := s.orders.Set(i, "tea")
+		require.NoError(t, err)
+	}
+	require.ErrorContains(t, s.db.Update(func(*cow.Tx) error { time.Sleep(5 * time.Millisecond); return fmt.Errorf("not <today>") }), "today")
+	body := get(h, "/", "Accept", "application/json").Body.Bytes()
+	var page struct {
+		Sections map[string]struct {
+			Rows []map[string]string
+		}
+	}
+	require.NoError(t, json.Unmarshal(body, &page))
+	require.Len(t, page.Sections["slow"].Rows, 20)
+	require.Equal(t, "not <today>", page.Sections["slow"].Rows[0]["error"])
+}
+
+// Whoever is asked for answers, and no request is answered by a panic or an error of the server.
+func FuzzRequests(f *testing.F) {
+	s := newShop(f).fill(f)
+	id := s.db.Lineage().ID
+	for _, key := range hostile {
+		f.Add("/l/"+id+"/v/131/tables/users/"+key, "after="+key+"&key=x")
+	}
+	f.Add("/l/"+id+"/diff/120/131", "format=json")
+	f.Add("/l/"+id+"/v/131/tables/users", "index=age&skip=5")
+	plain, digest := inspect.Handler(&s.db, inspect.Options{Value: inspect.JSON}), inspect.Handler(&s.db, inspect.Options{Digest: []byte("x")})
+	f.Fuzz(func(t *testing.T, path, query string) {
+		path = strings.Replace(path, "LINEAGE", id, 1)
+		for _, h := range []http.Handler{plain, digest} {
+			w := get(h, path+"?"+query)
+			require.Less(t, w.Code, 500, "%s", w.Body)
+		}
+	})
+}

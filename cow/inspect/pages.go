@@ -1,0 +1,352 @@
+package inspect
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+	"github.com/cowstore/cowstore/cow/internal/line"
+	"github.com/cowstore/cowstore/cow/internal/look"
+)
+
+// page returns a page without a section.
+func (q *request) page(title string) *page {
+	return &page{Title: title, Path: []link{{q.o.Title, ""}}}
+}
+
+// to returns an address of this line of versions, of these segments.
+func (q *request) to(segments ...string) string {
+	return strings.Join(append([]string{"l", q.db.Lineage().ID}, segments...), "/")
+}
+
+func versionText(version uint64) string { return strconv.FormatUint(version, 10) }
+
+func (q *request) versionLink(version uint64) link {
+	return link{"version " + versionText(version), q.to("v", versionText(version))}
+}
+
+// versionCell returns a version, with its address if it is there.
+func (q *request) versionCell(version uint64) cell {
+	is := cell{Text: versionText(version)}
+	if q.has(version) {
+		is.To = q.to("v", versionText(version))
+	}
+	return is
+}
+
+// has reports whether a version was there when it was first asked.
+func (q *request) has(version uint64) bool {
+	if q.pinned == nil {
+		q.latest, q.pinned = q.db.Load().Version(), make(map[uint64]bool)
+		for oldest := range q.db.Versions() {
+			q.oldest = oldest
+			break
+		}
+		for _, s := range q.db.Pins() {
+			q.pinned[s.Version()] = true
+		}
+	}
+	return q.oldest <= version && version <= q.latest || q.pinned[version]
+}
+
+// jump redirects to the page that a form asks for by a parameter, if it does.
+func (q *request) jump(name string, to func(text string) (string, error)) error {
+	if !q.URL.Query().Has(name) {
+		return nil
+	}
+	address, err := to(strings.TrimSpace(q.URL.Query().Get(name)))
+	if err != nil {
+		return err
+	}
+	return &redirect{q.up() + address}
+}
+
+// asVersion returns the segment of a version that somebody has written.
+func asVersion(text string) (string, error) {
+	version, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return "", missing("%.100q is not a version", text)
+	}
+	return versionText(version), nil
+}
+
+// What pages show at most.
+const (
+	commitsShown = 25
+	barsShown    = 150
+	sampled      = 100 // rows of a table that are weighed, for all of them
+)
+
+// overview shows what there is now.
+func (q *request) overview() (*page, error) {
+	err := q.jump("version", func(text string) (string, error) {
+		version, err := asVersion(text)
+		return q.to("v", version), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	now, stats := q.db.Load(), q.db.Stats()
+	p := q.page(q.o.Title)
+	p.Path = nil
+	p.Sections = []section{
+		{ID: "now", Facts: q.facts(now, stats), Form: &form{"Go to version", "version", ""}},
+		q.tablesOf(now),
+	}
+	p.Sections = append(p.Sections, q.line(now)...)
+	p.Sections = append(p.Sections, q.pins(now), q.feeds(stats), q.slowest())
+	p.Sections = slices.DeleteFunc(p.Sections, func(s section) bool { return s.Columns != nil && len(s.Rows) == 0 })
+	return p, nil
+}
+
+func (q *request) facts(now *cow.Snapshot, stats cow.Stats) []fact {
+	is := q.db.Lineage()
+	facts := []fact{
+		{"version", q.versionCell(now.Version())},
+		{"rows", number(now.Len())},
+		{"lineage", text(is.ID)},
+	}
+	if is.Parent != "" {
+		facts = append(facts, fact{"forked from", text(fmt.Sprintf("%s at version %d", is.Parent, is.Forked))})
+	}
+	facts = append(facts,
+		fact{"versions retained", number(stats.Retained)},
+		fact{"pins", number(stats.Pins)},
+		fact{"old rows that both hold back", number(stats.HeldRows)},
+		fact{"bytes of these", size(stats.HeldBytes)},
+		fact{"calls that wait for a version", number(stats.Waiting)})
+	if s := stats.Sink; s.State != hook.None {
+		facts = append(facts, fact{"sink", text(s.State.String())}, fact{"since", age(s.Since, q.now)})
+		if s.Err != nil {
+			facts = append(facts, fact{"because", text(printable(s.Err.Error(), 1000))})
+		}
+	}
+	if !stats.Begun.IsZero() {
+		by, _, _ := strings.Cut(stats.BegunBy, "\n")
+		facts = append(facts, fact{"transaction open for", age(stats.Begun, q.now)}, fact{"begun by", text(by)})
+	}
+	if stats.Dropped > 0 {
+		by, _, _ := strings.Cut(stats.DroppedBy, "\n")
+		facts = append(facts, fact{"transactions dropped without an end", number(stats.Dropped)}, fact{"the last begun by", text(by)})
+	}
+	return facts
+}
+
+// titleOf returns what a table is called.
+func titleOf(t look.Table) string {
+	if t.Name() == "" {
+		return "(the table)"
+	}
+	return printable(t.Name(), 200)
+}
+
+// tablesOf lists the tables in a snapshot.
+func (q *request) tablesOf(s *cow.Snapshot) section {
+	list := section{ID: "tables", Heading: "Tables", Columns: []column{{"table", false}, {"rows", true}, {"bytes, about", true}, {"indexes", false}}}
+	for _, t := range q.tables.Tables() {
+		m := t.In(s)
+		var indexes []string
+		for _, name := range t.Indexes() {
+			indexes = append(indexes, printable(name, 100))
+		}
+		list.Rows = append(list.Rows, []cell{
+			{Text: titleOf(t), To: q.to("v", versionText(s.Version()), "tables", escape(t.Name()))},
+			number(m.Len()), size(weigh(m)), text(strings.Join(indexes, ", ")),
+		})
+	}
+	return list
+}
+
+// weigh returns about how many bytes the rows of a table take, after a look at some.
+func weigh(m look.Map) int {
+	n, bytes := 0, 0
+	for row := range m.Rows(nil, false) {
+		if n == sampled {
+			break
+		}
+		n, bytes = n+1, bytes+row.Bytes
+	}
+	if n == 0 {
+		return 0
+	}
+	return int(float64(bytes) / float64(n) * float64(m.Len()))
+}
+
+// line shows the last versions.
+func (q *request) line(now *cow.Snapshot) []section {
+	picture := section{ID: "line", Heading: "Versions"}
+	list := section{ID: "commits", Columns: []column{{"version", true}, {"time", false}, {"rows changed", true}}}
+	since := now.Version() - min(now.Version(), barsShown)
+	for is := range q.db.Versions() {
+		since = max(since, is)
+		break
+	}
+	var bars []bar
+	for c, err := range q.db.Commits(since) {
+		if err != nil { // it was compacted meanwhile
+			bars = nil
+			break
+		}
+		n := (*line.Commit)(c).Len()
+		bars = append(bars, bar{c.Version(), c.Time(), n, min(100, 5+int(16*math.Log10(float64(n+1))))})
+	}
+	if len(bars) == 0 {
+		picture.Notes = []string{"No version before this one is retained: DB.Retain keeps some."}
+		return []section{picture}
+	}
+	picture.Chart = bars
+	for _, b := range slices.Backward(bars[max(0, len(bars)-commitsShown):]) {
+		list.Rows = append(list.Rows, []cell{q.versionCell(b.Version), moment(b.At), number(b.Changes)})
+	}
+	for oldest, at := range q.db.Versions() {
+		picture.Facts = []fact{{"the oldest", q.versionCell(oldest)}, {"of", moment(at)}}
+		break
+	}
+	return []section{picture, list}
+}
+
+func (q *request) pins(now *cow.Snapshot) section {
+	list := section{ID: "pins", Heading: "Pins", Columns: []column{{"name", false}, {"version", true}, {"versions since", true}}}
+	for name, s := range q.db.Pins() {
+		list.Rows = append(list.Rows, []cell{text(printable(name, 200)), q.versionCell(s.Version()), number(now.Version() - min(now.Version(), s.Version()))})
+	}
+	return list
+}
+
+func (q *request) feeds(stats cow.Stats) section {
+	list := section{ID: "feeds", Heading: "Who follows", Columns: []column{{"for", false}, {"is at version", true}, {"versions behind", true}}}
+	for _, f := range stats.Feeds {
+		list.Rows = append(list.Rows, []cell{age(f.Since, q.now), q.versionCell(f.Version), number(f.Latest - min(f.Latest, f.Version))})
+	}
+	return list
+}
+
+func (q *request) slowest() section {
+	list := section{ID: "slow", Heading: "Slow updates of the last hour", Columns: []column{
+		{"took", true}, {"waited", true}, {"ran", true}, {"sink", true}, {"ended", false}, {"version", true}, {"error", false}}}
+	for _, u := range q.slow.list() {
+		row := []cell{text(u.took.String()), text(u.Wait.String()), text(u.Run.String()), text(u.Sink.String()), moment(u.ended), text(""), text("")}
+		if u.Version > 0 {
+			row[5] = q.versionCell(u.Version)
+		}
+		if u.Err != nil {
+			row[6] = text(printable(u.Err.Error(), 200))
+		}
+		list.Rows = append(list.Rows, row)
+	}
+	return list
+}
+
+// snapshot shows one version.
+func (q *request) snapshot(s *cow.Snapshot) (*page, error) {
+	version := s.Version()
+	err := q.jump("with", func(text string) (string, error) {
+		other, err := asVersion(text)
+		return q.to("diff", other, versionText(version)), err
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := q.page("Version " + versionText(version))
+	now := q.db.Load().Version()
+	top := section{ID: "version", Facts: []fact{{"rows", number(s.Len())}, {"versions since", number(now - min(now, version))}},
+		Form: &form{"Compare with version", "with", q.to("v", versionText(version))}}
+	if version > 0 {
+		for c, err := range q.db.Commits(version - 1) {
+			if err == nil {
+				top.Facts = append(top.Facts, fact{"published", moment(c.Time())}, fact{"rows changed", number((*line.Commit)(c).Len())})
+			}
+			break
+		}
+		if _, err := q.db.At(version - 1); err == nil {
+			top.Links = append(top.Links, link{"what it changed", q.to("diff", versionText(version-1), versionText(version))},
+				link{"the version before", q.to("v", versionText(version-1))})
+		}
+	}
+	if version < now {
+		top.Links = append(top.Links, link{"the version after", q.to("v", versionText(version+1))}, link{"compare with the current one", q.to("diff", versionText(version), versionText(now))})
+	}
+	p.Sections = []section{top, q.tablesOf(s)}
+	return p, nil
+}
+
+// diffShown is how many rows of each table a comparison lists, and diffCounted how many it counts.
+const (
+	diffShown   = 100
+	diffCounted = 100_000
+)
+
+// diff shows what differs in two versions.
+func (q *request) diff(older, newer *cow.Snapshot) (*page, error) {
+	a, b := versionText(older.Version()), versionText(newer.Version())
+	p := q.page("From version " + a + " to " + b)
+	p.Path = append(p.Path, q.versionLink(newer.Version()))
+	p.Sections = []section{{ID: "versions", Links: []link{
+		q.versionLink(older.Version()), q.versionLink(newer.Version()), {"the other way around", q.to("diff", b, a)}}}}
+	same := true
+	for i, t := range q.tables.Tables() {
+		list := q.changes(t, older, newer)
+		if len(list.Rows) == 0 {
+			continue
+		}
+		same = false
+		list.ID = "table " + t.Name()
+		list.Heading = titleOf(t)
+		if t.Name() == "" {
+			list.ID = fmt.Sprint("table ", i)
+		}
+		p.Sections = append(p.Sections, list)
+	}
+	if same {
+		p.Sections[0].Notes = []string{"Both have the same rows."}
+	}
+	return p, nil
+}
+
+func (q *request) changes(t look.Table, older, newer *cow.Snapshot) section {
+	list := section{Columns: []column{{"key", false}, {"what", false}, {"revision before", true}, {"revision", true}, {"bytes before", true}, {"bytes", true}}}
+	was, is := t.In(older), t.In(newer)
+	n := 0
+	next, stop := iter.Pull2(is.Diff(was))
+	defer stop()
+	for n < diffCounted {
+		old, row, ok := next()
+		if !ok {
+			break
+		}
+		if n++; n > diffShown {
+			continue
+		}
+		cells := make([]cell, 6)
+		at, some := newer, row
+		switch {
+		case old == nil:
+			cells[1] = cell{Text: "added", Mark: "added"}
+		case row == nil:
+			cells[1] = cell{Text: "removed", Mark: "removed"}
+			at, some = older, old
+		default:
+			cells[1] = cell{Text: "changed", Mark: "changed"}
+		}
+		cells[0] = q.keyCell(at, t, *some)
+		if old != nil {
+			cells[2], cells[4] = q.versionCell(old.Revision), size(old.Bytes)
+		}
+		if row != nil {
+			cells[3], cells[5] = q.versionCell(row.Revision), size(row.Bytes)
+		}
+		list.Rows = append(list.Rows, cells)
+	}
+	switch {
+	case n == diffCounted:
+		list.Notes = []string{fmt.Sprintf("The first %d rows of %s or more.", diffShown, grouped(strconv.Itoa(n)))}
+	case n > diffShown:
+		list.Notes = []string{fmt.Sprintf("The first %d rows of %s.", diffShown, grouped(strconv.Itoa(n)))}
+	}
+	return list
+}

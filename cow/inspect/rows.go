@@ -1,0 +1,338 @@
+package inspect
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/internal/look"
+	"github.com/cowstore/cowstore/snapshot/depth"
+)
+
+// What pages of a table show at most.
+const (
+	rowsShown      = 50
+	revisionsShown = 10
+	valueShown     = 64 << 10 // bytes
+	previewShown   = 120
+)
+
+// keyCell returns the key of a row, with the address of the row if it has one.
+func (q *request) keyCell(s *cow.Snapshot, t look.Table, row look.Row) cell {
+	is := cell{Text: q.shownKey(row.Key)}
+	if segment, ok := q.keySegment(row.Key); ok && row.Keyed {
+		is.To = q.to("v", versionText(s.Version()), "tables", escape(t.Name()), segment)
+	}
+	return is
+}
+
+// table shows rows of a table.
+func (q *request) table(s *cow.Snapshot, t look.Table) (*page, error) {
+	at := []string{"v", versionText(s.Version()), "tables", escape(t.Name())}
+	m := t.In(s)
+	err := q.jump("key", func(text string) (string, error) {
+		key, ok := m.Key(text)
+		if !ok {
+			return "", missing("%.100q is not a key of this table", text)
+		}
+		row, ok := m.Row(key)
+		if !ok {
+			return "", missing("there is no row of that key at this version")
+		}
+		c := q.keyCell(s, t, row)
+		if c.To == "" {
+			return "", missing("that key is too long for an address")
+		}
+		return c.To, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := q.page(titleOf(t))
+	p.Path = append(p.Path, q.versionLink(s.Version()))
+	top := section{ID: "table", Facts: []fact{{"version", q.versionCell(s.Version())}, {"rows", number(m.Len())}, {"bytes, about", size(weigh(m))}},
+		Form: &form{"Go to key", "key", q.to(at...)}}
+	if len(t.Indexes()) > 0 {
+		top.Links = append(top.Links, link{"in the order of the table", q.to(at...)})
+	}
+	for _, name := range t.Indexes() {
+		top.Links = append(top.Links, link{"by index " + printable(name, 100), q.to(at...) + "?" + url.Values{"index": {name}}.Encode()})
+	}
+	list, err := q.rows(s, t, m, at)
+	if err != nil {
+		return nil, err
+	}
+	p.Sections = []section{top, list}
+	return p, nil
+}
+
+// rows lists a page of rows, in the order of the table or of an index.
+func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (section, error) {
+	list := section{ID: "rows", Heading: "Rows", Columns: []column{{"key", false}, {"value", false}, {"bytes", true}, {"revision", true}}}
+	query := q.URL.Query()
+	here := func(v url.Values) string {
+		if len(v) == 0 {
+			return q.to(at...)
+		}
+		return q.to(at...) + "?" + v.Encode()
+	}
+	add := func(rows iter.Seq[look.Row]) (all []look.Row, more bool) {
+		for row := range rows {
+			if len(all) == rowsShown {
+				return all, true
+			}
+			all = append(all, row)
+		}
+		return all, false
+	}
+	var all []look.Row
+	if name := query.Get("index"); query.Has("index") {
+		skip := 0
+		if query.Has("skip") {
+			var err error
+			if skip, err = strconv.Atoi(query.Get("skip")); err != nil || skip < 0 {
+				return list, missing("%.100q is not a number of rows", query.Get("skip"))
+			}
+		}
+		rows, n, ok := m.ByIndex(name, skip)
+		if !ok {
+			return list, missing("there is no such index")
+		}
+		all, _ = add(rows)
+		list.Notes = []string{fmt.Sprintf("By index %s, from place %s of %s.", printable(name, 100), grouped(strconv.Itoa(min(skip, n))), grouped(strconv.Itoa(n)))}
+		place := func(skip int) string {
+			return here(url.Values{"index": {name}, "skip": {strconv.Itoa(skip)}})
+		}
+		if skip > 0 {
+			list.Links = append(list.Links, link{"the first", here(url.Values{"index": {name}})}, link{"back", place(max(0, min(skip, n)-rowsShown))})
+		}
+		if skip < n-rowsShown {
+			list.Links = append(list.Links, link{"forward", place(skip + rowsShown)}, link{"the last", place(n - rowsShown)})
+		}
+	} else {
+		var more, back bool
+		var after look.Key
+		for _, name := range []string{"after", "before"} {
+			if !query.Has(name) {
+				continue
+			}
+			text, ok := q.keyOf(query.Get(name))
+			if ok {
+				after, ok = m.Key(text)
+			}
+			if !ok {
+				return list, missing("%.100q is not the address of a key of this table", query.Get(name))
+			}
+			back = name == "before"
+		}
+		if all, more = add(m.Rows(after, back)); back {
+			slices.Reverse(all)
+		}
+		// From a row without an address there is no way on.
+		way := func(text, name string, i int) {
+			if segment, ok := q.keySegment(all[i].Key); ok && all[i].Keyed {
+				list.Links = append(list.Links, link{text, here(url.Values{name: {segment}})})
+			}
+		}
+		if after != nil {
+			list.Links = append(list.Links, link{"the first", here(nil)})
+		}
+		if len(all) > 0 && (back && more || !back && after != nil) {
+			way("back", "before", 0)
+		}
+		if len(all) > 0 && (back || more) {
+			way("forward", "after", len(all)-1)
+		}
+	}
+	for _, row := range all {
+		list.Rows = append(list.Rows, []cell{q.keyCell(s, t, row), text(q.preview(t, row)), size(row.Bytes), q.versionCell(row.Revision)})
+	}
+	if len(all) == 0 {
+		list.Notes = append(list.Notes, "There are no rows here.")
+	}
+	return list, nil
+}
+
+// shown returns a value as text, and what it is as JSON, nil if it is none.
+func (q *request) shown(t look.Table, row look.Row) (string, any) {
+	value := row.Value()
+	if q.o.Value == nil {
+		return fmt.Sprintf("%T", value), nil
+	}
+	is := q.o.Value(t.Name(), value)
+	if s, ok := is.(string); ok {
+		return s, nil
+	}
+	encoded, err := depth.Marshal(0, is)
+	var indented bytes.Buffer
+	if err == nil {
+		err = json.Indent(&indented, encoded, "", "  ")
+	}
+	var parsed any
+	if err == nil {
+		err = json.Unmarshal(encoded, &parsed)
+	}
+	if err != nil {
+		return fmt.Sprintf("%T, which is not shown: %v", value, err), nil
+	}
+	return indented.String(), parsed
+}
+
+// preview returns the beginning of a value in one line.
+func (q *request) preview(t look.Table, row look.Row) string {
+	is, _ := q.shown(t, row)
+	if len(is) > 4*previewShown {
+		is = is[:4*previewShown] // it is cut again, between characters
+	}
+	return printable(strings.Join(strings.Fields(is), " "), previewShown)
+}
+
+// row shows one row, and what it was before.
+func (q *request) row(s *cow.Snapshot, t look.Table, segment string) (*page, error) {
+	m := t.In(s)
+	keyText, ok := q.keyOf(segment)
+	var key look.Key
+	if ok {
+		key, ok = m.Key(keyText)
+	}
+	if !ok {
+		return nil, missing("%.100q is not the address of a key of this table", segment)
+	}
+	row, ok := m.Row(key)
+	if !ok {
+		return nil, missing("there is no row of that key at version %d", s.Version())
+	}
+	p := q.page(q.shownKey(keyText))
+	p.Path = append(p.Path, q.versionLink(s.Version()), link{titleOf(t), q.to("v", versionText(s.Version()), "tables", escape(t.Name()))})
+	value, _ := q.shown(t, row)
+	top := section{ID: "row", Facts: []fact{{"table", text(titleOf(t))}, {"at version", q.versionCell(s.Version())}, {"written by version", q.versionCell(row.Revision)}, {"bytes", size(row.Bytes)}},
+		Text: block(value, valueShown)}
+	if now := q.db.Load(); now.Version() > s.Version() {
+		switch is, ok := t.In(now).Row(key); {
+		case !ok:
+			top.Notes = []string{"The current version no longer has this row."}
+		case is.Revision != row.Revision:
+			top.Notes = []string{"The row was written again since."}
+			top.Links = append(top.Links, link{"as it is now", q.keyCell(now, t, is).To})
+		}
+	}
+	p.Sections = append([]section{top}, q.history(t, key, row)...)
+	return p, nil
+}
+
+// history shows the revisions of a row, and how each differs from the one before.
+func (q *request) history(t look.Table, key look.Key, row look.Row) []section {
+	list := section{ID: "history", Heading: "What it was before"}
+	var all []section
+	for range revisionsShown {
+		if row.Revision == 0 {
+			break
+		}
+		s, err := q.db.At(row.Revision - 1)
+		if err != nil {
+			list.Notes = []string{fmt.Sprintf("What was before version %d is no longer retained.", row.Revision)}
+			break
+		}
+		was, ok := t.In(s).Row(key)
+		if !ok {
+			list.Notes = []string{fmt.Sprintf("Before version %d it was not there.", row.Revision)}
+			break
+		}
+		all = append(all, q.step(s, t, was, row))
+		row = was
+	}
+	if len(all) == revisionsShown {
+		list.Notes = []string{"Older ones are on the page of the last of these."}
+	}
+	return append(all, list)
+}
+
+// step shows how a row differs from what it was.
+func (q *request) step(s *cow.Snapshot, t look.Table, was, is look.Row) section {
+	step := section{ID: fmt.Sprintf("revision %d", is.Revision), Heading: fmt.Sprintf("Version %d wrote it over that of version %d", is.Revision, was.Revision),
+		Columns: []column{{"field", false}, {"before", false}, {"after", false}}}
+	older, newer := make(map[string]string), make(map[string]string)
+	flatten(older, "", q.parsed(t, was))
+	flatten(newer, "", q.parsed(t, is))
+	names := slices.Sorted(maps.Keys(older))
+	for name := range newer {
+		if _, ok := older[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		a, before := older[name]
+		b, after := newer[name]
+		if a == b && before == after {
+			continue
+		}
+		mark := "changed"
+		switch {
+		case !before:
+			mark = "added"
+		case !after:
+			mark = "removed"
+		}
+		step.Rows = append(step.Rows, []cell{text(printable(name, 200)), {Text: a, Mark: mark}, {Text: b, Mark: mark}})
+	}
+	if len(step.Rows) == 0 {
+		step.Notes = []string{"Nothing of what is shown differs."}
+	}
+	step.Facts = []fact{{"bytes before", size(was.Bytes)}, {"bytes", size(is.Bytes)}}
+	if to := q.keyCell(s, t, was).To; to != "" {
+		step.Links = []link{{"the row as it was at version " + versionText(s.Version()), to}}
+	}
+	return step
+}
+
+// parsed returns what is shown of a row as JSON, or as one text.
+func (q *request) parsed(t look.Table, row look.Row) any {
+	if is, parsed := q.shown(t, row); parsed == nil {
+		return is
+	} else {
+		return parsed
+	}
+}
+
+// fieldsShown is how many fields of a value are compared, and levelsShown how deep.
+const (
+	fieldsShown = 2000
+	levelsShown = 50
+)
+
+// flatten adds the fields of a value to all, by their paths. It recurses up to levelsShown.
+func flatten(all map[string]string, path string, value any) {
+	if len(all) >= fieldsShown {
+		return
+	}
+	deep := strings.Count(path, ".")+strings.Count(path, "[") >= levelsShown
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) > 0 && !deep {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
+				flatten(all, strings.TrimPrefix(path+"."+name, "."), v[name])
+			}
+			return
+		}
+	case []any:
+		if len(v) > 0 && !deep {
+			for i, is := range v {
+				flatten(all, fmt.Sprintf("%s[%d]", path, i), is)
+			}
+			return
+		}
+	case string:
+		all[path] = printable(v, 1000)
+		return
+	}
+	encoded, _ := json.Marshal(value)
+	all[path] = printable(string(encoded), 1000)
+}

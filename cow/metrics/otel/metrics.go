@@ -1,0 +1,244 @@
+package otel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+)
+
+// Options are those of [Meter]. The zero Options are right for most.
+type Options struct {
+	// Tables counts the rows that were changed, by table, here and elsewhere. After each update
+	// that takes time proportional to its changes, in the goroutine of the update.
+	Tables bool
+}
+
+// Metrics measure DBs. All have the attribute db.namespace, the name that a DB was added by.
+//
+// Hooks measure these, from the moment the DB is added:
+//
+//	db.client.operation.duration  histogram, s         by db.operation.name, error.type
+//	cow.update.duration           histogram, s         by cow.update.part: wait, run, sink
+//	cow.updates                   counter, {update}    by cow.update.outcome
+//	cow.changed_rows              counter, {row}       by db.collection.name, if [Options] says so
+//	cow.applied_commits           counter, {commit}    commits that came from elsewhere
+//	cow.compacted_feeds           counter, {feed}      feeds that ended because they were too slow
+//	cow.swept_rows                counter, {row}       expired rows that Sweep deleted
+//	cow.erased_keys               counter, {key}       keys that Erase took out of the past
+//	cow.evicted_entries           counter, {entry}     entries of a memory that had to go
+//	cow.search.hits               counter, {hit}       what searches returned, by cow.search.kind
+//
+// The operations are update, transaction and search; a search also has cow.search.kind. The
+// outcomes are published, unchanged, aborted and failed. The part sink is measured only where there
+// is a sink, and run only if the function of the update ran. The histograms advise buckets from a microsecond, which an update in memory takes, to
+// 17 seconds: the conventions' own begin at a millisecond. A view of the SDK sets others.
+//
+// These are read for each collection:
+//
+//	cow.versions              counter, {version}          the current version
+//	cow.rows                  gauge, {row}                rows of all tables
+//	cow.retained_versions     gauge, {version}            past versions that are retained
+//	cow.pins                  gauge, {version}            versions that are kept by name
+//	cow.held_rows             gauge, {row}                old rows that both keep
+//	cow.held                  gauge, By                   about how many bytes these take
+//	cow.waiting_calls         gauge, {call}               calls that wait for a version
+//	cow.feeds                 gauge, {feed}               iterations over Changes
+//	cow.feed_lag              gauge, {version}            versions that the slowest is behind
+//	cow.sink_state            gauge, 1                    1 for the state, by cow.sink.state
+//	cow.open_transaction      gauge, s                    age of the transaction that is open
+//	cow.dropped_transactions  counter, {transaction}      transactions that nobody ended
+//
+// For them each collection calls cow.DB.Stats. That takes time proportional to the rows that each
+// pin holds, and to the commits that were retained since: with large pins, collect less often.
+//
+// Metrics are made by Meter and must not be copied. They are safe for concurrent use.
+type Metrics struct {
+	operations, parts                          metric.Float64Histogram
+	updates, tables, hits                      metric.Int64Counter
+	applied, compacted, swept, erased, evicted metric.Int64Counter
+
+	observed []metric.Int64Observable // as in figures
+	state    metric.Int64ObservableGauge
+	open     metric.Float64ObservableGauge
+
+	mu     sync.Mutex
+	stores map[string]*store
+}
+
+var boundaries = func() (b []float64) {
+	for bound := 1e-6; len(b) < 13; bound *= 4 {
+		b = append(b, bound)
+	}
+	return b
+}()
+
+// A figure is a metric that is read for each collection.
+type figure struct {
+	name, unit, help string
+	counts           bool
+	of               func(now *cow.Snapshot, s *cow.Stats) int64
+}
+
+var figures = []figure{
+	{"cow.versions", "{version}", "Versions that were published: the number of the current one.", true,
+		func(now *cow.Snapshot, _ *cow.Stats) int64 { return int64(now.Version()) }},
+	{"cow.rows", "{row}", "Rows of all tables.", false,
+		func(now *cow.Snapshot, _ *cow.Stats) int64 { return int64(now.Len()) }},
+	{"cow.retained_versions", "{version}", "Versions before the current one that are retained.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.Retained) }},
+	{"cow.pins", "{version}", "Versions that are kept by name.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.Pins) }},
+	{"cow.held_rows", "{row}", "Old rows that retained versions and pins keep alive.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.HeldRows) }},
+	{"cow.held", "By", "About how many bytes the old rows and the records of them take.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.HeldBytes) }},
+	{"cow.waiting_calls", "{call}", "Calls that wait for a version.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.Waiting) }},
+	{"cow.feeds", "{feed}", "Iterations over the commits as they come.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(len(s.Feeds)) }},
+	{"cow.feed_lag", "{version}", "Versions that the slowest feed is behind.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return lag(s.Feeds) }},
+	{"cow.dropped_transactions", "{transaction}", "Transactions that were dropped without Commit or Abort.", true,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.Dropped) }},
+}
+
+func lag(feeds []hook.Feed) int64 {
+	var most uint64
+	for _, f := range feeds {
+		if f.Latest > f.Version {
+			most = max(most, f.Latest-f.Version)
+		}
+	}
+	return int64(most)
+}
+
+// Meter returns Metrics of no DBs. They last as long as the provider. An error is one of the
+// provider, which refuses a metric. Meter panics if p is nil.
+func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
+	if p == nil {
+		panic("cow/metrics/otel: Meter with a nil MeterProvider: pass that of the SDK, or otel.GetMeterProvider()")
+	}
+	meter := p.Meter(scope, metric.WithSchemaURL(semconv.SchemaURL))
+	m := &Metrics{stores: map[string]*store{}}
+	var errs []error
+	counter := func(name, unit, help string) metric.Int64Counter {
+		is, err := meter.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(help))
+		errs = append(errs, err)
+		return is
+	}
+	histogram := func(name, help string) metric.Float64Histogram {
+		is, err := meter.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(help),
+			metric.WithExplicitBucketBoundaries(boundaries...))
+		errs = append(errs, err)
+		return is
+	}
+	m.operations = histogram("db.client.operation.duration", "Duration of database client operations.")
+	m.parts = histogram("cow.update.duration", "How long updates waited, ran, and were with the sink.")
+	m.updates = counter("cow.updates", "{update}", "Updates and transactions that have ended.")
+	m.applied = counter("cow.applied_commits", "{commit}", "Commits that came from elsewhere.")
+	m.compacted = counter("cow.compacted_feeds", "{feed}", "Feeds that ended because their next commit was no longer retained.")
+	m.swept = counter("cow.swept_rows", "{row}", "Expired rows that were swept.")
+	m.erased = counter("cow.erased_keys", "{key}", "Keys that were erased from the past.")
+	m.evicted = counter("cow.evicted_entries", "{entry}", "Entries of a memory that were evicted.")
+	m.hits = counter("cow.search.hits", "{hit}", "Hits that searches of a memory returned.")
+	if o.Tables {
+		m.tables = counter("cow.changed_rows", "{row}", "Rows that were added, changed or removed.")
+	}
+
+	var all []metric.Observable
+	for _, f := range figures {
+		var is metric.Int64Observable
+		var err error
+		if f.counts {
+			is, err = meter.Int64ObservableCounter(f.name, metric.WithUnit(f.unit), metric.WithDescription(f.help))
+		} else {
+			is, err = meter.Int64ObservableGauge(f.name, metric.WithUnit(f.unit), metric.WithDescription(f.help))
+		}
+		errs = append(errs, err)
+		m.observed, all = append(m.observed, is), append(all, is)
+	}
+	var err error
+	m.state, err = meter.Int64ObservableGauge("cow.sink_state", metric.WithUnit("1"),
+		metric.WithDescription("1 for the state that the sink is in, 0 for the others."))
+	errs = append(errs, err)
+	m.open, err = meter.Float64ObservableGauge("cow.open_transaction", metric.WithUnit("s"),
+		metric.WithDescription("Age of the transaction that has the writer's place, 0 for none."))
+	errs = append(errs, err)
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("cow/metrics/otel: %w", err)
+	}
+	if _, err := meter.RegisterCallback(m.observe, append(all, m.state, m.open)...); err != nil {
+		return nil, fmt.Errorf("cow/metrics/otel: %w", err)
+	}
+	return m, nil
+}
+
+// Add measures db as the store of that name, until remove is called. What was measured by then
+// stays with the SDK, and is added to if a store of the name is added again. What other hooks of db
+// update is not measured by hooks.
+//
+// Add panics if m has a store of that name, and if db is nil. Two names of one DB are two stores. A
+// DB of package memory is what its method DB returns.
+func (m *Metrics) Add(name string, db *cow.DB) (remove func()) {
+	if db == nil {
+		panic(fmt.Sprintf("cow/metrics/otel: Add of %q with a nil *cow.DB: pass a pointer to the DB", name))
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stores[name] != nil {
+		panic(fmt.Sprintf("cow/metrics/otel: Add of a second store %q: remove the first, or add this one by another name", name))
+	}
+	s := newStore(m, name, db)
+	m.stores[name] = s
+	unhook := db.AddHook(s)
+	return func() {
+		unhook()
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if m.stores[name] == s {
+			delete(m.stores, name)
+		}
+	}
+}
+
+// observe reads all figures of all stores.
+func (m *Metrics) observe(_ context.Context, to metric.Observer) error {
+	m.mu.Lock()
+	stores := slices.Collect(maps.Values(m.stores))
+	m.mu.Unlock()
+	for _, s := range stores { // without the lock: Stats takes its time
+		now, stats := s.db.Load(), s.db.Stats()
+		for i, f := range figures {
+			to.ObserveInt64(m.observed[i], f.of(now, &stats), s.is)
+		}
+		open := time.Duration(0)
+		if !stats.Begun.IsZero() {
+			open = time.Since(stats.Begun)
+		}
+		to.ObserveFloat64(m.open, open.Seconds(), s.is)
+		for state := hook.None; state <= hook.Closed; state++ {
+			is := int64(0)
+			if state == stats.Sink.State {
+				is = 1
+			}
+			to.ObserveInt64(m.state, is, with(s.name, stateKey.String(state.String())))
+		}
+	}
+	return nil
+}
+
+// with returns the attributes of a measurement.
+func with(store attribute.KeyValue, attrs ...attribute.KeyValue) metric.MeasurementOption {
+	return metric.WithAttributeSet(attribute.NewSet(append(attrs, store)...))
+}
