@@ -6,7 +6,7 @@ GO ?= go
 # The other supported Go release; the go command fetches it by itself.
 OTHER_GO ?= go1.27.0
 
-MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos cow/cowtest/check memory/mcp bench
+MODULES = . cow/cowview cow/bolt cow/etcd cow/etcd/chaos cow/cowtest/check cow/metrics/prometheus cow/metrics/otel memory/mcp bench
 WAITING = cow/etcd/chaos cow/bolt cow/etcd
 KERNEL = memory/vector/internal/kernel
 LINT = $(CURDIR)/.ci/lint/lint
@@ -17,7 +17,7 @@ BUILD = -race -gcflags=github.com/cowstore/cowstore/...=-l
 TEST = GOGC=400 $(GO) test -vet=off $(BUILD) -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
-.PHONY: run durable replicas test test-of-the-root test-of-what-waits test-of-the-rest check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
+.PHONY: run durable replicas demo test test-of-the-root test-of-what-waits test-of-the-rest check format kernels lint other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -30,6 +30,10 @@ durable:
 # A DB on three replicas, with three members of etcd, each killed once: nothing is lost.
 replicas:
 	cd cow/etcd/chaos && $(GO) run ./replicas
+
+# A DB that changes all the time, and pages about it in a browser.
+demo:
+	$(GO) run ./memory/examples/demo
 
 # All tests in their short forms, with the race detector: the root's, those of the modules that
 # wait for disks and members of etcd, and those of the others, beside each other.

@@ -119,7 +119,7 @@ func TestOnlyReadersCompareVersions(t *testing.T) {
 		}
 	}
 	slices.Sort(callers)
-	require.Equal(t, []string{"Adder", "Changes", "Differs", "all", "between", "changed", "exclusive", "imagesOf", "lost"}, slices.Compact(callers))
+	require.Equal(t, []string{"Adder", "Changes", "Diff", "Differs", "all", "between", "changed", "exclusive", "imagesOf", "lost"}, slices.Compact(callers))
 }
 
 // A key that cannot be hashed leaves nothing behind, and neither does a slice that

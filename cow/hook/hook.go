@@ -118,7 +118,7 @@ type Erased interface {
 
 // An Erase is a call of Erase.
 type Erase struct {
-	Keys     int // that were erased
+	Keys     int // that were to be erased, from all that is kept where Err is nil
 	Others   int // other DBs that still have some of them
 	Duration time.Duration
 	Err      error
@@ -158,6 +158,9 @@ func (s State) String() string {
 	}
 	return states[s]
 }
+
+// MarshalText returns the name of the state, for JSON.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // A Searched is told of searches of a memory.
 type Searched interface {

@@ -18,7 +18,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -87,10 +86,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	path := strings.TrimPrefix(r.URL.Path, "/")
-	if path == styleName {
+	switch path {
+	case styleName:
 		head.Set("Content-Type", "text/css; charset=utf-8")
 		head.Set("Cache-Control", "public, max-age=31536000, immutable")
 		_, _ = w.Write(style)
+		return
+	case "icon.svg":
+		head.Set("Content-Type", "image/svg+xml")
+		head.Set("Cache-Control", "public, max-age=86400")
+		_, _ = w.Write(icon)
 		return
 	}
 	form, err := formatOf(r)
@@ -308,5 +313,3 @@ func (s *slow) list() []slowUpdate {
 	defer s.mu.Unlock()
 	return slices.Clone(s.all)
 }
-
-var _ json.Marshaler = (*page)(nil)

@@ -111,13 +111,17 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 			require.True(t, strings.HasPrefix(address, "/debug/cow/"), address)
 			kind := regexp.MustCompile(`[0-9]+`).ReplaceAllString(strings.TrimPrefix(address, "/debug/cow/l/"+s.db.Lineage().ID), "N")
 			kind, _, _ = strings.Cut(kind, "users/")
-			if kinds[kind]++; kinds[kind] > 40 {
+			most := 40
+			if testing.Short() {
+				most = 5
+			}
+			if kinds[kind]++; kinds[kind] > most {
 				continue // there are thousands of pairs of versions
 			}
 			w := get(mux, address)
 			require.Equal(t, 200, w.Code, "%s: %s", address, w.Body)
-			if strings.HasSuffix(address, ".css") {
-				require.Contains(t, w.Header().Get("Cache-Control"), "immutable")
+			if strings.HasSuffix(address, ".css") || strings.HasSuffix(address, ".svg") {
+				require.Contains(t, w.Header().Get("Cache-Control"), "public")
 				continue
 			}
 			require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
@@ -134,7 +138,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 				}
 			}
 		}
-		require.Greater(t, len(seen), 100)
+		require.Greater(t, len(seen), 50)
 	}
 }
 
@@ -292,7 +296,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 				}
 				if form == "html" {
 					for _, to := range links(t, address, w.Body.String()) {
-						if !strings.HasSuffix(to, ".css") {
+						if !strings.HasSuffix(to, ".css") && !strings.HasSuffix(to, ".svg") {
 							visit(to)
 						}
 					}
@@ -394,7 +398,7 @@ func TestFunctionsThatPanic(t *testing.T) {
 func TestADeepValue(t *testing.T) {
 	s := newShop(t)
 	deep := any("end")
-	for range 1_000_000 {
+	for range 100_000 {
 		deep = []any{deep}
 	}
 	_, err := s.users.Set("deep", user{Extra: deep})

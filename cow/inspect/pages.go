@@ -180,7 +180,7 @@ func weigh(m look.Map) int {
 // line shows the last versions.
 func (q *request) line(now *cow.Snapshot) []section {
 	picture := section{ID: "line", Heading: "Versions"}
-	list := section{ID: "commits", Columns: []column{{"version", true}, {"time", false}, {"rows changed", true}}}
+	list := section{ID: "commits", Columns: []column{{"version", false}, {"time", false}, {"rows changed", true}}}
 	since := now.Version() - min(now.Version(), barsShown)
 	for is := range q.db.Versions() {
 		since = max(since, is)

@@ -17,6 +17,9 @@ import (
 //go:embed style.css
 var style []byte
 
+//go:embed icon.svg
+var icon []byte
+
 // styleName changes with the style, so that a browser may keep it for ever.
 var styleName = fmt.Sprintf("style-%x.css", sha256.Sum256(style))[:len("style-")+16] + ".css"
 
