@@ -48,8 +48,8 @@ func (w *witness) OnUpdateStart(ctx context.Context, s hook.Start) context.Conte
 
 func (w *witness) OnUpdateEnd(ctx context.Context, u hook.Update) {
 	take(w, &w.updates, u)
-	if ctx.Value(span{}) != w {
-		panic("the context is not that of the start")
+	if ctx.Value(span{}) == nil {
+		panic("the context is not that of a start")
 	}
 	take(w, &w.parents, ctx.Value(parent{}))
 	if w.does != nil {
@@ -229,6 +229,45 @@ func TestWhatAnUpdateWaitsFor(t *testing.T) {
 	}
 }
 
+// So it is without a sink, and behind a transaction.
+func TestHowLongAnUpdateWaits(t *testing.T) {
+	const long = 20 * time.Millisecond
+	for _, begin := range []bool{false, true} {
+		c := newCounts()
+		w := new(witness)
+		c.db.AddHook(w)
+		require.NoError(t, c.set("a", 0))
+		running := make(chan struct{})
+		var first <-chan error
+		if begin {
+			tx := c.db.Begin()
+			close(running)
+			first = outcome(func() error { time.Sleep(long); c.t.Edit(tx).Set("a", 1); return tx.Commit() })
+		} else {
+			first = outcome(func() error {
+				return c.db.Update(func(tx *cow.Tx) error {
+					close(running)
+					time.Sleep(2 * long)
+					c.t.Edit(tx).Set("a", 1)
+					return nil
+				})
+			})
+			<-running
+		}
+		second := outcome(func() error { return c.set("b", 2) })
+		require.NoError(t, <-first)
+		require.NoError(t, <-second)
+		require.Len(t, w.updates, 3)
+		require.Zero(t, w.updates[0].Wait, "its place was free")
+		for _, u := range w.updates {
+			require.Zero(t, u.Sink)
+			if u.Version == 2 {
+				require.GreaterOrEqual(t, u.Run, long)
+			}
+		}
+	}
+}
+
 func TestHooksAreToldOfSinks(t *testing.T) {
 	c := newCounts()
 	w := new(witness)
@@ -362,6 +401,100 @@ func TestAHookThatPanics(t *testing.T) {
 	}
 }
 
+// All others are told all the same: of the end of each update of which they were told the start.
+func TestHooksBesideOneThatPanics(t *testing.T) {
+	c := newCounts()
+	var all [2]witness
+	c.db.AddHook(&all[0])
+	remove := c.db.AddHook(&witness{does: func(hook.Update) { panic("a hook") }})
+	c.db.AddHook(&all[1])
+	require.PanicsWithValue(t, "a hook", func() { _ = c.set("a", 1) })
+	for i := range all {
+		require.Equal(t, uint64(1), all[i].last(t).Version)
+	}
+	remove()
+	remove = c.db.AddHook(startPanics{})
+	last := new(witness)
+	c.db.AddHook(last)
+	require.PanicsWithValue(t, "a hook", func() { _ = c.set("a", 2) })
+	for i := range all {
+		require.Equal(t, hook.Update{Err: hook.ErrPanicked}, still(all[i].last(t)))
+	}
+	require.Empty(t, last.starts, "it had not begun")
+	remove()
+	require.NoError(t, c.set("a", 3))
+	require.Equal(t, uint64(2), last.last(t).Version)
+}
+
+// A hook that panics in one goroutine does not make that of another tell of its own updates.
+func TestAHookThatUpdatesWhileAnotherPanics(t *testing.T) {
+	c := newCounts()
+	w := new(witness)
+	inside, panicked := make(chan struct{}), make(chan struct{})
+	w.does = func(u hook.Update) {
+		switch u.Version {
+		case 1:
+			close(inside)
+			<-panicked
+			require.NoError(t, c.set("told", 1))
+		case 2:
+			panic("a hook")
+		}
+	}
+	c.db.AddHook(w)
+	first := outcome(func() error { return c.set("a", 1) })
+	<-inside
+	require.PanicsWithValue(t, "a hook", func() { _ = c.set("b", 2) })
+	close(panicked)
+	require.NoError(t, <-first)
+	require.Len(t, w.updates, 2)
+	require.Equal(t, uint64(3), c.db.Load().Version())
+}
+
+// A leaver is a hook that ends the goroutine that tells it.
+type leaver struct{ told atomic.Int64 }
+
+func (l *leaver) OnApplied(hook.Commit) { l.told.Add(1); runtime.Goexit() }
+
+func TestAHookThatEndsItsGoroutine(t *testing.T) {
+	c := newCounts().attach(t, cowtest.SinkOptions{})
+	var l leaver
+	c.db.AddHook(&l)
+	for i := range 3 {
+		require.NoError(t, c.sink.Rebase(c.elsewhere(t, func(r *counts, tx *cow.Tx) { r.t.Edit(tx).Set("a", i) })...))
+	}
+	require.Eventually(t, func() bool { return l.told.Load() == 3 }, time.Minute, time.Millisecond)
+}
+
+// Of what made no version it is told how long it had the writer's place, and nothing of the sink.
+func TestHowLongAnUpdateRanThatFails(t *testing.T) {
+	const long = 5 * time.Millisecond
+	for _, sink := range []bool{false, true} {
+		c := newCounts()
+		if sink {
+			c.attach(t, cowtest.SinkOptions{})
+		}
+		w := new(witness)
+		c.db.AddHook(w)
+		require.Panics(t, func() { _ = c.db.Update(func(*cow.Tx) error { time.Sleep(long); panic("x") }) })
+		tx := c.db.Begin()
+		time.Sleep(long)
+		tx.Abort()
+		require.NoError(t, c.db.Update(func(*cow.Tx) error { time.Sleep(long); return nil }))
+		ctx, cancel := context.WithCancel(t.Context())
+		tx, err := c.db.BeginContext(ctx)
+		require.NoError(t, err)
+		time.Sleep(long)
+		cancel()
+		require.ErrorIs(t, tx.Commit(), context.Canceled)
+		require.Len(t, w.updates, 4)
+		for i, u := range w.updates {
+			require.GreaterOrEqual(t, u.Run, long, i)
+			require.Zero(t, u.Sink, i)
+		}
+	}
+}
+
 type startPanics struct{}
 
 func (startPanics) OnUpdateStart(context.Context, hook.Start) context.Context { panic("a hook") }
@@ -480,4 +613,40 @@ func TestAForkHasNoHooks(t *testing.T) {
 	_, err := c.t.Of(fork).Set("a", 1)
 	require.NoError(t, err)
 	require.Empty(t, w.updates)
+}
+
+// A silent is a hook that does nothing at each update.
+type silent struct{}
+
+func (silent) OnUpdateStart(ctx context.Context, _ hook.Start) context.Context { return ctx }
+func (silent) OnUpdateEnd(context.Context, hook.Update)                        {}
+
+// BenchmarkSetBesideHooks is what a hook costs that does nothing.
+func BenchmarkSetBesideHooks(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		for _, hooks := range []int{0, 1} {
+			b.Run(fmt.Sprintf("rows=%d/hooks=%d", n, hooks), func(b *testing.B) {
+				t := cow.New[string](cow.Options[int]{})
+				keys := make([]string, n)
+				for i := range keys {
+					keys[i] = fmt.Sprint("key-", i)
+				}
+				require.NoError(b, t.Update(func(e *cow.Editor[string, int]) error {
+					for i, key := range keys {
+						e.Set(key, i)
+					}
+					return nil
+				}))
+				for range hooks {
+					t.DB().AddHook(silent{})
+				}
+				b.ReportAllocs()
+				i := 0
+				for b.Loop() {
+					_, _ = t.Set(keys[i%n], i)
+					i += 7919
+				}
+			})
+		}
+	}
 }

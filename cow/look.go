@@ -55,7 +55,7 @@ func (l mapLook[K, V]) row(r Row[K, V]) *look.Row {
 		return nil
 	}
 	text, keyed := l.table.def.keyText(r.Key())
-	return &look.Row{Key: text, Keyed: keyed, Revision: r.Revision(), Bytes: builder[K, V]{}.Size(r), Value: func() any { return r.Value() }}
+	return &look.Row{Key: text, Keyed: keyed, Revision: r.Revision(), Bytes: builder[K, V]{}.Size(r), Type: func() string { return fmt.Sprintf("%T", r.Shared()) }, Value: func() any { return r.Value() }}
 }
 
 func (l mapLook[K, V]) Row(key look.Key) (look.Row, bool) {
@@ -107,7 +107,7 @@ func (l mapLook[K, V]) Diff(older look.Map) iter.Seq2[*look.Row, *look.Row] {
 // numbers and booleans as they are written, and others the bytes that they are stored by, in
 // hexadecimal digits.
 func (d *tableDef[K, V]) keyText(key K) (text string, own bool) {
-	switch v := reflect.ValueOf(key); v.Kind() {
+	switch v := reflect.ValueOf(&key).Elem(); v.Kind() { // that of K, which may be an interface
 	case reflect.String:
 		return v.String(), true
 	case reflect.Bool:

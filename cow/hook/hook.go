@@ -7,8 +7,9 @@
 //
 //   - What a call of the program does is told in its goroutine, with its context: updates, sweeps,
 //     erasures, searches, evictions, and feeds that are too slow. The call returns when the hook
-//     has. A hook that panics there panics to the caller, after everything is done and unlocked:
-//     what was published stays published.
+//     has. A hook that panics there panics to the caller, once all others were called, with
+//     everything done and unlocked: what was published stays published. One that panics when an
+//     update begins keeps it from beginning.
 //   - What no call of the program does is told in a goroutine that the DB starts for that, and
 //     which ends when there is no more to tell: commits from elsewhere, the state of a sink, and
 //     transactions that were dropped. That comes in order, one after the other. A hook that blocks

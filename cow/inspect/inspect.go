@@ -38,11 +38,13 @@ type Options struct {
 	Title string
 
 	// Value returns what is shown of a value, which is its own, in a table: a string, or anything
-	// that encoding/json can encode. Nil shows the type and the size alone; see [JSON].
+	// that encoding/json can encode. Nil shows the type and the size alone; see [JSON]. Only with
+	// Value, and without Digest, are errors and panics shown in full: they may have values and keys.
 	Value func(table string, value any) any
 
 	// Digest, if it is not empty, has keys shown as digests with this secret of any length, and
-	// encrypted by it in addresses. Who knows a digest can look up its row, and cannot tell the key.
+	// encrypted by it in addresses, which tell how long a key is, and no more. Pages do not look up
+	// a key then.
 	Digest []byte
 
 	// Slow is how long an update takes at least to be listed among the slow ones. Handler adds a
@@ -171,7 +173,7 @@ func missing(format string, args ...any) error {
 func (q *request) failure(err error) *page {
 	var is *problem
 	if !errors.As(err, &is) {
-		is = &problem{status: http.StatusInternalServerError, text: err.Error()}
+		is = &problem{status: http.StatusInternalServerError, text: q.errorText(err)}
 	}
 	p := q.page(http.StatusText(is.status))
 	p.status = is.status
@@ -179,11 +181,37 @@ func (q *request) failure(err error) *page {
 	return p
 }
 
+// known are the errors that are named whatever is shown.
+var known = []error{cow.ErrClosed, cow.ErrUnknownOutcome, cow.ErrSuperseded, cow.ErrTxEnded, cow.ErrConflict, cow.ErrExists,
+	cow.ErrCompacted, cow.ErrLineage, cow.ErrSchema, cow.ErrTooDeep, hook.ErrPanicked, hook.ErrAborted, context.Canceled, context.DeadlineExceeded}
+
+// errorText returns what is shown of an error, which may have values and keys in its text.
+func (q *request) errorText(err error) string {
+	if q.o.Value != nil && q.keys == nil {
+		return printable(err.Error(), 1000)
+	}
+	for _, is := range known {
+		if errors.Is(err, is) {
+			return is.Error()
+		}
+	}
+	return fmt.Sprintf("an error of type %T", err)
+}
+
+// panicked returns what is shown of a panic of a function of the program.
+func (q *request) panicked(r any) string {
+	const text = "a function of the program panicked"
+	if q.o.Value != nil && q.keys == nil {
+		return text + ": " + printable(fmt.Sprint(r), 1000)
+	}
+	return fmt.Sprintf("%s with a %T", text, r)
+}
+
 // answer returns the page that a request is for.
 func (q *request) answer() (p *page, err error) {
 	defer func() {
 		if r := recover(); r != nil { // of a program's function: of an index, say
-			p, err = nil, fmt.Errorf("a function of the program panicked: %v", r)
+			p, err = nil, &problem{status: http.StatusInternalServerError, text: q.panicked(r)}
 		}
 	}()
 	s := q.segments
@@ -194,7 +222,7 @@ func (q *request) answer() (p *page, err error) {
 		return nil, missing("there is no such page")
 	}
 	if is := q.db.Lineage().ID; s[1] != is {
-		return nil, missing("this is the line of versions %s, and not %.100s", is, s[1])
+		return nil, missing("this is the line of versions %s, and not %.100q", is, s[1])
 	}
 	switch {
 	case len(s) == 2:
@@ -298,10 +326,14 @@ func (s *slow) OnUpdateEnd(_ context.Context, u hook.Update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
-	s.all = slices.DeleteFunc(s.all, func(u slowUpdate) bool { return now.Sub(u.ended) > late })
+	s.forget(now)
 	i, _ := slices.BinarySearchFunc(s.all, took, func(u slowUpdate, took time.Duration) int { return cmp.Compare(took, u.took) })
 	s.all = slices.Insert(s.all, i, slowUpdate{u, now, took})
 	s.all = s.all[:min(len(s.all), slowest)]
+}
+
+func (s *slow) forget(now time.Time) {
+	s.all = slices.DeleteFunc(s.all, func(u slowUpdate) bool { return now.Sub(u.ended) > late })
 }
 
 // list returns the slowest updates.
@@ -311,5 +343,6 @@ func (s *slow) list() []slowUpdate {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.forget(time.Now())
 	return slices.Clone(s.all)
 }

@@ -386,7 +386,7 @@ func TestFunctionsThatPanic(t *testing.T) {
 	s := newShop(t).fill(t)
 	h := inspect.Handler(&s.db, inspect.Options{Value: func(string, any) any { panic("a function") }})
 	w := get(h, "/l/"+s.db.Lineage().ID+"/v/131/tables/users")
-	require.Equal(t, 500, w.Code)
+	require.Equal(t, 200, w.Code, "the other rows are shown")
 	require.Contains(t, w.Body.String(), "a function of the program panicked")
 	h = inspect.Handler(&s.db, inspect.Options{Value: func(string, any) any { return make(chan int) }})
 	w = get(h, "/l/"+s.db.Lineage().ID+"/v/131/tables/users/user-001")
@@ -411,7 +411,7 @@ func TestADeepValue(t *testing.T) {
 
 func TestSlowUpdatesAreListed(t *testing.T) {
 	s := newShop(t)
-	h := inspect.Handler(&s.db, inspect.Options{Slow: time.Nanosecond})
+	h := inspect.Handler(&s.db, inspect.Options{Slow: time.Nanosecond, Value: inspect.JSON})
 	for i := range 50 {
 		_, err := s.orders.Set(i, "tea")
 		require.NoError(t, err)
@@ -426,6 +426,116 @@ func TestSlowUpdatesAreListed(t *testing.T) {
 	require.NoError(t, json.Unmarshal(body, &page))
 	require.Len(t, page.Sections["slow"].Rows, 20)
 	require.Equal(t, "not <today>", page.Sections["slow"].Rows[0]["error"])
+}
+
+// Errors and panics have values and keys in their texts: they are shown only where these are.
+func TestErrorsTellNoSecrets(t *testing.T) {
+	const secret = "S3CRET"
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[user]{})
+	_, err := cow.NewIndex(users, "name", func(r cow.Row[string, user]) string { return r.Shared().Name }, cow.IndexOptions[string]{Unique: true})
+	require.NoError(t, err)
+	_, err = cow.NewIndexFunc(users, "panics", func(r cow.Row[string, user], add func(int)) error {
+		if r.Shared().Age == 1 {
+			panic("bad row " + r.Key())
+		}
+		return nil
+	}, cow.IndexOptions[string]{})
+	require.NoError(t, err)
+	for _, o := range []inspect.Options{{Slow: 1}, {Slow: 1, Digest: []byte("x")}, {Slow: 1, Digest: []byte("x"), Value: func(string, any) any { panic(secret) }}} {
+		h := inspect.Handler(&db, o)
+		_, err = users.Set(secret, user{Name: secret})
+		require.NoError(t, err)
+		_, err = users.Set("other", user{Name: secret})
+		require.ErrorContains(t, err, secret)
+		_, err = users.Insert(secret, user{})
+		require.ErrorContains(t, err, secret)
+		require.Panics(t, func() { _, _ = users.Set("panics", user{Age: 1}) })
+		w := get(h, "/", "Accept", "text/plain")
+		require.Equal(t, 200, w.Code)
+		require.NotContains(t, w.Body.String(), secret)
+		require.Contains(t, w.Body.String(), cow.ErrExists.Error(), "of what kind it was is shown")
+		if o.Digest != nil {
+			w = get(h, fmt.Sprintf("/l/%s/v/%d/tables/users?key=%s", db.Lineage().ID, db.Load().Version(), secret))
+			require.Equal(t, 200, w.Code, "a key is not looked up")
+			require.NotContains(t, w.Body.String(), secret)
+		}
+	}
+}
+
+// What differs is shown, however little: numbers, kinds and names.
+func TestDifferencesThatAreSmall(t *testing.T) {
+	table := cow.New[string](cow.Options[any]{})
+	db := table.DB()
+	db.Retain(cow.Retention{Versions: 100})
+	h := inspect.Handler(db, inspect.Options{Value: inspect.JSON})
+	for _, pair := range [][2]any{
+		{int64(9007199254740993), int64(9007199254740992)}, {"1", 1}, {nil, "null"}, {[]any{}, map[string]any{}}, {"a", "a\n"},
+		{map[string]any{"a.b": 1, "a": map[string]any{"b": 2}}, map[string]any{"a.b": 1, "a": map[string]any{"b": 3}}},
+	} {
+		for _, v := range pair {
+			_, err := table.Set("k", v)
+			require.NoError(t, err)
+		}
+		w := get(h, fmt.Sprintf("/l/%s/v/%d/tables/~/k", db.Lineage().ID, db.Load().Version()), "Accept", "application/json")
+		require.Equal(t, 200, w.Code)
+		var page struct {
+			Sections map[string]struct {
+				Rows []map[string]string
+			}
+		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &page))
+		require.NotEmpty(t, page.Sections[fmt.Sprint("revision ", db.Load().Version())].Rows, pair)
+	}
+}
+
+// Keys of interfaces have no address: what they hold says nothing of what they are.
+func TestKeysWithoutAnAddress(t *testing.T) {
+	table := cow.New[any](cow.Options[int]{})
+	for i, key := range []any{"1", 1, true, 1.5} {
+		_, err := table.Set(key, i)
+		require.NoError(t, err)
+	}
+	h := inspect.Handler(table.DB(), inspect.Options{})
+	address := "/l/" + table.DB().Lineage().ID + "/v/4/tables/~"
+	body := get(h, address).Body.String()
+	require.Contains(t, body, "1.5")
+	for _, to := range links(t, address, body) {
+		require.NotContains(t, to, "/tables/~/")
+	}
+}
+
+// A value takes time proportional to its size, however deep it is.
+func TestLargeAndDeepValues(t *testing.T) {
+	table := cow.New[string](cow.Options[any]{})
+	deep := any(strings.Repeat("x", 1000))
+	for range 5000 {
+		deep = []any{deep}
+	}
+	_, err := table.Set("deep", deep)
+	require.NoError(t, err)
+	_, err = table.Set("large", strings.Repeat("ä\n", 1<<20))
+	require.NoError(t, err)
+	h := inspect.Handler(table.DB(), inspect.Options{Value: inspect.JSON})
+	at := "/l/" + table.DB().Lineage().ID + "/v/2/tables/~"
+	for _, address := range []string{at, at + "/deep", at + "/large"} {
+		w := get(h, address)
+		require.Equal(t, 200, w.Code)
+		require.Less(t, w.Body.Len(), 256<<10)
+	}
+	require.Contains(t, get(h, at).Body.String(), "3\u202f145\u202f728 bytes", "that of all of it")
+}
+
+// What an address has in it is not a command to a terminal.
+func TestAnswersInPlainText(t *testing.T) {
+	s := newShop(t).fill(t)
+	h := inspect.Handler(&s.db, inspect.Options{})
+	for _, path := range []string{"/l/\x1b[31mred\r\n\u202e", "/l/" + s.db.Lineage().ID + "/v/\x1b", "/l/" + s.db.Lineage().ID + "/v/131/tables/users/\x1b\u202e"} {
+		w := get(h, path, "Accept", "*/*")
+		require.Equal(t, 404, w.Code)
+		require.NotContains(t, w.Body.String(), "\x1b")
+		require.NotContains(t, w.Body.String(), "\u202e")
+	}
 }
 
 // Whoever is asked for answers, and no request is answered by a panic or an error of the server.

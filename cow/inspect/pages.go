@@ -54,12 +54,12 @@ func (q *request) has(version uint64) bool {
 	return q.oldest <= version && version <= q.latest || q.pinned[version]
 }
 
-// jump redirects to the page that a form asks for by a parameter, if it does.
-func (q *request) jump(name string, to func(text string) (string, error)) error {
-	if !q.URL.Query().Has(name) {
+// jump redirects to the page that a form asks for, nil for no form, if it was sent.
+func (q *request) jump(f *form, to func(text string) (string, error)) error {
+	if f == nil || !q.URL.Query().Has(f.Name) {
 		return nil
 	}
-	address, err := to(strings.TrimSpace(q.URL.Query().Get(name)))
+	address, err := to(q.URL.Query().Get(f.Name))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (q *request) jump(name string, to func(text string) (string, error)) error 
 
 // asVersion returns the segment of a version that somebody has written.
 func asVersion(text string) (string, error) {
-	version, err := strconv.ParseUint(text, 10, 64)
+	version, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
 	if err != nil {
 		return "", missing("%.100q is not a version", text)
 	}
@@ -84,7 +84,8 @@ const (
 
 // overview shows what there is now.
 func (q *request) overview() (*page, error) {
-	err := q.jump("version", func(text string) (string, error) {
+	find := &form{"Go to version", "version", ""}
+	err := q.jump(find, func(text string) (string, error) {
 		version, err := asVersion(text)
 		return q.to("v", version), err
 	})
@@ -95,7 +96,7 @@ func (q *request) overview() (*page, error) {
 	p := q.page(q.o.Title)
 	p.Path = nil
 	p.Sections = []section{
-		{ID: "now", Facts: q.facts(now, stats), Form: &form{"Go to version", "version", ""}},
+		{ID: "now", Facts: q.facts(now, stats), Form: find},
 		q.tablesOf(now),
 	}
 	p.Sections = append(p.Sections, q.line(now)...)
@@ -123,7 +124,7 @@ func (q *request) facts(now *cow.Snapshot, stats cow.Stats) []fact {
 	if s := stats.Sink; s.State != hook.None {
 		facts = append(facts, fact{"sink", text(s.State.String())}, fact{"since", age(s.Since, q.now)})
 		if s.Err != nil {
-			facts = append(facts, fact{"because", text(printable(s.Err.Error(), 1000))})
+			facts = append(facts, fact{"because", text(q.errorText(s.Err))})
 		}
 	}
 	if !stats.Begun.IsZero() {
@@ -235,7 +236,7 @@ func (q *request) slowest() section {
 			row[5] = q.versionCell(u.Version)
 		}
 		if u.Err != nil {
-			row[6] = text(printable(u.Err.Error(), 200))
+			row[6] = text(q.errorText(u.Err))
 		}
 		list.Rows = append(list.Rows, row)
 	}
@@ -245,7 +246,8 @@ func (q *request) slowest() section {
 // snapshot shows one version.
 func (q *request) snapshot(s *cow.Snapshot) (*page, error) {
 	version := s.Version()
-	err := q.jump("with", func(text string) (string, error) {
+	compare := &form{"Compare with version", "with", q.to("v", versionText(version))}
+	err := q.jump(compare, func(text string) (string, error) {
 		other, err := asVersion(text)
 		return q.to("diff", other, versionText(version)), err
 	})
@@ -255,7 +257,7 @@ func (q *request) snapshot(s *cow.Snapshot) (*page, error) {
 	p := q.page("Version " + versionText(version))
 	now := q.db.Load().Version()
 	top := section{ID: "version", Facts: []fact{{"rows", number(s.Len())}, {"versions since", number(now - min(now, version))}},
-		Form: &form{"Compare with version", "with", q.to("v", versionText(version))}}
+		Form: compare}
 	if version > 0 {
 		for c, err := range q.db.Commits(version - 1) {
 			if err == nil {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/look"
@@ -37,7 +39,11 @@ func (q *request) keyCell(s *cow.Snapshot, t look.Table, row look.Row) cell {
 func (q *request) table(s *cow.Snapshot, t look.Table) (*page, error) {
 	at := []string{"v", versionText(s.Version()), "tables", escape(t.Name())}
 	m := t.In(s)
-	err := q.jump("key", func(text string) (string, error) {
+	find := &form{"Go to key", "key", q.to(at...)}
+	if q.keys != nil {
+		find = nil // or one could ask whether a key is there
+	}
+	err := q.jump(find, func(text string) (string, error) {
 		key, ok := m.Key(text)
 		if !ok {
 			return "", missing("%.100q is not a key of this table", text)
@@ -58,7 +64,7 @@ func (q *request) table(s *cow.Snapshot, t look.Table) (*page, error) {
 	p := q.page(titleOf(t))
 	p.Path = append(p.Path, q.versionLink(s.Version()))
 	top := section{ID: "table", Facts: []fact{{"version", q.versionCell(s.Version())}, {"rows", number(m.Len())}, {"bytes, about", size(weigh(m))}},
-		Form: &form{"Go to key", "key", q.to(at...)}}
+		Form: find}
 	if len(t.Indexes()) > 0 {
 		top.Links = append(top.Links, link{"in the order of the table", q.to(at...)})
 	}
@@ -160,36 +166,77 @@ func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (
 	return list, nil
 }
 
-// shown returns a value as text, and what it is as JSON, nil if it is none.
-func (q *request) shown(t look.Table, row look.Row) (string, any) {
-	value := row.Value()
+// shown returns a value as text, and whether that is JSON.
+func (q *request) shown(t look.Table, row look.Row) (is string, isJSON bool) {
 	if q.o.Value == nil {
-		return fmt.Sprintf("%T", value), nil
+		return row.Type(), false
 	}
-	is := q.o.Value(t.Name(), value)
-	if s, ok := is.(string); ok {
-		return s, nil
+	defer func() {
+		if r := recover(); r != nil {
+			is, isJSON = row.Type()+", which is not shown: "+q.panicked(r), false
+		}
+	}()
+	shown := q.o.Value(t.Name(), row.Value())
+	if s, ok := shown.(string); ok {
+		return s, false
 	}
-	encoded, err := depth.Marshal(0, is)
-	var indented bytes.Buffer
-	if err == nil {
-		err = json.Indent(&indented, encoded, "", "  ")
-	}
-	var parsed any
-	if err == nil {
-		err = json.Unmarshal(encoded, &parsed)
-	}
+	encoded, err := depth.Marshal(0, shown)
 	if err != nil {
-		return fmt.Sprintf("%T, which is not shown: %v", value, err), nil
+		return row.Type() + ", which is not shown: " + q.errorText(err), false
 	}
-	return indented.String(), parsed
+	return string(encoded), json.Valid(encoded)
+}
+
+// What is nested more deeply, or larger, is neither indented nor taken apart: both take time
+// proportional to the size and the depth.
+const (
+	levelsShown = 50
+	takenApart  = 1 << 20
+)
+
+// isFlat reports whether JSON is small enough for that.
+func isFlat(text string) bool {
+	if len(text) > takenApart {
+		return false
+	}
+	levels, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if levels++; levels > levelsShown {
+				return false
+			}
+		case c == '}' || c == ']':
+			levels--
+		}
+	}
+	return true
+}
+
+// whole returns a value as text of several lines.
+func (q *request) whole(t look.Table, row look.Row) string {
+	is, isJSON := q.shown(t, row)
+	var indented bytes.Buffer
+	if isJSON && isFlat(is) && json.Indent(&indented, []byte(is), "", "  ") == nil {
+		return indented.String()
+	}
+	return is
 }
 
 // preview returns the beginning of a value in one line.
 func (q *request) preview(t look.Table, row look.Row) string {
 	is, _ := q.shown(t, row)
-	if len(is) > 4*previewShown {
-		is = is[:4*previewShown] // it is cut again, between characters
+	if n := len(is); n > previewShown {
+		is = is[:previewShown]
+		for len(is) > 0 && !utf8.ValidString(is[max(0, len(is)-utf8.UTFMax):]) && len(is) > previewShown-utf8.UTFMax {
+			is = is[:len(is)-1]
+		}
+		return printable(strings.Join(strings.Fields(is), " "), previewShown) + fmt.Sprintf("… (%s bytes)", grouped(strconv.Itoa(n)))
 	}
 	return printable(strings.Join(strings.Fields(is), " "), previewShown)
 }
@@ -211,9 +258,8 @@ func (q *request) row(s *cow.Snapshot, t look.Table, segment string) (*page, err
 	}
 	p := q.page(q.shownKey(keyText))
 	p.Path = append(p.Path, q.versionLink(s.Version()), link{titleOf(t), q.to("v", versionText(s.Version()), "tables", escape(t.Name()))})
-	value, _ := q.shown(t, row)
 	top := section{ID: "row", Facts: []fact{{"table", text(titleOf(t))}, {"at version", q.versionCell(s.Version())}, {"written by version", q.versionCell(row.Revision)}, {"bytes", size(row.Bytes)}},
-		Text: block(value, valueShown)}
+		Text: block(q.whole(t, row), valueShown)}
 	if now := q.db.Load(); now.Version() > s.Version() {
 		switch is, ok := t.In(now).Row(key); {
 		case !ok:
@@ -281,7 +327,13 @@ func (q *request) step(s *cow.Snapshot, t look.Table, was, is look.Row) section 
 		case !after:
 			mark = "removed"
 		}
-		step.Rows = append(step.Rows, []cell{text(printable(name, 200)), {Text: a, Mark: mark}, {Text: b, Mark: mark}})
+		show := func(s string, is bool) cell {
+			if !is {
+				return text("")
+			}
+			return cell{Text: block(s, 1000), Mark: mark}
+		}
+		step.Rows = append(step.Rows, []cell{text(printable(cmp.Or(name, "value"), 200)), show(a, before), show(b, after)})
 	}
 	if len(step.Rows) == 0 {
 		step.Notes = []string{"Nothing of what is shown differs."}
@@ -295,44 +347,56 @@ func (q *request) step(s *cow.Snapshot, t look.Table, was, is look.Row) section 
 
 // parsed returns what is shown of a row as JSON, or as one text.
 func (q *request) parsed(t look.Table, row look.Row) any {
-	if is, parsed := q.shown(t, row); parsed == nil {
-		return is
-	} else {
-		return parsed
+	is, isJSON := q.shown(t, row)
+	switch {
+	case q.o.Value != nil && !isJSON:
+		return whole(strconv.Quote(is)) // as a text, and not what it may look like
+	case !isJSON || !isFlat(is):
+		return whole(is)
 	}
+	d := json.NewDecoder(strings.NewReader(is))
+	d.UseNumber()
+	var parsed any
+	if d.Decode(&parsed) != nil {
+		return whole(is)
+	}
+	return parsed
 }
 
-// fieldsShown is how many fields of a value are compared, and levelsShown how deep.
-const (
-	fieldsShown = 2000
-	levelsShown = 50
-)
+// A whole is a text that is not taken apart.
+type whole string
+
+// fieldsShown is how many fields of a value are compared.
+const fieldsShown = 2000
 
 // flatten adds the fields of a value to all, by their paths. It recurses up to levelsShown.
 func flatten(all map[string]string, path string, value any) {
 	if len(all) >= fieldsShown {
 		return
 	}
-	deep := strings.Count(path, ".")+strings.Count(path, "[") >= levelsShown
 	switch v := value.(type) {
 	case map[string]any:
-		if len(v) > 0 && !deep {
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				flatten(all, strings.TrimPrefix(path+"."+name, "."), v[name])
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			is := v[name]
+			if name == "" || strings.ContainsAny(name, `.["`) {
+				name = strconv.Quote(name)
 			}
+			flatten(all, strings.TrimPrefix(path+"."+name, "."), is)
+		}
+		if len(v) > 0 {
 			return
 		}
 	case []any:
-		if len(v) > 0 && !deep {
-			for i, is := range v {
-				flatten(all, fmt.Sprintf("%s[%d]", path, i), is)
-			}
+		for i, is := range v {
+			flatten(all, fmt.Sprintf("%s[%d]", path, i), is)
+		}
+		if len(v) > 0 {
 			return
 		}
-	case string:
-		all[path] = printable(v, 1000)
+	case whole:
+		all[path] = string(v) // to be compared
 		return
 	}
 	encoded, _ := json.Marshal(value)
-	all[path] = printable(string(encoded), 1000)
+	all[path] = string(encoded)
 }

@@ -22,6 +22,7 @@ import (
 type Line struct {
 	published atomic.Pointer[Root] // what readers see
 	writer    sync.Mutex           // held while a function runs that makes the next version
+	queued    bool                 // who has the writer's place may have waited for it; guarded by writer
 	held      atomic.Pointer[Held] // a transaction that has the writer's place; set with writer held
 	behind    atomic.Int64         // how many wait for one to end, or for those who do
 	turnstile atomic.Pointer[chan struct{}]

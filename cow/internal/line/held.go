@@ -62,11 +62,14 @@ func (h *Held) commit(f func(base *Root, want Want) (Draft, error), version *uin
 	r := h.end(func(base *Root, want Want) (Draft, error) {
 		d, err := f(base, want)
 		if h.told != nil {
-			h.told.sealed(base, d)
+			h.told.sealed(base, d, err)
 		}
 		return d, err
 	})
 	published, again, err := r.fate(h.turn.ctx)
+	if h.told != nil {
+		h.told.decided(published)
+	}
 	if again {
 		return fmt.Errorf("cow: %w: begin again", ErrSuperseded)
 	}
@@ -113,6 +116,7 @@ func (h *Held) Drop() {
 		h.Abort()
 		if told != nil {
 			told.is.Err = hook.ErrAborted
+			told.is.Run = clock() - told.mark
 			later(h.turn.line, func(end hook.UpdateEnd) { end.OnUpdateEnd(told.ctx, told.is) })
 		}
 	}

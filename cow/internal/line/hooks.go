@@ -63,21 +63,27 @@ func (h *hooks) list() []*added {
 	return nil
 }
 
-// call calls f, which calls a hook: what that updates is not told.
+// call calls f, which calls a hook: what that updates is not told. The number stays after a panic:
+// other calls have it. So what a function updates that is deferred outside of a hook that panics
+// may not be told, while another call is under way.
 func (h *hooks) call(f func()) {
 	if h.number.Load() == 0 {
 		h.number.CompareAndSwap(0, nested.Number())
 	}
 	h.running.Add(1)
-	ended := false
-	defer func() {
-		h.running.Add(-1)
-		if !ended {
-			h.number.Store(nested.Number()) // see package nested
-		}
-	}()
+	defer h.running.Add(-1)
 	nested.Run(h.number.Load(), f)
-	ended = true
+}
+
+// inTurn calls f with the numbers below n, in order: all of them, even if one panics.
+func inTurn(n int, f func(i int)) {
+	if n == 1 {
+		f(0)
+		return
+	}
+	for i := n - 1; i >= 0; i-- {
+		defer f(i)
+	}
 }
 
 // inside reports whether this goroutine is in a hook.
@@ -103,9 +109,7 @@ func Hooked[H any](l *Line) func(f func(h H)) {
 		return nil
 	}
 	return func(f func(h H)) {
-		for _, h := range hooks {
-			l.hooks.call(func() { f(h) })
-		}
+		inTurn(len(hooks), func(i int) { l.hooks.call(func() { f(hooks[i]) }) })
 	}
 }
 
@@ -136,20 +140,26 @@ func later[H any](l *Line, f func(h H)) {
 
 // tell tells what is in the queue, until that is empty.
 func (h *hooks) tell() {
+	ended := false
+	defer func() {
+		if !ended {
+			go h.tell() // a hook called runtime.Goexit
+		}
+	}()
 	for {
 		h.mu.Lock()
 		if len(h.queue) == 0 {
 			h.telling, h.queue = false, nil
 			h.mu.Unlock()
+			ended = true
 			return
 		}
 		next := h.queue[0]
 		h.queue[0] = nil
 		h.queue = h.queue[1:]
 		h.mu.Unlock()
-		for _, a := range h.list() {
-			next(a.is)
-		}
+		all := h.list()
+		inTurn(len(all), func(i int) { next(all[i].is) })
 	}
 }
 
@@ -163,6 +173,7 @@ type told struct {
 	made        func(base *Root, want Want) (Draft, error) // what run runs
 	older, next *Root
 	mark        time.Duration // when the last part ended
+	runs, sent  bool          // its function runs; what it made is with the sink
 
 	run func(base *Root, want Want) (Draft, error)
 }
@@ -183,10 +194,18 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 		t.run = t.running
 	}
 	t.all, t.ctx, t.is.Transaction = *all, ctx, s.Transaction
+	started := 0
+	defer func() {
+		if started < len(*all) { // one panics: nothing begins
+			t.all = t.all[:started]
+			t.end(0, hook.ErrPanicked)
+		}
+	}()
 	for _, a := range t.all {
 		if a.start != nil {
 			l.hooks.call(func() { t.ctx = a.start.OnUpdateStart(t.ctx, s) })
 		}
+		started++
 	}
 	t.mark = clock()
 	return t
@@ -196,39 +215,55 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 func (t *told) running(base *Root, want Want) (Draft, error) {
 	t.start()
 	d, err := t.made(base, want)
-	t.sealed(base, d)
+	t.sealed(base, d, err)
 	return d, err
 }
 
-// start ends the time that an update waits, and sealed that of its function.
+// start ends the time that an update waits, and sealed that of its function. Where there was
+// nothing to wait for it does not look at the clock, which takes a while for a small update. The
+// caller has the writer's place.
 func (t *told) start() {
+	t.is.Attempts++
+	t.runs = true
+	if !t.line.queued && t.line.outbox.Load() == nil {
+		return
+	}
+	t.line.queued = false
 	now := clock()
 	t.is.Wait += now - t.mark
-	t.is.Attempts++
 	t.mark = now
 }
 
-func (t *told) sealed(base *Root, d Draft) {
+func (t *told) sealed(base *Root, d Draft, err error) {
 	now := clock()
 	t.is.Run += now - t.mark
-	t.mark = now
+	t.mark, t.runs = now, false
 	t.older, t.next = base, d.Next
+	t.sent = err == nil && d.Next != base && t.line.outbox.Load() != nil
+}
+
+// decided ends the time that it is with the sink, if it is, with the version that was published.
+func (t *told) decided(version uint64) {
+	t.is.Version = version
+	if t.sent {
+		t.is.Sink = clock() - t.mark
+	}
 }
 
 // ends tells hooks that the update has ended.
 func (t *told) ends() {
-	if t.line.outbox.Load() != nil && t.is.Attempts > 0 {
-		t.is.Sink = clock() - t.mark
+	if t.runs { // its function has not returned, or the transaction was aborted
+		t.is.Run += clock() - t.mark
 	}
 	if t.is.Version > 0 {
 		older, next := t.older, t.next
 		t.is.Tables = func() []hook.Table { return next.owner.Tables.Changed(next, older) }
 	}
-	for _, a := range t.all {
-		if a.end != nil {
-			t.line.hooks.call(func() { a.end.OnUpdateEnd(t.ctx, t.is) })
+	inTurn(len(t.all), func(i int) {
+		if end := t.all[i].end; end != nil {
+			t.line.hooks.call(func() { end.OnUpdateEnd(t.ctx, t.is) })
 		}
-	}
+	})
 }
 
 // end is ends, of a version and an error. It does nothing for nil.

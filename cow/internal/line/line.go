@@ -52,7 +52,7 @@ func (l *Line) update(ctx context.Context, told *told, f func(base *Root, want W
 		version, again, err := r.fate(ctx)
 		if !again {
 			if told != nil {
-				told.is.Version = version
+				told.decided(version)
 			}
 			if version > 0 && r.erase != nil {
 				err = l.erase(r.erase)
@@ -343,6 +343,7 @@ func (l *Line) lockContext(ctx context.Context, what string) error {
 		l.enter(what)
 		h := l.held.Load()
 		if h == nil {
+			l.queued = true
 			return nil
 		}
 		l.writer.Unlock()
@@ -360,6 +361,7 @@ func (l *Line) enter(what string) {
 	l.Own()
 	if !l.writer.TryLock() {
 		l.queue(what)
+		l.queued = true
 	}
 	if l.number.Load() == 0 {
 		l.number.Store(nested.Number())

@@ -48,10 +48,12 @@ type Key any
 
 // A Row is a row of a table.
 type Row struct {
-	Key      string // a text, different for each key
-	Keyed    bool   // Map.Key finds it by that text
+	Key      string // a text
+	Keyed    bool   // Map.Key finds it by that text, which is of no other key
 	Revision uint64
 	Bytes    int // that it takes, about
+
+	Type func() string // of the value
 
 	// Value returns the value, which is the caller's own.
 	Value func() any
