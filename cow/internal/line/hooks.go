@@ -259,11 +259,19 @@ func (t *told) ends() {
 		older, next := t.older, t.next
 		t.is.Tables = func() []hook.Table { return next.owner.Tables.Changed(next, older) }
 	}
-	inTurn(len(t.all), func(i int) {
-		if end := t.all[i].end; end != nil {
-			t.line.hooks.call(func() { end.OnUpdateEnd(t.ctx, t.is) })
-		}
-	})
+	if len(t.all) == 1 {
+		t.tell(t.all[0])
+		return
+	}
+	for _, a := range slices.Backward(t.all) {
+		defer t.tell(a) // as inTurn does, which allocates
+	}
+}
+
+func (t *told) tell(a *added) {
+	if a.end != nil {
+		t.line.hooks.call(func() { a.end.OnUpdateEnd(t.ctx, t.is) })
+	}
 }
 
 // end is ends, of a version and an error. It does nothing for nil.
