@@ -54,7 +54,7 @@ func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 	}
 	text, err := json.Marshal(v)
 	if err == nil {
-		err = depth.CheckText(text)
+		err = depth.CheckText(text, depth.Limit)
 	}
 	if err == nil && (bytes.Contains(text, []byte("\ufffd")) || bytes.Contains(text, []byte(`\ufffd`))) && !isText(reflect.ValueOf(&v)) {
 		err = fmt.Errorf("cow: JSON of %T: a string is not valid UTF-8, and JSON would replace what is not", v)

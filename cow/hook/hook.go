@@ -97,7 +97,7 @@ type Compacted interface {
 type Feed struct {
 	Since   time.Time // when it began
 	Version uint64    // of the last commit that its consumer is done with
-	Latest  uint64    // the version that is current
+	Latest  uint64    // the version that is current, never below that
 }
 
 // A Swept is told that rows have expired, and were deleted.

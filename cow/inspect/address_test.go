@@ -56,7 +56,7 @@ func TestPrintable(t *testing.T) {
 		require.Equal(t, want, printable(text, 10))
 	}
 	require.Equal(t, "a\n\tb\\u0000\\u202e", block("a\n\tb\x00\u202e", 100))
-	require.Equal(t, "ab\n… cut: 4 bytes in all", block("abcd", 2))
+	require.Equal(t, "ab… (4 bytes)", block("abcd", 2))
 	require.Equal(t, "-1\u202f234\u202f567", number(-1234567).Text)
 	require.Equal(t, "123", number(123).Text)
 	require.Equal(t, "1.5 KiB", size(1536).Text)

@@ -119,12 +119,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p = q.failure(err)
 	}
 	body, err := form.render(q, p)
-	if err != nil { // of a program's function, which shows a value
-		p = q.failure(err)
-		if body, err = form.render(q, p); err != nil {
-			http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
-			return
-		}
+	if err != nil {
+		http.Error(w, "the page cannot be shown", http.StatusInternalServerError)
+		return
 	}
 	head.Set("Content-Type", form.mime)
 	// What a version had never changes, but it may be erased: so a browser asks each time.
@@ -251,11 +248,12 @@ func (q *request) answer() (p *page, err error) {
 		return nil, missing("there is no such page")
 	}
 	name, ok := unescape(s[5])
-	i := slices.IndexFunc(q.tables.Tables(), func(t look.Table) bool { return t.Name() == name })
+	tables := q.tables.Tables()
+	i := slices.IndexFunc(tables, func(t look.Table) bool { return t.Name() == name })
 	if !ok || i < 0 {
 		return nil, missing("there is no such table")
 	}
-	t := q.tables.Tables()[i]
+	t := tables[i]
 	if len(s) == 6 {
 		return q.table(at, t)
 	}

@@ -115,38 +115,35 @@ func age(t, now time.Time) cell {
 	return text(now.Sub(t).Round(time.Millisecond).String())
 }
 
+// cut returns the first bytes of a text, at most so many and whole characters, and what says how
+// long it is if that is not all.
+func cut(s string, most int) (begin, rest string) {
+	if len(s) <= most {
+		return s, ""
+	}
+	n := most
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n], fmt.Sprintf("… (%s bytes)", grouped(strconv.Itoa(len(s))))
+}
+
 // printable returns a text of at most so many bytes, in quotes if a reader would not see what it
 // is: where it is empty, ends in spaces, or has control characters, or marks that change the
 // direction of writing.
 func printable(s string, most int) string {
-	cut := ""
-	if len(s) > most {
-		n := most
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		cut = fmt.Sprintf("… (%s bytes)", grouped(strconv.Itoa(len(s))))
-		s = s[:n]
-	}
+	s, rest := cut(s, most)
 	odd := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 	if s == "" || strings.TrimSpace(s) != s || strings.ContainsFunc(s, odd) || strings.HasPrefix(s, `"`) {
 		s = strconv.Quote(s)
 	}
-	return s + cut
+	return s + rest
 }
 
 // block returns a text of several lines of at most so many bytes, without what could hide or move
 // what stands around it.
 func block(s string, most int) string {
-	cut := ""
-	if len(s) > most {
-		n := most
-		for n > 0 && !utf8.RuneStart(s[n]) {
-			n--
-		}
-		cut = fmt.Sprintf("\n… cut: %s bytes in all", grouped(strconv.Itoa(len(s))))
-		s = s[:n]
-	}
+	s, rest := cut(s, most)
 	var b strings.Builder
 	for _, r := range s {
 		switch {
@@ -156,5 +153,5 @@ func block(s string, most int) string {
 			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
-	return b.String() + cut
+	return b.String() + rest
 }

@@ -222,7 +222,7 @@ func (q *request) pins(now *cow.Snapshot) section {
 func (q *request) feeds(stats cow.Stats) section {
 	list := section{ID: "feeds", Heading: "Who follows", Columns: []column{{"for", false}, {"is at version", true}, {"versions behind", true}}}
 	for _, f := range stats.Feeds {
-		list.Rows = append(list.Rows, []cell{age(f.Since, q.now), q.versionCell(f.Version), number(f.Latest - min(f.Latest, f.Version))})
+		list.Rows = append(list.Rows, []cell{age(f.Since, q.now), q.versionCell(f.Version), number(f.Latest - f.Version)})
 	}
 	return list
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/internal/look"
@@ -196,26 +195,7 @@ const (
 
 // isFlat reports whether JSON is small enough for that.
 func isFlat(text string) bool {
-	if len(text) > takenApart {
-		return false
-	}
-	levels, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if levels++; levels > levelsShown {
-				return false
-			}
-		case c == '}' || c == ']':
-			levels--
-		}
-	}
-	return true
+	return len(text) <= takenApart && depth.CheckText([]byte(text), levelsShown) == nil
 }
 
 // whole returns a value as text of several lines.
@@ -231,14 +211,8 @@ func (q *request) whole(t look.Table, row look.Row) string {
 // preview returns the beginning of a value in one line.
 func (q *request) preview(t look.Table, row look.Row) string {
 	is, _ := q.shown(t, row)
-	if n := len(is); n > previewShown {
-		is = is[:previewShown]
-		for len(is) > 0 && !utf8.ValidString(is[max(0, len(is)-utf8.UTFMax):]) && len(is) > previewShown-utf8.UTFMax {
-			is = is[:len(is)-1]
-		}
-		return printable(strings.Join(strings.Fields(is), " "), previewShown) + fmt.Sprintf("… (%s bytes)", grouped(strconv.Itoa(n)))
-	}
-	return printable(strings.Join(strings.Fields(is), " "), previewShown)
+	begin, rest := cut(is, previewShown)
+	return printable(strings.Join(strings.Fields(begin), " "), previewShown) + rest
 }
 
 // row shows one row, and what it was before.

@@ -116,7 +116,7 @@ func TestTextsAreReadUpToTheLimit(t *testing.T) {
 	for _, inner := range []string{"", `"]]]]"`, `"\"[[[["`, `{"}}}}":[]}`, `"\\",1`} {
 		for n := depth.Limit - 3; n < depth.Limit+3; n++ {
 			text := []byte(strings.Repeat("[", n) + inner + strings.Repeat("]", n))
-			require.Equal(t, json.Unmarshal(text, new(any)) == nil, depth.CheckText(text) == nil, "%d levels around %s", n, inner)
+			require.Equal(t, json.Unmarshal(text, new(any)) == nil, depth.CheckText(text, depth.Limit) == nil, "%d levels around %s", n, inner)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func Marshal(around int, v any) ([]byte, error) {
 	}
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 	if methods {
-		err = checkText(text, Limit-around)
+		err = CheckText(text, Limit-around)
 	}
 	return text, err
 }

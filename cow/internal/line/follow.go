@@ -115,7 +115,8 @@ type feed struct {
 }
 
 func (f *feed) is(current *Root) hook.Feed {
-	return hook.Feed{Since: f.since, Version: f.version.Load(), Latest: current.Version()}
+	version := f.version.Load()
+	return hook.Feed{Since: f.since, Version: version, Latest: max(version, current.Version())} // it may have gone on
 }
 
 func (f *feeds) add(version uint64) *feed {

@@ -27,13 +27,11 @@ func (l *Line) Hold(ctx context.Context) (*Held, error) {
 	told := l.begins(ctx, what, hook.Start{Transaction: true})
 	t, err := l.place(ctx, what, 0)
 	if err != nil {
-		told.end(0, err)
+		told.end(err)
 		return nil, err
 	}
 	defer l.writer.Unlock()
-	if told != nil {
-		told.start()
-	}
+	told.start()
 	h := &Held{turn: t, told: told, goroutine: nested.Goroutine(), since: time.Now(), over: make(chan struct{})}
 	h.origin = new(origin)
 	runtime.Callers(3, h.origin[:])
@@ -50,30 +48,24 @@ func (h *Held) Claim() bool { return h.claimed.CompareAndSwap(false, true) }
 
 // Commit ends the transaction with what f makes of it. It returns ErrSuperseded where a sink
 // has decided that other commits came first.
-func (h *Held) Commit(f func(base *Root, want Want) (Draft, error)) (err error) {
-	version, failed := uint64(0), hook.ErrPanicked // unless this returns
-	defer func() { h.told.end(version, failed) }()
-	err = h.commit(f, &version)
-	failed = err
+func (h *Held) Commit(f func(base *Root, want Want) (Draft, error)) error {
+	err := hook.ErrPanicked // unless this returns
+	defer func() { h.told.end(err) }()
+	err = h.commit(f)
 	return err
 }
 
-func (h *Held) commit(f func(base *Root, want Want) (Draft, error), version *uint64) error {
+func (h *Held) commit(f func(base *Root, want Want) (Draft, error)) error {
 	r := h.end(func(base *Root, want Want) (Draft, error) {
 		d, err := f(base, want)
-		if h.told != nil {
-			h.told.sealed(base, d, err)
-		}
+		h.told.sealed(base, d, err)
 		return d, err
 	})
-	published, again, err := r.fate(h.turn.ctx)
-	if h.told != nil {
-		h.told.decided(published)
-	}
+	version, again, err := r.fate(h.turn.ctx)
+	h.told.decided(version)
 	if again {
 		return fmt.Errorf("cow: %w: begin again", ErrSuperseded)
 	}
-	*version = published
 	r.succeed(err)
 	return err
 }
@@ -95,7 +87,7 @@ func (h *Held) end(f func(base *Root, want Want) (Draft, error)) run {
 func (h *Held) Abort() {
 	h.turn.line.writer.Lock()
 	h.free()
-	h.told.end(0, hook.ErrAborted)
+	h.told.end(hook.ErrAborted)
 }
 
 // free gives the writer's place back. The caller holds the mutex.

@@ -163,7 +163,7 @@ func (h *hooks) tell() {
 	}
 }
 
-// A told is an update of which hooks are told.
+// A told is an update of which hooks are told. Nil is one of which they are not.
 type told struct {
 	line *Line
 	all  []*added
@@ -198,7 +198,7 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 	defer func() {
 		if started < len(*all) { // one panics: nothing begins
 			t.all = t.all[:started]
-			t.end(0, hook.ErrPanicked)
+			t.end(hook.ErrPanicked)
 		}
 	}()
 	for _, a := range t.all {
@@ -223,6 +223,9 @@ func (t *told) running(base *Root, want Want) (Draft, error) {
 // nothing to wait for it does not look at the clock, which takes a while for a small update. The
 // caller has the writer's place.
 func (t *told) start() {
+	if t == nil {
+		return
+	}
 	t.is.Attempts++
 	t.runs = true
 	if !t.line.queued && t.line.outbox.Load() == nil {
@@ -235,6 +238,9 @@ func (t *told) start() {
 }
 
 func (t *told) sealed(base *Root, d Draft, err error) {
+	if t == nil {
+		return
+	}
 	now := clock()
 	t.is.Run += now - t.mark
 	t.mark, t.runs = now, false
@@ -244,6 +250,9 @@ func (t *told) sealed(base *Root, d Draft, err error) {
 
 // decided ends the time that it is with the sink, if it is, with the version that was published.
 func (t *told) decided(version uint64) {
+	if t == nil {
+		return
+	}
 	t.is.Version = version
 	if t.sent {
 		t.is.Sink = clock() - t.mark
@@ -274,10 +283,10 @@ func (t *told) tell(a *added) {
 	}
 }
 
-// end is ends, of a version and an error. It does nothing for nil.
-func (t *told) end(version uint64, err error) {
+// end is ends, of an error.
+func (t *told) end(err error) {
 	if t != nil {
-		t.is.Version, t.is.Err = version, err
+		t.is.Err = err
 		t.ends()
 	}
 }

@@ -51,9 +51,7 @@ func (l *Line) update(ctx context.Context, told *told, f func(base *Root, want W
 		r := t.run(f)
 		version, again, err := r.fate(ctx)
 		if !again {
-			if told != nil {
-				told.decided(version)
-			}
+			told.decided(version)
 			if version > 0 && r.erase != nil {
 				err = l.erase(r.erase)
 			}

@@ -10,13 +10,14 @@
 package line
 
 import (
-	"github.com/cowstore/cowstore/cow/hook"
 	"iter"
 	"math"
 	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
+
+	"github.com/cowstore/cowstore/cow/hook"
 )
 
 // A Root is all tables of a DB at one version: for each its content, which only the table

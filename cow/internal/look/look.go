@@ -34,8 +34,7 @@ type Map interface {
 	Rows(after Key, back bool) iter.Seq[Row]
 
 	// ByIndex returns an iterator over the rows in the order of an index, after so many of
-	// them, and how many there are in all; false if there is no such index, or it could not
-	// be made of this version.
+	// them, and how many there are in all; false if there is no such index.
 	ByIndex(name string, skip int) (rows iter.Seq[Row], n int, ok bool)
 
 	// Diff returns an iterator over the rows that differ from those of an older map of the

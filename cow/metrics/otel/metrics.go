@@ -116,9 +116,7 @@ var figures = []figure{
 func lag(feeds []hook.Feed) int64 {
 	var most uint64
 	for _, f := range feeds {
-		if f.Latest > f.Version {
-			most = max(most, f.Latest-f.Version)
-		}
+		most = max(most, f.Latest-f.Version)
 	}
 	return int64(most)
 }

@@ -190,9 +190,7 @@ var sinkState = client.NewDesc("cow_sink_state", "1 for the state that the sink 
 func lag(feeds []hook.Feed) float64 {
 	var most uint64
 	for _, f := range feeds {
-		if f.Latest > f.Version {
-			most = max(most, f.Latest-f.Version)
-		}
+		most = max(most, f.Latest-f.Version)
 	}
 	return float64(most)
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
 // What arguments may be.
@@ -161,35 +163,13 @@ func Unmarshal(text []byte, most int, to any) error {
 		return fmt.Errorf("%d bytes of JSON, and %d are allowed", len(text), most)
 	case !utf8.Valid(text):
 		return errors.New("this is not UTF-8")
-	case isDeep(text):
+	case depth.CheckText(text, MaxDepth) != nil: // before all that decodes
 		return fmt.Errorf("this is nested more than %d levels", MaxDepth)
 	}
 	if err := json.Unmarshal(text, to); err != nil {
 		return fmt.Errorf("this does not fit: %w", unfit(nil, err))
 	}
 	return nil
-}
-
-// isDeep reports whether a text is nested too deeply. It goes before all that decodes, and
-// needs no valid JSON.
-func isDeep(text []byte) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{', c == '[':
-			if depth++; depth > MaxDepth {
-				return true
-			}
-		case c == '}', c == ']':
-			depth--
-		}
-	}
-	return false
 }
 
 // short returns the text of an error for the model: what matters of a failed validation
