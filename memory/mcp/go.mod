@@ -3,8 +3,8 @@ module github.com/cowstore/cowstore/memory/mcp
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-20261127182042-6482fe5eacbf
-	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261127182042-6482fe5eacbf
+	github.com/cowstore/cowstore v0.0.0-20261127190222-c4af4fc834b7
+	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261127190222-c4af4fc834b7
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/stretchr/testify v1.12.1
