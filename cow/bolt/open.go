@@ -51,14 +51,9 @@ type File struct {
 // cow.ErrSchema, or is one of the operating system, of a codec, or of an index of db.
 func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 	line := sink.For(db)
-	tables, err := line.Tables()
+	tables, err := tablesOf(line)
 	if err != nil {
 		return nil, err
-	}
-	for _, t := range tables {
-		if len(t.Name) > maxName {
-			return nil, fmt.Errorf("bolt: table %.100q: its name is too long", t.Name)
-		}
 	}
 	at := resolve(path)
 	var made *state
@@ -80,14 +75,24 @@ func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 			err = named(path, errors.Join(err, f.close()))
 		}
 	}()
-	err = l.attach(line)
-	switch {
-	case errors.Is(err, sink.ErrLineage), errors.Is(err, sink.ErrBehind), errors.Is(err, sink.ErrAttached):
-		return nil, fmt.Errorf("%w: open the file with a new one: %w", ErrNotEmpty, err)
-	case err != nil:
+	if err = l.attach(line); err != nil {
 		return nil, err
 	}
 	return &File{f, l.sink, l.unknown, l.renewed}, nil
+}
+
+// tablesOf returns the tables of a DB that a file can have.
+func tablesOf(line sink.DB) ([]sink.Table, error) {
+	tables, err := line.Tables()
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if len(t.Name) > maxName {
+			return nil, fmt.Errorf("bolt: table %.100q: its name is too long", t.Name)
+		}
+	}
+	return tables, nil
 }
 
 // Unknown returns the names of the tables in the file that the DB does not have, with
@@ -174,15 +179,39 @@ type loader struct {
 	ready       bool // the file is as state says
 }
 
+// attach makes the DB what the file has, and the file what the DB is kept in.
 func (l *loader) attach(line sink.DB) error {
-	s, err := l.file.scan(refuse)
+	c, err := l.contents()
 	if err != nil {
 		return err
+	}
+	l.sink = newSink(line, l)
+	attached := false
+	defer func() { l.sink.start(attached) }() // after runtime.Goexit too
+	err = l.load(line, l.sink, c)
+	attached = err == nil
+	return err
+}
+
+// load makes the DB what the file has.
+func (l *loader) load(line sink.DB, to sink.Sink, c sink.Contents) error {
+	err := line.Attach(to, c, l.past)
+	if errors.Is(err, sink.ErrLineage) || errors.Is(err, sink.ErrBehind) || errors.Is(err, sink.ErrAttached) {
+		return fmt.Errorf("%w: open the file with a new one: %w", ErrNotEmpty, err)
+	}
+	return err
+}
+
+// contents returns what the DB is to begin with.
+func (l *loader) contents() (c sink.Contents, err error) {
+	s, err := l.file.scan(refuse)
+	if err != nil {
+		return c, err
 	}
 	l.state = s.state.clone()
 	record, err := s.state.record.Join(l.tables)
 	if err != nil {
-		return err
+		return c, err
 	}
 	l.schema = l.state.setRecord(record)
 	byName := make(map[string]int)
@@ -202,7 +231,7 @@ func (l *loader) attach(line sink.DB) error {
 	l.total += l.state.log.count
 	if !l.o.KeepUnknown {
 		if err := layout.Unknown(l.unknown); err != nil {
-			return err
+			return c, err
 		}
 	}
 	for i, t := range l.tables {
@@ -226,18 +255,13 @@ func (l *loader) attach(line sink.DB) error {
 			}
 		}})
 	}
-	l.sink = newSink(line, l)
-	attached := false
-	defer func() { l.sink.start(attached) }() // after runtime.Goexit too
-	err = line.Attach(l.sink, sink.Contents{
+	return sink.Contents{
 		Lineage: l.state.lineage,
 		Version: l.state.base.version,
 		Time:    l.state.base.time(),
 		Rows:    l.rows,
 		Pins:    pins,
-	}, l.past)
-	attached = err == nil
-	return err
+	}, nil
 }
 
 var errStopped = errors.New("the iteration was ended")
