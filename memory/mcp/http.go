@@ -2,40 +2,65 @@ package mcp
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
-	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cowstore/cowstore/memory/mcp/internal/tool"
+	"github.com/cowstore/cowstore/memory/mcp/internal/web"
 )
 
 // NamespaceHeader is the header by which a client over HTTP says whose memory it uses.
 const NamespaceHeader = "Cowmemory-Namespace"
 
 const (
-	maxBody        = 2*tool.MaxArgs + 1<<20 // of a request, and of a line: so that too long arguments are an error of the tool
-	readFor        = time.Minute            // to read the body of a request
-	sessionFor     = 30 * time.Minute       // without a request
-	maxHeaderBytes = 64 << 10
+	maxBody    = 2*tool.MaxArgs + 1<<20 // of a request, and of a line: so that too long arguments are an error of the tool
+	readFor    = time.Minute            // to read the body of a request
+	sessionFor = 30 * time.Minute       // without a request
 )
 
 // maxSessions is how many clients may have a session; tests allow fewer.
 var maxSessions = 10_000
 
-// Handler returns what serves clients over streamable HTTP, at any path. It wants the
-// token, if there is one, refuses requests that a browser makes for another site, those with
-// a header Cowmemory-… that it does not know, and more of one address than Options.Rate says.
-// TLS is for whoever serves it.
+// Handler returns what serves clients over streamable HTTP, at any path but these:
+//
+//	/healthz   200: the process answers
+//	/readyz    200 where the memory answers and can be written, and 503 otherwise
+//	/metrics   figures for Prometheus
+//	/inspect/  pages about the memory, for a browser; see package cow/inspect
+//
+// It wants the token, if there is one: not of the first two, and of the others as the password of
+// HTTP Basic too, for browsers. It refuses requests that a browser makes for another site, host
+// names that are not this machine's on a loopback address, those with a header Cowmemory-… that it
+// does not know, and more of one address than Options.Rate says. TLS is for whoever serves it.
+//
+// While another process has the file, /inspect/ answers 503, and /metrics has no figures of the
+// DB: those are of the other's address. See Open.
 func (s *Server) Handler() http.Handler {
+	gate := web.NewGate(s.o.Token, s.o.Rate)
+	clients, pages, metrics := gate.Clients(s.clients()), gate.People(http.HandlerFunc(s.inspect)), gate.People(s.metrics())
+	return gate.Near(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := r.URL.Path; {
+		case path == "/healthz":
+			health(w, r, nil)
+		case path == "/readyz":
+			health(w, r, s.ready(r.Context()))
+		case path == "/metrics":
+			metrics.ServeHTTP(w, r)
+		case path == "/inspect" || strings.HasPrefix(path, "/inspect/"):
+			pages.ServeHTTP(w, r)
+		default:
+			clients.ServeHTTP(w, r)
+		}
+	}))
+}
+
+// clients returns what serves clients of the protocol.
+func (s *Server) clients() http.Handler {
 	h := mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		server, err := s.server(s.namespaceOf(r))
 		if err == nil && r.Header.Get("Mcp-Session-Id") == "" && s.sessions() >= maxSessions {
@@ -46,58 +71,23 @@ func (s *Server) Handler() http.Handler {
 			return nil
 		}
 		return server
-	}, &mcp.StreamableHTTPOptions{SessionTimeout: sessionFor, MaxRequestBodyBytes: maxBody})
-	limits := newLimits(s.o.Rate)
-	want := sha256.Sum256([]byte(s.o.Token))
+	}, &mcp.StreamableHTTPOptions{SessionTimeout: sessionFor, MaxRequestBodyBytes: maxBody, DisableLocalhostProtection: true}) // the gate has that
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !limits.allow(r.RemoteAddr):
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "too many requests", http.StatusTooManyRequests)
-		case !sameOrigin(r):
-			http.Error(w, "this is not for other sites", http.StatusForbidden)
-		case s.o.Token != "" && !bears(r, want):
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "a token is needed", http.StatusUnauthorized)
-		case unknownHeader(r) != "":
-			http.Error(w, fmt.Sprintf("there is no header %.100q: there is %s", unknownHeader(r), NamespaceHeader), http.StatusBadRequest)
-		default:
-			if r.Method == http.MethodPost {
-				r.Body = newTimely(w, r.Body)
-			}
-			h.ServeHTTP(w, r)
+		if name := unknownHeader(r); name != "" {
+			http.Error(w, fmt.Sprintf("there is no header %.100q: there is %s", name, NamespaceHeader), http.StatusBadRequest)
+			return
 		}
+		if r.Method == http.MethodPost {
+			r.Body = newTimely(w, r.Body)
+		}
+		h.ServeHTTP(w, r)
 	})
 }
 
-// ListenAndServe serves clients over HTTP at an address, until ctx ends. Without a token it
+// ListenAndServe serves what Handler returns at an address, until ctx ends. Without a token it
 // must be one of this machine alone, as 127.0.0.1:8123.
 func (s *Server) ListenAndServe(ctx context.Context, address string) error {
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
-		return fmt.Errorf("serve over HTTP: %w", err)
-	}
-	if at, ok := l.Addr().(*net.TCPAddr); s.o.Token == "" && (!ok || !at.IP.IsLoopback()) {
-		_ = l.Close()
-		return fmt.Errorf("serve over HTTP: %s can be reached from other machines: set a token", address)
-	}
-	s.o.Log.Info("serving over HTTP", "address", l.Addr().String())
-	server := &http.Server{
-		Handler: s.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaderBytes,
-		BaseContext: func(net.Listener) context.Context { return ctx }, // so that streams end, too
-	}
-	stop := context.AfterFunc(ctx, func() {
-		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		if server.Shutdown(grace) != nil {
-			_ = server.Close()
-		}
-	})
-	defer stop()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve over HTTP: %w", err)
-	}
-	return context.Cause(ctx)
+	return web.Serve(ctx, address, s.o.Token, s.Handler(), s.o.Log)
 }
 
 // sessions returns how many clients have a session.
@@ -126,23 +116,6 @@ func (s *Server) namespaceOf(r *http.Request) string {
 		return s.o.Namespace
 	}
 	return r.Header.Get(NamespaceHeader) // what cannot be one is refused by every tool
-}
-
-// sameOrigin reports whether a request is of no browser, or of a page of this very server.
-func sameOrigin(r *http.Request) bool {
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
-}
-
-// bears reports whether a request bears the token with that hash.
-func bears(r *http.Request, want [sha256.Size]byte) bool {
-	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	has := sha256.Sum256([]byte(strings.TrimSpace(token)))
-	return subtle.ConstantTimeCompare(has[:], want[:]) == 1 && strings.EqualFold(kind, "Bearer")
 }
 
 // A timely body must be read in time. After that the request may take as long as it wants:

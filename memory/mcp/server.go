@@ -9,11 +9,13 @@ import (
 	"log/slog"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/metrics/prometheus"
 	"github.com/cowstore/cowstore/memory/mcp/internal/local"
 	"github.com/cowstore/cowstore/memory/mcp/internal/peer"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
@@ -42,6 +44,10 @@ type Options struct {
 	// ListenAndServe serves this machine alone.
 	Token string
 
+	// Values is whether the pages at /inspect/ show what is stored, and not its keys, types and
+	// sizes alone.
+	Values bool
+
 	// Rate is how many requests a second each address may make over HTTP, for some time
 	// ten times as many; 0: 100.
 	Rate float64
@@ -52,6 +58,9 @@ type Options struct {
 type Server struct {
 	o     Options
 	store store.Store
+
+	collector *prometheus.Collector
+	own       atomic.Pointer[own] // nil: another process has the file
 
 	mu      sync.Mutex
 	servers map[string]*mcp.Server // by namespace
@@ -69,14 +78,19 @@ func Open(path string, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	st, err := openStore(path, local.Options{Retain: o.Retain, MaxBytes: o.MaxBytes, Log: o.Log, Embed: o.Embed})
-	if err != nil {
+	ctx, end := context.WithCancel(context.Background())
+	s := &Server{o: o, collector: prometheus.New(prometheus.Options{}), servers: make(map[string]*mcp.Server), used: make(map[string]time.Time), end: end}
+	var err error
+	if s.store, err = s.openStore(path); err != nil {
+		end()
 		return nil, err
 	}
-	s, err := serve(st, o)
+	cursor, err := s.cursor(ctx) // now, so that who subscribes later misses nothing
 	if err != nil {
-		return nil, errors.Join(err, st.Close())
+		end()
+		return nil, errors.Join(err, s.store.Close())
 	}
+	s.following.Go(func() { s.follow(ctx, cursor) })
 	return s, nil
 }
 
@@ -85,26 +99,22 @@ const openFor = 30 * time.Second
 
 // openStore opens what answers the requests: the file itself, or, where another process has
 // it, that one, until it ends.
-func openStore(path string, o local.Options) (store.Store, error) {
-	open := func() (store.Store, error) { return local.Open(path, o) }
+func (s *Server) openStore(path string) (store.Store, error) {
+	o := s.o
+	open := func() (store.Store, error) {
+		st, err := local.Open(path, local.Options{Retain: o.Retain, MaxBytes: o.MaxBytes, Log: o.Log, Embed: o.Embed})
+		if err != nil {
+			return nil, err
+		}
+		s.owns(st)
+		return st, nil
+	}
 	if path == "" {
 		return open()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), openFor)
 	defer cancel()
 	return peer.Open(ctx, peer.Options{Path: path, Open: open, Log: o.Log})
-}
-
-func serve(st store.Store, o Options) (*Server, error) {
-	ctx, end := context.WithCancel(context.Background())
-	s := &Server{o: o, store: st, servers: make(map[string]*mcp.Server), used: make(map[string]time.Time), end: end}
-	cursor, err := s.cursor(ctx) // now, so that who subscribes later misses nothing
-	if err != nil {
-		end()
-		return nil, err
-	}
-	s.following.Go(func() { s.follow(ctx, cursor) })
-	return s, nil
 }
 
 // Close ends the memory; what was acknowledged is on disk. Calls after it are errors.

@@ -14,6 +14,7 @@ import (
 	"github.com/cowstore/cowstore/memory"
 	"github.com/cowstore/cowstore/memory/mcp/internal/local"
 	"github.com/cowstore/cowstore/memory/mcp/internal/store"
+	"github.com/cowstore/cowstore/memory/mcp/internal/web"
 )
 
 // The commands that have a file to themselves: no server may have it.
@@ -38,6 +39,22 @@ func explain(err error) error {
 	return err
 }
 
+// browse serves pages about a file that is only read: it is free while they are served.
+func (c *config) browse(ctx context.Context, path string) error {
+	token, err := c.token()
+	if err != nil {
+		return err
+	}
+	m, err := local.Load(path)
+	if err != nil {
+		return explain(err)
+	}
+	fmt.Fprintf(c.out, "version %d of %s: http://%s/\n", m.DB().Load().Version(), path, c.http)
+	gate := web.NewGate(token, 0)
+	pages := gate.Near(gate.People(local.Pages(m, c.values)))
+	return errors.Join(unlessEnded(ctx, web.Serve(ctx, c.http, token, pages, c.log)), m.DB().Close())
+}
+
 // with calls f with the open file.
 func (c *config) with(path string, f func(s *local.Store) error) error {
 	s, err := local.Open(path, local.Options{MaxBytes: c.most << 20, Log: c.log})
@@ -47,10 +64,13 @@ func (c *config) with(path string, f func(s *local.Store) error) error {
 	return errors.Join(f(s), s.Close())
 }
 
-func (c *config) inspect(context.Context, []string) error {
+func (c *config) inspect(ctx context.Context, _ []string) error {
 	path, err := c.existing()
 	if err != nil {
 		return err
+	}
+	if c.http != "" {
+		return c.browse(ctx, path)
 	}
 	info, err := os.Stat(path)
 	if err != nil {

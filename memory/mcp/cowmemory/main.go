@@ -24,8 +24,8 @@ import (
 const usage = `Cowmemory serves a memory to agents over the Model Context Protocol.
 
 	cowmemory [flags]                     serve one client on the standard input and output
-	cowmemory -http 127.0.0.1:8123        serve any number of clients over HTTP
-	cowmemory [flags] inspect             show what the file has
+	cowmemory -http 127.0.0.1:8123        serve any number of clients over HTTP; /inspect/ and /metrics show what happens
+	cowmemory [flags] inspect             show what the file has; with -http on pages for a browser, from what is only read
 	cowmemory [flags] export [-all]       write the graph as JSON Lines, or with -all everything
 	cowmemory [flags] import [-all] FILE  take the file of the reference memory server, or what export -all wrote
 	cowmemory [flags] check               read and verify the whole file
@@ -52,7 +52,7 @@ func main() {
 type config struct {
 	file, namespace, http, tokenFile string
 	embedURL, embedModel             string
-	memory, erase, verbose           bool
+	memory, erase, values, verbose   bool
 	most                             int64
 
 	in       io.Reader
@@ -77,8 +77,8 @@ type task struct {
 
 // commands are the tasks by their names; without one, it serves.
 var commands = map[string]task{
-	"":        {(*config).serve, "file memory namespace http token-file embed-url embed-model most erase"},
-	"inspect": {(*config).inspect, "file memory most"},
+	"":        {(*config).serve, "file memory namespace http token-file values embed-url embed-model most erase"},
+	"inspect": {(*config).inspect, "file memory http token-file values most"},
 	"export":  {(*config).export, "file memory namespace most"},
 	"import":  {(*config).imports, "file memory namespace most"},
 	"check":   {(*config).check, "file memory"},
@@ -100,6 +100,7 @@ func (c *config) parse(args []string) (name string, rest []string, err error) {
 	f.StringVar(&c.namespace, "namespace", "", "whose memory it is, of clients that do not `name` one")
 	f.StringVar(&c.http, "http", "", "serve over HTTP at this `address`, as 127.0.0.1:8123; "+tokenVariable+" or -token-file has the token that clients must bear")
 	f.StringVar(&c.tokenFile, "token-file", "", "a `file` that has the token; with -http")
+	f.BoolVar(&c.values, "values", false, "show on pages what is stored, and not its keys, types and sizes alone; with -http")
 	f.StringVar(&c.embedURL, "embed-url", "", "the `URL` of an endpoint for embeddings in OpenAI's form, as http://localhost:11434/v1, without /embeddings; "+keyVariable+" has its key")
 	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there; with -embed-url")
 	f.Int64Var(&c.most, "most", 1024, "how many `MiB` the memory may take")
@@ -143,7 +144,7 @@ func (c *config) parse(args []string) (name string, rest []string, err error) {
 			return "", nil, fmt.Errorf("-%s is of no use with %s: leave it out", flag, name)
 		}
 	}
-	for _, pair := range [][2]string{{"token-file", "http"}, {"embed-model", "embed-url"}} {
+	for _, pair := range [][2]string{{"token-file", "http"}, {"values", "http"}, {"embed-model", "embed-url"}} {
 		if given[pair[0]] && !given[pair[1]] {
 			return "", nil, fmt.Errorf("-%s is of no use without -%s: give both, or leave it out", pair[0], pair[1])
 		}

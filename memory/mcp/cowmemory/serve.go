@@ -28,7 +28,7 @@ func (c *config) serve(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	o := mcp.Options{Namespace: c.namespace, MaxBytes: c.most << 20, Log: c.log, Token: token, Erase: c.erase}
+	o := mcp.Options{Namespace: c.namespace, MaxBytes: c.most << 20, Log: c.log, Token: token, Erase: c.erase, Values: c.values}
 	if c.embedURL != "" {
 		client, err := embed.New(embed.Options{URL: c.embedURL, Model: c.embedModel, Key: os.Getenv(keyVariable)})
 		if err != nil {
@@ -46,10 +46,15 @@ func (c *config) serve(ctx context.Context, _ []string) error {
 		c.log.Info("serving on the standard input and output", "file", path)
 		err = s.ServeStdio(ctx)
 	}
+	return errors.Join(unlessEnded(ctx, err), s.Close())
+}
+
+// unlessEnded returns an error of serving, and nil if that is that somebody ended it.
+func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		err = nil // somebody ended it
+		return nil
 	}
-	return errors.Join(err, s.Close())
+	return err
 }
 
 // path returns where the file is, "" for none, and makes its folder, for this user alone.

@@ -86,21 +86,42 @@ type line struct {
 	order    *cow.Index[string, receipt, uint64]
 }
 
+// newLine returns an empty line.
+func newLine(o Options) (l line, err error) {
+	db := new(cow.DB)
+	l.m = memory.On(db, memory.Options{TextOf: textOf, Embed: bounded(o.Embed)})
+	l.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: cow.Versioned[receipt]{}})
+	db.Retain(o.Retain)
+	l.order, err = cow.NewMultiIndex(l.receipts, "by age", receiptAge, cow.IndexOptions[string]{})
+	return l, err
+}
+
+// Load returns the memory that the file at path has, with its past, and only reads the file, which
+// is free again then. If a process has it the error wraps bolt.ErrLocked.
+func Load(path string) (*memory.Memory, error) {
+	var o Options
+	o.complete()
+	l, err := newLine(o)
+	if err == nil {
+		err = bolt.Load(path, l.m.DB(), bolt.Options{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the memory: %w", err)
+	}
+	return l.m, nil
+}
+
 // Open opens the memory in the file at path, or makes one. Without a path it is in memory
 // alone. If another process has the file the error wraps bolt.ErrLocked.
 func Open(path string, o Options) (*Store, error) {
 	o.complete()
 	s := &Store{o: o, forks: make(map[forkName]*fork), file: path != "", writing: semaphore.NewWeighted(alone)}
-	db := new(cow.DB)
-	s.m = memory.On(db, memory.Options{TextOf: textOf, Embed: bounded(o.Embed)})
-	s.receipts = cow.NewTable[string](db, "receipts", cow.Options[receipt]{Codec: cow.Versioned[receipt]{}})
-	db.Retain(o.Retain)
 	var err error
-	if s.order, err = cow.NewMultiIndex(s.receipts, "by age", receiptAge, cow.IndexOptions[string]{}); err != nil {
+	if s.line, err = newLine(o); err != nil {
 		return nil, fmt.Errorf("open the memory: %w", err)
 	}
 	if path != "" {
-		if _, err := bolt.Open(path, db, bolt.Options{}); err != nil {
+		if _, err := bolt.Open(path, s.m.DB(), bolt.Options{}); err != nil {
 			return nil, fmt.Errorf("open the memory: %w", err)
 		}
 	}
@@ -113,6 +134,9 @@ func Open(path string, o Options) (*Store, error) {
 	s.ending.Go(s.sweep)
 	return s, nil
 }
+
+// Memory returns the memory itself, to be read.
+func (s *Store) Memory() *memory.Memory { return s.m }
 
 // sweep removes what has expired, until the Store ends.
 func (s *Store) sweep() {

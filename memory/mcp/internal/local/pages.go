@@ -1,0 +1,22 @@
+package local
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/cowstore/cowstore/cow/inspect"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// slow is how long a write takes that the pages list.
+const slow = 100 * time.Millisecond
+
+// Pages returns pages about a memory, with what is stored or, without values, its types and sizes
+// alone.
+func Pages(m *memory.Memory, values bool) http.Handler {
+	o := inspect.Options{Title: "cowmemory", Slow: slow}
+	if values {
+		o.Value = inspect.JSON
+	}
+	return inspect.Handler(m.DB(), o)
+}
