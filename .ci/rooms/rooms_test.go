@@ -162,7 +162,9 @@ func TestPackagesLeanOnWhatTheTableSays(t *testing.T) {
 			}
 		}
 	}
-	require.Empty(t, wrong, "%s is not what the packages are:\n%s", page, strings.Join(wrong, "\n"))
+	for _, w := range wrong {
+		t.Error(page + ": " + w)
+	}
 }
 
 var (
@@ -209,7 +211,17 @@ func TestPackagesLeanOnWhatThePictureShows(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, slices.Sorted(maps.Keys(real)), slices.Sorted(maps.Keys(shown)), "the picture of %s", page)
+	for _, edge := range slices.Sorted(maps.Keys(real)) {
+		if !shown[edge] {
+			t.Errorf("the picture of %s lacks %s", page, edge)
+		}
+	}
+	for _, edge := range slices.Sorted(maps.Keys(shown)) {
+		if !real[edge] {
+			t.Errorf("the picture of %s has %s, which is no import", page, edge)
+		}
+	}
+	require.NotEmpty(t, shown)
 }
 
 var inFile = regexp.MustCompile("((?:`[^`]+`(?:, | and )?)+) in \\[[^\\]]*\\]\\(([^)]+\\.go)\\)")
