@@ -31,7 +31,7 @@ func TestDeepValues(t *testing.T) {
 			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Resume Memory.Since Memory.Retain Memory.Rows Memory.Space
 			Memory.Sweep Memory.SweepEvery Memory.Undo Memory.Wait New On Snapshot.Len
 			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure
-			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Since Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.Options
+			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Since Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.LenAll SpaceSnapshot.Options
 			SpaceSnapshot.Path`,
 		"it gives out what is there, or removes it": `Editor.Contains Editor.Delete Editor.Erase Editor.Keep Editor.Search Memory.EmbedEvery Memory.EmbedMissing
 			Space.Keep Space.Recall Editor.DeleteIf Editor.DeleteVector Editor.Entry Editor.Get Editor.GetMany

@@ -614,6 +614,13 @@ func (x *modelTest) check(s memory.Snapshot, want model, thorough bool) {
 		v, entries := s.Space(modelPaths[path]...), want[path]
 		require.Equal(t, append([]string{}, modelPaths[path]...), v.Path())
 		require.Equal(t, len(entries), v.Len(), path)
+		all := 0
+		for other, entries := range want {
+			if is := modelPaths[other]; len(is) >= len(v.Path()) && slices.Equal(is[:len(v.Path())], v.Path()) {
+				all += len(entries)
+			}
+		}
+		require.Equal(t, all, v.LenAll(), path)
 		for _, key := range modelKeys {
 			want, there := entries[key]
 			is, ok := v.Entry(key)

@@ -139,6 +139,14 @@ func (v SpaceSnapshot) Len() int {
 	return sp.Count - v.s.v.Dead(tuple.Name(v.path, ""))
 }
 
+// LenAll is Len for the space and all spaces below it.
+func (v SpaceSnapshot) LenAll() int {
+	if v.s.v.T == nil {
+		return 0
+	}
+	return v.s.v.Total(v.path).Count - v.s.v.Dead(tuple.Name(v.path, "")) - v.s.v.Dead(tuple.Below(v.path))
+}
+
 // any reports whether the space has an entry.
 func (v SpaceSnapshot) any(sp *data.Space) bool {
 	if sp.Count > sp.Expiring {

@@ -7,11 +7,14 @@
 // the sender saw: the row as it was at that version, or that the version is no longer retained, and
 // which one is next to it.
 //
+// Other packages add pages about what they keep in the tables, as package memory/inspect does: see
+// [Part].
+//
 // The pages only read. They need no script. They show keys, types and sizes, and no values: see
 // [Options]. Who may see them is for the program to say: put the Handler behind what authenticates.
 //
 // From the ground up: address.go, what an address says; page.go, what a page is made of; render.go,
-// how it becomes HTML, JSON or text; pages.go and rows.go, the pages.
+// how it becomes HTML, JSON or text; pages.go and rows.go, the pages; part.go, those of others.
 package inspect
 
 import (
@@ -50,14 +53,19 @@ type Options struct {
 	// Slow is how long an update takes at least to be listed among the slow ones. Handler adds a
 	// hook to the DB for that, which stays. 0: there is no list.
 	Slow time.Duration
+
+	// Parts are pages of others about what is in the DB, as those of package memory/inspect.
+	Parts []Part
 }
 
 // JSON is an Options.Value: it shows whole values.
 func JSON(_ string, value any) any { return value }
 
 // Handler returns pages about db. They work under any prefix, which http.StripPrefix takes off.
-// It is safe for concurrent use, and never panics for a request.
+// It is safe for concurrent use, and never panics for a request. Handler panics if two Parts have
+// one name, or one has that of the tables.
 func Handler(db *cow.DB, o Options) http.Handler {
+	checkParts(o.Parts)
 	h := &handler{db: db, tables: look.For(db), o: o, keys: newSealer(o.Digest)}
 	h.o.Title = cmp.Or(o.Title, "cowstore")
 	if o.Slow > 0 {
@@ -244,7 +252,10 @@ func (q *request) answer() (p *page, err error) {
 	if len(s) == 4 {
 		return q.snapshot(at)
 	}
-	if s[4] != "tables" || len(s) < 6 || len(s) > 7 {
+	if s[4] != tablesPart {
+		return q.partOf(at, s[4], s[5:])
+	}
+	if len(s) < 6 || len(s) > 7 {
 		return nil, missing("there is no such page")
 	}
 	name, ok := unescape(s[5])

@@ -96,7 +96,7 @@ func (q *request) overview() (*page, error) {
 	p := q.page(q.o.Title)
 	p.Path = nil
 	p.Sections = []section{
-		{ID: "now", Facts: q.facts(now, stats), Form: find},
+		{ID: "now", Facts: q.facts(now, stats), Form: find, Links: q.parts(now)},
 		q.tablesOf(now),
 	}
 	p.Sections = append(p.Sections, q.line(now)...)
@@ -257,7 +257,7 @@ func (q *request) snapshot(s *cow.Snapshot) (*page, error) {
 	p := q.page("Version " + versionText(version))
 	now := q.db.Load().Version()
 	top := section{ID: "version", Facts: []fact{{"rows", number(s.Len())}, {"versions since", number(now - min(now, version))}},
-		Form: compare}
+		Form: compare, Links: q.parts(s)}
 	if version > 0 {
 		for c, err := range q.db.Commits(version - 1) {
 			if err == nil {

@@ -157,7 +157,7 @@ func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (
 		}
 	}
 	for _, row := range all {
-		list.Rows = append(list.Rows, []cell{q.keyCell(s, t, row), text(q.preview(t, row)), size(row.Bytes), q.versionCell(row.Revision)})
+		list.Rows = append(list.Rows, []cell{q.keyCell(s, t, row), text(preview(q.shown(t, row))), size(row.Bytes), q.versionCell(row.Revision)})
 	}
 	if len(all) == 0 {
 		list.Notes = append(list.Notes, "There are no rows here.")
@@ -175,13 +175,17 @@ func (q *request) shown(t look.Table, row look.Row) (is string, isJSON bool) {
 			is, isJSON = row.Type()+", which is not shown: "+q.panicked(r), false
 		}
 	}()
-	shown := q.o.Value(t.Name(), row.Value())
+	return q.encoded(row.Type, q.o.Value(t.Name(), row.Value()))
+}
+
+// encoded returns what a function returned for a value as text, and whether that is JSON.
+func (q *request) encoded(kind func() string, shown any) (is string, isJSON bool) {
 	if s, ok := shown.(string); ok {
 		return s, false
 	}
 	encoded, err := depth.Marshal(0, shown)
 	if err != nil {
-		return row.Type() + ", which is not shown: " + q.errorText(err), false
+		return kind() + ", which is not shown: " + q.errorText(err), false
 	}
 	return string(encoded), json.Valid(encoded)
 }
@@ -198,9 +202,8 @@ func isFlat(text string) bool {
 	return len(text) <= takenApart && depth.CheckText([]byte(text), levelsShown) == nil
 }
 
-// whole returns a value as text of several lines.
-func (q *request) whole(t look.Table, row look.Row) string {
-	is, isJSON := q.shown(t, row)
+// indented returns what is shown of a value as text of several lines.
+func indented(is string, isJSON bool) string {
 	var indented bytes.Buffer
 	if isJSON && isFlat(is) && json.Indent(&indented, []byte(is), "", "  ") == nil {
 		return indented.String()
@@ -208,9 +211,8 @@ func (q *request) whole(t look.Table, row look.Row) string {
 	return is
 }
 
-// preview returns the beginning of a value in one line.
-func (q *request) preview(t look.Table, row look.Row) string {
-	is, _ := q.shown(t, row)
+// preview returns the beginning of what is shown of a value in one line.
+func preview(is string, _ bool) string {
 	begin, rest := cut(is, previewShown)
 	return printable(strings.Join(strings.Fields(begin), " "), previewShown) + rest
 }
@@ -233,7 +235,7 @@ func (q *request) row(s *cow.Snapshot, t look.Table, segment string) (*page, err
 	p := q.page(q.shownKey(keyText))
 	p.Path = append(p.Path, q.versionLink(s.Version()), link{titleOf(t), q.to("v", versionText(s.Version()), "tables", escape(t.Name()))})
 	top := section{ID: "row", Facts: []fact{{"table", text(titleOf(t))}, {"at version", q.versionCell(s.Version())}, {"written by version", q.versionCell(row.Revision)}, {"bytes", size(row.Bytes)}},
-		Text: block(q.whole(t, row), valueShown)}
+		Text: block(indented(q.shown(t, row)), valueShown)}
 	if now := q.db.Load(); now.Version() > s.Version() {
 		switch is, ok := t.In(now).Row(key); {
 		case !ok:

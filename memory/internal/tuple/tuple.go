@@ -115,6 +115,10 @@ func Above(path string) iter.Seq[string] {
 // CutBelow returns the path in a key that may have AboveBelow behind it, and whether it has.
 func CutBelow(key string) (path string, below bool) { return strings.CutSuffix(key, AboveBelow) }
 
+// Below returns what the names of all entries in spaces below a path begin with, and of nothing
+// else.
+func Below(path string) string { return path + string(rune(opensElement)) }
+
 // Split takes the name of an entry apart: the encoded path of its space, and its
 // key.
 func Split(name string) (space, key string) {
