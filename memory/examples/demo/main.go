@@ -20,6 +20,7 @@ import (
 	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/inspect"
 	"github.com/cowstore/cowstore/memory"
+	memoryinspect "github.com/cowstore/cowstore/memory/inspect"
 )
 
 func main() {
@@ -70,8 +71,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	pages := inspect.Handler(&d.db, inspect.Options{Title: "demo", Value: show, Slow: time.Millisecond})
-	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: d.pages(), ReadHeaderTimeout: 10 * time.Second}
 	fmt.Printf("http://%s/\n", l.Addr())
 	go d.write(ctx, *pause)
 	go d.lag(ctx)
@@ -85,7 +85,14 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-// show shows the values of the jobs alone: what a memory stores is its own.
+// pages returns the pages about the DB, with those about the memory in it.
+func (d *demo) pages() http.Handler {
+	return inspect.Handler(&d.db, inspect.Options{Title: "demo", Value: show, Slow: time.Millisecond, Parts: []inspect.Part{
+		memoryinspect.Part(d.notes, memoryinspect.Options{Value: memoryinspect.JSON}),
+	}})
+}
+
+// show shows the values of the jobs alone: what a memory stores is its own, and has pages of its own.
 func show(_ string, value any) any {
 	if j, ok := value.(job); ok {
 		return j

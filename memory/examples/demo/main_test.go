@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -25,4 +28,8 @@ func TestADemoHasWhatThePagesShow(t *testing.T) {
 	require.Equal(t, 20, d.db.Stats().Retained)
 	require.Equal(t, 1, d.db.Stats().Pins)
 	require.Equal(t, 100, d.byState.In(d.jobs.Load()).Len())
+	w := httptest.NewRecorder()
+	d.pages().ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/l/%s/v/%d/memory", d.db.Lineage().ID, d.db.Load().Version()), nil))
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Contains(t, w.Body.String(), "agents")
 }

@@ -1,0 +1,44 @@
+package inspect_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+
+	cowinspect "github.com/cowstore/cowstore/cow/inspect"
+	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/memory/inspect"
+)
+
+// The pages of a DB have those of a memory in it, here in plain text, as curl gets them.
+func ExamplePart() {
+	m := memory.New(memory.Options{})
+	_, _ = m.Space("user", "42", "notes").Put("style", "prefers short answers")
+	_, _ = m.Space("user", "43", "notes").Put("tea", "drinks green tea")
+
+	pages := cowinspect.Handler(m.DB(), cowinspect.Options{
+		Parts: []cowinspect.Part{inspect.Part(m, inspect.Options{Value: inspect.JSON})},
+	})
+	http.Handle("/debug/memory/", http.StripPrefix("/debug/memory", pages))
+
+	address := "/debug/memory/l/" + m.DB().Lineage().ID + "/v/2/memory/space/user"
+	for _, query := range []string{"", "?words=short+answers"} {
+		w := httptest.NewRecorder()
+		http.DefaultServeMux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address+query, nil))
+		_, section, _ := strings.Cut(w.Body.String(), "\n\n")
+		_, section, _ = strings.Cut(section, "\n\n")
+		section, _, _ = strings.Cut(section, "\n\n")
+		fmt.Println(strings.ReplaceAll(section, m.DB().Lineage().ID, "LINEAGE"))
+	}
+	// Output:
+	// SPACES
+	// space  entries  with those below
+	// 42     0        1
+	// 43     0        1
+	// FOUND
+	// searched for  short answers
+	// key           space              score  words           value
+	// style         user / 42 / notes  1      short, answers  prefers short answers
+	// the entries   l/LINEAGE/v/2/memory/space/user
+}
