@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -139,6 +140,22 @@ func TestMetricsAndPagesOfTheMemory(t *testing.T) {
 	require.NotContains(t, body, "S3CRET")
 	code, _, _ = get(t, at+"/inspect/x", "")
 	require.Equal(t, http.StatusNotFound, code)
+
+	// What is stored is shown only where that is wanted, and found there.
+	shown := open(t, "", mcp.Options{Values: true})
+	call(t, connect(t, shown, nil), "remember", noted)
+	for at, values := range map[string]bool{at: false, serveHTTP(t, shown): true} {
+		_, body, _ = get(t, at+"/inspect/", "", "Accept", "text/plain")
+		first := regexp.MustCompile(`l/[A-Z2-7]+/v/1/memory`).FindString(body)
+		require.NotEmpty(t, first, body)
+		code, body, _ = get(t, at+"/inspect/"+first+"/space/~/notes", "")
+		require.Equal(t, http.StatusOK, code)
+		require.Contains(t, body, "deploy-day")
+		require.Equal(t, values, strings.Contains(body, "S3CRET"))
+		code, body, _ = get(t, at+"/inspect/"+first+"?words=fridays", "")
+		require.Equal(t, http.StatusOK, code)
+		require.Equal(t, values, strings.Contains(body, "deploy-day"))
+	}
 }
 
 // While another process has the file, what it has is shown there; and here, once that has ended.

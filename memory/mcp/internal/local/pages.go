@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow/inspect"
 	"github.com/cowstore/cowstore/memory"
+	memoryinspect "github.com/cowstore/cowstore/memory/inspect"
 )
 
 // slow is how long a write takes that the pages list.
@@ -14,9 +15,10 @@ const slow = 100 * time.Millisecond
 // Pages returns pages about a memory, with what is stored or, without values, its types and sizes
 // alone.
 func Pages(m *memory.Memory, values bool) http.Handler {
-	o := inspect.Options{Title: "cowmemory", Slow: slow}
+	o, of := inspect.Options{Title: "cowmemory", Slow: slow}, memoryinspect.Options{}
 	if values {
-		o.Value = inspect.JSON
+		o.Value, of.Value = inspect.JSON, memoryinspect.JSON
 	}
+	o.Parts = []inspect.Part{memoryinspect.Part(m, of)}
 	return inspect.Handler(m.DB(), o)
 }
