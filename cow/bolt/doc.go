@@ -27,6 +27,9 @@
 // the file has a text for it that no DB has made. If Retain is called after Open, the file
 // keeps the past from the next write on.
 //
+// [Load] loads a file into a DB that is not kept in it: to look at what the file has, which stays as
+// it is.
+//
 // # Pins
 //
 // What db.Pin and db.Unpin have done is on disk when they return, with Every too: after

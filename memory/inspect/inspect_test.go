@@ -413,3 +413,30 @@ func FuzzRequests(f *testing.F) {
 		}
 	})
 }
+
+// A page looks at as many entries as it shows, however many there are.
+func TestALargeSpaceIsNotReadWhole(t *testing.T) {
+	m := memory.New(memory.Options{})
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		for i := range 5000 {
+			if err := b.Space("a").Put(fmt.Sprintf("%05d", i), "tea"); err != nil {
+				return err
+			}
+			if err := b.Space("b", fmt.Sprintf("%05d", i)).Put("k", "tea"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	looked := 0
+	h := pages(m, inspect.Options{Value: func([]string, memory.Entry) any { looked++; return "" }}, cowinspect.Options{})
+	for path, most := range map[string]int{"": 0, "/space/a": 50, "/space/a?after=02500": 50, "/space/a?before=02500": 50, "/space/b": 0, "/space/b?below=02500": 0,
+		"/entry/a/02500": 2, "/space/a?words=tea": 20, "/space/b?words=tea": 0, "?words=tea": 0} {
+		looked = 0
+		w := get(h, first(m)+path)
+		require.Equal(t, 200, w.Code)
+		require.Equal(t, most, looked, path)
+		require.Less(t, w.Body.Len(), 64<<10)
+	}
+	require.Contains(t, get(h, first(m)+"?words=tea").Body.String(), "more than 1000 spaces below")
+}
