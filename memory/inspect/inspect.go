@@ -6,8 +6,8 @@
 //	})
 //
 // They show names of spaces, keys, kinds, sizes and times, and nothing of values and metadata: see
-// [Options]. A page takes time that does not grow with the memory, but for what has expired or was
-// cleared and is not swept yet.
+// [Options]. A page takes time that does not grow with the memory, but for a search, see
+// [memory.SpaceSnapshot.Search], and for what has expired or was cleared and is not swept yet.
 //
 // From the ground up: inspect.go, what addresses are; space.go and entry.go, the pages.
 package inspect
