@@ -35,21 +35,22 @@ func main() {
 		fmt.Fprintf(os.Stderr, "bench: what is %q? there are only flags\n", flags.Arg(0))
 		os.Exit(2)
 	}
-	if err := run(stores.Kinds(), *rounds, *turn, os.Stdout, os.Stderr); err != nil {
+	if err := run(func() ([]stores.Record, error) { return corpus.Load() }, stores.Kinds(), *rounds, *turn, os.Stdout, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-// run runs the main job in stores. It fails if one gives out what is not whole.
-func run(kinds []stores.Kind, rounds int, turn time.Duration, stdout, stderr io.Writer) error {
+// run runs the main job, with what read returns, in stores. It fails if one gives out what
+// is not whole.
+func run(read func() ([]stores.Record, error), kinds []stores.Kind, rounds int, turn time.Duration, stdout, stderr io.Writer) error {
 	if rounds < 1 || turn <= 0 {
 		return errors.New("-rounds and -turn must be positive")
 	}
 	if err := flag.Set("test.benchtime", turn.String()); err != nil {
 		return err
 	}
-	symbols, err := corpus.Load()
+	symbols, err := read()
 	if err != nil {
 		return err
 	}

@@ -9,15 +9,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/bench/corpus"
 	"github.com/cowstore/cowstore/bench/stores"
 )
+
+// symbols are those of a few packages.
+func symbols() ([]stores.Record, error) { return corpus.Load("net/http", "strings") }
 
 // ran runs the main job for a round and returns what it printed.
 func ran(t *testing.T, kinds []stores.Kind, turn time.Duration) (stdout, stderr string, failed error) {
 	before := flag.Lookup("test.benchtime").Value.String()
 	t.Cleanup(func() { require.NoError(t, flag.Set("test.benchtime", before)) })
 	var out, err bytes.Buffer
-	failed = run(kinds, 1, turn, &out, &err)
+	failed = run(symbols, kinds, 1, turn, &out, &err)
 	return out.String(), err.String(), failed
 }
 

@@ -30,19 +30,20 @@ import (
 var ErrNoSource = errors.New("found no source of the Go standard library")
 
 // Load returns a record of each documented symbol of the Go installation at hand, those of
-// the go command's own packages included, ordered by package.
+// the go command's own packages included, ordered by package; or of the named packages and
+// those below them, in that order.
 //
 // The packages are read as built for linux/amd64 wherever it is read, so that one
 // Go version is one corpus.
-func Load() ([]stores.Record, error) {
+func Load(packages ...string) ([]stores.Record, error) {
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNoSource, err)
 	}
-	return load(strings.TrimSpace(string(root)))
+	return load(strings.TrimSpace(string(root)), packages...)
 }
 
-func load(root string) (records []stores.Record, err error) {
+func load(root string, packages ...string) (records []stores.Record, err error) {
 	target := build.Default
 	target.GOROOT, target.GOPATH = root, ""
 	target.GOOS, target.GOARCH, target.CgoEnabled = "linux", "amd64", true
@@ -51,7 +52,7 @@ func load(root string) (records []stores.Record, err error) {
 	var g errgroup.Group
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	src := filepath.Join(root, "src")
-	err = filepath.WalkDir(src, func(dir string, d fs.DirEntry, err error) error {
+	walk := func(dir string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || dir == src {
 			return err
 		}
@@ -62,9 +63,14 @@ func load(root string) (records []stores.Record, err error) {
 		found = append(found, p)
 		g.Go(func() error { return p.read(&target, dir) })
 		return nil
-	})
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrNoSource, err)
+	}
+	if packages == nil {
+		packages = []string{"."}
+	}
+	for _, name := range packages {
+		if failed := filepath.WalkDir(filepath.Join(src, name), walk); failed != nil {
+			err = fmt.Errorf("%w: %w", ErrNoSource, failed)
+		}
 	}
 	err = errors.Join(err, g.Wait())
 	for _, p := range found {
