@@ -237,30 +237,31 @@ func newCluster(n int) (*cluster, error) {
 	})
 }
 
-func main() {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+// run mirrors n pods, and follows those of a team that fail, until one does.
+func run(n int) error {
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	source, err := newCluster(50_000)
+	source, err := newCluster(n)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	in, err := NewInformer()
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	go in.Run(ctx, source)
 	listed, err := in.db.Wait(ctx, 0)
 	if err != nil {
-		log.Fatal(err)
+		return err
 	}
 	fmt.Println(listed)
 	fmt.Println(OnNode("node-7")(in.ByNode()).Len(), "pods on node-7,", InNamespace("team-7")(in.ByPhase()).Len(), "in team-7")
 
 	key := Key{"team-7", "pod-7"}
 	if _, err := source.Modify(key, func(p *Pod) error { p.Phase = "Failed"; return nil }); err != nil {
-		log.Fatal(err)
+		return err
 	}
-	Follow(ctx, in, in.byPhase, InPhase("team-7", "Failed"), func(c cow.Change[Key, Pod]) {
+	err = Follow(ctx, in, in.byPhase, InPhase("team-7", "Failed"), func(c cow.Change[Key, Pod]) {
 		fmt.Println(c)
 		if p, ok := c.New(); ok {
 			p.Labels["app"] = "spoiled by a plugin" // a copy of its own
@@ -269,4 +270,14 @@ func main() {
 		}
 		cancel()
 	})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func main() {
+	if err := run(50_000); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -213,3 +213,13 @@ func TestAWatchThatBreaksListsAgain(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 }
+
+func Example() {
+	fmt.Println(run(5000))
+	// Output:
+	// cow@1 (2 tables, 5001 rows)
+	// 50 pods on node-7, 500 in team-7
+	// added {team-7 pod-7}
+	// map[app:app-7]
+	// <nil>
+}

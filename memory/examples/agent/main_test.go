@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -201,8 +202,36 @@ func TestSaveAndLoad(t *testing.T) {
 	require.Zero(t, m3.Load().Len())
 }
 
-func TestRun(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "memory.jsonl")
-	require.NoError(t, run(t.Context(), file))
-	require.NoError(t, run(t.Context(), file))
+func Example() {
+	dir, err := os.MkdirTemp("", "agent")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	for range 2 { // the second remembers what the first has learned
+		if err := run(context.Background(), filepath.Join(dir, "memory.jsonl")); err != nil {
+			panic(err)
+		}
+	}
+	// Output:
+	// I know 0 facts already.
+	// — Which train to Lyon?
+	//   trip: Takes a train to Lyon in May. (plan, turn 1)
+	//   language: Prefers short answers, in French. (preference, turn 1)
+	// — What is planned for Lyon?
+	//   trip: Takes a train to Lyon in May. (plan, turn 1)
+	// — What is planned for Lyon?
+	//   trip: Flies to Lyon instead. Decided: true (plan, turn 2)
+	// — Is the trip to Lyon forgotten?
+	//   trip: Flies to Lyon instead. Decided: true (plan, turn 2)
+	// I know 3 facts already.
+	// — Which train to Lyon?
+	//   trip: Takes a train to Lyon in May. (plan, turn 1)
+	//   language: Prefers short answers, in French. (preference, turn 1)
+	// — What is planned for Lyon?
+	//   trip: Takes a train to Lyon in May. (plan, turn 1)
+	// — What is planned for Lyon?
+	//   trip: Flies to Lyon instead. Decided: true (plan, turn 2)
+	// — Is the trip to Lyon forgotten?
+	//   trip: Flies to Lyon instead. Decided: true (plan, turn 2)
 }

@@ -1,5 +1,9 @@
-// Durable starts a child that writes to a file, kills it, and shows what the file has:
-// everything that the child was told is written, and nothing by halves.
+// Durable is a queue in a file: jobs that wait, that a worker has taken, and that are done.
+//
+// It starts a child that works on the jobs, and kills it, three times. Then it lets one end, and
+// shows that no job is lost and that each is done once.
+//
+//	go run ./examples/durable
 package main
 
 import (
@@ -11,154 +15,165 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
 )
 
-func main() {
-	run := parent
-	if len(os.Args) == 3 && os.Args[1] == "child" {
-		run = func() error { return child(os.Args[2]) }
-	}
-	if err := run(); err != nil {
-		log.Fatal(err)
-	}
+// A queue has each job by its number, in one of three tables.
+type queue struct {
+	db                   cow.DB
+	waiting, taken, done *cow.Table[int, string]
+	order                *cow.Index[int, string, int]
 }
 
-// A ledger has accounts, whose sum is 0, and counts the transfers of each clerk.
-type ledger struct {
-	db       cow.DB
-	accounts *cow.Table[int, int]
-	done     *cow.Table[string, int]
-}
-
-func open(path string) (*ledger, error) {
-	l := new(ledger)
-	o := cow.Options[int]{Codec: cow.Versioned[int]{}}
-	l.accounts = cow.NewTable[int](&l.db, "accounts", o)
-	l.done = cow.NewTable[string](&l.db, "done", o)
-	l.db.Retain(cow.Retention{Versions: 100_000})
-	_, err := bolt.Open(path, &l.db, bolt.Options{})
-	return l, err
-}
-
-func (l *ledger) transfer(clerk string, from, to, amount int) (done int, err error) {
-	add := func(n int) func(v *int, _ bool) error {
-		return func(v *int, _ bool) error { *v += n; return nil }
+// open opens a queue. What had been taken, by a worker that was killed, waits again.
+func open(path string) (*queue, error) {
+	q := new(queue)
+	o := cow.Options[string]{Codec: cow.Versioned[string]{}}
+	q.waiting = cow.NewTable[int](&q.db, "waiting", o)
+	q.taken = cow.NewTable[int](&q.db, "taken", o)
+	q.done = cow.NewTable[int](&q.db, "done", o)
+	q.order = cow.NewOrder(q.waiting, "order")
+	if _, err := bolt.Open(path, &q.db, bolt.Options{}); err != nil {
+		return nil, err
 	}
-	err = l.db.Update(func(tx *cow.Tx) error {
-		e, d := l.accounts.Edit(tx), l.done.Edit(tx)
-		err := errors.Join(e.Upsert(from, add(-amount)), e.Upsert(to, add(amount)), d.Upsert(clerk, add(1)))
-		done, _ = d.Get(clerk)
-		return err
+	return q, q.db.Update(func(tx *cow.Tx) error {
+		q.waiting.Edit(tx).SetAll(q.taken.In(tx.Base()).All())
+		q.taken.Edit(tx).Clear()
+		return nil
 	})
-	return done, err
 }
 
-const clerks = 16
+// take hands out the job that waits for longest. It returns false if none does.
+func (q *queue) take() (id int, job string, ok bool, err error) {
+	err = q.db.Update(func(tx *cow.Tx) error {
+		var row cow.Row[int, string]
+		if id, row, ok = q.order.During(q.waiting.Edit(tx)).TakeFirst(); ok {
+			job = row.Value()
+			q.taken.Edit(tx).Set(id, job)
+		}
+		return nil
+	})
+	return id, job, ok, err
+}
 
-// child transfers until it is killed, and says so each time.
-func child(path string) error {
-	l, err := open(path)
+// finish stores what came of a job. It is on disk when finish returns.
+func (q *queue) finish(id int, result string) error {
+	return q.db.Update(func(tx *cow.Tx) error {
+		q.taken.Edit(tx).Delete(id)
+		return q.done.Edit(tx).Insert(id, result) // an error if it is done already
+	})
+}
+
+// work takes and finishes jobs, four at a time, and prints the number of each that is done.
+func work(path string) error {
+	q, err := open(path)
 	if err != nil {
 		return err
 	}
-	defer l.db.Close()
-	failed := make(chan error)
-	for c := range clerks {
-		go func() {
-			for i := 1; ; i++ {
-				n, err := l.transfer(fmt.Sprint("clerk", c), c, (c+i)%clerks, i)
-				if err != nil {
-					failed <- err
+	var workers sync.WaitGroup
+	errs := make([]error, 4)
+	for i := range errs {
+		workers.Go(func() {
+			for {
+				id, job, ok, err := q.take()
+				if err == nil && ok {
+					err = q.finish(id, job+" is done")
+				}
+				if errs[i] = err; err != nil || !ok {
 					return
 				}
-				fmt.Println("clerk"+fmt.Sprint(c), n)
+				fmt.Println(id)
 			}
-		}()
+		})
 	}
-	return <-failed
+	workers.Wait()
+	return errors.Join(append(errs, q.db.Close())...)
 }
 
-func parent() error {
-	dir, err := os.MkdirTemp("", "durable")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "ledger.db")
-	told := make(map[string]int) // what the children were told is done
-	for round := 1; round <= 3; round++ {
-		n, err := kill(path, told)
-		if err != nil {
-			return err
-		}
-		if err := show(path, told, round, n); err != nil {
-			return err
-		}
-	}
-	fmt.Println("nothing that was acknowledged is lost")
-	return nil
-}
+const jobs = 1000
 
-// kill runs a child for a while, and kills it.
-func kill(path string, told map[string]int) (n int, err error) {
-	cmd := exec.Command(os.Args[0], "child", path)
+// child works on the jobs in a process of its own, and kills it after some are done; 0: never. It
+// adds the numbers of those that the process said are done.
+func child(path string, after int, told map[string]bool) error {
+	cmd := exec.Command(os.Args[0], "work", path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return err
 	}
-	var once sync.Once
-	for lines := bufio.NewScanner(out); lines.Scan(); n++ {
-		once.Do(func() { time.AfterFunc(300*time.Millisecond, func() { _ = cmd.Process.Kill() }) })
-		var clerk string
-		var done int
-		if _, err := fmt.Sscan(lines.Text(), &clerk, &done); err == nil {
-			told[clerk] = max(told[clerk], done)
+	n := 0
+	for lines := bufio.NewScanner(out); lines.Scan(); told[lines.Text()] = true {
+		if n++; n == after {
+			_ = cmd.Process.Kill()
 		}
 	}
-	if err := cmd.Wait(); n == 0 {
-		return 0, fmt.Errorf("the child did nothing: %w", err)
+	if err := cmd.Wait(); after == 0 {
+		return err
 	}
-	return n, nil
+	return nil
 }
 
-// show opens the file, and compares it with what the children were told.
-func show(path string, told map[string]int, round, n int) error {
-	start := time.Now()
-	l, err := open(path)
+func run(path string) error {
+	q, err := open(path)
 	if err != nil {
 		return err
 	}
-	defer l.db.Close()
-	fmt.Printf("round %d: killed after %d transfers were acknowledged; version %d, opened in %v\n",
-		round, n, l.db.Load().Version(), time.Since(start).Round(time.Millisecond))
-	for clerk, done := range told {
-		if is, _ := l.done.Get(clerk); is < done {
-			return fmt.Errorf("%s was told that %d transfers are done, and the file has %d", clerk, done, is)
+	err = q.waiting.Update(func(e *cow.Editor[int, string]) error {
+		for id := range jobs {
+			e.Set(id, fmt.Sprint("job ", id))
 		}
+		return nil
+	})
+	if err := errors.Join(err, q.db.Close()); err != nil {
+		return err
 	}
-	for version := range l.db.Versions() {
-		if version%50 != 0 {
-			continue // a few of them will do
-		}
-		s, err := l.db.At(version)
-		if err != nil {
+	told := map[string]bool{}
+	for _, after := range []int{50, 50, 50, 0} {
+		if err := child(path, after, told); err != nil {
 			return err
 		}
-		sum := 0
-		for _, v := range l.accounts.In(s).All() {
-			sum += v
+		if q, err = open(path); err != nil {
+			return err
 		}
-		if sum != 0 {
-			return fmt.Errorf("version %d is torn: the accounts sum up to %d", version, sum)
+		now, lost := q.db.Load(), 0
+		for id := range told {
+			var n int
+			if _, err := fmt.Sscan(id, &n); err == nil && !q.done.In(now).Has(n) {
+				lost++
+			}
+		}
+		how := "killed"
+		if after == 0 {
+			how = "ended"
+		}
+		fmt.Printf("%s: %d of the jobs that were done are lost, %d are missing from the queue\n",
+			how, lost, jobs-q.waiting.In(now).Len()-q.done.In(now).Len())
+		if err := q.db.Close(); err != nil {
+			return err
 		}
 	}
+	now := q.db.Load() // can be read although it is closed
+	fmt.Println(q.waiting.In(now).Len(), "wait,", q.done.In(now).Len(), "are done")
 	return nil
+}
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == "work" {
+		if err := work(os.Args[2]); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	dir, err := os.MkdirTemp("", "durable")
+	if err == nil {
+		err = errors.Join(run(filepath.Join(dir, "queue.db")), os.RemoveAll(dir))
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
 }
