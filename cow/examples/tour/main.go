@@ -17,7 +17,7 @@ var programs = []struct {
 	{"cache", cache},
 	{"tables", tables},
 	{"undo", undo},
-	{"whatif", whatIf},
+	{"forks", forks},
 	{"audit", audit},
 	{"resume", resume},
 }
@@ -37,6 +37,6 @@ func main() {
 		}
 	}
 	if !known {
-		log.Fatalf("%q is none of cache, tables, undo, whatif, audit and resume", os.Args[1])
+		log.Fatalf("%q is none of cache, tables, undo, forks, audit and resume", os.Args[1])
 	}
 }

@@ -46,8 +46,8 @@ func Example_undo() {
 	//   tea: "green" true
 }
 
-func Example_whatIf() {
-	show(whatIf)
+func Example_forks() {
+	show(forks)
 	// Output:
 	// cake: 2
 	// bread: 2

@@ -7,8 +7,8 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// whatIf shows forks: plans are tried side by side, and the best one comes back.
-func whatIf() error {
+// forks shows forks: plans are tried side by side, and the best one comes back.
+func forks() error {
 	stock := cow.New[string](cow.Options[int]{})
 	db := stock.DB()
 	for name, n := range map[string]int{"flour": 1000, "butter": 300, "sugar": 500} {
