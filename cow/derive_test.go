@@ -106,16 +106,16 @@ func TestADerivedTableThatComesDuringAnUpdate(t *testing.T) {
 // Nor is a row forgotten where an update is past deriving when the table comes: it stands in a
 // function of an index.
 func TestADerivedTableThatComesWhileAnUpdateIsIndexed(t *testing.T) {
-	for name, set := range map[string]func(db *cow.DB, of *cow.Table[int, int]) error{
-		"Set": func(_ *cow.DB, of *cow.Table[int, int]) error { _, err := of.Set(3, 3); return err },
-		"Update": func(db *cow.DB, of *cow.Table[int, int]) error {
-			return db.Update(func(tx *cow.Tx) error { of.Edit(tx).Set(3, 3); return nil })
+	for name, set := range map[string]func(db *cow.DB, of *cow.Table[string, int]) error{
+		"Set": func(_ *cow.DB, of *cow.Table[string, int]) error { _, err := of.Set("c", 3); return err },
+		"Update": func(db *cow.DB, of *cow.Table[string, int]) error {
+			return db.Update(func(tx *cow.Tx) error { of.Edit(tx).Set("c", 3); return nil })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var db cow.DB
-			of := cow.NewTable[int](&db, "of", cow.Options[int]{})
-			copies := func(tx *cow.Tx, e *cow.Editor[int, int]) error {
+			of := cow.NewTable[string](&db, "of", cow.Options[int]{})
+			copies := func(tx *cow.Tx, e *cow.Editor[string, int]) error {
 				for c := range of.Changes(tx) {
 					v, _ := c.New()
 					e.Set(c.Key, v)
@@ -126,20 +126,20 @@ func TestADerivedTableThatComesWhileAnUpdateIsIndexed(t *testing.T) {
 			require.NoError(t, err)
 			var stop atomic.Bool
 			stopped, goOn := make(chan struct{}), make(chan struct{})
-			_, err = cow.NewIndex(of, "x", func(r cow.Row[int, int]) int {
+			_, err = cow.NewIndex(of, "x", func(r cow.Row[string, int]) int {
 				if stop.CompareAndSwap(true, false) {
 					close(stopped)
 					<-goOn
 				}
 				return r.Value()
-			}, cow.IndexOptions[int]{})
+			}, cow.IndexOptions[string]{})
 			require.NoError(t, err)
-			of.Set(1, 1)
-			of.Set(2, 2)
+			of.Set("a", 1)
+			of.Set("b", 2)
 			stop.Store(true)
 			go func() { assert.NoError(t, set(&db, of)) }()
 			<-stopped
-			made := make(chan *cow.Table[int, int])
+			made := make(chan *cow.Table[string, int])
 			go func() {
 				second, err := cow.NewDerived(&db, "second", cow.Options[int]{}, copies)
 				assert.NoError(t, err)
@@ -149,7 +149,7 @@ func TestADerivedTableThatComesWhileAnUpdateIsIndexed(t *testing.T) {
 			close(goOn)
 			second := <-made
 			require.Equal(t, maps.Collect(of.All()), maps.Collect(second.All()))
-			of.Set(4, 4)
+			of.Set("d", 4)
 			require.Equal(t, maps.Collect(of.All()), maps.Collect(second.All()))
 		})
 	}

@@ -306,10 +306,11 @@ func TestForksAreIndependent(t *testing.T) {
 				o.branchModel.check(t, o.lane, o.load())
 			}
 		}
-		for step := range 600 {
+		steps := inShort(250, 600)
+		for step := range steps {
 			i := r.IntN(len(lanes))
 			o := lanes[i]
-			if step < 550 {
+			if step < steps-50 {
 				o.edit(t, r, 40)
 				past[i][o.version] = o.branchModel.clone()
 			}

@@ -268,3 +268,11 @@ var inlined = func() bool {
 	info, _ := debug.ReadBuildInfo()
 	return !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-gcflags" })
 }()
+
+// inShort returns short in short mode, and else long.
+func inShort(short, long int) int {
+	if testing.Short() {
+		return short
+	}
+	return long
+}

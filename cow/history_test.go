@@ -492,7 +492,7 @@ func TestThePastIsWhatItWas(t *testing.T) {
 	noDeadlock(t)
 	seeds, steps := uint64(6), 250
 	if raceEnabled {
-		seeds, steps = 2, 120
+		seeds, steps = uint64(inShort(1, 2)), 120
 	}
 	for seed := range seeds {
 		forTimelines(t, func(t *testing.T, l timeline) {

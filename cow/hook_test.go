@@ -322,7 +322,7 @@ func TestHooksAreToldOfSinks(t *testing.T) {
 
 func TestHooksAreToldOfWhatGoes(t *testing.T) {
 	var db cow.DB
-	rows := cow.NewTable[string](&db, "rows", cow.Options[time.Time]{Expires: func(v time.Time) time.Time { return v }})
+	rows := cow.NewTable[string](&db, "rows", cow.Options[int]{Expires: func(v int) time.Time { return time.Unix(int64(v), 0) }})
 	w := new(witness)
 	db.AddHook(w)
 	db.Retain(cow.Retention{Versions: 10})
@@ -330,14 +330,14 @@ func TestHooksAreToldOfWhatGoes(t *testing.T) {
 	_, err := db.Sweep(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, w.sweeps, "it found nothing")
-	_, err = rows.Set("a", time.Now().Add(-time.Second))
+	_, err = rows.Set("a", int(time.Now().Add(-time.Second).Unix()))
 	require.NoError(t, err)
 	_, err = db.Sweep(t.Context())
 	require.NoError(t, err)
 	require.Len(t, w.sweeps, 1)
 	require.Equal(t, 1, w.sweeps[0].Rows)
 
-	_, err = rows.Set("b", time.Now().Add(time.Hour))
+	_, err = rows.Set("b", int(time.Now().Add(time.Hour).Unix()))
 	require.NoError(t, err)
 	_, err = db.Erase(t.Context(), func(tx *cow.Tx) error { rows.Erase(tx, "b"); return nil })
 	require.NoError(t, err)

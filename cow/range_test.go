@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -238,13 +239,14 @@ func TestIndexKeysAreApartFromTheirCallers(t *testing.T) {
 
 func TestKeysWithoutAnOrderNeedOne(t *testing.T) {
 	node := func(r resource, add func(string)) { add(r.Node) }
-	anyKey := cow.NewOne[any](cow.Options[resource]{})
+	text := func(v int, add func(string)) { add(strconv.Itoa(v)) }
+	anyKey := cow.NewOne[any](cow.Options[int]{})
 	r := panicOf(func() {
-		_, _ = cow.NewMultiIndex(anyKey.Table, "node", ofValue[any](node), cow.IndexOptions[any]{})
+		_, _ = cow.NewMultiIndex(anyKey.Table, "node", ofValue[any](text), cow.IndexOptions[any]{})
 	})
 	require.Equal(t, `cow: index "node" needs IndexOptions.CompareKeys: keys of type interface {} have no order of their own`, r)
 	r = panicOf(func() {
-		_, _ = cow.NewIndexFunc(anyKey.Table, "func", willing(ofValue[any](node)), cow.IndexOptions[any]{}, strings.Compare)
+		_, _ = cow.NewIndexFunc(anyKey.Table, "func", willing(ofValue[any](text)), cow.IndexOptions[any]{}, strings.Compare)
 	})
 	require.Contains(t, r, `"func"`)
 	r = panicOf(func() { cow.NewOrder(anyKey.Table, "order") })

@@ -39,7 +39,7 @@ func (toySink) Close() error                    { return nil }
 // Rows are decoded by many goroutines: what one finds is the error, and the DB is as it
 // was.
 func TestRowsAreDecodedTogether(t *testing.T) {
-	const rows = 100_000
+	rows := inShort(45_000, 100_000)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	contents := sink.Contents{Lineage: restored, Version: 7, Rows: func(yield func(sink.Row, error) bool) {
 		for i := range rows {

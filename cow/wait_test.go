@@ -187,7 +187,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	noDeadlock(t)
 	rounds := uint64(20_000)
 	if raceEnabled {
-		rounds = 3000
+		rounds = uint64(inShort(800, 3000))
 	}
 	for _, waiters := range []int{1, 2, 7} {
 		if t.Failed() {
@@ -250,7 +250,7 @@ func TestWaitersComeAndGo(t *testing.T) {
 // It panics as well when another goroutine begins to wait at the same moment.
 func TestAWaitInsideAnUpdatePanicsAmongOthers(t *testing.T) {
 	noDeadlock(t)
-	for range 4000 {
+	for range inShort(800, 4000) {
 		s := cow.NewOne[string](cow.Options[int]{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var ready atomic.Int32

@@ -54,14 +54,18 @@ func TestMethodsInOneAnother(t *testing.T) {
 	if !deeptest.Apart(t) {
 		return
 	}
-	debug.SetMaxStack(128 << 20) // an eighth of what there is usually
+	deep := 200_000
+	if testing.Short() {
+		deep = 100_000
+	}
+	debug.SetMaxStack(deep * 671) // for 200,000 levels an eighth of what there is usually
 	short := []string{"maps", "rows", "pointers", "maps in lists"}
 	for name, nest := range nests(t) {
 		if testing.Short() && !slices.Contains(short, name) {
 			continue
 		}
 		deeptest.Doing("%s", name)
-		levels := 200_000
+		levels := deep
 		if strings.HasPrefix(name, "maps ") {
 			levels = 2_000
 		}

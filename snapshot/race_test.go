@@ -3,6 +3,7 @@ package snapshot
 import (
 	"runtime/debug"
 	"slices"
+	"testing"
 )
 
 // raceEnabled says that the race detector is on.
@@ -21,3 +22,11 @@ var inlined = func() bool {
 	info, _ := debug.ReadBuildInfo()
 	return !slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-gcflags" })
 }()
+
+// inShort returns short in short mode, and else long.
+func inShort(short, long int) int {
+	if testing.Short() {
+		return short
+	}
+	return long
+}

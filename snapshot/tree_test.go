@@ -427,7 +427,7 @@ func TestBadHashes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := New[string](Options[int]{})
 			spoilHash(m, bad)
-			const n = 700
+			n := inShort(200, 700)
 			for i := range n {
 				e := m.Edit()
 				e.Set(fmt.Sprint("key", i), i)

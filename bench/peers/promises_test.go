@@ -198,7 +198,10 @@ func TestSnapshotsAndForksAreAsDeclared(t *testing.T) {
 // generation of the many if, and only if, an update is promised to be one step; a fork is
 // of one moment; and the last write of each key is there in the end.
 func TestWhileWritten(t *testing.T) {
-	const keys, rounds = 500, 100
+	keys, rounds := 500, 100
+	if testing.Short() {
+		keys, rounds = 100, 20
+	}
 	eachKind(t, func(t *testing.T, k stores.Kind) {
 		want, _ := generationOf(keys, 0)
 		var generations [2][]stores.Pair
@@ -280,7 +283,10 @@ func generation(r stores.Record) uint32 {
 // The maximum is so far off that a cache keeps what it is given, also when that
 // is more than the new entries it has a place of their own for.
 func TestOtterEvictsNothing(t *testing.T) {
-	const n = 200_000
+	n := 200_000
+	if testing.Short() {
+		n = 20_000
+	}
 	s := newOtter()
 	for i := range n {
 		s.Set(fmt.Sprint(i), stores.Record{})

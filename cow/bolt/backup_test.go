@@ -47,7 +47,7 @@ func TestABackupThatStandsStill(t *testing.T) {
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.LessOrEqual(t, info.Size(), 2*before.Size(), "what is replaced is not used again")
-		write(5, 8<<20) // it is mapped anew, more than once
+		write(5, times(2, 8)<<20) // it is mapped anew, more than once
 		for i, run := range runs {
 			require.NoError(t, run())
 			b, err := os.ReadFile(copies[i].Name())

@@ -120,7 +120,7 @@ func TestAnOpenThatFailsLeavesNoLock(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, good, 0o600))
 		requireReleased(t, path)
 	}
-	for p := 0; p < len(good)/pageSize; p += times(9, 1) {
+	for p := 0; p < len(good)/pageSize; p += times(17, 1) {
 		bad := bytes.Clone(good)
 		clear(pageOf(bad, p))
 		require.NoError(t, os.WriteFile(path, bad, 0o600))

@@ -17,7 +17,7 @@ import (
 // A DB in a file, which is closed, cut off, opened again and compacted in between, against
 // one in memory alone that gets the same updates and keeps all versions.
 func TestModel(t *testing.T) {
-	for seed := range uint64(times(4, 40)) {
+	for seed := range uint64(times(2, 40)) {
 		modelRun(t, seed)
 	}
 }

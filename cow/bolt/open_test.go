@@ -274,7 +274,7 @@ func TestWhatDoesNotFitIsTheErrorOfItsUpdate(t *testing.T) {
 func TestProgress(t *testing.T) {
 	path := temp(t)
 	s := open(t, path, bolt.Options{}, cow.Retention{Versions: 2})
-	const rows = 150_000
+	const rows = 132_000
 	require.NoError(t, s.db.Update(func(tx *cow.Tx) error {
 		for i := range rows {
 			s.total.Edit(tx).Set(i, i)
