@@ -33,9 +33,9 @@ import (
 	"github.com/cowstore/cowstore/memory"
 )
 
-// The page ../cow/coming-from.md has what users of other stores write beside what does the
+// The pages of ../cow/coming-from have what users of other stores write beside what does the
 // same in cowstore. Here each pair, a call of same or wakes, runs on equal data, and
-// TestThePageIsThisFile holds the page against the pairs.
+// TestThePagesAreThisFile holds the pages against the pairs.
 
 type user struct {
 	Name, City, Mail string
@@ -564,8 +564,18 @@ var tokens = strings.NewReplacer(" ", "", "\t", "", "\n", "", ";", "").Replace
 
 // The cells of the page are code of the pairs, in the same order, and no pair is left out. An
 // ellipsis stands for any code.
-func TestThePageIsThisFile(t *testing.T) {
-	src, page := string(good(os.ReadFile("coming_from_test.go"))), string(good(os.ReadFile("../cow/coming-from.md")))
+// pagesOf returns those pages, one after the other, in the order of the pairs.
+func pagesOf(names ...string) string {
+	var all strings.Builder
+	for _, name := range names {
+		all.Write(good(os.ReadFile(filepath.Join("../cow/coming-from", name+".md"))))
+		all.WriteByte('\n')
+	}
+	return all.String()
+}
+
+func TestThePagesAreThisFile(t *testing.T) {
+	src, page := string(good(os.ReadFile("coming_from_test.go"))), pagesOf("go-memdb", "statedb", "buntdb", "btree", "sync-map", "rwmutex", "not-offered")
 	fset, pairs := token.NewFileSet(), [][]ast.Expr{}
 	ast.Inspect(good(parser.ParseFile(fset, "", src, 0)), func(n ast.Node) bool {
 		if call, ok := n.(*ast.CallExpr); ok {
@@ -594,7 +604,24 @@ func TestThePageIsThisFile(t *testing.T) {
 			}
 		}
 	}
-	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(page, -1) {
+	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(pagesOf("README"), -1) {
 		require.True(t, strings.Contains(tokens(src), tokens(block[1])), block[1])
 	}
+}
+
+// The page about the reference memory server has the tools that the README of ours has, all of them.
+func TestThePageOfTheMemoryServerHasItsTools(t *testing.T) {
+	toolsIn := func(table string) (all []string) {
+		for _, row := range regexp.MustCompile("(?m)^\\|.*`[a-z]+(_[a-z]+)?`.*$").FindAllString(table, -1) {
+			for _, name := range regexp.MustCompile("`([a-z]+(_[a-z]+)?)`").FindAllStringSubmatch(row, -1) {
+				all = append(all, name[1])
+			}
+		}
+		return slices.Sorted(slices.Values(all))
+	}
+	_, readme, _ := strings.Cut(string(good(os.ReadFile("../memory/mcp/README.md"))), "\n## The tools\n")
+	readme, _, _ = strings.Cut(readme, "\n## ")
+	readme = regexp.MustCompile(`(?m)^(\| [^|]*\|).*`).ReplaceAllString(readme, "$1") // the names, without what they do
+	require.NotEmpty(t, toolsIn(readme))
+	require.Equal(t, toolsIn(readme), slices.DeleteFunc(toolsIn(pagesOf("memory-server")), func(name string) bool { return name == "cowmemory" }))
 }
