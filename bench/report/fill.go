@@ -53,10 +53,11 @@ func (f *figures) fillFiles(names []string) error {
 //	<!-- figures: promises reads commits -->
 //	<!-- figures: workload docs -->
 //	<!-- figures: workload docs of cowstore,rwmutex with op/s,p50-ns -->
+//	<!-- figures: table docs of cowstore,rwmutex with op/s,p50-ns -->
 //
 // each up to the next <!-- figures end -->. They are where the lines are from, the verdict of
 // a workload, a table of the promises of those groups, and the tables of a workload: of all
-// stores and figures, or of some.
+// stores and figures, or of some, with remarks on the noise and on what loses, or without.
 func (f *figures) filled(text string) (string, error) {
 	var errs []error
 	filled := marked.ReplaceAllStringFunc(text, func(part string) string {
@@ -88,7 +89,7 @@ func (f *figures) of(what string, words []string) (string, error) {
 			return "", err
 		}
 		return strings.Join(cases[0].Verdict(), "\n- ") + "\n", nil
-	case what == "workload" && (len(words) == 1 || len(words) == 5 && words[1] == "of" && words[3] == "with"):
+	case (what == "workload" || what == "table") && (len(words) == 1 || len(words) == 5 && words[1] == "of" && words[3] == "with"):
 		var ids, units []string
 		if len(words) > 1 {
 			ids, units = strings.Split(words[2], ","), strings.Split(words[4], ",")
@@ -96,11 +97,15 @@ func (f *figures) of(what string, words []string) (string, error) {
 		cases, err := f.cases(words[0], ids, units)
 		var tables []string
 		for _, c := range cases {
-			tables = append(tables, c.Markdown())
+			text := c.Markdown()
+			if table, _, ok := strings.Cut(text, "\n\n"); ok && what == "table" {
+				text = table + "\n"
+			}
+			tables = append(tables, text)
 		}
 		return strings.Join(tables, "\n"), err
 	}
-	return "", errors.New("it is none of host, verdict, promises and workload")
+	return "", errors.New("it is none of host, verdict, promises, workload and table")
 }
 
 // cases returns the cases of a workload with those stores and columns; nil: all.

@@ -66,7 +66,7 @@ func TestFill(t *testing.T) {
 	readme := filepath.Join(t.TempDir(), "README.md")
 	text := "# Title\n<!-- figures: host -->\nold\n<!-- figures end -->\ntext\n\n<!-- figures: promises reads -->\n<!-- figures end -->\n" +
 		"<!-- figures: workload docs -->\n<!-- figures end -->\n<!-- figures: workload docs of rwmutex-copy with p50-ns -->\n<!-- figures end -->\n" +
-		"<!-- figures: verdict docs -->\n<!-- figures end -->\nend"
+		"<!-- figures: table docs of views with p50-ns -->\n<!-- figures end -->\n<!-- figures: verdict docs -->\n<!-- figures end -->\nend"
 	require.NoError(t, os.WriteFile(readme, []byte(text), 0o600))
 	for range 2 { // filled once is filled
 		code, _, err := ran("-readme", readme, lines(t, 0.9))
@@ -77,6 +77,7 @@ func TestFill(t *testing.T) {
 			"# Title\n<!-- figures: host -->\nCommit 0123456, go1.26.8 linux/amd64, A CPU, GOMAXPROCS=2.\n<!-- figures end -->\ntext",
 			"| | cowstore | peer | ratio | at most |\n", " at 1k / 100k / 1M | ", "/ not measured",
 			"| **cowstore views** | 2.00M | 80 ns |", "| A coding agent's memory | p50 |\n|---|---:|\n| RWMutex map, copies | 81 ns |\n",
+			"| A coding agent's memory | p50 |\n|---|---:|\n| **cowstore views** | 80 ns |\n<!-- figures end -->",
 			"In short (A coding agent's memory; lookups/s):\n- What cowstore saves: ", "<!-- figures end -->\nend",
 		} {
 			require.Contains(t, string(got), want)
