@@ -109,7 +109,7 @@ func TestTheLargestEntityComesAndGoes(t *testing.T) {
 	do(t, s, "create_entities", `{"entities":[{"name":"a","entityType":"x","observations":[]}]}`)
 	texts := 16 // all that may be
 	if testing.Short() {
-		texts = 4
+		texts = 2
 	}
 	for i := range texts {
 		text, err := json.Marshal(fmt.Sprintf("%02d%s", i, strings.Repeat("\x01", 256<<10-2)))
