@@ -1,0 +1,147 @@
+package cow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/hook"
+)
+
+// A table of how many notes have each word follows from the notes, in the same version.
+func ExampleNewDerived() {
+	var db cow.DB
+	notes := cow.NewTable[string](&db, "notes", cow.Options[string]{})
+	words, err := cow.NewDerived(&db, "words", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
+		count := func(text string, n int) {
+			for word := range strings.FieldsSeq(text) {
+				e.Upsert(word, func(v *int, _ bool) error { *v += n; return nil })
+				if v, _ := e.Get(word); v == 0 {
+					e.Delete(word)
+				}
+			}
+		}
+		for c := range notes.Changes(tx) {
+			old, _ := c.Old() // "" if there was none
+			is, _ := c.New()
+			count(old, -1)
+			count(is, 1)
+		}
+		return nil
+	})
+	notes.Set("a", "green tea")
+	notes.Set("b", "black tea")
+	fmt.Println(words.Get("tea"))
+
+	notes.Set("a", "green apples")
+	now := db.Load() // both tables at one version
+	fmt.Println(words.In(now).Get("tea"))
+	fmt.Println(words.In(now).Get("apples"))
+	fmt.Println(now.Version(), err)
+	// Output:
+	// 2 true
+	// 1 true
+	// 1 true
+	// 3 <nil>
+}
+
+// A row may have any number of index keys, here the words of a note.
+func ExampleNewMultiIndex() {
+	notes := cow.New[string](cow.Options[string]{})
+	byWord, err := cow.NewMultiIndex(notes, "word", func(r cow.Row[string, string], add func(string)) {
+		for word := range strings.FieldsSeq(r.Value()) {
+			add(word)
+		}
+	}, cow.IndexOptions[string]{})
+	notes.Set("a", "green tea")
+	notes.Set("b", "black tea")
+
+	words := byWord.In(notes.Load())
+	for _, row := range words.Equal("tea").All() {
+		fmt.Println(row.Key())
+	}
+	for word, row := range words.Prefix("g").All() {
+		fmt.Println(word, row.Key())
+	}
+	fmt.Println(err)
+	// Output:
+	// a
+	// b
+	// green a
+	// <nil>
+}
+
+// A told prints each update when it ends.
+type told struct{}
+
+func (told) OnUpdateEnd(_ context.Context, u hook.Update) {
+	fmt.Println("version", u.Version, u.Err)
+	if u.Tables != nil {
+		for _, t := range u.Tables() {
+			fmt.Println(" ", t.Name, t.Rows)
+		}
+	}
+}
+
+// A hook is a value of the program that implements interfaces of package hook.
+func ExampleDB_AddHook() {
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[string]{})
+	counts := cow.NewTable[string](&db, "counts", cow.Options[int]{})
+	remove := db.AddHook(told{})
+	_ = db.Update(func(tx *cow.Tx) error {
+		users.Edit(tx).Set("ada", "Ada")
+		users.Edit(tx).Set("bob", "Bob")
+		counts.Edit(tx).Set("users", 2)
+		return nil
+	})
+	_, _ = users.Insert("ada", "another")
+	remove()
+	users.Delete("bob") // nobody is told
+	// Output:
+	// version 1 <nil>
+	//   users 2
+	//   counts 1
+	// version 0 cow: table "users": ada: key exists
+}
+
+// What must only happen if the update is published is deferred: a mail, a line of a log.
+func ExampleTx_Defer() {
+	var db cow.DB
+	seats := cow.NewTable[string](&db, "seats", cow.Options[string]{})
+	book := func(seat, name string) error {
+		return db.Update(func(tx *cow.Tx) error {
+			tx.Defer(func() { fmt.Println("a mail to", name) })
+			return seats.Edit(tx).Insert(seat, name)
+		})
+	}
+	fmt.Println(book("1A", "Ada"))
+	fmt.Println(errors.Is(book("1A", "Bob"), cow.ErrExists))
+	// Output:
+	// a mail to Ada
+	// <nil>
+	// true
+}
+
+// The values of version 0 were texts. Those of version 1 are structs, and texts are still read.
+func ExampleVersioned() {
+	type name struct{ First, Last string }
+	codec := cow.Versioned[name]{Version: 1, Other: func(_ byte, b []byte) (n name, err error) {
+		var text string
+		if err := json.Unmarshal(b, &text); err != nil {
+			return n, err
+		}
+		n.First, n.Last, _ = strings.Cut(text, " ")
+		return n, nil
+	}}
+	before, _ := cow.Versioned[string]{}.Append(nil, "Ada Lovelace")
+	now, _ := codec.Append(nil, name{"Grace", "Hopper"})
+	fmt.Println(codec.Decode(before))
+	fmt.Println(codec.Decode(now))
+	// Output:
+	// {Ada Lovelace} <nil>
+	// {Grace Hopper} <nil>
+}
