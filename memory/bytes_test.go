@@ -155,8 +155,8 @@ func TestBytesAreThoseOfTheHeap(t *testing.T) {
 						full++
 					}
 				}
-				require.Greater(t, m.Load().v.Total(s.path).Bytes, int64(limit*3/4))
-				require.LessOrEqual(t, m.Load().v.Total(s.path).Bytes, int64(limit))
+				require.Greater(t, viewOf(m.Load()).Total(s.path).Bytes, int64(limit*3/4))
+				require.LessOrEqual(t, viewOf(m.Load()).Total(s.path).Bytes, int64(limit))
 			}
 			m.w.Hands = nil
 			is := (heapBytes() - before) / users

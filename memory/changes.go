@@ -95,41 +95,44 @@ func (m *Memory) Since(since uint64) iter.Seq2[Change, error] {
 // takes a step for each version of the entry, and for each commit while there was none.
 func (s Space) History(key string) iter.Seq2[Change, error] {
 	s.m.made()
+	return func(yield func(Change, error) bool) { s.history(key, yield) }
+}
+
+// history is History, where no other package inlines it: see hidden.go.
+func (s Space) history(key string, yield func(Change, error) bool) {
 	name := tuple.Name(s.path, key)
-	return func(yield func(Change, error) bool) {
-		root := s.m.db.Load()
-		at := root.Version()
-		if row, ok := (derive.View{T: s.m.t, Root: root}).Row(s.path, key); ok {
-			at = row.Revision()
+	root := s.m.db.Load()
+	at := root.Version()
+	if row, ok := (derive.View{T: tablesOf(s.m), Root: root}).Row(s.path, key); ok {
+		at = row.Revision()
+	}
+	var cleared *Change // the oldest since there was an entry
+	for at > 0 {
+		commit, err := s.m.commit(at)
+		if err != nil {
+			yield(Change{}, bare.Named(err))
+			return
 		}
-		var cleared *Change // the oldest since there was an entry
-		for at > 0 {
-			commit, err := s.m.commit(at)
-			if err != nil {
-				yield(Change{}, bare.Named(err))
-				return
-			}
-			at--
-			for _, c := range slices.Backward(s.m.appendCommit(nil, commit, name, s.clears)) {
-				switch {
-				case c.Kind == Cleared:
-					cleared = &c
-					continue
-				case c.Key != key:
-					continue
-				case cleared != nil && c.New.row != nil:
-					cleared.Key, cleared.Old = key, c.New
-					if !yield(*cleared, nil) {
-						return
-					}
-				}
-				cleared = nil
-				if !yield(c, nil) {
+		at--
+		for _, c := range slices.Backward(s.m.appendCommit(nil, commit, name, s.clears)) {
+			switch {
+			case c.Kind == Cleared:
+				cleared = &c
+				continue
+			case c.Key != key:
+				continue
+			case cleared != nil && c.New.row != nil:
+				cleared.Key, cleared.Old = key, c.New
+				if !yield(*cleared, nil) {
 					return
 				}
-				if c.Old.row != nil {
-					at = c.Old.Revision
-				}
+			}
+			cleared = nil
+			if !yield(c, nil) {
+				return
+			}
+			if c.Old.row != nil {
+				at = c.Old.Revision
 			}
 		}
 	}
@@ -191,7 +194,7 @@ func (m *Memory) Rows(c *cow.Commit) iter.Seq[Change] {
 // appendCommit appends what a commit did to entries whose names begin with prefix, and what
 // it cleared by marks that are wanted.
 func (m *Memory) appendCommit(changes []Change, commit *cow.Commit, prefix string, wanted func(mark string) bool) []Change {
-	for c := range m.t.Cleared.Rows(commit) {
+	for c := range tablesOf(m).Cleared.Rows(commit) {
 		old, _ := c.Old()
 		next, _ := c.New()
 		if next != nil && (old == nil || old.At != next.At) && wanted(c.Key) {
@@ -209,7 +212,7 @@ func (m *Memory) appendCommit(changes []Change, commit *cow.Commit, prefix strin
 // appendRows appends what a commit did to entries whose names begin with prefix.
 func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string) []Change {
 	var rows []snapshot.Change[string, *data.Entry]
-	for c := range m.t.Entries.Rows(commit) {
+	for c := range tablesOf(m).Entries.Rows(commit) {
 		if strings.HasPrefix(c.Key, prefix) {
 			rows = append(rows, c)
 		}
@@ -219,7 +222,7 @@ func (m *Memory) appendRows(changes []Change, commit *cow.Commit, prefix string)
 	}
 	slices.SortFunc(rows, func(a, b snapshot.Change[string, *data.Entry]) int { return strings.Compare(a.Key, b.Key) })
 	h := &data.Head{Began: commit.Time().UnixNano()} // of a sweep of the DB, say
-	for c := range m.t.Heads.Rows(commit) {
+	for c := range tablesOf(m).Heads.Rows(commit) {
 		if is, ok := c.New(); ok {
 			h = is
 		}
@@ -300,8 +303,8 @@ func (m *Memory) At(version uint64) (Snapshot, error) {
 // at returns a past snapshot.
 func (m *Memory) at(root *cow.Snapshot) Snapshot {
 	s := m.view(root, 0)
-	for _, h := range m.t.Heads.In(root).All() {
-		s.v.Instant = max(s.v.Instant, h.At)
+	for _, h := range tablesOf(m).Heads.In(root).All() {
+		s.instant = max(s.instant, h.At)
 	}
 	return s
 }
@@ -338,20 +341,20 @@ func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snaps
 		// A DB watches from a snapshot of its own, and since may be of a fork: so
 		// it watches from one in which nothing differs yet.
 		root := s.m.db.Load()
-		if data.Gone(data.Marks{Map: s.m.t.Cleared.In(root)}, data.Marks{Map: s.m.t.Cleared.In(since.v.Root)}, s.path) {
+		if data.Gone(data.Marks{Map: tablesOf(s.m).Cleared.In(root)}, data.Marks{Map: tablesOf(s.m).Cleared.In(since.root)}, s.path) {
 			break
 		}
 		var err error
 		if len(keys) == 0 {
-			if differ(s.m.t.Spaces, root, since.v.Root, s.path) && !s.m.t.ReindexedOnly(s.path, root, since.v.Root) {
+			if differ(tablesOf(s.m).Spaces, root, since.root, s.path) && !tablesOf(s.m).ReindexedOnly(s.path, root, since.root) {
 				break
 			}
-			_, err = s.m.db.Watch(ctx, root, s.m.t.Cleared.OnAll(), s.m.t.Spaces.OnKeys(s.path))
+			_, err = s.m.db.Watch(ctx, root, tablesOf(s.m).Cleared.OnAll(), tablesOf(s.m).Spaces.OnKeys(s.path))
 		} else {
-			if differ(s.m.t.Entries, root, since.v.Root, names...) {
+			if differ(tablesOf(s.m).Entries, root, since.root, names...) {
 				break
 			}
-			_, err = s.m.db.Watch(ctx, root, s.m.t.Cleared.OnAll(), s.m.t.Entries.OnKeys(names...))
+			_, err = s.m.db.Watch(ctx, root, tablesOf(s.m).Cleared.OnAll(), tablesOf(s.m).Entries.OnKeys(names...))
 		}
 		if err != nil {
 			return Snapshot{}, bare.Named(err)

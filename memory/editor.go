@@ -21,9 +21,9 @@ import (
 // A Batch is one update of a Memory. It must not be used after its function has
 // returned, which panics.
 type Batch struct {
-	m     *Memory
-	u     *keep.Update
-	ended bool
+	m      *Memory
+	update any // see hidden.go
+	ended  bool
 }
 
 // Batch calls f with a Batch, and publishes what f did through it, in any number
@@ -56,18 +56,18 @@ func called(is bool, verb string) {
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	m.made()
 	called(f != nil, "Batch")
-	b := &Batch{m: m, u: keep.Begin(m.p, &m.w, tx)}
+	b := &Batch{m: m, update: keep.Begin(policyOf(m), &m.w, tx)}
 	done := false
 	defer func() {
 		b.ended = true
 		if !done {
-			b.u.Settler.Forget()
+			updateOf(b).Settler.Forget()
 		}
 	}()
 	if err := f(b); err != nil {
 		return err
 	}
-	if err := b.u.End(); err != nil {
+	if err := updateOf(b).End(); err != nil {
 		return err
 	}
 	done = true
@@ -76,9 +76,11 @@ func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 
 // Version returns the version that the batch will publish, if it does: a batch that
 // fails, or changes nothing though it returns nil, leaves the number to the next.
+//
+//go:noinline
 func (b *Batch) Version() uint64 {
 	b.live()
-	return b.u.Tx.Version()
+	return updateOf(b).Tx.Version()
 }
 
 // live panics if the Batch has ended, or is the zero Batch.
@@ -99,7 +101,7 @@ func (b *Batch) Space(path ...string) *Editor { return b.editor(tuple.Encode(pat
 // lookup returns an entry that is there and has not expired, or nil, and its revision.
 func (b *Batch) lookup(name string) (*data.Entry, uint64) {
 	b.live()
-	return b.u.Lookup(name)
+	return updateOf(b).Lookup(name)
 }
 
 func (b *Batch) editor(space string) *Editor { return &Editor{b, space} }
@@ -138,7 +140,7 @@ func (e *Editor) GetMany(keys []string) iter.Seq2[int, Value] {
 
 func (e *Editor) getMany(keys []string, yield func(int, Value) bool) {
 	e.b.live()
-	u := e.b.u
+	u := updateOf(e.b)
 	derive.Many(u.Entries.Map(), u.Cleared, u.Now, e.space, keys, func(i int, row derive.Row) bool {
 		v := row.Shared().Value
 		return !v.Exists() || yield(i, v)
@@ -161,11 +163,11 @@ func (e *Editor) Contains(key string) bool {
 // SpaceSnapshot.Search. What was written since the last Search is indexed first, once.
 func (e *Editor) Search(q Query) ([]Hit, error) {
 	e.b.live()
-	u := e.b.u
+	u := updateOf(e.b)
 	if err := u.Settler.Settle(); err != nil {
 		return nil, err
 	}
-	s := sight{source: soFar{e.b}, t: e.b.m.t, entries: u.Entries.Map(), cleared: u.Cleared, instant: u.Now}
+	s := sight{source: soFar{e.b}, t: tablesOf(e.b.m), entries: u.Entries.Map(), cleared: u.Cleared, instant: u.Now}
 	hits, err := s.search(e.space, q)
 	for i := range hits {
 		h := &hits[i]
@@ -177,14 +179,14 @@ func (e *Editor) Search(q Query) ([]Hit, error) {
 // soFar is what a Batch sees.
 type soFar struct{ *Batch }
 
-func (b soFar) Space(path string) *data.Space { return b.u.Settler.Space(path) }
-func (b soFar) Within(path string) []string   { return b.u.Settler.Within(path) }
+func (b soFar) Space(path string) *data.Space { return updateOf(b.Batch).Settler.Space(path) }
+func (b soFar) Within(path string) []string   { return updateOf(b.Batch).Settler.Within(path) }
 func (b soFar) InOrder() cow.Range[string, *data.Entry, string] {
-	return b.m.t.Order.During(b.u.Entries)
+	return tablesOf(b.m).Order.During(updateOf(b.Batch).Entries)
 }
 
 func (b soFar) Lookup(path, key string) *data.Entry {
-	row, _ := b.u.Lookup(tuple.Name(path, key))
+	row, _ := updateOf(b.Batch).Lookup(tuple.Name(path, key))
 	return row
 }
 
@@ -205,15 +207,15 @@ func (e *Editor) put(key string, d *draft) {
 	name := e.name(key)
 	old, _ := e.b.lookup(name)
 	next := old.Next()
-	next.Expires = e.b.u.Expiry(e.space, 0)
+	next.Expires = updateOf(e.b).Expiry(e.space, 0)
 	e.value(next, d)
-	e.b.u.Store(name, next)
+	updateOf(e.b).Store(name, next)
 }
 
 // value makes the value of d that of an entry.
 func (e *Editor) value(next *data.Entry, d *draft) {
 	next.Set(d.value)
-	e.b.u.Settler.Know(e.space, d.value, d.words)
+	updateOf(e.b).Settler.Know(e.space, d.value, d.words)
 }
 
 // PutItem stores a whole entry under key, in place of what is there: what the Item does not
@@ -228,18 +230,18 @@ func (e *Editor) PutItem(key string, it Item) error {
 }
 
 func (e *Editor) putItem(key string, d *draft) error {
-	if err := e.b.u.Fits(e.space, key, d.vector); err != nil {
+	if err := updateOf(e.b).Fits(e.space, key, d.vector); err != nil {
 		return err
 	}
 	next := (*data.Entry)(nil).Next()
 	if old, _ := e.b.lookup(e.name(key)); old != nil {
 		next.Created = old.Created
 	}
-	next.Expires = e.b.u.Expiry(e.space, d.ttl)
+	next.Expires = updateOf(e.b).Expiry(e.space, d.ttl)
 	e.value(next, d)
 	next.Metadata, next.Vector = d.metadata, d.vector
 	next.Keep(d.keep)
-	e.b.u.Store(e.name(key), next)
+	updateOf(e.b).Store(e.name(key), next)
 	return nil
 }
 
@@ -293,10 +295,10 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 		return fault.Of(e.space, key, cow.ErrModified)
 	}
 	if !next.Value.Exists() {
-		next.Expires = e.b.u.Expiry(e.space, 0)
+		next.Expires = updateOf(e.b).Expiry(e.space, 0)
 	}
 	e.value(next, d)
-	e.b.u.Store(name, next)
+	updateOf(e.b).Store(name, next)
 	return nil
 }
 
@@ -371,7 +373,7 @@ func (e *Editor) Keep(key string, keep bool) error {
 		next := old.Next()
 		next.Updated = old.Updated
 		next.Keep(keep)
-		e.b.u.Store(e.name(key), next)
+		updateOf(e.b).Store(e.name(key), next)
 	}
 	return nil
 }
@@ -404,7 +406,7 @@ func (e *Editor) supersede(old, key string, d *draft) error {
 	}
 	next := was.Next()
 	next.Supersede(key)
-	e.b.u.Store(e.name(old), next)
+	updateOf(e.b).Store(e.name(old), next)
 	return nil
 }
 
@@ -448,7 +450,7 @@ func (e *Editor) Delete(key string) bool {
 	name := e.name(key)
 	row, _ := e.b.lookup(name)
 	if row != nil {
-		e.b.u.Remove(name)
+		updateOf(e.b).Remove(name)
 	}
 	return row != nil
 }
@@ -476,7 +478,7 @@ func (e *Editor) check(key string, rev uint64) error {
 func (e *Editor) Take(key string) (Value, bool) {
 	v, ok := e.Get(key)
 	if ok {
-		e.b.u.Remove(e.name(key))
+		updateOf(e.b).Remove(e.name(key))
 	}
 	return v, ok
 }
@@ -487,13 +489,13 @@ func (e *Editor) Take(key string) (Value, bool) {
 // steps, by later writes and by Memory.Sweep.
 func (e *Editor) Clear() int {
 	e.b.live()
-	return e.b.u.Clear(e.space)
+	return updateOf(e.b).Clear(e.space)
 }
 
 // ClearAll is Clear for the space and all spaces below it.
 func (e *Editor) ClearAll() int {
 	e.b.live()
-	return e.b.u.Clear(e.space + tuple.AboveBelow)
+	return updateOf(e.b).Clear(e.space + tuple.AboveBelow)
 }
 
 // PutVector stores a vector and metadata, as that of an Item, in place of those that key has. A
@@ -509,17 +511,17 @@ func (e *Editor) PutVector(key string, v []float32, metadata any) error {
 }
 
 func (e *Editor) putVector(key string, d *draft) error {
-	if err := e.b.u.Fits(e.space, key, d.vector); err != nil {
+	if err := updateOf(e.b).Fits(e.space, key, d.vector); err != nil {
 		return err
 	}
 	old, _ := e.b.lookup(e.name(key))
 	next := old.Next()
 	if old == nil {
-		next.Expires = e.b.u.Expiry(e.space, 0)
+		next.Expires = updateOf(e.b).Expiry(e.space, 0)
 	}
 	next.Metadata = d.metadata
 	next.SetVector(d.vector, false)
-	e.b.u.Store(e.name(key), next)
+	updateOf(e.b).Store(e.name(key), next)
 	return nil
 }
 
@@ -537,7 +539,7 @@ func (e *Editor) DeleteVector(key string) bool {
 	next := old.Next()
 	next.SetVector(nil, false)
 	next.Metadata = Value{}
-	e.b.u.Store(e.name(key), next)
+	updateOf(e.b).Store(e.name(key), next)
 	return true
 }
 
@@ -551,7 +553,7 @@ func (e *Editor) Configure(o SpaceOptions) {
 	if !data.Valid(c) {
 		panic("memory: Configure with a negative limit: 0 is none, and Never a TTL that is none")
 	}
-	e.b.u.Configure(e.space, c)
+	updateOf(e.b).Configure(e.space, c)
 }
 
 // An Item is a whole entry to be stored by PutItem.
@@ -628,7 +630,7 @@ func (m *Memory) freeze(space, key string, v any) (*draft, error) {
 	if !frozen.Exists() {
 		frozen, _ = Freeze(nil) // what is Absent would be no value
 	}
-	return &draft{value: frozen, words: m.t.Texts.WordsAhead(space, frozen)}, nil
+	return &draft{value: frozen, words: tablesOf(m).Texts.WordsAhead(space, frozen)}, nil
 }
 
 // embed makes a draft of a vector and its metadata.

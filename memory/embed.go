@@ -58,7 +58,7 @@ func (m *Memory) EmbedEvery(ctx context.Context, failed func(err error)) error {
 			return context.Cause(ctx)
 		case err == nil:
 			pause = embedPause
-			if _, err := m.db.Watch(ctx, seen, m.t.Entries.OnAll()); err != nil {
+			if _, err := m.db.Watch(ctx, seen, tablesOf(m).Entries.OnAll()); err != nil {
 				return bare.Named(err)
 			}
 			continue
@@ -115,7 +115,7 @@ func (e *embedder) all(ctx context.Context) (n int, seen *cow.Snapshot, err erro
 		seen = e.m.db.Load()
 		some := e.take(seen)
 		if len(some) == 0 {
-			entries := e.m.t.Entries.In(seen)
+			entries := tablesOf(e.m).Entries.In(seen)
 			maps.DeleteFunc(e.refused, func(name string, r refusal) bool {
 				return !r.unfit || entries.Revision(name) != r.revision // to be tried again
 			})
@@ -147,8 +147,8 @@ func (e *embedder) all(ctx context.Context) (n int, seen *cow.Snapshot, err erro
 
 // take returns some of what is missing.
 func (e *embedder) take(s *cow.Snapshot) (some []missing) {
-	t := e.m.t
-	view := e.m.In(s).v
+	t := tablesOf(e.m)
+	view := viewOf(e.m.In(s))
 	size := 0
 	for _, row := range t.Missing.In(t.Entries.In(s)).All() {
 		name, entry := row.Key(), row.Shared()
@@ -188,7 +188,7 @@ func (e *embedder) embed(ctx context.Context, some []missing) (n int, unfit, err
 			if err != nil {
 				err = fault.Of(path, key, err)
 			} else {
-				err = b.u.Fits(path, key, vectors[i])
+				err = updateOf(b).Fits(path, key, vectors[i])
 			}
 			if err != nil {
 				e.refused[s.name] = refusal{s.revision, true}
@@ -200,7 +200,7 @@ func (e *embedder) embed(ctx context.Context, some []missing) (n int, unfit, err
 			next := old.Next()
 			next.Updated = old.Updated
 			next.SetVector(slices.Clone(vectors[i]), true)
-			b.u.Store(s.name, next)
+			updateOf(b).Store(s.name, next)
 			n++
 		}
 		return nil

@@ -48,17 +48,17 @@ func (s Space) Erase(ctx context.Context, key string) (others []*cow.DB, err err
 // elsewhere it panics. It erases what there is, and nothing if that is nothing.
 func (e *Editor) Erase(key string) {
 	e.b.live()
-	e.b.u.Erase(tuple.Name(e.space, key))
+	updateOf(e.b).Erase(tuple.Name(e.space, key))
 }
 
 // keeps reports whether any version that is kept has a row of that name.
 func (m *Memory) keeps(name string) bool {
 	for _, root := range m.db.Pins() {
-		if m.t.Entries.In(root).Has(name) {
+		if tablesOf(m).Entries.In(root).Has(name) {
 			return true
 		}
 	}
-	if m.t.Entries.In(m.db.Load()).Has(name) {
+	if tablesOf(m).Entries.In(m.db.Load()).Has(name) {
 		return true
 	}
 	for {
@@ -83,7 +83,7 @@ func (m *Memory) hadSince(version uint64, name string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for change := range m.t.Entries.Rows(c) {
+		for change := range tablesOf(m).Entries.Rows(c) {
 			if old, _ := change.Rows(); change.Key == name && old != (snapshot.Row[string, *data.Entry]{}) {
 				return true, nil
 			}

@@ -209,7 +209,7 @@ func TestEraseOfWhatIsGoneAlready(t *testing.T) {
 	_, err := s.Clear()
 	require.NoError(t, err)
 	left := func() (name string) {
-		for name = range m.t.Entries.In(m.db.Load()).Keys() {
+		for name = range tablesOf(m).Entries.In(m.db.Load()).Keys() {
 		}
 		return name
 	}()
@@ -217,7 +217,7 @@ func TestEraseOfWhatIsGoneAlready(t *testing.T) {
 	_, key := tuple.Split(left)
 	_, err = s.Erase(t.Context(), key)
 	require.NoError(t, err)
-	require.False(t, m.t.Entries.In(m.db.Load()).Has(left))
+	require.False(t, tablesOf(m).Entries.In(m.db.Load()).Has(left))
 	require.Zero(t, m.Load().Len())
 	require.Zero(t, s.Len())
 }

@@ -24,17 +24,17 @@ import (
 func (m *Memory) CheckDerived() error { return m.Load().checkDerived(m.options.NoText) }
 
 // Epochs returns how many epochs of text indexes the current version has.
-func (m *Memory) Epochs() int { return m.t.Epochs.In(m.Load().v.Root).Len() }
+func (m *Memory) Epochs() int { m.made(); return tablesOf(m).Epochs.In(m.Load().root).Len() }
 
 func (s Snapshot) checkDerived(noText bool) error {
 	want := make(map[string]*data.Space)
 	words := make(map[string]bool)
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	rows := s.v.T.Entries.In(s.v.Root)
+	rows := viewOf(s).T.Entries.In(s.root)
 	expiring, alive := 0, 0
-	cleared := s.v.Clearings()
-	for name, row := range s.v.T.Order.In(rows).All() {
+	cleared := viewOf(s).Clearings()
+	for name, row := range viewOf(s).T.Order.In(rows).All() {
 		e := row.Shared()
 		path, key := tuple.Split(name)
 		if e.Expires != 0 {
@@ -62,7 +62,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 		if e.Expires != 0 {
 			sp.Expiring++
 		}
-		if v, ok := s.v.Space(path).Vectors.Get(key); ok != (e.Searched().Vector != nil) {
+		if v, ok := viewOf(s).Space(path).Vectors.Get(key); ok != (e.Searched().Vector != nil) {
 			fail("%q %q: in the vectors: %v", tuple.Decode(path), key, ok)
 		} else if ok {
 			if !slices.Equal(v, e.Vector) {
@@ -74,20 +74,20 @@ func (s Snapshot) checkDerived(noText bool) error {
 			}
 		}
 		if !noText && e.Searched().Value.Exists() {
-			sp.Texts = sp.Texts.Set(key, s.v.Space(path).Texts.Analyzer().Tokenize(e.Value.Texts()))
+			sp.Texts = sp.Texts.Set(key, viewOf(s).Space(path).Texts.Analyzer().Tokenize(e.Value.Texts()))
 			for t := range e.Value.Texts() {
 				words[t] = true
 			}
 		}
 	}
-	if n := s.v.T.Order.In(rows).Len(); n != rows.Len() {
+	if n := viewOf(s).T.Order.In(rows).Len(); n != rows.Len() {
 		fail("%d entries in order, %d in all", n, rows.Len())
 	}
-	if n := s.v.T.ByExpiry.In(rows).Len(); n != expiring {
+	if n := viewOf(s).T.ByExpiry.In(rows).Len(); n != expiring {
 		fail("%d entries by expiry, not %d", n, expiring)
 	}
 	var bytes int64
-	for path, row := range s.v.T.ByPath.In(s.v.T.Spaces.In(s.v.Root)).All() {
+	for path, row := range viewOf(s).T.ByPath.In(viewOf(s).T.Spaces.In(s.root)).All() {
 		is := row.Shared()
 		if !cleared.Alive(path, row.Revision()) {
 			continue
@@ -127,10 +127,10 @@ func (s Snapshot) checkDerived(noText bool) error {
 		}
 	}
 	s.checkSums(fail)
-	if is := s.v.Total(""); is.Count != alive {
+	if is := viewOf(s).Total(""); is.Count != alive {
 		fail("%v in all, not %v", is, data.Total{Count: alive, Bytes: bytes})
 	}
-	for path, o := range s.v.T.Options.In(s.v.Root).All() {
+	for path, o := range viewOf(s).T.Options.In(s.root).All() {
 		if *o == (data.Config{}) {
 			fail("space %q is configured to nothing", tuple.Decode(path))
 		}
@@ -142,13 +142,13 @@ func (s Snapshot) checkDerived(noText bool) error {
 }
 
 // Bytes returns how many bytes the current version takes, as counted along.
-func (m *Memory) Bytes() int64 { return m.Load().v.Total("").Bytes }
+func (m *Memory) Bytes() int64 { return viewOf(m.Load()).Total("").Bytes }
 
 // checkSums sums up the spaces below each path, from nothing.
 func (s Snapshot) checkSums(fail func(format string, args ...any)) {
 	want := make(map[string]data.Total)
-	cleared := s.v.Clearings()
-	for path, row := range s.v.T.ByPath.In(s.v.T.Spaces.In(s.v.Root)).All() {
+	cleared := viewOf(s).Clearings()
+	for path, row := range viewOf(s).T.ByPath.In(viewOf(s).T.Spaces.In(s.root)).All() {
 		if cleared.Alive(path, row.Revision()) {
 			for path := range tuple.Above(path) {
 				want[path] = want[path].Plus(row.Shared().Total())
@@ -166,8 +166,8 @@ func (s Snapshot) checkSums(fail func(format string, args ...any)) {
 			want[path] = w
 		}
 	}
-	for path := range s.v.T.Below.In(s.v.Root).Keys() {
-		row, _ := s.v.T.Below.In(s.v.Root).Row(path)
+	for path := range viewOf(s).T.Below.In(s.root).Keys() {
+		row, _ := viewOf(s).T.Below.In(s.root).Row(path)
 		if !cleared.AliveBelow(path, row.Revision()) {
 			continue
 		}
@@ -198,7 +198,7 @@ func ReindexInSteps(behind, tries int) (restore func()) {
 }
 
 // Cleared returns how many marks of what was cleared there are.
-func (m *Memory) Cleared() int { return m.Load().v.Clearings().Left() }
+func (m *Memory) Cleared() int { return viewOf(m.Load()).Clearings().Left() }
 
 func mustFreeze(t testing.TB, v any) Value {
 	t.Helper()

@@ -46,7 +46,7 @@ import (
 // that is not UTF-8 is ErrUTF8, and one with a Handle is ErrUnsupported: Export looks for these
 // before it writes anything.
 func (s Snapshot) Export(w io.Writer) error {
-	if s.v.T == nil {
+	if s.tables == nil {
 		return nil
 	}
 	lines, err := s.exported()
@@ -63,7 +63,7 @@ func (s Snapshot) Export(w io.Writer) error {
 // exported returns the lines of how spaces are configured, if there is nothing in the snapshot
 // that cannot be exported.
 func (s Snapshot) exported() (lines []jsonl.Configured, err error) {
-	options := s.v.T.Options.In(s.v.Root)
+	options := viewOf(s).T.Options.In(s.root)
 	for _, path := range slices.Sorted(options.Keys()) {
 		o, _ := options.Get(path)
 		line, err := jsonl.NewConfigured(path, o)
@@ -72,7 +72,7 @@ func (s Snapshot) exported() (lines []jsonl.Configured, err error) {
 		}
 		lines = append(lines, line)
 	}
-	return lines, s.eachLine(func(path, key string, row snapshot.Row[string, *data.Entry]) error {
+	return lines, eachLine(s, func(path, key string, row snapshot.Row[string, *data.Entry]) error {
 		return jsonl.Check(path, key, row.Shared())
 	})
 }
@@ -84,7 +84,7 @@ func (s Snapshot) export(enc *json.Encoder, lines []jsonl.Configured, revisions 
 			return err
 		}
 	}
-	return s.eachLine(func(path, key string, row snapshot.Row[string, *data.Entry]) error {
+	return eachLine(s, func(path, key string, row snapshot.Row[string, *data.Entry]) error {
 		r, err := jsonl.NewRecord(path, key, row.Shared())
 		if err != nil {
 			return err
@@ -97,11 +97,12 @@ func (s Snapshot) export(enc *json.Encoder, lines []jsonl.Configured, revisions 
 }
 
 // eachLine calls f for each entry that is exported, in order, until it returns an error.
-func (s Snapshot) eachLine(f func(path, key string, row snapshot.Row[string, *data.Entry]) error) error {
-	cleared := s.v.Clearings()
-	for name, row := range s.v.T.Order.In(s.v.T.Entries.In(s.v.Root)).All() {
+func eachLine(s Snapshot, f func(path, key string, row snapshot.Row[string, *data.Entry]) error) error {
+	v := viewOf(s)
+	cleared := v.Clearings()
+	for name, row := range v.InOrder().All() {
 		path, key := tuple.Split(name)
-		if row.Shared().Expired(s.v.Instant) || !cleared.Alive(path, row.Revision()) {
+		if row.Shared().Expired(s.instant) || !cleared.Alive(path, row.Revision()) {
 			continue
 		}
 		if err := f(path, key, row); err != nil {
@@ -163,7 +164,7 @@ func (m *Memory) read(r io.Reader) ([]imported, *jsonl.Point, error) {
 	}
 	all := make([]imported, len(lines))
 	for i, l := range lines {
-		all[i] = imported{l, m.t.Texts.WordsAhead(l.Space, l.Value)}
+		all[i] = imported{l, tablesOf(m).Texts.WordsAhead(l.Space, l.Value)}
 	}
 	return all, from, nil
 }
@@ -204,14 +205,14 @@ func (m *Memory) store(ctx context.Context, all []imported) error {
 // restore stores what was read, as it was.
 func (e *Editor) restore(i imported) error {
 	if i.Options != nil {
-		e.b.u.Configure(e.space, *i.Options)
+		updateOf(e.b).Configure(e.space, *i.Options)
 		return nil
 	}
-	if err := e.b.u.Fits(e.space, i.Key, i.Vector); err != nil {
+	if err := updateOf(e.b).Fits(e.space, i.Key, i.Vector); err != nil {
 		return err
 	}
-	e.b.u.Settler.Know(e.space, i.Value, i.words)
-	e.b.u.Store(e.name(i.Key), i.Entry())
+	updateOf(e.b).Settler.Know(e.space, i.Value, i.words)
+	updateOf(e.b).Store(e.name(i.Key), i.Entry())
 	return nil
 }
 
@@ -257,7 +258,7 @@ func (m *Memory) published(s Snapshot) time.Time {
 			return at
 		}
 	}
-	if last := m.at(s.v.Root).v.Instant; last != 0 {
+	if last := m.at(s.root).instant; last != 0 {
 		return time.Unix(0, last)
 	}
 	return time.Now()
@@ -279,13 +280,13 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 		return 0, jsonl.LineError(1, fmt.Errorf("%w: it is not that of a backup: what Export has written is for Import", ErrMalformed))
 	}
 	err = m.db.Restore(from.Cursor, time.Unix(0, from.At), func(tx *cow.Tx) error {
-		settler := m.t.Settler(tx) // which derives the rest when this returns
+		settler := tablesOf(m).Settler(tx) // which derives the rest when this returns
 		for _, i := range all {
-			if err := m.restore(tx, settler, i, from.At); err != nil {
+			if err := restore(m, tx, settler, i, from.At); err != nil {
 				return jsonl.LineError(i.Line.Line, err)
 			}
 		}
-		m.t.Heads.Edit(tx).Set(data.HeadKey(from.At, 0), &data.Head{Began: from.At, At: from.At})
+		tablesOf(m).Heads.Edit(tx).Set(data.HeadKey(from.At, 0), &data.Head{Began: from.At, At: from.At})
 		return nil
 	})
 	switch {
@@ -298,9 +299,9 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 }
 
 // restore stores what was read of a backup, as it was.
-func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i imported, at int64) error {
+func restore(m *Memory, tx *cow.Tx, s *derive.Settler, i imported, at int64) error {
 	if i.Options != nil {
-		m.t.Options.Edit(tx).Set(i.Space, i.Options)
+		tablesOf(m).Options.Edit(tx).Set(i.Space, i.Options)
 		return nil
 	}
 	if i.Revision == 0 || i.Revision > tx.Version() {
@@ -315,5 +316,5 @@ func (m *Memory) restore(tx *cow.Tx, s *derive.Settler, i imported, at int64) er
 	}
 	e.Measure()
 	s.Know(i.Space, i.Value, i.words)
-	return m.t.Entries.Restore(tx, tuple.Name(i.Space, i.Key), e, i.Revision)
+	return tablesOf(m).Entries.Restore(tx, tuple.Name(i.Space, i.Key), e, i.Revision)
 }

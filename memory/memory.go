@@ -26,8 +26,7 @@ type Memory struct {
 	db *cow.DB
 
 	// What all forks have in common.
-	p *keep.Policy
-	t *derive.Tables // those of p
+	policy, tables any // see hidden.go
 
 	scratches *sync.Map // forks that nobody gets to see, as weak.Pointer[cow.DB], while they are there
 
@@ -112,26 +111,26 @@ func On(db *cow.DB, o Options) *Memory {
 	}
 	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf, Embedded: o.Embed != nil}
 	p := keep.NewPolicy(db, name, how, data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.TTL)
-	return &Memory{db: db, p: p, t: p.Tables, scratches: new(sync.Map), options: o}
+	return &Memory{db: db, policy: p, tables: p.Tables, scratches: new(sync.Map), options: o}
 }
 
 // Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
 // panics if db is neither.
 func (m *Memory) Of(db *cow.DB) *Memory {
 	m.made()
-	m.t.Entries.Of(db)
+	tablesOf(m).Entries.Of(db)
 	return m.over(db)
 }
 
 // over returns the Memory in another DB of the same line, which nobody else knows.
 func (m *Memory) over(db *cow.DB) *Memory {
-	return &Memory{db: db, p: m.p, t: m.t, scratches: m.scratches, options: m.options}
+	return &Memory{db: db, policy: m.policy, tables: m.tables, scratches: m.scratches, options: m.options}
 }
 
 // made panics for what New and the like have not made: a zero Memory, and a zero Space,
 // Typed, Batch or Editor, which have none.
 func (m *Memory) made() {
-	if m == nil || m.t == nil {
+	if m == nil || m.tables == nil {
 		panic("memory: used before it was made: memory.New makes a Memory, and its methods a Space and a Batch")
 	}
 }
@@ -165,7 +164,7 @@ func (m *Memory) In(s *cow.Snapshot) Snapshot {
 
 // view returns the Memory in a snapshot of its DB at an instant; see derive.View.
 func (m *Memory) view(root *cow.Snapshot, instant int64) Snapshot {
-	return Snapshot{derive.View{T: m.t, Root: root, Instant: instant}}
+	return Snapshot{tables: m.tables, root: root, instant: instant}
 }
 
 // Wait blocks until there is a version above after, and returns the snapshot
@@ -185,5 +184,5 @@ func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
 // independent from then on. It has the Options of m, and no history, pins or watches.
 func (m *Memory) Fork(s Snapshot) *Memory {
 	m.made()
-	return m.Of(m.db.Fork(s.v.Root))
+	return m.Of(m.db.Fork(s.root))
 }

@@ -69,7 +69,7 @@ func (e *MergeError) Unwrap() error { return ErrConflict }
 // everything.
 func (m *Memory) Merge(ctx context.Context, base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
 	given(ctx, "a Merge")
-	if theirs.v.Root == nil {
+	if theirs.root == nil {
 		panic("memory: Merge with the zero Snapshot, which is empty: look at the error that came with it")
 	}
 	return m.merge(ctx, base, theirs, resolve, nil)
@@ -99,14 +99,14 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 	var before *snapshot.Map[string, *data.Entry]
 	apply := func(b *Batch) error {
 		conflicts = nil // those of an earlier run
-		b.u.Due = true
-		for b.u.Purge(1 << 20) {
+		updateOf(b).Due = true
+		for updateOf(b).Purge(1 << 20) {
 			// what was cleared since
 		}
 		if unchanged != nil {
-			batch, before = b, b.u.Entries.Map()
+			batch, before = b, updateOf(b).Entries.Map()
 		}
-		err := b.u.Entries.Merge(m.t.Entries.In(base.v.Root), m.t.Entries.In(theirs.v.Root), func(c cow.Conflict[string, *data.Entry]) (*data.Entry, bool, error) {
+		err := updateOf(b).Entries.Merge(tablesOf(m).Entries.In(base.root), tablesOf(m).Entries.In(theirs.root), func(c cow.Conflict[string, *data.Entry]) (*data.Entry, bool, error) {
 			path, key := tuple.Split(c.Key)
 			was, _ := c.Base()
 			ours, _ := c.Ours()
@@ -120,9 +120,9 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 			e, err := resolve(Conflict{
 				Space:  tuple.Decode(path),
 				Key:    key,
-				Base:   newEntry(key, was, m.t.Entries.In(base.v.Root).Revision(c.Key)),
-				Ours:   newEntry(key, ours, b.u.Entries.Revision(c.Key)),
-				Theirs: newEntry(key, other, m.t.Entries.In(theirs.v.Root).Revision(c.Key)),
+				Base:   newEntry(key, was, tablesOf(m).Entries.In(base.root).Revision(c.Key)),
+				Ours:   newEntry(key, ours, updateOf(b).Entries.Revision(c.Key)),
+				Theirs: newEntry(key, other, tablesOf(m).Entries.In(theirs.root).Revision(c.Key)),
 			})
 			if err != nil || e.row == nil && !e.Value.Exists() {
 				return nil, false, err
@@ -137,7 +137,7 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 	}
 	err = m.db.UpdateContext(ctx, func(tx *cow.Tx) error {
 		err := m.BatchIn(tx, apply)
-		if err == nil && unchanged != nil && !batch.differs(before) { // with what the Batch has evicted
+		if err == nil && unchanged != nil && !differs(batch, before) { // with what the Batch has evicted
 			err = unchanged
 		}
 		return err
@@ -150,11 +150,11 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 
 // differs reports whether the Batch shows other entries than what it had before: what has
 // expired, nobody sees.
-func (b *Batch) differs(before *snapshot.Map[string, *data.Entry]) bool {
-	for c := range b.u.Entries.Map().Diff(before) {
+func differs(b *Batch, before *snapshot.Map[string, *data.Entry]) bool {
+	for c := range updateOf(b).Entries.Map().Diff(before) {
 		old, _ := c.Old()
 		next, _ := c.New()
-		if old != nil && !old.Expired(b.u.Now) || next != nil && !next.Expired(b.u.Now) {
+		if old != nil && !old.Expired(updateOf(b).Now) || next != nil && !next.Expired(updateOf(b).Now) {
 			return true
 		}
 	}
@@ -168,7 +168,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 	}
 	next := e.row.Next()
 	next.Set(e.Value)
-	b.u.Complete(next)
+	updateOf(b).Complete(next)
 	return next
 }
 
@@ -199,7 +199,7 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 		return err
 	}
 	h := new(data.Head)
-	for _, h = range m.t.Heads.In(after.v.Root).All() {
+	for _, h = range tablesOf(m).Heads.In(after.root).All() {
 		break
 	}
 	if before, err = m.without(before); err == nil {
@@ -218,8 +218,8 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 // withoutSwept returns before without what the update that made after of it, and that
 // began then, only swept. Neither has what was cleared.
 func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, error) {
-	return m.scratch(before, func(b *keep.Update) {
-		for c := range m.t.Entries.In(after.v.Root).Diff(m.t.Entries.In(before.v.Root)) {
+	return scratch(m, before, func(b *keep.Update) {
+		for c := range tablesOf(m).Entries.In(after.root).Diff(tablesOf(m).Entries.In(before.root)) {
 			if change, _ := newChange(c, &data.Head{Began: began}, nil); change.Kind == Expired || change.Old.row == nil {
 				b.Entries.Delete(c.Key)
 			}
@@ -237,13 +237,13 @@ func (m *Memory) Sweep(ctx context.Context) (n int, err error) {
 	if err := m.shrink(ctx); err != nil {
 		return 0, err
 	}
-	for m.db.Load().Due() || m.t.Clears.Load() {
+	for m.db.Load().Due() || tablesOf(m).Clears.Load() {
 		var b *Batch
 		if err := m.BatchContext(ctx, func(is *Batch) error { b = is; return nil }); err != nil { // as each batch does
 			return n, err
 		}
-		n += b.u.Swept
-		if b.u.Swept < keep.SweepAtOnce && b.u.Cleared.Left() == 0 {
+		n += updateOf(b).Swept
+		if updateOf(b).Swept < keep.SweepAtOnce && updateOf(b).Cleared.Left() == 0 {
 			break
 		}
 	}
@@ -275,28 +275,28 @@ func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 // shrink evicts what is still too much, in steps, since limits were set.
 func (m *Memory) shrink(ctx context.Context) error {
 	s := m.Load()
-	options := m.t.Options.In(s.v.Root)
+	options := tablesOf(m).Options.In(s.root)
 	keys := []string{tuple.AboveBelow}
 	for path := range options.Keys() {
 		keys = append(keys, path+tuple.AboveBelow)
 	}
 	if len(keys) > 1 { // there may be defaults
-		keys = slices.AppendSeq(keys, m.t.Spaces.In(s.v.Root).Keys())
+		keys = slices.AppendSeq(keys, tablesOf(m).Spaces.In(s.root).Keys())
 	}
 	slices.Sort(keys)
 	for _, key := range keys {
 		path, below := tuple.CutBelow(key)
 		for before := (data.Total{}); ; {
 			s := m.Load()
-			n := s.v.Space(path).Total()
+			n := viewOf(s).Space(path).Total()
 			if below {
-				n = s.v.Total(path)
+				n = viewOf(s).Total(path)
 			}
-			if n == before || !data.IsOver(data.LimitsOf(m.t.Options.In(s.v.Root), key, m.p.Limits), n) {
+			if n == before || !data.IsOver(data.LimitsOf(tablesOf(m).Options.In(s.root), key, policyOf(m).Limits), n) {
 				break
 			}
 			before = n
-			if err := m.BatchContext(ctx, func(b *Batch) error { b.u.Limit(key); return nil }); err != nil {
+			if err := m.BatchContext(ctx, func(b *Batch) error { updateOf(b).Limit(key); return nil }); err != nil {
 				return err
 			}
 		}
@@ -306,8 +306,8 @@ func (m *Memory) shrink(ctx context.Context) error {
 
 // purgeAll removes what was cleared, in steps, so that others need not wait for all of it.
 func (m *Memory) purgeAll(ctx context.Context) error {
-	for m.Load().v.Clearings().Left() > 0 {
-		if err := m.BatchContext(ctx, func(b *Batch) error { b.u.Purge(16 * keep.PurgeAtOnce); return nil }); err != nil {
+	for viewOf(m.Load()).Clearings().Left() > 0 {
+		if err := m.BatchContext(ctx, func(b *Batch) error { updateOf(b).Purge(16 * keep.PurgeAtOnce); return nil }); err != nil {
 			return err
 		}
 	}
@@ -316,20 +316,20 @@ func (m *Memory) purgeAll(ctx context.Context) error {
 
 // without returns a snapshot without what was cleared, for a comparison of rows.
 func (m *Memory) without(s Snapshot) (Snapshot, error) {
-	if s.v.Clearings().Left() == 0 {
+	if viewOf(s).Clearings().Left() == 0 {
 		return s, nil
 	}
-	return m.scratch(s, func(b *keep.Update) {
+	return scratch(m, s, func(b *keep.Update) {
 		for b.Purge(1 << 20) {
 		}
 	})
 }
 
 // scratch returns what f makes of a snapshot, in a fork that nobody gets to see.
-func (m *Memory) scratch(s Snapshot, f func(b *keep.Update)) (Snapshot, error) {
-	fork := m.over(m.db.Fork(s.v.Root))
+func scratch(m *Memory, s Snapshot, f func(b *keep.Update)) (Snapshot, error) {
+	fork := m.over(m.db.Fork(s.root))
 	m.scratches.Store(weak.Make(fork.db), nil)
 	runtime.AddCleanup(fork.db, func(p weak.Pointer[cow.DB]) { m.scratches.Delete(p) }, weak.Make(fork.db))
-	err := fork.db.Update(func(tx *cow.Tx) error { f(keep.Begin(fork.p, &fork.w, tx)); return nil })
-	return m.view(fork.db.Load(), s.v.Instant), err
+	err := fork.db.Update(func(tx *cow.Tx) error { f(keep.Begin(policyOf(fork), &fork.w, tx)); return nil })
+	return m.view(fork.db.Load(), s.instant), err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
+	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/keep"
 	"github.com/cowstore/cowstore/memory/internal/tuple"
 	"github.com/cowstore/cowstore/memory/text"
@@ -43,7 +44,7 @@ var errBehind = errors.New("memory: the index is behind")
 func (s Space) Reindex(ctx context.Context) (rev uint64, err error) {
 	s.m.made()
 	given(ctx, "a Reindex")
-	if s.m.t.Texts.None {
+	if tablesOf(s.m).Texts.None {
 		return 0, nil
 	}
 	var r freshIndex
@@ -51,14 +52,14 @@ func (s Space) Reindex(ctx context.Context) (rev uint64, err error) {
 		if err := context.Cause(ctx); err != nil {
 			return 0, err
 		}
-		if r, err = s.follow(r, s.m.Load(), noLimit); err != nil {
+		if r, err = r.follow(s, s.m.Load(), noLimit); err != nil {
 			return 0, err
 		}
 		limit := behindAtMost
 		if try >= reindexTries {
 			limit = noLimit
 		}
-		if rev, err = s.putIndex(ctx, r, limit); err != errBehind {
+		if rev, err = r.put(ctx, s, limit); err != errBehind {
 			return rev, err
 		}
 	}
@@ -78,17 +79,17 @@ type freshIndex struct {
 // follow brings r up to a snapshot, or returns errBehind if more entries than limit were
 // written since. It begins anew where the index of the space did: what AnalyzerOf says may
 // be another thing by now.
-func (s Space) follow(r freshIndex, v Snapshot, limit int) (freshIndex, error) {
-	since := v.v.Space(s.path).Since
+func (r freshIndex) follow(s Space, v Snapshot, limit int) (freshIndex, error) {
+	since := viewOf(v).Space(s.path).Since
 	if r.at == nil || r.since != since {
 		if limit != noLimit {
 			return r, errBehind
 		}
-		how := s.m.t.Texts.AnalyzerFor(s.path)
-		return freshIndex{v.v.Root, since, how, s.m.t.Index(s.path, s.m.t.Order.In(s.m.t.Entries.In(v.v.Root)), v.v.Clearings(), how)}, nil
+		how := tablesOf(s.m).Texts.AnalyzerFor(s.path)
+		return freshIndex{v.root, since, how, tablesOf(s.m).Index(s.path, tablesOf(s.m).Order.In(tablesOf(s.m).Entries.In(v.root)), viewOf(v).Clearings(), how)}, nil
 	}
-	behind, cleared := 0, v.v.Clearings()
-	for c := range s.m.t.Entries.In(v.v.Root).Diff(s.m.t.Entries.In(r.at)) {
+	behind, cleared := 0, viewOf(v).Clearings()
+	for c := range tablesOf(s.m).Entries.In(v.root).Diff(tablesOf(s.m).Entries.In(r.at)) {
 		if path, _ := tuple.Split(c.Key); path != s.path {
 			continue
 		}
@@ -99,21 +100,21 @@ func (s Space) follow(r freshIndex, v Snapshot, limit int) (freshIndex, error) {
 		if _, row := c.Rows(); row != (snapshot.Row[string, *data.Entry]{}) && cleared.Alive(s.path, row.Revision()) {
 			value = row.Shared().Searched().Value
 		}
-		r.texts = s.m.t.Texts.Indexed(r.texts, r.how, c.Key, value)
+		r.texts = derive.Indexed(&tablesOf(s.m).Texts, r.texts, r.how, c.Key, value)
 	}
-	r.at = v.v.Root
+	r.at = v.root
 	return r, nil
 }
 
-// putIndex publishes the index, brought up to the version before, or returns errBehind.
-func (s Space) putIndex(ctx context.Context, r freshIndex, limit int) (rev uint64, err error) {
+// put publishes the index, brought up to the version before, or returns errBehind.
+func (r freshIndex) put(ctx context.Context, s Space, limit int) (rev uint64, err error) {
 	err = s.m.db.UpdateContext(ctx, func(tx *cow.Tx) error {
 		rev = 0
-		r, err := s.follow(r, s.m.view(tx.Base(), 0), limit) // the update may be tried again
+		r, err := r.follow(s, s.m.view(tx.Base(), 0), limit) // the update may be tried again
 		if err != nil {
 			return err
 		}
-		b := keep.Begin(s.m.p, &s.m.w, tx)
+		b := keep.Begin(policyOf(s.m), &s.m.w, tx)
 		if r.texts == nil && b.Settler.Space(s.path).Texts == nil {
 			b.Settler.Forget()
 			return nil

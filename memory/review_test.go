@@ -143,9 +143,9 @@ func TestSpacesAfterADeepOne(t *testing.T) {
 func TestAForkOfNothingHasItsIndexes(t *testing.T) {
 	f := New(Options{TTL: time.Hour}).Fork(Snapshot{})
 	require.NoError(t, errOf(f.Space("a").Put("k", 1)))
-	x, to := snapshot.Builder[string, *data.Entry]{}.Annotation(f.t.Entries.In(f.db.Load()))
+	x, to := snapshot.Builder[string, *data.Entry]{}.Annotation(tablesOf(f).Entries.In(f.db.Load()))
 	require.NotNil(t, x)
-	require.Same(t, f.t.Entries.In(f.db.Load()), to)
+	require.Same(t, tablesOf(f).Entries.In(f.db.Load()), to)
 }
 
 // A Value needs no copy, wherever it is kept.

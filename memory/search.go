@@ -134,7 +134,7 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 func (v SpaceSnapshot) Search(q Query) ([]Hit, error) { return v.search(context.Background(), q) }
 
 func (v SpaceSnapshot) search(ctx context.Context, q Query) ([]Hit, error) {
-	d := v.s.v
+	d := viewOf(v.s)
 	s := sight{source: d, t: d.T, cleared: d.Clearings(), instant: d.Instant}
 	if d.T != nil {
 		s.entries = d.T.Entries.In(d.Root)

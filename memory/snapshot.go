@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/derive"
@@ -19,18 +20,22 @@ import (
 // metadata and text. It is an immutable value, to be copied freely, valid forever,
 // and safe for concurrent use. What had not expired at its instant never expires
 // in it. The zero Snapshot is empty.
-type Snapshot struct{ v derive.View }
+type Snapshot struct {
+	tables  any // see hidden.go
+	root    *cow.Snapshot
+	instant int64 // see derive.View
+}
 
 // Version returns the version, the number of updates published up to it.
-func (s Snapshot) Version() uint64 { return s.v.Root.Version() }
+func (s Snapshot) Version() uint64 { return s.root.Version() }
 
 // Len returns the number of entries in all spaces. Where entries expire it takes
 // time proportional to those that have expired and are not swept yet.
 func (s Snapshot) Len() int {
-	if s.v.T == nil {
+	if s.tables == nil {
 		return 0
 	}
-	return s.v.Total("").Count - s.v.Dead("")
+	return viewOf(s).Total("").Count - viewOf(s).Dead("")
 }
 
 // Space returns the space with that path. No path is the root, a space like others.
@@ -50,37 +55,40 @@ type SpacesOptions struct {
 // not swept yet, are passed over, which takes time proportional to their number. A path is the
 // caller's own.
 func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
-	return func(yield func([]string) bool) {
-		if s.v.T == nil {
+	return func(yield func([]string) bool) { s.spaces(o, yield) }
+}
+
+// spaces is Spaces, where no other package inlines it: see hidden.go.
+func (s Snapshot) spaces(o SpacesOptions, yield func([]string) bool) {
+	if s.tables == nil {
+		return
+	}
+	r := derive.Within(viewOf(s).T.ByPath.In(viewOf(s).T.Spaces.In(s.root)), tuple.Encode(o.Prefix))
+	if o.After != nil {
+		after := tuple.Encode(o.After)
+		if r = r.After(after, after); o.Depth > 0 && len(o.After) >= o.Depth {
+			r = r.From(tuple.Encode(o.After[:o.Depth]) + tuple.AboveBelow)
+		}
+	}
+	cleared := viewOf(s).Clearings()
+	for n := 0; o.Limit <= 0 || n < o.Limit; {
+		encoded, row, ok := r.First()
+		if !ok {
 			return
 		}
-		r := derive.Within(s.v.T.ByPath.In(s.v.T.Spaces.In(s.v.Root)), tuple.Encode(o.Prefix))
-		if o.After != nil {
-			after := tuple.Encode(o.After)
-			if r = r.After(after, after); o.Depth > 0 && len(o.After) >= o.Depth {
-				r = r.From(tuple.Encode(o.After[:o.Depth]) + tuple.AboveBelow)
-			}
+		r = r.After(encoded, encoded)
+		if !cleared.Alive(encoded, row.Revision()) || !alive(SpaceSnapshot{s, encoded}, row.Shared()) {
+			continue
 		}
-		cleared := s.v.Clearings()
-		for n := 0; o.Limit <= 0 || n < o.Limit; {
-			encoded, row, ok := r.First()
-			if !ok {
-				return
-			}
-			r = r.After(encoded, encoded)
-			if !cleared.Alive(encoded, row.Revision()) || !(SpaceSnapshot{s, encoded}).any(row.Shared()) {
-				continue
-			}
-			path := tuple.Decode(encoded)
-			if o.Depth > 0 && len(path) >= o.Depth {
-				path = path[:o.Depth:o.Depth]
-				r = r.From(tuple.Encode(path) + tuple.AboveBelow)
-			}
-			if !yield(path) {
-				return
-			}
-			n++
+		path := tuple.Decode(encoded)
+		if o.Depth > 0 && len(path) >= o.Depth {
+			path = path[:o.Depth:o.Depth]
+			r = r.From(tuple.Encode(path) + tuple.AboveBelow)
 		}
+		if !yield(path) {
+			return
+		}
+		n++
 	}
 }
 
@@ -111,7 +119,7 @@ func (v SpaceSnapshot) GetMany(keys []string) iter.Seq2[int, Value] {
 }
 
 func (v SpaceSnapshot) getMany(keys []string, yield func(int, Value) bool) {
-	v.s.v.Many(v.path, keys, func(i int, row derive.Row) bool {
+	viewOf(v.s).Many(v.path, keys, func(i int, row derive.Row) bool {
 		v := row.Shared().Value
 		return !v.Exists() || yield(i, v)
 	})
@@ -119,7 +127,7 @@ func (v SpaceSnapshot) getMany(keys []string, yield func(int, Value) bool) {
 
 // Entry returns the entry of key, and whether there is one.
 func (v SpaceSnapshot) Entry(key string) (Entry, bool) {
-	row, ok := v.s.v.Row(v.path, key)
+	row, ok := viewOf(v.s).Row(v.path, key)
 	if !ok {
 		return Entry{}, false
 	}
@@ -132,23 +140,23 @@ func (v SpaceSnapshot) Contains(key string) bool { return v.lookup(key) != nil }
 // Len returns the number of entries. Where entries expire it takes time proportional to
 // those that have expired and are not swept yet.
 func (v SpaceSnapshot) Len() int {
-	sp := v.s.v.Space(v.path)
+	sp := viewOf(v.s).Space(v.path)
 	if sp.Expiring == 0 {
 		return sp.Count
 	}
-	return sp.Count - v.s.v.Dead(tuple.Name(v.path, ""))
+	return sp.Count - viewOf(v.s).Dead(tuple.Name(v.path, ""))
 }
 
 // LenAll is Len for the space and all spaces below it.
 func (v SpaceSnapshot) LenAll() int {
-	if v.s.v.T == nil {
+	if v.s.tables == nil {
 		return 0
 	}
-	return v.s.v.Total(v.path).Count - v.s.v.Dead(tuple.Name(v.path, "")) - v.s.v.Dead(tuple.Below(v.path))
+	return viewOf(v.s).Total(v.path).Count - viewOf(v.s).Dead(tuple.Name(v.path, "")) - viewOf(v.s).Dead(tuple.Below(v.path))
 }
 
-// any reports whether the space has an entry.
-func (v SpaceSnapshot) any(sp *data.Space) bool {
+// alive reports whether a space has an entry.
+func alive(v SpaceSnapshot, sp *data.Space) bool {
 	if sp.Count > sp.Expiring {
 		return true
 	}
@@ -176,39 +184,42 @@ type ListOptions struct {
 
 // List returns an iterator over the entries, ordered by the bytes of their keys.
 func (v SpaceSnapshot) List(o ListOptions) iter.Seq[Entry] {
-	return func(yield func(Entry) bool) {
-		if v.s.v.T == nil {
+	return func(yield func(Entry) bool) { v.list(o, yield) }
+}
+
+// list is List, where no other package inlines it.
+func (v SpaceSnapshot) list(o ListOptions, yield func(Entry) bool) {
+	if v.s.tables == nil {
+		return
+	}
+	cleared := viewOf(v.s).Clearings()
+	if cleared.Left() > 0 && viewOf(v.s).Space(v.path).Count == 0 {
+		return // what is left of it need not be passed
+	}
+	prefix := tuple.Name(v.path, "")
+	r := viewOf(v.s).T.Order.In(viewOf(v.s).T.Entries.In(v.s.root)).Prefix(prefix + o.Prefix)
+	switch after := prefix + o.After; {
+	case o.Reverse && (o.After != "" || o.HasAfter):
+		r = r.Before(after, after).Reverse()
+	case o.Reverse:
+		r = r.Reverse()
+	case o.After != "" || o.HasAfter:
+		r = r.After(after, after)
+	}
+	n := 0
+	for name, row := range r.All() {
+		e := row.Shared()
+		if _, replaced := e.SupersededBy(); replaced && o.Current {
+			continue
+		}
+		if e.Expired(v.s.instant) || !cleared.Alive(v.path, row.Revision()) || !accepts(o.Filter, e) {
+			continue
+		}
+		if !yield(newEntry(name[len(prefix):], e, row.Revision())) {
 			return
 		}
-		cleared := v.s.v.Clearings()
-		if cleared.Left() > 0 && v.s.v.Space(v.path).Count == 0 {
-			return // what is left of it need not be passed
-		}
-		prefix := tuple.Name(v.path, "")
-		r := v.s.v.T.Order.In(v.s.v.T.Entries.In(v.s.v.Root)).Prefix(prefix + o.Prefix)
-		switch after := prefix + o.After; {
-		case o.Reverse && (o.After != "" || o.HasAfter):
-			r = r.Before(after, after).Reverse()
-		case o.Reverse:
-			r = r.Reverse()
-		case o.After != "" || o.HasAfter:
-			r = r.After(after, after)
-		}
-		n := 0
-		for name, row := range r.All() {
-			e := row.Shared()
-			if _, replaced := e.SupersededBy(); replaced && o.Current {
-				continue
-			}
-			if e.Expired(v.s.v.Instant) || !cleared.Alive(v.path, row.Revision()) || !accepts(o.Filter, e) {
-				continue
-			}
-			if !yield(newEntry(name[len(prefix):], e, row.Revision())) {
-				return
-			}
-			if n++; n == o.Limit {
-				return
-			}
+		if n++; n == o.Limit {
+			return
 		}
 	}
 }
@@ -233,8 +244,8 @@ func (v SpaceSnapshot) Vector(key string) ([]float32, bool) {
 
 // Options returns how the space behaves, as Configure has set it.
 func (v SpaceSnapshot) Options() SpaceOptions {
-	if v.s.v.T != nil {
-		if o, ok := v.s.v.T.Options.In(v.s.v.Root).Get(v.path); ok {
+	if v.s.tables != nil {
+		if o, ok := viewOf(v.s).T.Options.In(v.s.root).Get(v.path); ok {
 			return spaceOptions(*o)
 		}
 	}
@@ -275,7 +286,7 @@ func newEntry(key string, e *data.Entry, revision uint64) Entry {
 	return n
 }
 
-func (v SpaceSnapshot) lookup(key string) *data.Entry { return v.s.v.Lookup(v.path, key) }
+func (v SpaceSnapshot) lookup(key string) *data.Entry { return viewOf(v.s).Lookup(v.path, key) }
 
 func (e Entry) attrs() []slog.Attr {
 	a := []slog.Attr{slog.String("key", value.Clip(e.Key, partShown)), slog.Any("value", e.Value.Short(partShown))}
@@ -307,8 +318,8 @@ func (e Entry) Format(f fmt.State, verb rune) { print(f, verb, e.LogValue()) }
 // have expired and are not swept yet.
 func (s Snapshot) LogValue() slog.Value {
 	entries, spaces := 0, 0
-	if s.v.T != nil {
-		entries, spaces = s.v.Total("").Count, s.v.T.Spaces.In(s.v.Root).Len()
+	if s.tables != nil {
+		entries, spaces = viewOf(s).Total("").Count, viewOf(s).T.Spaces.In(s.root).Len()
 	}
 	return slog.GroupValue(slog.Uint64("version", s.Version()), slog.Int("entries", entries), slog.Int("spaces", spaces))
 }

@@ -44,7 +44,7 @@ func (s Space) Load() SpaceSnapshot { return SpaceSnapshot{s.m.Load(), s.path} }
 // In returns the space in a snapshot. It panics if that is of another Memory, unless
 // one is a fork of the other.
 func (s Space) In(snapshot Snapshot) SpaceSnapshot {
-	if snapshot.v.T != nil && snapshot.v.T != s.m.t {
+	if snapshot.tables != nil && snapshot.tables != s.m.tables {
 		panic("memory: Space.In of a snapshot of another Memory: use the Space method of the snapshot")
 	}
 	return SpaceSnapshot{snapshot, s.path}
@@ -53,11 +53,11 @@ func (s Space) In(snapshot Snapshot) SpaceSnapshot {
 // Get returns the value of key, and whether there is one. It allocates nothing,
 // unless the path and the key are very long.
 func (s Space) Get(key string) (Value, bool) {
-	e := s.m.Load().v.Lookup(s.path, key)
+	e := viewOf(s.m.Load()).Lookup(s.path, key)
 	if e == nil {
 		return Value{}, false
 	}
-	s.m.p.Stamp(e)
+	policyOf(s.m).Stamp(e)
 	return e.Value, e.Value.Exists()
 }
 
@@ -70,9 +70,9 @@ func (s Space) GetMany(keys []string) iter.Seq2[int, Value] {
 }
 
 func (s Space) getMany(keys []string, yield func(int, Value) bool) {
-	s.m.Load().v.Many(s.path, keys, func(i int, row derive.Row) bool {
+	viewOf(s.m.Load()).Many(s.path, keys, func(i int, row derive.Row) bool {
 		e := row.Shared()
-		s.m.p.Stamp(e)
+		policyOf(s.m).Stamp(e)
 		return !e.Value.Exists() || yield(i, e.Value)
 	})
 }
@@ -82,7 +82,7 @@ func (s Space) Entry(key string) (Entry, bool) {
 	v := s.Load()
 	e, ok := v.Entry(key)
 	if ok {
-		s.m.p.Stamp(e.row)
+		policyOf(s.m).Stamp(e.row)
 	}
 	return e, ok
 }
@@ -103,7 +103,7 @@ func (s Space) List(o ListOptions) iter.Seq[Entry] {
 func (s Space) Vector(key string) ([]float32, bool) {
 	v := s.Load()
 	if e := v.lookup(key); e != nil {
-		s.m.p.Stamp(e)
+		policyOf(s.m).Stamp(e)
 	}
 	return v.Vector(key)
 }
@@ -119,7 +119,7 @@ func (s Space) search(ctx context.Context, q Query) ([]Hit, error) {
 // used stamps what was found.
 func (s Space) used(hits []Hit) []Hit {
 	for _, h := range hits {
-		s.m.p.Stamp(h.row)
+		policyOf(s.m).Stamp(h.row)
 	}
 	return hits
 }
@@ -133,7 +133,7 @@ func (s Space) edit(f func(e *Editor) error) (rev uint64, err error) {
 func (s Space) editContext(ctx context.Context, f func(e *Editor) error) (rev uint64, err error) {
 	err = s.m.BatchContext(ctx, func(b *Batch) error {
 		err := f(b.editor(s.path))
-		if b.u.Wrote {
+		if updateOf(b).Wrote {
 			rev = b.Version()
 		}
 		return err

@@ -402,14 +402,14 @@ func (s *Settler) store() {
 func (t *Tables) Index(path string, entries cow.Range[string, *data.Entry, string], cleared data.Marks, how *text.Analyzer) (x *text.Index) {
 	for name, row := range entries.Prefix(tuple.Name(path, "")).All() {
 		if cleared.Alive(path, row.Revision()) {
-			x = t.Texts.Indexed(x, how, name, row.Shared().Searched().Value)
+			x = Indexed(&t.Texts, x, how, name, row.Shared().Searched().Value)
 		}
 	}
 	return x
 }
 
 // Indexed returns x with a value, or without it if that does not exist.
-func (t *Words) Indexed(x *text.Index, how *text.Analyzer, name string, v value.Value) *text.Index {
+func Indexed(t *Words, x *text.Index, how *text.Analyzer, name string, v value.Value) *text.Index {
 	path, key := tuple.Split(name)
 	if !v.Exists() {
 		return x.Delete(key)

@@ -106,7 +106,7 @@ func (c config) run() error {
 	cfg.LogLevel, cfg.LogOutputs = "error", []string{c.Log}
 	cfg.UnsafeNoFsync = c.Options.NoSync
 	cfg.QuotaBackendBytes = c.Options.Quota
-	cfg.BcryptCost = 4 // the least: the passwords are no secret
+	cfg.BcryptCost = 4              // the least: the passwords are no secret
 	cfg.SocketOpts.ReusePort = true // see reserve
 	if c.Options.MaxOps > 0 {
 		cfg.MaxTxnOps = c.Options.MaxOps
