@@ -18,7 +18,7 @@ BUILD = -race -gcflags=github.com/cowstore/cowstore/...=-l
 TEST = GOGC=400 $(GO) test -vet=off $(BUILD) -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
-.PHONY: run durable replicas demo test test-of-the-root test-of-what-waits test-of-the-rest check format kernels lint lint-heavy other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
+.PHONY: run durable replicas demo docs test test-of-the-root test-of-what-waits test-of-the-rest check format pages kernels lint lint-heavy other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -36,13 +36,17 @@ replicas:
 demo:
 	$(GO) run ./memory/examples/demo
 
+# The pages of pkg.go.dev about this checkout: http://localhost:6060/github.com/cowstore/cowstore
+docs:
+	$(GO) run golang.org/x/pkgsite/cmd/pkgsite@v0.6.0 -list=false -http localhost:6060 $(filter-out cow/etcd/chaos cow/cowtest/check bench,$(MODULES))
+
 # All tests in their short forms, with the race detector: the root's, those of the modules that
 # wait for disks and members of etcd, and those of the others, beside each other.
 test:
 	@$(MAKE) -j3 test-of-the-root test-of-what-waits test-of-the-rest
 
 test-of-the-root:
-	$(TEST) ./... ./.ci/mutants
+	$(TEST) ./... ./.ci/mutants ./.ci/rooms
 
 test-of-what-waits:
 	for m in $(WAITING); do (cd $$m && $(TEST) ./...) || exit 1; done
@@ -59,6 +63,11 @@ check: format pins lint other 386 arm64
 format:
 	@test -z "$$(gofmt -l .)" || { echo "run gofmt -w on:"; gofmt -l .; exit 1; }
 
+# Workflows by actionlint, prose by vale: their builds take minutes.
+pages:
+	.ci/actions
+	.ci/prose -q
+
 # The kernels are what their generator writes.
 kernels:
 	cd $(KERNEL) && d=$$(mktemp -d) && cp -R gen $$d && $(GO) -C $$d/gen run . -out ../kernel_amd64.s -stubs ../stubs_amd64.go -pkg kernel && \
@@ -69,7 +78,7 @@ kernels:
 lint:
 	cd .ci/lint && $(GO) build -o $(LINT) .
 	for m in $(filter-out $(HEAVY),$(MODULES)); do (cd $$m && GOGC=off GOMEMLIMIT=3GiB $(GO) vet $(BUILD) -vettool=$(LINT) ./...) || exit 1; done
-	$(GO) vet $(BUILD) -vettool=$(LINT) ./.ci/mutants
+	$(GO) vet $(BUILD) -vettool=$(LINT) ./.ci/mutants ./.ci/rooms
 
 # The clone and the core under the other release of Go, without the race detector and with
 # inlining, and so without an allocation too many; all of it is in systems.
@@ -87,7 +96,7 @@ arm64:
 	GOARCH=arm64 $(GO) build ./$(KERNEL)
 
 # What takes hours: before a release. The parts go by themselves too.
-full: check lint-heavy kernels installable test long race 386-all systems crash chaos mutants
+full: check lint-heavy pages kernels installable test long race 386-all systems crash chaos mutants
 
 # The long forms of all tests.
 long:
