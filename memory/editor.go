@@ -22,7 +22,7 @@ import (
 // returned, which panics.
 type Batch struct {
 	m      *Memory
-	update any // see hidden.go
+	update any // see compiled.go
 	ended  bool
 }
 

@@ -26,7 +26,7 @@ type Memory struct {
 	db *cow.DB
 
 	// What all forks have in common.
-	policy, tables any // see hidden.go
+	policy, tables any // see compiled.go
 
 	scratches *sync.Map // forks that nobody gets to see, as weak.Pointer[cow.DB], while they are there
 

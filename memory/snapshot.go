@@ -21,7 +21,7 @@ import (
 // and safe for concurrent use. What had not expired at its instant never expires
 // in it. The zero Snapshot is empty.
 type Snapshot struct {
-	tables  any // see hidden.go
+	tables  any // see compiled.go
 	root    *cow.Snapshot
 	instant int64 // see derive.View
 }
@@ -58,7 +58,7 @@ func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 	return func(yield func([]string) bool) { s.spaces(o, yield) }
 }
 
-// spaces is Spaces, where no other package inlines it: see hidden.go.
+// spaces is Spaces, where no other package inlines it: see compiled.go.
 func (s Snapshot) spaces(o SpacesOptions, yield func([]string) bool) {
 	if s.tables == nil {
 		return
