@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,9 @@ func TestShapes(t *testing.T) {
 		}
 	}
 	require.Empty(t, command(t, "gofmt", "-l", dir))
+	if testing.Short() {
+		leaveOut(t, dir, "generic", "graphs", "kinds", "other", "pod", "tables", "uses", "viewer", "clone_test.go", "race_test.go")
+	}
 	command(t, "go", "vet", "./"+dir+"/...") // which compiles what the others import
 	args := []string{"test", "-vet=off"}
 	if testing.Short() {
@@ -89,6 +93,22 @@ func generateShapes(t *testing.T, dir, from string) {
 				require.Equal(t, string(want), read(t, dir, name), from)
 			}
 		}
+	}
+}
+
+// leaveOut removes packages of shapes, which take longest to compile, and tests that need them.
+func leaveOut(t *testing.T, dir string, names ...string) {
+	var all []string
+	for line := range strings.Lines(read(t, dir, "all.go")) {
+		if !slices.ContainsFunc(names, func(name string) bool {
+			return strings.Contains(line, "/"+name+`"`) || strings.HasPrefix(line, "\t\t"+name+".")
+		}) {
+			all = append(all, line)
+		}
+	}
+	put(t, dir, "all.go", strings.Join(all, ""))
+	for _, name := range names {
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
 	}
 }
 

@@ -21,7 +21,7 @@ import (
 // examples is with how many values each type is tested.
 func examples() uint64 {
 	if testing.Short() {
-		return 6
+		return 3
 	}
 	return 60
 }
@@ -49,7 +49,11 @@ func TestThereAreEnoughShapes(t *testing.T) {
 		require.True(t, sound.IsView(s.View), s.View)
 		seen[s.Type] = true
 	}
-	require.GreaterOrEqual(t, len(seen), 60)
+	least := 60
+	if testing.Short() { // some are left out
+		least = 30
+	}
+	require.GreaterOrEqual(t, len(seen), least)
 }
 
 func TestViewsGiveNothingAway(t *testing.T) {
