@@ -98,7 +98,7 @@ func (s Space) History(key string) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) { s.history(key, yield) }
 }
 
-// history is History, where no other package inlines it: see compiled.go.
+// history is History, where no other package inlines it: see tablesOf.
 func (s Space) history(key string, yield func(Change, error) bool) {
 	name := tuple.Name(s.path, key)
 	root := s.m.db.Load()

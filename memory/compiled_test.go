@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A package that uses a Memory does not compile its tables: see compiled.go.
+// A package that uses a Memory does not compile its tables: see tablesOf.
 func TestTablesAreCompiledOnce(t *testing.T) {
 	args := []string{"list", "-export", "-f", "{{.Export}}"}
 	if info, ok := debug.ReadBuildInfo(); ok {

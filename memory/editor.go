@@ -22,9 +22,12 @@ import (
 // returned, which panics.
 type Batch struct {
 	m      *Memory
-	update any // see compiled.go
+	update any // see updateOf
 	ended  bool
 }
+
+// updateOf returns the update that a Batch is: see tablesOf.
+func updateOf(b *Batch) *keep.Update { return b.update.(*keep.Update) }
 
 // Batch calls f with a Batch, and publishes what f did through it, in any number
 // of spaces, as one version when f returns nil. If f returns an error, which

@@ -26,7 +26,7 @@ type Memory struct {
 	db *cow.DB
 
 	// What all forks have in common.
-	policy, tables any // see compiled.go
+	policy, tables any // see tablesOf
 
 	scratches *sync.Map // forks that nobody gets to see, as weak.Pointer[cow.DB], while they are there
 
@@ -126,6 +126,19 @@ func (m *Memory) Of(db *cow.DB) *Memory {
 func (m *Memory) over(db *cow.DB) *Memory {
 	return &Memory{db: db, policy: m.policy, tables: m.tables, scratches: m.scratches, options: m.options}
 }
+
+// tablesOf returns the tables of a Memory, which are those of its policy.
+//
+// A package compiles all methods of each instance of a generic type that the types it mentions
+// lead to. Those of the tables take seconds, in each package that mentions a Memory, a Batch or a
+// Snapshot. So their fields that lead there are any; no method of an exported type has a table, or
+// what leads to one, in its signature; and this function, policyOf, updateOf and viewOf, which no
+// other package reads, say what the fields hold. An exported method that other packages would
+// inline calls none of them.
+func tablesOf(m *Memory) *derive.Tables { return m.tables.(*derive.Tables) }
+
+// policyOf returns what a Memory does by itself.
+func policyOf(m *Memory) *keep.Policy { return m.policy.(*keep.Policy) }
 
 // made panics for what New and the like have not made: a zero Memory, and a zero Space,
 // Typed, Batch or Editor, which have none.

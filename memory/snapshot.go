@@ -21,9 +21,16 @@ import (
 // and safe for concurrent use. What had not expired at its instant never expires
 // in it. The zero Snapshot is empty.
 type Snapshot struct {
-	tables  any // see compiled.go
+	tables  any // see viewOf
 	root    *cow.Snapshot
 	instant int64 // see derive.View
+}
+
+// viewOf returns what the tables have in a Snapshot; nothing, and no tables, in a zero one. See
+// tablesOf.
+func viewOf(s Snapshot) derive.View {
+	t, _ := s.tables.(*derive.Tables)
+	return derive.View{T: t, Root: s.root, Instant: s.instant}
 }
 
 // Version returns the version, the number of updates published up to it.
@@ -58,7 +65,7 @@ func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 	return func(yield func([]string) bool) { s.spaces(o, yield) }
 }
 
-// spaces is Spaces, where no other package inlines it: see compiled.go.
+// spaces is Spaces, where no other package inlines it: see tablesOf.
 func (s Snapshot) spaces(o SpacesOptions, yield func([]string) bool) {
 	if s.tables == nil {
 		return
