@@ -95,18 +95,21 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 	if err != nil {
 		return Snapshot{}, err
 	}
-	var batch *Batch
+	var batch *keep.Update
 	var before *snapshot.Map[string, *data.Entry]
 	apply := func(b *Batch) error {
 		conflicts = nil // those of an earlier run
-		updateOf(b).Due = true
-		for updateOf(b).Purge(1 << 20) {
+		u := updateOf(b)
+		u.Due = true
+		for u.Purge(1 << 20) {
 			// what was cleared since
 		}
 		if unchanged != nil {
-			batch, before = b, updateOf(b).Entries.Map()
+			batch, before = u, u.Entries.Map()
 		}
-		err := updateOf(b).Entries.Merge(tablesOf(m).Entries.In(base.root), tablesOf(m).Entries.In(theirs.root), func(c cow.Conflict[string, *data.Entry]) (*data.Entry, bool, error) {
+		rows := tablesOf(m).Entries
+		from, to := rows.In(base.root), rows.In(theirs.root)
+		err := u.Entries.Merge(from, to, func(c cow.Conflict[string, *data.Entry]) (*data.Entry, bool, error) {
 			path, key := tuple.Split(c.Key)
 			was, _ := c.Base()
 			ours, _ := c.Ours()
@@ -120,9 +123,9 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 			e, err := resolve(Conflict{
 				Space:  tuple.Decode(path),
 				Key:    key,
-				Base:   newEntry(key, was, tablesOf(m).Entries.In(base.root).Revision(c.Key)),
-				Ours:   newEntry(key, ours, updateOf(b).Entries.Revision(c.Key)),
-				Theirs: newEntry(key, other, tablesOf(m).Entries.In(theirs.root).Revision(c.Key)),
+				Base:   newEntry(key, was, from.Revision(c.Key)),
+				Ours:   newEntry(key, ours, u.Entries.Revision(c.Key)),
+				Theirs: newEntry(key, other, to.Revision(c.Key)),
 			})
 			if err != nil || e.row == nil && !e.Value.Exists() {
 				return nil, false, err
@@ -148,13 +151,13 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 	return kept, nil
 }
 
-// differs reports whether the Batch shows other entries than what it had before: what has
+// differs reports whether an update shows other entries than what it had before: what has
 // expired, nobody sees.
-func differs(b *Batch, before *snapshot.Map[string, *data.Entry]) bool {
-	for c := range updateOf(b).Entries.Map().Diff(before) {
+func differs(u *keep.Update, before *snapshot.Map[string, *data.Entry]) bool {
+	for c := range u.Entries.Map().Diff(before) {
 		old, _ := c.Old()
 		next, _ := c.New()
-		if old != nil && !old.Expired(updateOf(b).Now) || next != nil && !next.Expired(updateOf(b).Now) {
+		if old != nil && !old.Expired(u.Now) || next != nil && !next.Expired(u.Now) {
 			return true
 		}
 	}
@@ -219,7 +222,8 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 // began then, only swept. Neither has what was cleared.
 func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, error) {
 	return scratch(m, before, func(b *keep.Update) {
-		for c := range tablesOf(m).Entries.In(after.root).Diff(tablesOf(m).Entries.In(before.root)) {
+		entries := tablesOf(m).Entries
+		for c := range entries.In(after.root).Diff(entries.In(before.root)) {
 			if change, _ := newChange(c, &data.Head{Began: began}, nil); change.Kind == Expired || change.Old.row == nil {
 				b.Entries.Delete(c.Key)
 			}
@@ -288,11 +292,12 @@ func (m *Memory) shrink(ctx context.Context) error {
 		path, below := tuple.CutBelow(key)
 		for before := (data.Total{}); ; {
 			s := m.Load()
-			n := viewOf(s).Space(path).Total()
+			is := viewOf(s)
+			n := is.Space(path).Total()
 			if below {
-				n = viewOf(s).Total(path)
+				n = is.Total(path)
 			}
-			if n == before || !data.IsOver(data.LimitsOf(tablesOf(m).Options.In(s.root), key, policyOf(m).Limits), n) {
+			if n == before || !data.IsOver(data.LimitsOf(is.T.Options.In(s.root), key, policyOf(m).Limits), n) {
 				break
 			}
 			before = n

@@ -80,16 +80,17 @@ type freshIndex struct {
 // written since. It begins anew where the index of the space did: what AnalyzerOf says may
 // be another thing by now.
 func (r freshIndex) follow(s Space, v Snapshot, limit int) (freshIndex, error) {
-	since := viewOf(v).Space(s.path).Since
+	t, is := tablesOf(s.m), viewOf(v)
+	since := is.Space(s.path).Since
 	if r.at == nil || r.since != since {
 		if limit != noLimit {
 			return r, errBehind
 		}
-		how := tablesOf(s.m).Texts.AnalyzerFor(s.path)
-		return freshIndex{v.root, since, how, tablesOf(s.m).Index(s.path, tablesOf(s.m).Order.In(tablesOf(s.m).Entries.In(v.root)), viewOf(v).Clearings(), how)}, nil
+		how := t.Texts.AnalyzerFor(s.path)
+		return freshIndex{v.root, since, how, t.Index(s.path, is.InOrder(), is.Clearings(), how)}, nil
 	}
-	behind, cleared := 0, viewOf(v).Clearings()
-	for c := range tablesOf(s.m).Entries.In(v.root).Diff(tablesOf(s.m).Entries.In(r.at)) {
+	behind, cleared := 0, is.Clearings()
+	for c := range t.Entries.In(v.root).Diff(t.Entries.In(r.at)) {
 		if path, _ := tuple.Split(c.Key); path != s.path {
 			continue
 		}
@@ -100,7 +101,7 @@ func (r freshIndex) follow(s Space, v Snapshot, limit int) (freshIndex, error) {
 		if _, row := c.Rows(); row != (snapshot.Row[string, *data.Entry]{}) && cleared.Alive(s.path, row.Revision()) {
 			value = row.Shared().Searched().Value
 		}
-		r.texts = derive.Indexed(&tablesOf(s.m).Texts, r.texts, r.how, c.Key, value)
+		r.texts = derive.Indexed(&t.Texts, r.texts, r.how, c.Key, value)
 	}
 	r.at = v.root
 	return r, nil

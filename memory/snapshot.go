@@ -42,7 +42,8 @@ func (s Snapshot) Len() int {
 	if s.tables == nil {
 		return 0
 	}
-	return viewOf(s).Total("").Count - viewOf(s).Dead("")
+	is := viewOf(s)
+	return is.Total("").Count - is.Dead("")
 }
 
 // Space returns the space with that path. No path is the root, a space like others.
@@ -70,14 +71,15 @@ func (s Snapshot) spaces(o SpacesOptions, yield func([]string) bool) {
 	if s.tables == nil {
 		return
 	}
-	r := derive.Within(viewOf(s).T.ByPath.In(viewOf(s).T.Spaces.In(s.root)), tuple.Encode(o.Prefix))
+	is := viewOf(s)
+	r := derive.Within(is.T.ByPath.In(is.T.Spaces.In(s.root)), tuple.Encode(o.Prefix))
 	if o.After != nil {
 		after := tuple.Encode(o.After)
 		if r = r.After(after, after); o.Depth > 0 && len(o.After) >= o.Depth {
 			r = r.From(tuple.Encode(o.After[:o.Depth]) + tuple.AboveBelow)
 		}
 	}
-	cleared := viewOf(s).Clearings()
+	cleared := is.Clearings()
 	for n := 0; o.Limit <= 0 || n < o.Limit; {
 		encoded, row, ok := r.First()
 		if !ok {
@@ -147,11 +149,12 @@ func (v SpaceSnapshot) Contains(key string) bool { return v.lookup(key) != nil }
 // Len returns the number of entries. Where entries expire it takes time proportional to
 // those that have expired and are not swept yet.
 func (v SpaceSnapshot) Len() int {
-	sp := viewOf(v.s).Space(v.path)
+	is := viewOf(v.s)
+	sp := is.Space(v.path)
 	if sp.Expiring == 0 {
 		return sp.Count
 	}
-	return sp.Count - viewOf(v.s).Dead(tuple.Name(v.path, ""))
+	return sp.Count - is.Dead(tuple.Name(v.path, ""))
 }
 
 // LenAll is Len for the space and all spaces below it.
@@ -159,7 +162,8 @@ func (v SpaceSnapshot) LenAll() int {
 	if v.s.tables == nil {
 		return 0
 	}
-	return viewOf(v.s).Total(v.path).Count - viewOf(v.s).Dead(tuple.Name(v.path, "")) - viewOf(v.s).Dead(tuple.Below(v.path))
+	is := viewOf(v.s)
+	return is.Total(v.path).Count - is.Dead(tuple.Name(v.path, "")) - is.Dead(tuple.Below(v.path))
 }
 
 // alive reports whether a space has an entry.
@@ -199,12 +203,13 @@ func (v SpaceSnapshot) list(o ListOptions, yield func(Entry) bool) {
 	if v.s.tables == nil {
 		return
 	}
-	cleared := viewOf(v.s).Clearings()
-	if cleared.Left() > 0 && viewOf(v.s).Space(v.path).Count == 0 {
+	is := viewOf(v.s)
+	cleared := is.Clearings()
+	if cleared.Left() > 0 && is.Space(v.path).Count == 0 {
 		return // what is left of it need not be passed
 	}
 	prefix := tuple.Name(v.path, "")
-	r := viewOf(v.s).T.Order.In(viewOf(v.s).T.Entries.In(v.s.root)).Prefix(prefix + o.Prefix)
+	r := is.InOrder().Prefix(prefix + o.Prefix)
 	switch after := prefix + o.After; {
 	case o.Reverse && (o.After != "" || o.HasAfter):
 		r = r.Before(after, after).Reverse()
@@ -326,7 +331,8 @@ func (e Entry) Format(f fmt.State, verb rune) { print(f, verb, e.LogValue()) }
 func (s Snapshot) LogValue() slog.Value {
 	entries, spaces := 0, 0
 	if s.tables != nil {
-		entries, spaces = viewOf(s).Total("").Count, viewOf(s).T.Spaces.In(s.root).Len()
+		is := viewOf(s)
+		entries, spaces = is.Total("").Count, is.T.Spaces.In(s.root).Len()
 	}
 	return slog.GroupValue(slog.Uint64("version", s.Version()), slog.Int("entries", entries), slog.Int("spaces", spaces))
 }

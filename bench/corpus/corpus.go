@@ -69,7 +69,7 @@ func load(root string, packages ...string) (records []stores.Record, err error) 
 	}
 	for _, name := range packages {
 		if failed := filepath.WalkDir(filepath.Join(src, name), walk); failed != nil {
-			err = fmt.Errorf("%w: %w", ErrNoSource, failed)
+			err = errors.Join(err, fmt.Errorf("%w: %w", ErrNoSource, failed))
 		}
 	}
 	err = errors.Join(err, g.Wait())
