@@ -49,11 +49,7 @@ func TestThereAreEnoughShapes(t *testing.T) {
 		require.True(t, sound.IsView(s.View), s.View)
 		seen[s.Type] = true
 	}
-	least := 60
-	if testing.Short() { // some are left out
-		least = 30
-	}
-	require.GreaterOrEqual(t, len(seen), least)
+	require.GreaterOrEqual(t, len(seen), 60)
 }
 
 func TestViewsGiveNothingAway(t *testing.T) {
