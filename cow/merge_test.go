@@ -308,7 +308,10 @@ func TestKeysRemovedOnBothSidesAreNoConflict(t *testing.T) {
 		f := l.fork(base)
 		f.delete(t, 0, 1)
 		l.delete(t, 0, 1)
-		_, err := l.merge(base, f.load())
+		_, err := l.merge(base, f.load(), func(c conflict) ([]int, bool, error) {
+			t.Errorf("asked about key %d, which both removed", c.Key)
+			return nil, false, nil
+		})
 		require.NoError(t, err)
 		require.Equal(t, uint64(3), l.load().version, "nothing to change")
 		f.delete(t, 0, 2)

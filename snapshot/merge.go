@@ -4,8 +4,9 @@ import (
 	"iter"
 )
 
-// A Conflict is a key that two maps changed in different ways since the third
-// they both come from. It is a value, safe for concurrent use, and stays valid.
+// A Conflict is a key that two maps have both written or removed since the third
+// they both come from, even if to equal values: [Editor.Merge] has the exceptions.
+// It is a value, safe for concurrent use, and stays valid.
 type Conflict[K comparable, V any] struct {
 	Key K
 
@@ -30,11 +31,13 @@ func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
 }
 
 // Merge makes all changes from base to theirs in the map that is edited, ours:
-// a three-way merge. A key that ours has changed since base as well, unless both
-// removed it, is a conflict, for resolve to decide: by the value it returns, by
-// removing the key if keep is false, or by an error, which ends the merge, with
-// a part of it done, and is returned. Equal values make no exception, since
-// values cannot be compared.
+// a three-way merge. A key that ours has written or removed since base as well is a
+// conflict, even if both values are equal, since values cannot be compared. There are two
+// exceptions: both have removed the key, or both have the same write, which an earlier
+// merge brought from one to the other.
+//
+// Resolve decides a conflict: by the value it returns, by removing the key if keep is
+// false, or by an error, which ends the merge, with a part of it done, and is returned.
 //
 // Merge panics, before it does anything, if the maps have other Options than
 // ours; the nil and the zero Map go with all. The time is that of the changes.
@@ -49,6 +52,8 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 		ours := e.current().lookup(c.Key)
 		switch {
 		case c.new.write() == c.old.write(), ours.write() == c.new.write():
+			// Nothing to do: theirs still has the write of base; or both have one write, or none,
+			// as both removed the key. The write of no row is nil.
 		case ours.write() == c.old.write():
 			if c.new == nil {
 				e.Delete(c.Key)

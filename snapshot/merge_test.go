@@ -116,6 +116,38 @@ func TestAMergeOfNothing(t *testing.T) {
 	require.Equal(t, 0, e.Seal().Len())
 }
 
+// A key that both sides removed is no conflict. One that only one side removed, and the other
+// wrote, is: in either direction, even if the value is that of base.
+func TestKeysThatBothSidesRemovedAreNoConflict(t *testing.T) {
+	base := must(snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"a": 1, "b": 2})))
+	change := func(f func(e *snapshot.Editor[string, int])) *snapshot.Map[string, int] {
+		e := base.Edit()
+		f(e)
+		return e.Seal()
+	}
+	without := change(func(e *snapshot.Editor[string, int]) { e.Delete("a") })
+	again := change(func(e *snapshot.Editor[string, int]) { e.Delete("a") })
+	written := change(func(e *snapshot.Editor[string, int]) { e.Set("a", 1) })
+
+	e := without.Edit()
+	require.NoError(t, e.Merge(base, again, func(c snapshot.Conflict[string, int]) (int, bool, error) {
+		t.Errorf("%v, which both removed", c)
+		return 0, false, nil
+	}))
+	require.Same(t, without, e.Seal(), "nothing is left to merge")
+
+	for _, sides := range [][2]*snapshot.Map[string, int]{{without, written}, {written, without}} {
+		var keys []string
+		e := sides[0].Edit()
+		require.NoError(t, e.Merge(base, sides[1], func(c snapshot.Conflict[string, int]) (int, bool, error) {
+			keys = append(keys, c.Key)
+			return 3, true, nil
+		}))
+		require.Equal(t, []string{"a"}, keys)
+		require.Equal(t, map[string]int{"a": 3, "b": 2}, maps.Collect(e.Seal().All()))
+	}
+}
+
 // counter is aligned to eight bytes also where words have four.
 type counter struct{ n atomic.Int64 }
 
