@@ -18,6 +18,7 @@
 package inspect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -136,12 +137,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("Cache-Control", "private, no-cache")
 	tag := fmt.Sprintf(`"%x"`, sha256.Sum256(body))
 	head.Set("ETag", tag)
-	if p.status == 0 && r.Header.Get("If-None-Match") == tag {
-		w.WriteHeader(http.StatusNotModified)
+	if p.status == 0 {
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 		return
 	}
 	head.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(cmp.Or(p.status, http.StatusOK))
+	w.WriteHeader(p.status)
 	_, _ = w.Write(body)
 }
 

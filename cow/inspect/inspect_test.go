@@ -1,7 +1,9 @@
 package inspect_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/inspect"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 type user struct {
@@ -142,7 +145,7 @@ func TestEveryLinkLeadsToAPage(t *testing.T) {
 	}
 }
 
-// numbersIn returns the keys that pages of rows list, from one to the next by a link of that name.
+// follow returns the keys that pages of rows list, from one to the next by a link of that name.
 func follow(t *testing.T, h http.Handler, address, name string) (keys []string) {
 	next := regexp.MustCompile(`<a href="([^"]*)">` + name + `</a>`)
 	key := regexp.MustCompile(`<td class=""><a href="[^"]*">(user-[0-9]+)</a>`)
@@ -196,6 +199,86 @@ func TestPagesOfRows(t *testing.T) {
 	w := get(h, table+"?key=user-007")
 	require.Equal(t, 303, w.Code)
 	require.Equal(t, "../../../../../"+"l/"+s.db.Lineage().ID+"/v/131/tables/users/user-007", w.Header().Get("Location"))
+}
+
+// A page ends with a row that has an address, or there would be no way on: a key that is too long
+// has none.
+func TestPagesOfRowsWithLongKeys(t *testing.T) {
+	for _, o := range []inspect.Options{{}, {Digest: []byte("x")}} {
+		table := cow.New[string](cow.Options[int]{})
+		require.NoError(t, table.Update(func(e *cow.Editor[string, int]) error {
+			for i := range 400 {
+				key := fmt.Sprintf("user-%03d", i)
+				if i%20 > 0 {
+					key += strings.Repeat("x", 2000)
+				}
+				e.Set(key, i)
+			}
+			return nil
+		}))
+		h := inspect.Handler(table.DB(), o)
+		address := "/l/" + table.DB().Lineage().ID + "/v/1/tables/~"
+		for _, way := range []string{"forward", "back"} { // there and back
+			seen, pages := map[string]bool{}, 0
+			for ; ; pages++ {
+				var page struct {
+					Sections map[string]struct {
+						Rows  []map[string]string
+						Links map[string]string
+					}
+				}
+				require.NoError(t, json.Unmarshal(get(h, address+sign(address)+"format=json").Body.Bytes(), &page))
+				list := page.Sections["rows"]
+				require.LessOrEqual(t, len(list.Rows), 500)
+				for _, row := range list.Rows {
+					seen[row["key"]] = true
+				}
+				if list.Links[way] == "" {
+					break
+				}
+				address = "/" + list.Links[way]
+			}
+			require.Equal(t, 400, len(seen), way) // Len would print all keys
+			require.LessOrEqual(t, pages, 8)
+		}
+
+		all := cow.New[string](cow.Options[int]{})
+		require.NoError(t, all.Update(func(e *cow.Editor[string, int]) error {
+			for i := range 501 {
+				e.Set(fmt.Sprint(i, strings.Repeat("x", 2000)), i)
+			}
+			return nil
+		}))
+		w := get(inspect.Handler(all.DB(), o), "/l/"+all.DB().Lineage().ID+"/v/1/tables/~")
+		require.Contains(t, w.Body.String(), "No link leads to them")
+	}
+}
+
+// sign returns what is between an address and a parameter more.
+func sign(address string) string {
+	if strings.Contains(address, "?") {
+		return "&"
+	}
+	return "?"
+}
+
+// keeper is a sink that takes nothing, as that of a file which is only read.
+type keeper struct{}
+
+func (keeper) Room(context.Context, int) error { return errors.New("only read") }
+func (keeper) Propose(*sink.Commit) error      { return errors.New("only read") }
+func (keeper) Trim(uint64)                     {}
+func (keeper) Close() error                    { return nil }
+
+// A DB cannot know that its sink takes no commits before there is one.
+func TestASinkWithoutAnErrorIsNotSaidToTakeCommits(t *testing.T) {
+	var db cow.DB
+	cow.NewTable[string](&db, "t", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	line := sink.For(&db)
+	require.NoError(t, line.Attach(keeper{}, line.Contents(), nil))
+	w := get(inspect.Handler(&db, inspect.Options{}), "/", "Accept", "*/*")
+	require.Regexp(t, `(?m)^sink +no error$`, w.Body.String())
+	require.NotContains(t, w.Body.String(), "connected")
 }
 
 // A row is shown as it was at the version of the address, with what it was before.
@@ -282,11 +365,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 			}
 			seen[address] = true
 			for _, form := range []string{"html", "json", "text"} {
-				sign := "?"
-				if strings.Contains(address, "?") {
-					sign = "&"
-				}
-				w := get(h, address+sign+"format="+form)
+				w := get(h, address+sign(address)+"format="+form)
 				require.Equal(t, 200, w.Code)
 				require.NotContains(t, w.Body.String(), secret, address)
 				if name == "digest" {
@@ -376,7 +455,12 @@ func TestRequestsThatChangeNothing(t *testing.T) {
 	at := "/l/" + s.db.Lineage().ID + "/v/131/tables/users/user-001"
 	tag := get(h, at).Header().Get("ETag")
 	require.NotEmpty(t, tag)
-	require.Equal(t, http.StatusNotModified, get(h, at, "If-None-Match", tag).Code)
+	for none, code := range map[string]int{tag: 304, `"x", ` + tag: 304, "W/" + tag + `,"x"`: 304, "*": 304, `"x"`: 200, "x": 200, "": 200} {
+		w := get(h, at, "If-None-Match", none)
+		require.Equal(t, code, w.Code, none)
+		require.Equal(t, code == 304, w.Body.Len() == 0, none)
+		require.Equal(t, tag, w.Header().Get("ETag"))
+	}
 	require.Equal(t, http.StatusBadRequest, get(h, at+"?format=xml").Code)
 	require.Equal(t, uint64(131), s.db.Load().Version())
 }

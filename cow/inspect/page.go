@@ -53,7 +53,10 @@ type cell struct {
 }
 
 // A form asks for a text, which it sends to the address of its page.
-type form struct{ Label, Name, Action string }
+type form struct {
+	Label, Name, Action string
+	Value               string // what was sent
+}
 
 // A bar is one version in the picture of the line.
 type bar struct {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/hook"
@@ -84,7 +85,7 @@ const (
 
 // overview shows what there is now.
 func (q *request) overview() (*page, error) {
-	find := &form{"Go to version", "version", ""}
+	find := &form{Label: "Go to version", Name: "version"}
 	err := q.jump(find, func(text string) (string, error) {
 		version, err := asVersion(text)
 		return q.to("v", version), err
@@ -122,7 +123,11 @@ func (q *request) facts(now *cow.Snapshot, stats cow.Stats) []fact {
 		fact{"bytes of these", size(stats.HeldBytes)},
 		fact{"calls that wait for a version", number(stats.Waiting)})
 	if s := stats.Sink; s.State != hook.None {
-		facts = append(facts, fact{"sink", text(s.State.String())}, fact{"since", age(s.Since, q.now)})
+		state := s.State.String()
+		if s.State == hook.Connected {
+			state = "no error" // which is true of one that takes no commits too, as of a file that is only read
+		}
+		facts = append(facts, fact{"sink", text(state)}, fact{"since", age(s.Since, q.now)})
 		if s.Err != nil {
 			facts = append(facts, fact{"because", text(q.errorText(s.Err))})
 		}
@@ -231,7 +236,8 @@ func (q *request) slowest() section {
 	list := section{ID: "slow", Heading: "Slow updates of the last hour", Columns: []column{
 		{"took", true}, {"waited", true}, {"ran", true}, {"sink", true}, {"ended", false}, {"version", true}, {"error", false}}}
 	for _, u := range q.slow.list() {
-		row := []cell{text(u.took.String()), text(u.Wait.String()), text(u.Run.String()), text(u.Sink.String()), moment(u.ended), text(""), text("")}
+		took := func(d time.Duration) cell { return text(d.Round(time.Microsecond).String()) }
+		row := []cell{took(u.took), took(u.Wait), took(u.Run), took(u.Sink), moment(u.ended), text(""), text("")}
 		if u.Version > 0 {
 			row[5] = q.versionCell(u.Version)
 		}
@@ -246,7 +252,7 @@ func (q *request) slowest() section {
 // snapshot shows one version.
 func (q *request) snapshot(s *cow.Snapshot) (*page, error) {
 	version := s.Version()
-	compare := &form{"Compare with version", "with", q.to("v", versionText(version))}
+	compare := &form{Label: "Compare with version", Name: "with", Action: q.to("v", versionText(version))}
 	err := q.jump(compare, func(text string) (string, error) {
 		other, err := asVersion(text)
 		return q.to("diff", other, versionText(version)), err

@@ -229,14 +229,16 @@ func (p *Page) Link(l Link) {
 }
 
 // Form adds a form to the section that asks for a text, and returns the text that was sent to this
-// page with it, in the parameter of that name. With Options.Digest there is no form, and no text is
-// sent: one could ask what is there.
+// page with it, in the parameter of that name. With Options.Digest there is a note instead of a
+// form, and no text is sent: one could ask what is there.
 func (p *Page) Form(label, name string) (sent string, ok bool) {
 	if p.q.keys != nil {
+		p.Note("%s", notOffered(label))
 		return "", false
 	}
-	p.last().Form = &form{label, name, p.To(nil, p.path...)}
-	return p.Query().Get(name), p.Query().Has(name)
+	sent, ok = p.Query().Get(name), p.Query().Has(name)
+	p.last().Form = &form{label, name, p.To(nil, p.path...), block(sent, labelShown)}
+	return sent, ok
 }
 
 // cell returns what is shown of a value in one line.

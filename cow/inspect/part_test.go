@@ -68,6 +68,7 @@ func TestAPart(t *testing.T) {
 		require.Equal(t, 200, w.Code)
 		requireText(t, w.Body.String())
 		require.Equal(t, o.Digest == nil, strings.Contains(w.Body.String(), "<form"))
+		require.Equal(t, o.Digest != nil, strings.Contains(w.Body.String(), "Go to: not offered"))
 		require.Equal(t, o.Digest == nil, strings.Contains(w.Body.String(), "abc"), "nothing is sent where there is no form")
 		require.NotContains(t, w.Body.String(), "no version")
 		pages := 0

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
 //go:embed style.css
@@ -83,6 +84,18 @@ func (s section) X(i int) int { return i * 8 }
 
 // Width returns how wide a chart is.
 func (s section) Width() int { return max(1, len(s.Chart)) * 8 }
+
+// Width returns the class of a cell that must not become too narrow for its text: a time takes two
+// lines at most.
+func (c cell) Width() string {
+	switch n := utf8.RuneCountInString(c.Text); {
+	case n > 32:
+		return "long"
+	case n > 10:
+		return "middle"
+	}
+	return ""
+}
 
 // Y returns where the bar begins, from above.
 func (b bar) Y() int { return 100 - b.Height }

@@ -20,6 +20,7 @@ import (
 // What pages of a table show at most.
 const (
 	rowsShown      = 50
+	rowsAtMost     = 500 // where the last ones have no address
 	revisionsShown = 10
 	valueShown     = 64 << 10 // bytes
 	previewShown   = 120
@@ -38,9 +39,9 @@ func (q *request) keyCell(s *cow.Snapshot, t look.Table, row look.Row) cell {
 func (q *request) table(s *cow.Snapshot, t look.Table) (*page, error) {
 	at := []string{"v", versionText(s.Version()), "tables", escape(t.Name())}
 	m := t.In(s)
-	find := &form{"Go to key", "key", q.to(at...)}
-	if q.keys != nil {
-		find = nil // or one could ask whether a key is there
+	find, notes := &form{Label: "Go to key", Name: "key", Action: q.to(at...)}, []string(nil)
+	if q.keys != nil { // or one could ask whether a key is there
+		find, notes = nil, []string{notOffered(find.Label)}
 	}
 	err := q.jump(find, func(text string) (string, error) {
 		key, ok := m.Key(text)
@@ -63,7 +64,7 @@ func (q *request) table(s *cow.Snapshot, t look.Table) (*page, error) {
 	p := q.page(titleOf(t))
 	p.Path = append(p.Path, q.versionLink(s.Version()))
 	top := section{ID: "table", Facts: []fact{{"version", q.versionCell(s.Version())}, {"rows", number(m.Len())}, {"bytes, about", size(weigh(m))}},
-		Form: find}
+		Form: find, Notes: notes}
 	if len(t.Indexes()) > 0 {
 		top.Links = append(top.Links, link{"in the order of the table", q.to(at...)})
 	}
@@ -78,6 +79,11 @@ func (q *request) table(s *cow.Snapshot, t look.Table) (*page, error) {
 	return p, nil
 }
 
+// notOffered says why a form is not there.
+func notOffered(label string) string {
+	return label + ": not offered, because keys are shown as digests."
+}
+
 // rows lists a page of rows, in the order of the table or of an index.
 func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (section, error) {
 	list := section{ID: "rows", Heading: "Rows", Columns: []column{{"key", false}, {"value", false}, {"bytes", true}, {"revision", true}}}
@@ -88,10 +94,18 @@ func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (
 		}
 		return q.to(at...) + "?" + v.Encode()
 	}
-	add := func(rows iter.Seq[look.Row]) (all []look.Row, more bool) {
+	address := func(row look.Row) (string, bool) {
+		segment, ok := q.keySegment(row.Key)
+		return segment, ok && row.Keyed
+	}
+	// A page ends with a row that has an address, from which the next one goes on: a key that is
+	// too long has none.
+	add := func(rows iter.Seq[look.Row], last int) (all []look.Row, more bool) {
 		for row := range rows {
-			if len(all) == rowsShown {
-				return all, true
+			if n := len(all); n >= rowsShown {
+				if _, ok := address(all[n-1]); ok || !row.Keyed || n >= last {
+					return all, true
+				}
 			}
 			all = append(all, row)
 		}
@@ -110,7 +124,7 @@ func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (
 		if !ok {
 			return list, missing("there is no such index")
 		}
-		all, _ = add(rows)
+		all, _ = add(rows, rowsShown)
 		list.Notes = []string{fmt.Sprintf("By index %s, from place %s of %s.", printable(name, 100), grouped(strconv.Itoa(min(skip, n))), grouped(strconv.Itoa(n)))}
 		place := func(skip int) string {
 			return here(url.Values{"index": {name}, "skip": {strconv.Itoa(skip)}})
@@ -137,23 +151,26 @@ func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (
 			}
 			back = name == "before"
 		}
-		if all, more = add(m.Rows(after, back)); back {
+		if all, more = add(m.Rows(after, back), rowsAtMost); back {
 			slices.Reverse(all)
 		}
-		// From a row without an address there is no way on.
-		way := func(text, name string, i int) {
-			if segment, ok := q.keySegment(all[i].Key); ok && all[i].Keyed {
-				list.Links = append(list.Links, link{text, here(url.Values{name: {segment}})})
+		way := func(text, name string, rows iter.Seq2[int, look.Row]) {
+			for _, row := range rows {
+				if segment, ok := address(row); ok {
+					list.Links = append(list.Links, link{text, here(url.Values{name: {segment}})})
+					return
+				}
 			}
+			list.Notes = append(list.Notes, "There are more rows. No link leads to them, because the keys here have no address.")
 		}
 		if after != nil {
 			list.Links = append(list.Links, link{"the first", here(nil)})
 		}
 		if len(all) > 0 && (back && more || !back && after != nil) {
-			way("back", "before", 0)
+			way("back", "before", slices.All(all))
 		}
 		if len(all) > 0 && (back || more) {
-			way("forward", "after", len(all)-1)
+			way("forward", "after", slices.Backward(all))
 		}
 	}
 	for _, row := range all {
