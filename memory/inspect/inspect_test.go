@@ -1,7 +1,9 @@
 package inspect_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"net/http"
@@ -141,6 +143,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 			require.NotContains(t, body, secret, address)
 			require.NotContains(t, body, "licensed")
 			require.NotContains(t, body, "<form")
+			require.Equal(t, !strings.Contains(address, "/entry/"), strings.Contains(body, "Search: not offered, because values are not shown."), address)
 			if name == "digest" {
 				for _, key := range []string{"note-0", "manners", "agents", "countess", "user-0", "of the root"} {
 					require.NotContains(t, body, key, address)
@@ -156,6 +159,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	}
 	h := pages(m, inspect.Options{Value: inspect.JSON}, cowinspect.Options{Digest: []byte("x")})
 	require.NotContains(t, get(h, first(m)).Body.String(), "<form", "or one could ask for a key")
+	require.Contains(t, get(h, first(m)).Body.String(), "Search: not offered, because keys are shown as digests.")
 	require.NotContains(t, get(h, first(m)+"?words=note").Body.String(), "note-0")
 }
 
@@ -348,6 +352,40 @@ func TestHostileContent(t *testing.T) {
 	})
 	n := len(hostile) - 1 // one is too long for an address
 	require.Len(t, entries, 2*n*n)
+}
+
+// A page ends with what has an address, or there would be no way on: a key that is too long has none.
+func TestPagesWithLongKeys(t *testing.T) {
+	m := memory.New(memory.Options{NoText: true})
+	require.NoError(t, m.Batch(func(b *memory.Batch) error {
+		for i := range 200 {
+			key := fmt.Sprintf("%03d", i)
+			if i%100 > 5 {
+				key += strings.Repeat("x", 2000)
+			}
+			if err := errors.Join(b.Space("a").Put(key, 1), b.Space("b", key).Put("k", 1)); err != nil {
+				return err
+			}
+		}
+		for i := range 501 {
+			if err := b.Space("c").Put(fmt.Sprint(i, strings.Repeat("x", 2000)), 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	for _, of := range []cowinspect.Options{{}, {Digest: []byte("x")}} {
+		h := pages(m, inspect.Options{}, of)
+		for i, name := range []string{"entries", "spaces"} {
+			space := "/" + decoded(t, get(h, first(m)+"?format=json").Body.Bytes()).Sections["spaces"].Rows[i]["address"]
+			seen := make(map[string]bool)
+			for _, row := range follow(t, h, space, name, "forward") {
+				seen[cmp.Or(row["key"], row["space"])] = true
+			}
+			require.Equal(t, 200, len(seen), name) // Len would print all keys
+		}
+	}
+	require.Contains(t, get(pages(m, inspect.Options{}, cowinspect.Options{}), first(m)+"/space/c").Body.String(), "No link leads to them")
 }
 
 // What will expire is shown with its time, and is not there once it has.

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"iter"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 const (
 	spacesShown   = 50
 	entriesShown  = 50
+	listedAtMost  = 500 // of either, where the last ones have no address
 	hitsShown     = 20
 	wordsShown    = 20
 	spacesSought  = 1000 // in one search
@@ -50,6 +52,8 @@ func (w *shower) space(path []string) error {
 		if words, ok := w.Form("Search", "words"); ok {
 			return w.search(space, words)
 		}
+	} else {
+		w.Note("Search: not offered, because values are not shown.")
 	}
 	if err := w.spaces(path); err != nil {
 		return err
@@ -72,9 +76,34 @@ func (w *shower) from(name string) (key string, ok bool, err error) {
 // here returns the address of this page with one parameter.
 func (w *shower) here(name, value string) string { return w.To(url.Values{name: {value}}, w.Path()...) }
 
+// page returns the first items of a list, and whether there are more. It ends with one whose key has
+// an address, from which the next page goes on: a key that is too long has none.
+func page[T any](w *shower, items iter.Seq[T], shown int, keyOf func(T) string) (all []T, more bool) {
+	for item := range items {
+		if n := len(all); n >= shown {
+			if _, ok := w.Sealed(keyOf(all[n-1])); ok || n >= listedAtMost {
+				return all, true
+			}
+		}
+		all = append(all, item)
+	}
+	return all, false
+}
+
+// way adds a link to the page that goes on from the first of items that has an address.
+func way[T any](w *shower, text, name string, items iter.Seq2[int, T], keyOf func(T) string) {
+	for _, item := range items {
+		if key, ok := w.Sealed(keyOf(item)); ok {
+			w.Link(inspect.Link{Text: text, To: w.here(name, key)})
+			return
+		}
+	}
+	w.Note("There are more. No link leads to them, because the keys here have no address.")
+}
+
 // spaces lists what is right below a space.
 func (w *shower) spaces(path []string) error {
-	o := memory.SpacesOptions{Prefix: path, Depth: len(path) + 1, Limit: spacesShown + 2} // the space itself, and one more
+	o := memory.SpacesOptions{Prefix: path, Depth: len(path) + 1}
 	after, ok, err := w.from("below")
 	if err != nil {
 		return err
@@ -82,35 +111,35 @@ func (w *shower) spaces(path []string) error {
 	if ok {
 		o.After = append(slices.Clone(path), after)
 	}
-	var below [][]string
-	for p := range w.s.Spaces(o) {
-		if len(p) > len(path) {
-			below = append(below, p)
+	last := func(p []string) string { return p[len(path)] }
+	below, more := page(w, func(yield func([]string) bool) {
+		for p := range w.s.Spaces(o) {
+			if len(p) > len(path) && !yield(p) { // the first may be the space itself
+				return
+			}
 		}
-	}
+	}, spacesShown, last)
 	if len(below) == 0 && o.After == nil {
 		return nil
 	}
 	w.Section("Spaces")
 	w.Columns("space", "entries", "with those below")
-	for _, p := range below[:min(len(below), spacesShown)] {
+	for _, p := range below {
 		s := w.s.Space(p...)
 		w.Row(w.spaceLink(p), s.Len(), s.LenAll())
 	}
 	if o.After != nil {
 		w.Link(inspect.Link{Text: "the first", To: w.To(nil, w.Path()...)})
 	}
-	if len(below) > spacesShown {
-		if last, ok := w.Sealed(below[spacesShown-1][len(path)]); ok {
-			w.Link(inspect.Link{Text: "forward", To: w.here("below", last)})
-		}
+	if more {
+		way(w, "forward", "below", slices.Backward(below), last)
 	}
 	return nil
 }
 
 // entries lists entries of a space.
 func (w *shower) entries(space memory.SpaceSnapshot) error {
-	o := memory.ListOptions{Limit: entriesShown + 1}
+	var o memory.ListOptions
 	for _, name := range []string{"after", "before"} {
 		key, ok, err := w.from(name)
 		if err != nil {
@@ -120,9 +149,8 @@ func (w *shower) entries(space memory.SpaceSnapshot) error {
 			o.After, o.HasAfter, o.Reverse = key, true, name == "before"
 		}
 	}
-	list := slices.Collect(space.List(o))
-	more := len(list) > entriesShown
-	list = list[:min(len(list), entriesShown)]
+	keyOf := func(e memory.Entry) string { return e.Key }
+	list, more := page(w, space.List(o), entriesShown, keyOf)
 	if o.Reverse {
 		slices.Reverse(list)
 	}
@@ -135,20 +163,14 @@ func (w *shower) entries(space memory.SpaceSnapshot) error {
 	if len(list) == 0 {
 		w.Note("There are no entries here.")
 	}
-	// From an entry with too long a key there is no way on.
-	way := func(text, name string, i int) {
-		if key, ok := w.Sealed(list[i].Key); ok {
-			w.Link(inspect.Link{Text: text, To: w.here(name, key)})
-		}
-	}
 	if o.HasAfter {
 		w.Link(inspect.Link{Text: "the first", To: w.To(nil, w.Path()...)})
 	}
 	if len(list) > 0 && (o.Reverse && more || !o.Reverse && o.HasAfter) {
-		way("back", "before", 0)
+		way(w, "back", "before", slices.All(list), keyOf)
 	}
 	if len(list) > 0 && (o.Reverse || more) {
-		way("forward", "after", len(list)-1)
+		way(w, "forward", "after", slices.Backward(list), keyOf)
 	}
 	return nil
 }
