@@ -74,7 +74,7 @@ func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do fu
 	var from, to [fan]int
 	for _, b := range batches {
 		for _, r := range b.rows {
-			to[slotAt(r.hash, 0)]++
+			to[r.hash>>(hashBits-fanBits)]++
 		}
 	}
 	for i, at := 0, 0; i < fan; i++ {
@@ -84,7 +84,7 @@ func (e *Editor[K, V]) putBatches(batches []*Batch[K, V], each func(n int, do fu
 	rows := make([]hashed[*entry[V]], total)
 	for _, b := range batches {
 		for _, r := range b.rows {
-			i := slotAt(r.hash, 0)
+			i := r.hash >> (hashBits - fanBits)
 			rows[to[i]] = r
 			to[i]++
 		}
@@ -118,35 +118,43 @@ func (e *Editor[K, V]) build(rows []hashed[*entry[V]], each func(n int, do func(
 	m.len = len(rows)
 	e.writes = max(e.writes, many)
 	var later []subtree[V]
-	m.root.lay(0, fan, 0, rows, &later)
-	each(len(later), func(i int) { later[i].to.lay(0, fan, fanBits, later[i].rows, nil) })
+	lay(m.root.node(), 0, fan, 0, rows, &later)
+	each(len(later), func(i int) { later[i].layAll(fanBits) })
 }
 
 // A subtree is the rows of a directory below the root.
 type subtree[V any] struct {
-	to   *directory[V]
+	to   node
 	rows []hashed[*entry[V]]
+}
+
+// layAll lays the rows out in the directory, to which depth bits lead.
+func (s subtree[V]) layAll(depth uint) {
+	lay(s.to, 0, uint64(len(s.to.kid)), depth, s.rows, nil)
 }
 
 // lay lays rows out in the n slots of d at from, all of which their hashes lead to, by
 // depth bits to d. If later is not nil, d is the root, and later gets the directories
 // below it. It recurses as deep as a path has bits.
-func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[*entry[V]], later *[]subtree[V]) {
+func lay[V any](d node, from, n uint64, depth uint, rows []hashed[*entry[V]], later *[]subtree[V]) {
 	switch {
 	case len(rows) == 0:
 	case len(rows) <= capacity(maxBuckets):
 		d.fill(from, n, pageOf(rows))
 	case n > 1:
-		i := splitAt(rows, splitBit(depth, n))
-		d.lay(from, n/2, depth, rows[:i], later)
-		d.lay(from+n/2, n/2, depth, rows[i:], later)
+		i := splitAt(rows, splitBit(depth, d.bits(), n))
+		lay(d, from, n/2, depth, rows[:i], later)
+		lay(d, from+n/2, n/2, depth, rows[i:], later)
 	case depth+fanBits < pathBits:
-		c := new(directory[V])
-		d.fill(from, 1, unsafe.Pointer(c))
-		if later != nil {
-			*later = append(*later, subtree[V]{c, rows})
+		kid := unsafe.Pointer(new(directory[V]))
+		if wantsWide(rows, depth+fanBits) {
+			kid = asKid(unsafe.Pointer(new(wide[V])), wideKid)
+		}
+		d.fill(from, 1, kid)
+		if below := (subtree[V]{nodeAt[V](kid), rows}); later != nil {
+			*later = append(*later, below)
 		} else {
-			c.lay(0, fan, depth+fanBits, rows, nil)
+			below.layAll(depth + fanBits)
 		}
 	default:
 		entries := make([]*entry[V], len(rows))
@@ -157,6 +165,31 @@ func (d *directory[V]) lay(from, n uint64, depth uint, rows []hashed[*entry[V]],
 	}
 }
 
+// wantsWide reports whether rows need a wide directory, reached by depth bits: their pages need
+// more than fanBits, and none needs more than wideBits.
+func wantsWide[V any](rows []hashed[*entry[V]], depth uint) bool {
+	const most = maxBuckets * perBucket
+	if len(rows) > wideFan*most || depth+wideBits >= pathBits {
+		return false
+	}
+	var in [wideFan]int
+	for _, r := range rows {
+		in[r.hash<<depth>>(hashBits-wideBits)]++
+	}
+	needed := false
+	for i := 0; i < wideFan; i += group {
+		together := 0
+		for _, n := range in[i : i+group] {
+			if n > most {
+				return false
+			}
+			together += n
+		}
+		needed = needed || together > most
+	}
+	return needed
+}
+
 // pageOf returns the kid that holds a page of rows.
 func pageOf[V any](rows []hashed[*entry[V]]) unsafe.Pointer {
 	n := bucketsFor(len(rows))
@@ -164,7 +197,7 @@ func pageOf[V any](rows []hashed[*entry[V]]) unsafe.Pointer {
 	for _, r := range rows {
 		insert(page, n, r.hash, r.item)
 	}
-	return pageKid(page, n)
+	return asKid(page, n)
 }
 
 // splitAt returns the index of the first of rows, sorted, whose hash has a bit.

@@ -87,7 +87,7 @@ func (m *Map[K, V]) Diff(older *Map[K, V]) iter.Seq[Change[K, V]] {
 		if d.older == nil {
 			d.older = new(Map[K, V])
 		}
-		d.directories(&d.newer.root, &d.older.root)
+		d.slots(span{kid: &d.newer.root.kid[0]}, span{kid: &d.older.root.kid[0]}, fanBits)
 	}
 }
 
@@ -98,27 +98,63 @@ type differ[K comparable, V any] struct {
 	yield        func(Change[K, V]) bool
 }
 
-// directories compares two directories for the same part of the key space. It
-// recurses as deep as they are, at most pathBits/fanBits.
-func (d *differ[K, V]) directories(a, b *directory[V]) bool {
-	for i := range a.kid {
-		x, y := a.kid[i], b.kid[i]
+// A span is a part of the key space: the slots of a directory, or some of them, each of
+// which stands for 1<<shift of those that two spans are compared by, as many for both.
+type span struct {
+	kid   *unsafe.Pointer
+	shift uint
+	seen  bool // the first kid was looked at before
+}
+
+func (s span) at(i uint) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(s.kid), uintptr(i>>s.shift)*unsafe.Sizeof(s.kid)))
+}
+
+// isNew reports whether the kid at i was not looked at before.
+func (s span) isNew(i uint) bool {
+	if i == 0 {
+		return !s.seen
+	}
+	return s.at(i) != s.at(i-1)
+}
+
+// below returns the 1<<shift slots at i as 1<<bits of them: those of the directory there, if there
+// is one, and else the same.
+func below[V any](s span, i, shift, bits uint) span {
+	if kid := s.at(i); isDirectory(kid) {
+		d := nodeAt[V](kid)
+		return span{kid: &d.kid[0], shift: bits - d.bits()}
+	}
+	first := (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(s.kid), uintptr(i>>s.shift)*unsafe.Sizeof(s.kid)))
+	return span{first, bits + s.shift - shift, !s.isNew(i)}
+}
+
+// slots compares two spans of 1<<bits slots for the same part of the key space. It recurses as
+// deep as the directories, at most pathBits/fanBits.
+func (d *differ[K, V]) slots(a, b span, bits uint) bool {
+	for i := uint(0); i < 1<<bits; i++ {
+		x, y := a.at(i), b.at(i)
 		if x == y {
 			continue
 		}
 		// A page that fills a run of slots is looked at in the first of them;
 		// what it is compared with there may be any of several.
-		newX := i == 0 || x != a.kid[i-1]
-		newY := i == 0 || y != b.kid[i-1]
+		newX, newY := a.isNew(i), b.isNew(i)
 		if !newX && !newY {
 			continue
 		}
 		n := bucketsOf(x)
 		switch {
-		case x != nil && y != nil && n == 0 && bucketsOf(y) == 0:
-			if !d.directories((*directory[V])(x), (*directory[V])(y)) {
+		case isDirectory(x) && (isDirectory(y) || b.shift < a.shift), isDirectory(y) && a.shift < b.shift:
+			// Only slots of one shift are directories, or are compared with one.
+			shift, deep := max(a.shift, b.shift), uint(fanBits)
+			if n == wideKid || bucketsOf(y) == wideKid {
+				deep = wideBits
+			}
+			if !d.slots(below[V](a, i, shift, deep), below[V](b, i, shift, deep), deep) {
 				return false
 			}
+			i += 1<<shift - 1
 		case n > 0 && n <= maxBuckets && n == bucketsOf(y):
 			if !d.pages(target(x), target(y), n, newX, newY) {
 				return false

@@ -219,11 +219,17 @@ func TestSealTakesTheTimeOfTheEdit(t *testing.T) {
 }
 
 // A page that fills a run of slots is compared with whatever is in each of
-// them: every shape of one tree meets every shape of the other.
+// them: every shape of one tree meets every shape of the other. Below the root
+// there are wide directories too.
 func TestDiffOfTreesOfAllShapes(t *testing.T) {
+	t.Run("at the root", func(t *testing.T) { testDiffOfShapes(t, 0) })
+	t.Run("below it", func(t *testing.T) { testDiffOfShapes(t, fanBits) })
+}
+
+func testDiffOfShapes(t *testing.T, depth uint) {
 	base := New[int](Options[int]{})
 	// Fixed, so that the shapes are the same each time.
-	base.cfg.hash = func(key int) uint64 { return uint64(key) * 0x9e37_79b9_7f4a_7c15 }
+	base.cfg.hash = func(key int) uint64 { return uint64(key) * 0x9e37_79b9_7f4a_7c15 >> depth }
 	grow := func(from *Map[int, int], n, step int) *Map[int, int] {
 		e := from.Edit()
 		for i := range n {
@@ -234,7 +240,7 @@ func TestDiffOfTreesOfAllShapes(t *testing.T) {
 	// Some share all but a few entries, in pages of other sizes, some share none.
 	shared := grow(base, 60, 3)
 	shapes := []*Map[int, int]{nil, base, shared}
-	for _, n := range []int{1, 7, 8, 40, 48, 49, 60, 100, 200, 400, 800, 2000} {
+	for _, n := range []int{1, 7, 8, 40, 48, 49, 60, 100, 200, 400, 800, 1500, 2000} {
 		m := grow(base, n, 1)
 		e := m.Edit()
 		for i := range n * 3 / 4 {
@@ -243,8 +249,12 @@ func TestDiffOfTreesOfAllShapes(t *testing.T) {
 		e.Set(-1, n)
 		shapes = append(shapes, m, e.Seal(), grow(shared, n, 2))
 	}
+	wide := 0
 	for _, a := range shapes {
 		checkTree(t, a)
+		if a != nil && bucketsOf(a.root.kid[0]) == wideKid {
+			wide++
+		}
 		for _, b := range shapes {
 			got := maps.Collect(b.All())
 			seen := map[int]bool{}
@@ -263,4 +273,29 @@ func TestDiffOfTreesOfAllShapes(t *testing.T) {
 			require.Equal(t, maps.Collect(a.All()), got)
 		}
 	}
+	require.Equal(t, depth > 0, wide > 2)
+}
+
+// A directory that gives its place to one of another kind still shares its pages with it, and
+// with those below it: only the page is looked at that needed the place.
+func TestDiffOfDirectoriesOfTwoKindsSkipsWhatTheyShare(t *testing.T) {
+	m := New[int](Options[int]{})
+	good, hashed := m.cfg.hash, 0
+	m.cfg.hash = func(key int) uint64 { hashed++; return good(key) >> fanBits }
+	kinds := map[uint64]int{}
+	for i := range 3000 {
+		e := m.Edit()
+		e.Set(i, i)
+		n := e.Seal()
+		kinds[bucketsOf(n.root.kid[0])]++
+		hashed = 0
+		require.Len(t, slices.Collect(n.Diff(m)), 1)
+		require.LessOrEqual(t, hashed, 2*(capacity(maxBuckets)+1))
+		hashed = 0
+		require.Len(t, slices.Collect(m.Diff(n)), 1)
+		require.LessOrEqual(t, hashed, 2*(capacity(maxBuckets)+1))
+		m = n
+	}
+	require.Greater(t, kinds[0], 1000)
+	require.Greater(t, kinds[wideKid], 300)
 }

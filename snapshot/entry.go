@@ -319,6 +319,12 @@ type tree[K comparable, V any] struct {
 // bits leave open, as in extendible hashing (Fagin et al. 1979), so a full page
 // splits in two and nothing else moves.
 //
+// Where a directory below the root has pages alone and one of them needs more
+// bits, a wide one of wideBits takes its place. Where a page needs more bits
+// still, directories of fanBits take the place of that. So a lookup takes one
+// level less in half of all sizes, and no shape has many directories with few
+// pages each.
+//
 // owned has a bit for each slot whose kid belongs to the Editor at work and
 // may be edited in place. It means something only in a directory that itself
 // belongs to that Editor, as the root does that an Editor begins with: a copy of
@@ -329,7 +335,33 @@ type directory[V any] struct {
 	kid   [fan]unsafe.Pointer
 }
 
+// A wide is a directory for wideBits, whose kids are pages.
+type wide[V any] struct {
+	owned uint64
+	kid   [wideFan]unsafe.Pointer
+}
+
 const (
-	fanBits = 4
-	fan     = 1 << fanBits
+	fanBits  = 4
+	fan      = 1 << fanBits
+	wideBits = fanBits + 2
+	wideFan  = 1 << wideBits
+	group    = wideFan / fan // the slots of a wide directory for one of another
 )
+
+// A node is the slots of a directory of either kind, and which of them are owned.
+type node struct {
+	owned *uint64
+	kid   []unsafe.Pointer
+}
+
+func (d *directory[V]) node() node { return node{&d.owned, d.kid[:]} }
+func (w *wide[V]) node() node      { return node{&w.owned, w.kid[:]} }
+
+// nodeAt returns the directory of either kind that kid is.
+func nodeAt[V any](kid unsafe.Pointer) node {
+	if bucketsOf(kid) == wideKid {
+		return (*wide[V])(target(kid)).node()
+	}
+	return (*directory[V])(kid).node()
+}

@@ -133,7 +133,7 @@ func (c *config[K, V]) isolate(v V) V {
 
 func (m *Map[K, V]) walk(f func(*entry[V]) bool) {
 	if m != nil {
-		m.root.walk(f)
+		walk(m.root.node(), f)
 	}
 }
 
@@ -249,7 +249,7 @@ func (m *Map[K, V]) rowsFrom(after *K, back bool) iter.Seq[Row[K, V]] {
 		} else if back {
 			x = math.MaxUint64
 		}
-		m.root.parts(x, back, func(part []*entry[V]) bool {
+		parts(m.root.node(), x, back, func(part []*entry[V]) bool {
 			if pending {
 				pending = false
 				part = part[1+slices.IndexFunc(part, func(e *entry[V]) bool { return m.cfg.is(e, *after) }):]

@@ -174,7 +174,7 @@ func (p *pile[V]) build() unsafe.Pointer {
 	for i := range p.n {
 		insert(page, n, p.hash[i], p.entry[i])
 	}
-	return pageKid(page, n)
+	return asKid(page, n)
 }
 
 // A bag holds the entries whose hashes a path of pathBits cannot separate, in
@@ -197,6 +197,7 @@ func (c *config[K, V]) findInBag(b *bag[V], key K) int {
 //
 //   - 0: a directory, or nil for no entries;
 //   - 1 to maxBuckets: a page, and its number of buckets;
+//   - wideKid: a wide directory;
 //   - bagBuckets: a bag.
 //
 // So a lookup learns it without another load. It is a pointer into the object,
@@ -204,38 +205,51 @@ func (c *config[K, V]) findInBag(b *bag[V], key K) int {
 // objects of 8 bytes and more to 8 bytes at least.
 const (
 	kidMask    = 7
+	wideKid    = maxBuckets + 1
 	bagBuckets = kidMask
 )
 
 // bucketsOf returns what the low bits of a kid say.
 func bucketsOf(kid unsafe.Pointer) uint64 { return uint64(uintptr(kid) & kidMask) }
 
+// isDirectory reports whether a kid is a directory of either kind.
+func isDirectory(kid unsafe.Pointer) bool {
+	n := bucketsOf(kid)
+	return n == 0 && kid != nil || n == wideKid
+}
+
 // target returns the object that a kid points into.
 func target(kid unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(kid, -int(bucketsOf(kid)))
 }
 
-// pageKid returns the kid for a page of n buckets.
-func pageKid(page unsafe.Pointer, n uint64) unsafe.Pointer {
-	if uintptr(page)&kidMask != 0 {
+// asKid returns the kid for an object, of which its low bits are to say n.
+func asKid(object unsafe.Pointer, n uint64) unsafe.Pointer {
+	if uintptr(object)&kidMask != 0 {
 		panic("snapshot: an object is not aligned as kids need it")
 	}
-	return unsafe.Add(page, int(n))
+	return unsafe.Add(object, int(n))
 }
 
 func bagKid[V any](entries []*entry[V]) unsafe.Pointer {
-	return pageKid(unsafe.Pointer(&bag[V]{entries: entries}), bagBuckets)
+	return asKid(unsafe.Pointer(&bag[V]{entries: entries}), bagBuckets)
 }
 
+// bits returns how many bits of a hash choose a slot.
+func (d node) bits() uint { return uint(bits.TrailingZeros(uint(len(d.kid)))) }
+
+// slot returns the slot for what is left of a hash.
+func (d node) slot(x uint64) uint64 { return x >> (hashBits - d.bits()) }
+
 // run returns the aligned run of slots that hold what slot i holds.
-func (d *directory[V]) run(i uint64) (from, n uint64) {
-	for n = 1; n < fan && d.uniform(i&^(2*n-1), 2*n, d.kid[i]); n *= 2 {
+func (d node) run(i uint64) (from, n uint64) {
+	for n = 1; n < uint64(len(d.kid)) && d.uniform(i&^(2*n-1), 2*n, d.kid[i]); n *= 2 {
 	}
 	return i &^ (n - 1), n
 }
 
 // uniform reports whether the n slots at from all hold kid.
-func (d *directory[V]) uniform(from, n uint64, kid unsafe.Pointer) bool {
+func (d node) uniform(from, n uint64, kid unsafe.Pointer) bool {
 	for _, k := range d.kid[from : from+n] {
 		if k != kid {
 			return false
@@ -245,27 +259,84 @@ func (d *directory[V]) uniform(from, n uint64, kid unsafe.Pointer) bool {
 }
 
 // fill puts kid, which the Editor owns, in the n slots at from.
-func (d *directory[V]) fill(from, n uint64, kid unsafe.Pointer) {
+func (d node) fill(from, n uint64, kid unsafe.Pointer) {
 	for i := from; i < from+n; i++ {
 		d.kid[i] = kid
 	}
-	d.owned |= (1<<n - 1) << from
+	*d.owned |= (1<<n - 1) << from
 }
 
-func (d *directory[V]) owns(i uint64) bool { return d.owned>>i&1 != 0 }
+func (d node) owns(i uint64) bool { return *d.owned>>i&1 != 0 }
+
+// spread puts what the n slots of d at from hold in all of to, and what of it is owned: each
+// several times where to has more slots, the first of several where it has fewer.
+func (d node) spread(from, n uint64, to node) {
+	for i := range uint64(len(to.kid)) {
+		j := from + i*n/uint64(len(to.kid))
+		to.kid[i] = d.kid[j]
+		*to.owned |= *d.owned >> j & 1 << i
+	}
+}
+
+// onlyPages reports whether there are no directories or bags in d.
+func (d node) onlyPages() bool {
+	for _, kid := range d.kid {
+		if n := bucketsOf(kid); n > maxBuckets || n == 0 && kid != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// isSparse reports whether a wide directory has no page that needs its bits.
+func (d node) isSparse() bool {
+	for i := uint64(0); i < wideFan; i += group {
+		if !d.uniform(i, group, d.kid[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// widen puts a wide directory in the place of slot i of d, a directory of pages.
+func widen[V any](d node, i uint64) node {
+	w := new(wide[V])
+	nodeAt[V](d.kid[i]).spread(0, fan, w.node())
+	d.fill(i, 1, asKid(unsafe.Pointer(w), wideKid))
+	return w.node()
+}
+
+// narrow puts a directory in the place of slot i of d, a wide one, with others below where pages
+// need the bits.
+func narrow[V any](d node, i uint64) node {
+	w, n := nodeAt[V](d.kid[i]), new(directory[V])
+	w.spread(0, wideFan, n.node())
+	for j := range uint64(fan) {
+		if from := j * group; !w.uniform(from, group, w.kid[from]) {
+			c := new(directory[V])
+			w.spread(from, group, c.node())
+			n.node().fill(j, 1, unsafe.Pointer(c))
+		}
+	}
+	d.fill(i, 1, unsafe.Pointer(n))
+	return n.node()
+}
 
 // ownDirectory returns the directory in slot i, made the Editor's own.
-func (d *directory[V]) ownDirectory(i uint64) *directory[V] {
-	c := (*directory[V])(d.kid[i])
-	if !d.owns(i) {
-		c = &directory[V]{kid: c.kid}
-		d.fill(i, 1, unsafe.Pointer(c))
+func ownDirectory[V any](d node, i uint64) node {
+	kid := d.kid[i]
+	switch {
+	case d.owns(i):
+	case bucketsOf(kid) == wideKid:
+		d.fill(i, 1, asKid(unsafe.Pointer(&wide[V]{kid: (*wide[V])(target(kid)).kid}), wideKid))
+	default:
+		d.fill(i, 1, unsafe.Pointer(&directory[V]{kid: (*directory[V])(kid).kid}))
 	}
-	return c
+	return nodeAt[V](d.kid[i])
 }
 
 // ownPage returns the page in slot i, made the Editor's own.
-func (d *directory[V]) ownPage(i uint64) unsafe.Pointer {
+func ownPage[V any](d node, i uint64) unsafe.Pointer {
 	kid := d.kid[i]
 	if d.owns(i) {
 		return target(kid)
@@ -273,13 +344,13 @@ func (d *directory[V]) ownPage(i uint64) unsafe.Pointer {
 	n := bucketsOf(kid)
 	page := copyPage[V](target(kid), n)
 	from, length := d.run(i)
-	d.fill(from, length, pageKid(page, n))
+	d.fill(from, length, asKid(page, n))
 	return page
 }
 
 // walk calls f with every entry below d until it returns false. It recurses as
 // deep as the directories, at most pathBits/fanBits.
-func (d *directory[V]) walk(f func(*entry[V]) bool) bool {
+func walk[V any](d node, f func(*entry[V]) bool) bool {
 	for i, kid := range d.kid {
 		if kid == nil || i > 0 && kid == d.kid[i-1] {
 			continue
@@ -294,8 +365,8 @@ func (d *directory[V]) walk(f func(*entry[V]) bool) bool {
 // walkKid calls f with every entry below kid until it returns false.
 func walkKid[V any](kid unsafe.Pointer, f func(*entry[V]) bool) bool {
 	switch n := bucketsOf(kid); n {
-	case 0:
-		return kid == nil || (*directory[V])(kid).walk(f)
+	case 0, wideKid:
+		return kid == nil || walk(nodeAt[V](kid), f)
 	case bagBuckets:
 		for _, e := range (*bag[V])(target(kid)).entries {
 			if !f(e) {
@@ -333,17 +404,17 @@ func walkKid[V any](kid unsafe.Pointer, f func(*entry[V]) bool) bool {
 // parts calls f with the entries of each page and bag below d, in the order of walk, or backwards,
 // from the one to which x leads on, the rest of a hash, until it returns false. It recurses as walk
 // does.
-func (d *directory[V]) parts(x uint64, back bool, f func(part []*entry[V]) bool) bool {
+func parts[V any](d node, x uint64, back bool, f func(part []*entry[V]) bool) bool {
 	step, edge := 1, uint64(0)
 	if back {
 		step, edge = -1, math.MaxUint64
 	}
 	var last unsafe.Pointer
-	for i := int(x >> (hashBits - fanBits)); 0 <= i && i < fan; i += step {
+	for i := int(d.slot(x)); 0 <= i && i < len(d.kid); i += step {
 		kid := d.kid[i]
 		if kid != nil && kid != last {
-			if bucketsOf(kid) == 0 {
-				if !(*directory[V])(kid).parts(x<<fanBits|edge>>(hashBits-fanBits), back, f) {
+			if isDirectory(kid) {
+				if !parts(nodeAt[V](kid), x<<fanBits|edge>>(hashBits-fanBits), back, f) {
 					return false
 				}
 			} else {
@@ -362,8 +433,8 @@ func (d *directory[V]) parts(x uint64, back bool, f func(part []*entry[V]) bool)
 	return true
 }
 
-// splitBit returns the lowest bit of the path that the n slots of a run, in a
-// directory reached by depth bits, have in common, plus one: the next bit.
-func splitBit(depth uint, n uint64) uint {
-	return hashBits - 1 - (depth + fanBits - uint(bits.TrailingZeros64(n)))
+// splitBit returns the next bit of a path through a directory for that many bits, reached by depth
+// bits, behind those that the n slots of a run have in common.
+func splitBit(depth, bitsOf uint, n uint64) uint {
+	return hashBits - 1 - (depth + bitsOf - uint(bits.TrailingZeros64(n)))
 }

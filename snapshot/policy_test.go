@@ -341,13 +341,13 @@ func TestLongPathsLackTheirMiddle(t *testing.T) {
 	require.Less(t, len(err.Path), 600)
 }
 
-// wide is a large value with a method Clone.
-type wide struct {
+// broad is a large value with a method Clone.
+type broad struct {
 	numbers [12]int
 	tags    []string
 }
 
-func (w wide) Clone() wide {
+func (w broad) Clone() broad {
 	w.tags = append([]string(nil), w.tags...)
 	return w
 }
@@ -356,8 +356,8 @@ func TestTheMethodCloneOfAValueCostsNoBox(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	clone, v := newCloner(Options[wide]{}), wide{tags: []string{"a"}}
-	var got wide
+	clone, v := newCloner(Options[broad]{}), broad{tags: []string{"a"}}
+	var got broad
 	require.Equal(t, 1.0, testing.AllocsPerRun(100, func() { got = clone(v) }), "that of the tags")
 	require.Equal(t, []string{"a"}, got.tags)
 }

@@ -29,9 +29,10 @@ func (t *tree[K, V]) find(h uint64, key K) *entry[V] {
 // kidOf returns the kid for a page or a bag where what has that hash is, nil for none.
 func (t *tree[K, V]) kidOf(h uint64) unsafe.Pointer {
 	kid := t.root.kid[h>>(hashBits-fanBits)]
-	for x := h; kid != nil && bucketsOf(kid) == 0; {
+	for x := h; isDirectory(kid); {
 		x <<= fanBits
-		kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
+		d := nodeAt[V](kid)
+		kid = d.kid[d.slot(x)]
 	}
 	return kid
 }
@@ -39,9 +40,10 @@ func (t *tree[K, V]) kidOf(h uint64) unsafe.Pointer {
 // put stores e under key, whose hash is h, and returns the entry it replaced,
 // or nil. The root must be the Editor's own.
 func (t *tree[K, V]) put(h uint64, key K, e *entry[V]) *entry[V] {
-	d, x, depth := &t.root, h, uint(0)
+	var up node // where d lies, in slot at
+	d, at, x, depth := t.root.node(), uint64(0), h, uint(0)
 	for {
-		i := x >> (hashBits - fanBits)
+		i := d.slot(x)
 		kid := d.kid[i]
 		n := bucketsOf(kid)
 		switch {
@@ -49,11 +51,12 @@ func (t *tree[K, V]) put(h uint64, key K, e *entry[V]) *entry[V] {
 			page := newPage[V](1)
 			insert(page, 1, h, e)
 			from, length := d.run(i)
-			d.fill(from, length, pageKid(page, 1))
+			d.fill(from, length, asKid(page, 1))
 			t.len++
 			return nil
-		case n == 0:
-			d = d.ownDirectory(i)
+		case n == 0 || n == wideKid:
+			up, at = d, i
+			d = ownDirectory[V](up, at)
 			x <<= fanBits
 			depth += fanBits
 			continue
@@ -63,17 +66,17 @@ func (t *tree[K, V]) put(h uint64, key K, e *entry[V]) *entry[V] {
 		if b, s := t.cfg.findIn(target(kid), n, h, key); b != nil {
 			old := b.entry[s]
 			if !d.owns(i) {
-				b = bucketAt[V](d.ownPage(i), indexOf(target(kid), b))
+				b = bucketAt[V](ownPage[V](d, i), indexOf(target(kid), b))
 			}
 			b.entry[s] = e
 			return old
 		}
 		if count[V](target(kid), n) < capacity(n) {
-			insert(d.ownPage(i), n, h, e)
+			insert(ownPage[V](d, i), n, h, e)
 			t.len++
 			return nil
 		}
-		t.grow(d, i, depth)
+		d = t.grow(up, at, d, i, depth)
 	}
 }
 
@@ -82,7 +85,7 @@ func indexOf[V any](page unsafe.Pointer, b *bucket[V]) uint64 {
 	return uint64((uintptr(unsafe.Pointer(b)) - uintptr(page)) / unsafe.Sizeof(*b))
 }
 
-func (t *tree[K, V]) putInBag(d *directory[V], i uint64, key K, e *entry[V]) (old *entry[V]) {
+func (t *tree[K, V]) putInBag(d node, i uint64, key K, e *entry[V]) (old *entry[V]) {
 	was := (*bag[V])(target(d.kid[i]))
 	entries := make([]*entry[V], len(was.entries), len(was.entries)+1)
 	copy(entries, was.entries)
@@ -97,9 +100,11 @@ func (t *tree[K, V]) putInBag(d *directory[V], i uint64, key K, e *entry[V]) (ol
 }
 
 // grow makes room where a page in slot i of d, reached by depth bits, is full:
-// a larger page, or two, or a directory or bag in its place. The caller tries
-// again; each step takes it one bit further along the path, or ends it.
-func (t *tree[K, V]) grow(d *directory[V], i uint64, depth uint) {
+// a larger page, or two, or another kind of directory in the place of d, slot at
+// of up, or a directory or bag in that of the page. The caller tries again in
+// what grow returns, d or what is in its place; each step takes it one bit further
+// along the path, or ends it. The root has no up.
+func (t *tree[K, V]) grow(up node, at uint64, d node, i uint64, depth uint) node {
 	kid := d.kid[i]
 	from, length := d.run(i)
 	switch {
@@ -107,22 +112,24 @@ func (t *tree[K, V]) grow(d *directory[V], i uint64, depth uint) {
 		t.relay(d, i)
 	case length > 1:
 		var p [2]pile[V]
-		bit := splitBit(depth, length)
+		bit := splitBit(depth, d.bits(), length)
 		t.gather(kid, func(h uint64, e *entry[V]) { p[h>>bit&1].add(h, e) })
 		d.fill(from, length/2, p[0].build())
 		d.fill(from+length/2, length/2, p[1].build())
+	case len(d.kid) == wideFan:
+		return narrow[V](up, at)
+	case up.kid != nil && depth+wideBits < pathBits && d.onlyPages():
+		return widen[V](up, at)
 	case depth+fanBits < pathBits:
-		c := &directory[V]{}
-		c.fill(0, fan, kid)
-		if !d.owns(i) {
-			c.owned = 0
-		}
+		c := new(directory[V])
+		d.spread(i, 1, c.node())
 		d.fill(i, 1, unsafe.Pointer(c))
 	default:
 		var entries []*entry[V]
 		t.gather(kid, func(_ uint64, e *entry[V]) { entries = append(entries, e) })
 		d.fill(i, 1, bagKid(entries))
 	}
+	return d
 }
 
 // gather calls f with every entry below kid and its hash.
@@ -141,30 +148,30 @@ func (t *tree[K, V]) remove(h uint64, key K) *entry[V] {
 		return nil
 	}
 	t.len--
-	var path [pathBits / fanBits]*directory[V]
+	var path [pathBits / fanBits]node
 	level := 0
-	path[0] = &t.root
+	path[0] = t.root.node()
 	for {
-		i := slotAt(h, level)
-		if bucketsOf(path[level].kid[i]) != 0 {
+		i := path[level].slotAt(h, level)
+		if !isDirectory(path[level].kid[i]) {
 			break
 		}
-		path[level+1] = path[level].ownDirectory(i)
+		path[level+1] = ownDirectory[V](path[level], i)
 		level++
 	}
-	d, i := path[level], slotAt(h, level)
-	if t.removeIn(d, i, h, key) <= maxJoin {
+	d := path[level]
+	if t.removeIn(d, d.slotAt(h, level), h, key) <= maxJoin {
 		t.join(path[:level+1], h)
 	}
 	return e
 }
 
 // slotAt returns the slot that h leads to in a directory of that level.
-func slotAt(h uint64, level int) uint64 { return h << (level * fanBits) >> (hashBits - fanBits) }
+func (d node) slotAt(h uint64, level int) uint64 { return d.slot(h << (level * fanBits)) }
 
 // removeIn removes key from the page or bag in slot i of d, lays a page out
 // anew when it became too large for what is left, and returns how many are.
-func (t *tree[K, V]) removeIn(d *directory[V], i, h uint64, key K) int {
+func (t *tree[K, V]) removeIn(d node, i, h uint64, key K) int {
 	kid := d.kid[i]
 	n := bucketsOf(kid)
 	if n == bagBuckets {
@@ -177,7 +184,7 @@ func (t *tree[K, V]) removeIn(d *directory[V], i, h uint64, key K) int {
 		}
 		return len(entries)
 	}
-	page := d.ownPage(i)
+	page := ownPage[V](d, i)
 	b, s := t.cfg.findIn(page, n, h, key)
 	b.remove(s)
 	left := count[V](page, n)
@@ -188,7 +195,7 @@ func (t *tree[K, V]) removeIn(d *directory[V], i, h uint64, key K) int {
 }
 
 // relay lays what slot i of d holds, at most a page, out in a new page.
-func (t *tree[K, V]) relay(d *directory[V], i uint64) {
+func (t *tree[K, V]) relay(d node, i uint64) {
 	from, length := d.run(i)
 	var p pile[V]
 	t.gather(d.kid[i], p.add)
@@ -202,17 +209,24 @@ const maxJoin = maxBuckets * perBucket / 2
 
 // join unites the page at the end of the path of h with its buddy, the page
 // that differs in the last bit of the path, for as long as both together are
-// small, and puts the only page of a directory in that directory's place.
-func (t *tree[K, V]) join(path []*directory[V], h uint64) {
+// small, and puts the only page of a directory in that directory's place, and a
+// directory in that of a wide one that need not be.
+func (t *tree[K, V]) join(path []node, h uint64) {
 	for level := len(path) - 1; ; {
-		d, i := path[level], slotAt(h, level)
+		d := path[level]
+		i := d.slotAt(h, level)
 		from, n := d.run(i)
-		if n == fan {
+		if n == uint64(len(d.kid)) {
 			if level == 0 {
 				return
 			}
 			level--
-			path[level].fill(slotAt(h, level), 1, d.kid[i])
+			path[level].fill(path[level].slotAt(h, level), 1, d.kid[i])
+			continue
+		}
+		if len(d.kid) == wideFan && d.isSparse() {
+			up := path[level-1]
+			path[level] = narrow[V](up, up.slotAt(h, level-1))
 			continue
 		}
 		buddy := from ^ n
@@ -232,7 +246,7 @@ func size[V any](kid unsafe.Pointer) int {
 	switch n := bucketsOf(kid); {
 	case kid == nil:
 		return 0
-	case n == 0 || n == bagBuckets:
+	case n == 0 || n > maxBuckets:
 		return maxJoin + 1
 	default:
 		return count[V](target(kid), n)
@@ -263,15 +277,23 @@ func (m *Map[K, V]) lookup(key K) *entry[V] {
 	}
 	kid := m.root.kid[h>>(hashBits-fanBits)]
 	n := uint64(uintptr(kid) & kidMask)
-	for x := h; n == 0; n = uint64(uintptr(kid) & kidMask) {
+	rest := h << fanBits
+	for n == 0 {
 		if kid == nil {
 			return nil
 		}
-		x <<= fanBits
-		kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
+		kid = (*directory[V])(kid).kid[rest>>(hashBits-fanBits)]
+		rest <<= fanBits
+		n = uint64(uintptr(kid) & kidMask)
 	}
 	if n > maxBuckets {
-		return m.find(h, key)
+		if n == bagBuckets {
+			return m.find(h, key)
+		}
+		if kid = (*wide[V])(unsafe.Add(kid, -wideKid)).kid[rest>>(hashBits-wideBits)]; kid == nil {
+			return nil
+		}
+		n = uint64(uintptr(kid) & kidMask)
 	}
 	b := (*bucket[V])(unsafe.Add(kid, h&(1<<32-1)*n>>32*uint64(unsafe.Sizeof(bucket[V]{}))-n))
 	x := b.meta ^ (h>>tagShift&0x7f|0x80)*lows
@@ -391,11 +413,15 @@ func (m *Map[K, V]) lookupTogether(keys []K, found *[atOnce]*entry[V]) {
 func (m *Map[K, V]) reach(hashes []uint64, kids *[atOnce]unsafe.Pointer, found *[atOnce]*entry[V]) {
 	for i := range hashes {
 		i %= atOnce
-		h := hashes[i]
-		kid := m.root.kid[h>>(hashBits-fanBits)]
+		x := hashes[i]
+		kid := m.root.kid[x>>(hashBits-fanBits)]
+		x <<= fanBits
 		for kid != nil && uintptr(kid)&kidMask == 0 {
-			h <<= fanBits
-			kid = (*directory[V])(kid).kid[h>>(hashBits-fanBits)]
+			kid = (*directory[V])(kid).kid[x>>(hashBits-fanBits)]
+			x <<= fanBits
+		}
+		if uintptr(kid)&kidMask == wideKid {
+			kid = (*wide[V])(unsafe.Add(kid, -wideKid)).kid[x>>(hashBits-wideBits)]
 		}
 		kids[i] = kid
 	}

@@ -21,7 +21,7 @@ func checkTree[K comparable, V any](t testing.TB, m *Map[K, V]) {
 		return
 	}
 	c := treeChecker[K, V]{m: m, keys: make(map[K]bool, m.len), kids: map[unsafe.Pointer]bool{}}
-	total := c.directory(&m.root, 0, 0)
+	total := c.directory(m.root.node(), 0, 0)
 	if c.err == nil && total != m.len {
 		c.fail("Len is %d, the tree holds %d entries", m.len, total)
 	}
@@ -45,13 +45,17 @@ func (c *treeChecker[K, V]) fail(format string, args ...any) {
 
 // directory checks d, to which the depth highest bits of a hash lead if they
 // are prefix, and returns how many entries are below it.
-func (c *treeChecker[K, V]) directory(d *directory[V], depth uint, prefix uint64) int {
-	if depth >= pathBits {
-		c.fail("a directory at depth %d", depth)
+func (c *treeChecker[K, V]) directory(d node, depth uint, prefix uint64) int {
+	isWide := len(d.kid) == wideFan
+	if depth >= pathBits || isWide && depth+wideBits >= pathBits {
+		c.fail("a directory of %d slots at depth %d", len(d.kid), depth)
 		return 0
 	}
+	if isWide && (d.isSparse() || !d.onlyPages()) {
+		c.fail("depth %d: a wide directory that need not be, or has others below", depth)
+	}
 	total := 0
-	for i := uint64(0); i < fan && c.err == nil; {
+	for i := uint64(0); i < uint64(len(d.kid)) && c.err == nil; {
 		kid := d.kid[i]
 		from, n := d.run(i)
 		if from != i {
@@ -67,16 +71,16 @@ func (c *treeChecker[K, V]) directory(d *directory[V], depth uint, prefix uint64
 			}
 		}
 		// The path to a run is as long as its slots have bits in common.
-		path := depth + fanBits - uint(bits.TrailingZeros64(n))
-		at := (prefix<<fanBits | i) >> (depth + fanBits - path)
+		path := depth + d.bits() - uint(bits.TrailingZeros64(n))
+		at := (prefix<<d.bits() | i) >> (depth + d.bits() - path)
 		b := bucketsOf(kid)
 		switch {
 		case kid == nil:
-		case b == 0:
+		case isDirectory(kid):
 			if n != 1 {
 				c.fail("depth %d, slot %d: a directory in %d slots", depth, i, n)
 			}
-			below := c.directory((*directory[V])(kid), depth+fanBits, prefix<<fanBits|i)
+			below := c.directory(nodeAt[V](kid), depth+fanBits, prefix<<fanBits|i)
 			if below <= maxJoin {
 				c.fail("depth %d, slot %d: a directory for %d entries", depth, i, below)
 			}
@@ -96,7 +100,7 @@ func (c *treeChecker[K, V]) directory(d *directory[V], depth uint, prefix uint64
 		default:
 			total += c.page(target(kid), b, path, at)
 			buddy := i ^ n
-			if n < fan && d.uniform(buddy, n, d.kid[buddy]) {
+			if n < uint64(len(d.kid)) && d.uniform(buddy, n, d.kid[buddy]) {
 				if both := size[V](kid) + size[V](d.kid[buddy]); both <= maxJoin {
 					c.fail("depth %d, slots %d and %d: buddies of %d entries together", depth, i, buddy, both)
 				}
@@ -183,20 +187,19 @@ type footprint struct {
 // pointer at the same place nothing below is looked at.
 func growth[K comparable, V any](older, newer *Map[K, V]) footprint {
 	f := footprint{bytes: int(unsafe.Sizeof(*newer))}
-	shareTrees(&f, &older.root, &newer.root)
+	shareTrees[V](&f, older.root.node(), newer.root.node())
 	return f
 }
 
-func shareTrees[V any](f *footprint, older, newer *directory[V]) {
+func shareTrees[V any](f *footprint, older, newer node) {
 	for i, kid := range newer.kid {
 		was := older.kid[i]
 		if kid == was || kid == nil || i > 0 && kid == newer.kid[i-1] {
 			continue
 		}
-		if bucketsOf(kid) == 0 && was != nil && bucketsOf(was) == 0 {
-			f.directories++
-			f.bytes += int(unsafe.Sizeof(*newer))
-			shareTrees(f, (*directory[V])(was), (*directory[V])(kid))
+		if isDirectory(kid) && isDirectory(was) && bucketsOf(kid) == bucketsOf(was) {
+			f.directory(kid)
+			shareTrees[V](f, nodeAt[V](was), nodeAt[V](kid))
 			continue
 		}
 		// What was here may have moved a level up or down.
@@ -211,9 +214,8 @@ func shareTrees[V any](f *footprint, older, newer *directory[V]) {
 				return
 			}
 			switch b := bucketsOf(p); b {
-			case 0:
-				f.directories++
-				f.bytes += int(unsafe.Sizeof(*newer))
+			case 0, wideKid:
+				f.directory(p)
 			case bagBuckets:
 				f.bags++
 				entries := (*bag[V])(target(p)).entries
@@ -234,14 +236,23 @@ func shareTrees[V any](f *footprint, older, newer *directory[V]) {
 	}
 }
 
+func (f *footprint) directory(kid unsafe.Pointer) {
+	f.directories++
+	if bucketsOf(kid) == wideKid {
+		f.bytes += int(unsafe.Sizeof(wide[int]{}))
+	} else {
+		f.bytes += int(unsafe.Sizeof(directory[int]{}))
+	}
+}
+
 // eachObject calls f with every kid at or below kid.
 func eachObject[V any](kid unsafe.Pointer, f func(unsafe.Pointer)) {
 	if kid == nil {
 		return
 	}
 	f(kid)
-	if bucketsOf(kid) == 0 {
-		d := (*directory[V])(kid)
+	if isDirectory(kid) {
+		d := nodeAt[V](kid)
 		for i, k := range d.kid {
 			if i == 0 || k != d.kid[i-1] {
 				eachObject[V](k, f)
@@ -253,7 +264,7 @@ func eachObject[V any](kid unsafe.Pointer, f func(unsafe.Pointer)) {
 // shapeOf returns what there is below the root of m, as growth would count it.
 func shapeOf[K comparable, V any](m *Map[K, V]) footprint {
 	f := footprint{}
-	shareTrees(&f, &directory[V]{}, &m.root)
+	shareTrees[V](&f, new(directory[V]).node(), m.root.node())
 	return f
 }
 
@@ -269,7 +280,10 @@ func shapeOf[K comparable, V any](m *Map[K, V]) footprint {
 //   - each copies the directories above, of which there is one for every
 //     fanBits bits of the path. A page has on average more than maxJoin
 //     entries, so that size/maxJoin is how many pages there are, at most; one
-//     level more is allowed for, as hashes are not spread evenly.
+//     level more is allowed for, as hashes are not spread evenly. One of them may be
+//     wide;
+//   - now and then one makes a wide directory of another, or of a wide one a directory
+//     with up to fan below it.
 func TestACommitMovesABoundedNumberOfEntriesAndBytesAtEverySize(t *testing.T) {
 	most := func(size int) footprint {
 		levels := (bits.Len(uint(size/maxJoin))+fanBits-1)/fanBits + 1
@@ -279,12 +293,19 @@ func TestACommitMovesABoundedNumberOfEntriesAndBytesAtEverySize(t *testing.T) {
 			moved:       capacity(maxBuckets) + 1,
 		}
 		f.bytes = int(unsafe.Sizeof(Map[int, int]{})) + int(unsafe.Sizeof(keyed[int, int]{})) +
-			f.directories*int(unsafe.Sizeof(directory[int]{})) +
+			f.directories*int(unsafe.Sizeof(directory[int]{})) + int(unsafe.Sizeof(wide[int]{})) +
 			(f.moved/perBucket+f.pages)*int(unsafe.Sizeof(bucket[int]{}))
 		return f
 	}
+	commits, narrowed := 0, 0
 	check := func(what string, older, newer *Map[int, int]) footprint {
 		got, limit := growth(older, newer), most(max(older.Len(), newer.Len()))
+		commits++
+		if got.directories > limit.directories {
+			narrowed++
+			limit.directories += fan
+			limit.bytes += fan * int(unsafe.Sizeof(directory[int]{}))
+		}
 		if got.directories > limit.directories || got.pages > limit.pages || got.moved > limit.moved ||
 			got.bytes > limit.bytes || got.bags > 0 {
 			t.Fatalf("%s at %d keys: %+v, more than %+v", what, older.Len(), got, limit)
@@ -357,6 +378,8 @@ func TestACommitMovesABoundedNumberOfEntriesAndBytesAtEverySize(t *testing.T) {
 	}
 	t.Logf("going down: at most %d directories, %d pages, %d entries, %d bytes a commit",
 		f.directories, f.pages, f.moved, f.bytes)
+	t.Logf("%d of %d commits made several directories of one", narrowed, commits)
+	require.Less(t, narrowed, commits/100)
 }
 
 // The page before an edit and the page after are all the edit allocates of
@@ -500,6 +523,106 @@ func TestAConstantHashMakesOneBag(t *testing.T) {
 	checkTree(t, older)
 }
 
+// levels returns the levels of directories in m, and how many of them are wide.
+func levels[K comparable, V any](m *Map[K, V]) (deep, wide int) {
+	var look func(d node, level int)
+	look = func(d node, level int) {
+		deep = max(deep, level)
+		for i, kid := range d.kid {
+			if isDirectory(kid) && (i == 0 || kid != d.kid[i-1]) {
+				if bucketsOf(kid) == wideKid {
+					wide++
+				}
+				look(nodeAt[V](kid), level+1)
+			}
+		}
+	}
+	look(m.root.node(), 1)
+	return deep, wide
+}
+
+// A wide directory spares a level from about 350 entries to 1,200 of one that is not; and a map is
+// of the same shape whether it was built at once or key by key.
+func TestDirectoriesAreWideWhereThatSparesALevel(t *testing.T) {
+	for _, step := range []struct{ keys, deep, wide int }{
+		{300, 1, 0}, {3_000, 2, 0}, {10_000, 2, fan}, {50_000, 3, 0}, {160_000, 3, fan * fan},
+	} {
+		if step.keys > inShort(50_000, 160_000) {
+			continue
+		}
+		one := New[int](Options[int]{})
+		e := one.Edit()
+		for i := range step.keys {
+			e.Set(i, i)
+		}
+		one = e.Seal()
+		deep, wide := levels(one)
+		require.Equal(t, []int{step.deep, step.wide}, []int{deep, wide}, "%d keys", step.keys)
+		checkTree(t, one)
+		all := must(Collect(Options[int]{}, numbers(step.keys)))
+		checkTree(t, all)
+		var same func(a, b node)
+		same = func(a, b node) {
+			require.Equal(t, len(a.kid), len(b.kid))
+			for i := range a.kid {
+				require.Equal(t, isDirectory(a.kid[i]), isDirectory(b.kid[i]))
+				if isDirectory(a.kid[i]) {
+					same(nodeAt[int](a.kid[i]), nodeAt[int](b.kid[i]))
+				} else {
+					from, n := a.run(uint64(i))
+					gotFrom, gotN := b.run(uint64(i))
+					require.Equal(t, [2]uint64{from, n}, [2]uint64{gotFrom, gotN})
+				}
+			}
+		}
+		same(one.root.node(), all.root.node())
+	}
+}
+
+// Up and down again, a key at a time: each version is whole, and those before stay as they are.
+func TestDirectoriesOfBothKindsComeAndGo(t *testing.T) {
+	base := New[int](Options[int]{})
+	base.cfg.hash = func(key int) uint64 { return uint64(key) * 0x9e37_79b9_7f4a_7c15 >> fanBits }
+	m := base
+	var versions []*Map[int, int]
+	turn := func(i int, edit func(e *Editor[int, int])) {
+		e := m.Edit()
+		edit(e)
+		m = e.Seal()
+		if i%100 == 0 {
+			checkTree(t, m)
+			versions = append(versions, m)
+		}
+	}
+	const n = 2500
+	kinds := map[uint64]int{}
+	for i := range n {
+		turn(i, func(e *Editor[int, int]) { e.Set(i, i) })
+		kinds[bucketsOf(m.root.kid[0])]++
+	}
+	require.Greater(t, kinds[wideKid], 300)
+	require.Zero(t, bucketsOf(m.root.kid[0]))
+	for i := range n {
+		// Not in the order of the hashes, nor of the keys.
+		turn(i, func(e *Editor[int, int]) { require.True(t, e.Delete(i*7%n)) })
+	}
+	require.Equal(t, base.root.kid, m.root.kid)
+	for _, v := range versions {
+		checkTree(t, v)
+	}
+	// From a wide directory down.
+	m = base
+	e := m.Edit()
+	e.SetAll(numbers(600))
+	m = e.Seal()
+	require.Equal(t, uint64(wideKid), bucketsOf(m.root.kid[0]))
+	for i := range 600 {
+		turn(i, func(e *Editor[int, int]) { require.True(t, e.Delete(i)) })
+		checkTree(t, m)
+	}
+	require.Equal(t, base.root.kid, m.root.kid)
+}
+
 // A key that is set and deleted over and over where a page just split must
 // not make it join and split each time.
 func TestSplitAndJoinAreApart(t *testing.T) {
@@ -515,20 +638,19 @@ func TestSplitAndJoinAreApart(t *testing.T) {
 }
 
 func TestRuns(t *testing.T) {
-	type dir = directory[int]
-	a, b := pageKid(newPage[int](1), 1), pageKid(newPage[int](1), 1)
+	a, b := asKid(newPage[int](1), 1), asKid(newPage[int](1), 1)
 	type run struct{ from, n uint64 }
-	runOf := func(d *dir, i uint64) run {
+	runOf := func(d node, i uint64) run {
 		from, n := d.run(i)
 		return run{from, n}
 	}
-	d := &dir{}
+	d := new(directory[int]).node()
 	for i := range uint64(fan) {
 		require.Equal(t, run{0, fan}, runOf(d, i))
 	}
 	d.fill(2, 2, a)
 	d.fill(4, 1, b)
-	require.Equal(t, uint64(0x1c), d.owned)
+	require.Equal(t, uint64(0x1c), *d.owned)
 	for i := range uint64(fan) {
 		want := run{fan / 2, fan / 2}
 		if i < 8 {
@@ -541,15 +663,17 @@ func TestRuns(t *testing.T) {
 	require.False(t, d.uniform(2, 4, a))
 	d.fill(0, fan, a)
 	require.Equal(t, run{0, fan}, runOf(d, fan-1))
-	require.Equal(t, uint64(1<<fan-1), d.owned)
+	require.Equal(t, uint64(1<<fan-1), *d.owned)
 }
 
 func TestSplitBitIsTheNextOfThePath(t *testing.T) {
 	for depth := uint(0); depth < pathBits; depth += fanBits {
-		for log := uint(1); log <= fanBits; log++ {
-			// A run of 1<<log slots is reached by that many bits less.
-			used := depth + fanBits - log
-			require.Equal(t, hashBits-1-used, splitBit(depth, 1<<log))
+		for _, b := range []uint{fanBits, wideBits} {
+			for log := uint(1); log <= b; log++ {
+				// A run of 1<<log slots is reached by that many bits less.
+				used := depth + b - log
+				require.Equal(t, hashBits-1-used, splitBit(depth, b, 1<<log))
+			}
 		}
 	}
 }
@@ -562,7 +686,10 @@ func TestSlotAt(t *testing.T) {
 			if other == level {
 				want = 5
 			}
-			require.Equal(t, want, slotAt(h, other))
+			require.Equal(t, want, new(directory[int]).node().slotAt(h, other))
+			if other == level {
+				require.Equal(t, want<<(wideBits-fanBits), new(wide[int]).node().slotAt(h, other))
+			}
 		}
 	}
 }
@@ -623,7 +750,7 @@ func TestPagesHaveRoomForOneMore(t *testing.T) {
 		require.True(t, b == 1 || n >= capacity(b-1), "and no more than they need: %d", n)
 	}
 	require.LessOrEqual(t, maxBuckets*unsafe.Sizeof(bucket[int]{}), uintptr(512))
-	require.Less(t, uint64(maxBuckets), uint64(bagBuckets))
+	require.Less(t, uint64(wideKid), uint64(bagBuckets))
 }
 
 func TestEveryPageIsAlignedAndCopied(t *testing.T) {
@@ -639,24 +766,24 @@ func TestEveryPageIsAlignedAndCopied(t *testing.T) {
 				require.Equal(t, *bucketAt[string](page, i), *bucketAt[string](c, i))
 				require.Equal(t, i, indexOf(c, bucketAt[string](c, i)))
 			}
-			kid := pageKid(c, n)
+			kid := asKid(c, n)
 			require.Equal(t, n, bucketsOf(kid))
 			require.Equal(t, c, target(kid))
-			d := &directory[string]{kid: [fan]unsafe.Pointer{kid}}
-			sub := &directory[string]{}
-			d.fill(1, 1, unsafe.Pointer(sub))
-			keep(d)
+			d := keep(&directory[string]{kid: [fan]unsafe.Pointer{kid}}).node()
+			d.fill(1, 1, unsafe.Pointer(new(directory[string])))
 			require.Zero(t, bucketsOf(d.kid[1]))
+			d.fill(2, 1, asKid(unsafe.Pointer(keep(new(wide[string]))), wideKid))
+			require.Equal(t, uint64(wideKid), bucketsOf(d.kid[2]))
 		}
 	}
 	for range 20 {
-		d := keep(&directory[string]{}) // a bag on the stack would not be aligned
+		d := keep(new(directory[string])).node() // a bag on the stack would not be aligned
 		d.fill(0, fan, bagKid([]*entry[string]{{meta: 1}}))
 		kid := d.kid[0]
 		require.Equal(t, uint64(bagBuckets), bucketsOf(kid))
 		require.Len(t, (*bag[string])(target(kid)).entries, 1)
 	}
-	require.Panics(t, func() { pageKid(unsafe.Add(newPage[int](1), 1), 1) })
+	require.Panics(t, func() { asKid(unsafe.Add(newPage[int](1), 1), 1) })
 }
 
 var kept any
