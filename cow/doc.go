@@ -21,12 +21,46 @@
 // encoding/json reads: MarshalJSON and codecs return [ErrTooDeep], with table and key, for
 // what has more, and so do verbs for a key. What prints says so in the place of the key.
 //
+// # Words
+//
+//   - DB, table, row: a table is a map of a DB; a row is a key, its value and its revision
+//   - snapshot: all tables of a DB at one version; map: one table of it
+//   - version: the number of a snapshot; revision: the version that wrote a row
+//   - verb: a method of a table for one key or all; update: one call of Update or of a verb
+//     that writes, or a transaction of Begin; transaction: a [Tx], its several tables
+//   - commit: a published update, with its net changes; net changes: what differs between two
+//     versions, each key at most once; feed: commits as they come
+//   - the writer's place: held by the update whose function runs, or from Begin to Commit
+//   - tip: the latest version, published or proposed; published: what readers see
+//   - sink: what makes a DB durable or replicates it; proposed, acknowledged, superseded;
+//     outbox: the list of what is proposed and not acknowledged yet
+//   - derived: of a table, that it follows from others
+//   - index, index key, range; image: what an index has for one map; watch: what waits until
+//     keys or a range differ
+//   - retained: kept by Retain; pinned: kept by name
+//   - lineage: the identity of a line of versions; cursor: a place to go on from, as text: a
+//     lineage and a version, or an index key and the key of a row
+//   - fork: a DB that goes on from a snapshot of another; of a merge: ours, the DB that
+//     Merge is called on; theirs, the other; base, the version that both come from
+//   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
+//   - view: accessors of a value that is not cloned
+//   - hook: a value of the program that is told what happens
+//   - expired: of a row, that its time has come; due: a snapshot that has one; swept: deleted
+//     because of it
+//
 // # Three ways to read
 //
 // Where a value holds a slice, a map or a pointer, Get clones it: the caller may modify
 // what it got. [Views] show any value as it is stored, through accessors that command
-// cowview generates: nothing is cloned or allocated, and there is no way to write. The
-// method Shared of a [Map] hands out what is stored itself, which must not be modified:
+// cowview generates: nothing is cloned or allocated, and there is no way to write. A slice or
+// map of plain elements needs no generator, as package view has its views. For a table tags of
+// []string:
+//
+//	lists := cow.NewViews[view.Slice[string]](tags)
+//	list, ok := lists.Get("ada") // list.Len(), list.At(0), list.Values()
+//	own := list.Clone()          // a copy to change
+//
+// The method Shared of a [Map] hands out what is stored itself, which must not be modified:
 // it is for what has no views, and package cowtest finds who breaks that rule.
 //
 // GetMany looks up many keys in one call. Where a table is larger than the processor's
@@ -66,55 +100,38 @@
 // keep what these are, the schema of each table, and refuse a program that would read
 // them as something else: see [ErrSchema]. [Versioned] is how a type changes.
 //
-// # Words
-//
-//   - DB, table, row: a table is a map of a DB; a row is a key, its value and its revision
-//   - snapshot: all tables of a DB at one version; map: one table of it
-//   - version: the number of a snapshot; revision: the version that wrote a row
-//   - verb: a method of a table for one key or all; update: one call of Update or of a verb
-//     that writes, or a transaction of Begin; transaction: a [Tx], its several tables
-//   - commit: a published update, with its net changes; feed: commits as they come
-//   - the writer's place: held by the update whose function runs, or from Begin to Commit
-//   - tip: the latest version, published or proposed; published: what readers see
-//   - sink: what makes a DB durable or replicates it; proposed, acknowledged, superseded
-//   - derived: of a table, that it follows from others
-//   - index, index key, range; watch: what waits until keys or a range differ
-//   - retained: kept by Retain; pinned: kept by name
-//   - lineage: the identity of a line of versions; cursor: a place to go on from, as text: a
-//     lineage and a version, or an index key and the key of a row
-//   - fork: a DB that goes on from a snapshot of another; base, ours and theirs of a merge
-//   - isolated: cloned, so that nobody else holds it; shared: not cloned, on purpose
-//   - view: accessors of a value that is not cloned
-//   - hook: a value of the program that is told what happens
-//   - expired: of a row, that its time has come; due: a snapshot that has one; swept: deleted
-//     because of it
-//
 // # The way of a commit
 //
-// There is one way in which a version comes about:
+// There is one way in which a version comes about. A sink is what makes the DB durable or
+// replicates it; where there is none, steps 5 and 6 fall away. .github/ARCHITECTURE.md has the
+// functions of each step.
 //
-//  1. A verb clones its value (verbs.go), and takes the writer's place, a mutex
-//     (internal/line/line.go). A transaction of Begin leaves a mark there instead, and
-//     takes the mutex when it commits (internal/line/held.go).
-//  2. Its function edits the latest version, the tip: through an [Editor] alone for an update
+//  1. Clone: a verb that is given a value clones it before it queues (verbs.go). What is given
+//     a function, such as Update and Modify, has no such step: its Editor clones in step 3.
+//  2. Take the writer's place, a mutex (internal/line/line.go). A transaction of Begin leaves a
+//     mark there instead, and takes the mutex when it commits (internal/line/held.go).
+//  3. Edit the latest version, the tip: through an [Editor] alone for an update
 //     of one table, where there is neither a sink nor a derived table (table.go), or else
 //     through a [Tx], which brings derived tables up to the others (db.go).
-//  3. Sealing ends the edit (table.go). If anybody asks, the net changes are computed, once:
+//  4. Seal: this ends the edit (table.go). If anybody asks, the net changes are computed, once:
 //     indexes are brought up to them (internal/index/image.go), those whom they concern are
 //     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and
 //     for a sink the rows are encoded (sink.go). Up to here a panic, an error or
-//     runtime.Goexit ends the update without a trace. No user code runs after this step but
-//     what Tx.Defer was given, once all is published.
-//  4. A second mutex is taken, for a moment: here to give the Commit its time, and again in
-//     step 6.
-//  5. Where there is a sink, which makes the DB durable or replicates it, the rows are
-//     proposed to it, and the update waits, outside of both mutexes, until they are
-//     acknowledged (internal/sink/sink.go). The next updates begin with its version meanwhile,
-//     unseen by readers. If others' commits came first, what was proposed is superseded
-//     (internal/line/attached.go), and the function runs again (internal/line/line.go).
-//  6. It is published: history takes the Commit (internal/line/history.go), one pointer is
-//     swapped (publish, in internal/line/line.go), and whoever waits is woken (watch.go), in
-//     this order. Where rows expire, an alarm is set for the first (internal/line/expiry.go).
+//     runtime.Goexit ends the update without a trace. No user code that could change the
+//     outcome runs after this step.
+//  5. Propose: a second mutex is taken, for a moment, to give the Commit its time and the rows to
+//     the sink. The update waits, outside of both mutexes, until they are acknowledged
+//     (internal/sink/sink.go). The next updates begin with its version meanwhile, unseen by
+//     readers.
+//  6. Acknowledge: the sink has made the rows safe. If others' commits came first, what was
+//     proposed is superseded (internal/line/attached.go), and the update begins again at step 2;
+//     Commit of a transaction returns [ErrSuperseded] instead.
+//  7. Publish, under the second mutex: without a sink the Commit gets its time here. History takes
+//     the Commit (internal/line/history.go), then one pointer is swapped (publish, in
+//     internal/line/line.go). Where rows expire, an alarm is set for the first
+//     (internal/line/expiry.go).
+//  8. Wake whoever waits (watch.go), after the swap. Then, outside of both mutexes, what
+//     Tx.Defer was given is called, and after that the hooks that are told of updates.
 //
 // A Commit is made only for a sink, a history or a feed. Without an index or a watch too, the
 // changes are not even computed, and publishing is the swap.

@@ -6,7 +6,11 @@
 // which only the type of its keys counts, part.go, what reads them, and writer.go, what changes them;
 // def.go, what an index is; image.go, what it has for one map; span.go, a part of that with its rows;
 // cursor.go, places in it as text. Another kind of index is an indexer whose build makes a slot: lists,
-// forks and snapshots carry it without knowing its type.
+// forks and snapshots carry it without knowing its type. What still knows a Def has
+// to be made for the new kind too: Adder, Drop, Begin and in of image.go, which add, remove and
+// look for it; addIndex of package cow; and the watchers of package watch, which take a *Touched.
+// Where the content is a value itself, such as a full-text index, none of that is needed: keep it
+// as a row of a derived table, by cow.NewDerived.
 package index
 
 import (
