@@ -47,11 +47,16 @@ func (d *tableDef[K, V]) sweep(tx *Tx, now int64, n int) int {
 	return Range[K, V, int64]{d.expiry.During(e), e}.Through(now).Limit(n).Delete()
 }
 
-// Due reports whether rows in s have expired, as [Options].Expires says. It asks for the time only
-// where that has come for a row, or nearly. False is certain, but for a few milliseconds by which
-// timers are late, and for a minute, or a sixty-fourth of the time that remained, after the
-// clock was set or the machine slept. True says no more than that rows may have expired where
-// nobody has looked: in a snapshot that is not current, and in a fork of a past one.
+// Due reports whether rows in s may have expired, as [Options].Expires says: the cheap test
+// before a look at [Table.Expiry], Through(time.Now().UnixNano()). It asks for the time only
+// where that has come for a row, or nearly.
+//
+// True means that a row of the current snapshot has expired. Of any other snapshot, and in a fork
+// of a past one, it means no more than that one may have, as nobody has looked there.
+//
+// False means that none has, with two exceptions. It may come a few milliseconds late, as timers
+// do. After the clock was set or the machine slept, it may come late by a minute or, if that is
+// more, by a sixty-fourth of the time that remained. Whoever must be exact compares times.
 func (s *Snapshot) Due() bool { return s.root().Due() }
 
 // sweptAtOnce is how many rows one update of Sweep deletes.

@@ -139,7 +139,8 @@ func (x *Index[K, V, I]) belongs(m *Map[K, V], what string) {
 	}
 }
 
-// During returns the index as an update has left it so far. The revision of a row
+// During returns the index as an update has left it so far. In an update of several tables e is
+// that of the index's table: x.During(table.Edit(tx)). The revision of a row
 // that the update wrote is Pending. It panics for an Editor of another table.
 func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
 	x.belongs(e.Map(), "Editor")

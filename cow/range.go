@@ -100,10 +100,10 @@ func (r Range[K, V, I]) Skip(n int) Range[K, V, I] {
 	return r
 }
 
-// Limit narrows the range to its first n entries. What it keeps is the place where they end,
-// before the entry that is next now, and not the number: what comes in before that place later
-// is in the range for a watch, TakeFirst and Delete; with n entries or fewer nothing is narrowed. It
-// panics if n is negative.
+// Limit narrows the range to its first n entries. It fixes the place where these end, and not
+// their number. A watch, TakeFirst and Delete look at the range as it is later: there an entry that
+// came in before that place is in it too. If there are n entries or fewer, the range stays as it is.
+// Limit panics if n is negative.
 func (r Range[K, V, I]) Limit(n int) Range[K, V, I] {
 	r.made().Limit(n)
 	return r
