@@ -24,6 +24,7 @@ import (
 	"github.com/cilium/statedb"
 	"github.com/cilium/statedb/index"
 	"github.com/hashicorp/go-memdb"
+	"github.com/maypok86/otter/v2"
 	"github.com/stretchr/testify/require"
 	"github.com/tidwall/btree"
 	"github.com/tidwall/buntdb"
@@ -31,6 +32,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
 	"github.com/cowstore/cowstore/memory"
+	"github.com/cowstore/cowstore/snapshot/view"
 )
 
 // The pages of ../cow/coming-from have what users of other stores write beside what does the
@@ -505,12 +507,21 @@ func TestComingFromSyncMap(t *testing.T) {
 }
 
 func TestComingFromRWMutex(t *testing.T) {
-	var mu sync.RWMutex
-	ctx, m, lists := t.Context(), map[string]int{}, map[string][]string{"ada": {"math"}}
-	db, ages, byName, _ := newDB(years, cow.Row[string, int].Value)
-	maps.Insert(m, ages.All())
-	tags := cow.NewTable[string](db, "tags", cow.Options[[]string]{})
-	good(tags.Set("ada", []string{"math"}))
+	var mu sync.RWMutex // before
+	m, lists := map[string]int{}, map[string][]string{}
+
+	var db cow.DB // after
+	ages := cow.NewTable[string](&db, "ages", cow.Options[int]{})
+	tags := cow.NewTable[string](&db, "tags", cow.Options[[]string]{})
+	views := cow.NewViews[view.Slice[string]](tags) // needs no generated code
+
+	byName := cow.NewOrder(ages, "name") // indexes: rows in order, and a part of them by its bounds
+	byAge, err := cow.NewIndex(ages, "age", cow.Row[string, int].Value, cow.IndexOptions[string]{})
+
+	require.NoError(t, err)
+	maps.Copy(m, years)
+	require.NoError(t, ages.Replace(maps.All(years)))
+	ctx := t.Context()
 	same := pairs(t, func() (any, any) { return two(m, lists), two(maps.Collect(ages.All()), maps.Collect(tags.All())) })
 	same(func() int { mu.RLock(); age := m["ada"]; mu.RUnlock(); return age }(), val(ages.Get("ada")))
 	same(ran(func() { mu.Lock(); m["kim"] = 40; mu.Unlock() }), second(ages.Set("kim", 40)))
@@ -531,11 +542,41 @@ func TestComingFromRWMutex(t *testing.T) {
 	same(func() string { mu.RLock(); b, _ := json.Marshal(m); mu.RUnlock(); return string(b) }(),
 		func() string { b, _ := json.Marshal(ages.Load()); return string(b) }())
 	same(ran(func() { mu.Lock(); lists["ada"] = append(lists["ada"], "go"); mu.Unlock() }),
-		second(tags.Modify("ada", func(v *[]string) error { *v = append(*v, "go"); return nil })))
+		second(tags.Upsert("ada", func(v *[]string, _ bool) error { *v = append(*v, "go"); return nil })))
+	same(ran(func() {
+		mu.Lock()
+		if v, ok := lists["ada"]; ok {
+			lists["ada"] = append(v, "c")
+		}
+		mu.Unlock()
+	}), second(tags.Modify("ada", func(v *[]string) error { *v = append(*v, "c"); return nil })))
+	same(func() []string { mu.RLock(); list := slices.Clone(lists["ada"]); mu.RUnlock(); return list }(),
+		func() []string { list, ok := tags.Get("ada"); require.True(t, ok); return list }())
+	same(func() (read string) {
+		mu.RLock()
+		for _, tag := range lists["ada"] {
+			read += tag
+		}
+		mu.RUnlock()
+		return read
+	}(), func() (read string) {
+		list, ok := views.Get("ada")
+		for tag := range list.Values() {
+			read += tag
+		}
+		require.True(t, ok)
+		return read
+	}())
 	same(ran(func() { mu.Lock(); m["zoe"], lists["zoe"] = 30, nil; mu.Unlock() }),
 		db.Update(func(tx *cow.Tx) error { ages.Edit(tx).Set("zoe", 30); tags.Edit(tx).Set("zoe", nil); return nil }))
 	young := func(_ string, age int) bool { return age < 25 }
 	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, young); mu.Unlock() }), second(ages.DeleteFunc(young)))
+	named := func(name string, _ int) bool { return strings.HasPrefix(name, "z") }
+	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, named); mu.Unlock() }),
+		ages.Update(func(e *cow.Editor[string, int]) error { byName.During(e).Prefix("z").Delete(); return nil }))
+	below := func(_ string, age int) bool { return age < 30 }
+	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, below); mu.Unlock() }),
+		ages.Update(func(e *cow.Editor[string, int]) error { byAge.During(e).To(30).Delete(); return nil }))
 	next := map[string]int{"new": 1}
 	same(ran(func() { mu.Lock(); m = next; mu.Unlock() }), ages.Replace(maps.All(next)))
 	changed, seen := sync.NewCond(&mu), db.Load()
@@ -557,6 +598,7 @@ var notOffered = []any{
 	statedb.NetIPPrefixIndex[*user]{}, statedb.LPMIndex[*user]{}, (*btree.MapIter[string, int]).Prev, (*btree.Map[string, int]).GetMut,
 	(*btree.BTreeG[string]).DeleteAscend, (*btree.BTreeG[string]).Walk, btree.PathHint{}, memdb.WatchSet.AddWithLimit,
 	memdb.UUIDFieldIndex{}, (*buntdb.DB).Load, (*statedb.DB).ServeHTTP, statedb.ScriptCommands, statedb.WithMetrics,
+	otter.Options[string, int]{MaximumSize: 1000},
 }
 
 // tokens is code without white space and the ends of statements.
@@ -604,7 +646,7 @@ func TestThePagesAreThisFile(t *testing.T) {
 			}
 		}
 	}
-	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(pagesOf("README"), -1) {
+	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(pagesOf("README", "rwmutex"), -1) {
 		require.True(t, strings.Contains(tokens(src), tokens(block[1])), block[1])
 	}
 }
