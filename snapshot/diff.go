@@ -87,7 +87,7 @@ func (m *Map[K, V]) Diff(older *Map[K, V]) iter.Seq[Change[K, V]] {
 		if d.older == nil {
 			d.older = new(Map[K, V])
 		}
-		d.slots(span{kid: &d.newer.root.kid[0]}, span{kid: &d.older.root.kid[0]}, fanBits)
+		d.slots(span{kid: d.newer.root.kid[:]}, span{kid: d.older.root.kid[:]}, fanBits)
 	}
 }
 
@@ -101,14 +101,12 @@ type differ[K comparable, V any] struct {
 // A span is a part of the key space: the slots of a directory, or some of them, each of
 // which stands for 1<<shift of those that two spans are compared by, as many for both.
 type span struct {
-	kid   *unsafe.Pointer
+	kid   []unsafe.Pointer
 	shift uint
 	seen  bool // the first kid was looked at before
 }
 
-func (s span) at(i uint) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(s.kid), uintptr(i>>s.shift)*unsafe.Sizeof(s.kid)))
-}
+func (s span) at(i uint) unsafe.Pointer { return s.kid[i>>s.shift] }
 
 // isNew reports whether the kid at i was not looked at before.
 func (s span) isNew(i uint) bool {
@@ -123,10 +121,9 @@ func (s span) isNew(i uint) bool {
 func below[V any](s span, i, shift, bits uint) span {
 	if kid := s.at(i); isDirectory(kid) {
 		d := nodeAt[V](kid)
-		return span{kid: &d.kid[0], shift: bits - d.bits()}
+		return span{kid: d.kid, shift: bits - d.bits()}
 	}
-	first := (*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(s.kid), uintptr(i>>s.shift)*unsafe.Sizeof(s.kid)))
-	return span{first, bits + s.shift - shift, !s.isNew(i)}
+	return span{s.kid[i>>s.shift:], bits + s.shift - shift, !s.isNew(i)}
 }
 
 // slots compares two spans of 1<<bits slots for the same part of the key space. It recurses as
