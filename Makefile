@@ -18,7 +18,7 @@ BUILD = -race -gcflags=github.com/cowstore/cowstore/...=-l
 TEST = GOGC=400 $(GO) test -vet=off $(BUILD) -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
-.PHONY: run durable replicas demo docs test test-of-the-root test-of-what-waits test-of-the-rest check format pages kernels lint lint-heavy other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
+.PHONY: run durable replicas demo docs test test-of-the-root test-of-what-waits test-of-the-rest check format pages browser kernels lint lint-heavy other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -68,6 +68,11 @@ pages:
 	.ci/actions
 	.ci/prose -q
 
+# A walk through the pages of the demo in Chromium, and a look at each kind of page: narrow and
+# wide, light and dark, by mouse and by keyboard.
+browser:
+	GO=$(GO) .ci/browser/run
+
 # The kernels are what their generator writes.
 kernels:
 	cd $(KERNEL) && d=$$(mktemp -d) && cp -R gen $$d && $(GO) -C $$d/gen run . -out ../kernel_amd64.s -stubs ../stubs_amd64.go -pkg kernel && \
@@ -96,7 +101,7 @@ arm64:
 	GOARCH=arm64 $(GO) build ./$(KERNEL)
 
 # What takes hours: before a release. The parts go by themselves too.
-full: check lint-heavy pages kernels installable test long race 386-all systems crash chaos mutants
+full: check lint-heavy pages browser kernels installable test long race 386-all systems crash chaos mutants
 
 # The long forms of all tests.
 long:
