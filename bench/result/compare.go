@@ -75,9 +75,9 @@ func (c *Case) Remarks() []string {
 }
 
 // Verdict says what isolation costs, what this project saves over others that are
-// isolated too, and what the others are right for: a paragraph each, with one figure in it,
+// isolated too, and what the others are right for: a paragraph each, which says who is ahead,
 // below one that says where. Stores are told apart by more than the noise, if all rounds of
-// one are ahead of all of the other. Of this project it takes the first store that is
+// one are ahead of all of the other; if not, it says so, and why. Of this project it takes the first store that is
 // isolated, of all others the best of their sort. It is empty where there are none, or what
 // is measured is not speed.
 func (c *Case) Verdict() []string {
@@ -106,16 +106,19 @@ func (c *Case) Verdict() []string {
 			return
 		}
 		peer, f, g := r.Store.Name+", "+so, c.first(*own), c.first(r)
-		times, text := c.ahead(*own, r), ""
-		switch much := max(times, 1/times); {
-		case much <= 1+c.margin() || f.Low <= g.High && g.Low <= f.High:
-			text = fmt.Sprintf(isEqual, fmt.Sprintf("%s and %s, differ by %.1f %%, which may be noise", own.Store.Name, peer, 100*(much-1)))
-		case times > 1:
-			text = fmt.Sprintf(isAhead, fmt.Sprintf("%s, is %s times as fast as %s", peer, digits(much), own.Store.Name))
-		default:
-			text = fmt.Sprintf(isBehind, fmt.Sprintf("%s is %s times as fast as %s", own.Store.Name, digits(much), peer))
+		times := c.ahead(*own, r)
+		much, how := max(times, 1/times), isBehind
+		text := fmt.Sprintf("%s is %s times as fast as %s", own.Store.Name, digits(much), peer)
+		if times > 1 {
+			how, text = isAhead, fmt.Sprintf("%s, is %s times as fast as %s", peer, digits(much), own.Store.Name)
 		}
-		all = append(all, about+": "+text+".")
+		switch {
+		case much <= 1+c.margin():
+			how, text = isEqual, text+fmt.Sprintf("; below %s times, that may be chance", digits(1+c.margin()))
+		case f.Low <= g.High && g.Low <= f.High:
+			how, text = isEqual, text+"; that may be chance, as their rounds overlap"
+		}
+		all = append(all, about+": "+fmt.Sprintf(how, text)+".")
 	}
 	add(sort{true, false}, "What isolation costs", "the same store without copies", "%s", "no time here. %s", "nothing that shows. %s")
 	add(sort{false, true}, "What cowstore saves", "the best other store that is isolated too", "no time here. %s", "%s", "nothing that shows. %s")
@@ -124,6 +127,6 @@ func (c *Case) Verdict() []string {
 		rightFor += ", and nobody needs several keys as they were at one moment"
 	}
 	add(sort{}, "Where another is better", "the fastest that is not isolated", "%s. It is "+rightFor,
-		"not for speed here. %s. That one is "+rightFor, "hardly for speed here. %s. The latter is "+rightFor)
+		"not for speed here. %s. That one is "+rightFor, "hardly for speed here. %s. One that is not isolated is "+rightFor)
 	return all
 }
