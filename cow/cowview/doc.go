@@ -12,7 +12,7 @@
 //
 //	//go:generate go tool cowview -type Profile,Team
 //
-// One run of go generate is enough: the file that it writes may be missing, broken or of
+// Then run go generate, once: the file that it writes may be missing, broken or of
 // other types before. Struct types of the package that the named ones lead to get views
 // too. The same types give the same file; those of the standard library may differ
 // between Go releases.
@@ -21,6 +21,18 @@
 //	-output  the file to write: cow_view.go
 //	-check   write nothing, and fail if the file is not what would be written
 //	-tests   look into test files too, and write cow_view_test.go
+//
+// The command is a module of its own. With a checkout of the repository in DIR, in place of the
+// network, replace both modules:
+//
+//	go mod edit -replace github.com/cowstore/cowstore=DIR \
+//		-replace github.com/cowstore/cowstore/cow/cowview=DIR/cow/cowview \
+//		-require github.com/cowstore/cowstore/cow/cowview@v0.0.0 \
+//		-tool github.com/cowstore/cowstore/cow/cowview
+//	go mod tidy
+//
+// A table whose values are slices or maps of plain elements, such as []string, needs no
+// command: cow.NewViews[view.Slice[string]] shows them.
 //
 // # What cannot go wrong
 //
