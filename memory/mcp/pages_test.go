@@ -4,11 +4,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/require"
@@ -188,4 +190,44 @@ func TestWhatAnotherProcessHasIsShownThere(t *testing.T) {
 	require.Equal(t, "the memory does not answer\n", body)
 	code, _, _ = get(t, one+"/healthz", "")
 	require.Equal(t, http.StatusOK, code)
+}
+
+// Once its file fails, the memory is not ready, and says why; the process is well, and reads go on.
+func TestAMemoryWhoseFileHasFailedIsNotReady(t *testing.T) {
+	for name, fault := range map[string]func(path string) error{
+		"cut off": func(path string) error { return os.Truncate(path, 0) },
+		"overwritten": func(path string) error {
+			return os.WriteFile(path, make([]byte, 64<<10), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "m.cow")
+			s, err := mcp.Open(path, mcp.Options{})
+			require.NoError(t, err)
+			defer func() { _ = s.Close() }()
+			at, c := serveHTTP(t, s), connect(t, s, nil)
+			call(t, c, "remember", noted)
+			code, _, _ := get(t, at+"/readyz", "")
+			require.Equal(t, http.StatusOK, code)
+			if err := fault(path); err != nil {
+				t.Skip(err) // a file that is mapped
+			}
+			r, err := c.CallTool(t.Context(), &sdk.CallToolParams{Name: "remember", Arguments: map[string]any{"key": "k", "text": "x"}})
+			require.NoError(t, err)
+			require.True(t, r.IsError)
+			for range 2 {
+				code, body, _ := get(t, at+"/readyz", "")
+				require.Equal(t, http.StatusServiceUnavailable, code)
+				require.Equal(t, "the memory cannot be written\n", body)
+				code, body, _ = get(t, at+"/healthz", "")
+				require.Equal(t, http.StatusOK, code)
+				require.Equal(t, "ok\n", body)
+			}
+			text, _ := call(t, c, "recall", `{"query":"Fridays"}`)
+			require.Contains(t, text, "deploy-day")
+			code, body, _ := get(t, at+"/metrics", "")
+			require.Equal(t, http.StatusOK, code)
+			require.Regexp(t, `cow_sink_state\{state="failed",store="[^"]*"\} 1`, body)
+		})
+	}
 }
