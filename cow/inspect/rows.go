@@ -161,6 +161,10 @@ func (q *request) rows(s *cow.Snapshot, t look.Table, m look.Map, at []string) (
 					return
 				}
 			}
+			if name == "before" && query.Has("after") { // back to what is before the key that this page is after
+				list.Links = append(list.Links, link{text, here(url.Values{name: {query.Get("after")}})})
+				return
+			}
 			list.Notes = append(list.Notes, "There are more rows. No link leads to them, because the keys here have no address.")
 		}
 		if after != nil {

@@ -98,6 +98,10 @@ func way[T any](w *shower, text, name string, items iter.Seq2[int, T], keyOf fun
 			return
 		}
 	}
+	if name == "before" && w.Query().Has("after") { // back to what is before the key that this page is after
+		w.Link(inspect.Link{Text: text, To: w.here(name, w.Query().Get("after"))})
+		return
+	}
 	w.Note("There are more. No link leads to them, because the keys here have no address.")
 }
 
