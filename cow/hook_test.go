@@ -621,6 +621,48 @@ type silent struct{}
 func (silent) OnUpdateStart(ctx context.Context, _ hook.Start) context.Context { return ctx }
 func (silent) OnUpdateEnd(context.Context, hook.Update)                        {}
 
+// A sweeper is a hook that is told of no update.
+type sweeper struct{}
+
+func (sweeper) OnSwept(context.Context, hook.Sweep) {}
+
+// A starter is a hook that is told when updates start, and not how they end.
+type starter struct{ starts *int }
+
+func (s starter) OnUpdateStart(ctx context.Context, _ hook.Start) context.Context {
+	*s.starts++
+	return ctx
+}
+
+// A hook costs what it is told, and changes nothing for others.
+func TestHooksOfOtherThingsCostNothing(t *testing.T) {
+	c, starts := newCounts(), 0
+	set := func() {
+		if _, err := c.t.Set("a", 1); err != nil {
+			panic(err)
+		}
+	}
+	set()
+	without := allocations(set)
+	c.db.AddHook(sweeper{})
+	c.db.AddHook(starter{&starts})
+	if with := allocations(set); !raceEnabled { // where pools forget
+		require.Equal(t, without, with)
+	}
+	require.Positive(t, starts)
+	tx := c.db.Begin()
+	w := new(witness)
+	remove := c.db.AddHook(w)
+	c.t.Edit(tx).Set("b", 1)
+	require.NoError(t, tx.Commit())
+	require.Empty(t, w.updates, "it was under way")
+	set()
+	require.Positive(t, w.last(t).Run)
+	remove()
+	set()
+	require.Len(t, w.updates, 1)
+}
+
 // BenchmarkSetBesideHooks is what a hook costs that does nothing.
 func BenchmarkSetBesideHooks(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {

@@ -108,7 +108,7 @@ func (h *Held) Drop() {
 		h.Abort()
 		if told != nil {
 			told.is.Err = hook.ErrAborted
-			told.is.Run = clock() - told.mark
+			told.is.Run = told.clock() - told.mark
 			later(h.turn.line, func(end hook.UpdateEnd) { end.OnUpdateEnd(told.ctx, told.is) })
 		}
 	}

@@ -13,10 +13,11 @@ import (
 
 // hooks are those of a line. Nobody has a lock of the line while one is called.
 type hooks struct {
-	all     atomic.Pointer[[]*added] // nil: none
-	running atomic.Int64             // calls of hooks
-	number  atomic.Uint64            // of calls of hooks, once there was one; see package nested
-	updates sync.Pool                // *told
+	all     atomic.Pointer[[]*added]    // nil: none
+	tell    atomic.Pointer[updateHooks] // nil: none is told of updates
+	running atomic.Int64                // calls of hooks
+	number  atomic.Uint64               // of calls of hooks, once there was one; see package nested
+	updates sync.Pool                   // *told
 
 	mu      sync.Mutex
 	queue   []func(h any) // what is told later, the oldest first
@@ -28,6 +29,12 @@ type added struct {
 	is    any
 	start hook.UpdateStart // nil: it has none
 	end   hook.UpdateEnd
+}
+
+// updateHooks are those that are told of updates.
+type updateHooks struct {
+	all  []*added
+	ends bool // one is told how they end, so that it counts what they are
 }
 
 // AddHook adds a hook, until remove is called.
@@ -51,9 +58,22 @@ func (h *hooks) change(f func(all []*added) []*added) {
 	all := f(slices.Clone(h.list()))
 	if len(all) == 0 {
 		h.all.Store(nil)
+		h.tell.Store(nil)
 		return
 	}
 	h.all.Store(&all)
+	var tell updateHooks
+	for _, a := range all {
+		if a.start != nil || a.end != nil {
+			tell.all = append(tell.all, a)
+			tell.ends = tell.ends || a.end != nil
+		}
+	}
+	if len(tell.all) == 0 {
+		h.tell.Store(nil)
+		return
+	}
+	h.tell.Store(&tell)
 }
 
 func (h *hooks) list() []*added {
@@ -134,16 +154,16 @@ func later[H any](l *Line, f func(h H)) {
 	})
 	if !hs.telling {
 		hs.telling = true
-		go hs.tell()
+		go hs.tellLater()
 	}
 }
 
-// tell tells what is in the queue, until that is empty.
-func (h *hooks) tell() {
+// tellLater tells what is in the queue, until that is empty.
+func (h *hooks) tellLater() {
 	ended := false
 	defer func() {
 		if !ended {
-			go h.tell() // a hook called runtime.Goexit
+			go h.tellLater() // a hook called runtime.Goexit
 		}
 	}()
 	for {
@@ -165,10 +185,11 @@ func (h *hooks) tell() {
 
 // A told is an update of which hooks are told. Nil is one of which they are not.
 type told struct {
-	line *Line
-	all  []*added
-	ctx  context.Context
-	is   hook.Update
+	line  *Line
+	all   []*added
+	timed bool // one is told how it ends: without that nobody looks at the clock
+	ctx   context.Context
+	is    hook.Update
 
 	made        func(base *Root, want Want) (Draft, error) // what run runs
 	older, next *Root
@@ -183,7 +204,7 @@ func clock() time.Duration { return time.Since(began) }
 
 // begins tells hooks that an update begins, and returns nil if there are none.
 func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
-	all := l.hooks.all.Load()
+	all := l.hooks.tell.Load()
 	if all == nil || l.hooks.inside() {
 		return nil
 	}
@@ -193,10 +214,10 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 		t = &told{line: l}
 		t.run = t.running
 	}
-	t.all, t.ctx, t.is.Transaction = *all, ctx, s.Transaction
+	t.all, t.timed, t.ctx, t.is.Transaction = all.all, all.ends, ctx, s.Transaction
 	started := 0
 	defer func() {
-		if started < len(*all) { // one panics: nothing begins
+		if started < len(all.all) { // one panics: nothing begins
 			t.all = t.all[:started]
 			t.end(hook.ErrPanicked)
 		}
@@ -207,8 +228,16 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 		}
 		started++
 	}
-	t.mark = clock()
+	t.mark = t.clock()
 	return t
+}
+
+// clock returns the time, if it counts.
+func (t *told) clock() time.Duration {
+	if !t.timed {
+		return 0
+	}
+	return clock()
 }
 
 // running is made of an update, with the time that it takes.
@@ -232,7 +261,7 @@ func (t *told) start() {
 		return
 	}
 	t.line.queued = false
-	now := clock()
+	now := t.clock()
 	t.is.Wait += now - t.mark
 	t.mark = now
 }
@@ -241,7 +270,7 @@ func (t *told) sealed(base *Root, d Draft, err error) {
 	if t == nil {
 		return
 	}
-	now := clock()
+	now := t.clock()
 	t.is.Run += now - t.mark
 	t.mark, t.runs = now, false
 	t.older, t.next = base, d.Next
@@ -255,14 +284,17 @@ func (t *told) decided(version uint64) {
 	}
 	t.is.Version = version
 	if t.sent {
-		t.is.Sink = clock() - t.mark
+		t.is.Sink = t.clock() - t.mark
 	}
 }
 
 // ends tells hooks that the update has ended.
 func (t *told) ends() {
+	if !t.timed {
+		return
+	}
 	if t.runs { // its function has not returned, or the transaction was aborted
-		t.is.Run += clock() - t.mark
+		t.is.Run += t.clock() - t.mark
 	}
 	if t.is.Version > 0 {
 		older, next := t.older, t.next
