@@ -92,6 +92,10 @@ type table interface {
 	changed(newer, older any) (rows, bytes int)
 	shown(content any) (json.RawMessage, error)
 
+	// weak and strong are those of line.Tables.
+	weak(content any) any
+	strong(pointer any) any
+
 	look(db *DB) look.Table
 
 	differs(newer, older *line.Root) bool
@@ -213,6 +217,10 @@ func (s *catalog) Changed(newer, older *line.Root) (all []hook.Table) {
 	}
 	return all
 }
+
+func (s *catalog) Weak(table int, content any) any { return s.all()[table].weak(content) }
+
+func (s *catalog) Strong(table int, pointer any) any { return s.all()[table].strong(pointer) }
 
 // add adds a table, whose place it sets.
 func (s *catalog) add(t table, place *int) {

@@ -211,12 +211,12 @@ func TestDeepValues(t *testing.T) {
 			"it shows what String does": "DB.Stats Snapshot.LogValue",
 			"it calls what it is given": "Hooked Tx.Defer",
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close DB.Sweep DB.SweepEvery
-				DB.Commits DB.Compact DB.Cursor DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
+				DB.Commits DB.Compact DB.Cursor DB.HeldSnapshots DB.TrackSnapshots DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
 				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.GetMany Range.Leading Range.Len Range.Limit
 				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Due Snapshot.Len Snapshot.Version Table.Expiry Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len
 				Table.Name Tx.Base Tx.Local Tx.Version changes.Len changes.Rewind changes.Weigh conflicts.Unwrap catalog.Changed catalog.Exclusive
-				catalog.Rows catalog.Soonest catalog.Structure`,
+				catalog.Rows catalog.Soonest catalog.Strong catalog.Structure catalog.Weak`,
 			"it takes a text":                  "Range.Resume",
 			"it takes rows that are encoded":   "replayer.Lost replayer.Replay replayer.Restore replayer.Rows replayer.Freeze replayer.Stored",
 			"it looks at types or one pointer": "Versioned.Schema Sentinel",

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow/internal/index"
 	"github.com/cowstore/cowstore/cow/internal/keycode"
@@ -272,6 +273,20 @@ func (d *tableDef[K, V]) changed(newer, older any) (rows, bytes int) {
 		rows++
 	}
 	return rows, bytes
+}
+
+func (d *tableDef[K, V]) weak(content any) any {
+	if m := d.mapOf(content); m != d.empty {
+		return weak.Make(m)
+	}
+	return nil
+}
+
+func (d *tableDef[K, V]) strong(pointer any) any {
+	if m := pointer.(weak.Pointer[Map[K, V]]).Value(); m != nil {
+		return m
+	}
+	return nil
 }
 
 // shown returns a content as JSON that is to lie within two levels.

@@ -43,6 +43,7 @@ type Line struct {
 	alarm   *time.Timer            // for rows that expire; nil: there were none
 	alarmAt int64                  // what it is set for, ns since 1970; 0: for nothing
 	erasing []*Erasing             // that were published and are not done, the oldest first
+	readers *readers               // nil: nobody asks who holds versions
 
 	waiters atomic.Pointer[chan struct{}]
 	waiting atomic.Int64 // calls that are blocked, for Stats

@@ -274,6 +274,9 @@ func (l *Line) publish(d Draft) {
 	l.expect(d.Next, older, d.Table)
 	l.published.Store(d.Next)
 	older.pass()
+	if l.readers != nil {
+		l.readers.pass(older, d.Next, d.Table)
+	}
 	// After the swap, so that whoever is woken finds it; and whoever came too
 	// late to be woken has looked at the version after this swap: see Wait.
 	if l.waiters.Load() != nil && d.Next.version != older.Version() {

@@ -15,6 +15,8 @@ import (
 type noTables struct{}
 
 func (noTables) Soonest(*Root, int) int64               { return 0 }
+func (noTables) Weak(int, any) any                      { return nil }
+func (noTables) Strong(int, any) any                    { return nil }
 func (noTables) Rows(*Root) int                         { return 0 }
 func (noTables) Structure(*Root) int                    { return 0 }
 func (noTables) Exclusive(_, _ *Root) (rows, bytes int) { return 0, 0 }

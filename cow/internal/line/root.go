@@ -4,7 +4,7 @@
 // made of; package cow says in what steps a commit passes through it.
 //
 // From the ground up: lineage.go, what tells lines apart; root.go, a version and a commit;
-// history.go, what past is kept; expiry.go, whether rows have expired; line.go, the commit path,
+// history.go, what past is kept; readers.go, who holds old versions; expiry.go, whether rows have expired; line.go, the commit path,
 // with a sink and without; past.go, reads of the past; erase.go, the past made anew; follow.go,
 // those who wait; attached.go, the line as its sink sees it.
 package line
@@ -62,6 +62,11 @@ type Tables interface {
 
 	// Changed returns the tables in which two versions differ, and by how much.
 	Changed(newer, older *Root) []hook.Table
+
+	// Weak returns a weak pointer to a content of a table, or nil if the table itself keeps it, and
+	// Strong that content, or nil if it is gone.
+	Weak(table int, content any) any
+	Strong(table int, pointer any) (content any)
 }
 
 // Several stands for more than one table.
@@ -118,6 +123,15 @@ func (r *Root) Table(i int) any {
 		}
 	}
 	return nil
+}
+
+// most returns a number of tables above which r has none.
+func (r *Root) most() int {
+	n := len(r.rest)
+	if r.paged {
+		n *= fan * fan
+	}
+	return max(n, int(r.latest)) + 1
 }
 
 // Due reports whether a row may have expired. False is certain: due is set in the published Root
