@@ -248,6 +248,37 @@ func ExampleRange_TakeFirst() {
 	// left: 1
 }
 
+// A table of bounded size: an update that adds rows drops the oldest ones. Reads leave no
+// trace, so these are the rows that were written longest ago, and not those used least recently.
+func ExampleRange_Delete() {
+	const most = 2
+	pages := cow.New[string](cow.Options[string]{})
+	byWrite, _ := cow.NewIndex(pages, "written", cow.Row[string, string].Revision, cow.IndexOptions[string]{})
+
+	keep := func(path, text string) error {
+		return pages.Update(func(e *cow.Editor[string, string]) error {
+			e.Set(path, text)
+			if n := e.Len() - most; n > 0 {
+				byWrite.During(e).Limit(n).Delete()
+			}
+			return nil
+		})
+	}
+	for _, path := range []string{"/a", "/b", "/a", "/c"} {
+		fmt.Println(keep(path, "text of "+path), pages.Len())
+	}
+	for version, row := range byWrite.In(pages.Load()).All() {
+		fmt.Println(version, row.Key())
+	}
+	// Output:
+	// <nil> 1
+	// <nil> 2
+	// <nil> 2
+	// <nil> 2
+	// 3 /a
+	// 4 /c
+}
+
 // A table in the order of its keys, of any type that has one, and a part of it.
 func ExampleNewOrder() {
 	type edge struct{ From, To string }

@@ -140,3 +140,39 @@ func ExampleDB_Restore() {
 	fmt.Println(err, next.Load().Version(), copies.In(next.Load()).Revision("Ann"), next.Cursor(2) == cursor)
 	// Output: <nil> 2 1 true
 }
+
+// A row that has expired is there until it is swept. Whoever must not show it looks at its time.
+func ExampleSnapshot_Due() {
+	type list struct {
+		Tags  []string
+		Until time.Time // a field, as Expires gets the value alone
+	}
+	tags := cow.New[string](cow.Options[list]{Expires: func(l list) time.Time { return l.Until }})
+	tags.Set("ada", list{[]string{"math"}, time.Now().Add(time.Hour)})
+	tags.Set("bob", list{[]string{"music"}, time.Now().Add(-time.Second)})
+
+	get := func(key string) ([]string, bool) {
+		l, ok := tags.Get(key)
+		if !ok || !l.Until.IsZero() && !l.Until.After(time.Now()) { // the zero time is never
+			return nil, false
+		}
+		return l.Tags, true
+	}
+	fmt.Println(get("ada"))
+	fmt.Println(get("bob"))
+
+	// All that have expired, in order: Due is the cheap test whether there may be any.
+	if now := tags.DB().Load(); now.Due() {
+		for _, row := range tags.Expiry().In(tags.In(now)).Through(time.Now().UnixNano()).All() {
+			fmt.Println(row.Key(), "has expired, and is there:", tags.Has(row.Key()))
+		}
+	}
+	fmt.Println(tags.DB().Sweep(context.Background()))
+	fmt.Println(tags.Has("bob"))
+	// Output:
+	// [math] true
+	// [] false
+	// bob has expired, and is there: true
+	// 1 <nil>
+	// false
+}

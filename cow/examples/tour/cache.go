@@ -32,6 +32,7 @@ func (c *pageCache) get(user, page string, render func() string) (string, error)
 	}
 	text := render() // slow, and outside of the update: no writer waits for it
 	return text, c.db.Update(func(tx *cow.Tx) error {
+		// A table's During takes the transaction, and has the map as it is in the update.
 		if c.changes.During(tx).Revision(user) == c.changes.In(before).Revision(user) {
 			c.pages.Edit(tx).Set(path, text)
 		}
@@ -42,6 +43,7 @@ func (c *pageCache) get(user, page string, render func() string) (string, error)
 // invalidate drops all pages of a user in one update.
 func (c *pageCache) invalidate(user, why string) (n int, err error) {
 	err = c.db.Update(func(tx *cow.Tx) error {
+		// An index's During takes the editor of its table, through which Delete deletes.
 		n = c.byPath.During(c.pages.Edit(tx)).Prefix(user + "/").Delete()
 		c.changes.Edit(tx).Set(user, why)
 		return nil

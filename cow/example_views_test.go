@@ -1,0 +1,48 @@
+package cow_test
+
+import (
+	"fmt"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/snapshot/view"
+)
+
+// Slices and maps of plain elements have views in package view: nothing needs to be generated.
+func ExampleNewViews() {
+	tags := cow.New[string](cow.Options[[]string]{})
+	lists := cow.NewViews[view.Slice[string]](tags) // made once, as the table is
+
+	tags.Set("ada", []string{"math", "poetry"})
+	before := tags.Load()
+	tags.Set("ada", []string{"math", "poetry", "engines"})
+
+	list, ok := lists.Get("ada") // no clone, and no way to write
+	fmt.Println(ok, list.Len(), list.At(0), view.Contains(list, "engines"))
+	for tag := range list.Values() {
+		fmt.Print(tag, " ")
+	}
+	was, _ := lists.In(before).Get("ada") // in a snapshot
+	fmt.Println(was.Len())
+
+	own := list.Clone() // a copy, to be changed and set
+	own[0] = "maths"
+	tags.Set("ada", own)
+	fmt.Println(tags.Get("ada"))
+
+	// Lists of lists: each element has a view too.
+	rows := cow.New[string](cow.Options[[][]string]{})
+	tables := cow.NewViews[view.SliceViews[[]string, view.Slice[string]]](rows)
+	rows.Set("x", [][]string{{"a", "b"}, {"c"}})
+	x, _ := tables.Get("x")
+	fmt.Println(x.Len(), x.At(0).At(1))
+
+	counts := cow.New[string](cow.Options[map[string]int]{})
+	_, ok = cow.NewViews[view.Map[string, int]](counts).Get("x")
+	fmt.Println(ok)
+	// Output:
+	// true 3 math true
+	// math poetry engines 2
+	// [maths poetry engines] true
+	// 2 b
+	// false
+}
