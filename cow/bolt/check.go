@@ -40,11 +40,11 @@ type Info struct {
 // TableInfo is what a file has of one table.
 type TableInfo struct {
 	Name   string
-	Rows   uint64 // at the version Oldest
+	Rows   uint64 // at the latest version
 	Schema string // see cow.ErrSchema; "" if the file does not know
 }
 
-func infoOf(s *scan) *Info {
+func infoOf(s *scan, rows []uint64) *Info {
 	i := &Info{
 		Lineage: s.state.lineage,
 		Version: s.state.tip.version,
@@ -64,17 +64,52 @@ func infoOf(s *scan) *Info {
 			i.Pins[name] = p.version
 		}
 	}
-	for _, t := range s.state.tables {
-		i.Tables = append(i.Tables, TableInfo{t.name, t.count, s.state.record[t.name]})
+	for id, t := range s.state.tables {
+		i.Tables = append(i.Tables, TableInfo{t.name, rows[id], s.state.record[t.name]})
 	}
 	return i
+}
+
+// A logged has the keys of a table that commits have changed, and whether the last left a row.
+type logged map[string]bool
+
+// rows returns how many rows each table has after the commits, which have left so much: its own
+// number is that before them.
+func (f *file) rows(s *scan, left []logged) ([]uint64, error) {
+	again, err := f.scan(refuse) // a scan reads a table once
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]uint64, len(left))
+	for id, t := range s.state.tables {
+		counts[id] = t.count
+		if len(left[id]) == 0 {
+			continue
+		}
+		for _, is := range left[id] {
+			if is {
+				counts[id]++
+			}
+		}
+		err := again.table(id, t, func(key []byte, _ row) error {
+			if _, ok := left[id][string(key)]; ok {
+				counts[id]-- // it is counted above, or gone
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return counts, nil
 }
 
 // maxDamage bounds how many errors a damaged file has.
 const maxDamage = 100
 
 // Check reads the whole file and verifies every page and row. It does not need to know
-// its tables. No DB may have it open: ErrLocked. If the file is damaged the error wraps
+// its tables. It has the keys of the retained past in memory meanwhile. No DB may have the file open:
+// ErrLocked. If the file is damaged the error wraps
 // ErrDamaged, and lists the first hundred Damages, which errors.As and Unwrap find.
 func Check(path string) (*Info, error) {
 	f, err := openFile(path, true)
@@ -88,15 +123,29 @@ func Check(path string) (*Info, error) {
 		}
 		return nil
 	})
+	var left []logged
 	if err == nil && s.state != nil {
-		err = s.all(func(int, []byte, row) error { return nil }, func(uint64, int, []byte, row) error { return nil }, func(record) error { return nil })
+		left = make([]logged, len(s.state.tables))
+		err = s.all(func(int, []byte, row) error { return nil }, func(uint64, int, []byte, row) error { return nil }, func(c record) error {
+			for _, r := range c.rows {
+				if left[r.Table] == nil {
+					left[r.Table] = make(logged)
+				}
+				left[r.Table][string(r.Key)] = !r.Removed
+			}
+			return nil
+		})
 	}
 	if err == errStopped {
 		err = nil
+	}
+	var rows []uint64
+	if err == nil && len(found) == 0 {
+		rows, err = f.rows(s, left)
 	}
 	err = errors.Join(err, errors.Join(found...), f.close())
 	if err != nil {
 		return nil, named(path, err)
 	}
-	return infoOf(s), nil
+	return infoOf(s, rows), nil
 }

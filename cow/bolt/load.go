@@ -9,12 +9,13 @@ import (
 )
 
 // ErrReadOnly says that a DB has what a file had, and is not kept in it: see Load.
-var ErrReadOnly = errors.New("the file was only read")
+var ErrReadOnly error = sentinel("the DB is read-only: its file was only loaded")
 
 // Load loads what the file at path has into db, as Open does, and only reads the file: it stays as
 // it is, and is free again when Load returns. From then on updates of db, and pins, return an error
-// that wraps ErrReadOnly, and what others write to the file is not seen. While a DB has the file
-// open the error wraps ErrLocked; if there is none, it is fs.ErrNotExist.
+// that wraps ErrReadOnly, which the state of its sink says too, and what others write to the file is
+// not seen. While a DB has the file open the error wraps ErrLocked; if there is none, it is
+// fs.ErrNotExist.
 func Load(path string, db *cow.DB, o Options) (err error) {
 	line := sink.For(db)
 	tables, err := tablesOf(line)
@@ -36,7 +37,10 @@ func Load(path string, db *cow.DB, o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	return l.load(line, reader{}, c)
+	if err = l.load(line, reader{}, c); err == nil {
+		line.Refuse(0, ErrReadOnly) // nothing is outstanding: this says what becomes of updates
+	}
+	return err
 }
 
 // A reader is the sink of a DB that is not kept.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
+	"github.com/cowstore/cowstore/cow/hook"
 )
 
 // What Load loads is what the file has, with its past and its pins, and the file stays as it is.
@@ -41,6 +42,9 @@ func TestLoadOnlyReads(t *testing.T) {
 	}
 	require.Equal(t, 1, pins)
 
+	state := is.db.Stats().Sink
+	require.Equal(t, hook.Refused, state.State)
+	require.ErrorIs(t, state.Err, bolt.ErrReadOnly)
 	require.ErrorIs(t, is.add("b", 1), bolt.ErrReadOnly)
 	require.ErrorIs(t, is.db.Pin("third", 3), bolt.ErrReadOnly)
 	require.Equal(t, want, is.now())

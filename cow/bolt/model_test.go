@@ -128,6 +128,11 @@ func modelRun(t *testing.T, seed uint64) {
 				info, err := bolt.Check(path)
 				require.NoError(t, err)
 				require.Equal(t, model.db.Load().Version(), info.Version)
+				rows := map[string]uint64{}
+				for _, table := range info.Tables {
+					rows[table.Name] = table.Rows
+				}
+				require.Equal(t, map[string]uint64{"jobs": uint64(model.jobs.Len()), "total": uint64(model.total.Len())}, rows)
 			}
 			s = modelOpen(t, path, options(), retain)
 			require.False(t, s.file.Renewed())

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"time"
@@ -51,23 +50,32 @@ func Every(d time.Duration) Sync {
 // The errors of files, to be tested with errors.Is.
 var (
 	// ErrLocked says that another DB, in this process or another, has the file open.
-	ErrLocked = errors.New("the file is in use")
+	ErrLocked error = sentinel("the file is in use")
 
 	// ErrDamaged says that a file does not have what was written to it. The error is
 	// a *Damage or lists several.
-	ErrDamaged = errors.New("the file is damaged")
+	ErrDamaged error = sentinel("the file is damaged")
 
 	// ErrFormat says that a file is not of this package, or of a newer version of it.
-	ErrFormat = errors.New("not a file that this version of cow/bolt can read")
+	ErrFormat error = sentinel("not a file that this version of cow/bolt can read")
 
 	// ErrChanged says that something else has replaced, removed, cut off or written to
 	// a file while a DB had it open, or that its path leads to it no more. The DB writes
 	// no more; see Open.
-	ErrChanged = errors.New("the file was changed by something else")
+	ErrChanged error = sentinel("the file was changed by something else")
 
 	// ErrNotEmpty says that a DB has rows already and can take none from a file.
-	ErrNotEmpty = errors.New("the DB is not empty")
+	ErrNotEmpty error = sentinel("the DB is not empty")
 )
+
+// A sentinel is the text of an error of this package. It has nothing in it of a file or of rows, so
+// that pages of cow/inspect show it whatever else they show.
+type sentinel string
+
+func (s sentinel) Error() string { return string(s) }
+
+// Sentinel tells cow/inspect so.
+func (sentinel) Sentinel() {}
 
 const (
 	defaultQueue = 4096
