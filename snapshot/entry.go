@@ -225,7 +225,7 @@ func (c *config[K, V]) newEntry(key K, value V, revision uint64) *entry[V] {
 
 // write returns the entry that e is a copy of, over however many merges, or e
 // itself: the same for two entries if they are the same write, made here or
-// there.
+// there. It returns nil for nil, which is no row.
 func (e *entry[V]) write() *entry[V] {
 	if e == nil || e.meta&copied == 0 {
 		return e
@@ -357,11 +357,3 @@ type node struct {
 
 func (d *directory[V]) node() node { return node{&d.owned, d.kid[:]} }
 func (w *wide[V]) node() node      { return node{&w.owned, w.kid[:]} }
-
-// nodeAt returns the directory of either kind that kid is.
-func nodeAt[V any](kid unsafe.Pointer) node {
-	if bucketsOf(kid) == wideKid {
-		return (*wide[V])(target(kid)).node()
-	}
-	return (*directory[V])(kid).node()
-}

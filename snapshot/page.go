@@ -223,6 +223,14 @@ func target(kid unsafe.Pointer) unsafe.Pointer {
 	return unsafe.Add(kid, -int(bucketsOf(kid)))
 }
 
+// nodeAt returns the directory of either kind that kid is.
+func nodeAt[V any](kid unsafe.Pointer) node {
+	if bucketsOf(kid) == wideKid {
+		return (*wide[V])(target(kid)).node()
+	}
+	return (*directory[V])(kid).node()
+}
+
 // asKid returns the kid for an object, of which its low bits are to say n.
 func asKid(object unsafe.Pointer, n uint64) unsafe.Pointer {
 	if uintptr(object)&kidMask != 0 {
