@@ -23,7 +23,7 @@ type (
 	resolver = func(c conflict) ([]int, bool, error)
 )
 
-// A lane is a Store, or a DB of two tables, for tests of forks, merges and
+// A lane is a One (one_test.go), or a DB of two tables, for tests of forks, merges and
 // watches. A value is a slice of one number twice; an index is by that number.
 type lane struct {
 	tables int

@@ -52,9 +52,10 @@ func (t *Table[K, V]) OnAll() Watched {
 	return watched[K, V]{watch.Whole[K, V]{}, t.def}
 }
 
-// OnKeys returns keys of the table for Watch. A key differs once it was written, even with an
-// equal value, or removed. Watch panics for one that cannot be hashed, such as a slice in an
-// interface.
+// OnKeys returns keys of the table for Watch. A key differs if only one of two snapshots has it, or
+// if they have it at different revisions: so a write of an equal value counts. What an update wrote
+// and removed again does not count, as in all that can be watched. Watch panics for a key that
+// cannot be hashed, such as a slice in an interface.
 func (t *Table[K, V]) OnKeys(keys ...K) Watched {
 	t.made()
 	return watched[K, V]{watch.NewKeys[K, V](keys), t.def}
@@ -79,9 +80,9 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 // Watch blocks until the current snapshot differs from since in any of what is listed, of
 // any tables, or, if nothing is, anywhere. It returns that snapshot, or ctx's cause and no
 // snapshot if ctx ends first. A nil since has no rows. Writes of other rows
-// never end a Watch. It starts no goroutine. A commit pays for the watches it wakes and, once,
-// for those that have come since the one before, not for those there are; one that clears a
-// table pays for all that are watched of it. Watch panics for a snapshot, and for what is of a table, of another
+// never end a Watch. It starts no goroutine. A commit pays for the watches it wakes and for those
+// that have come since the last commit, not for the others; one that clears a table pays for all
+// that are watched of it. Watch panics for a snapshot, and for what is of a table, of another
 // DB: what is of one table is of its forks too, and a snapshot is not.
 func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Snapshot, error) {
 	line.Given(ctx, "a Watch")

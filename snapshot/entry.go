@@ -152,7 +152,8 @@ func (*noCopy) Unlock() {}
 //     collector has nothing to scan in it;
 //   - any other key, longer strings included, as a K.
 //
-// Only this file knows, and lookup, which unrolls is.
+// Only this file knows, and what spells out its method is, or key: lookup,
+// lookupTogether and keyOf.
 type entry[V any] struct {
 	meta  uint64 // copied | revision<<8 | length of the inline key
 	value V
@@ -314,10 +315,10 @@ type tree[K comparable, V any] struct {
 	root directory[V]
 }
 
-// A directory maps the next fanBits of a hash to its kids. The page of a part
-// of the key space that needs fewer bits fills the aligned run of slots those
-// bits leave open, as in extendible hashing (Fagin et al. 1979), so a full page
-// splits in two and nothing else moves.
+// A directory maps the next fanBits of a hash to its kids. A page that needs
+// fewer bits fills a run of slots: all whose numbers begin with its bits, as in
+// extendible hashing (Fagin et al. 1979). So when it is full it splits in two,
+// each has half of the slots, and nothing else moves.
 //
 // Where a directory below the root has pages alone and one of them needs more
 // bits, a wide one of wideBits takes its place. Where a page needs more bits

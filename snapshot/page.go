@@ -28,7 +28,7 @@ type bucket[V any] struct {
 const (
 	slots      = 7
 	maxBuckets = 5
-	perBucket  = 6 // entries a bucket at which a page has too few
+	perBucket  = 6 // entries a bucket, on average, at which a page of several is full
 
 	mark  = 1 << 56
 	lows  = 0x0001010101010101

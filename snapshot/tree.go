@@ -99,11 +99,12 @@ func (t *tree[K, V]) putInBag(d node, i uint64, key K, e *entry[V]) (old *entry[
 	return old
 }
 
-// grow makes room where a page in slot i of d, reached by depth bits, is full:
-// a larger page, or two, or another kind of directory in the place of d, slot at
-// of up, or a directory or bag in that of the page. The caller tries again in
-// what grow returns, d or what is in its place; each step takes it one bit further
-// along the path, or ends it. The root has no up.
+// grow makes room where the page in slot i of d is full, to which depth bits lead.
+// In this order: a larger page; two, if it fills several slots; an ordinary
+// directory in the place of d, if that is wide; a wide one, if d has pages alone;
+// a directory in the place of the page; a bag. The parent of d is up, which has it
+// in the slot at; the root has none. The caller tries again in what grow returns, d
+// or what is in its place.
 func (t *tree[K, V]) grow(up node, at uint64, d node, i uint64, depth uint) node {
 	kid := d.kid[i]
 	from, length := d.run(i)

@@ -106,10 +106,10 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// tableOf returns the rows of the table that begins with "| room |".
+// tableOf returns the rows of the table that begins with "| package |".
 func tableOf(t *testing.T) (rows []row) {
-	_, text, ok := strings.Cut(read(t, page), "\n| room |")
-	require.True(t, ok, "%s has no table that begins with | room |", page)
+	_, text, ok := strings.Cut(read(t, page), "\n| package |")
+	require.True(t, ok, "%s has no table that begins with | package |", page)
 	named := func(cell string) (all []string) {
 		for _, m := range code.FindAllStringSubmatch(cell, -1) {
 			all = append(all, m[1])

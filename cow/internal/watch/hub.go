@@ -74,8 +74,8 @@ func (ws waiters) signal() {
 // A signal says whom one commit wakes.
 type signal struct {
 	version uint64
-	next    any    // the map that it makes, by which a commit is told from others of its number
-	looked  uint64 // the number of the commit
+	next    any    // the map that it makes: two attempts may have one version
+	looked  uint64 // what Hub.looked was after this commit
 	who     []waiters
 }
 
@@ -206,7 +206,7 @@ func (h *Hub[K]) watchersOf(x any) watchers {
 	return h.indexes[x]
 }
 
-// queue makes s the last that is pending. One of its number is let go: it has failed, or was
+// queue makes s the last that is pending. One of its version is let go: it has failed, or was
 // superseded, or is made at the same time, by whoever replays the commits of others; if that
 // is published after all, Fire wakes everybody. The caller holds mu.
 func (h *Hub[K]) queue(s signal) {
@@ -217,8 +217,9 @@ func (h *Hub[K]) queue(s signal) {
 	h.pending = append(h.pending, s)
 }
 
-// Fire wakes whom a commit concerns, which is published as version, and made the map next. One
-// that was not looked up, or not as the last of its number, concerns all.
+// Fire wakes whom a commit concerns, which is published as version, and made the map next. If it
+// was not looked up, or another of its version was looked up after it, nobody knows whom it
+// concerns, and all are woken.
 func (h *Hub[K]) Fire(version uint64, next any) {
 	if !h.IsWatched() {
 		return
