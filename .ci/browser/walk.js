@@ -136,7 +136,7 @@ class Walk {
       await this.on("version", /^Version \d+$/);
       this.version = digits(await heading(page));
       await this.follow("what it changed");
-      const [job] = await table(page, "table jobs");
+      const [job] = await table(page, "table-jobs");
       if (job?.what === "changed") {
         this.job = job;
         break;
@@ -151,7 +151,7 @@ class Walk {
     await this.on("row", this.job.key);
     const now = await text(page, "pre");
     assert.equal(JSON.parse(now).Tries >= 1, true);
-    const [tries] = (await table(page, `revision ${this.version}`)).filter(r => r.field === "Tries");
+    const [tries] = (await table(page, `revision-${this.version}`)).filter(r => r.field === "Tries");
     assert.equal(Number(tries.after), JSON.parse(now).Tries);
     assert.equal(Number(tries.before), Number(tries.after) - 1);
     await this.follow(/^the row as it was at version/);

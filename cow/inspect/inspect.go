@@ -11,7 +11,29 @@
 // [Part].
 //
 // The pages only read. They need no script. They show keys, types and sizes, and no values: see
-// [Options]. Who may see them is for the program to say: put the Handler behind what authenticates.
+// [Options].
+//
+// Who may see them is for the program to say: put the Handler behind what authenticates. It checks
+// neither a token nor the host of a request. At an address of this machine alone a web page can still
+// reach it, by a name that comes to mean that address (DNS rebinding); with Options.Value that shows
+// what is stored.
+//
+// # Addresses
+//
+// A page is HTML, JSON or text: as ?format=html, json or text says, or else what the request accepts.
+// Without either it is text, as for curl. Relative to where the Handler is, the pages are
+//
+//	                                      what there is now
+//	l/LINEAGE/v/VERSION                   a version; ?with=VERSION goes to what differs in another
+//	l/LINEAGE/v/VERSION/tables/TABLE      rows of a table; ?key=KEY goes to a row, ?index=NAME has them by an index
+//	l/LINEAGE/v/VERSION/tables/TABLE/KEY  a row, and what it was before
+//	l/LINEAGE/v/VERSION/PART/…            pages of a Part
+//	l/LINEAGE/diff/FROM/TO                what differs in two versions
+//
+// A table lists its rows in an order that is the same on all its pages, and means nothing: that of an
+// index does. In JSON a page has its sections by name: facts by name, rows by column, the address of
+// each row, and links by text. Addresses are relative to where the Handler is. Numbers, also of bytes,
+// are numbers there, and times are as RFC 3339 has them. History is a list, the newest first.
 //
 // From the ground up: address.go, what an address says; page.go, what a page is made of; render.go,
 // how it becomes HTML, JSON or text; pages.go and rows.go, the pages; part.go, those of others.
@@ -191,6 +213,12 @@ func (q *request) failure(err error) *page {
 var known = []error{cow.ErrClosed, cow.ErrUnknownOutcome, cow.ErrSuperseded, cow.ErrTxEnded, cow.ErrConflict, cow.ErrExists,
 	cow.ErrCompacted, cow.ErrLineage, cow.ErrSchema, cow.ErrTooDeep, hook.ErrPanicked, hook.ErrAborted, context.Canceled, context.DeadlineExceeded}
 
+// A fixed error has the same text always, as those that cow/bolt declares.
+type fixed interface {
+	error
+	Sentinel()
+}
+
 // errorText returns what is shown of an error, which may have values and keys in its text.
 func (q *request) errorText(err error) string {
 	if q.o.Value != nil && q.keys == nil {
@@ -200,6 +228,10 @@ func (q *request) errorText(err error) string {
 		if errors.Is(err, is) {
 			return is.Error()
 		}
+	}
+	var is fixed
+	if errors.As(err, &is) {
+		return printable(is.Error(), 1000)
 	}
 	return fmt.Sprintf("an error of type %T", err)
 }

@@ -67,6 +67,23 @@ func (s *shop) fill(t testing.TB) *shop {
 	return s
 }
 
+// texts are the cells of a row by column, whatever JSON has them as.
+type texts map[string]string
+
+func (t *texts) UnmarshalJSON(b []byte) error {
+	var cells map[string]json.RawMessage
+	err := json.Unmarshal(b, &cells)
+	*t = make(texts)
+	for name, is := range cells {
+		var text string
+		if json.Unmarshal(is, &text) != nil {
+			text = string(is)
+		}
+		(*t)[name] = text
+	}
+	return err
+}
+
 func get(h http.Handler, target string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, "http://shop.example", nil)
 	path, query, _ := strings.Cut(target, "?")
@@ -196,9 +213,13 @@ func TestPagesOfRows(t *testing.T) {
 		require.Equal(t, 404, get(h, table+bad).Code, bad)
 	}
 	require.Equal(t, 200, get(h, table+"?index=age&skip=99999").Code)
-	w := get(h, table+"?key=user-007")
-	require.Equal(t, 303, w.Code)
-	require.Equal(t, "../../../../../"+"l/"+s.db.Lineage().ID+"/v/131/tables/users/user-007", w.Header().Get("Location"))
+	for query, format := range map[string]string{"": "", "&format=json": "?format=json"} {
+		w := get(h, table+"?key=user-007"+query)
+		require.Equal(t, 303, w.Code)
+		require.Equal(t, "../../../../../"+"l/"+s.db.Lineage().ID+"/v/131/tables/users/user-007"+format, w.Header().Get("Location"))
+	}
+	row := `(?m)^user-\d+ .* l/[A-Z2-7]+/v/131/tables/users/user-\d+$`
+	require.Regexp(t, row, get(h, table, "Accept", "*/*").Body.String(), "an address is the last of its row")
 }
 
 // A page ends with a row that has an address, or there would be no way on: a key that is too long
@@ -223,7 +244,7 @@ func TestPagesOfRowsWithLongKeys(t *testing.T) {
 			for ; ; pages++ {
 				var page struct {
 					Sections map[string]struct {
-						Rows  []map[string]string
+						Rows  []texts
 						Links map[string]string
 					}
 				}
@@ -262,7 +283,7 @@ func sign(address string) string {
 	return "?"
 }
 
-// keeper is a sink that takes nothing, as that of a file which is only read.
+// keeper is a sink that takes nothing, and has not said so.
 type keeper struct{}
 
 func (keeper) Room(context.Context, int) error { return errors.New("only read") }
@@ -306,15 +327,16 @@ func TestARowAndItsPast(t *testing.T) {
 	diff := get(h, "/l/"+s.db.Lineage().ID+"/diff/130/131", "Accept", "application/json").Body.Bytes()
 	var page struct {
 		Sections map[string]struct {
-			Rows []map[string]string
+			Rows []texts
 		}
 	}
 	require.NoError(t, json.Unmarshal(diff, &page))
 	users := page.Sections["table users"].Rows
 	require.Len(t, users, 2)
-	slices.SortFunc(users, func(a, b map[string]string) int { return strings.Compare(a["key"], b["key"]) })
+	slices.SortFunc(users, func(a, b texts) int { return strings.Compare(a["key"], b["key"]) })
 	require.Equal(t, "removed", users[0]["what"])
 	require.Equal(t, "changed", users[1]["what"])
+	require.JSONEq(t, `[{"field":"Age","before":"7","after":"40"},{"field":"Name","before":"\"Ada\"","after":"\"James\""},{"field":"Tags","before":"null"},{"field":"Tags[0]","after":"\"spy\""}]`, users[1]["difference"])
 	require.Equal(t, "added", page.Sections["table orders / <all>"].Rows[0]["what"])
 }
 
@@ -504,13 +526,19 @@ func TestSlowUpdatesAreListed(t *testing.T) {
 	body := get(h, "/", "Accept", "application/json").Body.Bytes()
 	var page struct {
 		Sections map[string]struct {
-			Rows []map[string]string
+			Rows []texts
 		}
 	}
 	require.NoError(t, json.Unmarshal(body, &page))
 	require.Len(t, page.Sections["slow"].Rows, 20)
 	require.Equal(t, "not <today>", page.Sections["slow"].Rows[0]["error"])
 }
+
+// fixed is an error that has nothing in it of what is stored.
+type fixed string
+
+func (f fixed) Error() string { return string(f) }
+func (fixed) Sentinel()       {}
 
 // Errors and panics have values and keys in their texts: they are shown only where these are.
 func TestErrorsTellNoSecrets(t *testing.T) {
@@ -539,6 +567,11 @@ func TestErrorsTellNoSecrets(t *testing.T) {
 		require.Equal(t, 200, w.Code)
 		require.NotContains(t, w.Body.String(), secret)
 		require.Contains(t, w.Body.String(), cow.ErrExists.Error(), "of what kind it was is shown")
+		err = fmt.Errorf("%s: %w", secret, fixed("the file is another"))
+		require.ErrorIs(t, db.Update(func(*cow.Tx) error { return err }), err)
+		w = get(h, "/", "Accept", "text/plain")
+		require.NotContains(t, w.Body.String(), secret)
+		require.Contains(t, w.Body.String(), "the file is another", "which is the same always")
 		if o.Digest != nil {
 			w = get(h, fmt.Sprintf("/l/%s/v/%d/tables/users?key=%s", db.Lineage().ID, db.Load().Version(), secret))
 			require.Equal(t, 200, w.Code, "a key is not looked up")
@@ -564,12 +597,19 @@ func TestDifferencesThatAreSmall(t *testing.T) {
 		w := get(h, fmt.Sprintf("/l/%s/v/%d/tables/~/k", db.Lineage().ID, db.Load().Version()), "Accept", "application/json")
 		require.Equal(t, 200, w.Code)
 		var page struct {
-			Sections map[string]struct {
-				Rows []map[string]string
+			Sections struct {
+				History struct {
+					List []struct {
+						Facts map[string]any
+						Rows  []texts
+					}
+				}
 			}
 		}
 		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &page))
-		require.NotEmpty(t, page.Sections[fmt.Sprint("revision ", db.Load().Version())].Rows, pair)
+		last := page.Sections.History.List[0] // the newest first
+		require.EqualValues(t, db.Load().Version(), last.Facts["version"])
+		require.NotEmpty(t, last.Rows, pair)
 	}
 }
 

@@ -20,6 +20,7 @@ type page struct {
 // A section is a part of a page: whatever of these is there, in this order.
 type section struct {
 	ID      string // a name for JSON
+	In      string // the section that has this one in a list there; "": none
 	Heading string
 	Notes   []string
 	Facts   []fact
@@ -50,6 +51,8 @@ type cell struct {
 	Text string
 	To   string // "": nowhere
 	Mark string // added, removed or changed; "": none
+
+	value any // for JSON; nil: the text
 }
 
 // A form asks for a text, which it sends to the address of its page.
@@ -69,7 +72,7 @@ type bar struct {
 func text(s string) cell { return cell{Text: s} }
 
 func number[N int | int64 | uint64](n N) cell {
-	return cell{Text: grouped(strconv.FormatInt(int64(n), 10))}
+	return cell{Text: grouped(strconv.FormatInt(int64(n), 10)), value: n}
 }
 
 // grouped returns digits with a space after each three.
@@ -91,15 +94,18 @@ func grouped(digits string) string {
 
 // size returns a number of bytes.
 func size(n int) cell {
+	is := cell{value: n}
 	switch {
 	case n < 1<<10:
-		return text(fmt.Sprintf("%d B", n))
+		is.Text = fmt.Sprintf("%d B", n)
 	case n < 1<<20:
-		return text(fmt.Sprintf("%.1f KiB", float64(n)/(1<<10)))
+		is.Text = fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 	case n < 1<<30:
-		return text(fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)))
+		is.Text = fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	default:
+		is.Text = fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 	}
-	return text(fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)))
+	return is
 }
 
 // moment returns a time.
@@ -107,7 +113,7 @@ func moment(t time.Time) cell {
 	if t.IsZero() {
 		return text("not known")
 	}
-	return text(t.UTC().Format("2006-01-02 15:04:05.000 UTC"))
+	return cell{Text: t.UTC().Format("2006-01-02 15:04:05.000 UTC"), value: t.UTC()}
 }
 
 // age returns how long ago a time was.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func (q *request) versionLink(version uint64) link {
 
 // versionCell returns a version, with its address if it is there.
 func (q *request) versionCell(version uint64) cell {
-	is := cell{Text: versionText(version)}
+	is := cell{Text: versionText(version), value: version}
 	if q.has(version) {
 		is.To = q.to("v", versionText(version))
 	}
@@ -63,6 +64,9 @@ func (q *request) jump(f *form, to func(text string) (string, error)) error {
 	address, err := to(q.URL.Query().Get(f.Name))
 	if err != nil {
 		return err
+	}
+	if format := q.URL.Query().Get("format"); format != "" {
+		address += "?" + url.Values{"format": {format}}.Encode()
 	}
 	return &redirect{q.up() + address}
 }
@@ -119,26 +123,26 @@ func (q *request) facts(now *cow.Snapshot, stats cow.Stats) []fact {
 	facts = append(facts,
 		fact{"versions retained", number(stats.Retained)},
 		fact{"pins", number(stats.Pins)},
-		fact{"old rows that both hold back", number(stats.HeldRows)},
-		fact{"bytes of these", size(stats.HeldBytes)},
+		fact{"past rows held", number(stats.HeldRows)},
+		fact{"past bytes held", size(stats.HeldBytes)},
 		fact{"calls that wait for a version", number(stats.Waiting)})
 	if s := stats.Sink; s.State != hook.None {
 		state := s.State.String()
 		if s.State == hook.Connected {
-			state = "no error" // which is true of one that takes no commits too, as of a file that is only read
+			state = "no error" // which is true of one that takes no commits too, before there is one
 		}
-		facts = append(facts, fact{"sink", text(state)}, fact{"since", age(s.Since, q.now)})
+		facts = append(facts, fact{"sink", text(state)}, fact{"sink since", age(s.Since, q.now)})
 		if s.Err != nil {
-			facts = append(facts, fact{"because", text(q.errorText(s.Err))})
+			facts = append(facts, fact{"sink error", text(q.errorText(s.Err))})
 		}
 	}
 	if !stats.Begun.IsZero() {
 		by, _, _ := strings.Cut(stats.BegunBy, "\n")
-		facts = append(facts, fact{"transaction open for", age(stats.Begun, q.now)}, fact{"begun by", text(by)})
+		facts = append(facts, fact{"transaction open for", age(stats.Begun, q.now)}, fact{"transaction begun by", text(by)})
 	}
 	if stats.Dropped > 0 {
 		by, _, _ := strings.Cut(stats.DroppedBy, "\n")
-		facts = append(facts, fact{"transactions dropped without an end", number(stats.Dropped)}, fact{"the last begun by", text(by)})
+		facts = append(facts, fact{"transactions dropped without an end", number(stats.Dropped)}, fact{"last dropped transaction begun by", text(by)})
 	}
 	return facts
 }
@@ -203,6 +207,9 @@ func (q *request) line(now *cow.Snapshot) []section {
 	}
 	if len(bars) == 0 {
 		picture.Notes = []string{"No version before this one is retained: DB.Retain keeps some."}
+		if now.Version() == 0 {
+			picture.Notes = []string{"There is no earlier version."}
+		}
 		return []section{picture}
 	}
 	picture.Chart = bars
@@ -210,7 +217,10 @@ func (q *request) line(now *cow.Snapshot) []section {
 		list.Rows = append(list.Rows, []cell{q.versionCell(b.Version), moment(b.At), number(b.Changes)})
 	}
 	for oldest, at := range q.db.Versions() {
-		picture.Facts = []fact{{"the oldest", q.versionCell(oldest)}, {"of", moment(at)}}
+		picture.Facts = []fact{{"oldest version", q.versionCell(oldest)}}
+		if !at.IsZero() {
+			picture.Facts = append(picture.Facts, fact{"time of the oldest", moment(at)})
+		}
 		break
 	}
 	return []section{picture, list}
@@ -316,8 +326,51 @@ func (q *request) diff(older, newer *cow.Snapshot) (*page, error) {
 	return p, nil
 }
 
+// differencesShown is how many fields of a row a comparison lists.
+const differencesShown = 20
+
+// differenceCell returns what a comparison shows of a row: its fields, or a value that has none.
+func differenceCell(fields []difference) cell {
+	type field struct {
+		Field  string `json:"field,omitempty"`
+		Before string `json:"before,omitempty"`
+		After  string `json:"after,omitempty"`
+	}
+	var lines []string
+	list := []field{}
+	for i, d := range fields {
+		if i == differencesShown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(fields)-i))
+			break
+		}
+		var f field
+		f.Field = printable(d.name, 200)
+		if d.mark != "added" {
+			f.Before = block(d.before, previewShown)
+		}
+		if d.mark != "removed" {
+			f.After = block(d.after, previewShown)
+		}
+		list = append(list, f)
+		is := f.Field + ": "
+		switch d.mark {
+		case "added":
+			is += f.After
+		case "removed":
+			is += f.Before + " is gone"
+		default:
+			is += f.Before + " → " + f.After
+		}
+		lines = append(lines, is)
+	}
+	return cell{Text: strings.Join(lines, "\n"), value: list}
+}
+
 func (q *request) changes(t look.Table, older, newer *cow.Snapshot) section {
 	list := section{Columns: []column{{"key", false}, {"what", false}, {"revision before", true}, {"revision", true}, {"bytes before", true}, {"bytes", true}}}
+	if q.o.Value != nil {
+		list.Columns = append(list.Columns, column{"difference", false})
+	}
 	was, is := t.In(older), t.In(newer)
 	n := 0
 	next, stop := iter.Pull2(is.Diff(was))
@@ -330,7 +383,7 @@ func (q *request) changes(t look.Table, older, newer *cow.Snapshot) section {
 		if n++; n > diffShown {
 			continue
 		}
-		cells := make([]cell, 6)
+		cells := make([]cell, len(list.Columns))
 		at, some := newer, row
 		switch {
 		case old == nil:
@@ -347,6 +400,9 @@ func (q *request) changes(t look.Table, older, newer *cow.Snapshot) section {
 		}
 		if row != nil {
 			cells[3], cells[5] = q.versionCell(row.Revision), size(row.Bytes)
+		}
+		if q.o.Value != nil {
+			cells[6] = differenceCell(q.difference(t, old, row))
 		}
 		list.Rows = append(list.Rows, cells)
 	}

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -254,9 +255,13 @@ func (p *Page) cell(value any) cell {
 	case int:
 		return number(v)
 	case uint64:
-		return cell{Text: grouped(strconv.FormatUint(v, 10))}
+		return cell{Text: grouped(strconv.FormatUint(v, 10)), value: v}
 	case float64:
-		return text(strconv.FormatFloat(v, 'g', 4, 64))
+		is := text(strconv.FormatFloat(v, 'g', 4, 64))
+		if !math.IsNaN(v) && !math.IsInf(v, 0) { // which JSON has not
+			is.value = v
+		}
+		return is
 	case time.Time:
 		if v.IsZero() {
 			return text("")

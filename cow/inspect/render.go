@@ -9,7 +9,7 @@ import (
 	"html/template"
 	"mime"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -113,54 +113,93 @@ func (s section) Label() string {
 	return fmt.Sprintf("rows changed by versions %d to %d", s.Chart[0].Version, s.Chart[len(s.Chart)-1].Version)
 }
 
-// MarshalJSON returns the sections by their names, with facts by name, and rows by column.
+// Anchor returns the id of a section in HTML, which has no spaces.
+func (s section) Anchor() string {
+	kind, name, ok := strings.Cut(s.ID, " ")
+	if !ok {
+		return s.ID
+	}
+	return kind + "-" + escape(name)
+}
+
+// of returns what JSON has of a cell.
+func (c cell) of() any {
+	if c.value == nil {
+		return c.Text
+	}
+	return c.value
+}
+
+// MarshalJSON returns the sections by their names, those that are in another in a list.
 func (p *page) MarshalJSON() ([]byte, error) {
-	sections := make(map[string]any)
+	sections, lists := make(map[string]any), make(map[string][]any)
 	for _, s := range p.Sections {
-		is := make(map[string]any)
-		if len(s.Notes) > 0 {
-			is["notes"] = s.Notes
+		if s.In != "" {
+			lists[s.In] = append(lists[s.In], s.fields())
 		}
-		if len(s.Facts) > 0 {
-			facts := make(map[string]string)
-			for _, f := range s.Facts {
-				facts[f.Name] = f.Text
-			}
-			is["facts"] = facts
+	}
+	for _, s := range p.Sections {
+		if s.In != "" {
+			continue
 		}
-		if s.Columns != nil {
-			rows := make([]map[string]string, len(s.Rows))
-			for i, row := range s.Rows {
-				rows[i] = make(map[string]string)
-				for j, c := range row {
-					rows[i][s.Columns[j].Name] = c.Text
-				}
-				if len(row) > 0 && row[0].To != "" {
-					rows[i]["address"] = row[0].To
-				}
-			}
-			is["rows"] = rows
-		}
-		if s.Chart != nil {
-			versions := make([]map[string]any, len(s.Chart))
-			for i, b := range s.Chart {
-				versions[i] = map[string]any{"version": strconv.FormatUint(b.Version, 10), "time": b.At, "changes": b.Changes}
-			}
-			is["versions"] = versions
-		}
-		if s.Text != "" {
-			is["text"] = s.Text
-		}
-		if len(s.Links) > 0 {
-			links := make(map[string]string)
-			for _, l := range s.Links {
-				links[l.Text] = l.To
-			}
-			is["links"] = links
+		is := s.fields()
+		if list := lists[s.ID]; list != nil {
+			is["list"] = list
 		}
 		sections[s.ID] = is
 	}
 	return json.Marshal(map[string]any{"title": p.Title, "sections": sections})
+}
+
+// fields returns what JSON has of a section, with facts by name, and rows by column.
+func (s section) fields() map[string]any {
+	is := make(map[string]any)
+	if len(s.Notes) > 0 {
+		is["notes"] = s.Notes
+	}
+	if len(s.Facts) > 0 {
+		facts := make(map[string]any)
+		for _, f := range s.Facts {
+			facts[f.Name] = f.of()
+		}
+		is["facts"] = facts
+	}
+	if s.Columns != nil {
+		rows := make([]map[string]any, len(s.Rows))
+		for i, row := range s.Rows {
+			rows[i] = make(map[string]any)
+			for j, c := range row {
+				rows[i][s.Columns[j].Name] = c.of()
+			}
+			if len(row) > 0 && row[0].To != "" {
+				rows[i]["address"] = row[0].To
+			}
+		}
+		is["rows"] = rows
+	}
+	if s.Chart != nil {
+		versions := make([]map[string]any, len(s.Chart))
+		for i, b := range s.Chart {
+			versions[i] = map[string]any{"version": b.Version, "time": b.At, "changes": b.Changes}
+		}
+		is["versions"] = versions
+	}
+	if s.Text != "" {
+		is["text"] = s.Text
+	}
+	if len(s.Links) > 0 {
+		links := make(map[string]string)
+		for _, l := range s.Links {
+			links[l.Text] = l.To
+		}
+		is["links"] = links
+	}
+	return is
+}
+
+// lead reports whether rows of a section lead to pages of their own.
+func (s section) lead() bool {
+	return slices.ContainsFunc(s.Rows, func(row []cell) bool { return len(row) > 0 && row[0].To != "" })
 }
 
 func renderText(_ *request, p *page) ([]byte, error) {
@@ -178,12 +217,16 @@ func renderText(_ *request, p *page) ([]byte, error) {
 		for _, f := range s.Facts {
 			fmt.Fprintf(w, "%s\t%s\n", f.Name, f.Text)
 		}
+		lead := s.lead()
 		if len(s.Rows) > 0 {
 			for i, c := range s.Columns {
 				if i > 0 {
 					fmt.Fprint(w, "\t")
 				}
 				fmt.Fprint(w, c.Name)
+			}
+			if lead {
+				fmt.Fprint(w, "\taddress")
 			}
 			fmt.Fprintln(w)
 		}
@@ -193,6 +236,9 @@ func renderText(_ *request, p *page) ([]byte, error) {
 					fmt.Fprint(w, "\t")
 				}
 				fmt.Fprint(w, strings.ReplaceAll(c.Text, "\n", " "))
+			}
+			if lead {
+				fmt.Fprint(w, "\t", row[0].To)
 			}
 			fmt.Fprintln(w)
 		}

@@ -290,20 +290,55 @@ func (q *request) history(t look.Table, key look.Key, row look.Row) []section {
 		}
 		all = append(all, q.step(s, t, was, row))
 		row = was
-	}
-	if len(all) == revisionsShown {
-		list.Notes = []string{"Older ones are on the page of the last of these."}
+		if len(all) == revisionsShown {
+			list.Notes = []string{fmt.Sprintf("The last %d are shown.", revisionsShown)}
+			if to := q.keyCell(s, t, was).To; to != "" {
+				list.Links = []link{{"older ones", to}}
+			}
+		}
 	}
 	return append(all, list)
 }
 
 // step shows how a row differs from what it was.
 func (q *request) step(s *cow.Snapshot, t look.Table, was, is look.Row) section {
-	step := section{ID: fmt.Sprintf("revision %d", is.Revision), Heading: fmt.Sprintf("Version %d wrote it over that of version %d", is.Revision, was.Revision),
+	step := section{ID: fmt.Sprintf("revision %d", is.Revision), In: "history", Heading: fmt.Sprintf("Version %d (before: %d)", is.Revision, was.Revision),
 		Columns: []column{{"field", false}, {"before", false}, {"after", false}}}
+	for _, d := range q.difference(t, &was, &is) {
+		show := func(s string, is bool) cell {
+			if !is {
+				return text("")
+			}
+			return cell{Text: block(s, 1000), Mark: d.mark}
+		}
+		step.Rows = append(step.Rows, []cell{text(printable(d.name, 200)), show(d.before, d.mark != "added"), show(d.after, d.mark != "removed")})
+	}
+	if len(step.Rows) == 0 {
+		step.Notes = []string{"Nothing of what is shown differs."}
+	}
+	step.Facts = []fact{{"version", number(is.Revision)}, {"version before", number(was.Revision)}, {"bytes before", size(was.Bytes)}, {"bytes", size(is.Bytes)}}
+	if to := q.keyCell(s, t, was).To; to != "" {
+		step.Links = []link{{"the row as it was at version " + versionText(s.Version()), to}}
+	}
+	return step
+}
+
+// A difference is that of one field of two values.
+type difference struct {
+	name          string
+	mark          string // added, removed or changed
+	before, after string
+}
+
+// difference returns how what is shown of two rows differs, nil for one that is not there, by field.
+func (q *request) difference(t look.Table, was, is *look.Row) (all []difference) {
 	older, newer := make(map[string]string), make(map[string]string)
-	flatten(older, "", q.parsed(t, was))
-	flatten(newer, "", q.parsed(t, is))
+	if was != nil {
+		flatten(older, "", q.parsed(t, *was))
+	}
+	if is != nil {
+		flatten(newer, "", q.parsed(t, *is))
+	}
 	names := slices.Sorted(maps.Keys(older))
 	for name := range newer {
 		if _, ok := older[name]; !ok {
@@ -324,22 +359,9 @@ func (q *request) step(s *cow.Snapshot, t look.Table, was, is look.Row) section 
 		case !after:
 			mark = "removed"
 		}
-		show := func(s string, is bool) cell {
-			if !is {
-				return text("")
-			}
-			return cell{Text: block(s, 1000), Mark: mark}
-		}
-		step.Rows = append(step.Rows, []cell{text(printable(cmp.Or(name, "value"), 200)), show(a, before), show(b, after)})
+		all = append(all, difference{cmp.Or(name, "value"), mark, a, b})
 	}
-	if len(step.Rows) == 0 {
-		step.Notes = []string{"Nothing of what is shown differs."}
-	}
-	step.Facts = []fact{{"bytes before", size(was.Bytes)}, {"bytes", size(is.Bytes)}}
-	if to := q.keyCell(s, t, was).To; to != "" {
-		step.Links = []link{{"the row as it was at version " + versionText(s.Version()), to}}
-	}
-	return step
+	return all
 }
 
 // parsed returns what is shown of a row as JSON, or as one text.

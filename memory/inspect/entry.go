@@ -54,7 +54,8 @@ func (w *shower) history(path []string, key string, e memory.Entry) {
 			return
 		}
 		if n == revisionsShown {
-			w.Note("Older ones are on the page of the last of these.")
+			w.Note("The last %d are shown.", revisionsShown)
+			w.Link(inspect.Link{Text: "older ones", To: w.At(e.Revision)})
 			return
 		}
 		was, err := w.at(e.Revision - 1)

@@ -33,12 +33,12 @@ func ExamplePart() {
 	}
 	// Output:
 	// SPACES
-	// space  entries  with those below
-	// 42     0        1
-	// 43     0        1
+	// space  entries  with those below  address
+	// 42     0        1                 l/LINEAGE/v/2/memory/space/user/42
+	// 43     0        1                 l/LINEAGE/v/2/memory/space/user/43
 	// FOUND
 	// searched for  short answers
-	// key           space              score  words           value
-	// style         user / 42 / notes  1      short, answers  prefers short answers
+	// key           space              score  words           value                  address
+	// style         user / 42 / notes  1      short, answers  prefers short answers  l/LINEAGE/v/2/memory/entry/user/42/notes/style
 	// the entries   l/LINEAGE/v/2/memory/space/user
 }

@@ -173,7 +173,7 @@ func TestSpacesAndEntries(t *testing.T) {
 	require.Contains(t, links(t, tenth, get(h, tenth).Body.String()), at(m, 10), "and so does a version")
 
 	root := section(t, get(h, first(m)+"?format=json"), "spaces")
-	require.Equal(t, []map[string]string{
+	require.Equal(t, []texts{
 		{"space": "agents", "entries": "2", "with those below": "132", "address": first(m)[1:] + "/space/agents"},
 		{"space": "users", "entries": "0", "with those below": "120", "address": first(m)[1:] + "/space/users"},
 	}, root)
@@ -222,17 +222,34 @@ func TestSpacesAndEntries(t *testing.T) {
 }
 
 // section returns the rows of a section of a page in JSON.
-func section(t testing.TB, w *httptest.ResponseRecorder, name string) []map[string]string {
+func section(t testing.TB, w *httptest.ResponseRecorder, name string) []texts {
 	t.Helper()
 	require.Equal(t, 200, w.Code, w.Body)
 	return decoded(t, w.Body.Bytes()).Sections[name].Rows
+}
+
+// texts are the cells of a row by column, whatever JSON has them as.
+type texts map[string]string
+
+func (t *texts) UnmarshalJSON(b []byte) error {
+	var cells map[string]json.RawMessage
+	err := json.Unmarshal(b, &cells)
+	*t = make(texts)
+	for name, is := range cells {
+		var text string
+		if json.Unmarshal(is, &text) != nil {
+			text = string(is)
+		}
+		(*t)[name] = text
+	}
+	return err
 }
 
 type shown struct {
 	Title    string
 	Sections map[string]struct {
 		Notes []string
-		Rows  []map[string]string
+		Rows  []texts
 		Links map[string]string
 	}
 }
@@ -244,7 +261,7 @@ func decoded(t testing.TB, b []byte) (s shown) {
 }
 
 // follow returns the rows of a section, from one page to the next by a link of that name.
-func follow(t testing.TB, h http.Handler, address, name, link string) (rows []map[string]string) {
+func follow(t testing.TB, h http.Handler, address, name, link string) (rows []texts) {
 	t.Helper()
 	for range 20 {
 		w := get(h, address, "Accept", "application/json")

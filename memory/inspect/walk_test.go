@@ -135,7 +135,7 @@ func TestAWalk(t *testing.T) {
 	p.follow("what it changed", "From version 2 to 3")
 	p.sees("task/007 changed 2 3 .*")
 	p.follow("task/007", "task/007")
-	p.sees("written by version 3", "Tries 2 3 ", "Version 3 wrote it over that of version 2", "Tries 1 2 ", "Before version 1 it was not there.")
+	p.sees("written by version 3", "Tries 2 3 ", `Version 3 \(before: 2\)`, "Tries 1 2 ", "Before version 1 it was not there.")
 	p.follow("the row as it was at version 2", "task/007")
 	p.sees(`  "Tries": 2`, "The row was written again since.")
 	p.follow("the row as it was at version 1", "task/007")
