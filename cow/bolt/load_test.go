@@ -2,6 +2,8 @@ package bolt_test
 
 import (
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"testing"
 
@@ -10,6 +12,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
 	"github.com/cowstore/cowstore/cow/hook"
+	"github.com/cowstore/cowstore/cow/inspect"
 )
 
 // What Load loads is what the file has, with its past and its pins, and the file stays as it is.
@@ -45,6 +48,9 @@ func TestLoadOnlyReads(t *testing.T) {
 	state := is.db.Stats().Sink
 	require.Equal(t, hook.Refused, state.State)
 	require.ErrorIs(t, state.Err, bolt.ErrReadOnly)
+	page := httptest.NewRecorder()
+	inspect.Handler(&is.db, inspect.Options{}).ServeHTTP(page, httptest.NewRequest(http.MethodGet, "/", nil))
+	require.Contains(t, page.Body.String(), bolt.ErrReadOnly.Error())
 	require.ErrorIs(t, is.add("b", 1), bolt.ErrReadOnly)
 	require.ErrorIs(t, is.db.Pin("third", 3), bolt.ErrReadOnly)
 	require.Equal(t, want, is.now())
