@@ -97,6 +97,26 @@ func (s *Server) inspect(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// A usage collects how full the memory is, while this process has the file.
+type usage struct{ *Server }
+
+var (
+	usedBytes  = client.NewDesc("cowmemory_bytes", "About how many bytes the memory takes.", nil, nil)
+	limitBytes = client.NewDesc("cowmemory_limit_bytes", "How many bytes the memory may take; what would be more is refused.", nil, nil)
+)
+
+func (usage) Describe(ch chan<- *client.Desc) { ch <- usedBytes; ch <- limitBytes }
+
+func (u usage) Collect(ch chan<- client.Metric) {
+	own := u.own.Load()
+	if own == nil {
+		return
+	}
+	used, limit := own.store.Used()
+	ch <- client.MustNewConstMetric(usedBytes, client.GaugeValue, float64(used))
+	ch <- client.MustNewConstMetric(limitBytes, client.GaugeValue, float64(limit))
+}
+
 // metrics returns what answers by the figures of this process, with those of the memory while it
 // has the file.
 func (s *Server) metrics() http.Handler {
@@ -107,7 +127,7 @@ func (s *Server) metrics() http.Handler {
 				return 0
 			}
 			return 1
-		}))
+		}), usage{s})
 	h := promhttp.HandlerFor(all, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelError)})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if reads(w, r) {

@@ -129,6 +129,8 @@ func TestMetricsAndPagesOfTheMemory(t *testing.T) {
 	is := figures(t, at)
 	require.Equal(t, 1.0, is["cowmemory_has_file"])
 	require.Equal(t, 1.0, is["cow_versions_total"])
+	require.Positive(t, is["cowmemory_bytes"])
+	require.Equal(t, float64(1<<30), is["cowmemory_limit_bytes"])
 	require.Positive(t, is["cow_rows"])
 	require.Positive(t, is["go_goroutines"])
 

@@ -72,6 +72,12 @@ func TestAFileIsBrowsedAndOnlyRead(t *testing.T) {
 	code, body := get("/", "")
 	require.Equal(t, 200, code)
 	require.Contains(t, body, "memory.entries")
+	for _, path := range []string{"/inspect", "/inspect/"} {
+		code, body = get(path, "")
+		require.Equal(t, 200, code)
+		require.Contains(t, body, "memory.entries", "it leads to the pages")
+	}
+	require.Contains(t, body, "read-only")
 	must(t, "", "-file", path, "check") // the file is free
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"strconv"
 
@@ -51,8 +52,21 @@ func (c *config) browse(ctx context.Context, path string) error {
 	}
 	fmt.Fprintf(c.out, "version %d of %s: http://%s/\n", m.DB().Load().Version(), path, c.http)
 	gate := web.NewGate(token, 0)
-	pages := gate.Near(gate.People(local.Pages(m, c.values)))
+	pages := gate.Near(gate.People(fromServers(local.Pages(m, c.values))))
 	return errors.Join(unlessEnded(ctx, web.Serve(ctx, c.http, token, pages, c.log)), m.DB().Close())
+}
+
+// fromServers has the pages also where a server has them.
+func fromServers(pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		to, ok := map[string]string{"/inspect": "./", "/inspect/": "../"}[r.URL.Path]
+		if !ok {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Location", to) // relative to the address that the browser knows
+		w.WriteHeader(http.StatusSeeOther)
+	})
 }
 
 // with calls f with the open file.

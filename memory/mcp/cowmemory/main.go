@@ -105,7 +105,7 @@ func (c *config) parse(args []string) (name string, rest []string, err error) {
 	f.StringVar(&c.embedModel, "embed-model", "", "the `name` of the model there; with -embed-url")
 	f.Int64Var(&c.most, "most", 1024, "how many `MiB` the memory may take")
 	f.BoolVar(&c.erase, "erase", false, "give clients the tool erase, which takes a note or an entity out of the past too")
-	f.BoolVar(&c.verbose, "v", false, "log more")
+	f.BoolVar(&c.verbose, "v", false, "log also what is not a warning; a server with -http does so without")
 	if err := f.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return "", nil, err
@@ -119,8 +119,11 @@ func (c *config) parse(args []string) (name string, rest []string, err error) {
 		return "", nil, fmt.Errorf("-most %d: it is from 1 to %d", c.most, 1<<30)
 	}
 	level := slog.LevelWarn
-	if c.verbose {
+	switch {
+	case c.verbose:
 		level = slog.LevelDebug
+	case c.http != "" && f.NArg() == 0: // an operator wants to know where it serves, and who has the file
+		level = slog.LevelInfo
 	}
 	c.log = slog.New(slog.NewTextHandler(c.err, &slog.HandlerOptions{Level: level}))
 	if f.NArg() > 0 {

@@ -1,8 +1,10 @@
 package local_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -283,7 +285,8 @@ func TestWhatCannotBe(t *testing.T) {
 }
 
 func TestAFullMemoryRefuses(t *testing.T) {
-	s := open(t, "", local.Options{MaxBytes: 20_000})
+	var log bytes.Buffer
+	s := open(t, "", local.Options{MaxBytes: 20_000, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	text := strings.Repeat("a", 3000)
 	i := 0
 	for ; ; i++ {
@@ -297,6 +300,11 @@ func TestAFullMemoryRefuses(t *testing.T) {
 		}
 	}
 	require.Len(t, as[graph](t, do(t, s, "read_graph", ``)).Entities, i, "nothing was evicted")
+	refused(t, s, store.TooLarge, "create_entities", fmt.Sprintf(`{"entities":[{"name":"more","entityType":"x","observations":[%q]}]}`, text))
+	require.Equal(t, 1, strings.Count(log.String(), "level=WARN msg=\"the memory is full"), log.String())
+	used, limit := s.Used()
+	require.EqualValues(t, 20_000, limit)
+	require.Greater(t, used, limit/2)
 	do(t, s, "delete_entities", `{"entityNames":["0","1","2","3"]}`)
 	do(t, s, "create_entities", `{"entities":[{"name":"more","entityType":"x","observations":[]}]}`)
 	var small []string // arguments, but not rows

@@ -62,6 +62,7 @@ type Store struct {
 
 	used    atomic.Int64 // bytes that entries take, about
 	counted atomic.Int64 // when that was counted again, for a call that did not fit
+	full    atomic.Bool  // a call did not fit, and it was logged
 
 	mu    sync.Mutex
 	forks map[forkName]*fork

@@ -167,7 +167,10 @@ func (c *call) room() error { return c.fits(int64(len(c.Args))) }
 
 // fits returns an error if the memory is too full for so many bytes more.
 func (s *Store) fits(n int64) error {
-	if s.used.Load()+n <= s.o.MaxBytes {
+	if used := s.used.Load(); used+n <= s.o.MaxBytes {
+		if used < s.o.MaxBytes/10*9 && s.full.Load() {
+			s.full.Store(false)
+		}
 		return nil
 	}
 	// What had expired and was written anew before it was swept is counted twice.
@@ -177,8 +180,14 @@ func (s *Store) fits(n int64) error {
 	if s.used.Load()+n <= s.o.MaxBytes {
 		return nil
 	}
+	if !s.full.Swap(true) { // once, until there is room again
+		s.o.Log.Warn("the memory is full: it takes nothing more", "bytes", s.used.Load(), "limit", s.o.MaxBytes)
+	}
 	return store.Errorf(store.TooLarge, "the memory is full: it may have %d bytes; delete something first, or start the server with a larger -most", s.o.MaxBytes)
 }
+
+// Used returns about how many bytes the entries take, and how many they may.
+func (s *Store) Used() (used, limit int64) { return s.used.Load(), s.o.MaxBytes }
 
 // unique returns the strings without those that came before.
 func unique(list []string) []string {
