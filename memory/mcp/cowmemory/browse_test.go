@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -90,6 +92,16 @@ func TestAFileIsBrowsedAndOnlyRead(t *testing.T) {
 	require.Equal(t, 401, code)
 	code, _ = get("/", "secret")
 	require.Equal(t, 200, code)
+
+	for mode, warned := range map[os.FileMode]bool{0o600: false, 0o644: runtime.GOOS != "windows"} {
+		require.NoError(t, os.Chmod(token, mode))
+		var log bytes.Buffer
+		c := config{tokenFile: token, http: "127.0.0.1:0", log: slog.New(slog.NewTextHandler(&log, nil))}
+		is, err := c.token()
+		require.NoError(t, err)
+		require.Equal(t, "secret", is)
+		require.Equal(t, warned, strings.Contains(log.String(), "other users may read the token"))
+	}
 
 	owner := start(t, "-file", path)
 	owner.call(t, "read_graph", map[string]any{})

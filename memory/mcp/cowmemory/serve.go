@@ -103,6 +103,9 @@ func (c *config) token() (string, error) {
 			return "", fmt.Errorf("the token: %w", err)
 		}
 		token = string(b)
+		if info, err := os.Stat(c.tokenFile); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			c.log.Warn("other users may read the token, or write it", "file", c.tokenFile, "mode", info.Mode().Perm().String())
+		}
 		if strings.TrimSpace(token) == "" {
 			return "", fmt.Errorf("the token: %s is empty", c.tokenFile)
 		}
