@@ -76,7 +76,7 @@ func TestReadmesLinkToWhatIsThere(t *testing.T) {
 func TestReadmesHaveSnippetsOfTests(t *testing.T) {
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	for file, tests := range map[string][]string{
-		"../../README.md":        {"../../cow/readme_test.go", "../../cow/examples/views/main_test.go"},
+		"../../README.md":        {"../../cow/readme_test.go", "../../cow/examples/start/main.go"},
 		"../../memory/README.md": {"../../memory/readme_test.go"},
 	} {
 		text, err := os.ReadFile(file)

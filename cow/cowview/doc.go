@@ -22,17 +22,21 @@
 //	-check   write nothing, and fail if the file is not what would be written
 //	-tests   look into test files too, and write cow_view_test.go
 //
-// The command is a module of its own. With a checkout of the repository in DIR, in place of the
-// network, replace both modules:
+// A table whose values are slices or maps of plain elements, such as []string, needs no
+// command: cow.NewViews[view.Slice[string]] shows them.
+//
+// # With a checkout
+//
+// The command is a module of its own, and go get does not find what is on your disk. With a
+// checkout of the repository in DIR, in place of the network, replace both modules:
 //
 //	go mod edit -replace github.com/cowstore/cowstore=DIR \
 //		-replace github.com/cowstore/cowstore/cow/cowview=DIR/cow/cowview \
 //		-require github.com/cowstore/cowstore/cow/cowview@v0.0.0 \
 //		-tool github.com/cowstore/cowstore/cow/cowview
 //	go mod tidy
-//
-// A table whose values are slices or maps of plain elements, such as []string, needs no
-// command: cow.NewViews[view.Slice[string]] shows them.
+//	go generate
+//	go mod tidy    # again: the generated file imports the library
 //
 // # What cannot go wrong
 //

@@ -129,6 +129,8 @@ func TestOutputIsDeterministic(t *testing.T) {
 	}
 }
 
-func TestTheExampleIsCurrent(t *testing.T) {
-	require.NoError(t, run([]string{"-type", "Profile", "-check"}, "../examples/views", io.Discard))
+func TestTheExamplesAreCurrent(t *testing.T) {
+	for _, dir := range []string{"../examples/start", "../examples/views"} {
+		require.NoError(t, run([]string{"-type", "Profile", "-check"}, dir, io.Discard), dir)
+	}
 }

@@ -43,7 +43,8 @@ func run(w io.Writer) error {
 	fmt.Fprintln(w, ok, ada.Name(), ada.Tags().Len(), view.Contains(ada.Tags(), "owner"))
 	fmt.Fprintln(w, ada.Boss().Name(), ada.Boss().Boss().Valid())
 
-	// To write: Modify, or a clone that is changed and set.
+	// To write: Modify, or, if nobody else writes it meanwhile, a clone that is changed and set. If
+	// somebody may: SetIf.
 	changed := ada.Clone()
 	changed.Boss.Name = "Hopper"
 	changed.Score = map[string]int{"go": 10}

@@ -1,0 +1,6 @@
+package main
+
+func Example() {
+	main()
+	// Output: <nil> false true Ada [admin dev] 0 1
+}
