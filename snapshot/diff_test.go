@@ -276,6 +276,44 @@ func testDiffOfShapes(t *testing.T, depth uint) {
 	require.Equal(t, depth > 0, wide > 2)
 }
 
+// A page may fill more slots of a wide directory than one of the other has for it, which holds a
+// directory: its entries are told once.
+func TestDiffOfAPageThatReachesBeyondADirectory(t *testing.T) {
+	base := New[int](Options[int]{})
+	base.cfg.hash = func(key int) uint64 { // the slot of a wide directory, and the rest
+		return uint64(key/1000)<<(hashBits-fanBits-wideBits) | uint64(key%1000)*0x9e37_79b9_7f4a_7c15>>(fanBits+wideBits)
+	}
+	fill := func(slots, n int, e *Editor[int, int]) {
+		for i := range n {
+			e.Set(slots*1000+i, i)
+		}
+	}
+	e := base.Edit()
+	for slot := range 2 * group {
+		fill(slot, 1, e)
+	}
+	for slot := 5 * group; slot < 6*group; slot++ {
+		fill(slot, 20, e)
+	}
+	one := e.Seal()
+	e = base.Edit()
+	for slot := group; slot < 2*group; slot++ {
+		fill(slot, 50, e)
+	}
+	other := e.Seal()
+	require.Equal(t, uint64(wideKid), bucketsOf(one.root.kid[0]))
+	require.True(t, isDirectory(nodeAt[int](other.root.kid[0]).kid[1]))
+	for _, maps := range [][2]*Map[int, int]{{one, other}, {other, one}} {
+		kinds := map[Kind]int{}
+		for c := range maps[0].Diff(maps[1]) {
+			kinds[c.Kind]++
+		}
+		require.Equal(t, group, kinds[Changed])
+		require.Equal(t, maps[0].Len()-group, kinds[Added])
+		require.Equal(t, maps[1].Len()-group, kinds[Removed])
+	}
+}
+
 // A directory that gives its place to one of another kind still shares its pages with it, and
 // with those below it: only the page is looked at that needed the place.
 func TestDiffOfDirectoriesOfTwoKindsSkipsWhatTheyShare(t *testing.T) {
