@@ -1,7 +1,6 @@
 package etcd
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -51,27 +50,36 @@ type Options struct {
 // The errors of replicas, to be tested with errors.Is.
 var (
 	// ErrTooLarge says that an update does not fit into one transaction of etcd.
-	ErrTooLarge = errors.New("the update does not fit into one transaction of etcd")
+	ErrTooLarge error = sentinel("the update does not fit into one transaction of etcd")
 
 	// ErrContended says that others' commits came first, each time the update ran.
-	ErrContended = errors.New("others' commits came first, too often")
+	ErrContended error = sentinel("others' commits came first, too often")
 
 	// ErrStale says that a replica does not know what is new.
-	ErrStale = errors.New("the replica may be older than that")
+	ErrStale error = sentinel("the replica may be older than that")
 
 	// ErrDamaged says that a key under the prefix is not what a replica has written.
-	ErrDamaged = errors.New("not what a replica has written")
+	ErrDamaged error = sentinel("not what a replica has written")
 
 	// ErrFormat says that what is under the prefix is of a newer version of this package.
-	ErrFormat = errors.New("not a format that this version of cow/etcd can read")
+	ErrFormat error = sentinel("not a format that this version of cow/etcd can read")
 
 	// ErrRestored says that etcd no longer has what it has told: it is another
 	// cluster, or was restored from a backup.
-	ErrRestored = errors.New("another cluster, or one that was restored from a backup")
+	ErrRestored error = sentinel("another cluster, or one that was restored from a backup")
 
 	// ErrNotEmpty says that a DB has rows already and cannot become a replica.
-	ErrNotEmpty = errors.New("the DB is not empty")
+	ErrNotEmpty error = sentinel("the DB is not empty")
 )
+
+// A sentinel is the text of an error of this package. It has nothing in it of rows, so that pages of
+// cow/inspect show it whatever else they show.
+type sentinel string
+
+func (s sentinel) Error() string { return string(s) }
+
+// Sentinel tells cow/inspect so.
+func (sentinel) Sentinel() {}
 
 const (
 	defaultQueue    = 4096
