@@ -110,7 +110,7 @@ func mailOf(r userRow, add func(string)) {
 
 func inA(r cow.Row[string, int], add func(int)) {
 	if strings.HasPrefix(r.Key(), "a") {
-		add(r.Value())
+		add(r.Shared())
 	}
 }
 
@@ -506,17 +506,25 @@ func TestComingFromSyncMap(t *testing.T) {
 	same(ran(func() { m.Clear() }), second(ages.Clear()))
 }
 
+func tagsIn(r cow.Row[string, []string], add func(string)) {
+	for _, tag := range r.Shared() { // without a clone
+		add(tag)
+	}
+}
+
 func TestComingFromRWMutex(t *testing.T) {
 	var mu sync.RWMutex // before
 	m, lists := map[string]int{}, map[string][]string{}
+	tagged := map[string][]string{} // who has a tag: it follows from lists
 
 	var db cow.DB // after
 	ages := cow.NewTable[string](&db, "ages", cow.Options[int]{})
 	tags := cow.NewTable[string](&db, "tags", cow.Options[[]string]{})
 	views := cow.NewViews[view.Slice[string]](tags) // needs no generated code
 
-	byName := cow.NewOrder(ages, "name") // indexes: rows in order, and a part of them by its bounds
-	byAge, err := cow.NewIndex(ages, "age", cow.Row[string, int].Value, cow.IndexOptions[string]{})
+	byKey := cow.NewOrder(ages, "key") // indexes: rows in the order of their keys, or of what a function returns
+	byAge, err := cow.NewIndex(ages, "age", cow.Row[string, int].Shared, cow.IndexOptions[string]{})
+	byTag, err := cow.NewMultiIndex(tags, "tag", tagsIn, cow.IndexOptions[string]{}) // in place of tagged
 
 	require.NoError(t, err)
 	maps.Copy(m, years)
@@ -537,7 +545,7 @@ func TestComingFromRWMutex(t *testing.T) {
 	same(func() int { mu.RLock(); sum := m["ada"] + m["bob"]; mu.RUnlock(); return sum }(),
 		func() int { now := ages.Load(); return val(now.Get("ada")) + val(now.Get("bob")) }())
 	same(func() int { mu.RLock(); all := maps.Collect(maps.All(m)); mu.RUnlock(); return len(all) }(), len(maps.Collect(ages.All())))
-	same(func() []string { mu.RLock(); all := slices.Sorted(maps.Keys(m)); mu.RUnlock(); return all }(), names(byName.In(ages.Load()).All()))
+	same(func() []string { mu.RLock(); all := slices.Sorted(maps.Keys(m)); mu.RUnlock(); return all }(), names(byKey.In(ages.Load()).All()))
 	same(func() int { mu.RLock(); old := maps.Clone(m); mu.RUnlock(); return len(old) }(), func() int { old := ages.Load(); return old.Len() }())
 	same(func() string { mu.RLock(); b, _ := json.Marshal(m); mu.RUnlock(); return string(b) }(),
 		func() string { b, _ := json.Marshal(ages.Load()); return string(b) }())
@@ -569,11 +577,37 @@ func TestComingFromRWMutex(t *testing.T) {
 	}())
 	same(ran(func() { mu.Lock(); m["zoe"], lists["zoe"] = 30, nil; mu.Unlock() }),
 		db.Update(func(tx *cow.Tx) error { ages.Edit(tx).Set("zoe", 30); tags.Edit(tx).Set("zoe", nil); return nil }))
+	drop := func(list []string, text string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == text })
+	}
+	tagged["go"] = []string{"ada", "bob"}
+	lists["bob"] = []string{"go"}
+	good(tags.Set("bob", []string{"go"}))
+	same(ran(func() {
+		mu.Lock()
+		lists["ada"] = drop(lists["ada"], "go")
+		tagged["go"] = drop(tagged["go"], "ada")
+		mu.Unlock()
+	}), second(tags.Modify("ada", func(v *[]string) error { *v = drop(*v, "go"); return nil })))
+	same(func() (read string) {
+		mu.RLock()
+		for _, name := range tagged["go"] {
+			read += name
+		}
+		mu.RUnlock()
+		return read
+	}(), func() (read string) {
+		for _, row := range byTag.In(tags.Load()).Equal("go").All() {
+			read += row.Key()
+		}
+		require.Equal(t, "bob", read)
+		return read
+	}())
 	young := func(_ string, age int) bool { return age < 25 }
 	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, young); mu.Unlock() }), second(ages.DeleteFunc(young)))
 	named := func(name string, _ int) bool { return strings.HasPrefix(name, "z") }
 	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, named); mu.Unlock() }),
-		ages.Update(func(e *cow.Editor[string, int]) error { byName.During(e).Prefix("z").Delete(); return nil }))
+		ages.Update(func(e *cow.Editor[string, int]) error { byKey.During(e).Prefix("z").Delete(); return nil }))
 	below := func(_ string, age int) bool { return age < 30 }
 	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, below); mu.Unlock() }),
 		ages.Update(func(e *cow.Editor[string, int]) error { byAge.During(e).To(30).Delete(); return nil }))
@@ -587,7 +621,14 @@ func TestComingFromRWMutex(t *testing.T) {
 			changed.Wait()
 		}
 		mu.Unlock()
-	}), second(db.Watch(ctx, seen, ages.OnKeys("new"))))
+	}), func() (err error) {
+		for n, _ := ages.In(seen).Get("new"); n != 2; n, _ = ages.In(seen).Get("new") {
+			if seen, err = db.Watch(ctx, seen, ages.OnKeys("new")); err != nil {
+				return err
+			}
+		}
+		return nil
+	}())
 	same(ran(func() { mu.Lock(); clear(m); mu.Unlock() }), second(ages.Clear()))
 }
 
