@@ -13,8 +13,13 @@ func undo() error {
 	db := notes.DB()
 	db.Retain(cow.Retention{Versions: 100}) // how far back it goes
 
-	// takeBack undoes a version: it merges what leads from it to the version before it.
+	// takeBack undoes one version, by a merge backwards: base is the snapshot after it, theirs the
+	// one before. That is itself a version, so that takeBack of the newest twice is undo and redo.
+	// To go back several steps, keep the versions in a stack of your own, and pop it.
 	takeBack := func(version uint64) error {
+		if version == 0 {
+			return errors.New("nothing to undo")
+		}
 		before, err := db.At(version - 1)
 		if err != nil {
 			return err
