@@ -350,7 +350,8 @@ func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(
 // *IndexError, if it set what cannot be stored or an index refuses, which is a *KeyError, or
 // if a derived table returns an error, nothing is published and the version stays. Updates
 // run one at a time; f must not update the DB itself, and what it reads must come from the
-// Tx: DB.Load shows the published version. See also [DB.Begin].
+// Tx: DB.Load shows the published version. A write of an equal value is a change. See also
+// [DB.Begin].
 //
 // Where a sink makes the DB durable or replicates it, Update returns once its
 // version is published, which is after the sink has acknowledged it. When commits

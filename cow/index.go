@@ -39,7 +39,8 @@ type IndexOptions[K comparable] struct {
 }
 
 // NewIndex adds an index to a Table, which may have rows already. Key is called with a row
-// and returns its index key. It must be pure: it runs
+// and returns its index key. Key only reads: it must use r.Shared(), which does not clone, as
+// r.Value() clones the row's value each time Key runs. It must be pure: it runs
 // inside updates, in reads of the past and when commits are replayed, must always
 // give the same key for the same row, and must not use the DB or the update. The revision of
 // a row is the version that wrote it, or will. A text that is a part of a larger one in the
@@ -60,7 +61,8 @@ func NewIndex[K comparable, V any, I comparable](t *Table[K, V], name string, ke
 }
 
 // NewMultiIndex is NewIndex for rows with any number of index keys: keys calls add
-// with each. A row without one is not in the index, which is partial then.
+// with each. To add a key twice is to add it once. A row without one is not in the index, which
+// is partial then.
 func NewMultiIndex[K comparable, V any, I comparable](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
 	return addIndex(t, index.NewOrdered[K](name, keys, index.Options[K](o)))
 }

@@ -164,10 +164,10 @@ func Example_readmeIndexes() {
 	}
 	people := cow.New[int](cow.Options[Person]{})
 	byEmail, err := cow.NewIndex(people, "email",
-		func(r cow.Row[int, Person]) string { return r.Value().Email }, cow.IndexOptions[int]{Unique: true})
+		func(r cow.Row[int, Person]) string { return r.Shared().Email }, cow.IndexOptions[int]{Unique: true})
 	byTag, err2 := cow.NewMultiIndex(people, "tag",
 		func(r cow.Row[int, Person], add func(string)) {
-			for _, tag := range r.Value().Tags {
+			for _, tag := range r.Shared().Tags {
 				add(tag)
 			}
 		}, cow.IndexOptions[int]{})

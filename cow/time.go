@@ -56,9 +56,9 @@ func (db *DB) ParseCursor(cursor string) (version uint64, err error) {
 	return db.line.ParseCursor(cursor)
 }
 
-// A Retention says which past versions stay reachable by At, AsOf and Changes:
-// those that keep every limit that is set. With no limit set there is no
-// history, and it costs nothing.
+// A Retention says which past versions stay reachable by At, AsOf and Changes: a version is
+// while it is within every limit that is set. Versions: 100 is the current one and the 100
+// before it. With no limit set there is no history, and it costs nothing.
 type Retention struct {
 	Versions int           // at most so many versions before the current one
 	Age      time.Duration // versions that were current within the last Age

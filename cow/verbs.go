@@ -47,7 +47,7 @@ func (t *Table[K, V]) All() iter.Seq2[K, V] {
 // returns, panics, or calls runtime.Goexit, if f changed nothing, if two rows end up under
 // one key of a unique index, which is an *IndexError, or if it set what cannot be stored,
 // which is a *KeyError, nothing is published and the version stays. Updates run one at a
-// time; f must not update the DB itself. See also [DB.Update].
+// time; f must not update the DB itself. A write of an equal value is a change. See also [DB.Update].
 func (t *Table[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	return t.UpdateContext(context.Background(), f)
 }
@@ -97,7 +97,8 @@ func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
 
 // Modify calls f with the value of key, isolated, and stores what f made of it. It
 // returns ErrNotFound, in a *KeyError with key, if key is absent, or f's
-// error as it is.
+// error as it is. It publishes a version even if f leaves the value equal: to write nothing, f
+// returns an error.
 func (t *Table[K, V]) Modify(key K, f func(v *V) error) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.Modify(key, f) })
 }
