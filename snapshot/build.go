@@ -165,8 +165,8 @@ func lay[V any](d node, from, n uint64, depth uint, rows []hashed[*entry[V]], la
 	}
 }
 
-// wantsWide reports whether rows need a wide directory, reached by depth bits: their pages need
-// more than fanBits, and none needs more than wideBits.
+// wantsWide reports whether rows get a wide directory, reached by depth bits, as those do that come
+// one by one: pages in many groups need more than fanBits, and none needs more than wideBits.
 func wantsWide[V any](rows []hashed[*entry[V]], depth uint) bool {
 	const most = maxBuckets * perBucket
 	if len(rows) > wideFan*most || depth+wideBits >= pathBits {
@@ -176,7 +176,7 @@ func wantsWide[V any](rows []hashed[*entry[V]], depth uint) bool {
 	for _, r := range rows {
 		in[r.hash<<depth>>(hashBits-wideBits)]++
 	}
-	needed := false
+	several := 0
 	for i := 0; i < wideFan; i += group {
 		together := 0
 		for _, n := range in[i : i+group] {
@@ -185,9 +185,11 @@ func wantsWide[V any](rows []hashed[*entry[V]], depth uint) bool {
 			}
 			together += n
 		}
-		needed = needed || together > most
+		if together > most {
+			several++
+		}
 	}
-	return needed
+	return several >= manyBelow
 }
 
 // pageOf returns the kid that holds a page of rows.

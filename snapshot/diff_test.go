@@ -292,7 +292,7 @@ func TestDiffOfAPageThatReachesBeyondADirectory(t *testing.T) {
 	for slot := range 2 * group {
 		fill(slot, 1, e)
 	}
-	for slot := 5 * group; slot < 6*group; slot++ {
+	for slot := 5 * group; slot < 14*group; slot++ {
 		fill(slot, 20, e)
 	}
 	one := e.Seal()

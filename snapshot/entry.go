@@ -320,11 +320,11 @@ type tree[K comparable, V any] struct {
 // extendible hashing (Fagin et al. 1979). So when it is full it splits in two,
 // each has half of the slots, and nothing else moves.
 //
-// Where a directory below the root has pages alone and one of them needs more
-// bits, a wide one of wideBits takes its place. Where a page needs more bits
-// still, directories of fanBits take the place of that. So a lookup takes one
-// level less in half of all sizes, and no shape has many directories with few
-// pages each.
+// Where half of the slots of a directory below the root would hold another for
+// pages that need two bits more, a wide one of wideBits takes the place of them
+// all. Where a page needs more bits still, directories of fanBits take the place
+// of that. So a lookup takes one level less in half of all sizes, and no shape has
+// many directories with few pages each.
 //
 // owned has a bit for each slot whose kid belongs to the Editor at work and
 // may be edited in place. It means something only in a directory that itself
@@ -348,6 +348,9 @@ const (
 	wideBits = fanBits + 2
 	wideFan  = 1 << wideBits
 	group    = wideFan / fan // the slots of a wide directory for one of another
+
+	manyBelow = fan / 2 // directories below another for which a wide one takes its place
+	fewGroups = fan / 4 // groups with several pages that are too few for a wide one
 )
 
 // A node is the slots of a directory of either kind, and which of them are owned.

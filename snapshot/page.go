@@ -296,20 +296,48 @@ func (d node) onlyPages() bool {
 	return true
 }
 
-// isSparse reports whether a wide directory has no page that needs its bits.
-func (d node) isSparse() bool {
-	for i := uint64(0); i < wideFan; i += group {
+// groups returns how many groups of slots have several pages.
+func (d node) groups() (several int) {
+	for i := uint64(0); i < uint64(len(d.kid)); i += group {
 		if !d.uniform(i, group, d.kid[i]) {
-			return false
+			several++
 		}
 	}
-	return true
+	return several
 }
 
-// widen puts a wide directory in the place of slot i of d, a directory of pages.
+// fitsWide reports whether a wide directory is to take the place of d, a directory, and of those
+// below it: they are many, and have pages alone, none of which needs more than wideBits.
+func fitsWide[V any](d node) bool {
+	below := 0
+	for _, kid := range d.kid {
+		if n := bucketsOf(kid); n > maxBuckets {
+			return false
+		} else if n == 0 && kid != nil {
+			below++
+			if c := nodeAt[V](kid); !c.onlyPages() || c.groups() > 0 {
+				return false
+			}
+		}
+	}
+	return below >= manyBelow
+}
+
+// widen puts a wide directory in the place of slot i of d, a directory that fits one, and of those
+// below that.
 func widen[V any](d node, i uint64) node {
-	w := new(wide[V])
-	nodeAt[V](d.kid[i]).spread(0, fan, w.node())
+	n, w := nodeAt[V](d.kid[i]), new(wide[V])
+	for j := range uint64(wideFan) {
+		from, at, owned := n, j/group, true
+		if isDirectory(n.kid[at]) {
+			// What it owns counts only if it is owned itself.
+			from, at, owned = nodeAt[V](n.kid[at]), j%group*group, n.owns(at)
+		}
+		w.node().kid[j] = from.kid[at]
+		if owned && from.owns(at) {
+			w.owned |= 1 << j
+		}
+	}
 	d.fill(i, 1, asKid(unsafe.Pointer(w), wideKid))
 	return w.node()
 }

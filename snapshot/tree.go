@@ -101,8 +101,8 @@ func (t *tree[K, V]) putInBag(d node, i uint64, key K, e *entry[V]) (old *entry[
 
 // grow makes room where the page in slot i of d is full, to which depth bits lead.
 // In this order: a larger page; two, if it fills several slots; an ordinary
-// directory in the place of d, if that is wide; a wide one, if d has pages alone;
-// a directory in the place of the page; a bag. The parent of d is up, which has it
+// directory in the place of d, if that is wide; a directory in the place of the
+// page, and a wide one in that of d and all below it, if that fits; a bag. The parent of d is up, which has it
 // in the slot at; the root has none. The caller tries again in what grow returns, d
 // or what is in its place.
 func (t *tree[K, V]) grow(up node, at uint64, d node, i uint64, depth uint) node {
@@ -119,12 +119,13 @@ func (t *tree[K, V]) grow(up node, at uint64, d node, i uint64, depth uint) node
 		d.fill(from+length/2, length/2, p[1].build())
 	case len(d.kid) == wideFan:
 		return narrow[V](up, at)
-	case up.kid != nil && depth+wideBits < pathBits && d.onlyPages():
-		return widen[V](up, at)
 	case depth+fanBits < pathBits:
 		c := new(directory[V])
 		d.spread(i, 1, c.node())
 		d.fill(i, 1, unsafe.Pointer(c))
+		if up.kid != nil && depth+wideBits < pathBits && fitsWide[V](d) {
+			return widen[V](up, at)
+		}
 	default:
 		var entries []*entry[V]
 		t.gather(kid, func(_ uint64, e *entry[V]) { entries = append(entries, e) })
@@ -211,7 +212,7 @@ const maxJoin = maxBuckets * perBucket / 2
 // join unites the page at the end of the path of h with its buddy, the page
 // that differs in the last bit of the path, for as long as both together are
 // small, and puts the only page of a directory in that directory's place, and a
-// directory in that of a wide one that need not be.
+// directory in that of a wide one with few groups of several pages.
 func (t *tree[K, V]) join(path []node, h uint64) {
 	for level := len(path) - 1; ; {
 		d := path[level]
@@ -225,13 +226,12 @@ func (t *tree[K, V]) join(path []node, h uint64) {
 			path[level].fill(path[level].slotAt(h, level), 1, d.kid[i])
 			continue
 		}
-		if len(d.kid) == wideFan && d.isSparse() {
-			up := path[level-1]
-			path[level] = narrow[V](up, up.slotAt(h, level-1))
-			continue
-		}
 		buddy := from ^ n
 		if !d.uniform(buddy, n, d.kid[buddy]) || size[V](d.kid[i])+size[V](d.kid[buddy]) > maxJoin {
+			if len(d.kid) == wideFan && d.groups() < fewGroups {
+				up := path[level-1]
+				narrow[V](up, up.slotAt(h, level-1))
+			}
 			return
 		}
 		var p pile[V]
