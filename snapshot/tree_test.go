@@ -541,23 +541,25 @@ func levels[K comparable, V any](m *Map[K, V]) (deep, wide int) {
 	return deep, wide
 }
 
+// fixedHash is a hash by which shapes are the same each time: splitmix64 (Steele et al. 2014).
+func fixedHash(key int) uint64 {
+	h := uint64(key+1) * 0x9e37_79b9_7f4a_7c15
+	h = (h ^ h>>30) * 0xbf58_476d_1ce4_e5b9
+	h = (h ^ h>>27) * 0x94d0_49bb_1331_11eb
+	return h ^ h>>31
+}
+
 // A wide directory spares a level from about 500 entries to 1,200 of one that is not; and a map is
 // of the same shape whether it was built at once or key by key.
 func TestDirectoriesAreWideWhereThatSparesALevel(t *testing.T) {
 	for _, step := range []struct{ keys, deep, wide int }{
-		{250, 1, 0}, {3_000, 2, 0}, {10_000, 2, fan}, {50_000, 3, 0}, {160_000, 3, fan * fan},
+		{250, 1, 0}, {3_000, 2, 0}, {6_400, 3, 0}, {10_000, 2, fan}, {50_000, 3, 0}, {160_000, 3, fan * fan},
 	} {
 		if step.keys > inShort(50_000, 160_000) {
 			continue
 		}
 		one := New[int](Options[int]{})
-		// Fixed, so that the shapes are the same each time: of splitmix64 (Steele et al. 2014).
-		one.cfg.hash = func(key int) uint64 {
-			h := uint64(key+1) * 0x9e37_79b9_7f4a_7c15
-			h = (h ^ h>>30) * 0xbf58_476d_1ce4_e5b9
-			h = (h ^ h>>27) * 0x94d0_49bb_1331_11eb
-			return h ^ h>>31
-		}
+		one.cfg.hash = fixedHash
 		e := one.Edit()
 		for i := range step.keys {
 			e.Set(i, i)
@@ -620,17 +622,18 @@ func TestDirectoriesOfBothKindsComeAndGo(t *testing.T) {
 		checkTree(t, v)
 	}
 	// Several keys at a time, after which the directory is another.
-	m, versions = base, nil
-	for from := 0; from < n; from += 50 {
+	m, versions = New[int](Options[int]{}), nil
+	m.cfg.hash = func(key int) uint64 { return fixedHash(key) >> fanBits }
+	for from := 0; from < n; from += 20 {
 		turn(0, func(e *Editor[int, int]) {
-			for i := range 50 {
+			for i := range 20 {
 				e.Set(from+i, from+i)
 			}
 		})
-		for i, v := range versions {
-			require.Equal(t, (i+1)*50, v.Len())
-			checkTree(t, v)
-		}
+	}
+	for i, v := range versions {
+		require.Equal(t, (i+1)*20, v.Len())
+		checkTree(t, v)
 	}
 	// From a wide directory down.
 	m = base
