@@ -541,8 +541,8 @@ func levels[K comparable, V any](m *Map[K, V]) (deep, wide int) {
 	return deep, wide
 }
 
-// fixedHash is a hash by which shapes are the same each time: splitmix64 (Steele et al. 2014).
-func fixedHash(key int) uint64 {
+// splitmix is a hash by which shapes are the same each time: splitmix64 (Steele et al. 2014).
+func splitmix(key int) uint64 {
 	h := uint64(key+1) * 0x9e37_79b9_7f4a_7c15
 	h = (h ^ h>>30) * 0xbf58_476d_1ce4_e5b9
 	h = (h ^ h>>27) * 0x94d0_49bb_1331_11eb
@@ -559,7 +559,7 @@ func TestDirectoriesAreWideWhereThatSparesALevel(t *testing.T) {
 			continue
 		}
 		one := New[int](Options[int]{})
-		one.cfg.hash = fixedHash
+		one.cfg.hash = splitmix
 		e := one.Edit()
 		for i := range step.keys {
 			e.Set(i, i)
@@ -623,7 +623,7 @@ func TestDirectoriesOfBothKindsComeAndGo(t *testing.T) {
 	}
 	// Several keys at a time, after which the directory is another.
 	m, versions = New[int](Options[int]{}), nil
-	m.cfg.hash = func(key int) uint64 { return fixedHash(key) >> fanBits }
+	m.cfg.hash = func(key int) uint64 { return splitmix(key) >> fanBits }
 	for from := 0; from < n; from += 20 {
 		turn(0, func(e *Editor[int, int]) {
 			for i := range 20 {
