@@ -523,9 +523,10 @@ func TestComingFromRWMutex(t *testing.T) {
 	views := cow.NewViews[view.Slice[string]](tags) // needs no generated code
 
 	byKey := cow.NewOrder(ages, "key") // indexes: rows in the order of their keys, or of what a function returns
-	byAge, err := cow.NewIndex(ages, "age", cow.Row[string, int].Shared, cow.IndexOptions[string]{})
+	byAge, errAge := cow.NewIndex(ages, "age", cow.Row[string, int].Shared, cow.IndexOptions[string]{})
 	byTag, err := cow.NewMultiIndex(tags, "tag", tagsIn, cow.IndexOptions[string]{}) // in place of tagged
 
+	require.NoError(t, errAge)
 	require.NoError(t, err)
 	maps.Copy(m, years)
 	require.NoError(t, ages.Replace(maps.All(years)))
