@@ -108,9 +108,9 @@ func (f *file) rows(s *scan, left []logged) ([]uint64, error) {
 const maxDamage = 100
 
 // Check reads the whole file and verifies every page and row. It does not need to know
-// its tables. It has the keys of the retained past in memory meanwhile. No DB may have the file open:
-// ErrLocked. If the file is damaged the error wraps
-// ErrDamaged, and lists the first hundred Damages, which errors.As and Unwrap find.
+// its tables. It has the keys of the retained past in memory meanwhile. No DB may have the file
+// open: ErrLocked. If the file is damaged the error wraps ErrDamaged, and lists the first hundred
+// Damages, which errors.As and Unwrap find.
 func Check(path string) (*Info, error) {
 	f, err := openFile(path, true)
 	if err != nil {
