@@ -159,13 +159,13 @@ func ExampleTable_OnKeys() {
 // timer of its own.
 func ExampleDB_Notify() {
 	var db cow.DB
-	flags := cow.NewTable[string](&db, "flags", cow.Options[bool]{})
+	limits := cow.NewTable[string](&db, "limits", cow.Options[int]{})
 	users := cow.NewTable[int](&db, "users", cow.Options[string]{})
 	seen := db.Load()
-	changed, stop := db.Notify(seen, flags.OnKeys("blue"), users.OnAll())
+	changed, stop := db.Notify(seen, limits.OnKeys("disk"), users.OnAll())
 	defer stop()
 
-	flags.Set("red", true) // closes nothing
+	limits.Set("memory", 100) // closes nothing
 	select {
 	case <-changed:
 		fmt.Println("too early")

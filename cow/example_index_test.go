@@ -109,22 +109,22 @@ func ExampleRange_Reverse() {
 // Index keys of several fields, and the rows that agree in the first.
 func ExampleNewIndexFunc() {
 	type server struct {
-		Zone   string
 		Weight int
+		Zone   string
 	}
 	servers := cow.New[string](cow.Options[server]{})
 	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(r cow.Row[string, server], add func(server)) error { add(r.Value()); return nil }, cow.IndexOptions[string]{},
 		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
 		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
-	servers.Set("ada", server{"north", 36})
-	servers.Set("bob", server{"south", 27})
-	servers.Set("eve", server{"north", 21})
+	servers.Set("ada", server{36, "north"})
+	servers.Set("bob", server{27, "south"})
+	servers.Set("eve", server{21, "north"})
 
 	north := byZone.In(servers.Load()).Leading(1, server{Zone: "north"})
 	for s, row := range north.All() {
 		fmt.Println(row.Key(), s.Weight)
 	}
-	fmt.Println(north.From(server{"north", 30}).Len())
+	fmt.Println(north.From(server{30, "north"}).Len())
 	// Output:
 	// eve 21
 	// ada 36

@@ -141,38 +141,57 @@ func ExampleDB_Restore() {
 	// Output: <nil> 2 1 true
 }
 
+func ExampleOptions_expires() {
+	type session struct {
+		User  string
+		Until time.Time
+	}
+	sessions := cow.New[string](cow.Options[session]{Expires: func(s session) time.Time { return s.Until }})
+	sessions.Set("a", session{"ada", time.Now().Add(time.Hour)})
+	sessions.Set("b", session{"bob", time.Now().Add(-time.Second)})
+
+	n, err := sessions.DB().Sweep(context.Background()) // or, in a goroutine, SweepEvery
+	fmt.Println(n, sessions.Len(), err)
+	for _, row := range sessions.Expiry().In(sessions.Load()).All() {
+		fmt.Println(row.Key(), "is next")
+	}
+	// Output:
+	// 1 1 <nil>
+	// a is next
+}
+
 // A row that has expired is there until it is swept. Whoever must not show it looks at its time.
 func ExampleSnapshot_Due() {
-	type list struct {
-		Tags  []string
+	type session struct {
+		User  string
 		Until time.Time // a field, as Expires gets the value alone
 	}
-	tags := cow.New[string](cow.Options[list]{Expires: func(l list) time.Time { return l.Until }})
-	tags.Set("ada", list{[]string{"math"}, time.Now().Add(time.Hour)})
-	tags.Set("bob", list{[]string{"music"}, time.Now().Add(-time.Second)})
+	sessions := cow.New[string](cow.Options[session]{Expires: func(s session) time.Time { return s.Until }})
+	sessions.Set("a", session{"ada", time.Now().Add(time.Hour)})
+	sessions.Set("b", session{"bob", time.Now().Add(-time.Second)})
 
-	get := func(key string) ([]string, bool) {
-		l, ok := tags.Get(key)
-		if !ok || !l.Until.IsZero() && !l.Until.After(time.Now()) { // the zero time is never
-			return nil, false
+	user := func(key string) (string, bool) {
+		s, ok := sessions.Get(key)
+		if !ok || !s.Until.IsZero() && !s.Until.After(time.Now()) { // the zero time is never
+			return "nobody", false
 		}
-		return l.Tags, true
+		return s.User, true
 	}
-	fmt.Println(get("ada"))
-	fmt.Println(get("bob"))
+	fmt.Println(user("a"))
+	fmt.Println(user("b"))
 
 	// All that have expired, in order: Due is the cheap test whether there may be any.
-	if now := tags.DB().Load(); now.Due() {
-		for _, row := range tags.Expiry().In(tags.In(now)).Through(time.Now().UnixNano()).All() {
-			fmt.Println(row.Key(), "has expired, and is there:", tags.Has(row.Key()))
+	if now := sessions.DB().Load(); now.Due() {
+		for _, row := range sessions.Expiry().In(sessions.In(now)).Through(time.Now().UnixNano()).All() {
+			fmt.Println(row.Key(), "has expired, and is there:", sessions.Has(row.Key()))
 		}
 	}
-	fmt.Println(tags.DB().Sweep(context.Background()))
-	fmt.Println(tags.Has("bob"))
+	fmt.Println(sessions.DB().Sweep(context.Background()))
+	fmt.Println(sessions.Has("b"))
 	// Output:
-	// [math] true
-	// [] false
-	// bob has expired, and is there: true
+	// ada true
+	// nobody false
+	// b has expired, and is there: true
 	// 1 <nil>
 	// false
 }

@@ -17,15 +17,15 @@ import (
 
 // A lease is a value that may expire.
 type lease struct {
-	n     int
-	until time.Time
+	User  string
+	Until time.Time
 }
 
 func leases() Options[lease] {
-	return Options[lease]{Expires: func(l lease) time.Time { return l.until }}
+	return Options[lease]{Expires: func(l lease) time.Time { return l.Until }}
 }
 
-func in(d time.Duration) lease { return lease{until: time.Now().Add(d)} }
+func in(d time.Duration) lease { return lease{Until: time.Now().Add(d)} }
 
 // A row that has expired is there until it is swept, which is an update like any other.
 func TestExpiredRowsAreSwept(t *testing.T) {
@@ -33,10 +33,10 @@ func TestExpiredRowsAreSwept(t *testing.T) {
 		db := new(DB)
 		other := NewTable[int](db, "other", Options[string]{})
 		rows := NewTable[string](db, "leases", leases())
-		byN, err := NewIndex(rows, "n", func(r Row[string, lease]) int { return r.Value().n }, IndexOptions[string]{})
+		byUser, err := NewIndex(rows, "user", func(r Row[string, lease]) string { return r.Value().User }, IndexOptions[string]{})
 		require.NoError(t, err)
 		db.Retain(Retention{Versions: 10})
-		rows.Set("never", lease{n: 1})
+		rows.Set("never", lease{User: "ada"})
 		rows.Set("late", in(time.Hour))
 		before, _ := rows.Set("soon", in(time.Minute))
 		other.Set(1, "a")
@@ -62,7 +62,7 @@ func TestExpiredRowsAreSwept(t *testing.T) {
 		require.EqualValues(t, 6, db.Load().Version())
 		require.False(t, db.Load().Due())
 		require.Equal(t, 2, rows.Len())
-		require.Equal(t, 1, byN.In(rows.Load()).Equal(0).Len())
+		require.Equal(t, 1, byUser.In(rows.Load()).Equal("").Len())
 		<-watched
 		for c, err := range db.Commits(5) {
 			require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestExpiredRowsAreSwept(t *testing.T) {
 		at, row, ok := rows.Expiry().In(rows.Load()).First()
 		require.True(t, ok)
 		require.Equal(t, "late", row.Key())
-		require.Equal(t, row.Value().until.UnixNano(), at)
+		require.Equal(t, row.Value().Until.UnixNano(), at)
 
 		// A program sweeps in an update of its own.
 		time.Sleep(time.Hour)
@@ -95,12 +95,12 @@ func TestExpiredRowsAreSwept(t *testing.T) {
 func TestSweepsGoInSteps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(DB)
-		a, b := NewTable[int](db, "a", leases()), NewTable[int](db, "b", leases())
+		a, b := NewTable[string](db, "a", leases()), NewTable[string](db, "b", leases())
 		require.NoError(t, db.Update(func(tx *Tx) error {
 			for i := range 700 {
-				a.Edit(tx).Set(i, in(time.Second))
-				b.Edit(tx).Set(i, in(time.Second))
-				b.Edit(tx).Set(-i-1, in(time.Second))
+				a.Edit(tx).Set(fmt.Sprint(i), in(time.Second))
+				b.Edit(tx).Set(fmt.Sprint(i), in(time.Second))
+				b.Edit(tx).Set(fmt.Sprint(-i-1), in(time.Second))
 			}
 			return nil
 		}))
@@ -114,7 +114,7 @@ func TestSweepsGoInSteps(t *testing.T) {
 
 		// An error keeps what was swept before it.
 		refused := errors.New("refused")
-		follower := func(tx *Tx, e *Editor[int, int]) error {
+		follower := func(tx *Tx, e *Editor[string, int]) error {
 			if b.During(tx).Len() < 700 && b.In(tx.Base()).Len() > 0 {
 				return refused
 			}
@@ -124,8 +124,8 @@ func TestSweepsGoInSteps(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, db.Update(func(tx *Tx) error {
 			for i := range 1000 {
-				a.Edit(tx).Set(i, in(time.Second))
-				b.Edit(tx).Set(i, in(time.Second))
+				a.Edit(tx).Set(fmt.Sprint(i), in(time.Second))
+				b.Edit(tx).Set(fmt.Sprint(i), in(time.Second))
 			}
 			return nil
 		}))
@@ -144,12 +144,12 @@ func TestSweepsGoInSteps(t *testing.T) {
 
 func TestSweepEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rows := New[int](leases())
+		rows := New[string](leases())
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- rows.DB().SweepEvery(ctx, time.Minute) }()
-		rows.Set(1, in(time.Second))
-		rows.Set(2, in(90*time.Second))
+		rows.Set("soon", in(time.Second))
+		rows.Set("late", in(90*time.Second))
 		time.Sleep(61 * time.Second)
 		require.Equal(t, 1, rows.Len())
 		time.Sleep(time.Minute)
@@ -168,13 +168,13 @@ func TestDueIsWhenARowHasExpired(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 1))
 			db := new(DB)
-			tables := []*Table[int, lease]{NewTable[int](db, "a", leases()), NewTable[int](db, "b", leases())}
-			plain := NewTable[int](db, "c", Options[int]{})
+			tables := []*Table[string, lease]{NewTable[string](db, "a", leases()), NewTable[string](db, "b", leases())}
+			plain := NewTable[string](db, "c", Options[int]{})
 			db.Retain(Retention{Versions: 50})
 			due := func(s *Snapshot) bool {
 				for _, a := range tables {
 					for _, l := range a.In(s).All() {
-						if !l.until.IsZero() && !l.until.After(time.Now()) {
+						if !l.Until.IsZero() && !l.Until.After(time.Now()) {
 							return true
 						}
 					}
@@ -184,7 +184,7 @@ func TestDueIsWhenARowHasExpired(t *testing.T) {
 			var held []*Snapshot
 			for range steps {
 				a := tables[r.IntN(2)].Of(db)
-				key := r.IntN(8)
+				key := fmt.Sprint(r.IntN(8))
 				switch r.IntN(12) {
 				case 0, 1, 2:
 					a.Set(key, in(time.Duration(r.Int64N(int64(math.Pow(10, 3+float64(r.IntN(12))))))))
@@ -238,7 +238,7 @@ func TestDueIsWhenARowHasExpired(t *testing.T) {
 // then: whatever is written and swept meanwhile.
 func TestNothingExpiredIsShownBesideWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rows := New[int](leases())
+		rows := New[string](leases())
 		db := rows.DB()
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
@@ -246,7 +246,7 @@ func TestNothingExpiredIsShownBesideWrites(t *testing.T) {
 			go func() {
 				r := rand.New(rand.NewPCG(1, uint64(w)))
 				for ctx.Err() == nil {
-					rows.Set(r.IntN(100), in(time.Duration(r.IntN(3e7))))
+					rows.Set(fmt.Sprint(r.IntN(100)), in(time.Duration(r.IntN(3e7))))
 					if r.IntN(10) == 0 {
 						_, _ = db.Sweep(ctx)
 					}
@@ -259,7 +259,7 @@ func TestNothingExpiredIsShownBesideWrites(t *testing.T) {
 			now := time.Now()
 			if s := db.Load(); !s.Due() {
 				for _, l := range rows.In(s).All() {
-					require.True(t, l.until.After(now))
+					require.True(t, l.Until.After(now))
 				}
 				asked++
 			}
@@ -277,14 +277,14 @@ func TestTimesAtTheEnds(t *testing.T) {
 			"before": time.Unix(0, math.MinInt64).Add(-time.Hour), "first": time.Unix(0, math.MinInt64), "epoch": time.Unix(0, 0),
 			"last": time.Unix(0, math.MaxInt64), "after": time.Unix(0, math.MaxInt64).Add(1), "year 1": {}, "year 0": time.Time{}.Add(-1),
 		} {
-			rows.Set(name, lease{until: until})
+			rows.Set(name, lease{Until: until})
 		}
 		require.True(t, rows.DB().Load().Due())
 		n, err := rows.DB().Sweep(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, 4, n)
 		require.ElementsMatch(t, []string{"last", "after", "year 1"}, keysOf(rows))
-		rows.Set("epoch", lease{until: time.Unix(0, 0)})
+		rows.Set("epoch", lease{Until: time.Unix(0, 0)})
 		require.True(t, rows.DB().Load().Due())
 		_, err = rows.DB().Sweep(t.Context())
 		require.NoError(t, err)
@@ -306,32 +306,13 @@ func TestMisuseOfExpiry(t *testing.T) {
 	})
 	db := new(DB)
 	require.PanicsWithValue(t, `cow: table "x" is derived, and so has no Expires: let rows expire that it follows from`, func() {
-		_, _ = NewDerived(db, "x", leases(), func(*Tx, *Editor[int, lease]) error { return nil })
+		_, _ = NewDerived(db, "x", leases(), func(*Tx, *Editor[string, lease]) error { return nil })
 	})
-	require.PanicsWithValue(t, "cow: Options.Expires needs keys that have an order of their own, and chan int has none: see NewIndex for those that have", func() {
-		New[chan int](leases())
+	require.PanicsWithValue(t, "cow: Options.Expires needs keys that have an order of their own, and interface {} has none: see NewIndex for those that have", func() {
+		New[any](Options[int]{Expires: func(int) time.Time { return time.Time{} }})
 	})
 	require.Empty(t, db.catalog().all())
-	var zero Table[int, lease]
+	var zero Table[string, lease]
 	require.Panics(t, func() { zero.Expiry() })
 	require.False(t, (*Snapshot)(nil).Due())
-}
-
-func ExampleOptions_expires() {
-	type session struct {
-		User  string
-		Until time.Time
-	}
-	sessions := New[string](Options[session]{Expires: func(s session) time.Time { return s.Until }})
-	sessions.Set("a", session{"ada", time.Now().Add(time.Hour)})
-	sessions.Set("b", session{"bob", time.Now().Add(-time.Second)})
-
-	n, err := sessions.DB().Sweep(context.Background()) // or, in a goroutine, SweepEvery
-	fmt.Println(n, sessions.Len(), err)
-	for _, row := range sessions.Expiry().In(sessions.Load()).All() {
-		fmt.Println(row.Key(), "is next")
-	}
-	// Output:
-	// 1 1 <nil>
-	// a is next
 }

@@ -11,30 +11,31 @@ import (
 )
 
 func Example_readme() {
-	type Profile struct {
-		Name string
-		Tags []string
+	type Person struct {
+		Name  string
+		Email string
+		Tags  []string
 	}
-	users := cow.New[string](cow.Options[Profile]{})
+	users := cow.New[int](cow.Options[Person]{})
 	tags := []string{"admin"}
-	users.Set("ada", Profile{"Ada", tags})
+	users.Set(1, Person{Name: "Ada", Tags: tags})
 	tags[0] = "spoiled" // the store has its own copy
 
 	old := users.Load() // one atomic load; valid forever
 
-	err := users.Update(func(e *cow.Editor[string, Profile]) error {
-		if err := e.Modify("ada", func(p *Profile) error {
+	err := users.Update(func(e *cow.Editor[int, Person]) error {
+		if err := e.Modify(1, func(p *Person) error {
 			p.Tags = append(p.Tags, "owner")
 			return nil
 		}); err != nil {
 			return err // nothing happened
 		}
-		return e.Insert("bob", Profile{Name: "Bob"})
+		return e.Insert(2, Person{Name: "Bob"})
 	}) // both, in one swap
 	fmt.Println(err, users.Load().Len(), old.Len())
 
-	before, _ := old.Get("ada")
-	after, _ := users.Get("ada")
+	before, _ := old.Get(1)
+	after, _ := users.Get(1)
 	fmt.Println(before.Tags, after.Tags)
 
 	for c := range users.Load().Diff(old) {
@@ -45,7 +46,7 @@ func Example_readme() {
 	// Output:
 	// <nil> 2 1
 	// [admin] [admin owner]
-	// added bob
+	// added 2
 }
 
 func Example_readmeTables() {

@@ -131,8 +131,8 @@ func decodeRows[V any](text []byte) (rows map[string]V, err error) {
 // The tests.
 
 type upstream struct {
-	Zone   string
 	Weight int
+	Zone   string
 }
 
 // checkUpstreams refuses what no upstream may be.

@@ -400,33 +400,29 @@ type txModel struct {
 	want   int
 }
 
-// A desk is where somebody works.
-type desk struct {
-	Floor int8
-	Room  string
-}
-
 func newTxModel(t *testing.T, seed uint64) *txModel {
 	r := rand.New(rand.NewPCG(seed, 7))
 	db := new(cow.DB)
 	db.Retain(cow.Retention{Versions: 20})
-	room := func() string { return []string{"", "a", "ab", "abc", "b", "ba", "\xff"}[r.IntN(7)] }
-	anyDesk := func() desk { return desk{int8(r.IntN(4)), room()} }
-	desks := cow.NewTable[string](db, "desks", cow.Options[desk]{})
+	zone := func() string { return []string{"", "a", "ab", "abc", "b", "ba", "\xff"}[r.IntN(7)] }
+	anyServer := func() upstream { return upstream{r.IntN(4), zone()} }
+	servers := cow.NewTable[string](db, "servers", cow.Options[upstream]{})
 	people := cow.NewTable[int](db, "people", cow.Options[string]{})
-	byPlace := mustIndex(cow.NewIndex(desks, "place", func(row cow.Row[string, desk]) desk { return row.Value() }, cow.IndexOptions[string]{}))
+	byPlace := mustIndex(cow.NewIndex(servers, "place", func(row cow.Row[string, upstream]) upstream { return row.Value() }, cow.IndexOptions[string]{}))
 	byName := mustIndex(cow.NewIndexFunc(people, "name", func(row cow.Row[int, string], add func(string)) error {
 		add(row.Value())
 		return nil
 	}, cow.IndexOptions[int]{}, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }))
 	return &txModel{t: t, r: r, db: db, tables: []modelled{
-		&naive[string, desk, desk]{t: t, r: r, table: desks, x: byPlace,
-			index:   func(_ string, d desk) desk { return d },
-			compare: func(a, b desk) int { return cmp.Or(cmp.Compare(a.Floor, b.Floor), strings.Compare(a.Room, b.Room)) },
-			begins:  func(i, p desk) bool { return i.Floor == p.Floor && strings.HasPrefix(i.Room, p.Room) },
-			anyKey:  func() string { return fmt.Sprint("k", r.IntN(24)) },
-			anyV:    anyDesk, anyI: anyDesk,
-			past: map[uint64]picture[string, desk]{0: {}}, erased: map[uint64]map[string]bool{},
+		&naive[string, upstream, upstream]{t: t, r: r, table: servers, x: byPlace,
+			index: func(_ string, u upstream) upstream { return u },
+			compare: func(a, b upstream) int {
+				return cmp.Or(cmp.Compare(a.Weight, b.Weight), strings.Compare(a.Zone, b.Zone))
+			},
+			begins: func(i, p upstream) bool { return i.Weight == p.Weight && strings.HasPrefix(i.Zone, p.Zone) },
+			anyKey: func() string { return fmt.Sprint("k", r.IntN(24)) },
+			anyV:   anyServer, anyI: anyServer,
+			past: map[uint64]picture[string, upstream]{0: {}}, erased: map[uint64]map[string]bool{},
 		},
 		&naive[int, string, string]{t: t, r: r, table: people, x: byName,
 			index:   func(_ int, s string) string { return s },

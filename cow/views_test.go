@@ -152,10 +152,10 @@ func set[V any](t *testing.T, s interface {
 }
 
 func TestViewsThatWouldLeakAreRefused(t *testing.T) {
-	lists := cow.NewOne[string](cow.Options[[]*int]{})
-	require.PanicsWithValue(t, "cow: a view.Slice hands out a *int as it is, which can be modified: use a view of views, or of pointers",
-		func() { cow.NewViews[view.Slice[*int]](lists) })
-	cow.NewViews[view.SliceViews[*int, view.Pointer[int]]](lists)
+	chains := cow.NewOne[string](cow.Options[**int]{})
+	require.PanicsWithValue(t, "cow: a view.Pointer hands out a *int as it is, which can be modified: use a view of views, or of pointers",
+		func() { cow.NewViews[view.Pointer[*int]](chains) })
+	cow.NewViews[view.PointerViews[*int, view.Pointer[int]]](chains)
 	require.PanicsWithValue(t, "cow: views of nothing: NewViews needs a Table",
 		func() { cow.NewViews[view.Slice[int], string](nil) })
 }

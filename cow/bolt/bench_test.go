@@ -20,15 +20,9 @@ import (
 	"github.com/cowstore/cowstore/cow/bolt"
 )
 
-// A doc is a value of about 100 bytes.
-type doc struct {
-	Title string `json:"title"`
-	Body  string `json:"body"`
-	N     int    `json:"n"`
-}
-
-func newDoc(n int) doc {
-	return doc{"a title of some length", "a body that makes it about a hundred bytes as JSON", n}
+// newDoc returns a value of about 100 bytes.
+func newDoc(n int) job {
+	return job{"a title of some length", []string{"a body that makes it", "about a hundred bytes as JSON"}, n}
 }
 
 // benchRows is how many rows the stores have before they are written to.
@@ -36,12 +30,12 @@ const benchRows = 100_000
 
 type docs struct {
 	db    cow.DB
-	table *cow.Table[uint64, doc]
+	table *cow.Table[string, job]
 }
 
-func newDocs(b *testing.B, path string, codec cow.Codec[doc], o bolt.Options, retain cow.Retention) *docs {
+func newDocs(b *testing.B, path string, codec cow.Codec[job], o bolt.Options, retain cow.Retention) *docs {
 	d := new(docs)
-	d.table = cow.NewTable[uint64](&d.db, "docs", cow.Options[doc]{Codec: codec})
+	d.table = cow.NewTable[string](&d.db, "docs", cow.Options[job]{Codec: codec})
 	d.db.Retain(retain)
 	_, err := bolt.Open(path, &d.db, o)
 	require.NoError(b, err)
@@ -56,7 +50,7 @@ func (d *docs) fill(b *testing.B, rows int) {
 		require.NoError(b, d.db.Update(func(tx *cow.Tx) error {
 			e := d.table.Edit(tx)
 			for i := from; i < min(rows, from+20_000); i++ {
-				e.Set(uint64(i), newDoc(i))
+				e.Set(string(key8(uint64(i))), newDoc(i))
 			}
 			return nil
 		}))
@@ -116,11 +110,11 @@ func BenchmarkCommit(b *testing.B) {
 		name := func(s string) string { return fmt.Sprintf("%s/writers=%d", s, writers) }
 		for what, retain := range map[string]cow.Retention{"cow": {}, "cow+Retain": {Versions: 1000}} {
 			b.Run(name(what), func(b *testing.B) {
-				d := newDocs(b, filepath.Join(b.TempDir(), "db"), cow.Versioned[doc]{}, bolt.Options{}, retain)
+				d := newDocs(b, filepath.Join(b.TempDir(), "db"), cow.Versioned[job]{}, bolt.Options{}, retain)
 				defer d.close(b)
 				d.fill(b, benchRows)
 				commits(b, writers, func(key uint64) error {
-					_, err := d.table.Set(key, newDoc(int(key)))
+					_, err := d.table.Set(string(key8(key)), newDoc(int(key)))
 					return err
 				})
 			})
@@ -154,12 +148,12 @@ func BenchmarkLoad(b *testing.B) {
 	b.Run("cow", func(b *testing.B) {
 		path := filepath.Join(b.TempDir(), "db")
 		func() {
-			d := newDocs(b, path, cow.Versioned[doc]{}, bolt.Options{}, cow.Retention{})
+			d := newDocs(b, path, cow.Versioned[job]{}, bolt.Options{}, cow.Retention{})
 			d.fill(b, rows)
 			d.close(b)
 		}()
 		for b.Loop() {
-			d := newDocs(b, path, cow.Versioned[doc]{}, bolt.Options{}, cow.Retention{})
+			d := newDocs(b, path, cow.Versioned[job]{}, bolt.Options{}, cow.Retention{})
 			require.Equal(b, rows, d.table.Len())
 			b.StopTimer()
 			d.close(b)
@@ -174,7 +168,7 @@ func BenchmarkLoad(b *testing.B) {
 			n := 0
 			require.NoError(b, db.View(func(tx *bbolt.Tx) error {
 				return tx.Bucket([]byte("docs")).ForEach(func(k, v []byte) error {
-					var d doc
+					var d job
 					n++
 					return json.Unmarshal(v, &d)
 				})
@@ -188,7 +182,7 @@ func BenchmarkLoad(b *testing.B) {
 func BenchmarkGetBeside(b *testing.B) {
 	for _, beside := range []string{"commits", "spinning"} {
 		b.Run(beside, func(b *testing.B) {
-			d := newDocs(b, filepath.Join(b.TempDir(), "db"), cow.Versioned[doc]{}, bolt.Options{}, cow.Retention{})
+			d := newDocs(b, filepath.Join(b.TempDir(), "db"), cow.Versioned[job]{}, bolt.Options{}, cow.Retention{})
 			defer d.close(b)
 			d.fill(b, benchRows)
 			var stop atomic.Bool
@@ -197,15 +191,16 @@ func BenchmarkGetBeside(b *testing.B) {
 				writers.Go(func() {
 					for x := uint64(1); !stop.Load(); x = x*6364136223846793005 + 1 {
 						if beside == "commits" {
-							_, _ = d.table.Set(x>>32%benchRows, newDoc(int(x>>40)))
+							_, _ = d.table.Set(string(key8(x>>32%benchRows)), newDoc(int(x>>40)))
 						}
 					}
 				})
 			}
 			var took []time.Duration
 			for b.Loop() {
+				key := string(key8(rand.Uint64N(benchRows)))
 				start := time.Now()
-				_, _ = d.table.Get(rand.Uint64N(benchRows))
+				_, _ = d.table.Get(key)
 				if len(took) < 1<<22 {
 					took = append(took, time.Since(start))
 				}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -56,47 +55,49 @@ func TestCodecsReturnWhatTheyWereGiven(t *testing.T) {
 }
 
 func TestOlderValuesAreUpgraded(t *testing.T) {
-	type name struct{ First, Last string }
+	type amount struct {
+		Cents    int
+		Currency string
+	}
 	path := temp(t)
 	var old cow.DB
-	names := cow.NewTable[string](&old, "names", cow.Options[string]{Codec: cow.Versioned[string]{}})
+	prices := cow.NewTable[string](&old, "prices", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	_, err := bolt.Open(path, &old, bolt.Options{})
 	require.NoError(t, err)
-	_, err = names.Set("1", "Ada Lovelace")
+	_, err = prices.Set("1", 5)
 	require.NoError(t, err)
 	require.NoError(t, old.Close())
 
-	codec := cow.Versioned[*name]{Of: bolt.CBOR[*name](), Version: 2, Other: func(version byte, b []byte) (*name, error) {
+	codec := cow.Versioned[*amount]{Of: bolt.CBOR[*amount](), Version: 2, Other: func(version byte, b []byte) (*amount, error) {
 		if version != 0 {
 			return nil, fmt.Errorf("version %d", version)
 		}
-		var whole string
-		err := json.Unmarshal(b, &whole)
-		first, last, _ := strings.Cut(whole, " ")
-		return &name{first, last}, err
+		var euros int
+		err := json.Unmarshal(b, &euros)
+		return &amount{100 * euros, "EUR"}, err
 	}}
 	for round := range 2 { // the older value stays as it is beside the newer
 		var db cow.DB
-		names := cow.NewTable[string](&db, "names", cow.Options[*name]{Codec: codec})
+		prices := cow.NewTable[string](&db, "prices", cow.Options[*amount]{Codec: codec})
 		_, err = bolt.Open(path, &db, bolt.Options{})
 		require.NoError(t, err)
-		n, _ := names.Get("1")
-		require.Equal(t, &name{"Ada", "Lovelace"}, n)
+		is, _ := prices.Get("1")
+		require.Equal(t, &amount{500, "EUR"}, is)
 		if round == 0 {
-			_, err = names.Set("2", &name{"Grace", "Hopper"})
+			_, err = prices.Set("2", &amount{199, "USD"})
 			require.NoError(t, err)
 		} else {
-			n, _ = names.Get("2")
-			require.Equal(t, &name{"Grace", "Hopper"}, n)
+			is, _ = prices.Get("2")
+			require.Equal(t, &amount{199, "USD"}, is)
 		}
 		require.NoError(t, db.Close())
 	}
-	for want, codec := range map[string]cow.Versioned[*name]{
-		"no Other":                   {Of: bolt.CBOR[*name](), Version: 2},
-		"version 2, now version 1 (": {Of: bolt.CBOR[*name](), Version: 1, Other: func(byte, []byte) (*name, error) { return nil, nil }},
+	for want, codec := range map[string]cow.Versioned[*amount]{
+		"no Other":                   {Of: bolt.CBOR[*amount](), Version: 2},
+		"version 2, now version 1 (": {Of: bolt.CBOR[*amount](), Version: 1, Other: func(byte, []byte) (*amount, error) { return nil, nil }},
 	} {
 		var db cow.DB
-		cow.NewTable[string](&db, "names", cow.Options[*name]{Codec: codec})
+		cow.NewTable[string](&db, "prices", cow.Options[*amount]{Codec: codec})
 		_, err = bolt.Open(path, &db, bolt.Options{})
 		require.ErrorContains(t, err, want)
 	}
@@ -152,12 +153,13 @@ func TestFilesOfOlderFormats(t *testing.T) {
 
 // What cannot be decoded is an error of the update, and the file opens again.
 func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
+	type held struct{ Value any }
 	type failed struct{ E error }
 	path := temp(t)
-	open := func() (*cow.DB, *cow.Table[string, any], *cow.Table[string, string], *cow.Table[string, *failed]) {
+	open := func() (*cow.DB, *cow.Table[string, *held], *cow.Table[int, string], *cow.Table[string, *failed]) {
 		db := new(cow.DB)
-		values := cow.NewTable[string](db, "values", cow.Options[any]{Codec: bolt.CBOR[any]()})
-		texts := cow.NewTable[string](db, "texts", cow.Options[string]{Codec: bolt.CBOR[string]()})
+		values := cow.NewTable[string](db, "values", cow.Options[*held]{Codec: bolt.CBOR[*held]()})
+		texts := cow.NewTable[int](db, "texts", cow.Options[string]{Codec: bolt.CBOR[string]()})
 		errs := cow.NewTable[string](db, "errors", cow.Options[*failed]{Codec: cow.Versioned[*failed]{}})
 		_, err := bolt.Open(path, db, bolt.Options{})
 		require.NoError(t, err)
@@ -168,14 +170,14 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 		map[[1]int]int{{1}: 1}, map[any]int{[2]int{1, 2}: 4}, time.Unix(1<<40, 0), time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC),
 		time.Date(2000, 1, 1, 0, 0, 0, 0, time.FixedZone("", 100*60*60)),
 	} {
-		_, err := values.Set("k", v)
+		_, err := values.Set("k", &held{v})
 		require.ErrorContains(t, err, `cow: table "values": k: `, "%v", v)
 	}
 	_, err := errs.Set("k", &failed{&os.PathError{Op: "open", Path: "x", Err: os.ErrNotExist}})
 	require.ErrorContains(t, err, `cow: table "errors": k: the codec does not decode what it has encoded: `)
 	_, err = errs.Set("k", &failed{})
 	require.NoError(t, err)
-	_, err = texts.Set("k", "a\xff\xfe")
+	_, err = texts.Set(1, "a\xff\xfe")
 	require.NoError(t, err)
 	require.EqualValues(t, 2, db.Load().Version())
 	require.NoError(t, db.Close())
@@ -183,7 +185,7 @@ func TestWhatIsEncodedCanBeDecoded(t *testing.T) {
 	db, values, texts, errs = open()
 	require.Zero(t, values.Len())
 	require.Equal(t, 1, errs.Len())
-	text, _ := texts.Get("k")
+	text, _ := texts.Get(1)
 	require.Equal(t, "a\xff\xfe", text)
 	require.NoError(t, db.Close())
 }

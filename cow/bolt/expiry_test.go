@@ -18,9 +18,9 @@ import (
 func TestWhatExpiredMeanwhileGoesAtTheFirstSweep(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "leases.db")
 	type lease struct{ Until time.Time }
-	open := func() (*cow.DB, *cow.Table[string, lease], *memory.Memory) {
+	open := func() (*cow.DB, *cow.Table[string, *lease], *memory.Memory) {
 		db := new(cow.DB)
-		leases := cow.NewTable[string](db, "leases", cow.Options[lease]{Codec: cow.Versioned[lease]{}, Expires: func(l lease) time.Time { return l.Until }})
+		leases := cow.NewTable[string](db, "leases", cow.Options[*lease]{Codec: cow.Versioned[*lease]{}, Expires: func(l *lease) time.Time { return l.Until }})
 		m := memory.On(db, memory.Options{})
 		_, err := bolt.Open(path, db, bolt.Options{})
 		require.NoError(t, err)
@@ -30,10 +30,10 @@ func TestWhatExpiredMeanwhileGoesAtTheFirstSweep(t *testing.T) {
 	now := time.Now()
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
 		e := leases.Edit(tx)
-		e.Set("forever", lease{})
-		e.Set("long", lease{now.Add(time.Hour)})
+		e.Set("forever", &lease{})
+		e.Set("long", &lease{now.Add(time.Hour)})
 		for i := range 1500 {
-			e.Set(fmt.Sprint(i), lease{now.Add(-time.Hour)}) // as if the file had been closed for an hour
+			e.Set(fmt.Sprint(i), &lease{now.Add(-time.Hour)}) // as if the file had been closed for an hour
 		}
 		return m.BatchIn(tx, func(b *memory.Batch) error {
 			s := b.Space("s")

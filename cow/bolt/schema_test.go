@@ -474,7 +474,7 @@ func TestAFileWithoutASchemaGetsOne(t *testing.T) {
 		require.Empty(t, table.Schema)
 	}
 	var wrong cow.DB
-	cow.NewTable[bool](&wrong, "string", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	cow.NewTable[int](&wrong, "string", cow.Options[int]{Codec: cow.Versioned[int]{}})
 	_, err = bolt.Open(path, &wrong, bolt.Options{KeepUnknown: true})
 	require.ErrorContains(t, err, `table "string"`)
 	_, err = bolt.Open(path, new(cow.DB), bolt.Options{})
@@ -498,5 +498,5 @@ func TestAFileWithoutASchemaGetsOne(t *testing.T) {
 	require.NoError(t, a.db.Close())
 	_, err = bolt.Open(path, &wrong, bolt.Options{KeepUnknown: true})
 	require.ErrorIs(t, err, cow.ErrSchema)
-	require.ErrorContains(t, err, "key: string, now bool")
+	require.ErrorContains(t, err, "key: string, now int64")
 }

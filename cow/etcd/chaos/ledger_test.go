@@ -35,7 +35,7 @@ type ledger struct {
 	db       cow.DB
 	from, to *cow.Table[int, int]
 	ops      *cow.Table[string, int]
-	cells    *cow.Table[int, string]
+	cells    *cow.Table[string, string] // by cellKey
 	replica  *etcd.Replica
 
 	mu      sync.Mutex
@@ -49,7 +49,7 @@ func openLedger(t testing.TB, client *clientv3.Client, o etcd.Options) *ledger {
 	l.from = cow.NewTable[int](&l.db, "from", number)
 	l.to = cow.NewTable[int](&l.db, "to", number)
 	l.ops = cow.NewTable[string](&l.db, "ops", number)
-	l.cells = cow.NewTable[int](&l.db, "cells", cow.Options[string]{Codec: raw{}})
+	l.cells = cow.NewTable[string](&l.db, "cells", cow.Options[string]{Codec: raw{}})
 	l.db.Retain(cow.Retention{Versions: 10_000})
 	var err error
 	l.replica, err = etcd.Open(t.Context(), client, "ledger", &l.db, o)
@@ -66,17 +66,20 @@ type op struct {
 	value string // that it writes; "": none
 }
 
+func cellKey(cell int) string { return fmt.Sprintf("%02d", cell) }
+
 // do does an operation, and returns what was in the cell before.
 func (l *ledger) do(ctx context.Context, o op, r *rand.Rand) (was string, err error) {
 	add := func(n int) func(v *int, _ bool) error { return func(v *int, _ bool) error { *v += n; return nil } }
 	from, to, amount := r.IntN(accounts), r.IntN(accounts), r.IntN(100)
+	key := cellKey(o.cell)
 	do := func(tx *cow.Tx) error {
-		was, _ = l.cells.Edit(tx).Get(o.cell)
+		was, _ = l.cells.Edit(tx).Get(key)
 		if o.erase {
-			l.cells.Erase(tx, o.cell)
+			l.cells.Erase(tx, key)
 		}
 		if o.value != "" {
-			l.cells.Edit(tx).Set(o.cell, o.value)
+			l.cells.Edit(tx).Set(key, o.value)
 		}
 		return errors.Join(
 			l.from.Edit(tx).Upsert(from, add(-amount)),
@@ -102,8 +105,9 @@ func (l *ledger) oldest() (version uint64) {
 // forgot returns an error if anything is still to be had of what an operation that l has published
 // has erased.
 func (l *ledger) forgot(o op) error {
+	key := cellKey(o.cell)
 	erased, oldest := l.ops.In(l.db.Load()).Revision(o.name), l.oldest()
-	if s, err := l.db.At(oldest); err == nil && oldest < erased && l.cells.In(s).Has(o.cell) {
+	if s, err := l.db.At(oldest); err == nil && oldest < erased && l.cells.In(s).Has(key) {
 		return fmt.Errorf("version %d erased cell %d, and version %d has it", erased, o.cell, oldest)
 	}
 	for c, err := range l.db.Commits(oldest) {
@@ -112,7 +116,7 @@ func (l *ledger) forgot(o op) error {
 		}
 		for ch := range l.cells.Rows(c) {
 			_, had := ch.Old()
-			if _, has := ch.New(); ch.Key == o.cell && (had || has && c.Version() < erased) {
+			if _, has := ch.New(); ch.Key == key && (had || has && c.Version() < erased) {
 				return fmt.Errorf("version %d erased cell %d, and version %d has it: %v", erased, o.cell, c.Version(), ch)
 			}
 		}
@@ -195,7 +199,7 @@ func (l *ledger) digest(c *cow.Commit, from int) uint64 {
 		add("ops", ch.Key, v, ok)
 	}
 	for ch := range l.cells.Rows(c) {
-		if v, ok := ch.New(); ch.Key >= from {
+		if v, ok := ch.New(); ch.Key >= cellKey(from) {
 			add("cells", ch.Key, v, ok)
 		}
 	}
@@ -299,7 +303,7 @@ func (h *history) read(l *ledger, reader int, stop <-chan struct{}) {
 		if err != nil {
 			continue
 		}
-		was, _ := l.cells.In(s).Get(cell)
+		was, _ := l.cells.In(s).Get(cellKey(cell))
 		is := porcupine.Operation{ClientId: reader, Input: op{cell: cell}, Output: value{was: was}, Call: call, Return: h.clock.Add(1)}
 		h.mu.Lock()
 		h.ops = append(h.ops, is)

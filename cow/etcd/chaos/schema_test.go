@@ -1,7 +1,6 @@
 package chaos_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"testing"
@@ -40,45 +39,45 @@ func TestSchemasOfReplicas(t *testing.T) {
 	client := client(t, c)
 	type rec struct{ Name string }
 	type more struct{ Name, Note string }
-	ada, err := keep[string](t, client, "recs", "t", ofJSON[rec]())
+	ada, err := keep[string](t, client, "recs", "t", ofJSON[*rec]())
 	require.NoError(t, err)
-	_, err = ada.table.Set("ada", rec{"Ada"})
+	_, err = ada.table.Set("ada", &rec{"Ada"})
 	require.NoError(t, err)
 	for name, err := range map[string]error{
-		"key: string, now int64": func() error { _, err := keep[int](t, client, "recs", "t", ofJSON[rec]()); return err }(),
-		"value.Name: string, now gone": func() error {
-			_, err := keep[string](t, client, "recs", "t", ofJSON[struct{ Title string }]())
+		"key: string, now int64": func() error { _, err := keep[int](t, client, "recs", "t", ofJSON[int]()); return err }(),
+		"value*.Name: string, now gone": func() error {
+			_, err := keep[string](t, client, "recs", "t", ofJSON[*struct{ Title string }]())
 			return err
 		}(),
-		`["t"]`: func() error { _, err := keep[string](t, client, "recs", "u", ofJSON[rec]()); return err }(),
+		`["t"]`: func() error { _, err := keep[string](t, client, "recs", "u", ofJSON[*rec]()); return err }(),
 		"version 0, now version 1": func() error {
-			_, err := keep[string](t, client, "recs", "t", cow.Options[rec]{Codec: cow.Versioned[rec]{Version: 1}})
+			_, err := keep[string](t, client, "recs", "t", cow.Options[*rec]{Codec: cow.Versioned[*rec]{Version: 1}})
 			return err
 		}(),
 	} {
 		require.ErrorIs(t, err, cow.ErrSchema)
 		require.ErrorContains(t, err, name)
 	}
-	_, err = ada.table.Set("bob", rec{"Bob"}) // it has not noticed
+	_, err = ada.table.Set("bob", &rec{"Bob"}) // it has not noticed
 	require.NoError(t, err)
 
-	other, err := keep[string](t, client, "recs", "t", ofJSON[more]())
+	other, err := keep[string](t, client, "recs", "t", ofJSON[*more]())
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return errors.Is(ada.Status().Err, cow.ErrSchema) }, time.Minute, time.Millisecond)
-	_, err = other.table.Modify("ada", func(m *more) error { m.Note = "x"; return nil })
+	_, err = other.table.Modify("ada", func(m **more) error { (*m).Note = "x"; return nil })
 	require.NoError(t, err)
-	_, err = ada.table.Modify("ada", func(r *rec) error { r.Name = "Eve"; return nil })
+	_, err = ada.table.Modify("ada", func(r **rec) error { (*r).Name = "Eve"; return nil })
 	require.ErrorIs(t, err, cow.ErrSchema)
-	require.ErrorContains(t, err, "value.Note: string, now gone")
+	require.ErrorContains(t, err, "value*.Note: string, now gone")
 	is, _ := ada.table.Get("ada")
-	require.Equal(t, rec{"Ada"}, is, "reads go on")
-	_, err = keep[string](t, client, "recs", "t", ofJSON[rec]())
+	require.Equal(t, &rec{"Ada"}, is, "reads go on")
+	_, err = keep[string](t, client, "recs", "t", ofJSON[*rec]())
 	require.ErrorIs(t, err, cow.ErrSchema)
-	accepting := ofJSON[rec]()
-	accepting.Accept = []string{"value.Note: string, now gone"}
+	accepting := ofJSON[*rec]()
+	accepting.Accept = []string{"value*.Note: string, now gone"}
 	_, err = keep[string](t, client, "recs", "t", accepting)
 	require.NoError(t, err)
-	_, err = other.table.Set("bob", more{"Bob", "y"})
+	_, err = other.table.Set("bob", &more{"Bob", "y"})
 	require.NoError(t, err)
 }
 
@@ -170,11 +169,11 @@ func TestADamagedSchema(t *testing.T) {
 		func(key string) error { _, err := client.Put(t.Context(), key, "x"); return err },
 	} {
 		prefix := fmt.Sprint("s", i)
-		k, err := keep[int](t, client, prefix, "t", ofJSON[json.RawMessage]())
+		k, err := keep[int](t, client, prefix, "t", ofJSON[int]())
 		require.NoError(t, err)
 		require.NoError(t, damage(prefix+"/schema"))
 		require.Eventually(t, func() bool { return errors.Is(k.Status().Err, etcd.ErrDamaged) }, time.Minute, time.Millisecond)
-		_, err = keep[int](t, client, prefix, "t", ofJSON[json.RawMessage]())
+		_, err = keep[int](t, client, prefix, "t", ofJSON[int]())
 		require.ErrorIs(t, err, etcd.ErrDamaged)
 	}
 }
