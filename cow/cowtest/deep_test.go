@@ -1,7 +1,6 @@
-package cowtest_test
+package cowtest
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -9,22 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/snapshot"
 	"github.com/cowstore/cowstore/snapshot/snapshottest/deeptest"
 )
-
-// A noted notes what a test is told, and does not fail.
-type noted struct {
-	testing.TB
-	texts []string
-}
-
-func (n *noted) Helper()        {}
-func (n *noted) Cleanup(func()) {}
-func (n *noted) Errorf(format string, args ...any) {
-	n.texts = append(n.texts, fmt.Sprintf(format, args...))
-}
 
 func TestDeepValues(t *testing.T) {
 	deeptest.RequireAll(t, strings.Fields("Attach Follow Guard Guarded.Check Sink.Await Sink.Contents"), map[string]string{
@@ -39,33 +25,33 @@ func TestDeepValues(t *testing.T) {
 		deeptest.Doing("%s", name)
 		m, err := snapshot.Collect(snapshot.Options[any]{}, maps.All(map[string]any{"ada": v}))
 		require.NoError(t, err)
-		n := &noted{TB: t}
-		g := cowtest.Guard(n, func() *snapshot.Map[string, any] { return m })
+		r := new(recorder)
+		g := Guard(r, func() *snapshot.Map[string, any] { return m })
 		g.Check()
-		require.Empty(t, n.texts)
+		require.Empty(t, r.errors)
 	}
 
 	link := deeptest.LinkOf(deeptest.Levels())
-	m, err := snapshot.Collect(snapshot.Options[*deeptest.Link]{Immutable: true}, maps.All(map[any]*deeptest.Link{"ada": link}))
+	m, err := snapshot.Collect(snapshot.Options[*deeptest.Link]{Immutable: true}, maps.All(map[string]*deeptest.Link{"ada": link}))
 	require.NoError(t, err)
-	n := &noted{TB: t}
-	g := cowtest.Guard(n, func() *snapshot.Map[any, *deeptest.Link] { return m })
+	r := new(recorder)
+	g := Guard(r, func() *snapshot.Map[string, *deeptest.Link] { return m })
 	at := link
 	for range 100 {
 		at = at.Next
 	}
 	at.N++
 	g.Check()
-	require.Len(t, n.texts, 1)
-	require.Contains(t, n.texts[0], `key "ada" `)
-	require.Contains(t, n.texts[0], ".Next.Next…(69 more)….Next.Next")
-	require.Less(t, len(n.texts[0]), 600)
+	require.Len(t, r.errors, 1)
+	require.Contains(t, r.errors[0], `key "ada" `)
+	require.Contains(t, r.errors[0], ".Next.Next…(69 more)….Next.Next")
+	require.Less(t, len(r.errors[0]), 600)
 
 	var db, follower cow.DB
 	o := cow.Options[*deeptest.Link]{Codec: cow.Versioned[*deeptest.Link]{}}
 	users := cow.NewTable[string](&db, "users", o)
 	cow.NewTable[string](&follower, "users", o)
-	cowtest.Follow(t, &follower, &db)
+	Follow(t, &follower, &db)
 	_, err = users.Set("ada", link)
 	require.ErrorIs(t, err, cow.ErrTooDeep)
 	require.ErrorContains(t, err, `table "users": ada: `)

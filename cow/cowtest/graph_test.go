@@ -1,4 +1,4 @@
-package cowtest_test
+package cowtest
 
 import (
 	"reflect"
@@ -75,28 +75,28 @@ func TestGraphsKeepTheirShape(t *testing.T) {
 // Every goroutine writes graphs of its own and spoils whatever it reads, its own
 // and those of all others.
 func TestGraphsKeepTheirShapeWhileOthersWrite(t *testing.T) {
-	s := cow.New[int](cow.Options[any]{})
-	types := Types()
+	s := cow.New[string](cow.Options[any]{})
+	keys, types := [4]string{"a", "b", "c", "d"}, Types()
 	rounds := 2 * len(types)
 	if testing.Short() {
 		rounds = len(types) / 2
 	}
 	var wg sync.WaitGroup
-	for g := range 4 {
+	for g, own := range keys {
 		wg.Go(func() {
 			for i := range rounds {
 				typ, seed := types[(i*7+g)%len(types)], uint64(i)
 				v := Graph(typ, seed)
-				s.Set(g, v.Interface())
+				s.Set(own, v.Interface())
 				Spoil(v)
-				_, _ = s.Modify((g+1)%4, func(v *any) error { return nil }) // cloned once more by whoever comes by
+				_, _ = s.Modify(keys[(g+1)%4], func(v *any) error { return nil }) // cloned once more by whoever comes by
 				for range 2 {
-					for k := range 4 {
+					for _, k := range keys {
 						got, ok := s.Get(k)
 						if !ok {
 							continue
 						}
-						if k == g {
+						if k == own {
 							if _, err := Compare(Graph(typ, seed), reflect.ValueOf(got)); err != nil {
 								t.Errorf("%s, seed %d: %v", typ, seed, err)
 							}

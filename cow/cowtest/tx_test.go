@@ -17,7 +17,7 @@ func (r *recorder) ends() []string {
 }
 
 func TestNoTx(t *testing.T) {
-	table := cow.New[string](cow.Options[int]{})
+	table := cow.New[string](cow.Options[any]{})
 	db := table.DB()
 	fine := new(recorder)
 	NoTx(fine, db)

@@ -226,8 +226,8 @@ func TestPagesOfRows(t *testing.T) {
 // has none.
 func TestPagesOfRowsWithLongKeys(t *testing.T) {
 	for _, o := range []inspect.Options{{}, {Digest: []byte("x")}} {
-		table := cow.New[string](cow.Options[int]{})
-		require.NoError(t, table.Update(func(e *cow.Editor[string, int]) error {
+		table := cow.New[string](cow.Options[any]{})
+		require.NoError(t, table.Update(func(e *cow.Editor[string, any]) error {
 			for i := range 400 {
 				key := fmt.Sprintf("user-%03d", i)
 				if i%20 > 0 {
@@ -263,8 +263,8 @@ func TestPagesOfRowsWithLongKeys(t *testing.T) {
 			require.LessOrEqual(t, pages, 8)
 		}
 
-		all := cow.New[string](cow.Options[int]{})
-		require.NoError(t, all.Update(func(e *cow.Editor[string, int]) error {
+		all := cow.New[string](cow.Options[any]{})
+		require.NoError(t, all.Update(func(e *cow.Editor[string, any]) error {
 			for i := range 501 {
 				e.Set(fmt.Sprint(i, strings.Repeat("x", 2000)), i)
 			}
@@ -294,7 +294,7 @@ func (keeper) Close() error                    { return nil }
 // A DB cannot know that its sink takes no commits before there is one.
 func TestASinkWithoutAnErrorIsNotSaidToTakeCommits(t *testing.T) {
 	var db cow.DB
-	cow.NewTable[string](&db, "t", cow.Options[int]{Codec: cow.Versioned[int]{}})
+	cow.NewTable[string](&db, "t", cow.Options[user]{Codec: cow.Versioned[user]{}})
 	line := sink.For(&db)
 	require.NoError(t, line.Attach(keeper{}, line.Contents(), nil))
 	w := get(inspect.Handler(&db, inspect.Options{}), "/", "Accept", "*/*")
@@ -416,9 +416,9 @@ var hostile = []string{"", ".", "..", "...", "/", "a/b", "../../etc/passwd", "%2
 // of them gets into a page but as text.
 func TestHostileContent(t *testing.T) {
 	var db cow.DB
-	tables := map[string]*cow.Table[string, string]{}
+	tables := map[string]*cow.Table[string, any]{}
 	for _, name := range hostile[:12] {
-		tables[name] = cow.NewTable[string](&db, name, cow.Options[string]{})
+		tables[name] = cow.NewTable[string](&db, name, cow.Options[any]{})
 	}
 	require.NoError(t, db.Update(func(tx *cow.Tx) error {
 		for _, table := range tables {

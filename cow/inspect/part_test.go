@@ -48,7 +48,7 @@ func echo(p *inspect.Page) error {
 
 // A Part has the forms, the addresses and the links of the other pages.
 func TestAPart(t *testing.T) {
-	table := cow.New[string](cow.Options[int]{})
+	table := cow.New[string](cow.Options[any]{})
 	db := table.DB()
 	db.Retain(cow.Retention{Versions: 10})
 	for range 3 {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/cowstore/cowstore/snapshot"
+	"github.com/cowstore/cowstore/snapshot/clone"
 	. "github.com/cowstore/cowstore/snapshot/snapshottest"
 )
 
@@ -32,11 +33,14 @@ func inAny(typ reflect.Type) []Place {
 	}
 }
 
-// byValue is a map of the values themselves. Each is one to compile.
+// byValue clones the values themselves on the way in and out, as a Map does.
 func byValue[V any]() Place {
-	return place(snapshot.New[string](snapshot.Options[V]{}), Place{Type: reflect.TypeFor[V](), Inside: true},
-		func(v reflect.Value) V { return *v.Interface().(*V) },
-		func(v V) reflect.Value { return reflect.ValueOf(&v) })
+	clone, stored := clone.OfWhole[V](), *new(V)
+	return Place{
+		Type: reflect.TypeFor[V](), Inside: true,
+		Put: func(v reflect.Value) error { stored = clone(*v.Interface().(*V)); return nil },
+		Get: func() reflect.Value { v := clone(stored); return reflect.ValueOf(&v) },
+	}
 }
 
 // place completes p, which is in m.
@@ -57,6 +61,9 @@ func place[V any](m *snapshot.Map[string, V], p Place, in func(reflect.Value) V,
 // allPlaces are those of all types in an any, and of some by type.
 func allPlaces() []Place {
 	all := []Place{
+		place(snapshot.New[string](snapshot.Options[Buffer]{}), Place{Type: reflect.TypeFor[Buffer](), Inside: true},
+			func(v reflect.Value) Buffer { return *v.Interface().(*Buffer) },
+			func(v Buffer) reflect.Value { return reflect.ValueOf(&v) }),
 		inMap[Count](), inMap[Flags](), inMap[Bytes](), inMap[Names](), inMap[Index](), inMap[Set](), inMap[Tree](),
 		inMap[Nested](), inMap[Chain](), inMap[Anys](), inMap[Object](), inMap[Leaf](), inMap[Base](), inMap[Entity](),
 		inMap[Leaf2](), inMap[Buffer](), inMap[Matrix](), inMap[Queue](), inMap[Waiter](), inMap[Doc](), inMap[Std](),
@@ -67,7 +74,7 @@ func allPlaces() []Place {
 		inMap[Keyed[any]](), inMap[Trie[any]](), inMap[Linked[any]](), inMap[Single[any]](), inMap[Twin[any]](),
 		byValue[Node[any]](), byValue[Ring[Leaf]](), byValue[Arena[string]](), byValue[Both[Names]](), byValue[Table[int]](),
 		byValue[Deep[Base]](), byValue[Window[*Leaf]](), byValue[Heap[any]](), byValue[Bag[Bytes]](), byValue[Array[Names]](),
-		byValue[Entity](), byValue[Buffer](), byValue[Matrix](), byValue[Queue](), byValue[Doc](), byValue[Std](),
+		byValue[Entity](), byValue[Matrix](), byValue[Queue](), byValue[Doc](), byValue[Std](),
 	}
 	for _, typ := range Types() {
 		all = append(all, inAny(typ)...)
