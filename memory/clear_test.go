@@ -46,7 +46,10 @@ func requireEmpty(t *testing.T, s memory.SpaceSnapshot) {
 }
 
 func TestALargeSpaceIsClearedInSteps(t *testing.T) {
-	const n = 1000
+	n := 1000
+	if testing.Short() {
+		n = 400
+	}
 	m := filledSpaces(t, n)
 	before := m.Load()
 	s := m.Space("a")

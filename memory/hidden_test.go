@@ -59,7 +59,10 @@ func (i *itself) Clone() *itself { return i }
 
 // What a type's own Clone makes counts as anything else.
 func TestWhatAnOwnCloneMakesCounts(t *testing.T) {
-	const size = 1 << 19
+	size := 1 << 19
+	if testing.Short() {
+		size = 1 << 16
+	}
 	type hidden struct{ c *cloner }
 	type inside struct{ C cloner }
 	type ofValue struct{ v Value }
@@ -83,7 +86,7 @@ func TestWhatAnOwnCloneMakesCounts(t *testing.T) {
 		again, err := Freeze([]any{f, 1})
 		require.NoError(t, err, name)
 		require.Greater(t, again.Size(), int64(size), name)
-		m := New(Options{MaxBytes: size / 4})
+		m := New(Options{MaxBytes: int64(size / 4)})
 		for range 30 {
 			require.ErrorIs(t, errOf(m.Space().Put("k", v())), ErrFull, name)
 		}

@@ -111,6 +111,10 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 		"SpaceSnapshot.Get":  {func(m *memory.Memory, key string) { m.Space("s").Load().Get(key) }, false},
 		"SpaceSnapshot.List": {func(m *memory.Memory, key string) { keys(m.Space("s").Load()) }, false},
 	}
+	writes := 200
+	if testing.Short() {
+		writes = 60
+	}
 	for name, c := range reads {
 		for _, space := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, space), func(t *testing.T) {
@@ -125,7 +129,7 @@ func TestRecentlyUsedSurvive(t *testing.T) {
 				for _, k := range used {
 					require.NoError(t, errOf(s.PutItem(k, memory.Item{Value: k, Vector: []float32{1}})))
 				}
-				for i := range 200 {
+				for i := range writes {
 					require.NoError(t, errOf(s.PutItem(fmt.Sprint(i*7919%1000), memory.Item{Value: i, Vector: []float32{1}})))
 					for _, k := range used {
 						if _, ok := s.Load().Get(k); ok {

@@ -50,6 +50,10 @@ func TestGetManyFindsWhatGetFinds(t *testing.T) {
 		})
 		require.Equal(t, want[:min(len(want), 150)], got)
 	}
+	writes := 500
+	if testing.Short() {
+		writes = 150
+	}
 	for round := range 12 {
 		if round == 6 {
 			_, err := s.Clear()
@@ -57,7 +61,7 @@ func TestGetManyFindsWhatGetFinds(t *testing.T) {
 		}
 		require.NoError(t, m.Batch(func(b *memory.Batch) error {
 			e := b.Space("a", "b")
-			for range 500 {
+			for range writes {
 				switch k := key(); r.IntN(6) {
 				case 0:
 					e.Delete(k)

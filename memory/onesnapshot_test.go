@@ -48,6 +48,9 @@ func TestASnapshotIsOfOneBatch(t *testing.T) {
 	}
 	require.NoError(t, write(0))
 	reads, readers := quicker(2_000_000), 2
+	if testing.Short() {
+		reads /= 4
+	}
 	var stop atomic.Bool
 	var torn atomic.Pointer[string]
 	var done sync.WaitGroup

@@ -146,9 +146,9 @@ func (intCodec) Decode(b []byte) (int, error) { return strconv.Atoi(string(b)) }
 // A replica is the same Memory: one that is told all commits, and one that begins with
 // contents, in which there may be spaces that are cleared and not purged yet.
 func TestAReplayedMemoryIsTheSame(t *testing.T) {
-	seeds := []uint64{0, 1, 2, 3, 4, 5}
+	seeds, changes := []uint64{0, 1, 2, 3, 4, 5}, 100
 	if testing.Short() {
-		seeds = []uint64{0, 3}
+		seeds, changes = []uint64{0, 3}, 50
 	}
 	for _, seed := range seeds {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -159,7 +159,7 @@ func TestAReplayedMemoryIsTheSame(t *testing.T) {
 		require.NoError(t, m.CheckDerived())
 		follower, followed := onDB()
 		cowtest.Follow(t, follower.DB(), m.DB())
-		for i := range 100 {
+		for i := range changes {
 			if i%20 == 0 {
 				sameMemory(t, m.Load(), follower.Load(), replayWords)
 				require.NoError(t, follower.CheckDerived())

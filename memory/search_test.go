@@ -49,7 +49,11 @@ func TestSearchBelow(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	for i := range 600 {
+	entries, searches := 600, 60
+	if testing.Short() {
+		entries, searches = 200, 24
+	}
+	for i := range entries {
 		path := []string{"user", fmt.Sprint(r.IntN(12))}
 		if i%3 == 0 {
 			path = append(path, "notes")
@@ -61,7 +65,7 @@ func TestSearchBelow(t *testing.T) {
 	put(nil, "no", false)
 	put([]string{"use"}, "no", false)
 
-	for i := range 60 {
+	for i := range searches {
 		o := memory.Query{K: 1 + r.IntN(40), Below: true}
 		if i%3 == 0 {
 			o.Filter = filter.Meta("odd").Eq(1)

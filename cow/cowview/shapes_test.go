@@ -58,7 +58,7 @@ func TestShapes(t *testing.T) {
 	}
 	require.Empty(t, command(t, "gofmt", "-l", dir))
 	if testing.Short() {
-		leaveOut(t, dir, "generic", "graphs", "kinds", "other", "pod", "tables", "uses", "viewer", "clone_test.go", "race_test.go")
+		leaveOut(t, dir, "arrays", "dynamic", "embed", "generic", "graphs", "kinds", "other", "pod", "std", "tables", "uses", "viewer", "clone_test.go", "race_test.go")
 	}
 	command(t, "go", "vet", "./"+dir+"/...") // which compiles what the others import
 	args := []string{"test", "-vet=off"}

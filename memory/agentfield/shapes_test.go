@@ -47,7 +47,7 @@ func inBackend(t *testing.T, typ reflect.Type) []Place {
 func TestValuesKeepTheirShape(t *testing.T) {
 	n := 20_000
 	if testing.Short() {
-		n = 2_000
+		n = 500
 	}
 	var places []Place
 	for _, typ := range Types() {

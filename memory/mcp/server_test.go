@@ -336,7 +336,7 @@ func TestClientsTogetherLoseNothing(t *testing.T) {
 	const clients = 20
 	creates := 1000
 	if testing.Short() {
-		creates = 50
+		creates = 20
 	}
 	path := filepath.Join(t.TempDir(), "m.cow")
 	s, err := mcp.Open(path, mcp.Options{Rate: 1e6})

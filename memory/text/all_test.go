@@ -15,7 +15,7 @@ func TestSearchAll(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 9))
 	docs := 3000
 	if testing.Short() {
-		docs = 700
+		docs = 400
 	}
 	for _, parts := range []int{1, 2, 7, 40} {
 		all := make([]Part, parts+1) // the last is empty

@@ -28,7 +28,7 @@ func TestBytes(t *testing.T) {
 	}
 	words := 50_000 // of all indexes, about
 	if testing.Short() {
-		words = 8_000
+		words = 4_000
 	}
 	for _, c := range []struct {
 		docs, vocabulary, words int

@@ -206,15 +206,19 @@ func TestHeavy(t *testing.T) {
 
 func TestLongDocument(t *testing.T) {
 	var b strings.Builder
-	for i := range 20_000 {
+	words := 20_000
+	if testing.Short() {
+		words = 5_000
+	}
+	for i := range words {
 		fmt.Fprintf(&b, "w%d w%d ", i, i%100)
 	}
 	v := version{m: model{}}
-	v = v.set("short", tokenize("w5 w19999")).set("long", tokenize(b.String()))
+	v = v.set("short", tokenize(fmt.Sprint("w5 w", words-1))).set("long", tokenize(b.String()))
 	requireSound(t, v.m, v.x)
-	requireSearch(t, v.m, v.x, "w5 w19999 w7", Options{})
+	requireSearch(t, v.m, v.x, fmt.Sprintf("w5 w%d w7", words-1), Options{})
 	// A query may be as long.
-	requireSearch(t, v.m, v.x, b.String()[:20_000], Options{})
+	requireSearch(t, v.m, v.x, b.String()[:words], Options{})
 	v = v.delete("long")
 	requireSound(t, v.m, v.x)
 	require.Equal(t, 2, v.x.dict.Len())
@@ -225,7 +229,7 @@ func TestLongDocument(t *testing.T) {
 func TestReplaceForever(t *testing.T) {
 	n := 100_000
 	if testing.Short() {
-		n = 5000
+		n = 2000
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	heap := func() int {

@@ -243,7 +243,7 @@ func TestGraphsComeBack(t *testing.T) {
 	tangled := 0
 	rounds := 3000
 	if testing.Short() {
-		rounds = 300
+		rounds = 150
 	}
 	for seed := range rounds {
 		g := &graphs{r: rand.New(rand.NewPCG(uint64(seed), 1))}

@@ -73,7 +73,7 @@ func TestModel(t *testing.T) {
 		dim, keys, steps int
 	}{{1, 6, 3000}, {3, 100, 4000}, {7, 700, 6000}, {128, 400, 2500}} {
 		if testing.Short() {
-			c.steps /= 4
+			c.steps /= 10
 		}
 		r := rand.New(rand.NewPCG(uint64(c.dim), 4))
 		type version struct {
@@ -149,7 +149,11 @@ func TestFloat32s(t *testing.T) {
 // version has it in a block that both share. All else is as it was.
 func TestPurgeLeavesNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 36))
-	for range 300 {
+	rounds := 300
+	if testing.Short() {
+		rounds = 100
+	}
+	for range rounds {
 		x, m := (*Index)(nil), map[string][]float32{}
 		for range 1 + r.IntN(80) {
 			k, v := key(r.IntN(40)), random(r, 4)

@@ -18,7 +18,7 @@ func TestTogetherFindsWhatOneFinds(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	vectors, dims := 5000, []int{10, 100}
 	if testing.Short() {
-		vectors, dims = 2000, []int{40}
+		vectors, dims = 1000, []int{40}
 	}
 	for name, shape := range data {
 		for _, dim := range dims {

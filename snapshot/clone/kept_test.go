@@ -513,7 +513,7 @@ func newLibrary(r *rand.Rand) library {
 func TestNothingWritesToAClone(t *testing.T) {
 	clone, seeds := Of[library](), uint64(400)
 	if testing.Short() {
-		seeds = 60
+		seeds = 20
 	}
 	for seed := range seeds {
 		v := newLibrary(rand.New(rand.NewPCG(seed, 1)))

@@ -240,7 +240,11 @@ func TestErrorsThatCanBeModifiedAreCloned(t *testing.T) {
 	deep, wraps := error(&open{"a"}), io.EOF
 	round := &about{}
 	round.cause = round
-	for range 100_000 {
+	levels := 100_000
+	if testing.Short() {
+		levels = 15_000
+	}
+	for range levels {
 		deep = fmt.Errorf("%w", &about{cause: deep})
 		wraps = wrap(wraps)
 	}

@@ -90,12 +90,12 @@ func TestTheLimitIsExact(t *testing.T) {
 		if testing.Short() && !slices.Contains([]string{"[]any", "map[string]any", "list", "embedded"}, name) {
 			continue
 		}
-		deepest := of(2 * depth.Limit)
+		most, more, inner, less, deepest := of(depth.Limit), of(depth.Limit+1), of(depth.Limit-2), of(depth.Limit-3), of(2*depth.Limit)
 		for _, r := range []*depth.Rule{depth.JSON, fields} {
-			require.NoError(t, r.Check(of(depth.Limit)), name)
-			require.ErrorIs(t, r.Check(of(depth.Limit+1)), depth.ErrTooDeep, name)
-			require.NoError(t, r.CheckIn(3, of(depth.Limit-3)), name)
-			require.ErrorIs(t, r.CheckIn(3, of(depth.Limit-2)), depth.ErrTooDeep, name)
+			require.NoError(t, r.Check(most), name)
+			require.ErrorIs(t, r.Check(more), depth.ErrTooDeep, name)
+			require.NoError(t, r.CheckIn(3, less), name)
+			require.ErrorIs(t, r.CheckIn(3, inner), depth.ErrTooDeep, name)
 			require.ErrorContains(t, r.Check(deepest), "more than 10000 levels", name)
 		}
 	}
@@ -161,7 +161,11 @@ func TestWhatIsSharedIsLookedAtOnce(t *testing.T) {
 	require.ErrorIs(t, depth.Text.Check(nest(200, nil, func(v any) any { return hidden{v, v} })), depth.ErrTooDeep)
 	require.NoError(t, depth.Text.Check(nest(10, nil, func(v any) any { return hidden{v, v} })))
 
-	wide := make([]any, 1<<17)
+	n := 1 << 17
+	if testing.Short() {
+		n = 2 * depth.Limit
+	}
+	wide := make([]any, n)
 	for i := range wide {
 		wide[i] = []any{i}
 	}

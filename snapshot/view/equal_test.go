@@ -36,8 +36,12 @@ func TestEqualIsReflectDeepEqual(t *testing.T) {
 			require.Equal(t, reflect.DeepEqual(a, b), equal(a, b), "%d and %d: %#v and %#v", i, j, a, b)
 		}
 	}
+	seeds := uint64(20)
+	if testing.Short() {
+		seeds = 5
+	}
 	for _, typ := range snapshottest.Types() {
-		for seed := range uint64(20) {
+		for seed := range seeds {
 			a, b, c := snapshottest.Graph(typ, seed).Interface(), snapshottest.Graph(typ, seed).Interface(), snapshottest.Graph(typ, seed+1).Interface()
 			require.Equal(t, reflect.DeepEqual(a, b), equal(a, b), "%v, seed %d", typ, seed)
 			require.Equal(t, reflect.DeepEqual(a, c), equal(a, c), "%v, seed %d", typ, seed)
