@@ -211,7 +211,7 @@ func TestDeepValues(t *testing.T) {
 			"it shows what String does": "DB.Stats Snapshot.LogValue",
 			"it calls what it is given": "Hooked Tx.Defer",
 			"it has to do with rows, versions or whole maps": `Commit.Cursor Commit.Time Commit.Version DB.AsOf DB.At DB.Close DB.Sweep DB.SweepEvery
-				DB.Commits DB.Compact DB.Cursor DB.HeldSnapshots DB.TrackSnapshots DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
+				DB.Commits DB.Compact DB.Cursor DB.TrackSnapshots DB.Lineage DB.Load DB.ParseCursor DB.Pin DB.Pins DB.Restore DB.Resume DB.Unpin
 				DB.Versions DB.Wait Index.Drop Index.Name Index.OnKeys Index.OnRange IndexError.Unwrap Range.Above Range.After Range.Before
 				Range.Changes Range.Delete Range.Equal Range.First Range.From Range.Get Range.GetMany Range.Leading Range.Len Range.Limit
 				Range.LongestPrefix Range.Prefix Range.Reverse Range.Skip Range.TakeFirst Range.Through Range.To Snapshot.Due Snapshot.Len Snapshot.Version Table.Expiry Table.Clear Table.Delete Table.DeleteIf Table.Has Table.Len

@@ -93,7 +93,7 @@
 // Nothing is logged. [DB.AddHook] has a program told of updates, with what they changed and what
 // they waited for, of commits from elsewhere, of feeds, sweeps and erasures, and of the state of
 // what stores or replicates the DB: see package hook. [DB.Stats] has the figures of the moment,
-// and, once [DB.TrackSnapshots] was called, [DB.HeldSnapshots] the old versions that readers hold.
+// and, once [DB.TrackSnapshots] was called, names the old versions that readers hold.
 //
 // # What is stored
 //

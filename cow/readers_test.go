@@ -20,7 +20,7 @@ func requireHeld(t *testing.T, db *cow.DB, versions ...uint64) (held []cow.HeldS
 	var is []uint64
 	for range 200 { // what a collection tells comes a little later
 		runtime.GC()
-		held, is = db.HeldSnapshots(), nil
+		held, is = db.Stats().HeldSnapshots, nil
 		for _, h := range held {
 			is = append(is, h.Version)
 		}
@@ -48,7 +48,7 @@ func TestHeldSnapshotsAreNamed(t *testing.T) {
 			}
 			before := time.Now()
 			set()
-			require.Nil(t, db.HeldSnapshots(), "it is off")
+			require.Nil(t, db.Stats().HeldSnapshots, "it is off")
 			db.TrackSnapshots(true)
 			db.TrackSnapshots(true)
 			held := make(map[uint64]any)
@@ -77,7 +77,7 @@ func TestHeldSnapshotsAreNamed(t *testing.T) {
 			clear(held)
 			requireHeld(t, db)
 			db.TrackSnapshots(false)
-			require.Nil(t, db.HeldSnapshots())
+			require.Nil(t, db.Stats().HeldSnapshots)
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestVersionsThatNobodyHoldsAreNotNamed(t *testing.T) {
 	for i := range 100 {
 		_, err := users.Set(1, i)
 		require.NoError(t, err)
-		require.Empty(t, users.DB().HeldSnapshots())
+		require.Empty(t, users.DB().Stats().HeldSnapshots)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestTheOldestHeldSnapshotsAreNamed(t *testing.T) {
 					return
 				default:
 					_, _ = users.Set(2, i)
-					_ = db.HeldSnapshots()
+					_ = db.Stats().HeldSnapshots
 				}
 			}
 		})

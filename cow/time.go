@@ -148,15 +148,34 @@ type Stats struct {
 	BegunBy   string    // the stack at that moment
 	Dropped   int       // transactions that were dropped without Commit or Abort: see DB.Begin
 	DroppedBy string    // the stack where the last of them began
+
+	// HeldSnapshots are the old versions that readers hold, the oldest first, at most 16, and nil
+	// if TrackSnapshots is off.
+	HeldSnapshots []HeldSnapshot
 }
 
-// Stats returns the figures as they are. It takes time proportional to the rows
-// that each pin holds, and to the commits that were retained since the last call;
-// what several hold back is counted for each.
-func (db *DB) Stats() Stats { return Stats(db.line.Stats()) }
+// Stats returns the figures as they are. It takes time proportional to the rows that each pin
+// holds, and each of the HeldSnapshots, and to the commits that were retained since the last call;
+// what several hold back is counted for each. It never waits for an update.
+func (db *DB) Stats() Stats {
+	s := db.line.Stats()
+	var held []HeldSnapshot
+	for _, r := range db.line.Held() {
+		held = append(held, HeldSnapshot(r))
+	}
+	return Stats{s.Retained, s.Pins, s.HeldRows, s.HeldBytes, s.Waiting, s.Feeds, s.Sink, s.Begun, s.BegunBy, s.Dropped, s.DroppedBy, held}
+}
 
 // A HeldSnapshot is a version that is neither current nor retained nor pinned, and is in memory all
 // the same, as somebody holds its Snapshot, or a Map of it.
+//
+// A version is known to be held when garbage was collected since it was replaced, now and then
+// twice; one that is held no longer may be named until the next collection. Whoever has it counts: a
+// variable, an iteration, a Watch that waits from it, a Tx that has ended, a function Tables of
+// package hook, a fork that still has a table as it was. A Map counts as the last version that had
+// it. Not found are snapshots of the past that At and AsOf made, and who holds a single row, a view
+// of one or a [Range] alone; nor what is held of a version that is also pinned, or one of the whole
+// snapshots that Retain keeps between commits.
 type HeldSnapshot struct {
 	Version   uint64
 	Published time.Time // or the time of TrackSnapshots, if that was later
@@ -166,31 +185,13 @@ type HeldSnapshot struct {
 }
 
 // TrackSnapshots has the DB know which snapshots are held, from now on or no longer: see
-// HeldSnapshots. Off, as it is at first, it costs nothing. On, reads cost what they did, and the DB
+// [Stats]. Off, as it is at first, it costs nothing. On, reads cost what they did, and the DB
 // has weak pointers to a part of its versions, about 200 KB at most. A commit takes about 100 ns
 // more where many come at once, and about a microsecond where few do. Between two collections of
 // garbage the DB knows the first 256 versions, of the next one in two, then one in four, and so on,
 // and each that was current for a millisecond; where it knows more than there is room for, again
 // the fewer, the older they are. A fork has it off.
 func (db *DB) TrackSnapshots(on bool) { db.line.Track(on) }
-
-// HeldSnapshots returns the 16 oldest versions, or all if there are fewer, that readers hold, the
-// oldest first, and nil if TrackSnapshots is off. What several hold back is counted for each. It
-// takes time proportional to that, and never waits for an update.
-//
-// A version is known to be held when garbage was collected since it was replaced, now and then
-// twice; one that is held no longer may be named until the next collection. Whoever has it counts: a
-// variable, an iteration, a Watch that waits from it, a Tx that has ended, a function Tables of
-// package hook, a fork that still has a table as it was. A Map counts as the last version that had
-// it. Not found are snapshots of the past that At and AsOf made, and who holds a single row, a view
-// of one or a [Range] alone; nor what is held of a version that is also pinned, or one of the whole
-// snapshots that Retain keeps between commits.
-func (db *DB) HeldSnapshots() (all []HeldSnapshot) {
-	for _, h := range db.line.Held() {
-		all = append(all, HeldSnapshot(h))
-	}
-	return all
-}
 
 // Wait blocks until there is a version above after, and returns the snapshot
 // that is current then. It returns ctx's cause, and no snapshot, if ctx ends

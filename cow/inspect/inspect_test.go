@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -290,6 +291,24 @@ func (keeper) Room(context.Context, int) error { return errors.New("only read") 
 func (keeper) Propose(*sink.Commit) error      { return errors.New("only read") }
 func (keeper) Trim(uint64)                     {}
 func (keeper) Close() error                    { return nil }
+
+// Where it is known which old versions readers hold, the first page names them.
+func TestHeldSnapshotsAreNamed(t *testing.T) {
+	table := cow.New[string](cow.Options[any]{})
+	db := table.DB()
+	h := inspect.Handler(db, inspect.Options{})
+	shown := func() bool {
+		runtime.GC()
+		return strings.Contains(get(h, "/").Body.String(), "Held snapshots")
+	}
+	db.TrackSnapshots(true)
+	before := db.Load()
+	_, err := table.Set("a", 1)
+	require.NoError(t, err)
+	require.Eventually(t, shown, time.Minute, time.Millisecond)
+	runtime.KeepAlive(before)
+	require.Eventually(t, func() bool { return !shown() }, time.Minute, time.Millisecond)
+}
 
 // A DB cannot know that its sink takes no commits before there is one.
 func TestASinkWithoutAnErrorIsNotSaidToTakeCommits(t *testing.T) {

@@ -105,7 +105,7 @@ func (q *request) overview() (*page, error) {
 		q.tablesOf(now),
 	}
 	p.Sections = append(p.Sections, q.line(now)...)
-	p.Sections = append(p.Sections, q.pins(now), q.feeds(stats), q.slowest())
+	p.Sections = append(p.Sections, q.pins(now), q.feeds(stats), q.held(stats), q.slowest())
 	p.Sections = slices.DeleteFunc(p.Sections, func(s section) bool { return s.Columns != nil && len(s.Rows) == 0 })
 	return p, nil
 }
@@ -230,6 +230,14 @@ func (q *request) pins(now *cow.Snapshot) section {
 	list := section{ID: "pins", Heading: "Pins", Columns: []column{{"name", false}, {"version", true}, {"versions since", true}}}
 	for name, s := range q.db.Pins() {
 		list.Rows = append(list.Rows, []cell{text(printable(name, 200)), q.versionCell(s.Version()), number(now.Version() - min(now.Version(), s.Version()))})
+	}
+	return list
+}
+
+func (q *request) held(stats cow.Stats) section {
+	list := section{ID: "held", Heading: "Held snapshots", Columns: []column{{"version", true}, {"replaced", false}, {"rows held", true}, {"bytes, about", true}}}
+	for _, h := range stats.HeldSnapshots {
+		list.Rows = append(list.Rows, []cell{number(h.Version), age(h.Replaced, q.now), number(h.Rows), size(h.Bytes)})
 	}
 	return list
 }

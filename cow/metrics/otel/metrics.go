@@ -56,11 +56,14 @@ type Options struct {
 //	cow.feeds                 gauge, {feed}               iterations over Changes
 //	cow.feed_lag              gauge, {version}            versions that the slowest is behind
 //	cow.sink_state            gauge, 1                    1 for the state, by cow.sink.state
+//	cow.held_snapshots        gauge, {version}            old versions that readers hold, 16 at most
+//	cow.held_snapshot         gauge, s                    for how long the oldest has held memory back
 //	cow.open_transaction      gauge, s                    age of the transaction that is open
 //	cow.dropped_transactions  counter, {transaction}      transactions that nobody ended
 //
 // For them each collection calls cow.DB.Stats. That takes time proportional to the rows that each
-// pin holds, and to the commits that were retained since: with large pins, collect less often.
+// pin and each held snapshot holds, and to the commits that were retained since: with large ones,
+// collect less often. The held snapshots are 0 where cow.DB.TrackSnapshots is off.
 //
 // Metrics are made by Meter and must not be copied. They are safe for concurrent use.
 type Metrics struct {
@@ -71,6 +74,7 @@ type Metrics struct {
 	observed []metric.Int64Observable // as in figures
 	state    metric.Int64ObservableGauge
 	open     metric.Float64ObservableGauge
+	oldest   metric.Float64ObservableGauge
 
 	mu     sync.Mutex
 	stores map[string]*store
@@ -109,6 +113,8 @@ var figures = []figure{
 		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(len(s.Feeds)) }},
 	{"cow.feed_lag", "{version}", "Versions that the slowest feed is behind.", false,
 		func(_ *cow.Snapshot, s *cow.Stats) int64 { return lag(s.Feeds) }},
+	{"cow.held_snapshots", "{version}", "Old versions that readers hold, at most 16, where that is tracked.", false,
+		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(len(s.HeldSnapshots)) }},
 	{"cow.dropped_transactions", "{transaction}", "Transactions that were dropped without Commit or Abort.", true,
 		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.Dropped) }},
 }
@@ -119,6 +125,13 @@ func lag(feeds []hook.Feed) int64 {
 		most = max(most, f.Latest-f.Version)
 	}
 	return int64(most)
+}
+
+func age(since time.Time) float64 {
+	if since.IsZero() {
+		return 0
+	}
+	return time.Since(since).Seconds()
 }
 
 // Meter returns Metrics of no DBs. They last as long as the provider. An error is one of the
@@ -166,17 +179,21 @@ func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 		errs = append(errs, err)
 		m.observed, all = append(m.observed, is), append(all, is)
 	}
+	seconds := func(name, help string) metric.Float64ObservableGauge {
+		is, err := meter.Float64ObservableGauge(name, metric.WithUnit("s"), metric.WithDescription(help))
+		errs, all = append(errs, err), append(all, is)
+		return is
+	}
+	m.open = seconds("cow.open_transaction", "Age of the transaction that has the writer's place, 0 for none.")
+	m.oldest = seconds("cow.held_snapshot", "For how long the oldest held snapshot has held memory back, 0 for none.")
 	var err error
 	m.state, err = meter.Int64ObservableGauge("cow.sink_state", metric.WithUnit("1"),
 		metric.WithDescription("1 for the state that the sink is in, 0 for the others."))
 	errs = append(errs, err)
-	m.open, err = meter.Float64ObservableGauge("cow.open_transaction", metric.WithUnit("s"),
-		metric.WithDescription("Age of the transaction that has the writer's place, 0 for none."))
-	errs = append(errs, err)
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("cow/metrics/otel: %w", err)
 	}
-	if _, err := meter.RegisterCallback(m.observe, append(all, m.state, m.open)...); err != nil {
+	if _, err := meter.RegisterCallback(m.observe, append(all, m.state)...); err != nil {
 		return nil, fmt.Errorf("cow/metrics/otel: %w", err)
 	}
 	return m, nil
@@ -220,11 +237,12 @@ func (m *Metrics) observe(_ context.Context, to metric.Observer) error {
 		for i, f := range figures {
 			to.ObserveInt64(m.observed[i], f.of(now, &stats), s.is)
 		}
-		open := time.Duration(0)
-		if !stats.Begun.IsZero() {
-			open = time.Since(stats.Begun)
+		var replaced time.Time
+		if len(stats.HeldSnapshots) > 0 {
+			replaced = stats.HeldSnapshots[0].Replaced
 		}
-		to.ObserveFloat64(m.open, open.Seconds(), s.is)
+		to.ObserveFloat64(m.open, age(stats.Begun), s.is)
+		to.ObserveFloat64(m.oldest, age(replaced), s.is)
 		for state := hook.None; state <= hook.Closed; state++ {
 			is := int64(0)
 			if state == stats.Sink.State {

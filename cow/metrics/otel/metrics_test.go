@@ -195,14 +195,34 @@ cow.swept_rows{db.namespace=rows} 1
 `, "cow.compacted_feeds", "cow.erased_keys", "cow.evicted_entries", "cow.feed_lag", "cow.swept_rows")
 }
 
+// secondsOf returns the value of a gauge of the one store.
+func secondsOf(t *testing.T, r *sdk.ManualReader, name string) float64 {
+	t.Helper()
+	_, by := collect(t, r)
+	return by[name].Data.(metricdata.Gauge[float64]).DataPoints[0].Value
+}
+
+func TestHeldSnapshots(t *testing.T) {
+	r, m := meter(t, otel.Options{})
+	db, users := newDB()
+	defer m.Add("users", db)()
+	db.TrackSnapshots(true)
+	requireHas(t, r, "cow.held_snapshots{db.namespace=users} 0", "cow.held_snapshots")
+	before := db.Load()
+	_, err := users.Set("ada", 36)
+	require.NoError(t, err)
+	time.Sleep(10 * time.Millisecond)
+	require.Eventually(t, func() bool { runtime.GC(); return secondsOf(t, r, "cow.held_snapshot") >= 0.01 }, time.Minute, time.Millisecond)
+	requireHas(t, r, "cow.held_snapshots{db.namespace=users} 1", "cow.held_snapshots")
+	runtime.KeepAlive(before)
+	require.Eventually(t, func() bool { runtime.GC(); return secondsOf(t, r, "cow.held_snapshot") == 0 }, time.Minute, time.Millisecond)
+}
+
 func TestOpenTransactions(t *testing.T) {
 	r, m := meter(t, otel.Options{})
 	db, _ := newDB()
 	defer m.Add("users", db)()
-	age := func() float64 {
-		_, by := collect(t, r)
-		return by["cow.open_transaction"].Data.(metricdata.Gauge[float64]).DataPoints[0].Value
-	}
+	age := func() float64 { return secondsOf(t, r, "cow.open_transaction") }
 	require.Zero(t, age())
 	tx := db.Begin()
 	time.Sleep(10 * time.Millisecond)

@@ -16,6 +16,8 @@
 //	cow_feeds                       gauge    iterations over Changes
 //	cow_feed_lag_versions           gauge    versions that the slowest of them is behind
 //	cow_sink_state                  gauge    1 for the state that the sink is in, by state
+//	cow_held_snapshots              gauge    old versions that readers hold, 16 at most
+//	cow_held_snapshot_seconds       gauge    for how long the oldest of them has held memory back
 //	cow_open_transaction_seconds    gauge    age of the transaction that is open
 //	cow_dropped_transactions_total  counter  transactions that nobody ended
 //
@@ -33,7 +35,7 @@
 //	cow_search_hits_total           counter    what these returned, by kind
 //
 // The part sink is observed only where there is a sink, and run only if the function of the update
-// ran.
+// ran. The held snapshots are 0 where cow.DB.TrackSnapshots is off.
 package prometheus
 
 import (
@@ -63,8 +65,8 @@ type Options struct {
 // A Collector is made by New and must not be copied. It is safe for concurrent use.
 //
 // Each time Prometheus asks, the Collector calls cow.DB.Stats. That takes time proportional to the
-// rows that each pin holds, and to the commits that were retained since: with large pins, ask less
-// often.
+// rows that each pin and each held snapshot holds, and to the commits that were retained since: with
+// large ones, ask less often.
 type Collector struct {
 	all []client.Collector // what hooks count
 
@@ -179,6 +181,10 @@ var figures = []figure{
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(len(s.Feeds)) }),
 	gauge("cow_feed_lag_versions", "Versions that the slowest feed is behind.",
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return lag(s.Feeds) }),
+	gauge("cow_held_snapshots", "Old versions that readers hold, at most 16, where that is tracked.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(len(s.HeldSnapshots)) }),
+	gauge("cow_held_snapshot_seconds", "For how long the oldest of them has held memory back, 0 for none.",
+		func(_ *cow.Snapshot, s *cow.Stats) float64 { return held(s.HeldSnapshots) }),
 	gauge("cow_open_transaction_seconds", "Age of the transaction that has the writer's place, 0 for none.",
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return age(s.Begun) }),
 	counter("cow_dropped_transactions_total", "Transactions that were dropped without Commit or Abort.",
@@ -193,6 +199,13 @@ func lag(feeds []hook.Feed) float64 {
 		most = max(most, f.Latest-f.Version)
 	}
 	return float64(most)
+}
+
+func held(all []cow.HeldSnapshot) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	return age(all[0].Replaced)
 }
 
 func age(begun time.Time) float64 {

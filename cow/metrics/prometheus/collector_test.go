@@ -216,18 +216,37 @@ cow_swept_rows_total{store="rows"} 1
 `, "cow_evicted_entries_total", "cow_swept_rows_total")
 }
 
+// valueOf returns the value of a metric of the one store of c.
+func valueOf(t *testing.T, c *prometheus.Collector, name string) (is float64) {
+	t.Helper()
+	text, err := testutil.CollectAndFormat(c, expfmt.TypeTextPlain, name)
+	require.NoError(t, err)
+	_, err = fmt.Sscanf(string(text[strings.LastIndexByte(strings.TrimSpace(string(text)), ' '):]), "%g", &is)
+	require.NoError(t, err)
+	return is
+}
+
+func TestHeldSnapshots(t *testing.T) {
+	db, users := newDB()
+	c := prometheus.New(prometheus.Options{})
+	defer c.Add("users", db)()
+	db.TrackSnapshots(true)
+	before := db.Load()
+	_, err := users.Set("ada", 36)
+	require.NoError(t, err)
+	time.Sleep(10 * time.Millisecond)
+	require.Eventually(t, func() bool { runtime.GC(); return valueOf(t, c, "cow_held_snapshots") == 1 }, time.Minute, time.Millisecond)
+	require.GreaterOrEqual(t, valueOf(t, c, "cow_held_snapshot_seconds"), 0.01)
+	runtime.KeepAlive(before)
+	require.Eventually(t, func() bool { runtime.GC(); return valueOf(t, c, "cow_held_snapshots") == 0 }, time.Minute, time.Millisecond)
+	require.Zero(t, valueOf(t, c, "cow_held_snapshot_seconds"))
+}
+
 func TestOpenTransactions(t *testing.T) {
 	db, _ := newDB()
 	c := prometheus.New(prometheus.Options{})
 	defer c.Add("users", db)()
-	age := func() float64 {
-		text, err := testutil.CollectAndFormat(c, expfmt.TypeTextPlain, "cow_open_transaction_seconds")
-		require.NoError(t, err)
-		var age float64
-		_, err = fmt.Sscanf(string(text[strings.LastIndexByte(strings.TrimSpace(string(text)), ' '):]), "%g", &age)
-		require.NoError(t, err)
-		return age
-	}
+	age := func() float64 { return valueOf(t, c, "cow_open_transaction_seconds") }
 	require.Zero(t, age())
 	tx := db.Begin()
 	time.Sleep(10 * time.Millisecond)
