@@ -120,7 +120,7 @@ func searchCollection(b *testing.B, name, way, language string, collection func(
 	b.Run("texts="+name+"/by="+way, func(b *testing.B) {
 		c, missed, queries := collection(), 100.0, []string(nil)
 		if *small {
-			c.Texts = c.Texts[:size("1k")]
+			c.Texts, c.Held = c.Texts[:size("1k")], c.Held[:30]
 		}
 		c.Held = c.Held[:min(len(c.Held), size("1k"))]
 		for _, q := range c.Held {

@@ -43,7 +43,7 @@ type notes struct {
 const noteCommits = 60
 
 // eachCommit is how many of the others a commit writes.
-func eachCommit() int { return times(30, 100) }
+func eachCommit() int { return times(12, 100) }
 
 func otherNotes() int { return 10 * eachCommit() }
 
