@@ -79,8 +79,8 @@ kernels:
 		cmp kernel_amd64.s $$d/kernel_amd64.s && cmp stubs_amd64.go $$d/stubs_amd64.go && rm -r $$d
 
 # The analyzers of go vet and staticcheck, which look at all that a module requires too: at that
-# of the heavy ones in full. The other release builds them, as its standard library is compiled
-# for other too.
+# of the heavy ones in full. The other release builds the analyzers: its standard library is
+# compiled for other anyway.
 lint:
 	cd .ci/lint && GOTOOLCHAIN=$(OTHER_GO)+auto $(GO) build -o $(LINT) .
 	for m in $(filter-out $(HEAVY),$(MODULES)); do (cd $$m && GOGC=off GOMEMLIMIT=3GiB $(GO) vet $(BUILD) -vettool=$(LINT) ./...) || exit 1; done

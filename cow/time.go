@@ -185,7 +185,7 @@ type HeldSnapshot struct {
 }
 
 // TrackSnapshots has the DB know which snapshots are held, from now on or no longer: see
-// [Stats]. Off, as it is at first, it costs nothing. On, reads cost what they did, and the DB
+// [HeldSnapshot]. Off, as it is at first, it costs nothing. On, reads cost what they did, and the DB
 // has weak pointers to a part of its versions, about 200 KB at most. A commit takes about 100 ns
 // more where many come at once, and about a microsecond where few do. Between two collections of
 // garbage the DB knows the first 256 versions, of the next one in two, then one in four, and so on,

@@ -235,7 +235,7 @@ func (q *request) pins(now *cow.Snapshot) section {
 }
 
 func (q *request) held(stats cow.Stats) section {
-	list := section{ID: "held", Heading: "Held snapshots", Columns: []column{{"version", true}, {"replaced", false}, {"rows held", true}, {"bytes, about", true}}}
+	list := section{ID: "held", Heading: "Held snapshots", Columns: []column{{"version", true}, {"old for", false}, {"rows held", true}, {"bytes, about", true}}}
 	for _, h := range stats.HeldSnapshots {
 		list.Rows = append(list.Rows, []cell{number(h.Version), age(h.Replaced, q.now), number(h.Rows), size(h.Bytes)})
 	}
