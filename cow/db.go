@@ -397,7 +397,7 @@ func (db *DB) edit(base *line.Root, want line.Want, f func(tx *Tx) error) (line.
 // remove is called. It panics if h implements none of them. What is under way at either moment is
 // told or not. A fork has no hooks. Without one, that costs nothing.
 func (db *DB) AddHook(h any) (remove func()) {
-	if !hook.Is(h) {
+	if !line.IsHook(h) {
 		panic(fmt.Sprintf("cow: AddHook of a %T, which has no method of a hook: see the interfaces of package hook", h))
 	}
 	return db.line.AddHook(h)

@@ -40,7 +40,7 @@ func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, er
 	defer func() {
 		if gone != nil || err != nil {
 			line.Tell(&db.line, func(h hook.Erased) {
-				h.OnErased(ctx, hook.Erase{Keys: gone.size(), Others: len(others), Duration: time.Since(begun), Err: err})
+				h.OnErased(ctx, hook.Removal{Rows: gone.size(), Others: len(others), Duration: time.Since(begun), Err: err})
 			})
 		}
 	}()

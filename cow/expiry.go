@@ -71,7 +71,7 @@ func (db *DB) Sweep(ctx context.Context) (n int, err error) {
 	begun := time.Now()
 	if n, err = db.sweep(ctx, begun.UnixNano()); n > 0 || err != nil {
 		line.Tell(&db.line, func(h hook.Swept) {
-			h.OnSwept(ctx, hook.Sweep{Rows: n, Duration: time.Since(begun), Err: err})
+			h.OnSwept(ctx, hook.Removal{Rows: n, Duration: time.Since(begun), Err: err})
 		})
 	}
 	return n, err

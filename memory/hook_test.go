@@ -14,7 +14,7 @@ import (
 type listener struct {
 	searches  []hook.Search
 	contexts  []any
-	evictions []hook.Eviction
+	evictions []hook.Removal
 	does      func()
 }
 
@@ -27,8 +27,8 @@ func (l *listener) OnSearched(ctx context.Context, s hook.Search) {
 	}
 }
 
-func (l *listener) OnEvicted(_ context.Context, e hook.Eviction) {
-	l.evictions = append(l.evictions, e)
+func (l *listener) OnEvicted(_ context.Context, r hook.Removal) {
+	l.evictions = append(l.evictions, r)
 	if l.does != nil {
 		l.does()
 	}
@@ -103,8 +103,8 @@ func TestHooksAreToldOfEvictions(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.Empty(t, l.evictions)
-	version, err := s.Put("d", 1)
+	_, err := s.Put("d", 1)
 	require.NoError(t, err)
-	require.Equal(t, []hook.Eviction{{Version: version, Entries: 1}}, l.evictions)
+	require.Equal(t, []hook.Removal{{Rows: 1}}, l.evictions)
 	require.Equal(t, 3, m.Load().Len())
 }

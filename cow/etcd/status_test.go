@@ -71,13 +71,13 @@ type told struct {
 func (h *told) OnSinkChanged(s hook.Sink) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.states = append(h.states, s.State.String())
+	h.states = append(h.states, string(s.State))
 }
 
-func (h *told) OnApplied(c hook.Commit) {
+func (h *told) OnApplied(u hook.Update) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.commits = append(h.commits, c.Version)
+	h.commits = append(h.commits, u.Version)
 }
 
 func TestHooksAreToldOfEtcd(t *testing.T) {

@@ -1,7 +1,7 @@
 // Package hook has the interfaces by which a program is told what happens in a DB: for logs,
 // traces and metrics. A hook is any value that implements at least one of them; cow.DB.AddHook
 // adds it to a DB. Each is asked for nothing else, and costs nothing where no hook has it.
-// [Logger] and [Tracer] are ready-made hooks.
+// [Log] and [Trace] return ready-made hooks.
 //
 // Reads have no hooks. A hook holds no lock of the store, whatever it does:
 //
@@ -31,8 +31,9 @@ import (
 // anything.
 type UpdateStart interface {
 	// OnUpdateStart returns the context for OnUpdateEnd of all hooks, and for OnUpdateStart of
-	// the next. It is ctx, of the call, or made from it. The update itself goes by ctx.
-	OnUpdateStart(ctx context.Context, s Start) context.Context
+	// the next. It is ctx, of the call, or made from it. The update itself goes by ctx. Of u
+	// nothing is known but Transaction.
+	OnUpdateStart(ctx context.Context, u Update) context.Context
 }
 
 // An UpdateEnd is told that an update has ended, however it did.
@@ -42,14 +43,9 @@ type UpdateEnd interface {
 	OnUpdateEnd(ctx context.Context, u Update)
 }
 
-// A Start is an update that begins.
-type Start struct {
-	Transaction bool // it is one of Begin, which another goroutine may end
-}
-
-// An Update is an update that has ended.
+// An Update is an update or a transaction.
 type Update struct {
-	Transaction bool // see Start
+	Transaction bool // it is one of Begin, which another goroutine may end
 
 	// Version is the version that it published, 0 for none: it has failed, or changed nothing.
 	Version uint64
@@ -77,14 +73,9 @@ type Table struct {
 
 // An Applied is told that a commit came from elsewhere, such as another replica.
 type Applied interface {
-	OnApplied(c Commit)
-}
-
-// A Commit is a version that was made elsewhere, and is published here.
-type Commit struct {
-	Version uint64
-	Time    time.Time // at which the commit was made; zero: several came as one
-	Tables  func() []Table
+	// OnApplied is called once the commit is published here. Of u its Version and its Tables are
+	// known, and nothing else.
+	OnApplied(u Update)
 }
 
 // A Compacted is told that a feed of commits ends because the next one is no longer retained:
@@ -102,25 +93,28 @@ type Feed struct {
 
 // A Swept is told that rows have expired, and were deleted.
 type Swept interface {
-	OnSwept(ctx context.Context, s Sweep)
-}
-
-// A Sweep is a call of Sweep that found something, or failed.
-type Sweep struct {
-	Rows     int // that were deleted
-	Duration time.Duration
-	Err      error
+	// OnSwept is called when a call of Sweep found something, or failed.
+	OnSwept(ctx context.Context, r Removal)
 }
 
 // An Erased is told that rows were to be erased from the past.
 type Erased interface {
-	OnErased(ctx context.Context, e Erase)
+	// OnErased is called at the end of a call of Erase. The rows of r are the keys that it was
+	// given: where Err is nil, no version that is kept has them.
+	OnErased(ctx context.Context, r Removal)
 }
 
-// An Erase is a call of Erase.
-type Erase struct {
-	Keys     int // that were to be erased, from all that is kept where Err is nil
-	Others   int // other DBs that still have some of them
+// An Evicted is told that entries of a memory had to go, as its limits say.
+type Evicted interface {
+	// OnEvicted is called when the update that evicted them is published. Only the rows of r are
+	// known: how long that took is told of the update.
+	OnEvicted(ctx context.Context, r Removal)
+}
+
+// A Removal is rows that are gone, though nobody has deleted them.
+type Removal struct {
+	Rows     int
+	Others   int // other DBs that still have some of what was erased
 	Duration time.Duration
 	Err      error
 }
@@ -137,31 +131,17 @@ type Sink struct {
 	Err   error     // why; nil where all is well
 }
 
-// A State is that of a Sink.
-type State int
+// A State is that of a Sink. It is empty where there is no sink.
+type State string
 
 // The states.
 const (
-	None      State = iota // there is no sink
-	Connected              // all is well
-	Retrying               // what it speaks to is not there, and it tries again
-	Refused                // it did not take the last commits, whose updates have failed
-	Failed                 // it takes no more: all updates fail
-	Closed                 // the DB was closed
+	Connected State = "connected" // all is well
+	Retrying  State = "retrying"  // what it speaks to is not there, and it tries again
+	Refused   State = "refused"   // it did not take the last commits, whose updates have failed
+	Failed    State = "failed"    // it takes no more: all updates fail
+	Closed    State = "closed"    // the DB was closed
 )
-
-var states = [...]string{"none", "connected", "retrying", "refused", "failed", "closed"}
-
-// String returns the name of the state, in lower case.
-func (s State) String() string {
-	if s < 0 || int(s) >= len(states) {
-		return "unknown"
-	}
-	return states[s]
-}
-
-// MarshalText returns the name of the state, for JSON.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // A Searched is told of searches of a memory.
 type Searched interface {
@@ -175,24 +155,4 @@ type Search struct {
 	Candidates int    // texts and vectors of the spaces that it looked through
 	Duration   time.Duration
 	Err        error
-}
-
-// An Evicted is told that entries of a memory had to go, as its limits say.
-type Evicted interface {
-	OnEvicted(ctx context.Context, e Eviction)
-}
-
-// An Eviction is the entries that one update evicted.
-type Eviction struct {
-	Version uint64 // that has them no longer
-	Entries int
-}
-
-// Is reports whether h implements one of the interfaces.
-func Is(h any) bool {
-	switch h.(type) {
-	case UpdateStart, UpdateEnd, Applied, Compacted, Swept, Erased, SinkChanged, Searched, Evicted:
-		return true
-	}
-	return false
 }

@@ -2,7 +2,6 @@ package hook_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -25,10 +24,10 @@ func withoutTimes(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-func ExampleLogger() {
+func ExampleLog() {
 	users := cow.New[string](cow.Options[int]{})
 	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTimes}))
-	remove := users.DB().AddHook(hook.Logger{Log: log, Slow: time.Nanosecond})
+	remove := users.DB().AddHook(hook.Log(log, time.Nanosecond))
 	defer remove()
 
 	_, _ = users.Set("ada", 36)
@@ -38,43 +37,53 @@ func ExampleLogger() {
 	// level=WARN msg=update sink=0s err="not today"
 }
 
-// written returns what a Logger writes of what f tells it.
-func written(slow time.Duration, f func(l hook.Logger)) string {
+// A logger is what Log returns.
+type logger interface {
+	hook.UpdateEnd
+	hook.Searched
+	hook.Swept
+	hook.Erased
+	hook.Compacted
+	hook.SinkChanged
+}
+
+// written returns what such a hook writes of what f tells it.
+func written(slow time.Duration, f func(l logger)) string {
 	var b bytes.Buffer
-	f(hook.Logger{Log: slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: withoutTimes})), Slow: slow})
+	f(hook.Log(slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{ReplaceAttr: withoutTimes})), slow).(logger))
 	return b.String()
 }
 
-func TestLogger(t *testing.T) {
+func TestLog(t *testing.T) {
 	ctx := t.Context()
 	failed := errors.New("failed")
-	for want, f := range map[string]func(l hook.Logger){
-		"": func(l hook.Logger) {
+	for want, f := range map[string]func(l logger){
+		"": func(l logger) {
 			l.OnUpdateEnd(ctx, hook.Update{Run: time.Millisecond, Err: nil})
 			l.OnUpdateEnd(ctx, hook.Update{Run: time.Millisecond, Err: hook.ErrAborted})
 			l.OnSearched(ctx, hook.Search{Duration: time.Millisecond})
-			l.OnSwept(ctx, hook.Sweep{Rows: 3})
-			l.OnSwept(ctx, hook.Sweep{Err: failed}) // its update was logged
+			l.OnSwept(ctx, hook.Removal{Rows: 3})
+			l.OnSwept(ctx, hook.Removal{Err: failed}) // its update was logged
 		},
-		"level=WARN msg=update sink=1s attempts=2 err=failed\n": func(l hook.Logger) {
+		"level=WARN msg=update sink=1s attempts=2 err=failed\n": func(l logger) {
 			l.OnUpdateEnd(ctx, hook.Update{Sink: time.Second, Attempts: 2, Err: failed})
 		},
-		"level=WARN msg=search kind=both hits=1 candidates=7\n": func(l hook.Logger) {
+		"level=WARN msg=search kind=both hits=1 candidates=7\n": func(l logger) {
 			l.OnSearched(ctx, hook.Search{Kind: "both", Hits: 1, Candidates: 7, Duration: time.Second})
 		},
-		"level=WARN msg=sweep rows=3\n": func(l hook.Logger) {
-			l.OnSwept(ctx, hook.Sweep{Rows: 3, Duration: time.Second})
+		"level=WARN msg=sweep rows=3\n": func(l logger) {
+			l.OnSwept(ctx, hook.Removal{Rows: 3, Duration: time.Second})
 		},
-		"level=INFO msg=erase keys=1 others=2\n": func(l hook.Logger) {
-			l.OnErased(ctx, hook.Erase{Keys: 1, Others: 2})
+		"level=INFO msg=erase rows=1 others=2\n": func(l logger) {
+			l.OnErased(ctx, hook.Removal{Rows: 1, Others: 2})
 		},
-		"level=WARN msg=erase keys=0 others=0 err=failed\n": func(l hook.Logger) {
-			l.OnErased(ctx, hook.Erase{Err: failed})
+		"level=WARN msg=erase rows=0 others=0 err=failed\n": func(l logger) {
+			l.OnErased(ctx, hook.Removal{Err: failed})
 		},
-		"level=WARN msg=\"feed compacted\" version=1 latest=9\n": func(l hook.Logger) {
+		"level=WARN msg=\"feed compacted\" version=1 latest=9\n": func(l logger) {
 			l.OnCompacted(ctx, hook.Feed{Version: 1, Latest: 9})
 		},
-		"level=INFO msg=\"sink connected\"\nlevel=WARN msg=\"sink retrying\" err=failed\nlevel=ERROR msg=\"sink failed\" err=failed\n": func(l hook.Logger) {
+		"level=INFO msg=\"sink connected\"\nlevel=WARN msg=\"sink retrying\" err=failed\nlevel=ERROR msg=\"sink failed\" err=failed\n": func(l logger) {
 			l.OnSinkChanged(hook.Sink{State: hook.Connected})
 			l.OnSinkChanged(hook.Sink{State: hook.Retrying, Err: failed})
 			l.OnSinkChanged(hook.Sink{State: hook.Failed, Err: failed})
@@ -82,22 +91,22 @@ func TestLogger(t *testing.T) {
 	} {
 		require.Equal(t, want, written(100*time.Millisecond, f))
 	}
-	require.Empty(t, written(0, func(l hook.Logger) { l.OnUpdateEnd(ctx, hook.Update{Run: time.Hour}) }), "nothing is slow")
+	require.Empty(t, written(0, func(l logger) { l.OnUpdateEnd(ctx, hook.Update{Run: time.Hour}) }), "nothing is slow")
 }
 
-func TestTheZeroLoggerWritesToTheDefault(t *testing.T) {
+func TestLogWritesToTheDefault(t *testing.T) {
 	var b bytes.Buffer
 	before := slog.Default()
 	defer slog.SetDefault(before)
 	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
-	hook.Logger{}.OnUpdateEnd(t.Context(), hook.Update{Err: errors.New("failed")})
+	hook.Log(nil, 0).(logger).OnUpdateEnd(t.Context(), hook.Update{Err: errors.New("failed")})
 	require.Contains(t, b.String(), "err=failed")
 }
 
 // A trace has a region for each update, and a task for a transaction, which another goroutine ends.
-func TestTracer(t *testing.T) {
+func TestTrace(t *testing.T) {
 	users := cow.New[string](cow.Options[int]{})
-	users.DB().AddHook(hook.Tracer{})
+	users.DB().AddHook(hook.Trace())
 	_, err := users.Set("ada", 36)
 	require.NoError(t, err, "no trace is taken")
 
@@ -112,31 +121,9 @@ func TestTracer(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- tx.Commit() }()
 	require.NoError(t, <-done)
-	hook.Tracer{}.OnSearched(t.Context(), hook.Search{Kind: "text"})
+	hook.Trace().(hook.Searched).OnSearched(t.Context(), hook.Search{Kind: "text"})
 	trace.Stop()
 	for _, text := range []string{"cow.Update", "cow.Transaction", "version 2, waited", "version 3, waited", "text search"} {
 		require.Contains(t, b.String(), text)
-	}
-}
-
-func TestStates(t *testing.T) {
-	var zero hook.State
-	require.Equal(t, hook.None, zero)
-	require.Equal(t, "none", zero.String())
-	require.Equal(t, "closed", hook.Closed.String())
-	require.Equal(t, "unknown", hook.State(-1).String())
-	require.Equal(t, "unknown", (hook.Closed + 1).String())
-}
-
-type one struct{}
-
-func (one) OnEvicted(context.Context, hook.Eviction) {}
-
-func TestIs(t *testing.T) {
-	for _, h := range []any{hook.Logger{}, &hook.Logger{}, hook.Tracer{}, one{}} {
-		require.True(t, hook.Is(h))
-	}
-	for _, h := range []any{nil, 1, struct{}{}} {
-		require.False(t, hook.Is(h))
 	}
 }

@@ -126,8 +126,8 @@ func (q *request) facts(now *cow.Snapshot, stats cow.Stats) []fact {
 		fact{"past rows held", number(stats.HeldRows)},
 		fact{"past bytes held", size(stats.HeldBytes)},
 		fact{"calls that wait for a version", number(stats.Waiting)})
-	if s := stats.Sink; s.State != hook.None {
-		state := s.State.String()
+	if s := stats.Sink; s.State != "" {
+		state := string(s.State)
 		if s.State == hook.Connected {
 			state = "no error" // which is true of one that takes no commits too, before there is one
 		}

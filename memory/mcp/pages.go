@@ -74,7 +74,7 @@ func (s *Server) ready(ctx context.Context) error {
 	}
 	if own := s.own.Load(); own != nil {
 		switch is := own.store.Memory().DB().Stats().Sink; is.State {
-		case hook.None, hook.Connected:
+		case "", hook.Connected:
 		default:
 			s.o.Log.Warn("the memory is not ready", "state", is.State, "error", is.Err)
 			return errReadOnly

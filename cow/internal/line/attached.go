@@ -286,7 +286,7 @@ func (a Attached) reset(o *outbox, c sink.Contents, past iter.Seq2[*sink.Commit,
 		if older := l.published.Load(); first != older {
 			l.adopt(first, lineage, at)
 			if !o.attaching {
-				l.applied(older, first, time.Time{})
+				l.applied(older, first)
 			}
 		}
 		l.take(lineage)
@@ -324,7 +324,7 @@ func (a Attached) publish(drafts []Draft) {
 		l.publish(d)
 		l.last, o.at = d.Commit.at, d.Commit.at
 		if !o.attaching {
-			l.applied(older, d.Next, d.Commit.Time())
+			l.applied(older, d.Next)
 		}
 	}
 	l.state(o, hook.Connected, nil)

@@ -24,7 +24,7 @@ func (l *Line) Hold(ctx context.Context) (*Held, error) {
 		l.turnstile.CompareAndSwap(nil, &turnstile)
 	}
 	const what = "a transaction"
-	told := l.begins(ctx, what, hook.Start{Transaction: true})
+	told := l.begins(ctx, what, true)
 	t, err := l.place(ctx, what, 0)
 	if err != nil {
 		told.end(err)

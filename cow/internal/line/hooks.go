@@ -37,6 +37,16 @@ type updateHooks struct {
 	ends bool // one is told how they end, so that it counts what they are
 }
 
+// IsHook reports whether h implements an interface of package hook.
+func IsHook(h any) bool {
+	switch h.(type) {
+	case hook.UpdateStart, hook.UpdateEnd, hook.Applied, hook.Compacted, hook.Swept, hook.Erased,
+		hook.SinkChanged, hook.Searched, hook.Evicted:
+		return true
+	}
+	return false
+}
+
 // AddHook adds a hook, until remove is called.
 func (l *Line) AddHook(h any) (remove func()) {
 	l.Own()
@@ -203,7 +213,7 @@ type told struct {
 func clock() time.Duration { return time.Since(began) }
 
 // begins tells hooks that an update begins, and returns nil if there are none.
-func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
+func (l *Line) begins(ctx context.Context, what string, transaction bool) *told {
 	all := l.hooks.tell.Load()
 	if all == nil || l.hooks.inside() {
 		return nil
@@ -214,7 +224,7 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 		t = &told{line: l}
 		t.run = t.running
 	}
-	t.all, t.timed, t.ctx, t.is.Transaction = all.all, all.ends, ctx, s.Transaction
+	t.all, t.timed, t.ctx, t.is.Transaction = all.all, all.ends, ctx, transaction
 	started := 0
 	defer func() {
 		if started < len(all.all) { // one panics: nothing begins
@@ -224,7 +234,7 @@ func (l *Line) begins(ctx context.Context, what string, s hook.Start) *told {
 	}()
 	for _, a := range t.all {
 		if a.start != nil {
-			l.hooks.call(func() { t.ctx = a.start.OnUpdateStart(t.ctx, s) })
+			l.hooks.call(func() { t.ctx = a.start.OnUpdateStart(t.ctx, t.is) })
 		}
 		started++
 	}
@@ -297,8 +307,7 @@ func (t *told) ends() {
 		t.is.Run += t.clock() - t.mark
 	}
 	if t.is.Version > 0 {
-		older, next := t.older, t.next
-		t.is.Tables = func() []hook.Table { return next.owner.Tables.Changed(next, older) }
+		t.is.Tables = changed(t.older, t.next)
 	}
 	if len(t.all) == 1 {
 		t.tell(t.all[0])
@@ -362,11 +371,15 @@ func (l *Line) state(o *outbox, s hook.State, err error) {
 }
 
 // applied has hooks told of a version that came from elsewhere. The caller holds mu.
-func (l *Line) applied(older, next *Root, at time.Time) {
+func (l *Line) applied(older, next *Root) {
 	if l.hooks.all.Load() == nil {
 		return
 	}
-	tables := func() []hook.Table { return next.owner.Tables.Changed(next, older) }
-	c := hook.Commit{Version: next.version, Time: at, Tables: tables}
-	later(l, func(h hook.Applied) { h.OnApplied(c) })
+	u := hook.Update{Version: next.version, Tables: changed(older, next)}
+	later(l, func(h hook.Applied) { h.OnApplied(u) })
+}
+
+// changed returns a function that returns what was changed from a version to a newer one.
+func changed(older, newer *Root) func() []hook.Table {
+	return func() []hook.Table { return newer.owner.Tables.Changed(newer, older) }
 }

@@ -36,7 +36,7 @@ func (l *Line) Fork(f *Line, r *Root) {
 // the same or comes with an error, and returns its number, or 0 for none. All foreign
 // code runs in f: an error, panic or Goexit there leaves everything as it was.
 func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
-	if t := l.begins(ctx, "an update", hook.Start{}); t != nil {
+	if t := l.begins(ctx, "an update", false); t != nil {
 		return l.updateTold(ctx, t, f)
 	}
 	return l.update(ctx, nil, f)

@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,6 +119,9 @@ var figures = []figure{
 	{"cow.dropped_transactions", "{transaction}", "Transactions that were dropped without Commit or Abort.", true,
 		func(_ *cow.Snapshot, s *cow.Stats) int64 { return int64(s.Dropped) }},
 }
+
+// sinkStates are the states of a sink. No sink is a state too.
+var sinkStates = []hook.State{"", hook.Connected, hook.Retrying, hook.Refused, hook.Failed, hook.Closed}
 
 func lag(feeds []hook.Feed) int64 {
 	var most uint64
@@ -243,12 +247,12 @@ func (m *Metrics) observe(_ context.Context, to metric.Observer) error {
 		}
 		to.ObserveFloat64(m.open, age(stats.Begun), s.is)
 		to.ObserveFloat64(m.oldest, age(replaced), s.is)
-		for state := hook.None; state <= hook.Closed; state++ {
+		for _, state := range sinkStates {
 			is := int64(0)
 			if state == stats.Sink.State {
 				is = 1
 			}
-			to.ObserveInt64(m.state, is, with(s.name, stateKey.String(state.String())))
+			to.ObserveInt64(m.state, is, with(s.name, stateKey.String(string(cmp.Or(state, "none")))))
 		}
 	}
 	return nil

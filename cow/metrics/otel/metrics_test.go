@@ -185,7 +185,7 @@ cow.held{db.namespace=rows} %d
 	require.NoError(t, err)
 	_, err = db.Sweep(t.Context())
 	require.NoError(t, err)
-	cow.Hooked[hook.Evicted](&db)(func(h hook.Evicted) { h.OnEvicted(t.Context(), hook.Eviction{Entries: 5}) })
+	cow.Hooked[hook.Evicted](&db)(func(h hook.Evicted) { h.OnEvicted(t.Context(), hook.Removal{Rows: 5}) })
 	requireHas(t, r, `
 cow.compacted_feeds{db.namespace=rows} 1
 cow.erased_keys{db.namespace=rows} 1

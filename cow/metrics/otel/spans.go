@@ -56,8 +56,8 @@ func Tracer(p trace.TracerProvider, attrs ...attribute.KeyValue) *Spans {
 }
 
 // OnUpdateStart is that of [hook.UpdateStart].
-func (s *Spans) OnUpdateStart(ctx context.Context, is hook.Start) context.Context {
-	name := operation(is.Transaction)
+func (s *Spans) OnUpdateStart(ctx context.Context, u hook.Update) context.Context {
+	name := operation(u.Transaction)
 	ctx, span := s.tracer.Start(ctx, name, s.starts[name]...)
 	return context.WithValue(ctx, s, span) // other hooks may begin spans below it
 }

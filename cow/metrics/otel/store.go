@@ -76,26 +76,26 @@ func (s *store) changed(ctx context.Context, tables func() []hook.Table) {
 	}
 }
 
-func (s *store) OnApplied(c hook.Commit) {
+func (s *store) OnApplied(u hook.Update) {
 	ctx := context.Background()
 	s.m.applied.Add(ctx, 1, s.only...)
-	s.changed(ctx, c.Tables)
+	s.changed(ctx, u.Tables)
 }
 
 func (s *store) OnCompacted(ctx context.Context, _ hook.Feed) { s.m.compacted.Add(ctx, 1, s.only...) }
 
-func (s *store) OnSwept(ctx context.Context, w hook.Sweep) {
-	s.m.swept.Add(ctx, int64(w.Rows), s.only...)
+func (s *store) OnSwept(ctx context.Context, r hook.Removal) {
+	s.m.swept.Add(ctx, int64(r.Rows), s.only...)
 }
 
-func (s *store) OnEvicted(ctx context.Context, e hook.Eviction) {
-	s.m.evicted.Add(ctx, int64(e.Entries), s.only...)
+func (s *store) OnEvicted(ctx context.Context, r hook.Removal) {
+	s.m.evicted.Add(ctx, int64(r.Rows), s.only...)
 }
 
 // OnErased counts what is gone: an Erase that failed may have erased nothing.
-func (s *store) OnErased(ctx context.Context, e hook.Erase) {
-	if e.Err == nil {
-		s.m.erased.Add(ctx, int64(e.Keys), s.only...)
+func (s *store) OnErased(ctx context.Context, r hook.Removal) {
+	if r.Err == nil {
+		s.m.erased.Add(ctx, int64(r.Rows), s.only...)
 	}
 }
 

@@ -39,6 +39,7 @@
 package prometheus
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -193,6 +194,9 @@ var figures = []figure{
 
 var sinkState = client.NewDesc("cow_sink_state", "1 for the state that the sink is in, 0 for the others.", []string{"store", "state"}, nil)
 
+// sinkStates are the states of a sink. No sink is a state too.
+var sinkStates = []hook.State{"", hook.Connected, hook.Retrying, hook.Refused, hook.Failed, hook.Closed}
+
 func lag(feeds []hook.Feed) float64 {
 	var most uint64
 	for _, f := range feeds {
@@ -236,12 +240,12 @@ func (c *Collector) Collect(to chan<- client.Metric) {
 		for _, f := range figures {
 			to <- client.MustNewConstMetric(f.desc, f.kind, f.of(now, &stats), s.name)
 		}
-		for state := hook.None; state <= hook.Closed; state++ {
+		for _, state := range sinkStates {
 			is := 0.0
 			if state == stats.Sink.State {
 				is = 1
 			}
-			to <- client.MustNewConstMetric(sinkState, client.GaugeValue, is, s.name, state.String())
+			to <- client.MustNewConstMetric(sinkState, client.GaugeValue, is, s.name, string(cmp.Or(state, "none")))
 		}
 	}
 	for _, is := range c.all {

@@ -209,7 +209,7 @@ func TestRowsThatExpire(t *testing.T) {
 	require.NoError(t, err)
 	_, err = db.Sweep(t.Context())
 	require.NoError(t, err)
-	cow.Hooked[hook.Evicted](&db)(func(h hook.Evicted) { h.OnEvicted(t.Context(), hook.Eviction{Entries: 5}) })
+	cow.Hooked[hook.Evicted](&db)(func(h hook.Evicted) { h.OnEvicted(t.Context(), hook.Removal{Rows: 5}) })
 	requireHas(t, c, `
 cow_evicted_entries_total{store="rows"} 5
 cow_swept_rows_total{store="rows"} 1

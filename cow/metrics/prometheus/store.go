@@ -85,19 +85,19 @@ func (s *store) changed(tables func() []hook.Table) {
 	})
 }
 
-func (s *store) OnApplied(c hook.Commit) {
+func (s *store) OnApplied(u hook.Update) {
 	s.applied.Inc()
-	s.changed(c.Tables)
+	s.changed(u.Tables)
 }
 
-func (s *store) OnCompacted(context.Context, hook.Feed)       { s.compacted.Inc() }
-func (s *store) OnSwept(_ context.Context, w hook.Sweep)      { s.swept.Add(float64(w.Rows)) }
-func (s *store) OnEvicted(_ context.Context, e hook.Eviction) { s.evicted.Add(float64(e.Entries)) }
+func (s *store) OnCompacted(context.Context, hook.Feed)      { s.compacted.Inc() }
+func (s *store) OnSwept(_ context.Context, r hook.Removal)   { s.swept.Add(float64(r.Rows)) }
+func (s *store) OnEvicted(_ context.Context, r hook.Removal) { s.evicted.Add(float64(r.Rows)) }
 
 // OnErased counts what is gone: an Erase that failed may have erased nothing.
-func (s *store) OnErased(_ context.Context, e hook.Erase) {
-	if e.Err == nil {
-		s.erased.Add(float64(e.Keys))
+func (s *store) OnErased(_ context.Context, r hook.Removal) {
+	if r.Err == nil {
+		s.erased.Add(float64(r.Rows))
 	}
 }
 

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	d.db.AddHook(hook.Logger{Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Slow: time.Second})
+	d.db.AddHook(hook.Log(slog.New(slog.NewTextHandler(os.Stderr, nil)), time.Second))
 
 	l, err := net.Listen("tcp", *addr)
 	if err != nil {

@@ -42,9 +42,8 @@ func (b *Update) tell(evicted int) {
 		return
 	}
 	if tell := cow.Hooked[hook.Evicted](b.p.Tables.Entries.DB()); tell != nil {
-		is := hook.Eviction{Version: b.Tx.Version(), Entries: evicted}
 		b.Tx.Defer(func() {
-			tell(func(h hook.Evicted) { h.OnEvicted(context.Background(), is) })
+			tell(func(h hook.Evicted) { h.OnEvicted(context.Background(), hook.Removal{Rows: evicted}) })
 		})
 	}
 }
