@@ -395,7 +395,7 @@ func TestComingFromBuntDB(t *testing.T) {
 	same(val(txn.Delete("bob")), fmt.Sprint(val(e.Take("bob"))))
 	same(txn.DeleteAll(), ran(func() { e.Clear() }))
 	mem, dir := memory.New(memory.Options{}), t.TempDir()
-	mem.Retain(cow.Retention{Versions: 1000})
+	mem.DB().Retain(cow.Retention{Versions: 1000})
 	sessions := mem.Space("sessions")
 	minute := func(d time.Duration, err error) error { require.InDelta(t, time.Minute, d, 1e10); return err }
 	same = pairs(t, func() (any, any) { return nil, nil })

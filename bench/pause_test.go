@@ -141,7 +141,7 @@ func BenchmarkErase(b *testing.B) {
 					}
 					return nil
 				}))
-				m.Retain(cow.Retention{Versions: 3 * versions})
+				m.DB().Retain(cow.Retention{Versions: 3 * versions})
 				put := func(key string, v int) {
 					_, err := s.Put(key, v)
 					must(b, err)

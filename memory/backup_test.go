@@ -47,7 +47,7 @@ func TestRestoredGoesOn(t *testing.T) {
 	m := aMemory(t)
 	text := backup(t, m)
 	n := memory.New(memory.Options{})
-	n.Retain(cow.Retention{Versions: 10})
+	n.DB().Retain(cow.Retention{Versions: 10})
 	lines, err := n.Restore(strings.NewReader(text))
 	require.NoError(t, err)
 	require.Equal(t, 31, lines) // 29 and 1 entries, 1 configuration
@@ -75,7 +75,7 @@ func TestRestoredGoesOn(t *testing.T) {
 	// A cursor of the one is good for the other.
 	_, err = n.Space("user", "1").SetIf("4", revisionOf(is, "4"), "new")
 	require.NoError(t, err)
-	for c, err := range n.Resume(context.Background(), m.Cursor(was.Version())) {
+	for c, err := range n.Resume(context.Background(), m.DB().Cursor(was.Version())) {
 		require.NoError(t, err)
 		require.Equal(t, was.Version()+1, c.Version)
 		require.Equal(t, "4", c.Key)
@@ -167,12 +167,12 @@ func ExampleMemory_Backup() {
 	notes := m.Space("notes")
 	_, _ = notes.Put("style", "short")
 	_, _ = notes.Put("language", "French")
-	cursor := m.Cursor(m.Load().Version())
+	cursor := m.DB().Cursor(m.Load().Version())
 	var file bytes.Buffer
 	fmt.Println(m.Backup(&file))
 
 	next := memory.New(memory.Options{})
-	next.Retain(cow.Retention{Versions: 100})
+	next.DB().Retain(cow.Retention{Versions: 100})
 	n, err := next.Restore(&file)
 	fmt.Println(n, err, next.Load().Version())
 	_, _ = next.Space("notes").Put("style", "long")
@@ -189,7 +189,7 @@ func ExampleMemory_Backup() {
 // What was erased is not in the past either, and the rest of the past is.
 func ExampleSpace_Erase() {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	user := m.Space("user", "42")
 	_, _ = user.Put("name", "Ada")
 	_, _ = user.Put("address", "1 Main Street")

@@ -184,7 +184,7 @@ func BenchmarkSlowestPut(b *testing.B) {
 				fmt.Fprintf(&lines, `{"space":["imported"],"key":"%d","value":"some text of a few words, %d"}`+"\n", i, i)
 			}
 			go func() { _, _ = m.Import(b.Context(), strings.NewReader(lines.String())) }()
-			_, _ = m.Wait(b.Context(), m.Load().Version()) // until it has begun
+			_, _ = m.DB().Wait(b.Context(), m.Load().Version()) // until it has begun
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

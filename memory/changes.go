@@ -58,7 +58,7 @@ type Change struct {
 // Changes returns an iterator over what commits above version since did to the
 // entries of the space, in the order of the commits, and by key within one. When
 // it has caught up it waits for the next. It ends with an error and no Change:
-// ctx's cause when ctx ends, ErrCompacted when the next commit is not retained any
+// ctx's cause when ctx ends, cow.ErrCompacted when the next commit is not retained any
 // more, or cow.ErrUnpublished when since is a version to come. To resume, begin with the
 // version of the last Change, once all Changes of that version were seen. See cow.DB
 // for what is kept without Retain; it starts no goroutine and never makes a writer
@@ -76,8 +76,8 @@ func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, er
 
 // Since returns an iterator over what commits above a version did to the entries of the space,
 // as Changes has it, up to the current version, where it ends: what has happened so far. It never
-// blocks and needs no context. ErrCompacted is its error where no past is retained, as without
-// Retain; see cow.DB.Commits.
+// blocks and needs no context. cow.ErrCompacted is its error where no past is retained, as without
+// cow.DB.Retain; see cow.DB.Commits.
 func (s Space) Since(since uint64) iter.Seq2[Change, error] {
 	s.m.made()
 	return s.m.changes(s.m.db.Commits(since), tuple.Name(s.path, ""), s.clears)
@@ -90,7 +90,7 @@ func (m *Memory) Since(since uint64) iter.Seq2[Change, error] {
 }
 
 // History returns an iterator over what commits did to the entry of key, the newest first, as far
-// back as the past is retained: it ends with ErrCompacted there, and without an error if nothing is
+// back as the past is retained: it ends with cow.ErrCompacted there, and without an error if nothing is
 // missing. A Change that is Cleared has the Key here, and in Old the entry. It never blocks. It
 // takes a step for each version of the entry, and for each commit while there was none.
 func (s Space) History(key string) iter.Seq2[Change, error] {
@@ -148,13 +148,6 @@ func (m *Memory) commit(version uint64) (commit *cow.Commit, err error) {
 
 // clears reports whether a mark clears the space.
 func (s Space) clears(mark string) bool { return data.Covers(mark, s.path) }
-
-// Cursor returns a text for a version of this Memory, such as that of a Change,
-// from which Resume goes on; see cow.DB.
-func (m *Memory) Cursor(version uint64) string {
-	m.made()
-	return m.db.Cursor(version)
-}
 
 // Resume is Changes from a cursor. It ends with cow.ErrCursor for any other text, and
 // with cow.ErrLineage for a cursor of another Memory, a fork included.
@@ -276,18 +269,10 @@ func newChange(c snapshot.Change[string, *data.Entry], h *data.Head, evicted map
 	return change, true
 }
 
-// Retain keeps past versions from now on, as r says, for At, AsOf and Changes.
-// What it keeps is what was written over: values and metadata, parts of vectors
-// and text.
-func (m *Memory) Retain(r cow.Retention) {
-	m.made()
-	m.db.Retain(r)
-}
-
-// At returns the snapshot of a version: the current one, a retained or a pinned
-// one. Its instant is that of the last update of the Memory in it, but for the current one,
-// which is that of Load: AsOf has any other. So it is for the pins, which [cow.DB.Pins] lists. It returns ErrCompacted for one that is gone, and
-// cow.ErrUnpublished for one to come.
+// At returns the snapshot of a version: the current one, a retained or a pinned one, as
+// [cow.DB.Retain] and [cow.DB.Pin] keep them. Its instant is that of the last update of the Memory
+// in it, but for the current one, which is that of Load: AsOf has any other. It returns
+// cow.ErrCompacted for one that is gone, and cow.ErrUnpublished for one to come.
 func (m *Memory) At(version uint64) (Snapshot, error) {
 	m.made()
 	root, err := m.db.At(version)
@@ -310,7 +295,7 @@ func (m *Memory) at(root *cow.Snapshot) Snapshot {
 }
 
 // AsOf returns the snapshot that one would have loaded at t; for a time to come,
-// what will be if nobody writes. It returns ErrCompacted for a time before the
+// what will be if nobody writes. It returns cow.ErrCompacted for a time before the
 // oldest retained version, and always where nothing is retained.
 func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 	m.made()

@@ -67,7 +67,7 @@ func TestReplayingChangesGivesEachVersion(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			x := &modelTest{t: t, r: rand.New(rand.NewPCG(seed, 77)), m: memory.New(memory.Options{MaxEntries: 25}), model: model{}, options: map[string]memory.SpaceOptions{}, limit: math.MaxInt, tick: new(uint64)}
 			m, r := x.m, x.r
-			m.Retain(cow.Retention{Versions: 1000})
+			m.DB().Retain(cow.Retention{Versions: 1000})
 			versions := []map[string]memory.Entry{{}} // with what has expired and is not swept
 			times := []time.Time{{}}
 			for range quicker(150) {
@@ -175,7 +175,7 @@ func requireSame(t testing.TB, now time.Time, want, is map[string]memory.Entry, 
 func TestChangesTellWhyAnEntryIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{MaxEntries: 3})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		s := m.Space("s")
 		kinds := func() (all []string) {
 			t.Helper()
@@ -218,7 +218,7 @@ func TestChangesTellWhyAnEntryIsGone(t *testing.T) {
 func TestDeletedAndEvictedInOneBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{MaxEntries: 4})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		fill(t, m, "s", 4)
 		require.NoError(t, m.Batch(func(b *memory.Batch) error {
 			b.Space("s").Delete("0003")
@@ -265,9 +265,9 @@ func TestChangesWaitAndEnd(t *testing.T) {
 		require.Equal(t, why, <-done)
 		require.Zero(t, m.DB().Stats().Waiting)
 
-		m.Retain(cow.Retention{Versions: 1})
+		m.DB().Retain(cow.Retention{Versions: 1})
 		for c, err := range m.Changes(t.Context(), 0) {
-			require.ErrorIs(t, err, memory.ErrCompacted)
+			require.ErrorIs(t, err, cow.ErrCompacted)
 			require.Zero(t, c)
 		}
 	})
@@ -388,7 +388,7 @@ func TestNothingNetWakesNoWatch(t *testing.T) {
 
 func TestChangesResumeFromACursor(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	_, _ = m.Space("s").Put("a", 1)
 	_, _ = m.Space("s").Put("b", 2)
 	next := func(cursor string) (c memory.Change, err error) {
@@ -397,16 +397,16 @@ func TestChangesResumeFromACursor(t *testing.T) {
 		}
 		return c, err
 	}
-	first, err := next(m.Cursor(0))
+	first, err := next(m.DB().Cursor(0))
 	require.NoError(t, err)
 	require.Equal(t, "a", first.Key)
-	second, err := next(m.Cursor(first.Version))
+	second, err := next(m.DB().Cursor(first.Version))
 	require.NoError(t, err)
 	require.Equal(t, "b", second.Key)
-	_, err = next(m.Fork(m.Load()).Cursor(1))
+	_, err = next(m.Fork(m.Load()).DB().Cursor(1))
 	require.ErrorIs(t, err, cow.ErrLineage)
 	_, err = next("yesterday")
 	require.ErrorIs(t, err, cow.ErrCursor)
-	_, err = next(m.Cursor(7))
+	_, err = next(m.DB().Cursor(7))
 	require.ErrorIs(t, err, cow.ErrUnpublished)
 }

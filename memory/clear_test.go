@@ -16,7 +16,7 @@ import (
 // other, with text and vectors.
 func filledSpaces(t *testing.T, n int) *memory.Memory {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 1000})
+	m.DB().Retain(cow.Retention{Versions: 1000})
 	require.NoError(t, m.Batch(func(b *memory.Batch) error {
 		for _, e := range []*memory.Editor{b.Space("a"), b.Space("a", "b"), b.Space("c")} {
 			for i := range n {
@@ -167,7 +167,7 @@ func TestClearAndMerge(t *testing.T) {
 	require.NoError(t, errOf(m.Space("a").Put("0007", "ours")))
 	require.NoError(t, errOf(m.Space("a").Put("new", "ours")))
 	_, err := m.Merge(t.Context(), base, fork.Load(), nil)
-	require.ErrorIs(t, err, memory.ErrConflict)
+	require.ErrorIs(t, err, cow.ErrConflict)
 	_, err = m.Merge(t.Context(), base, fork.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Ours, nil })
 	require.NoError(t, err)
 	require.Equal(t, []string{"0007", "new"}, keys(m.Space("a").Load()))
@@ -218,7 +218,7 @@ func TestAMergeByTheDBTakesNoMarks(t *testing.T) {
 		require.NoError(t, errOf(m.Space("a").Put("mine", i)))
 	}
 	_, err := m.DB().Merge(base, f.DB().Load())
-	require.ErrorIs(t, err, memory.ErrConflict)
+	require.ErrorIs(t, err, cow.ErrConflict)
 	require.ErrorContains(t, err, `memory: space ["a"]`)
 	require.Equal(t, 301, m.Space("a").Len())
 	require.NoError(t, m.CheckDerived())

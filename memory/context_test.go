@@ -29,7 +29,7 @@ func TestNilContext(t *testing.T) {
 		"Recall":       func() { s.Recall(none, "text", memory.Query{K: 1}) },
 		"EmbedMissing": func() { m.EmbedMissing(none) },
 		"EmbedEvery":   func() { m.EmbedEvery(none, nil) },
-		"Wait":         func() { m.Wait(none, 0) },
+		"Wait":         func() { m.DB().Wait(none, 0) },
 		"Watch":        func() { s.Watch(none, m.Load()) },
 		"Changes":      func() { m.Changes(none, 0) },
 	} {

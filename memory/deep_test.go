@@ -27,9 +27,9 @@ func TestDeepValues(t *testing.T) {
 		Snapshot.LogValue Snapshot.MarshalJSON Space.AppendTo Space.Entry Space.Insert Space.Modify Space.Put Space.PutItem Space.PutUnlessSimilar
 		Space.PutVector Space.Search Space.SetIf Space.Supersede Space.Upsert Typed.Put Typed.Update`), map[string]string{
 		"it has to do with whole memories, spaces or versions": `Batch.Space Batch.Version Editor.Clear Editor.ClearAll Editor.Configure
-			Memory.AsOf Memory.At Memory.Batch Memory.BatchContext Memory.BatchIn Memory.Changes Memory.Cursor Memory.DB Memory.Fork
-			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Resume Memory.Since Memory.Retain Memory.Rows Memory.Space
-			Memory.Sweep Memory.SweepEvery Memory.Undo Memory.Wait New On Snapshot.Len
+			Memory.AsOf Memory.At Memory.Batch Memory.BatchContext Memory.BatchIn Memory.Changes Memory.DB Memory.Fork
+			Memory.In Memory.Load Memory.Merge Memory.Of Memory.Resume Memory.Since Memory.Rows Memory.Space
+			Memory.Sweep Memory.SweepEvery Memory.Undo New On Snapshot.Len
 			Snapshot.Space Snapshot.Spaces Snapshot.Version Space.Changes Space.Clear Space.ClearAll Space.Configure
 			Space.In Space.Len Space.Load Space.Path Space.Reindex Space.Since Space.Space Space.Watch SpaceSnapshot.Len SpaceSnapshot.LenAll SpaceSnapshot.Options
 			SpaceSnapshot.Path`,
@@ -46,7 +46,7 @@ func TestDeepValues(t *testing.T) {
 	}
 	debug.SetMaxStack(8 << 20) // for the thousand levels that are looked at
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	s := m.Space("agent")
 	must := func(_ uint64, err error) { require.NoError(t, err) }
 	for name, v := range deeptest.Values(deeptest.Levels()) {

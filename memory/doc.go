@@ -56,7 +56,7 @@
 //	SweepEvery       a duration that is not positive
 //	EmbedMissing     a Memory without Options.Embed; and EmbedEvery
 //	whatever waits   a nil context
-//	Batch            a write, or Wait, to the Memory in whose update it is called
+//	Batch            a write to the Memory in whose update it is called
 //	Fork, Merge      a snapshot of another Memory that is not a fork of the same; and Watch
 //	Batch, Editor    a use after its function has returned, or by two goroutines at once
 //	Memory, Space    a use of the zero one

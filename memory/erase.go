@@ -70,7 +70,7 @@ func (m *Memory) keeps(name string) bool {
 		if err == nil || had {
 			return had
 		}
-		if !errors.Is(err, ErrCompacted) {
+		if !errors.Is(err, cow.ErrCompacted) {
 			return true // it may
 		}
 		// Somebody trims the past just now. The rest is looked through again.

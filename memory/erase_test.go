@@ -23,7 +23,7 @@ import (
 // A vector that was deleted, and is erased from the past, is in the memory of no index.
 func TestErasedVectorIsGone(t *testing.T) {
 	m := New(Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	s := m.Space("s")
 	vector := func(x float32) []float32 { return []float32{x, 1, 1, 1, 1, 1, 1, 1} }
 	for i := range 20 {
@@ -42,7 +42,7 @@ func TestErasedVectorIsGone(t *testing.T) {
 
 func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	m := New(Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	s := m.Space("s")
 	require.NoError(t, errOf(s.Put("k", 1)))
 	require.NoError(t, m.DB().Pin("with", 1))
@@ -51,7 +51,7 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 	never := m.Fork(Snapshot{})
 	pinned, past, deleted := m.Fork(m.Load()), m.Fork(m.Load()), has.Fork(has.Load())
 	require.NoError(t, pinned.DB().Pin("p", 1))
-	past.Retain(cow.Retention{Versions: 5})
+	past.DB().Retain(cow.Retention{Versions: 5})
 	for _, f := range []*Memory{pinned, past, deleted} {
 		require.NoError(t, errOf(f.Space("s").Delete("k")))
 	}
@@ -83,7 +83,7 @@ func TestEraseReportsWhoStillHasIt(t *testing.T) {
 func TestEraseOfWhatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New(Options{})
-		m.Retain(cow.Retention{Versions: 1000})
+		m.DB().Retain(cow.Retention{Versions: 1000})
 		s := m.Space("user")
 		require.NoError(t, errOf(s.PutItem("k", Item{Value: "right", Vector: []float32{1}})))
 		rev, err := s.Put("k", "wrong")
@@ -100,7 +100,7 @@ func TestEraseOfWhatIsNotThere(t *testing.T) {
 		require.NoError(t, err)
 		time.Sleep(2 * time.Second) // "old" is there to be swept, and rows of "cleared" to be purged
 		fork := m.Fork(m.Load())
-		fork.Retain(cow.Retention{Versions: 10})
+		fork.DB().Retain(cow.Retention{Versions: 10})
 
 		before := versions(m)
 		for _, of := range []Space{s, m.Space(), m.Space("use", "r"), m.Space("user", "k"), m.Space("cleared"), m.Space("nowhere"), m.Space(make([]string, 200)...)} {
@@ -132,7 +132,7 @@ func versions(m *Memory) []uint64 {
 // What was deleted before is erased from the past, which stays from there on.
 func TestEraseOfWhatThePastHas(t *testing.T) {
 	m := New(Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	s := m.Space("s")
 	require.NoError(t, errOf(s.Put("k", "a secret")))
 	require.NoError(t, errOf(s.Delete("k")))
@@ -161,7 +161,7 @@ func TestEraseOfWhatThePastHas(t *testing.T) {
 // does it once, and of what is not takes nothing.
 func TestEraseBesideWriters(t *testing.T) {
 	m := New(Options{})
-	m.Retain(cow.Retention{Versions: 3})
+	m.DB().Retain(cow.Retention{Versions: 3})
 	stop := make(chan struct{})
 	var writers, erasers sync.WaitGroup
 	writers.Go(func() {

@@ -362,7 +362,7 @@ func TestTheZeroSnapshotIsEmpty(t *testing.T) {
 
 	// But nothing goes because an error was not looked at.
 	was, err := m.At(0)
-	require.ErrorIs(t, err, memory.ErrCompacted)
+	require.ErrorIs(t, err, cow.ErrCompacted)
 	require.PanicsWithValue(t, "memory: Merge with the zero Snapshot, which is empty: look at the error that came with it",
 		func() { _, _ = m.Merge(t.Context(), m.Load(), was, nil) })
 	require.Equal(t, 1, m.Load().Len())

@@ -12,7 +12,7 @@ import (
 // One write is undone by the revision that it returned. What came later stays.
 func ExampleMemory_Undo() {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	facts, ctx := m.Space("facts"), context.Background()
 	_, err := facts.Put("drink", "tea")
 	mistake, err2 := facts.Put("drink", "coffee")

@@ -149,7 +149,7 @@ func ExampleSpace_Search_both() {
 // A snapshot stays as it is, and the past can be asked for.
 func ExampleMemory_AsOf() {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	plans := m.Space("plans")
 	plans.Put("today", "work")
 	before, then := m.Load(), time.Now()
@@ -175,7 +175,7 @@ func ExampleMemory_AsOf() {
 // What has happened so far in a space: the iteration ends where there is no more.
 func ExampleSpace_Since() {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100}) // or there is no past to show
+	m.DB().Retain(cow.Retention{Versions: 100}) // or there is no past to show
 	ada := m.Space("ada")
 	_, _ = ada.Put("drinks", "coffee")
 	_, _ = ada.Put("drinks", "tea")
@@ -183,7 +183,7 @@ func ExampleSpace_Since() {
 
 	for c, err := range ada.Since(0) {
 		if err != nil {
-			fmt.Println(err) // memory.ErrCompacted: it is too long ago
+			fmt.Println(err) // cow.ErrCompacted: it is too long ago
 			break
 		}
 		fmt.Println(c.Version, c.Kind, c.Key, c.New.Value)

@@ -161,7 +161,7 @@ func TestABatchOfAnUpdateEndsBeforeTheUpdate(t *testing.T) {
 func TestUndoLeavesAloneWhatWasSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		require.NoError(t, errOf(m.Space("a").PutItem("k", memory.Item{Value: 1, TTL: time.Second})))
 		require.NoError(t, errOf(m.Space("a").PutItem("gone", memory.Item{Value: 1, TTL: time.Second})))
 		time.Sleep(2 * time.Second)
@@ -186,7 +186,7 @@ func TestUndoOfAClearLeavesAloneWhatWasSwept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, n := range []int{1, 200} { // removed at once, and marked
 			m := memory.New(memory.Options{})
-			m.Retain(cow.Retention{Versions: 100})
+			m.DB().Retain(cow.Retention{Versions: 100})
 			require.NoError(t, errOf(m.Space("a").PutItem("k", memory.Item{Value: 1, TTL: time.Second})))
 			require.NoError(t, m.Batch(func(b *memory.Batch) error {
 				for i := range n {
@@ -211,7 +211,7 @@ func TestUndoOfAClearLeavesAloneWhatWasSwept(t *testing.T) {
 // An Erase reports no DB that is not its caller's, and waits for nobody.
 func TestEraseBesideForksThatAreInUse(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	require.NoError(t, errOf(m.Space("secret").Put("k", 1)))
 	for i := range 100 {
 		require.NoError(t, errOf(m.Space("x").Put(fmt.Sprint(i), i)))
@@ -226,7 +226,7 @@ func TestEraseBesideForksThatAreInUse(t *testing.T) {
 	require.Empty(t, others)
 
 	f := m.Fork(m.Load())
-	f.Retain(cow.Retention{Versions: 3})
+	f.DB().Retain(cow.Retention{Versions: 3})
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {

@@ -31,7 +31,7 @@ func told(s memory.Space, key string) (all []string, err error) {
 func TestHistoryOfAnEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 1000})
+		m.DB().Retain(cow.Retention{Versions: 1000})
 		s, other := m.Space("s"), m.Space("s", "below")
 		must := func(_ any, err error) { t.Helper(); require.NoError(t, err) }
 		must(s.Put("k", 1))                                           // 1
@@ -85,14 +85,14 @@ func TestHistoryOfAnEntry(t *testing.T) {
 
 		require.NoError(t, m.DB().Compact(113))
 		all, err = told(s, "7")
-		require.ErrorIs(t, err, memory.ErrCompacted)
+		require.ErrorIs(t, err, cow.ErrCompacted)
 		require.Equal(t, []string(nil), all)
 	})
 	none := memory.New(memory.Options{}).Space("s")
 	_, err := none.Put("k", 1)
 	require.NoError(t, err)
 	_, err = told(none, "k")
-	require.ErrorIs(t, err, memory.ErrCompacted)
+	require.ErrorIs(t, err, cow.ErrCompacted)
 }
 
 // Whatever was done, the history of a key is what Since tells of it, backwards.
@@ -100,7 +100,7 @@ func TestHistoryIsWhatWasTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 2))
 		m := memory.New(memory.Options{MaxEntries: 90})
-		m.Retain(cow.Retention{Versions: 1 << 20})
+		m.DB().Retain(cow.Retention{Versions: 1 << 20})
 		paths := [][]string{{"a"}, {"a", "b"}, {"c"}}
 		key := func() string { return fmt.Sprint(r.IntN(70)) }
 		writes := 1500
@@ -195,7 +195,7 @@ func TestContains(t *testing.T) {
 
 func ExampleSpace_History() {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100}) // or there is no past to show
+	m.DB().Retain(cow.Retention{Versions: 100}) // or there is no past to show
 	ada := m.Space("ada")
 	_, _ = ada.Put("drinks", "coffee")
 	_, _ = ada.Put("eats", "soup")
@@ -204,7 +204,7 @@ func ExampleSpace_History() {
 
 	for c, err := range ada.History("drinks") {
 		if err != nil {
-			fmt.Println(err) // memory.ErrCompacted: the past is not kept further
+			fmt.Println(err) // cow.ErrCompacted: the past is not kept further
 			break
 		}
 		fmt.Println(c.Version, c.Kind, c.Old.Value, c.New.Value)

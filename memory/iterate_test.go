@@ -12,7 +12,7 @@ import (
 // Every iteration may stop at any point, and be begun again.
 func TestIterationsMayStop(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	fill(t, m, "s", 5)
 	fill(t, m, "t", 5)
 	require.NoError(t, m.DB().Pin("one", 1))

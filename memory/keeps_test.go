@@ -134,7 +134,7 @@ func TestWhatEachVerbKeeps(t *testing.T) {
 				t.Run(fmt.Sprint(c.verb, from, alone), func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						m := memory.New(memory.Options{})
-						m.Retain(cow.Retention{Versions: 10})
+						m.DB().Retain(cow.Retention{Versions: 10})
 						s := m.Space("s")
 						require.NoError(t, errOf(s.Configure(memory.SpaceOptions{TTL: time.Hour})))
 						switch it := (memory.Item{Value: "tea", Vector: []float32{1, 0}, Metadata: map[string]any{"m": 1}, TTL: 10 * time.Minute}); from {

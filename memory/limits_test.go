@@ -356,7 +356,7 @@ func TestCountsAreExactUnderLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(6, 6))
 		m := memory.New(memory.Options{MaxEntries: 60, MaxBytes: 40_000})
-		m.Retain(cow.Retention{Versions: 5})
+		m.DB().Retain(cow.Retention{Versions: 5})
 		base := m.Load()
 		for i := range quicker(400) {
 			time.Sleep(time.Second)

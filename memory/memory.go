@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
-	"github.com/cowstore/cowstore/memory/internal/bare"
 	"github.com/cowstore/cowstore/memory/internal/data"
 	"github.com/cowstore/cowstore/memory/internal/derive"
 	"github.com/cowstore/cowstore/memory/internal/keep"
@@ -178,17 +177,6 @@ func (m *Memory) In(s *cow.Snapshot) Snapshot {
 // view returns the Memory in a snapshot of its DB at an instant; see derive.View.
 func (m *Memory) view(root *cow.Snapshot, instant int64) Snapshot {
 	return Snapshot{tables: m.tables, root: root, instant: instant}
-}
-
-// Wait blocks until there is a version above after, and returns the snapshot
-// that is current then; ctx's cause; or, at once, cow.ErrUnpublished if after itself is
-// a version to come. Expiry publishes no version; sweeping does.
-func (m *Memory) Wait(ctx context.Context, after uint64) (Snapshot, error) {
-	m.made()
-	if _, err := m.db.Wait(ctx, after); err != nil {
-		return Snapshot{}, bare.Named(err)
-	}
-	return m.Load(), nil
 }
 
 // Fork returns a new Memory that begins with s, a snapshot of m, current or past,

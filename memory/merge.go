@@ -28,7 +28,7 @@ type Conflict struct {
 }
 
 // A MergeError lists the entries that both sides of a merge have changed, where
-// nothing was given to resolve them. It wraps ErrConflict.
+// nothing was given to resolve them. It wraps cow.ErrConflict.
 type MergeError struct {
 	Conflicts []Conflict
 }
@@ -48,7 +48,7 @@ func (e *MergeError) Error() string {
 	return b.String()
 }
 
-func (e *MergeError) Unwrap() error { return ErrConflict }
+func (e *MergeError) Unwrap() error { return cow.ErrConflict }
 
 // Merge makes the changes from base to theirs here as well, as one version: a
 // three-way merge. Base is the snapshot that a fork began with, and after a merge,
@@ -183,7 +183,7 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 // it at once, and of one that changed no entry, or only what has expired or was erased since.
 // What was swept by the way, since it had expired, stays away, and what spaces are configured to
 // stays. It needs both that version and the one before it, which Retain keeps; otherwise it
-// returns ErrCompacted. No update made version 0, and none yet one to come: these are
+// returns cow.ErrCompacted. No update made version 0, and none yet one to come: these are
 // cow.ErrUnpublished.
 func (m *Memory) Undo(ctx context.Context, version uint64) error {
 	given(ctx, "an Undo")
@@ -195,8 +195,8 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 	if err == nil {
 		before, err = m.At(version - 1)
 	}
-	if errors.Is(err, ErrCompacted) {
-		err = fmt.Errorf("%w, and Undo needs %d and %d: see Retain", err, version-1, version)
+	if errors.Is(err, cow.ErrCompacted) {
+		err = fmt.Errorf("%w, and Undo needs %d and %d: see cow.DB.Retain", err, version-1, version)
 	}
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 func TestMergeUndoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		s := m.Space("s")
 		require.NoError(t, errOf(s.PutItem("deleted", memory.Item{Value: "some words", Vector: []float32{1, 2}, Metadata: map[string]any{"n": 1}})))
 		require.NoError(t, errOf(s.PutItem("changed", memory.Item{Value: "old words", Vector: []float32{3, 4}})))
@@ -125,7 +125,7 @@ func TestMergeErrorNamesAFew(t *testing.T) {
 	fill(t, m, "s", 100)
 	fill(t, f, "s", 100)
 	_, err := m.Merge(t.Context(), base, f.Load(), nil)
-	require.ErrorIs(t, err, memory.ErrConflict)
+	require.ErrorIs(t, err, cow.ErrConflict)
 	require.ErrorContains(t, err, "100 in all")
 	require.Less(t, len(err.Error()), 300)
 	n := 0
@@ -138,7 +138,7 @@ func TestMergeErrorNamesAFew(t *testing.T) {
 // A fork is independent, with what its snapshot was configured to.
 func TestForkIsIndependent(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	m.Space("s").Configure(memory.SpaceOptions{MaxEntries: 20})
 	fill(t, m, "s", 20)
 	old := m.Load()
@@ -155,7 +155,7 @@ func TestForkIsIndependent(t *testing.T) {
 	require.Equal(t, 20, f.Space("s").Len())
 	require.Equal(t, 30, m.Space("s").Len())
 	_, err := f.At(0)
-	require.ErrorIs(t, err, memory.ErrCompacted)
+	require.ErrorIs(t, err, cow.ErrCompacted)
 	require.NoError(t, f.CheckDerived())
 	require.Zero(t, m.Fork(memory.Snapshot{}).Load().Len())
 }

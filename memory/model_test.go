@@ -775,7 +775,7 @@ func TestModel(t *testing.T) {
 
 func (x *modelTest) run(steps int, replica *memory.Memory) {
 	t := x.t
-	x.m.Retain(cow.Retention{Versions: 40})
+	x.m.DB().Retain(cow.Retention{Versions: 40})
 	var keep []kept
 	x.history = []past{{0, time.Now(), model{}, nil}}
 	for i := range steps {
@@ -914,7 +914,7 @@ func (x *modelTest) forkAndMerge() {
 			_, err := x.m.Merge(context.Background(), base, theirs, nil)
 			var e *memory.MergeError
 			require.ErrorAs(t, err, &e)
-			require.ErrorIs(t, err, memory.ErrConflict)
+			require.ErrorIs(t, err, cow.ErrConflict)
 			require.Len(t, e.Conflicts, conflicts)
 			_, err = x.m.Merge(context.Background(), base, theirs, func(memory.Conflict) (memory.Entry, error) { return memory.Entry{}, errModel })
 			require.ErrorIs(t, err, errModel)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
 )
 
@@ -187,7 +188,7 @@ func (x *modelTest) undo() {
 	merged, conflicts := x.merge(after.model, theirs, nil, rev)
 	err := x.m.Undo(context.Background(), after.version)
 	if conflicts > 0 {
-		require.ErrorIs(x.t, err, memory.ErrConflict)
+		require.ErrorIs(x.t, err, cow.ErrConflict)
 		require.Equal(x.t, rev-1, x.m.Load().Version())
 		return
 	}

@@ -41,15 +41,13 @@ var (
 	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
 )
 
-// ErrCompacted says that a past version is not kept. The other errors of reads of the past, and of
-// Restore, are those of package cow, as [cow.ErrUnpublished], [cow.ErrLineage] and [cow.ErrNotEmpty].
-var ErrCompacted = cow.ErrCompacted
-
 // ErrNothingToUndo says that Undo would change nothing: the version is undone already, or nobody
 // would see a change, as what it changed has expired or was erased.
 var ErrNothingToUndo = errors.New("nothing to undo")
 
-// The other errors.
+// The other errors. Those of reads of the past, of Merge and of Restore are of package cow:
+// [cow.ErrCompacted], [cow.ErrUnpublished], [cow.ErrLineage], [cow.ErrConflict] and
+// [cow.ErrNotEmpty].
 var (
 	// ErrFull says that what a batch wrote is more than a limit allows, so that
 	// evicting all the rest would not do.
@@ -57,9 +55,6 @@ var (
 
 	// ErrQuery says that a Query, or the Filter in it, makes no sense.
 	ErrQuery = errors.New("memory: bad query")
-
-	// ErrConflict says that both sides of a merge have changed an entry; see [MergeError].
-	ErrConflict = cow.ErrConflict
 
 	// ErrMalformed says that a line is not one of an export. The error says which one.
 	ErrMalformed = jsonl.ErrMalformed

@@ -181,7 +181,6 @@ func TestTextsOfErrors(t *testing.T) {
 		return err
 	}
 	_, at := m.At(99)
-	_, wait := m.Wait(t.Context(), 99)
 	var changes error
 	for _, err := range m.Changes(t.Context(), 99) {
 		changes = err
@@ -208,7 +207,6 @@ func TestTextsOfErrors(t *testing.T) {
 		{search(memory.Query{Vector: []float32{1, 2}, Metric: 9}), memory.ErrQuery, `bad query: Metric(9)`},
 		{search(memory.Query{Text: "x", Filter: filter.Meta("x").Eq(make(chan int))}), filter.ErrInvalid, `bad query: erroneous filter on metadata x: chan int: not a`},
 		{at, cow.ErrUnpublished, "memory: version 99"},
-		{wait, cow.ErrUnpublished, "memory: version 99"},
 		{changes, cow.ErrUnpublished, "memory: version 99"},
 		{imported, vector.ErrEmpty, "memory: line 1: malformed entry: vector: empty vector"},
 		{badValue, memory.ErrMalformed, "memory: line 1: malformed entry: vector: "},

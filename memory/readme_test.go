@@ -46,7 +46,7 @@ func Example_readme() {
 func Example_readmeSnapshots() {
 	ctx := context.Background()
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 1000})
+	m.DB().Retain(cow.Retention{Versions: 1000})
 	err := m.Batch(func(b *memory.Batch) error { // several spaces, one version
 		if err := b.Space("plans").Put("today", "write the report"); err != nil {
 			return err // nothing happened
@@ -79,7 +79,7 @@ func Example_readmeFacts() {
 		return all, nil
 	}
 	m := memory.New(memory.Options{Embed: embed}) // a model of yours
-	m.Retain(cow.Retention{Versions: 1000})       // for History and Undo
+	m.DB().Retain(cow.Retention{Versions: 1000})  // for History and Undo
 	facts := m.Space("facts")
 	_, err := facts.Put("job", "Ada works at a bakery")
 	_, err2 := facts.PutItem("drink", memory.Item{Value: "Ada drinks tea", Metadata: map[string]any{"tags": []string{"taste"}}})

@@ -63,7 +63,7 @@ func TestMergeOfWhatHasExpired(t *testing.T) {
 func TestAsOfTheEndOfTimeAgreesWithItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 10})
+		m.DB().Retain(cow.Retention{Versions: 10})
 		require.NoError(t, errOf(m.Space("s").PutItem("a", memory.Item{Value: 1, TTL: time.Second})))
 		for _, at := range []time.Time{time.Unix(0, math.MaxInt64-1), time.Unix(0, math.MaxInt64), time.Unix(0, math.MaxInt64).Add(time.Hour)} {
 			s, err := m.AsOf(at)
@@ -428,7 +428,7 @@ func TestRecentlyUsedSurviveInASmallSpace(t *testing.T) {
 func TestAtShowsWhatAsOfShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 10})
+		m.DB().Retain(cow.Retention{Versions: 10})
 		require.NoError(t, m.Batch(func(b *memory.Batch) error {
 			require.NoError(t, b.Space("s").PutItem("short", memory.Item{Value: 1, TTL: time.Second}))
 			require.NoError(t, b.Space("s").PutItem("long", memory.Item{Value: 1, TTL: time.Hour}))
@@ -456,7 +456,7 @@ func TestAtShowsWhatAsOfShows(t *testing.T) {
 func TestWatchSinceAPastVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 1000})
+		m.DB().Retain(cow.Retention{Versions: 1000})
 		require.NoError(t, errOf(m.Space("s").Put("a", 1)))
 		fill(t, m, "other", 100)
 		for i := range 200 {

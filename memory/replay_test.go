@@ -169,7 +169,7 @@ func TestAReplayedMemoryIsTheSame(t *testing.T) {
 			require.Equal(t, m.Load().Version(), follower.Load().Version())
 		}
 		sameMemory(t, m.Load(), follower.Load(), replayWords)
-		require.Equal(t, m.Cursor(7), follower.Cursor(7))
+		require.Equal(t, m.DB().Cursor(7), follower.DB().Cursor(7))
 		n, _ := sum.Get("puts")
 		is, _ := followed.Get("puts")
 		require.Equal(t, n, is)

@@ -19,7 +19,7 @@ import (
 
 func TestAtIsTheVersionAskedFor(t *testing.T) {
 	m := New(Options{NoText: true})
-	m.Retain(cow.Retention{Versions: 1000})
+	m.DB().Retain(cow.Retention{Versions: 1000})
 	s := m.Space("a")
 	require.NoError(t, errOf(s.Put("k", 1)))
 	stop := make(chan struct{})
@@ -84,7 +84,7 @@ func TestWhatWasClearedIsLetGo(t *testing.T) {
 func TestKindsAreJudgedAsTheBatchDid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New(Options{})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		s := m.Space("a")
 		for want, verb := range map[ChangeKind]func(e *Editor){
 			Deleted: func(e *Editor) { require.True(t, e.Delete("k")); time.Sleep(2 * time.Second) },

@@ -273,7 +273,7 @@ func TestNothingIsTimedWhereNothingIsDue(t *testing.T) {
 func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		s := m.Space("s")
 		start := time.Now()
 		time.Sleep(time.Second)                                                                          // 1s
@@ -310,17 +310,17 @@ func TestAsOfAndAtShowWhatWasVisibleThen(t *testing.T) {
 		require.ErrorIs(t, err, cow.ErrUnpublished)
 
 		require.NoError(t, m.DB().Pin("second", 2))
-		m.Retain(cow.Retention{})
+		m.DB().Retain(cow.Retention{})
 		_, err = m.At(1)
-		require.ErrorIs(t, err, memory.ErrCompacted)
+		require.ErrorIs(t, err, cow.ErrCompacted)
 		_, err = m.AsOf(start)
-		require.ErrorIs(t, err, memory.ErrCompacted)
+		require.ErrorIs(t, err, cow.ErrCompacted)
 		pinned, err := m.At(2)
 		require.NoError(t, err)
 		require.Equal(t, []string{"a", "b"}, keys(pinned.Space("s")))
 		require.True(t, m.DB().Unpin("second"))
 		_, err = m.At(2)
-		require.ErrorIs(t, err, memory.ErrCompacted)
+		require.ErrorIs(t, err, cow.ErrCompacted)
 	})
 }
 
@@ -403,9 +403,9 @@ func TestWaitWakesForVersionsAlone(t *testing.T) {
 		fill(t, m, "s", 3)
 		got := make(chan memory.Snapshot)
 		go func() {
-			s, err := m.Wait(t.Context(), 1)
+			s, err := m.DB().Wait(t.Context(), 1)
 			if err == nil {
-				got <- s
+				got <- m.In(s)
 			}
 		}()
 		time.Sleep(time.Hour)
@@ -420,7 +420,7 @@ func TestWaitWakesForVersionsAlone(t *testing.T) {
 		require.Zero(t, s.Len())
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		_, err := m.Wait(ctx, 2)
+		_, err := m.DB().Wait(ctx, 2)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	})
 }

@@ -64,7 +64,7 @@ func TestTypedSpaces(t *testing.T) {
 
 func TestUndoOfOneWrite(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	s := m.Space("s")
 	require.NoError(t, errOf(s.Put("k", 1)))
 	rev, err := s.Put("k", 2)
@@ -75,7 +75,7 @@ func TestUndoOfOneWrite(t *testing.T) {
 	require.EqualValues(t, 1, v.Int())
 	require.Equal(t, []string{"k", "other"}, keys(s.Load()))
 	require.NoError(t, errOf(s.Put("k", 5)))
-	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
+	require.ErrorIs(t, m.Undo(t.Context(), rev), cow.ErrConflict)
 	require.ErrorIs(t, m.Undo(t.Context(), 99), cow.ErrUnpublished)
 	require.ErrorIs(t, m.Undo(t.Context(), 0), cow.ErrUnpublished)
 	require.NoError(t, m.CheckDerived())

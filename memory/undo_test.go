@@ -69,7 +69,7 @@ func TestEachWriteIsUndoneOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := memory.New(memory.Options{})
-			m.Retain(cow.Retention{Versions: 1000})
+			m.DB().Retain(cow.Retention{Versions: 1000})
 			s := m.Space("s")
 			require.NoError(t, errOf(s.PutItem("k", memory.Item{Value: "one", Vector: []float32{1, 0}, Metadata: map[string]any{"a": 1}, TTL: time.Hour})))
 			require.NoError(t, errOf(m.Space("s", "below").Put("k", 1)))
@@ -109,7 +109,7 @@ func TestUndoOfWhatCannotBeUndone(t *testing.T) {
 	db := new(cow.DB)
 	m := memory.On(db, memory.Options{})
 	other := cow.NewTable[string](db, "other", cow.Options[int]{})
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	s := m.Space("s")
 	refusesUndo(t, m, 0, cow.ErrUnpublished)
 	refusesUndo(t, m, 1, cow.ErrUnpublished)
@@ -138,7 +138,7 @@ func TestUndoOfWhatCannotBeUndone(t *testing.T) {
 		rev, err := s.Put("k", 1)
 		require.NoError(t, err)
 		require.NoError(t, since())
-		refusesUndo(t, m, rev, memory.ErrConflict)
+		refusesUndo(t, m, rev, cow.ErrConflict)
 	}
 	// Part of it was changed since, or is undone: all or nothing.
 	require.NoError(t, m.Batch(func(b *memory.Batch) error {
@@ -146,7 +146,7 @@ func TestUndoOfWhatCannotBeUndone(t *testing.T) {
 	}))
 	both := m.Load().Version()
 	require.NoError(t, errOf(s.Put("a", 2)))
-	refusesUndo(t, m, both, memory.ErrConflict)
+	refusesUndo(t, m, both, cow.ErrConflict)
 	require.NoError(t, errOf(s.Delete("a")))
 	require.NoError(t, m.Undo(t.Context(), both), "a is as it was, b is left to be undone")
 	require.Equal(t, []string{"k"}, keys(s.Load()))
@@ -160,14 +160,14 @@ func TestUndoOfWhatCannotBeUndone(t *testing.T) {
 	for range 20 {
 		require.NoError(t, errOf(s.Put("k", 1)))
 	}
-	refusesUndo(t, m, both, memory.ErrCompacted)
+	refusesUndo(t, m, both, cow.ErrCompacted)
 }
 
 // What has expired meanwhile does not come back, so that there may be nothing to undo.
 func TestUndoOfWhatHasExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := memory.New(memory.Options{})
-		m.Retain(cow.Retention{Versions: 100})
+		m.DB().Retain(cow.Retention{Versions: 100})
 		s := m.Space("s")
 		put := func(key string) {
 			require.NoError(t, errOf(s.PutItem(key, memory.Item{Value: 1, TTL: time.Second})))
@@ -194,7 +194,7 @@ func TestUndoOfWhatHasExpired(t *testing.T) {
 // Of any number of clients that undo one write at once, one does it.
 func TestOneOfManyUndoes(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 10_000})
+	m.DB().Retain(cow.Retention{Versions: 10_000})
 	s := m.Space("s")
 	for i := range quicker(300) {
 		require.NoError(t, errOf(s.Put("k", i)))
@@ -228,7 +228,7 @@ func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
 		}
 		return all, nil
 	}})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	s := m.Space("notes")
 	embed := func() {
 		t.Helper()
@@ -259,12 +259,12 @@ func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, errOf(s.Keep("b", true)))
 	embed()
-	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
+	require.ErrorIs(t, m.Undo(t.Context(), rev), cow.ErrConflict)
 	rev, err = s.Put("b", "twice")
 	require.NoError(t, err)
 	require.NoError(t, errOf(s.Put("b", "twice")))
 	embed()
-	require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrConflict)
+	require.ErrorIs(t, m.Undo(t.Context(), rev), cow.ErrConflict)
 
 	// Of two sides, the one that wrote has its way.
 	for ours := range 2 {

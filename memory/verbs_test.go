@@ -135,7 +135,7 @@ func TestWhatIsKeptIsNotEvicted(t *testing.T) {
 // What was superseded stays to be read, and no search finds it.
 func TestSupersede(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 100})
+	m.DB().Retain(cow.Retention{Versions: 100})
 	s := m.Space("s")
 	_, err := s.PutItem("old", memory.Item{Value: "Ada drinks coffee", Vector: []float32{1, 0}, Metadata: map[string]any{"a": 1}, Keep: true})
 	require.NoError(t, err)
@@ -390,7 +390,7 @@ func TestContextsEndWaits(t *testing.T) {
 	require.ErrorIs(t, m.BatchContext(ctx, func(*memory.Batch) error { panic("called") }), cause)
 	_, err = m.Merge(ctx, m.Load(), m.Load(), nil)
 	require.ErrorIs(t, err, cause)
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	_, err = s.Put("a", "other")
 	require.NoError(t, err)
 	require.ErrorIs(t, m.Undo(ctx, version+1), cause)
@@ -411,7 +411,7 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 		`memory: space ["s"], key "b": a negative TTL: 0 is that of the space, and Never is none`:           errOf(s.PutItem("b", memory.Item{Value: 1, TTL: -1})),
 		`memory: space ["s"], key "b": string: metadata must be a map`:                                      errOf(s.PutItem("b", memory.Item{Value: 1, Metadata: "x"})),
 		`memory: space ["s"], key "a": AppendTo a value that is no list`:                                    errOf(s.AppendTo("a", 1)),
-		`memory: version 2: version is not retained, and Undo needs 1 and 2: see Retain`:                    m.Undo(t.Context(), 2),
+		`memory: version 2: version is not retained, and Undo needs 1 and 2: see cow.DB.Retain`:             m.Undo(t.Context(), 2),
 		`memory: space ["s"], key "b": bad query: neither it nor the Item has a Vector, and it has no Text`: similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{})),
 		`memory: space ["s"]: bad query: K is -1`:                                                           similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{Text: "x", K: -1})),
 	} {

@@ -50,7 +50,7 @@ func otherNotes() int { return 10 * eachCommit() }
 func (n *notes) open(t *testing.T, path string) {
 	n.db = new(cow.DB)
 	n.Memory = memory.On(n.db, memory.Options{})
-	n.Retain(forever)
+	n.db.Retain(forever)
 	var err error
 	n.file, err = bolt.Open(path, n.db, bolt.Options{})
 	require.NoError(t, err)

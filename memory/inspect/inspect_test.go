@@ -110,7 +110,7 @@ const secret = "S3CRET"
 // filled returns a memory with spaces, a past, and a secret wherever one can be that is not shown.
 func filled(t testing.TB) *memory.Memory {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 1000})
+	m.DB().Retain(cow.Retention{Versions: 1000})
 	for i := range 130 {
 		_, err := m.Space("agents", "countess").PutItem(fmt.Sprintf("note-%03d", i), memory.Item{Value: map[string]any{"text": fmt.Sprint("tea with ", i, " cups"), secret: secret},
 			Metadata: map[string]any{secret: secret}, Vector: []float32{1, 2}, TTL: time.Hour})
@@ -283,7 +283,7 @@ func follow(t testing.TB, h http.Handler, address, name, link string) (rows []te
 // A search finds what the memory finds, with scores and the words that matched, at its version.
 func TestSearch(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 10})
+	m.DB().Retain(cow.Retention{Versions: 10})
 	_, err := m.Space("a").Put("k", "Deploys are on Tuesdays, never on Fridays")
 	require.NoError(t, err)
 	_, err = m.Space("a", "b").Put("k", "green tea <b>")
@@ -312,7 +312,7 @@ func TestSearch(t *testing.T) {
 
 func TestVersionsAndPagesThatAreNotThere(t *testing.T) {
 	m := memory.New(memory.Options{})
-	m.Retain(cow.Retention{Versions: 2})
+	m.DB().Retain(cow.Retention{Versions: 2})
 	for i := range 10 {
 		_, err := m.Space("a").Put("k", i)
 		require.NoError(t, err)

@@ -44,7 +44,7 @@ type Agent struct {
 
 // NewAgent returns an Agent for a user.
 func NewAgent(m *memory.Memory, user string) *Agent {
-	m.Retain(cow.Retention{Versions: 100}) // what can be undone
+	m.DB().Retain(cow.Retention{Versions: 100}) // what can be undone
 	return &Agent{m, m.Space("user", user, "facts")}
 }
 
@@ -108,7 +108,7 @@ func (a *Agent) Turn(f func(t *Turn) error) (version uint64, err error) {
 }
 
 // Undo takes back what one version did, and nothing that came before or after it. If
-// that has been written again since, it fails with memory.ErrConflict.
+// that has been written again since, it fails with cow.ErrConflict.
 func (a *Agent) Undo(ctx context.Context, version uint64) error {
 	if version == 0 {
 		return nil

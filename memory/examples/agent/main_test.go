@@ -92,7 +92,7 @@ func TestUndo(t *testing.T) {
 
 	version = remember(t, a, "trip", Fact{Text: "Flies to Lyon."})
 	remember(t, a, "trip", Fact{Text: "Stays at home."})
-	require.ErrorIs(t, a.Undo(t.Context(), version), memory.ErrConflict)
+	require.ErrorIs(t, a.Undo(t.Context(), version), cow.ErrConflict)
 	require.Equal(t, "Stays at home.", text(a, "trip"))
 	require.ErrorIs(t, a.Undo(t.Context(), version+100), cow.ErrUnpublished)
 }

@@ -50,7 +50,10 @@ func (s *Store) Changes(ctx context.Context, cursor string) iter.Seq2[store.Even
 }
 
 // Cursor returns the cursor of now, from which Changes goes on.
-func (s *Store) Cursor() string { return s.m.Cursor(s.m.DB().Load().Version()) }
+func (s *Store) Cursor() string {
+	db := s.m.DB()
+	return db.Cursor(db.Load().Version())
+}
 
 // survey counts what there is, and returns the version at which it did.
 func (s *Store) survey() uint64 {

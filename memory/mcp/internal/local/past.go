@@ -138,7 +138,7 @@ func (c *call) history() (any, error) {
 	_, at := c.oldest()
 	list := []change{}
 	for ch, err := range c.m.Space(space...).History(key) {
-		if errors.Is(err, memory.ErrCompacted) || len(list) > limit {
+		if errors.Is(err, cow.ErrCompacted) || len(list) > limit {
 			break
 		}
 		if err == nil {
@@ -221,7 +221,7 @@ func (c *call) changes() (any, error) {
 				continue
 			}
 			list = append(list, newChange(ch))
-			places = append(places, c.m.Cursor(version)+"+"+strconv.Itoa(n))
+			places = append(places, c.m.DB().Cursor(version)+"+"+strconv.Itoa(n))
 			if len(list) > limit {
 				break
 			}
@@ -231,7 +231,7 @@ func (c *call) changes() (any, error) {
 		}
 	}
 	n := c.fit(list, limit)
-	r.Changes, r.Cursor = list[:n:n], c.m.Cursor(version)
+	r.Changes, r.Cursor = list[:n:n], c.m.DB().Cursor(version)
 	if r.Changes == nil {
 		r.Changes = []change{}
 	}
@@ -259,7 +259,7 @@ func (c *call) latestChanges(current uint64, limit int) (any, error) {
 	slices.Reverse(list)
 	list = list[:c.fit(list, limit)]
 	slices.Reverse(list)
-	return changesResult{Changes: list, Cursor: c.m.Cursor(current)}, nil
+	return changesResult{Changes: list, Cursor: c.m.DB().Cursor(current)}, nil
 }
 
 // position returns the version that a cursor of changes stands for.
