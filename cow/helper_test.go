@@ -25,6 +25,15 @@ import (
 // field of a good. Tests inside of the package have int keys, and any keys, which may
 // be NaN, and int values.
 
+// A resourceKey is a key that has no order, and is no key of a JSON object.
+type resourceKey struct{ Namespace, Name string }
+
+// A resource is a value with a map.
+type resource struct {
+	Node   string
+	Labels map[string]string
+}
+
 // A good is a value of all sorts of memory, with something for each kind of index.
 type good struct {
 	Serial int // never twice in a test: it tells writes apart
