@@ -34,6 +34,12 @@ type resource struct {
 	Labels map[string]string
 }
 
+// An upstream is a value that is an index key too.
+type upstream struct {
+	Weight int
+	Zone   string
+}
+
 // A good is a value of all sorts of memory, with something for each kind of index.
 type good struct {
 	Serial int // never twice in a test: it tells writes apart

@@ -13,12 +13,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"log"
 	"maps"
 	"net/http"
@@ -76,7 +78,16 @@ func (s *Service) Reload(file string) error {
 		return err
 	}
 	var flags map[string]Flag
-	if err := json.Unmarshal(text, &flags); err != nil {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	err = d.Decode(&flags)
+	if err == nil && flags == nil {
+		err = errors.New("null instead of an object")
+	}
+	if _, more := d.Token(); err == nil && more != io.EOF {
+		err = errors.New("more than one object")
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return s.flags.Sync(maps.All(flags), func(a, b Flag) bool { return reflect.DeepEqual(a, b) })

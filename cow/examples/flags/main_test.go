@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -73,8 +74,13 @@ func TestReloadOfTheSameFlagsChangesNothing(t *testing.T) {
 	require.NoError(t, s.Reload(file))
 	require.Same(t, before, s.flags.Load())
 
-	write(t, file, `{"a":`)
-	require.Error(t, s.Reload(file))
+	for _, bad := range []string{"", `{"a":`, "null", `["a"]`, "{} {}", "{}}", `{"a":{"onn":true}}`, `{"a":{"on":"yes"}}`} {
+		write(t, file, bad)
+		require.ErrorContains(t, s.Reload(file), file)
+		require.Same(t, before, s.flags.Load())
+	}
+	require.NoError(t, os.Remove(file))
+	require.ErrorIs(t, s.Reload(file), fs.ErrNotExist)
 	require.Same(t, before, s.flags.Load())
 }
 
