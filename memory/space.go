@@ -274,7 +274,7 @@ func (s Space) Clear() (n int, err error) { return s.count((*Editor).Clear) }
 func (s Space) ClearAll() (n int, err error) { return s.count((*Editor).ClearAll) }
 
 // PutVector stores a copy of a vector, and metadata, as that of an Item, for key, in place of
-// those it has. A value stays as it is.
+// those it has: without metadata it has none afterwards. A value stays as it is.
 func (s Space) PutVector(key string, v []float32, metadata any) (rev uint64, err error) {
 	d, err := s.m.embed(s.path, key, v, metadata)
 	if err != nil {

@@ -1,0 +1,248 @@
+package memory_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/memory"
+)
+
+// A Snapshot is one version of all spaces. It is valid forever.
+func ExampleMemory_Load() {
+	m := memory.New(memory.Options{})
+	_, err := m.Space("ada").Put("drinks", "coffee")
+	now := m.Load()
+	_, err2 := m.Space("ada").Put("drinks", "tea")
+	_, err3 := m.Space("bob").Put("drinks", "milk")
+	fmt.Println(now.Space("ada").Get("drinks"))
+	fmt.Println(now.Version(), now.Len(), m.Load().Version(), m.Load().Len(), errors.Join(err, err2, err3))
+	// Output:
+	// coffee true
+	// 1 1 3 2 <nil>
+}
+
+// At finds what Retain keeps. A version that is gone, or to come, is an error.
+func ExampleMemory_At() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 1}) // the current version, and one before it
+	plan := m.Space("plan")
+	for _, v := range []string{"rest", "work", "swim"} {
+		if _, err := plan.Put("monday", v); err != nil {
+			fmt.Println(err)
+		}
+	}
+	was, err := m.At(2)
+	fmt.Println(plan.In(was).Get("monday"))
+	_, err2 := m.At(1)
+	_, err3 := m.At(4)
+	fmt.Println(err, errors.Is(err2, cow.ErrCompacted), errors.Is(err3, cow.ErrUnpublished))
+	// Output:
+	// work true
+	// <nil> true true
+}
+
+// Without Retain there is no past: neither At nor Since nor History has any.
+func ExampleMemory_DB() {
+	m := memory.New(memory.Options{})
+	_, err := m.Space("plan").Put("monday", "rest")
+	m.DB().Retain(cow.Retention{Versions: 100, Age: time.Hour}) // within both limits, from now on
+	_, err2 := m.Space("plan").Put("monday", "work")
+	was, err3 := m.At(1)
+	fmt.Println(was.Space("plan").Get("monday"))
+	_, err4 := m.At(0) // before Retain
+	fmt.Println(errors.Join(err, err2, err3), errors.Is(err4, cow.ErrCompacted))
+	// Output:
+	// rest true
+	// <nil> true
+}
+
+// A Memory in the DB of an application is written to in one update with other tables.
+func ExampleMemory_BatchIn() {
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[int]{})
+	m := memory.On(&db, memory.Options{})
+	err := db.Update(func(tx *cow.Tx) error {
+		users.Edit(tx).Set("ada", 36)
+		return m.BatchIn(tx, func(b *memory.Batch) error { return b.Space("ada").Put("drinks", "tea") })
+	})
+	now := db.Load() // of both
+	fmt.Println(users.In(now).Get("ada"))
+	fmt.Println(m.In(now).Space("ada").Get("drinks"))
+	fmt.Println(now.Version(), err)
+	// Output:
+	// 36 true
+	// tea true
+	// 1 <nil>
+}
+
+// In shows the Memory in a snapshot of its DB.
+func ExampleMemory_In() {
+	var db cow.DB
+	m := memory.On(&db, memory.Options{})
+	_, err := m.Space("ada").Put("drinks", "coffee")
+	before := db.Load()
+	_, err2 := m.Space("ada").Put("drinks", "tea")
+	fmt.Println(m.In(before).Space("ada").Get("drinks"))
+	fmt.Println(m.In(before).Version(), errors.Join(err, err2))
+	// Output:
+	// coffee true
+	// 1 <nil>
+}
+
+// Since has what happened in all spaces, and ends.
+func ExampleMemory_Since() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	_, err := m.Space("ada").Put("drinks", "coffee")
+	_, err2 := m.Space("bob").Put("drinks", "milk")
+	_, err3 := m.Space("ada").Delete("drinks")
+	for c, err := range m.Since(1) {
+		fmt.Println(c.Version, c.Space, c.Kind, c.Key, err)
+	}
+	fmt.Println(errors.Join(err, err2, err3))
+	// Output:
+	// 2 [bob] added drinks <nil>
+	// 3 [ada] deleted drinks <nil>
+	// <nil>
+}
+
+// Changes waits for what is to come. It ends with an error where it cannot go on.
+func ExampleMemory_Changes() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { _, _ = m.Space("ada").Put("drinks", "tea") }()
+	for c, err := range m.Changes(ctx, 0) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(c.Version, c.Space, c.Kind, c.New.Value)
+		cancel()
+	}
+	// Output:
+	// 1 [ada] added tea
+	// context canceled
+}
+
+// EmbedMissing asks for each text once. Another text needs another vector.
+func ExampleMemory_EmbedMissing() {
+	m := memory.New(memory.Options{Embed: func(_ context.Context, texts []string) (all [][]float32, err error) {
+		for _, text := range texts { // ask a model here
+			all = append(all, []float32{float32(len(text)), 1})
+		}
+		return all, nil
+	}})
+	notes, ctx := m.Space("notes"), context.Background()
+	_, err := notes.Put("style", "short")
+	fmt.Println(m.EmbedMissing(ctx))
+	fmt.Println(notes.Vector("style"))
+	fmt.Println(m.EmbedMissing(ctx))
+	_, err2 := notes.Put("style", "very long")
+	fmt.Println(m.EmbedMissing(ctx))
+	fmt.Println(errors.Join(err, err2))
+	// Output:
+	// 1 <nil>
+	// [5 1] true
+	// 0 <nil>
+	// 1 <nil>
+	// <nil>
+}
+
+// Import adds to what is there. After a malformed line nothing is imported.
+func ExampleMemory_Import() {
+	m, ctx := memory.New(memory.Options{}), context.Background()
+	_, err := m.Space("ada").Put("drinks", "tea")
+	fmt.Println(m.Import(ctx, strings.NewReader(`{"space":["ada"],"key":"eats","value":["soup","bread"]}
+{"space":["bob"],"vector":[0,1],"key":"face"}`)))
+	for path := range m.Load().Spaces(memory.SpacesOptions{}) {
+		fmt.Println(path, m.Space(path...).Len())
+	}
+	n, err2 := m.Import(ctx, strings.NewReader(`{"space":["eve"],"key":"a","value":1}
+{"space":["eve"],"kye":"b","value":2}`))
+	fmt.Println(n, errors.Is(err2, memory.ErrMalformed), m.Space("eve").Len(), err)
+	// Output:
+	// 2 <nil>
+	// [ada] 2
+	// [bob] 1
+	// 0 true 0 <nil>
+}
+
+// Restore needs an empty Memory. Versions go on where the backup was made.
+func ExampleMemory_Restore() {
+	m := memory.New(memory.Options{})
+	_, err := m.Space("plan").Put("monday", "rest")
+	_, err2 := m.Space("plan").Put("monday", "work")
+	var file bytes.Buffer
+	fmt.Println(errors.Join(err, err2, m.Backup(&file)))
+
+	again := memory.New(memory.Options{})
+	fmt.Println(again.Restore(bytes.NewReader(file.Bytes())))
+	fmt.Println(again.Space("plan").Put("monday", "swim"))
+	n, err := again.Restore(&file)
+	fmt.Println(n, errors.Is(err, cow.ErrNotEmpty))
+	// Output:
+	// <nil>
+	// 1 <nil>
+	// 3 <nil>
+	// 0 true
+}
+
+// Nobody reads what has expired. A feed hears of it once it is swept.
+func ExampleMemory_Sweep() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	_, err := m.Space("cache").PutItem("k", memory.Item{Value: 1, TTL: time.Nanosecond})
+	time.Sleep(20 * time.Millisecond) // clocks may be coarse
+	fmt.Println(m.Space("cache").Contains("k"), m.Load().Version(), err)
+	fmt.Println(m.Sweep(context.Background()))
+	for c, err := range m.Since(1) {
+		fmt.Println(c.Version, c.Kind, c.Key, err)
+	}
+	// Output:
+	// false 1 <nil>
+	// 1 <nil>
+	// 2 expired k <nil>
+}
+
+// Where nothing resolves them, the conflicts are in the error, and nothing is merged.
+func ExampleMergeError() {
+	m := memory.New(memory.Options{})
+	base := m.Load()
+	fork := m.Fork(base)
+	_, err := fork.Space("plan").Put("monday", "swim")
+	_, err2 := m.Space("plan").Put("monday", "work")
+	_, err3 := m.Merge(context.Background(), base, fork.Load(), nil)
+	var both *memory.MergeError
+	if errors.As(err3, &both) {
+		for _, c := range both.Conflicts {
+			fmt.Println(c.Space, c.Key, c.Base.Value, c.Ours.Value, c.Theirs.Value)
+		}
+	}
+	fmt.Println(errors.Is(err3, cow.ErrConflict), errors.Join(err, err2))
+	// Output:
+	// [plan] monday absent work swim
+	// true <nil>
+}
+
+// Depth cuts the paths: here there is one line for each user.
+func ExampleSnapshot_Spaces() {
+	m := memory.New(memory.Options{})
+	err := m.Batch(func(b *memory.Batch) error {
+		return errors.Join(b.Space("user", "ann").Put("a", 1), b.Space("user", "ann", "notes").Put("b", 2), b.Space("user", "bob", "notes").Put("c", 3))
+	})
+	for path := range m.Load().Spaces(memory.SpacesOptions{Prefix: []string{"user"}, Depth: 2}) {
+		fmt.Println(path, m.Load().Space(path...).Len(), m.Load().Space(path...).LenAll())
+	}
+	fmt.Println(err)
+	// Output:
+	// [user ann] 1 2
+	// [user bob] 0 1
+	// <nil>
+}

@@ -1,0 +1,68 @@
+package vector_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/cowstore/cowstore/memory/vector"
+)
+
+// Set returns the next version. On an error it returns the one that it was called on.
+func ExampleIndex_Set() {
+	var empty *vector.Index
+	a, err := empty.Set("north", []float32{0, 1})
+	b, err2 := a.Set("north", []float32{0.6, 0.8})
+	fmt.Println(a.Get("north"))
+	fmt.Println(b.Get("north"))
+	same, err3 := b.Set("up", []float32{0, 0, 1})
+	fmt.Println(same == b, errors.Is(err3, vector.ErrDimension), errors.Join(err, err2))
+	// Output:
+	// [0 1] true
+	// [0.6 0.8] true
+	// true true <nil>
+}
+
+// MinScore counts if HasMin is set, as 0 is a score like others. Accept narrows by key.
+func ExampleIndex_Search() {
+	var x *vector.Index
+	x, err := x.Set("a/north", []float32{0, 1})
+	x, err2 := x.Set("a/east", []float32{1, 0})
+	x, err3 := x.Set("b/north", []float32{0, 2})
+	fmt.Println(errors.Join(err, err2, err3))
+
+	query := []float32{0, 1}
+	fmt.Println(x.Search(query, vector.Options{MinScore: 0.5, HasMin: true}))
+	fmt.Println(x.Search(query, vector.Options{Accept: func(key string) bool { return strings.HasPrefix(key, "a/") }}))
+	fmt.Println(x.Search(query, vector.Options{K: 2, Metric: vector.L2})) // minus the distance
+	// Output:
+	// <nil>
+	// [{a/north 1} {b/north 1}] <nil>
+	// [{a/north 1} {a/east 0}] <nil>
+	// [{a/north 0} {b/north -1}] <nil>
+}
+
+// Check says ahead what Set would refuse, but for the dimension.
+func ExampleCheck() {
+	fmt.Println(vector.Check([]float32{0, 0}))
+	fmt.Println(errors.Is(vector.Check(nil), vector.ErrEmpty))
+	fmt.Println(errors.Is(vector.Check([]float32{1, float32(math.NaN())}), vector.ErrNotFinite))
+	// Output:
+	// <nil>
+	// true
+	// true
+}
+
+// Delete may leave the elements of a vector in memory, Purge does not. Both return nil for the last.
+func ExampleIndex_Purge() {
+	var x *vector.Index
+	x, err := x.Set("face", []float32{0.3, 0.7})
+	x, err2 := x.Set("cat", []float32{1, 0})
+	x = x.Purge("face")
+	fmt.Println(x.Get("face"))
+	fmt.Println(x.Len(), x.Purge("cat") == nil, errors.Join(err, err2))
+	// Output:
+	// [] false
+	// 1 true <nil>
+}
