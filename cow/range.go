@@ -58,10 +58,10 @@ func (r Range[K, V, I]) Equal(i I) Range[K, V, I] {
 	return r
 }
 
-// Leading narrows the range to the index keys whose first n fields are equal to those
-// of i: the fields are what the functions given to [NewIndexFunc] or [NewOrder] compare or,
-// without these, those of a struct; a key with a method Compare has one. It panics if there are fewer than n of them, or if n is
-// below 1.
+// Leading narrows the range to the index keys whose first n fields are equal to those of i: the
+// fields are what the functions given to [NewIndexFunc] or [NewOrder] compare or, without these,
+// those of a struct; a key with a method Compare has one. It panics if there are fewer than n of
+// them, or if n is below 1.
 func (r Range[K, V, I]) Leading(n int, i I) Range[K, V, I] {
 	r.made().Leading(n, i)
 	return r

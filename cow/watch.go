@@ -107,8 +107,9 @@ func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Sna
 // Notify is Watch for select: it returns at once, a channel that is closed when the current
 // snapshot may differ from since in what is listed, and is closed already if it does. A commit
 // closes it that concerns it, or now and then another: one that was under way when Notify was
-// called, or changed a large part of a table. Whoever must know compares. No goroutine waits for it. Stop must be called, once or
-// more often, when the channel is not needed any more: until then it is registered.
+// called, or changed a large part of a table. Whoever must know compares. No goroutine waits for
+// it. Stop must be called, once or more often, when the channel is not needed any more: until then
+// it is registered.
 func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{}, stop func()) {
 	a := db.newWatch(since, what, true)
 	if _, ok := a.differs(); ok {

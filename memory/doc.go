@@ -128,9 +128,9 @@
 //
 // # What takes how long
 //
-// A write does what it is asked, and besides removes at most a few dozen entries that have
-// expired, are too many or were cleared, and as many as make room for what it wrote. So Configure with a lower limit, Clear, ClearAll
-// and Import leave the rest to later writes, or to [Memory.Sweep]; a space may have more
-// than its limit until then. Clear and ClearAll take about no time, whatever is there and
-// below. A write keeps one sum up to date for each level above its space.
+// A write does what it is asked, and besides removes at most a few dozen entries that have expired,
+// are too many or were cleared, and as many as make room for what it wrote. So Configure with a
+// lower limit, Clear, ClearAll and Import leave the rest to later writes, or to [Memory.Sweep]; a
+// space may have more than its limit until then. Clear and ClearAll take about no time, whatever is
+// there and below. A write keeps one sum up to date for each level above its space.
 package memory

@@ -24,22 +24,22 @@ type File struct {
 	renewed bool
 }
 
-// Open keeps db in the file at path, or, if there is none, in a new one, until db.Close.
-// What the file has is loaded into db, which must be at version 0 then, its pins too; a new
-// file gets what db has, which nobody may update or pin meanwhile. All tables of db must be made before; those of NewDerived are not
-// stored, but derived again. Call db.Retain before: the past that the file has is only
-// kept if db keeps it.
+// Open keeps db in the file at path, or, if there is none, in a new one, until db.Close. What the
+// file has is loaded into db, which must be at version 0 then, its pins too; a new file gets what
+// db has, which nobody may update or pin meanwhile. All tables of db must be made before; those of
+// NewDerived are not stored, but derived again. Call db.Retain before: the past that the file has
+// is only kept if db keeps it.
 //
 // A new file gets its name when it is complete and on disk. What a crash leaves of one that
 // was not, or of a Backup or Compact, is beside the file, its name with .cowbolt- and digits,
 // until the next Open.
 //
-// Each later update of db is in the file when it returns, in one transaction; see Sync for
-// what that means. Its error says that it is not, unless it wraps cow.ErrUnknownOutcome.
-// After a write has failed, all updates return an error that wraps what happened, and
-// reads go on: it is never tried again, since the operating system may have forgotten
-// what it could not write. ErrChanged is such an error: see the package comment. Close db and open the file anew, with another DB; it has all
-// that was acknowledged, and may have what was on its way.
+// Each later update of db is in the file when it returns, in one transaction; see Sync for what
+// that means. Its error says that it is not, unless it wraps cow.ErrUnknownOutcome. After a write
+// has failed, all updates return an error that wraps what happened, and reads go on: it is never
+// tried again, since the operating system may have forgotten what it could not write. ErrChanged is
+// such an error: see the package comment. Close db and open the file anew, with another DB; it has
+// all that was acknowledged, and may have what was on its way.
 //
 // The schema of each table is recorded in the file. One that the file has with another
 // schema, see cow.ErrSchema, or, unless Options.KeepUnknown is set, one that db does not have

@@ -71,8 +71,9 @@
 // a transaction that is sent many times at most one takes place, and when any other
 // head is there, or the receipt is not the one before, none will.
 //
-// The answer to a transaction decides nothing; the order of the watch does. A revision counts only as a whole: the receipt says how many rows each commit
-// has and which it removed, and what does not add up is loaded anew.
+// The answer to a transaction decides nothing; the order of the watch does. A revision counts only
+// as a whole: the receipt says how many rows each commit has and which it removed, and what does
+// not add up is loaded anew.
 //
 // # What an answer of etcd proves
 //

@@ -35,20 +35,18 @@ import (
 // [Plain] and [Func] return others. An Analyzer is immutable: any number of
 // goroutines may use one at once. It must not be copied; copy the pointer.
 //
-// That of a language takes words as Unicode Standard Annex #29 cuts text into
-// words, if there is a letter or a number in them: spaces, punctuation and most
-// emoji are left out. So "3.14", "go.mod" and "snake_case" are one word each.
-// Upper case, full width, diacritics and the like do not count: "Café" is "cafe". In
-// languages other than English diacritics are a part of endings, though: there "aimées" is
-// "aimés", and "aimees" is neither. Nor does it matter how characters are composed, as
-// words are brought to the Unicode form NFKC.
-// Possessives lose their 's, and, in French, Italian and Irish, words lose
-// what is elided in front of them, in Turkish and Finnish what stands behind an
-// apostrophe. Stop words, such as "the", count for less, where there is a list: in English,
-// French, German, Spanish, Italian, Portuguese and Dutch. Others are reduced to their stems, so that "horses" is "horse". Chinese,
-// Japanese and Korean are taken as pairs of characters that follow one another,
-// since words are not told apart there, and a lone character as itself; Latin letters and
-// numbers beside them are words of their own.
+// That of a language takes words as Unicode Standard Annex #29 cuts text into words, if there is a
+// letter or a number in them: spaces, punctuation and most emoji are left out. So "3.14", "go.mod"
+// and "snake_case" are one word each. Upper case, full width, diacritics and the like do not count:
+// "Café" is "cafe". In languages other than English diacritics are a part of endings, though: there
+// "aimées" is "aimés", and "aimees" is neither. Nor does it matter how characters are composed, as
+// words are brought to the Unicode form NFKC. Possessives lose their 's, and, in French, Italian
+// and Irish, words lose what is elided in front of them, in Turkish and Finnish what stands behind
+// an apostrophe. Stop words, such as "the", count for less, where there is a list: in English,
+// French, German, Spanish, Italian, Portuguese and Dutch. Others are reduced to their stems, so
+// that "horses" is "horse". Chinese, Japanese and Korean are taken as pairs of characters that
+// follow one another, since words are not told apart there, and a lone character as itself; Latin
+// letters and numbers beside them are words of their own.
 //
 // Of a token longer than 64 bytes the first 64 count, or fewer so as not to cut a
 // rune. Invalid UTF-8 parts words as punctuation does.

@@ -42,8 +42,9 @@ type Options struct {
 //
 // The operations are update, transaction and search; a search also has cow.search.kind. The
 // outcomes are published, unchanged, aborted and failed. The part sink is measured only where there
-// is a sink, and run only if the function of the update ran. The histograms advise buckets from a microsecond, which an update in memory takes, to
-// 17 seconds: the conventions' own begin at a millisecond. A view of the SDK sets others.
+// is a sink, and run only if the function of the update ran. The histograms advise buckets from a
+// microsecond, which an update in memory takes, to 17 seconds: the conventions' own begin at a
+// millisecond. A view of the SDK sets others.
 //
 // These are read for each collection:
 //
