@@ -14,7 +14,7 @@ import (
 // in, To is not. (Above and Through are the other way round.)
 func ExampleNewIndex() {
 	births := cow.New[string](cow.Options[int]{})
-	byYear, _ := cow.NewIndex(births, "year", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	byYear, _ := cow.NewIndex(births, "year", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 
 	births.Set("Grace", 1906)
 	births.Set("Ada", 1815)
@@ -75,7 +75,7 @@ func ExampleNewIndexFunc_refuse() {
 // All keys below a path, without a look at any other.
 func ExampleRange_Prefix() {
 	files := cow.New[string](cow.Options[string]{})
-	byPath, _ := cow.NewIndex(files, "path", func(r cow.Row[string, string]) string { return r.Value() }, cow.IndexOptions[string]{Unique: true})
+	byPath, _ := cow.NewIndex(files, "path", func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
 	for i, path := range []string{"/var/log/b", "/etc/hosts", "/var/log/a", "/var/lib"} {
 		files.Set(fmt.Sprint("file ", i), path)
 	}
@@ -90,7 +90,7 @@ func ExampleRange_Prefix() {
 // The last few, newest first.
 func ExampleRange_Reverse() {
 	log := cow.New[string](cow.Options[int]{})
-	byTime, _ := cow.NewIndex(log, "time", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	byTime, _ := cow.NewIndex(log, "time", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	for i, event := range []string{"boot", "login", "logout", "halt"} {
 		log.Set(event, 100+i)
 	}
@@ -113,7 +113,7 @@ func ExampleNewIndexFunc() {
 		Zone   string
 	}
 	servers := cow.New[string](cow.Options[server]{})
-	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(r cow.Row[string, server], add func(server)) error { add(r.Value()); return nil }, cow.IndexOptions[string]{},
+	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(r cow.Row[string, server], add func(server)) error { add(r.Shared()); return nil }, cow.IndexOptions[string]{},
 		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
 		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
 	servers.Set("ada", server{36, "north"})
@@ -134,7 +134,7 @@ func ExampleNewIndexFunc() {
 // A feed of a part of the rows: what comes into it is added, what leaves it removed.
 func ExampleRange_Changes() {
 	jobs := cow.New[string](cow.Options[int]{})
-	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	urgent := byPriority.In(jobs.Load()).From(10)
 	before := jobs.DB().Load()
 
@@ -193,7 +193,7 @@ func ExampleRange_Resume() {
 // How many rows are below one, and the row that so many are below.
 func ExampleRange_Skip() {
 	scores := cow.New[string](cow.Options[int]{})
-	byScore, _ := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	byScore, _ := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	scores.Set("Ada", 90)
 	scores.Set("Alan", 70)
 	scores.Set("Grace", 80)
@@ -230,7 +230,7 @@ func ExampleRange_LongestPrefix() {
 // gets it.
 func ExampleRange_TakeFirst() {
 	jobs := cow.New[string](cow.Options[int]{})
-	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Value() }, cow.IndexOptions[string]{})
+	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	jobs.Set("mail", 2)
 	jobs.Set("backup", 9)
 	jobs.Set("print", 5)

@@ -30,7 +30,6 @@ func Example() {
 	// then: [3 5]
 }
 
-// An update of several keys is seen as a whole, or not at all.
 func ExampleTable_GetMany() {
 	scores := cow.New[string](cow.Options[int]{})
 	scores.Set("ada", 8)
@@ -44,6 +43,7 @@ func ExampleTable_GetMany() {
 	// ada 8
 }
 
+// An update of several keys is seen as a whole, or not at all.
 func ExampleTable_Update() {
 	accounts := cow.New[string](cow.Options[int]{})
 	accounts.Set("ada", 100)

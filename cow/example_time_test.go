@@ -16,7 +16,7 @@ func ExampleRange_After() {
 	for name, priority := range map[string]int{"a": 2, "b": 1, "c": 2, "d": 2, "e": 3} {
 		tasks.Set(name, priority)
 	}
-	byPriority, err := cow.NewMultiIndex(tasks, "priority", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{})
+	byPriority, err := cow.NewMultiIndex(tasks, "priority", func(r cow.Row[string, int], add func(int)) { add(r.Shared()) }, cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}
@@ -41,7 +41,7 @@ func ExampleRange_After() {
 // An index shows what the update has written so far.
 func ExampleIndex_During() {
 	seats := cow.New[string](cow.Options[int]{})
-	bySeat, err := cow.NewMultiIndex(seats, "seat", func(r cow.Row[string, int], add func(int)) { add(r.Value()) }, cow.IndexOptions[string]{Unique: true})
+	bySeat, err := cow.NewMultiIndex(seats, "seat", func(r cow.Row[string, int], add func(int)) { add(r.Shared()) }, cow.IndexOptions[string]{Unique: true})
 	if err != nil {
 		return
 	}
@@ -100,7 +100,7 @@ func ExampleDB_Merge() {
 func ExampleDB_Watch() {
 	var db cow.DB
 	jobs := cow.NewTable[string](&db, "jobs", cow.Options[string]{})
-	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(r cow.Row[string, string], add func(string)) { add(r.Value()) }, cow.IndexOptions[string]{})
+	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(r cow.Row[string, string], add func(string)) { add(r.Shared()) }, cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}

@@ -14,18 +14,17 @@ import (
 // What a user of a Table meets of package snapshot has a name here too, so
 // that one import is enough.
 
-// A Map is an immutable map: one version of a Table. Its methods Get, Has,
-// Len, All, Keys, Values, Row, Rows, Revision and Version read it, Shared reads it
-// without cloning, and Diff compares it with another; see [snapshot.Map]. As it is an alias,
-// the command is: go doc github.com/cowstore/cowstore/snapshot.Map.Get
+// A Map is an immutable map: one version of a Table. Its methods Get, GetMany, Has, Len, All, Keys,
+// Values, Row, Rows, Revision and Version read it, Shared reads it without cloning, and Diff
+// compares it with another; see [snapshot.Map]. As it is an
+// alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Map.Get
 type Map[K comparable, V any] = snapshot.Map[K, V]
 
-// An Editor makes the changes of one update to one map, with the methods Get, Has,
-// Len, All, Revision, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf,
-// Take, Clear, Merge and Map; see [snapshot.Editor]. It must not be used after the
-// update function has returned, which panics; it is sealed by the update. It has no DeleteFunc:
-// call Delete in a loop over All, or Delete of a range that [Index.During] returns. As it is an
-// alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
+// An Editor makes the changes of one update to one map, with the methods Get, GetMany, Has, Len,
+// All, Revision, Version, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf, Take, Clear,
+// Merge, Map and Err; see [snapshot.Editor]. It must not be used after the update function
+// has returned, which panics; it is sealed by the update. It has no DeleteFunc: call Delete in a
+// loop over All, or Delete of a range that [Index.During] returns. As it is an alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
 type Editor[K comparable, V any] = snapshot.Editor[K, V]
 
 // A Row is a key, its value and the version that wrote them, with the methods Key,
@@ -48,9 +47,9 @@ const (
 // Ours and Theirs; see [snapshot.Conflict].
 type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 
-// A KeyError says which key of which table an error is about. It wraps one of the
-// errors below, a *[clone.Error], ErrConflict, or the error of a codec or of a function of an
-// index.
+// A KeyError says which key of which table an error is about. It wraps one of
+// the errors of verbs, such as ErrExists, a *[clone.Error], ErrConflict, or the error of a codec or
+// of a function of an index.
 type KeyError[K comparable] = snapshot.KeyError[K]
 
 // The errors of verbs, to be tested with errors.Is.

@@ -120,7 +120,7 @@ func (db *DB) Pin(name string, version uint64) error { return db.line.Pin(name, 
 // written.
 func (db *DB) Unpin(name string) bool { return db.line.Unpin(name) }
 
-// Pins returns an iterator over the pins as they are when it begins, by name,
+// Pins returns an iterator over the pins as they are when it begins, in the order of their names,
 // and the snapshots they keep.
 func (db *DB) Pins() iter.Seq2[string, *Snapshot] {
 	return func(yield func(string, *Snapshot) bool) {

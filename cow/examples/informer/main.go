@@ -80,10 +80,10 @@ func NewInformer() (*Informer, error) {
 	in.progress = cow.NewTable[string](&in.db, "progress", cow.Options[uint64]{})
 	o := cow.IndexOptions[Key]{CompareKeys: compareKeys}
 	var err, err2 error
-	in.byNode, err = cow.NewIndex(in.pods, "by node", func(r cow.Row[Key, Pod]) string { return r.Value().Node }, o)
+	in.byNode, err = cow.NewIndex(in.pods, "by node", func(r cow.Row[Key, Pod]) string { return r.Shared().Node }, o)
 	in.byPhase, err2 = cow.NewIndexFunc(in.pods, "by phase",
 		func(r cow.Row[Key, Pod], add func(nsPhase)) error {
-			p := r.Value()
+			p := r.Shared()
 			add(nsPhase{p.Namespace, p.Phase})
 			return nil
 		}, o,
