@@ -65,7 +65,7 @@ var targets = map[string]func(t *testing.T, kept cow.Retention) *target{
 	"Sink": sinkTarget,
 	"Memory": func(t *testing.T, kept cow.Retention) *target {
 		m := memory.New(memory.Options{})
-		m.Retain(kept)
+		m.DB().Retain(kept)
 		return memoryTarget(m)
 	},
 }
@@ -136,7 +136,14 @@ func dbTarget(db *cow.DB, tables []*cow.Table[string, int64]) *target {
 // memoryTarget has the halves of the cells in two spaces of a Memory, one below the other.
 func memoryTarget(m *memory.Memory) *target {
 	path := func(c int) []string { return []string{"low", "high"}[:1+c/half] }
-	t := targetOf(m.Load, m.Wait,
+	wait := func(ctx context.Context, after uint64) (memory.Snapshot, error) {
+		s, err := m.DB().Wait(ctx, after)
+		if err != nil {
+			return memory.Snapshot{}, err
+		}
+		return m.In(s), nil
+	}
+	t := targetOf(m.Load, wait,
 		func(s memory.Snapshot, c int) cell {
 			e, _ := s.Space(path(c)...).Entry(names[c])
 			return cell{e.Value.Int(), e.Revision}
