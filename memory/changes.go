@@ -90,8 +90,8 @@ func (m *Memory) Since(since uint64) iter.Seq2[Change, error] {
 }
 
 // History returns an iterator over what commits did to the entry of key, the newest first, as far
-// back as the past is retained: it ends with cow.ErrCompacted there, and without an error if nothing is
-// missing. A Change that is Cleared has the Key here, and in Old the entry. It never blocks. It
+// back as the past is retained: it ends with cow.ErrCompacted there, and without an error if nothing
+// is missing. A Change that is Cleared has the Key here, and in Old the entry. It never blocks. It
 // takes a step for each version of the entry, and for each commit while there was none.
 func (s Space) History(key string) iter.Seq2[Change, error] {
 	s.m.made()
@@ -149,8 +149,8 @@ func (m *Memory) commit(version uint64) (commit *cow.Commit, err error) {
 // clears reports whether a mark clears the space.
 func (s Space) clears(mark string) bool { return data.Covers(mark, s.path) }
 
-// Resume is Changes from a cursor. It ends with cow.ErrCursor for any other text, and
-// with cow.ErrLineage for a cursor of another Memory, a fork included.
+// Resume is Changes from a cursor, which [cow.DB.Cursor] returns. It ends with cow.ErrCursor for any
+// other text, and with cow.ErrLineage for a cursor of another Memory, a fork included.
 func (m *Memory) Resume(ctx context.Context, cursor string) iter.Seq2[Change, error] {
 	m.made()
 	return m.changes(m.db.Resume(ctx, cursor), "", all)

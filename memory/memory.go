@@ -154,8 +154,13 @@ func given(ctx context.Context, what string) {
 	}
 }
 
-// DB returns the DB that the Memory is in.
-func (m *Memory) DB() *cow.DB { return m.db }
+// DB returns the DB that the Memory is in. Its versions, its past and its figures are those of the
+// Memory: see [cow.DB.Retain], [cow.DB.Pin], [cow.DB.Wait], [cow.DB.Cursor] and [cow.DB.Stats]. What
+// Retain keeps is what was written over: values and metadata, parts of vectors and text.
+func (m *Memory) DB() *cow.DB {
+	m.made()
+	return m.db
+}
 
 // Load returns the current snapshot. It is valid forever and never changes: what
 // has not expired now never expires in it.
