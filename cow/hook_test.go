@@ -15,6 +15,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/cow/hook"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
 // A witness is a hook that takes down everything it is told.
@@ -307,8 +308,10 @@ func TestHooksAreToldOfSinks(t *testing.T) {
 	c.sink.Fail(broken)
 	require.ErrorIs(t, c.set("a", 4), broken)
 	require.ErrorIs(t, w.last(t).Err, broken)
-	c.sink.Refuse(1, no) // too late
+	line := sink.For(&c.db)
+	line.State(hook.Retrying, no) // too late
 	require.NoError(t, c.db.Close())
+	line.State(hook.Retrying, no)
 	w.await(t, func() bool { return len(w.sinks) == 5 })
 	var states []string
 	for _, s := range w.sinks {
