@@ -64,10 +64,10 @@ func (tx *Tx) begun(what, instead string) {
 	}
 }
 
-// Commit ends a transaction of Begin, and publishes what it edited as the next version, unless it
-// changed nothing, or returns an error, for which see [DB.Update], and nothing happens. It also returns ErrTxEnded,
-// if the transaction has ended before, and ErrSuperseded, where a sink makes the DB durable
-// or replicates it.
+// Commit ends a transaction of Begin, and publishes what it edited as the next version. One that
+// changed nothing publishes none. Where Commit returns an error, for which see [DB.Update], nothing
+// happens. It also returns ErrTxEnded, if the transaction has ended before, and ErrSuperseded,
+// where a sink makes the DB durable or replicates it.
 func (tx *Tx) Commit() error {
 	tx.begun("Commit", "nil")
 	switch {

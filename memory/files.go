@@ -241,7 +241,7 @@ func (m *Memory) Backup(w io.Writer) error {
 	if err := enc.Encode(struct {
 		Cursor string    `json:"cursor"`
 		Time   time.Time `json:"time"`
-	}{m.DB().Cursor(s.Version()), m.published(s).UTC()}); err != nil {
+	}{m.db.Cursor(s.Version()), m.published(s).UTC()}); err != nil {
 		return err
 	}
 	if err := s.export(enc, lines, true); err != nil {

@@ -111,7 +111,7 @@ type Evicted interface {
 	OnEvicted(ctx context.Context, r Removal)
 }
 
-// A Removal is rows that are gone, though nobody has deleted them.
+// A Removal is what a sweep, an erasure or an update that evicts has removed.
 type Removal struct {
 	Rows     int
 	Others   int // other DBs that still have some of what was erased
