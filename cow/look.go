@@ -25,6 +25,8 @@ func (l looker) Tables() (all []look.Table) {
 	return all
 }
 
+func (l looker) Held(version uint64) int { return l.db.line.HeldBy(version) }
+
 // A tableLook is a look.Table.
 type tableLook[K comparable, V any] struct {
 	def *tableDef[K, V]

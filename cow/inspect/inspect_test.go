@@ -292,6 +292,38 @@ func (keeper) Propose(*sink.Commit) error      { return errors.New("only read") 
 func (keeper) Trim(uint64)                     {}
 func (keeper) Close() error                    { return nil }
 
+// The line of versions says how many rows each changed, and how many bytes of the past that holds.
+func TestTheLineOfVersions(t *testing.T) {
+	s := newShop(t).fill(t)
+	require.True(t, s.db.Unpin("before"))
+	var line struct {
+		Sections struct {
+			Line struct {
+				Versions []struct {
+					Version        uint64
+					Changes, Bytes int
+				}
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(get(inspect.Handler(&s.db, inspect.Options{}), "/", "Accept", "application/json").Body.Bytes(), &line))
+	is := line.Sections.Line.Versions
+	require.Len(t, is, 100)
+	last, before := is[99], is[98]
+	require.Equal(t, s.db.Load().Version(), last.Version)
+	require.Equal(t, 4, last.Changes)
+	require.Equal(t, 1, before.Changes)
+	require.Greater(t, last.Bytes, before.Bytes, "two rows are gone, and two records more of changes are there")
+	sum := 0
+	for _, v := range is {
+		require.Positive(t, v.Bytes)
+		sum += v.Bytes
+	}
+	require.LessOrEqual(t, sum, s.db.Stats().HeldBytes) // which has whole snapshots too
+	s.db.Compact(last.Version)
+	require.Contains(t, get(inspect.Handler(&s.db, inspect.Options{}), "/").Body.String(), "No version before this one is retained")
+}
+
 // Where it is known which old versions readers hold, the first page names them.
 func TestHeldSnapshotsAreNamed(t *testing.T) {
 	table := cow.New[string](cow.Options[any]{})

@@ -66,7 +66,7 @@ type bar struct {
 	Version uint64
 	At      time.Time
 	Changes int
-	Height  int // in percent
+	Bytes   int // that they hold back, about
 }
 
 func text(s string) cell { return cell{Text: s} }

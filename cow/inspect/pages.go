@@ -3,7 +3,6 @@ package inspect
 import (
 	"fmt"
 	"iter"
-	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -190,7 +189,7 @@ func weigh(m look.Map) int {
 // line shows the last versions.
 func (q *request) line(now *cow.Snapshot) []section {
 	picture := section{ID: "line", Heading: "Versions"}
-	list := section{ID: "commits", Columns: []column{{"version", false}, {"time", false}, {"rows changed", true}}}
+	list := section{ID: "commits", Columns: []column{{"version", false}, {"time", false}, {"rows changed", true}, {"bytes held, about", true}}}
 	since := now.Version() - min(now.Version(), barsShown)
 	for is := range q.db.Versions() {
 		since = max(since, is)
@@ -203,7 +202,7 @@ func (q *request) line(now *cow.Snapshot) []section {
 			break
 		}
 		n := (*line.Commit)(c).Len()
-		bars = append(bars, bar{c.Version(), c.Time(), n, min(100, 5+int(16*math.Log10(float64(n+1))))})
+		bars = append(bars, bar{c.Version(), c.Time(), n, q.tables.Held(c.Version())})
 	}
 	if len(bars) == 0 {
 		picture.Notes = []string{"No version before this one is retained: DB.Retain keeps some."}
@@ -214,7 +213,7 @@ func (q *request) line(now *cow.Snapshot) []section {
 	}
 	picture.Chart = bars
 	for _, b := range slices.Backward(bars[max(0, len(bars)-commitsShown):]) {
-		list.Rows = append(list.Rows, []cell{q.versionCell(b.Version), moment(b.At), number(b.Changes)})
+		list.Rows = append(list.Rows, []cell{q.versionCell(b.Version), moment(b.At), number(b.Changes), size(b.Bytes)})
 	}
 	for oldest, at := range q.db.Versions() {
 		picture.Facts = []fact{{"oldest version", q.versionCell(oldest)}}

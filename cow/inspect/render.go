@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"math"
 	"mime"
 	"net/http"
 	"slices"
@@ -97,12 +98,20 @@ func (c cell) Width() string {
 	return ""
 }
 
+// Up and Down return how far a bar goes from the middle, in percent.
+func (b bar) Up() int { return high(b.Changes, 16) }
+
+func (b bar) Down() int { return high(b.Bytes, 10) }
+
 // Y returns where the bar begins, from above.
-func (b bar) Y() int { return 100 - b.Height }
+func (b bar) Y() int { return 100 - b.Up() }
+
+// high returns the height of a bar, which grows so much for each digit of n.
+func high(n, digit int) int { return min(100, 5+int(float64(digit)*math.Log10(float64(n+1)))) }
 
 // Label says what a bar is.
 func (b bar) Label() string {
-	return fmt.Sprintf("version %d, %s, %d rows changed", b.Version, moment(b.At).Text, b.Changes)
+	return fmt.Sprintf("version %d, %s, %d rows changed, %s held", b.Version, moment(b.At).Text, b.Changes, size(b.Bytes).Text)
 }
 
 // Label says what a chart shows.
@@ -110,7 +119,7 @@ func (s section) Label() string {
 	if len(s.Chart) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("rows changed by versions %d to %d", s.Chart[0].Version, s.Chart[len(s.Chart)-1].Version)
+	return fmt.Sprintf("rows changed by versions %d to %d, and below them the bytes of the past that these hold", s.Chart[0].Version, s.Chart[len(s.Chart)-1].Version)
 }
 
 // Anchor returns the id of a section in HTML, which has no spaces.
@@ -180,7 +189,7 @@ func (s section) fields() map[string]any {
 	if s.Chart != nil {
 		versions := make([]map[string]any, len(s.Chart))
 		for i, b := range s.Chart {
-			versions[i] = map[string]any{"version": b.Version, "time": b.At, "changes": b.Changes}
+			versions[i] = map[string]any{"version": b.Version, "time": b.At, "changes": b.Changes, "bytes": b.Bytes}
 		}
 		is["versions"] = versions
 	}

@@ -247,6 +247,19 @@ func (l *Line) Stats() Stats {
 	return st
 }
 
+// HeldBy returns about how many bytes the commit of a version holds back, 0 where it is not
+// retained.
+func (l *Line) HeldBy(version uint64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h := l.history
+	if h == nil || version <= h.base.version || version > h.base.version+uint64(len(h.commits)) {
+		return 0
+	}
+	h.weigh()
+	return h.weights[version-h.base.version-1].bytes
+}
+
 // ErrNotEmpty is the error of Restore.
 var ErrNotEmpty = errors.New("the DB is not at version 0, or has a sink")
 

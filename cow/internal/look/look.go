@@ -8,6 +8,10 @@ import "iter"
 type DB interface {
 	// Tables returns the tables, in the order in which they were made.
 	Tables() []Table
+
+	// Held returns about how many bytes the changes of a version hold back, 0 where they are not
+	// retained.
+	Held(version uint64) int
 }
 
 // A Table is one table of a DB.
