@@ -1,5 +1,5 @@
-# make run, make test: no more is needed but Go, make and the network; the race
-# detector also needs a C compiler.
+# make run, make test: no more is needed but Go, make and the network. The race detector also
+# needs a C compiler: without one the tests run without it.
 
 GO ?= go
 
@@ -14,7 +14,8 @@ LINT = $(CURDIR)/.ci/lint/lint
 
 # lint and test share one configuration, so that each package is compiled once: without inlining,
 # which takes two thirds of the time. The compiler is faster with more memory.
-BUILD = -race -gcflags=github.com/cowstore/cowstore/...=-l
+RACE := $(filter 1,$(shell $(GO) env CGO_ENABLED))
+BUILD = $(if $(RACE),-race -gcflags=github.com/cowstore/cowstore/...=-l)
 TEST = GOGC=400 $(GO) test -vet=off $(BUILD) -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
@@ -43,6 +44,7 @@ docs:
 # All tests in their short forms, with the race detector: the root's, those of the modules that
 # wait for disks and members of etcd, and those of the others, beside each other.
 test:
+	@$(if $(RACE),,echo "There is no C compiler: the tests run without the race detector." >&2)
 	@$(MAKE) -j3 test-of-the-root test-of-what-waits test-of-the-rest
 
 test-of-the-root:

@@ -385,7 +385,7 @@ func (db *DB) edit(base *line.Root, want line.Want, f func(tx *Tx) error) (line.
 
 // AddHook has h told of what happens in the DB, as it implements interfaces of package hook, until
 // remove is called. It panics if h implements none of them. What is under way at either moment is
-// told or not. A fork has no hooks. Without one, that costs nothing.
+// told or not. A fork has no hooks. Without one, that costs nothing. Remove keeps h alive.
 func (db *DB) AddHook(h any) (remove func()) {
 	if !line.IsHook(h) {
 		panic(fmt.Sprintf("cow: AddHook of a %T, which has no method of a hook: see the interfaces of package hook", h))

@@ -221,7 +221,7 @@ func TestDeepValues(t *testing.T) {
 			"it takes rows that are encoded":   "replayer.Lost replayer.Replay replayer.Restore replayer.Rows replayer.Freeze replayer.Stored",
 			"it looks at types or one pointer": "Versioned.Schema Sentinel",
 			"it is not exported":               "oneMap.Load tableDef.String",
-			"package inspect tests it": `looker.Tables mapLook.ByIndex mapLook.Diff mapLook.Key mapLook.Len mapLook.Row mapLook.Rows tableLook.In
+			"package inspect tests it": `looker.Held looker.Tables mapLook.ByIndex mapLook.Diff mapLook.Key mapLook.Len mapLook.Row mapLook.Rows tableLook.In
 				tableLook.Indexes tableLook.Name`,
 		})
 	if !deeptest.Apart(t) {

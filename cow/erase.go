@@ -37,6 +37,7 @@ func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, er
 	given(f != nil, "Erase")
 	begun := time.Now()
 	var gone erasure
+	err = hook.ErrPanicked // unless Update returns
 	defer func() {
 		if gone != nil || err != nil {
 			line.Tell(&db.line, func(h hook.Erased) {

@@ -69,19 +69,23 @@ const sweptAtOnce = 1000
 func (db *DB) Sweep(ctx context.Context) (n int, err error) {
 	line.Given(ctx, "a Sweep")
 	begun := time.Now()
-	if n, err = db.sweep(ctx, begun.UnixNano()); n > 0 || err != nil {
-		line.Tell(&db.line, func(h hook.Swept) {
-			h.OnSwept(ctx, hook.Removal{Rows: n, Duration: time.Since(begun), Err: err})
-		})
-	}
+	err = hook.ErrPanicked // unless sweep returns
+	defer func() {
+		if n > 0 || err != nil {
+			line.Tell(&db.line, func(h hook.Swept) {
+				h.OnSwept(ctx, hook.Removal{Rows: n, Duration: time.Since(begun), Err: err})
+			})
+		}
+	}()
+	err = db.sweep(ctx, begun.UnixNano(), &n)
 	return n, err
 }
 
-// sweep deletes the rows that have expired at a time.
-func (db *DB) sweep(ctx context.Context, now int64) (n int, err error) {
+// sweep deletes the rows that have expired at a time, and counts them.
+func (db *DB) sweep(ctx context.Context, now int64, n *int) error {
 	for {
 		if err := context.Cause(ctx); err != nil || !db.Load().Due() {
-			return n, err
+			return err
 		}
 		swept := 0
 		err := db.UpdateContext(ctx, func(tx *Tx) error {
@@ -89,13 +93,11 @@ func (db *DB) sweep(ctx context.Context, now int64) (n int, err error) {
 			for _, t := range db.catalog().all() {
 				swept += t.sweep(tx, now, sweptAtOnce-swept)
 			}
+			tx.Defer(func() { *n += swept }) // a hook may panic when they are gone
 			return nil
 		})
-		if err != nil {
-			return n, err
-		}
-		if n += swept; swept < sweptAtOnce {
-			return n, nil
+		if err != nil || swept < sweptAtOnce {
+			return err
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -494,6 +495,110 @@ func TestHowLongAnUpdateRanThatFails(t *testing.T) {
 		}
 	}
 }
+
+// Whoever is told that something begins is told that it ends, if only because it may not be.
+func TestWhatMayNotBeginHasAnEnd(t *testing.T) {
+	c, w := newCounts(), new(witness)
+	c.db.AddHook(w)
+	tx := c.db.Begin()
+	require.Panics(t, func() { c.db.Begin() })
+	require.Panics(t, func() { _ = c.set("a", 1) })
+	tx.Abort()
+	require.Len(t, w.starts, 3)
+	require.Len(t, w.updates, 3)
+	c.attach(t, cowtest.SinkOptions{Room: func(context.Context, int) error { panic("room") }})
+	require.Panics(t, func() { c.db.Begin() })
+	require.Len(t, w.updates, 4)
+	require.ErrorIs(t, w.updates[3].Err, hook.ErrPanicked)
+}
+
+// An update that gives up has waited, and one that changes nothing waits for what it saw.
+func TestHowLongAnUpdateWaitsThatMakesNoVersion(t *testing.T) {
+	const long = 5 * time.Millisecond
+	c, w := newCounts(), new(witness)
+	c.db.AddHook(w)
+	tx := c.db.Begin()
+	require.NoError(t, <-outcome(func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), long)
+		defer cancel()
+		require.ErrorIs(t, c.db.UpdateContext(ctx, func(*cow.Tx) error { return nil }), context.DeadlineExceeded)
+		return nil
+	}))
+	require.GreaterOrEqual(t, w.updates[0].Wait, long/2) // the deadline was set before
+	tx.Abort()
+
+	c, w = newCounts().attach(t, cowtest.SinkOptions{}), new(witness)
+	first := c.begin(t, "a", 1)
+	c.db.AddHook(w)
+	ran := make(chan struct{})
+	second := outcome(func() error { return c.db.Update(func(*cow.Tx) error { close(ran); return nil }) })
+	<-ran
+	time.Sleep(long)
+	c.sink.Ack(1)
+	require.NoError(t, <-first)
+	require.NoError(t, <-second)
+	require.GreaterOrEqual(t, w.updates[0].Sink, long/2) // it runs after ran is closed
+}
+
+// A later is a hook that panics at the end of each update, and keeps what it is told of removals.
+type later struct{ removals []hook.Removal }
+
+func (*later) OnUpdateEnd(context.Context, hook.Update)     { panic("a hook") }
+func (l *later) OnSwept(_ context.Context, r hook.Removal)  { l.removals = append(l.removals, r) }
+func (l *later) OnErased(_ context.Context, r hook.Removal) { l.removals = append(l.removals, r) }
+
+// Rows that are gone are told of, though another hook has panicked by then; not as a success.
+func TestRemovalsAreToldAfterAPanic(t *testing.T) {
+	var db cow.DB
+	rows := cow.NewTable[string](&db, "rows", cow.Options[int]{Expires: func(v int) time.Time { return time.Unix(int64(v), 0) }})
+	_, err := rows.Set("a", 1)
+	require.NoError(t, err)
+	_, err = rows.Set("b", math.MaxInt32)
+	require.NoError(t, err)
+	l := new(later)
+	db.AddHook(l)
+	require.PanicsWithValue(t, "a hook", func() { _, _ = db.Sweep(t.Context()) })
+	require.Equal(t, 1, rows.Len())
+	erase := func(f func()) error {
+		_, err := db.Erase(t.Context(), func(tx *cow.Tx) error { rows.Erase(tx, "b"); f(); return nil })
+		return err
+	}
+	require.PanicsWithValue(t, "a hook", func() { _ = erase(func() { panic("a function") }) })
+	require.PanicsWithValue(t, "a hook", func() { _ = erase(func() {}) })
+	require.Zero(t, rows.Len())
+	require.Len(t, l.removals, 3)
+	for i, want := range []int{1, 0, 1} {
+		require.Equal(t, want, l.removals[i].Rows)
+		require.ErrorIs(t, l.removals[i].Err, hook.ErrPanicked)
+	}
+}
+
+// What waits to be told is not told to a hook that came later, nor to one that was removed.
+func TestHooksAreToldOfTheirTimeAlone(t *testing.T) {
+	c := newCounts()
+	block, begun := make(chan struct{}), make(chan struct{}, 2)
+	c.db.AddHook(sinkHook(func() { begun <- struct{}{}; <-block }))
+	gone := new(witness)
+	remove := c.db.AddHook(gone)
+	c.attach(t, cowtest.SinkOptions{})
+	<-begun
+	c.sink.Fail(errors.New("failed"))
+	remove()
+	late, told := new(witness), make(chan struct{})
+	c.db.AddHook(late)
+	close(block)
+	<-begun // of the failure, which is told in order
+	c.db.AddHook(sinkHook(func() { close(told) }))
+	require.NoError(t, c.db.Close())
+	<-told
+	require.Empty(t, gone.sinks)
+	require.Len(t, late.sinks, 1)
+	require.Equal(t, hook.Closed, late.sinks[0].State)
+}
+
+type sinkHook func()
+
+func (f sinkHook) OnSinkChanged(hook.Sink) { f() }
 
 type startPanics struct{}
 

@@ -18,8 +18,13 @@
 //     goroutine.
 //
 // A hook may use the DB, and update it. Updates that it makes in its own goroutine are not told to
-// hooks; those that it starts elsewhere are. Several hooks of a DB are called in the order in
-// which they were added.
+// hooks; those that it starts elsewhere are. After a hook has panicked, what the functions update
+// that its caller has deferred may not be told either. Where the function of an update searches,
+// reads a feed or begins another update, the hook of that is called inside the update, and may do
+// what the function may: no update of the same DB.
+//
+// Several hooks of a DB are called in the order in which they were added. Each is told of what
+// happens from then on until it is removed.
 package hook
 
 import (
@@ -47,13 +52,14 @@ type UpdateEnd interface {
 type Update struct {
 	Transaction bool // it is one of Begin, which another goroutine may end
 
-	// Version is the version that it published, 0 for none: it has failed, or changed nothing.
+	// Version is the version that it published, 0 for none: it has failed, or changed nothing. It
+	// is 0, too, where Err is cow.ErrUnknownOutcome: what is published then is told by nobody.
 	Version uint64
 
 	Attempts int           // how often its function ran; above 1, a sink has put other commits first
 	Wait     time.Duration // for its place among the writers, and for what became of other attempts
 	Run      time.Duration // of its function, until the next version was made
-	Sink     time.Duration // until the sink has acknowledged that; 0: there is none
+	Sink     time.Duration // until the sink has decided, of what it saw too; 0: there is none
 
 	// Err is what the caller gets. It is ErrPanicked or ErrAborted where that is nothing.
 	Err error
@@ -93,14 +99,16 @@ type Feed struct {
 
 // A Swept is told that rows have expired, and were deleted.
 type Swept interface {
-	// OnSwept is called when a call of Sweep found something, or failed.
+	// OnSwept is called when a call of Sweep found something, or failed. The rows of r are those
+	// that are gone.
 	OnSwept(ctx context.Context, r Removal)
 }
 
 // An Erased is told that rows were to be erased from the past.
 type Erased interface {
-	// OnErased is called at the end of a call of Erase. The rows of r are the keys that it was
-	// given: where Err is nil, no version that is kept has them.
+	// OnErased is called at the end of a call of Erase that was given a key, or failed. The rows
+	// of r are the keys, 0 where its function failed. Where Err is nil, no version that is kept has
+	// them.
 	OnErased(ctx context.Context, r Removal)
 }
 
@@ -121,6 +129,8 @@ type Removal struct {
 
 // A SinkChanged is told of the state of what makes the DB durable or replicates it.
 type SinkChanged interface {
+	// OnSinkChanged is called when the State is another, and each time that commits are refused.
+	// An update that is refused alone, as it is too large for the sink, leaves the state alone.
 	OnSinkChanged(s Sink)
 }
 
@@ -138,7 +148,7 @@ type State string
 const (
 	Connected State = "connected" // all is well
 	Retrying  State = "retrying"  // what it speaks to is not there, and it tries again
-	Refused   State = "refused"   // it did not take the last commits, whose updates have failed
+	Refused   State = "refused"   // it takes no commits for now: the updates of the last have failed
 	Failed    State = "failed"    // it takes no more: all updates fail
 	Closed    State = "closed"    // the DB was closed
 )

@@ -9,8 +9,8 @@ import (
 )
 
 // Log returns a hook that writes a line for each update and search that fails or takes as long as
-// slow, for each state of a sink, for feeds that are compacted, and for what is erased. If slow is
-// 0, nothing is slow. If log is nil, each line goes to what slog.Default returns then. The hook is
+// slow, for each state of a sink, for feeds that are compacted, for what is erased, and for sweeps that
+// take as long as slow. If slow is 0, nothing is slow. If log is nil, each line goes to what slog.Default returns then. The hook is
 // safe for concurrent use.
 func Log(log *slog.Logger, slow time.Duration) any { return logger{log, slow} }
 
@@ -95,30 +95,29 @@ func (l logger) OnSinkChanged(s Sink) {
 // Trace returns a hook that makes a region of each update, and a task of each transaction of Begin,
 // in execution traces of package runtime/trace. Where no trace is taken it does nothing. It is safe
 // for concurrent use.
-func Trace() any { return tracer{} }
+func Trace() any { return new(tracer) }
 
-type tracer struct{}
+// A tracer has a size, so that each has an address of its own: the key of what it begins.
+type tracer struct{ _ byte }
 
-type tracing struct{}
-
-func (tracer) OnUpdateStart(ctx context.Context, u Update) context.Context {
+func (t *tracer) OnUpdateStart(ctx context.Context, u Update) context.Context {
 	switch {
 	case !trace.IsEnabled():
 		return ctx
 	case u.Transaction: // which another goroutine may end, and a region must not be
 		ctx, task := trace.NewTask(ctx, "cow.Transaction")
-		return context.WithValue(ctx, tracing{}, task)
+		return context.WithValue(ctx, t, task)
 	}
-	return context.WithValue(ctx, tracing{}, trace.StartRegion(ctx, "cow.Update"))
+	return context.WithValue(ctx, t, trace.StartRegion(ctx, "cow.Update"))
 }
 
-func (tracer) OnUpdateEnd(ctx context.Context, u Update) {
-	if is, ok := ctx.Value(tracing{}).(interface{ End() }); ok {
+func (t *tracer) OnUpdateEnd(ctx context.Context, u Update) {
+	if is, ok := ctx.Value(t).(interface{ End() }); ok {
 		trace.Logf(ctx, "cow", "version %d, waited %v", u.Version, u.Wait)
 		is.End()
 	}
 }
 
-func (tracer) OnSearched(ctx context.Context, s Search) {
+func (*tracer) OnSearched(ctx context.Context, s Search) {
 	trace.Logf(ctx, "memory", "%s search: %d hits in %v", s.Kind, s.Hits, s.Duration)
 }

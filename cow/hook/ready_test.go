@@ -103,6 +103,11 @@ func TestLogWritesToTheDefault(t *testing.T) {
 	require.Contains(t, b.String(), "err=failed")
 }
 
+// Two are told apart, each by what it began.
+func TestTraceIsItself(t *testing.T) {
+	require.False(t, hook.Trace() == hook.Trace())
+}
+
 // A trace has a region for each update, and a task for a transaction, which another goroutine ends.
 func TestTrace(t *testing.T) {
 	users := cow.New[string](cow.Options[int]{})

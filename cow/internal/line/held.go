@@ -25,9 +25,14 @@ func (l *Line) Hold(ctx context.Context) (*Held, error) {
 	}
 	const what = "a transaction"
 	told := l.begins(ctx, what, true)
+	err := hook.ErrPanicked // unless place returns
+	defer func() {
+		if err != nil {
+			told.end(err)
+		}
+	}()
 	t, err := l.place(ctx, what, 0)
 	if err != nil {
-		told.end(err)
 		return nil, err
 	}
 	defer l.writer.Unlock()
@@ -58,11 +63,11 @@ func (h *Held) Commit(f func(base *Root, want Want) (Draft, error)) error {
 func (h *Held) commit(f func(base *Root, want Want) (Draft, error)) error {
 	r := h.end(func(base *Root, want Want) (Draft, error) {
 		d, err := f(base, want)
-		h.told.sealed(base, d, err)
+		h.told.sealed(base, d)
 		return d, err
 	})
 	version, again, err := r.fate(h.turn.ctx)
-	h.told.decided(version)
+	h.told.decided(r, version, again)
 	if again {
 		return fmt.Errorf("cow: %w: begin again", ErrSuperseded)
 	}
@@ -109,7 +114,7 @@ func (h *Held) Drop() {
 		if told != nil {
 			told.is.Err = hook.ErrAborted
 			told.is.Run = told.clock() - told.mark
-			later(h.turn.line, func(end hook.UpdateEnd) { end.OnUpdateEnd(told.ctx, told.is) })
+			later(h.turn.line, told.all, func(end hook.UpdateEnd) { end.OnUpdateEnd(told.ctx, told.is) })
 		}
 	}
 }

@@ -20,8 +20,14 @@ type hooks struct {
 	updates sync.Pool                   // *told
 
 	mu      sync.Mutex
-	queue   []func(h any) // what is told later, the oldest first
-	telling bool          // there is a goroutine that does
+	queue   []report // what is told later, the oldest first
+	telling bool     // there is a goroutine that does
+}
+
+// A report is what is told later, and the hooks that there were when it happened.
+type report struct {
+	all  []*added
+	tell func(h any)
 }
 
 // An added is a hook, and the interfaces that count for each update.
@@ -146,10 +152,11 @@ func Hooked[H any](l *Line) func(f func(h H)) {
 // remembered is how much is left to tell at most.
 const remembered = 1024
 
-// later is Tell in another goroutine, after all that is to be told there already.
-func later[H any](l *Line, f func(h H)) {
+// later is Tell in another goroutine, after all that is to be told there already, and of hooks
+// that may have been removed since.
+func later[H any](l *Line, all []*added, f func(h H)) {
 	hs := &l.hooks
-	if hs.all.Load() == nil {
+	if len(all) == 0 {
 		return
 	}
 	hs.mu.Lock()
@@ -157,11 +164,11 @@ func later[H any](l *Line, f func(h H)) {
 	if len(hs.queue) == remembered {
 		hs.queue = slices.Delete(hs.queue, 0, 1)
 	}
-	hs.queue = append(hs.queue, func(is any) {
+	hs.queue = append(hs.queue, report{all, func(is any) {
 		if h, ok := is.(H); ok {
 			hs.call(func() { f(h) })
 		}
-	})
+	}})
 	if !hs.telling {
 		hs.telling = true
 		go hs.tellLater()
@@ -185,11 +192,14 @@ func (h *hooks) tellLater() {
 			return
 		}
 		next := h.queue[0]
-		h.queue[0] = nil
+		h.queue[0] = report{}
 		h.queue = h.queue[1:]
 		h.mu.Unlock()
-		all := h.list()
-		inTurn(len(all), func(i int) { next(all[i].is) })
+		inTurn(len(next.all), func(i int) {
+			if slices.Contains(h.list(), next.all[i]) {
+				next.tell(next.all[i].is)
+			}
+		})
 	}
 }
 
@@ -204,7 +214,7 @@ type told struct {
 	made        func(base *Root, want Want) (Draft, error) // what run runs
 	older, next *Root
 	mark        time.Duration // when the last part ended
-	runs, sent  bool          // its function runs; what it made is with the sink
+	waits, runs bool          // it waits for its place; its function runs
 
 	run func(base *Root, want Want) (Draft, error)
 }
@@ -238,7 +248,7 @@ func (l *Line) begins(ctx context.Context, what string, transaction bool) *told 
 		}
 		started++
 	}
-	t.mark = t.clock()
+	t.mark, t.waits = t.clock(), true
 	return t
 }
 
@@ -254,7 +264,7 @@ func (t *told) clock() time.Duration {
 func (t *told) running(base *Root, want Want) (Draft, error) {
 	t.start()
 	d, err := t.made(base, want)
-	t.sealed(base, d, err)
+	t.sealed(base, d)
 	return d, err
 }
 
@@ -266,7 +276,7 @@ func (t *told) start() {
 		return
 	}
 	t.is.Attempts++
-	t.runs = true
+	t.waits, t.runs = false, true
 	if !t.line.queued && t.line.outbox.Load() == nil {
 		return
 	}
@@ -276,7 +286,7 @@ func (t *told) start() {
 	t.mark = now
 }
 
-func (t *told) sealed(base *Root, d Draft, err error) {
+func (t *told) sealed(base *Root, d Draft) {
 	if t == nil {
 		return
 	}
@@ -284,16 +294,16 @@ func (t *told) sealed(base *Root, d Draft, err error) {
 	t.is.Run += now - t.mark
 	t.mark, t.runs = now, false
 	t.older, t.next = base, d.Next
-	t.sent = err == nil && d.Next != base && t.line.outbox.Load() != nil
 }
 
-// decided ends the time that it is with the sink, if it is, with the version that was published.
-func (t *told) decided(version uint64) {
+// decided ends the time that its fate is with the sink, if it is, with the version that was
+// published; or the attempt, if it is to run again.
+func (t *told) decided(r run, version uint64, again bool) {
 	if t == nil {
 		return
 	}
-	t.is.Version = version
-	if t.sent {
+	t.is.Version, t.waits = version, again
+	if r.shares != nil && !again {
 		t.is.Sink = t.clock() - t.mark
 	}
 }
@@ -303,7 +313,10 @@ func (t *told) ends() {
 	if !t.timed {
 		return
 	}
-	if t.runs { // its function has not returned, or the transaction was aborted
+	switch { // it has panicked, has given up or was aborted
+	case t.waits:
+		t.is.Wait += t.clock() - t.mark
+	case t.runs:
 		t.is.Run += t.clock() - t.mark
 	}
 	if t.is.Version > 0 {
@@ -366,17 +379,18 @@ func (l *Line) state(o *outbox, s hook.State, err error) {
 	}
 	is.State, is.Err = s, err
 	if next := *is; !again || s == hook.Refused {
-		later(l, func(h hook.SinkChanged) { h.OnSinkChanged(next) })
+		later(l, l.hooks.list(), func(h hook.SinkChanged) { h.OnSinkChanged(next) })
 	}
 }
 
 // applied has hooks told of a version that came from elsewhere. The caller holds mu.
 func (l *Line) applied(older, next *Root) {
-	if l.hooks.all.Load() == nil {
+	all := l.hooks.list()
+	if all == nil {
 		return
 	}
 	u := hook.Update{Version: next.version, Tables: changed(older, next)}
-	later(l, func(h hook.Applied) { h.OnApplied(u) })
+	later(l, all, func(h hook.Applied) { h.OnApplied(u) })
 }
 
 // changed returns a function that returns what was changed from a version to a newer one.

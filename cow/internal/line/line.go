@@ -50,8 +50,8 @@ func (l *Line) update(ctx context.Context, told *told, f func(base *Root, want W
 		}
 		r := t.run(f)
 		version, again, err := r.fate(ctx)
+		told.decided(r, version, again)
 		if !again {
-			told.decided(version)
 			if version > 0 && r.erase != nil {
 				err = l.erase(r.erase)
 			}

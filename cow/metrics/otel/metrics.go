@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -208,11 +209,14 @@ func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 // stays with the SDK, and is added to if a store of the name is added again. What other hooks of db
 // update is not measured by hooks.
 //
-// Add panics if m has a store of that name, and if db is nil. Two names of one DB are two stores. A
-// DB of package memory is what its method DB returns.
+// Add panics if m has a store of that name, if the name is not UTF-8, and if db is nil. Two names
+// of one DB are two stores. A DB of package memory is what its method DB returns.
 func (m *Metrics) Add(name string, db *cow.DB) (remove func()) {
-	if db == nil {
+	switch {
+	case db == nil:
 		panic(fmt.Sprintf("cow/metrics/otel: Add of %q with a nil *cow.DB: pass a pointer to the DB", name))
+	case !utf8.ValidString(name):
+		panic(fmt.Sprintf("cow/metrics/otel: Add of %q, which is not UTF-8: attributes must be", name))
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,8 +224,8 @@ func (m *Metrics) Add(name string, db *cow.DB) (remove func()) {
 		panic(fmt.Sprintf("cow/metrics/otel: Add of a second store %q: remove the first, or add this one by another name", name))
 	}
 	s := newStore(m, name, db)
+	unhook := db.AddHook(s) // which may panic
 	m.stores[name] = s
-	unhook := db.AddHook(s)
 	return func() {
 		unhook()
 		m.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -287,6 +288,13 @@ func TestAddAndRemove(t *testing.T) {
 	require.PanicsWithValue(t,
 		"cow/metrics/otel: Meter with a nil MeterProvider: pass that of the SDK, or otel.GetMeterProvider()",
 		func() { _, _ = otel.Meter(nil, otel.Options{}) })
+	require.PanicsWithValue(t,
+		`cow/metrics/otel: Add of "\xff", which is not UTF-8: attributes must be`,
+		func() { m.Add("\xff", db) })
+	copied := new(cow.DB)
+	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(db).Elem())
+	require.Panics(t, func() { m.Add("copied", copied) })
+	m.Add("copied", new(cow.DB))() // the name is free
 	defer m.Add("others", new(cow.DB))()
 
 	_, err := users.Set("a", 1)

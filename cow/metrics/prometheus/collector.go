@@ -132,8 +132,8 @@ func (c *Collector) Add(name string, db *cow.DB) (remove func()) {
 		panic(fmt.Sprintf("cow/metrics/prometheus: Add of a second store %q: remove the first, or add this one by another name", name))
 	}
 	s := newStore(c, name, db)
+	unhook := db.AddHook(s) // which may panic
 	c.stores[name] = s
-	unhook := db.AddHook(s)
 	return func() {
 		unhook()
 		c.mu.Lock()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -318,6 +319,10 @@ func TestAddAndRemove(t *testing.T) {
 	require.PanicsWithValue(t,
 		`cow/metrics/prometheus: Add of "\xff", which is not UTF-8: labels must be`,
 		func() { c.Add("\xff", db) })
+	copied := new(cow.DB)
+	reflect.ValueOf(copied).Elem().Set(reflect.ValueOf(db).Elem())
+	require.Panics(t, func() { c.Add("copied", copied) })
+	c.Add("copied", new(cow.DB))() // the name is free
 	other := c.Add("others", new(cow.DB))
 
 	_, err := users.Set("a", 1)
