@@ -67,7 +67,7 @@ func (h *Held) commit(f func(base *Root, want Want) (Draft, error)) error {
 		return d, err
 	})
 	version, again, err := r.fate(h.turn.ctx)
-	h.told.decided(r, version, again)
+	h.told.decided(version, r.shares != nil, again)
 	if again {
 		return fmt.Errorf("cow: %w: begin again", ErrSuperseded)
 	}

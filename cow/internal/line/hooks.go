@@ -296,14 +296,14 @@ func (t *told) sealed(base *Root, d Draft) {
 	t.older, t.next = base, d.Next
 }
 
-// decided ends the time that its fate is with the sink, if it is, with the version that was
-// published; or the attempt, if it is to run again.
-func (t *told) decided(r run, version uint64, again bool) {
+// decided ends the time that its fate was with the sink, if it was shared, with the version that
+// was published; or the attempt, if it is to run again.
+func (t *told) decided(version uint64, shared, again bool) {
 	if t == nil {
 		return
 	}
 	t.is.Version, t.waits = version, again
-	if r.shares != nil && !again {
+	if shared && !again {
 		t.is.Sink = t.clock() - t.mark
 	}
 }

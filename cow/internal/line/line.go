@@ -50,7 +50,7 @@ func (l *Line) update(ctx context.Context, told *told, f func(base *Root, want W
 		}
 		r := t.run(f)
 		version, again, err := r.fate(ctx)
-		told.decided(r, version, again)
+		told.decided(version, r.shares != nil, again)
 		if !again {
 			if version > 0 && r.erase != nil {
 				err = l.erase(r.erase)
