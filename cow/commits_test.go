@@ -12,7 +12,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// A written is a Store or a DB, as far as Commits goes, and how to write to it.
+// A written is a One or a DB, as far as Commits goes, and how to write to it.
 type written struct {
 	line interface {
 		Commits(since uint64) iter.Seq2[*cow.Commit, error]
@@ -24,7 +24,7 @@ type written struct {
 }
 
 func forPasts(t *testing.T, f func(t *testing.T, p written)) {
-	t.Run("store", func(t *testing.T) {
+	t.Run("alone", func(t *testing.T) {
 		s := cow.NewOne[string](cow.Options[*int]{})
 		f(t, written{s, func() { s.Set("a", new(int)) }, func(f func()) {
 			require.NoError(t, s.Update(func(e *cow.Editor[string, *int]) error { f(); return nil }))

@@ -40,7 +40,7 @@ func TestACommitIsComparedOnce(t *testing.T) {
 		update()
 		require.Equal(t, want, compared)
 	}
-	t.Run("Store", func(t *testing.T) {
+	t.Run("alone", func(t *testing.T) {
 		s := NewOne[int](Options[int]{})
 		write := func() {
 			require.NoError(t, s.Update(func(e *Editor[int, int]) error {

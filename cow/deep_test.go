@@ -34,7 +34,7 @@ func requireShort(t *testing.T, values ...any) {
 	}
 }
 
-// deepStore calls what a Store does with values, with one that is nested deeply.
+// deepStore calls what a table does with values, with one that is nested deeply.
 func deepStore[V any](t *testing.T, v V) {
 	s := cow.NewOne[string](cow.Options[V]{})
 	s.Retain(cow.Retention{Versions: 100})

@@ -23,9 +23,9 @@ type (
 	resolver = func(c conflict) ([]int, bool, error)
 )
 
-// A lane is a One (one_test.go), or a DB of two tables, for tests of forks, merges and
+// A branch is a One (one_test.go), or a DB of two tables, for tests of forks, merges and
 // watches. A value is a slice of one number twice; an index is by that number.
-type lane struct {
+type branch struct {
 	tables int
 	update func(f func(edit func(table int) *editor) error) error
 	load   func() branchMoment
@@ -33,7 +33,7 @@ type lane struct {
 	retain func(r cow.Retention)
 	pin    func(name string, version uint64) error
 	pins   func() []branchMoment
-	fork   func(m branchMoment) *lane
+	fork   func(m branchMoment) *branch
 	merge  func(base, theirs branchMoment, resolvers ...resolver) (branchMoment, error) // by table; nil: none
 	watch  func(ctx context.Context, table int, since branchMoment, of ...watched) (branchMoment, error)
 	keys   func(table int, keys ...int) watched
@@ -41,7 +41,7 @@ type lane struct {
 	stats  func() cow.Stats
 }
 
-// A branchMoment is a snapshot of a lane: its map, or its Snapshot and the maps in
+// A branchMoment is a snapshot of a branch: its map, or its Snapshot and the maps in
 // it.
 type branchMoment struct {
 	version uint64
@@ -51,16 +51,16 @@ type branchMoment struct {
 
 func byNumber(r cow.Row[int, []int], add func(int)) { add(r.Value()[0]) }
 
-func storeLane(t *testing.T) *lane {
+func aloneBranch(t *testing.T) *branch {
 	s := cow.NewOne[int](cow.Options[[]int]{})
 	x, err := cow.NewMultiIndex(s.Table, "number", byNumber, cow.IndexOptions[int]{})
 	require.NoError(t, err)
-	return laneOfStore(s, x)
+	return branchOfOne(s, x)
 }
 
-func laneOfStore(s cow.One[int, []int], x *index) *lane {
+func branchOfOne(s cow.One[int, []int], x *index) *branch {
 	of := func(m *rows) branchMoment { return branchMoment{m.Version(), []*rows{m}, nil} }
-	return &lane{
+	return &branch{
 		tables: 1,
 		update: func(f func(edit func(int) *editor) error) error {
 			return s.Update(func(e *editor) error { return f(func(int) *editor { return e }) })
@@ -78,7 +78,7 @@ func laneOfStore(s cow.One[int, []int], x *index) *lane {
 			}
 			return all
 		},
-		fork: func(m branchMoment) *lane { return laneOfStore(s.Fork(m.maps[0]), x) },
+		fork: func(m branchMoment) *branch { return branchOfOne(s.Fork(m.maps[0]), x) },
 		merge: func(base, theirs branchMoment, r ...resolver) (branchMoment, error) {
 			m, err := s.Merge(base.maps[0], theirs.maps[0], append(r, nil)[0])
 			return of(m), err
@@ -93,7 +93,7 @@ func laneOfStore(s cow.One[int, []int], x *index) *lane {
 	}
 }
 
-func dbLane(t *testing.T) *lane {
+func twoBranch(t *testing.T) *branch {
 	db := new(cow.DB)
 	var all []*cow.Table[int, []int]
 	var by []*index
@@ -103,10 +103,10 @@ func dbLane(t *testing.T) *lane {
 		require.NoError(t, err)
 		all, by = append(all, table), append(by, x)
 	}
-	return laneOfDB(db, all, by)
+	return branchOfDB(db, all, by)
 }
 
-func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
+func branchOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *branch {
 	of := func(s *cow.Snapshot) branchMoment {
 		m := branchMoment{version: s.Version(), db: s}
 		for _, table := range all {
@@ -114,7 +114,7 @@ func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
 		}
 		return m
 	}
-	return &lane{
+	return &branch{
 		tables: len(all),
 		update: func(f func(edit func(int) *editor) error) error {
 			return db.Update(func(tx *cow.Tx) error {
@@ -134,7 +134,7 @@ func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
 			}
 			return list
 		},
-		fork: func(m branchMoment) *lane { return laneOfDB(db.Fork(m.db), all, by) },
+		fork: func(m branchMoment) *branch { return branchOfDB(db.Fork(m.db), all, by) },
 		merge: func(base, theirs branchMoment, r ...resolver) (branchMoment, error) {
 			var of2 []cow.Resolver
 			for i, f := range r {
@@ -158,13 +158,13 @@ func laneOfDB(db *cow.DB, all []*cow.Table[int, []int], by []*index) *lane {
 	}
 }
 
-// forLanes runs f for a Store and for a DB.
-func forLanes(t *testing.T, f func(t *testing.T, l *lane)) {
-	t.Run("Store", func(t *testing.T) { f(t, storeLane(t)) })
-	t.Run("DB", func(t *testing.T) { f(t, dbLane(t)) })
+// forBranches runs f for a table alone in its DB and for a DB of two.
+func forBranches(t *testing.T, f func(t *testing.T, l *branch)) {
+	t.Run("alone", func(t *testing.T) { f(t, aloneBranch(t)) })
+	t.Run("DB", func(t *testing.T) { f(t, twoBranch(t)) })
 }
 
-func (l *lane) set(t *testing.T, table, key, n int) {
+func (l *branch) set(t *testing.T, table, key, n int) {
 	t.Helper()
 	require.NoError(t, l.update(func(edit func(int) *editor) error {
 		edit(table).Set(key, []int{n, n})
@@ -172,7 +172,7 @@ func (l *lane) set(t *testing.T, table, key, n int) {
 	}))
 }
 
-func (l *lane) delete(t *testing.T, table, key int) {
+func (l *branch) delete(t *testing.T, table, key int) {
 	t.Helper()
 	require.NoError(t, l.update(func(edit func(int) *editor) error {
 		edit(table).Delete(key)
@@ -181,14 +181,14 @@ func (l *lane) delete(t *testing.T, table, key int) {
 }
 
 // A branchCell is what a model has under a key. A write is a number that no other
-// write has; a merge makes the same write in another lane.
+// write has; a merge makes the same write in another branch.
 type branchCell struct {
 	n     int
 	write int
 	rev   uint64
 }
 
-// A branchModel is what a lane should hold, by table.
+// A branchModel is what a branch should hold, by table.
 type branchModel []map[int]branchCell
 
 func (m branchModel) clone() branchModel {
@@ -200,7 +200,7 @@ func (m branchModel) clone() branchModel {
 }
 
 // check requires that a moment is what the model says, and so are the indexes.
-func (m branchModel) check(t *testing.T, l *lane, at branchMoment) {
+func (m branchModel) check(t *testing.T, l *branch, at branchMoment) {
 	t.Helper()
 	for table, want := range m {
 		is := at.maps[table]
@@ -226,19 +226,19 @@ func (m branchModel) check(t *testing.T, l *lane, at branchMoment) {
 	}
 }
 
-// A tracked lane has its model beside it.
+// A tracked branch has its model beside it.
 type tracked struct {
-	*lane
+	*branch
 	branchModel branchModel
 	version     uint64
 }
 
-func track(l *lane) *tracked {
+func track(l *branch) *tracked {
 	m := make(branchModel, l.tables)
 	for i := range m {
 		m[i] = map[int]branchCell{}
 	}
-	return &tracked{lane: l, branchModel: m}
+	return &tracked{branch: l, branchModel: m}
 }
 
 var writes int // made by all models, to number them
@@ -287,29 +287,29 @@ func (l *tracked) forkAt(m branchMoment, is branchModel) *tracked {
 }
 
 func TestForksAreIndependent(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		r := rand.New(rand.NewPCG(1, 2))
 		type kept struct {
 			of          *tracked
 			at          branchMoment
 			branchModel branchModel
 		}
-		lanes := []*tracked{track(l)}
+		branches := []*tracked{track(l)}
 		l.retain(cow.Retention{Versions: 1000})
-		past := []map[uint64]branchModel{{0: lanes[0].branchModel.clone()}}
-		all := []kept{{lanes[0], l.load(), lanes[0].branchModel.clone()}}
+		past := []map[uint64]branchModel{{0: branches[0].branchModel.clone()}}
+		all := []kept{{branches[0], l.load(), branches[0].branchModel.clone()}}
 		check := func() {
 			for _, k := range all {
-				k.branchModel.check(t, k.of.lane, k.at)
+				k.branchModel.check(t, k.of.branch, k.at)
 			}
-			for _, o := range lanes {
-				o.branchModel.check(t, o.lane, o.load())
+			for _, o := range branches {
+				o.branchModel.check(t, o.branch, o.load())
 			}
 		}
 		steps := inShort(250, 600)
 		for step := range steps {
-			i := r.IntN(len(lanes))
-			o := lanes[i]
+			i := r.IntN(len(branches))
+			o := branches[i]
 			if step < steps-50 {
 				o.edit(t, r, 40)
 				past[i][o.version] = o.branchModel.clone()
@@ -333,11 +333,11 @@ func TestForksAreIndependent(t *testing.T) {
 						}
 					}
 				}
-				by := lanes[r.IntN(len(lanes))] // any of the family may make the fork
+				by := branches[r.IntN(len(branches))] // any of the family may make the fork
 				f := by.forkAt(at, want)
 				require.Equal(t, at.version, f.load().version)
 				require.Equal(t, 0, f.stats().Pins+f.stats().Retained+f.stats().Waiting)
-				lanes = append(lanes, f)
+				branches = append(branches, f)
 				past = append(past, map[uint64]branchModel{f.version: f.branchModel.clone()})
 				all = append(all, kept{o, at, want.clone()}, kept{f, f.load(), want.clone()})
 			}
@@ -346,12 +346,12 @@ func TestForksAreIndependent(t *testing.T) {
 			}
 		}
 		check()
-		for i, o := range lanes {
+		for i, o := range branches {
 			for version, want := range past[i] {
 				m, err := o.at(version)
 				require.NoError(t, err)
 				require.Equal(t, version, m.version)
-				want.check(t, o.lane, m)
+				want.check(t, o.branch, m)
 			}
 		}
 	})
@@ -440,7 +440,7 @@ func TestAStrangersSnapshotPanics(t *testing.T) {
 
 func TestAForkMayBeUpdatedInsideAnUpdate(t *testing.T) {
 	noDeadlock(t)
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		l.set(t, 0, 1, 1)
 		f := l.fork(l.load())
 		require.NoError(t, l.update(func(edit func(int) *editor) error {
@@ -459,7 +459,7 @@ func TestAForkTakesConstantTime(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	allocs := func(make func(*testing.T) *lane, n int) float64 {
+	allocs := func(make func(*testing.T) *branch, n int) float64 {
 		l := make(t)
 		require.NoError(t, l.update(func(edit func(int) *editor) error {
 			edit(l.tables - 1).SetAll(func(yield func(int, []int) bool) {
@@ -474,7 +474,7 @@ func TestAForkTakesConstantTime(t *testing.T) {
 		at := l.load()
 		return allocations(func() { l.fork(at) })
 	}
-	for _, make := range []func(*testing.T) *lane{storeLane, dbLane} {
+	for _, make := range []func(*testing.T) *branch{aloneBranch, twoBranch} {
 		require.Equal(t, allocs(make, 1000), allocs(make, 100_000))
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// Each pair of K and V that tests have a Store or Table of is all of this module to
+// Each pair of K and V that tests have a table of is all of this module to
 // compile once more, and so is each type of index keys that goes with it. So tests
 // share them: string keys with values that are int, string, []int, any, a pointer or
 // a good; int keys with string and []int; and resourceKey, which has no order, with
@@ -61,7 +61,7 @@ func (p part) team() int  { return int(p) / 100 }
 func (p part) level() int { return int(p) / 10 % 10 }
 func (p part) name() int  { return int(p) % 10 }
 
-// A subject is a Store, or a table of a DB, for tests of what both promise.
+// A subject is a table alone in its DB, or one beside another, for tests of what both promise.
 type subject[V any] struct {
 	update  func(f func(e *cow.Editor[string, V]) error) error
 	load    func() *snapshot.Map[string, V]
@@ -69,7 +69,7 @@ type subject[V any] struct {
 	wait    func(ctx context.Context, after uint64) (version uint64, err error)
 }
 
-func storeSubject[V any](o cow.Options[V]) subject[V] {
+func aloneSubject[V any](o cow.Options[V]) subject[V] {
 	s := cow.NewOne[string](o)
 	return subject[V]{
 		update:  s.Update,
@@ -125,10 +125,10 @@ func txSubject[V any](o cow.Options[V]) subject[V] {
 	}
 }
 
-// forBoth runs f for a Store and for a table of a DB.
+// forBoth runs f for a table alone in its DB and for one beside another.
 func forBoth[V any](t *testing.T, o cow.Options[V], f func(t *testing.T, s subject[V])) {
 	t.Helper()
-	t.Run("Store", func(t *testing.T) { f(t, storeSubject(o)) })
+	t.Run("alone", func(t *testing.T) { f(t, aloneSubject(o)) })
 	t.Run("Table", func(t *testing.T) { f(t, tableSubject(o)) })
 	t.Run("Tx", func(t *testing.T) { f(t, txSubject(o)) })
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A timeline is a Store, or a DB with two tables, for tests of what both
+// A timeline is a table alone in its DB, or a DB with two tables, for tests of what both
 // promise about the past.
 type timeline struct {
 	tables   int
@@ -49,7 +49,7 @@ type state struct {
 	of      any
 }
 
-// past is what Store and DB have in common.
+// past is what a One and a DB have in common.
 type past[S any] interface {
 	Load() *S
 	At(uint64) (*S, error)
@@ -90,7 +90,7 @@ func newTimeline[S any](p past[S], tables int, see func(*S) state) timeline {
 	}
 }
 
-func storeTimeline(s cow.One[string, int]) timeline {
+func aloneTimeline(s cow.One[string, int]) timeline {
 	l := newTimeline(s, 1, func(m *snapshot.Map[string, int]) state {
 		return state{m.Version(), []*snapshot.Map[string, int]{m}, m}
 	})
@@ -102,7 +102,7 @@ func storeTimeline(s cow.One[string, int]) timeline {
 	l.rows = func(c *cow.Commit) [][]snapshot.Change[string, int] {
 		return [][]snapshot.Change[string, int]{slices.Collect(s.Rows(c))}
 	}
-	l.fork = func(of state) timeline { return storeTimeline(s.Fork(of.of.(*snapshot.Map[string, int]))) }
+	l.fork = func(of state) timeline { return aloneTimeline(s.Fork(of.of.(*snapshot.Map[string, int]))) }
 	return l
 }
 
@@ -129,10 +129,10 @@ func dbTimeline(db *cow.DB, tables ...*cow.Table[string, int]) timeline {
 	return l
 }
 
-// forTimelines runs f for a Store and for a DB, both new.
+// forTimelines runs f for a table alone in its DB and for a DB of two, both new.
 func forTimelines(t *testing.T, f func(t *testing.T, l timeline)) {
 	t.Helper()
-	t.Run("Store", func(t *testing.T) { f(t, storeTimeline(cow.NewOne[string](cow.Options[int]{}))) })
+	t.Run("alone", func(t *testing.T) { f(t, aloneTimeline(cow.NewOne[string](cow.Options[int]{}))) })
 	t.Run("DB", func(t *testing.T) {
 		db := new(cow.DB)
 		f(t, dbTimeline(db, cow.NewTable[string](db, "a", cow.Options[int]{}), cow.NewTable[string](db, "b", cow.Options[int]{})))

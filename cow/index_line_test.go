@@ -15,7 +15,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// These tests hold that indexes belong to a Store or Table, not to the snapshots
+// These tests hold that indexes belong to a table, not to the snapshots
 // that happen to carry them.
 
 func self(r cow.Row[string, string], add func(string)) { add(r.Value()) }

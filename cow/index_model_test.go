@@ -251,7 +251,7 @@ func randomCode(r *rand.Rand) []byte {
 	return b
 }
 
-// A model is an indexed Store or Table under random updates, beside plain maps.
+// A model is an indexed table under random updates, beside plain maps.
 type model struct {
 	t        *testing.T
 	r        *rand.Rand
@@ -674,7 +674,7 @@ func TestIndexesAgreeWithTheirRows(t *testing.T) {
 		seeds = 1
 	}
 	for seed := range seeds {
-		t.Run(fmt.Sprint("Store", seed), func(t *testing.T) {
+		t.Run(fmt.Sprint("alone", seed), func(t *testing.T) {
 			testIndexModel(t, seed, func(t *testing.T) *model {
 				s := cow.NewOne[string](cow.Options[good]{})
 				s.Retain(cow.Retention{Versions: 60})

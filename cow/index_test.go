@@ -27,7 +27,7 @@ type indexedSubject[V any] struct {
 // forBothIndexed is forBoth with what indexes are added to.
 func forBothIndexed[V any](t *testing.T, f func(t *testing.T, s indexedSubject[V])) {
 	t.Helper()
-	t.Run("Store", func(t *testing.T) {
+	t.Run("alone", func(t *testing.T) {
 		s := cow.NewOne[string](cow.Options[V]{})
 		f(t, indexedSubject[V]{subject[V]{update: s.Update, load: s.Load,
 			version: func() uint64 { return s.Load().Version() }}, s.Table})
@@ -86,7 +86,7 @@ func requireIndexError(t *testing.T, err error, index string, key any) {
 	t.Helper()
 	var ie *cow.IndexError
 	require.True(t, errors.As(err, &ie), "%v", err)
-	name := cmp.Or(ie.Name, "cow") // that of a Store; a Table says which it is
+	name := cmp.Or(ie.Name, "cow") // that of a table without a name
 	require.Regexp(t, `^cow(: table "\w+")?$`, name)
 	require.Equal(t, cow.IndexError{Name: ie.Name, Index: index, Key: key}, *ie)
 	require.ErrorIs(t, err, cow.ErrExists)

@@ -39,7 +39,7 @@ func TestAReaderNeverWaits(t *testing.T) {
 			requireClosed(t, done, "a reader waited for an update")
 		})
 	})
-	t.Run("Store.Get, and the DB's", func(t *testing.T) {
+	t.Run("Table.Get, and the DB's", func(t *testing.T) {
 		noDeadlock(t)
 		s := cow.NewOne[string](cow.Options[int]{})
 		s.Set("a", 1)
@@ -118,7 +118,7 @@ func TestATableIsAddedAtAnyTime(t *testing.T) {
 	require.Equal(t, 2, db.Load().Len())
 }
 
-// verbs are all ways to update a Store.
+// verbs are all ways to update a table.
 var verbs = map[string]func(s cow.One[string, int]){
 	"Set":    func(s cow.One[string, int]) { s.Set("a", 99) },
 	"Insert": func(s cow.One[string, int]) { _, _ = s.Insert("a", 99) },
@@ -135,7 +135,7 @@ var verbs = map[string]func(s cow.One[string, int]){
 }
 
 func TestAnUpdateInsideAnUpdatePanics(t *testing.T) {
-	t.Run("Store", func(t *testing.T) {
+	t.Run("alone", func(t *testing.T) {
 		noDeadlock(t)
 		for _, s := range []cow.One[string, int]{cow.NewOne[string](cow.Options[int]{}), cow.NewOne[string](cow.Options[int]{})} {
 			for outer, update := range map[string]func(f func()) error{
@@ -244,7 +244,7 @@ func TestAnUpdateFarInsideAnUpdatePanics(t *testing.T) {
 	}
 	t.Run("behind a deep stack", func(t *testing.T) {
 		noDeadlock(t)
-		s := storeSubject(cow.Options[int]{})
+		s := aloneSubject(cow.Options[int]{})
 		deep(1000, func() {
 			s.do(t, func(*cow.Editor[string, int]) {
 				requireNested(t, "an update", func() { s.set(t, "a", 1) })
@@ -293,7 +293,7 @@ func TestAnUpdateOfAnotherStoreInsideAnUpdateWaits(t *testing.T) {
 	// Several, of which some look alike where stacks are compared.
 	var stores []subject[int]
 	for i := range 40 {
-		s := storeSubject(cow.Options[int]{})
+		s := aloneSubject(cow.Options[int]{})
 		if i%2 == 0 {
 			s = tableSubject(cow.Options[int]{})
 		}

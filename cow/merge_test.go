@@ -169,7 +169,7 @@ func (l *tracked) mergeInto(t *testing.T, base branchMoment, baseModel branchMod
 		}
 		require.Equal(t, l.version, l.load().version)
 		require.NoError(t, l.update(func(func(int) *editor) error { return nil }), "the writer's place is free")
-		l.branchModel.check(t, l.lane, l.load())
+		l.branchModel.check(t, l.branch, l.load())
 	}
 	before, beforeModel := l.load(), l.branchModel
 	all, spoil := resolving(t, baseModel, l.branchModel, from.branchModel, conflicts)
@@ -184,10 +184,10 @@ func (l *tracked) mergeInto(t *testing.T, base branchMoment, baseModel branchMod
 		l.version++
 	}
 	require.Equal(t, l.version, l.load().version, "one version a merge, none if nothing changes")
-	l.branchModel.check(t, l.lane, l.load())
-	beforeModel.check(t, l.lane, before)
-	baseModel.check(t, l.lane, base)
-	from.branchModel.check(t, from.lane, from.load())
+	l.branchModel.check(t, l.branch, l.load())
+	beforeModel.check(t, l.branch, before)
+	baseModel.check(t, l.branch, base)
+	from.branchModel.check(t, from.branch, from.load())
 	return next
 }
 
@@ -214,7 +214,7 @@ func cloneSets(sets []map[int]bool) (c []map[int]bool) {
 }
 
 func TestAMergeMakesTheirChangesHere(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		r := rand.New(rand.NewPCG(3, 4))
 		origin := track(l)
 		for range 60 {
@@ -240,7 +240,7 @@ func TestAMergeMakesTheirChangesHere(t *testing.T) {
 }
 
 func TestMergesOfOneForkGoOn(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		r := rand.New(rand.NewPCG(5, 6))
 		origin := track(l)
 		for range 10 {
@@ -261,7 +261,7 @@ func TestMergesOfOneForkGoOn(t *testing.T) {
 }
 
 func TestMergesGoOnInBothDirections(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		r := rand.New(rand.NewPCG(7, 8))
 		origin := track(l)
 		for range 10 {
@@ -286,7 +286,7 @@ func TestMergesGoOnInBothDirections(t *testing.T) {
 }
 
 func TestAKeyThatAMergeBroughtIsNoConflictNextTime(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		base := l.load()
 		f := l.fork(base)
 		var err error
@@ -301,7 +301,7 @@ func TestAKeyThatAMergeBroughtIsNoConflictNextTime(t *testing.T) {
 }
 
 func TestKeysRemovedOnBothSidesAreNoConflict(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		l.set(t, 0, 1, 1)
 		l.set(t, 0, 2, 2)
 		base := l.load()
@@ -322,7 +322,7 @@ func TestKeysRemovedOnBothSidesAreNoConflict(t *testing.T) {
 }
 
 func TestAMergeOfNoChangesPublishesNothing(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		for range 2 { // of nothing, then of something
 			base := l.load()
 			f := l.fork(base)
@@ -338,7 +338,7 @@ func TestAMergeOfNoChangesPublishesNothing(t *testing.T) {
 }
 
 func TestAMergeOnlyAsksTheResolverOfTheTable(t *testing.T) {
-	l := dbLane(t)
+	l := twoBranch(t)
 	base := l.load()
 	f := l.fork(base)
 	for table := range 2 {
@@ -439,13 +439,13 @@ func TestAMergeThatBreaksAUniqueIndexFailsWhole(t *testing.T) {
 }
 
 func TestAMergedRowIsNobodysToModify(t *testing.T) {
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		base := l.load()
 		f := l.fork(base)
 		f.set(t, 0, 1, 1)
 		_, err := l.merge(base, f.load())
 		require.NoError(t, err)
-		for _, o := range []*lane{l, f} {
+		for _, o := range []*branch{l, f} {
 			v, _ := o.load().maps[0].Get(1)
 			v[0] = 9
 			for _, v := range o.load().maps[0].All() {
@@ -456,7 +456,7 @@ func TestAMergedRowIsNobodysToModify(t *testing.T) {
 				v[0] = 9
 				return edit(0).Modify(1, func(v *[]int) error { (*v)[0] = 9; return errResolver })
 			}), errResolver)
-			for _, o := range []*lane{l, f} {
+			for _, o := range []*branch{l, f} {
 				v, _ := o.load().maps[0].Get(1)
 				require.Equal(t, []int{1, 1}, v)
 			}
@@ -473,7 +473,7 @@ func TestAMergedRowIsNobodysToModify(t *testing.T) {
 
 func TestAMergeInsideAnUpdatePanics(t *testing.T) {
 	noDeadlock(t)
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		base := l.load()
 		f := l.fork(base)
 		f.set(t, 0, 1, 1)

@@ -134,7 +134,7 @@ func TestADeferredUpdateAfterAnUpdateThatPanicked(t *testing.T) {
 // A deferred function of the update itself still runs inside it.
 func TestADeferredUpdateInsideAnUpdateThatPanicsIsInsideIt(t *testing.T) {
 	noDeadlock(t)
-	s := storeSubject(cow.Options[int]{})
+	s := aloneSubject(cow.Options[int]{})
 	require.Equal(t, "boom", panicOf(func() {
 		_ = s.update(func(*cow.Editor[string, int]) error {
 			defer func() { requireNested(t, "an update", func() { s.set(t, "a", 1) }) }()
@@ -145,7 +145,7 @@ func TestADeferredUpdateInsideAnUpdateThatPanicsIsInsideIt(t *testing.T) {
 }
 
 func TestDeferredUpdatesUnderContention(t *testing.T) {
-	s := storeSubject(cow.Options[int]{})
+	s := aloneSubject(cow.Options[int]{})
 	stop := make(chan struct{})
 	var others sync.WaitGroup
 	for range 2 {

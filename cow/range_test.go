@@ -15,7 +15,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// tens is a Store of rows 00 to 99 under their tens.
+// tens is a table of rows 00 to 99 under their tens.
 func tens(t *testing.T) (cow.One[string, int], *cow.Index[string, int, int]) {
 	s := cow.NewOne[string](cow.Options[int]{})
 	x, err := cow.NewMultiIndex(s.Table, "tens", func(r cow.Row[string, int], add func(int)) { add(r.Value() / 10) }, cow.IndexOptions[string]{})

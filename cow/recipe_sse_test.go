@@ -25,15 +25,15 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// The recipe: a Store as server-sent events, for EventSource and the like.
+// The recipe: a table as server-sent events, for EventSource and the like.
 
-// An eventStream serves a Store as a stream of events. The first is "snapshot",
+// An eventStream serves a table as a stream of events. The first is "snapshot",
 // with all rows, then each commit is a "commit", in order, and the id of both is a
 // cursor. A client that comes back with the id of its last event, in the header
 // Last-Event-ID, gets what came after that, each commit once; or a snapshot again,
-// if these commits are no longer retained or the id is not of this Store.
+// if these commits are no longer retained or the id is not of this table.
 //
-// A client that is too slow for the retention of the Store gets a snapshot too.
+// A client that is too slow for the retention of its DB gets a snapshot too.
 // Call Retain, with as much as a client may miss while it is away. No writer ever
 // waits for a client, and a stream has no goroutine but that of its request.
 //
@@ -117,7 +117,7 @@ func (s *eventStream[K, V]) send(w http.ResponseWriter, text string) error {
 
 // The tests.
 
-// A mirror is a client that keeps a copy of the Store by its events.
+// A mirror is a client that keeps a copy of the table by its events.
 type mirror struct {
 	t       *testing.T
 	url     string
@@ -206,7 +206,7 @@ func (c *mirror) take(event, id, data string) {
 	c.version = version
 }
 
-// serve serves a stream of the Store until the test ends, and then requires that
+// serve serves a stream of the table until the test ends, and then requires that
 // each request has ended.
 func serve(t *testing.T, store *cow.Table[string, int]) (url string) {
 	var streams sync.WaitGroup
@@ -225,7 +225,7 @@ func serve(t *testing.T, store *cow.Table[string, int]) (url string) {
 }
 
 // A client that is cut off again and again, while somebody writes, ends up with
-// what the Store has, by each commit once and one snapshot.
+// what the table has, by each commit once and one snapshot.
 func TestRecipeEventStreamResumes(t *testing.T) {
 	noDeadlock(t)
 	const writes = 1000

@@ -15,7 +15,7 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// keyedVerbs are what a Store and a Table have in the same words.
+// keyedVerbs are what writes to a table, and reads it, by keys.
 type keyedVerbs interface {
 	Load() *snapshot.Map[string, int]
 	Get(key string) (int, bool)
@@ -38,10 +38,10 @@ type keyedVerbs interface {
 	UpdateContext(ctx context.Context, f func(e *cow.Editor[string, int]) error) error
 }
 
-// forVerbs runs a test for a Store, a Table, and a Table of a fork, which errors call
+// forVerbs runs a test for a table without a name, one with, and one of a fork, which errors call
 // name.
 func forVerbs(t *testing.T, test func(t *testing.T, s keyedVerbs, name string)) {
-	t.Run("Store", func(t *testing.T) { test(t, cow.NewOne[string](cow.Options[int]{}), "cow") })
+	t.Run("alone", func(t *testing.T) { test(t, cow.NewOne[string](cow.Options[int]{}), "cow") })
 	table := func() (*cow.DB, *cow.Table[string, int]) {
 		db := new(cow.DB)
 		return db, cow.NewTable[string](db, "users", cow.Options[int]{})

@@ -81,7 +81,7 @@ func dbBank(t *testing.T) bank {
 	}
 }
 
-func storeBank(t *testing.T) bank {
+func aloneBank(t *testing.T) bank {
 	s := cow.NewOne[string](cow.Options[int]{})
 	return bank{
 		ops: 2*accounts + 2,
@@ -125,7 +125,7 @@ func storeBank(t *testing.T) bank {
 // snapshot, and whoever begins after somebody else has returned sees no less
 // than that one saw.
 func TestVersionsUnderLoad(t *testing.T) {
-	for name, open := range map[string]func(*testing.T) bank{"Store": storeBank, "DB": dbBank} {
+	for name, open := range map[string]func(*testing.T) bank{"alone": aloneBank, "DB": dbBank} {
 		t.Run(name, func(t *testing.T) {
 			noDeadlock(t)
 			checkVersions(t, open(t))

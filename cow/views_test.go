@@ -142,7 +142,7 @@ func TestViewsDoNotAllocate(t *testing.T) {
 	require.Positive(t, sum)
 }
 
-// set sets a key of a Store or Table.
+// set sets a key of a table.
 func set[V any](t *testing.T, s interface {
 	Set(key string, v V) (uint64, error)
 }, key string, v V) {

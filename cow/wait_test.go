@@ -34,10 +34,10 @@ func startWait(ctx context.Context, s subject[int], after uint64) *waiter {
 	return w
 }
 
-// bubbles runs f in a bubble, for a Store and for a table of a DB.
+// bubbles runs f in a bubble, for a table alone in its DB and for one beside another.
 func bubbles(t *testing.T, f func(t *testing.T, s subject[int])) {
-	t.Run("Store", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { f(t, storeSubject(cow.Options[int]{})) })
+	t.Run("alone", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) { f(t, aloneSubject(cow.Options[int]{})) })
 	})
 	t.Run("DB", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { f(t, tableSubject(cow.Options[int]{})) })

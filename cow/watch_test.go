@@ -15,10 +15,10 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// laneBubbles runs f in a bubble, for a Store and for a DB.
-func laneBubbles(t *testing.T, f func(t *testing.T, l *lane)) {
-	t.Run("Store", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, storeLane(t)) }) })
-	t.Run("DB", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, dbLane(t)) }) })
+// branchBubbles runs f in a bubble, for a table alone in its DB and for a DB of two.
+func branchBubbles(t *testing.T, f func(t *testing.T, l *branch)) {
+	t.Run("alone", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, aloneBranch(t)) }) })
+	t.Run("DB", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, twoBranch(t)) }) })
 }
 
 // A sight is what a watch watches: in one table, keys and keys of the index, or
@@ -29,7 +29,7 @@ type sight struct {
 	indexKeys [][]int
 }
 
-func (w sight) of(l *lane) (of []watched) {
+func (w sight) of(l *branch) (of []watched) {
 	for _, keys := range w.keys {
 		of = append(of, l.keys(w.table, keys...))
 	}
@@ -40,7 +40,7 @@ func (w sight) of(l *lane) (of []watched) {
 }
 
 // differs compares two moments row by row.
-func (w sight) differs(l *lane, a, b branchMoment) bool {
+func (w sight) differs(l *branch, a, b branchMoment) bool {
 	x, y := a.maps[w.table], b.maps[w.table]
 	if w.keys == nil && w.indexKeys == nil {
 		if x.Len() != y.Len() {
@@ -97,7 +97,7 @@ type watcher struct {
 	end   context.CancelFunc
 }
 
-func startWatch(ctx context.Context, l *lane, since branchMoment, w sight) *watcher {
+func startWatch(ctx context.Context, l *branch, since branchMoment, w sight) *watcher {
 	ctx, end := context.WithCancel(ctx)
 	c := &watcher{sight: w, since: since, end: end}
 	of := w.of(l)
@@ -110,7 +110,7 @@ func startWatch(ctx context.Context, l *lane, since branchMoment, w sight) *watc
 
 // requireDone requires that the watcher has returned if what it watches differs,
 // with the current snapshot, and only then. Everybody must be blocked.
-func (c *watcher) requireDone(t *testing.T, l *lane) (done bool) {
+func (c *watcher) requireDone(t *testing.T, l *branch) (done bool) {
 	t.Helper()
 	now := l.load()
 	want := c.differs(l, now, c.since)
@@ -124,7 +124,7 @@ func (c *watcher) requireDone(t *testing.T, l *lane) (done bool) {
 	return want
 }
 
-func randomSight(r *rand.Rand, l *lane, keys, numbers int) sight {
+func randomSight(r *rand.Rand, l *branch, keys, numbers int) sight {
 	some := func(n int) (list [][]int) {
 		for range 1 + r.IntN(2) {
 			one := []int{}
@@ -149,17 +149,17 @@ func randomSight(r *rand.Rand, l *lane, keys, numbers int) sight {
 }
 
 func TestAWatchEndsExactlyWhenWhatItWatchesDiffers(t *testing.T) {
-	laneBubbles(t, func(t *testing.T, l *lane) {
+	branchBubbles(t, func(t *testing.T, l *branch) {
 		const keys, numbers = 40, 30
 		r := rand.New(rand.NewPCG(9, 10))
 		l.retain(cow.Retention{Versions: 1000})
-		lanes := []*lane{l}
+		branches := []*branch{l}
 		all := [][]*watcher{nil}
 		past := [][]branchMoment{{l.load()}}
 		woken := 0
 		for step := range 300 {
-			i := r.IntN(len(lanes))
-			o := lanes[i]
+			i := r.IntN(len(branches))
+			o := branches[i]
 			if n := len(past[i]); step%60 == 59 {
 				// A fork, of a past snapshot: its watches are its own.
 				at := past[i][r.IntN(n)]
@@ -171,7 +171,7 @@ func TestAWatchEndsExactlyWhenWhatItWatchesDiffers(t *testing.T) {
 				if at.db != nil || at.version > 0 {
 					f := o.fork(at)
 					f.retain(cow.Retention{Versions: 1000})
-					lanes, all, past = append(lanes, f), append(all, nil), append(past, []branchMoment{f.load()})
+					branches, all, past = append(branches, f), append(all, nil), append(past, []branchMoment{f.load()})
 				}
 			}
 			for len(all[i]) < 40 {
@@ -183,7 +183,7 @@ func TestAWatchEndsExactlyWhenWhatItWatchesDiffers(t *testing.T) {
 			}
 			synctest.Wait()
 			sift := func() {
-				for i, o := range lanes {
+				for i, o := range branches {
 					var left []*watcher
 					for _, c := range all[i] {
 						if c.requireDone(t, o) {
@@ -240,7 +240,7 @@ func TestAWatchEndsExactlyWhenWhatItWatchesDiffers(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		for i, o := range lanes {
+		for i, o := range branches {
 			require.Equal(t, 0, o.stats().Waiting)
 			for _, c := range all[i] {
 				require.ErrorIs(t, c.err, context.Canceled)
@@ -250,7 +250,7 @@ func TestAWatchEndsExactlyWhenWhatItWatchesDiffers(t *testing.T) {
 }
 
 func TestBulkCommitsWakeWatches(t *testing.T) {
-	laneBubbles(t, func(t *testing.T, l *lane) {
+	branchBubbles(t, func(t *testing.T, l *branch) {
 		const size = 24_000
 		load := func(from, to, by int) {
 			require.NoError(t, l.update(func(edit func(int) *editor) error {
@@ -305,7 +305,7 @@ func TestReplaceAndClearWakeWatches(t *testing.T) {
 		s := cow.NewOne[int](cow.Options[[]int]{})
 		x, err := cow.NewMultiIndex(s.Table, "number", byNumber, cow.IndexOptions[int]{})
 		require.NoError(t, err)
-		l := laneOfStore(s, x)
+		l := branchOfOne(s, x)
 		s.Set(1, []int{1, 1})
 		step := func(change func(), done ...bool) {
 			t.Helper()
@@ -340,7 +340,7 @@ func map2(k, n int) func(yield func(int, []int) bool) {
 }
 
 func TestAWatchLooksBeforeItWaits(t *testing.T) {
-	laneBubbles(t, func(t *testing.T, l *lane) {
+	branchBubbles(t, func(t *testing.T, l *branch) {
 		empty := l.load()
 		l.set(t, 0, 1, 1)
 		first := l.load()
@@ -375,14 +375,14 @@ func TestAWatchLooksBeforeItWaits(t *testing.T) {
 
 func TestWritesElsewhereEndNoWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := dbLane(t)
+		l := twoBranch(t)
 		f := l.fork(l.load())
 		l.set(t, 0, 1, 1)
 		g := l.fork(l.load())
-		lanes := []*lane{l, f, g}
+		branches := []*branch{l, f, g}
 		f.set(t, 0, 1, 1) // the nil snapshot is that of l
 		var all []*watcher
-		for _, o := range lanes {
+		for _, o := range branches {
 			for table := range 2 {
 				for _, w := range []sight{{table: table}, {table: table, keys: [][]int{{1}}}, {table: table, indexKeys: [][]int{{1}}}} {
 					all = append(all, startWatch(t.Context(), o, o.load(), w))
@@ -397,7 +397,7 @@ func TestWritesElsewhereEndNoWatch(t *testing.T) {
 			}
 		}
 		check(0)
-		for i, o := range lanes {
+		for i, o := range branches {
 			for table := range 2 {
 				o.set(t, table, 1, 1)
 				check(6*i + 3*(table+1))
@@ -439,7 +439,7 @@ func TestAWatchOfNothingYet(t *testing.T) {
 }
 
 func TestAWatchMayNameAThingTwice(t *testing.T) {
-	laneBubbles(t, func(t *testing.T, l *lane) {
+	branchBubbles(t, func(t *testing.T, l *branch) {
 		all := []*watcher{
 			startWatch(t.Context(), l, l.load(), sight{keys: [][]int{{1, 1}, {1}}}),
 			startWatch(t.Context(), l, l.load(), sight{indexKeys: [][]int{{1, 1}}}),
@@ -459,7 +459,7 @@ func TestAWatchMayNameAThingTwice(t *testing.T) {
 }
 
 func TestAForkOfThePastWakesIndexWatches(t *testing.T) {
-	laneBubbles(t, func(t *testing.T, l *lane) {
+	branchBubbles(t, func(t *testing.T, l *branch) {
 		l.retain(cow.Retention{Versions: 100})
 		l.set(t, 0, 1, 1)
 		past := l.load()
@@ -478,7 +478,7 @@ func TestAForkOfThePastWakesIndexWatches(t *testing.T) {
 }
 
 func TestAWatchReturnsTheCauseOfItsContext(t *testing.T) {
-	laneBubbles(t, func(t *testing.T, l *lane) {
+	branchBubbles(t, func(t *testing.T, l *branch) {
 		cause := errors.New("enough")
 		ended, end := context.WithCancelCause(t.Context())
 		end(cause)
@@ -503,7 +503,7 @@ func TestAWatchReturnsTheCauseOfItsContext(t *testing.T) {
 
 func TestAWatchInsideAnUpdatePanics(t *testing.T) {
 	noDeadlock(t)
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		requireNested(t, "a Watch", func() {
 			_ = l.update(func(func(int) *editor) error {
 				_, _ = l.watch(context.Background(), 0, l.load(), l.keys(0, 1))
@@ -524,7 +524,7 @@ func TestAWatchInsideAnUpdatePanics(t *testing.T) {
 
 func TestAWatchStartsNoGoroutine(t *testing.T) {
 	noDeadlock(t)
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		const n = 50
 		before := runtime.NumGoroutine()
 		ctx, end := context.WithCancel(t.Context())
@@ -586,7 +586,7 @@ func TestWatchesOfOtherKeysCostACommitNothing(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	noDeadlock(t)
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		const watchers, each = 1000, 100
 		for k := range 1000 {
 			l.set(t, 0, k, k)
@@ -622,7 +622,7 @@ func TestWatchesOfOtherKeysCostACommitNothing(t *testing.T) {
 // until the counter is at its end: none may sleep through the last change.
 func TestWatchersFollowACounterToItsEnd(t *testing.T) {
 	noDeadlock(t)
-	forLanes(t, func(t *testing.T, l *lane) {
+	forBranches(t, func(t *testing.T, l *branch) {
 		const writers, watchers, each = 8, 32, 150
 		const end = writers * each
 		var missed atomic.Int64
