@@ -3,7 +3,7 @@ module github.com/cowstore/cowstore/cow/cowview
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-20261128070133-47121e33da65
+	github.com/cowstore/cowstore v0.0.0-20261128100433-cb7052afd0bc
 	github.com/stretchr/testify v1.12.1
 	golang.org/x/tools v0.51.0
 )
