@@ -32,7 +32,7 @@ type IndexOptions[K comparable] struct {
 
 	// CompareKeys orders the keys of rows with equal index keys: negative, zero
 	// or positive as a is below, equal to or above b. It finds no two keys equal that
-	// differ. It must be given where K has no order of its own; see [NewIndex]. That of
+	// differ. It must be given where K has no order of its own; see NewIndex. That of
 	// time.Time finds one instant in two zones equal, which differ as keys: an update that
 	// would have both under one index key panics, so let keys be in UTC.
 	CompareKeys func(a, b K) int

@@ -28,14 +28,14 @@ type Options[V any] struct {
 	// Expires, if not nil, says when a row with that value expires; the zero time: never. It must
 	// be pure, and neither modify its argument nor keep a part of it. It gets the value, and not
 	// the key or the revision: the time is a field of the value. The keys of rows must have an
-	// order of their own, see [NewIndex].
+	// order of their own, see NewIndex.
 	//
-	// Reads return a row that has expired until [DB.Sweep] deletes it. Nothing sweeps by itself:
-	// call Sweep, or run [DB.SweepEvery] in a goroutine. Sweep deletes in an update like any
+	// Reads return a row that has expired until DB.Sweep deletes it. Nothing sweeps by itself:
+	// call Sweep, or run DB.SweepEvery in a goroutine. Sweep deletes in an update like any
 	// other: feeds, the past, indexes, watches and replicas have the row until they get that.
 	//
 	// To hide a row that has expired, compare its time with time.Now() after Get.
-	// [Snapshot.Due] is the cheap test whether there may be any, and [Table.Expiry] has the
+	// Snapshot.Due is the cheap test whether there may be any, and Table.Expiry has the
 	// rows that expire in order.
 	Expires func(v V) time.Time
 

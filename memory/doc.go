@@ -74,7 +74,7 @@
 //   - take many times what the limits of a Memory count for it, but for what does not
 //     count: maps that a method Clone has made, and what is known by its address, as
 //     errors, time zones, channels and functions;
-//   - run code of its own in a reader, but for its method Clone in [Value.Any] and
+//   - run code of its own in a reader, but for its method Clone in Value.Any and
 //     [As]. A Clone must not write to its receiver, and be safe for concurrent use.
 //
 // # What each verb keeps

@@ -59,8 +59,8 @@ type Options struct {
 	// returned before be replaced by Space.Reindex.
 	TextOf func(space []string, v Value) iter.Seq2[string, int]
 
-	// Embed returns the vector of each text, all of one dimension. [Memory.EmbedMissing] asks it for
-	// those of entries that have none, and [Space.Recall] for that of a query; for a vector that a
+	// Embed returns the vector of each text, all of one dimension. Memory.EmbedMissing asks it for
+	// those of entries that have none, and Space.Recall for that of a query; for a vector that a
 	// write or another search is to have, the program calls it itself. It is never called
 	// inside an update, may be called from several goroutines at once, and must return when
 	// ctx ends. nil: vectors are put by the program.

@@ -35,7 +35,7 @@ const Never = data.Never
 // of them, or what is wrong with the value, as [value.ErrUnsupported], or with the vector, as
 // [vector.ErrEmpty]; or [cow.ErrModified].
 var (
-	ErrExists    = cow.ErrExists
+	ErrExists    = cow.ErrExists       // Insert: there is a value; Supersede: both keys are one
 	ErrNotFound  = cow.ErrNotFound     // Modify, Supersede: there is no value; Keep: no entry; Erase: none, and was none
 	ErrRevision  = cow.ErrRevision     // SetIf, DeleteIf: the entry is at another revision
 	ErrDimension = vector.ErrDimension // other dimensions than the others of the space

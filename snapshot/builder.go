@@ -67,8 +67,10 @@ func (Builder[K, V]) Isolate(m *Map[K, V], key K, v V) (Isolated[V], error) { re
 // isolated by a map with other Options, or is the zero Isolated.
 func (Builder[K, V]) Put(e *Editor[K, V], key K, v Isolated[V]) { e.put(key, v) }
 
-// CheckAbsent and Check return the errors of Insert and SetIf for what an Editor has under key.
-func (Builder[K, V]) CheckAbsent(e *Editor[K, V], key K) error       { return e.checkAbsent(key) }
+// CheckAbsent returns the error of Insert for what an Editor has under key.
+func (Builder[K, V]) CheckAbsent(e *Editor[K, V], key K) error { return e.checkAbsent(key) }
+
+// Check returns the error of SetIf for what an Editor has under key.
 func (Builder[K, V]) Check(e *Editor[K, V], key K, rev uint64) error { return e.check(key, rev) }
 
 // Bulk returns an empty [Bulk] for Editors of this map, of one it was derived from or of one
@@ -246,8 +248,8 @@ func (Builder[K, V]) Pointer(r Row[K, V]) *V { return &r.e.value }
 func (Builder[K, V]) Size(r Row[K, V]) int { return r.size() }
 
 // Structure returns about how many bytes m takes apart from its rows: the pages
-// and directories they lie in, at their usual fill, and its annotation and
-// says so by a method Structure() int.
+// and directories they lie in, at their usual fill, and what its annotation takes,
+// where that says so by a method Structure() int.
 func (Builder[K, V]) Structure(m *Map[K, V]) int { return m.structure() }
 
 // annotate is Builder.Annotate.

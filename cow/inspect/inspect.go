@@ -64,7 +64,7 @@ type Options struct {
 	Title string
 
 	// Value returns what is shown of a value, which is its own, in a table: a string, or anything
-	// that encoding/json can encode. Nil shows the type and the size alone; see [JSON]. Only with
+	// that encoding/json can encode. Nil shows the type and the size alone; see JSON. Only with
 	// Value, and without Digest, are errors and panics shown in full: they may have values and keys.
 	Value func(table string, value any) any
 

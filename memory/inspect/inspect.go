@@ -29,7 +29,7 @@ type Options struct {
 	Name string
 
 	// Value returns what is shown of the value and the metadata of an entry of a space: a string, or
-	// anything that encoding/json can encode. Nil shows the kind and the size alone; see [JSON].
+	// anything that encoding/json can encode. Nil shows the kind and the size alone; see JSON.
 	// Only with Value can one search: or one could ask, word by word, what values have. Without it,
 	// leave that of the DB's pages nil too, which has entries as rows.
 	Value func(space []string, e memory.Entry) any

@@ -145,7 +145,7 @@ func (v Value) decimal() decimal.Decimal {
 }
 
 // Equal reports whether a and b show the same, whatever Go types they came in as.
-// See [Field] for what is equal; Absent equals Absent.
+// See Field of package filter for what is equal; Absent equals Absent.
 func Equal(a, b Value) bool {
 	// What is still to be compared is not on the stack of the goroutine: values are
 	// nested up to a thousand levels.

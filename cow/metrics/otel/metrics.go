@@ -33,7 +33,7 @@ type Options struct {
 //	db.client.operation.duration  histogram, s         by db.operation.name, error.type
 //	cow.update.duration           histogram, s         by cow.update.part: wait, run, sink
 //	cow.updates                   counter, {update}    by cow.update.outcome
-//	cow.changed_rows              counter, {row}       by db.collection.name, if [Options] says so
+//	cow.changed_rows              counter, {row}       by db.collection.name, if Options says so
 //	cow.applied_commits           counter, {commit}    commits that came from elsewhere
 //	cow.compacted_feeds           counter, {feed}      feeds that ended because they were too slow
 //	cow.swept_rows                counter, {row}       expired rows that Sweep deleted

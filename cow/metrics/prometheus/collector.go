@@ -25,7 +25,7 @@
 //
 //	cow_updates_total               counter    by outcome: published, unchanged, aborted, failed
 //	cow_update_duration_seconds     histogram  by part: wait, run, sink
-//	cow_changed_rows_total          counter    by table, if [Options] says so
+//	cow_changed_rows_total          counter    by table, if Options says so
 //	cow_applied_commits_total       counter    commits that came from elsewhere
 //	cow_compacted_feeds_total       counter    feeds that ended because they were too slow
 //	cow_swept_rows_total            counter    expired rows that Sweep deleted
