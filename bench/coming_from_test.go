@@ -613,7 +613,16 @@ func TestComingFromRWMutex(t *testing.T) {
 	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, below); mu.Unlock() }),
 		ages.Update(func(e *cow.Editor[string, int]) error { byAge.During(e).To(30).Delete(); return nil }))
 	next := map[string]int{"new": 1}
+	nextLists := map[string][]string{"new": {"go"}}
 	same(ran(func() { mu.Lock(); m = next; mu.Unlock() }), ages.Replace(maps.All(next)))
+	same(ran(func() { mu.Lock(); m, lists = next, nextLists; mu.Unlock() }), db.Update(func(tx *cow.Tx) error {
+		a, l := ages.Edit(tx), tags.Edit(tx)
+		a.Clear()
+		a.SetAll(maps.All(next))
+		l.Clear()
+		l.SetAll(maps.All(nextLists))
+		return nil
+	}))
 	changed, seen := sync.NewCond(&mu), db.Load()
 	go func() { mu.Lock(); m["new"] = 2; mu.Unlock(); changed.Broadcast(); good(ages.Set("new", 2)) }()
 	same(ran(func() {

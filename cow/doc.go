@@ -60,8 +60,9 @@
 //	list, ok := lists.Get("ada") // list.Len(), list.At(0), list.Values()
 //	own := list.Clone()          // a copy to change
 //
-// The method Shared of a [Map] hands out what is stored itself, which must not be modified:
-// it is for what has no views, and package cowtest finds who breaks that rule.
+// The method Shared of a [Map] has the same reads without a clone: m.Shared().Get(key). They hand
+// out what is stored itself, which must not be modified. They are for what has no views, and
+// package cowtest finds who breaks that rule.
 //
 // GetMany looks up many keys in one call. Where a table is larger than the processor's
 // caches that takes about half the time, as the lookups wait for memory together.

@@ -16,15 +16,16 @@ import (
 
 // A Map is an immutable map: one version of a Table. Its methods Get, GetMany, Has, Len, All, Keys,
 // Values, Row, Rows, Revision and Version read it, Shared reads it without cloning, and Diff
-// compares it with another; see [snapshot.Map]. As it is an
-// alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Map.Get
+// compares it with another; see [snapshot.Map]. Its Version is that of the last update which changed
+// the table; that of the DB is [Snapshot.Version]. As it is an alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Map.Get
 type Map[K comparable, V any] = snapshot.Map[K, V]
 
 // An Editor makes the changes of one update to one map, with the methods Get, GetMany, Has, Len,
 // All, Revision, Version, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf, Take, Clear,
 // Merge, Map and Err; see [snapshot.Editor]. It must not be used after the update function
 // has returned, which panics; it is sealed by the update. It has no DeleteFunc: call Delete in a
-// loop over All, or Delete of a range that [Index.During] returns. As it is an alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
+// loop over All, or Delete of a range that [Index.During] returns; and no Replace: call Clear, then
+// SetAll. As it is an alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
 type Editor[K comparable, V any] = snapshot.Editor[K, V]
 
 // A Row is a key, its value and the version that wrote them, with the methods Key,

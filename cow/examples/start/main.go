@@ -37,7 +37,7 @@ func main() {
 		return former.Edit(tx).Insert("ada", ada)
 	}) // both tables, in one swap
 
-	past := users.In(before)                // the table in that snapshot
+	past := users.In(before)                // the table in that snapshot: a map
 	ada, then := people.In(past).Get("ada") // and a view of its row: no clone, and no way to write
 	_, now := people.Get("ada")
 	fmt.Println(err, now, then, ada.Name(), ada.Tags(), users.Len(), former.Len())
