@@ -8,7 +8,8 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
-// ErrConflict says that both sides of a merge have changed a key; see [DB.Merge].
+// ErrConflict says that both sides of a merge have changed a key, and not by removing it; see
+// [DB.Merge].
 var ErrConflict = errors.New("changed on both sides")
 
 // A Resolver says how to resolve the conflicts in one table. It is made by
@@ -32,8 +33,8 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // the fork's snapshot now. Merge returns theirs: the base of the next merge. A row that an
 // earlier merge brought over is the same on both sides until one of them writes it.
 //
-// A key that was changed on both sides since is a conflict, unless both removed
-// it. Those in a table that has no Resolver are returned as one error that wraps, for each, a
+// A key that was changed on both sides since base is a conflict, unless both removed it. One that
+// a side has written again after both removed it is a conflict. Those in a table that has no Resolver are returned as one error that wraps, for each, a
 // *KeyError with ErrConflict. On an error nothing is published.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	for _, s := range []*Snapshot{base, theirs} {

@@ -5,8 +5,8 @@ import (
 )
 
 // A Conflict is a key that two maps have both written or removed since the third
-// they both come from, even if to equal values: [Editor.Merge] has the exceptions.
-// It is a value, safe for concurrent use, and stays valid.
+// they both come from, even if to equal values, unless both removed it or have the same
+// write: see [Editor.Merge]. It is a value, safe for concurrent use, and stays valid.
 type Conflict[K comparable, V any] struct {
 	Key K
 

@@ -200,11 +200,16 @@ type walk struct {
 	visit func(e element) error
 	bad   func(err error) error // what is wrong with a page or element; nil: go on without
 
-	last []byte // the last key; nil: none yet
+	last   []byte // the last key; nil: none yet
+	before []byte // the one before that
 }
 
+// skip has the keys that follow compared with the one before the key that is visited, which is
+// damaged: a larger one than it was would put all of them out of order.
+func (w *walk) skip() { w.last = w.before }
+
 // bucket visits the elements of the bucket that a value is of.
-func (w walk) bucket(value []byte) error {
+func (w *walk) bucket(value []byte) error {
 	if len(value) < 16 {
 		return w.bad(errors.New("a bucket without a header"))
 	}
@@ -300,7 +305,7 @@ func (w *walk) leaf(is page, first []byte) error {
 		if err != nil {
 			err = w.bad(err)
 		} else {
-			w.last = key
+			w.before, w.last = w.last, key
 			err = w.visit(element{key, value, flags == 1})
 		}
 		if err != nil {

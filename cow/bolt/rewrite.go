@@ -15,7 +15,7 @@ import (
 // Restore makes a new file at dst of what the file src had at a version, latest or
 // retained, with the past before it. The new file is of a new lineage; src, which no DB
 // may have open, stays as it is. It returns cow.ErrCompacted or cow.ErrUnpublished for a
-// version that src does not have.
+// version that src does not have, and fs.ErrExist if there is a file at dst.
 func Restore(dst, src string, version uint64) error {
 	f, err := openFile(src, true)
 	if err != nil {
@@ -79,8 +79,7 @@ func Compact(path string) error {
 // and stays as it is, and returns what it left out. Rows that are not damaged are kept as
 // they were at the oldest version that src knows, and after that all commits up to the
 // first that is missing. The new file is of a new lineage, and has src's owner, group and
-// mode. An error says that there is no
-// new file.
+// mode. An error says that there is no new file; it is fs.ErrExist if there is a file at dst.
 func Salvage(dst, src string) (left []*Damage, err error) {
 	f, err := openFile(src, true)
 	if err != nil {
@@ -125,12 +124,12 @@ func (s *scan) guess() error {
 	}()
 	s.bad, s.state = func(error) error { return nil }, is
 	first := uint64(math.MaxUint64)
-	err := walk{pages: s.pages, bad: s.bad, visit: func(e element) error {
+	err := (&walk{pages: s.pages, bad: s.bad, visit: func(e element) error {
 		if c, _, err := decodeRecord(sealOf(logBucket), e.key, e.value); err == nil {
 			first = min(first, c.version)
 		}
 		return nil
-	}}.bucket(s.buckets[string(logBucket)])
+	}}).bucket(s.buckets[string(logBucket)])
 	for id, t := range is.tables {
 		if err == nil {
 			err = s.table(id, t, func(_ []byte, r row) error {

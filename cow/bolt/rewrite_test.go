@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"testing"
 	"time"
@@ -182,17 +183,29 @@ func TestSalvage(t *testing.T) {
 	}
 	require.Positive(t, whole)
 
-	// One row is damaged: the others are there.
-	bad := bytes.Replace(good, []byte(`"Name":"k7",`), []byte(`"Name":"K7",`), -1)
-	src, dst := temp(t), temp(t)
-	require.NoError(t, os.WriteFile(src, bad, 0o600))
-	left, err := bolt.Salvage(dst, src)
-	require.NoError(t, err)
-	require.NotEmpty(t, left)
-	require.Equal(t, "jobs", left[0].Table)
-	require.Equal(t, "k7", string(left[0].Key))
-	is := open(t, dst, bolt.Options{})
-	delete(want.jobs, "k7")
-	require.Equal(t, want.jobs, is.now().jobs)
-	require.Equal(t, want.total, is.now().total)
+	// One row is damaged, by its value or by its key, which comes before or after all others then:
+	// the others are there.
+	for _, damage := range []struct{ was, is, row, key string }{
+		{`"Name":"k7",`, `"Name":"K7",`, "k7", "k7"},
+		{"kk150", "kz150", "k150", "z150"},
+		{"kk150", "ka150", "k150", ""}, // out of order: nobody knows that it is a key
+	} {
+		bad := bytes.ReplaceAll(good, []byte(damage.was), []byte(damage.is))
+		src, dst := temp(t), temp(t)
+		require.NoError(t, os.WriteFile(src, bad, 0o600))
+		left, err := bolt.Salvage(dst, src)
+		require.NoError(t, err)
+		require.NotEmpty(t, left)
+		_, err = bolt.Salvage(dst, src)
+		require.ErrorIs(t, err, os.ErrExist)
+		require.Equal(t, "jobs", left[0].Table)
+		is := open(t, dst, bolt.Options{})
+		rest := maps.Clone(want.jobs)
+		delete(rest, damage.row)
+		require.Equal(t, rest, is.now().jobs)
+		require.Equal(t, want.total, is.now().total)
+		if damage.key != "" {
+			require.Equal(t, damage.key, string(left[0].Key))
+		}
+	}
 }

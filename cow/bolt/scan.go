@@ -88,7 +88,7 @@ func (s *scan) meta() error {
 	var ofPins tally
 	var record layout.Record
 	var schema uint64
-	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) (err error) {
+	err := (&walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) (err error) {
 		switch {
 		case bytes.Equal(e.key, pinsKey):
 			if ofPins, err = decodePins(e.value); err != nil {
@@ -108,7 +108,7 @@ func (s *scan) meta() error {
 			return s.bad(damage("", nil, fmt.Errorf("what it says of itself: %w", err)))
 		}
 		return err
-	}}.bucket(bucket)
+	}}).bucket(bucket)
 	switch {
 	case err != nil:
 	case s.state == nil:
@@ -139,17 +139,20 @@ func (s *scan) rows(name []byte, t tableState, visit func(key []byte, r row) err
 	}
 	var is tally
 	seal := sealOf(name)
-	err := walk{pages: s.pages, bad: s.damaged(t.name), visit: func(e element) error {
+	w := &walk{pages: s.pages, bad: s.damaged(t.name)}
+	w.visit = func(e element) error {
 		r, sum, err := decodeRow(seal, e.key, e.value)
 		if err == nil && (e.bucket || e.key[0] != 'k') {
 			err = errors.New("it is not a row")
 		}
 		if err != nil {
+			w.skip()
 			return s.bad(damage(t.name, e.key[1:], err))
 		}
 		is.add(sum, r.revision)
 		return visit(e.key[1:], r)
-	}}.bucket(bucket)
+	}
+	err := w.bucket(bucket)
 	if err == nil && is != t.tally {
 		err = s.bad(damage(t.name, nil, fmt.Errorf("of %d rows %d are there, or others than were written", t.count, is.count)))
 	}
@@ -164,7 +167,7 @@ func (s *scan) readPins(want tally) error {
 	}
 	var is tally
 	seal := sealOf(pinsBucket)
-	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
+	err := (&walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
 		p, sum, err := decodePin(seal, e.key, e.value)
 		if err == nil && (e.bucket || p.version > s.state.tip.version || len(p.rows) > len(s.state.tables)) {
 			err = fmt.Errorf("a pin of version %d cannot be", p.version)
@@ -175,7 +178,7 @@ func (s *scan) readPins(want tally) error {
 		is.add(sum, p.version)
 		s.state.pins = append(s.state.pins, p)
 		return nil
-	}}.bucket(bucket)
+	}}).bucket(bucket)
 	if err == nil && is != want {
 		err = s.bad(damage("", nil, fmt.Errorf("of %d pins %d are there, or others than were written", want.count, is.count)))
 	}
@@ -210,7 +213,7 @@ func (s *scan) commits(visit func(c record) error) error {
 	var is tally
 	seal := sealOf(logBucket)
 	last := s.state.base.version
-	err := walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
+	err := (&walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
 		c, sum, err := decodeRecord(seal, e.key, e.value)
 		if err == nil && (e.bucket || c.version != last+1) {
 			err = fmt.Errorf("version %d comes after %d", c.version, last)
@@ -226,7 +229,7 @@ func (s *scan) commits(visit func(c record) error) error {
 		last = c.version
 		is.add(sum, c.version)
 		return visit(c)
-	}}.bucket(bucket)
+	}}).bucket(bucket)
 	if err == nil && (is != s.state.log || last != s.state.tip.version) {
 		err = s.bad(damage("", nil, fmt.Errorf("the log: of %d commits %d are there, or others than were written", s.state.log.count, is.count)))
 	}

@@ -202,7 +202,8 @@ func (l *Line) ParseCursor(cursor string) (version uint64, err error) {
 // An origin is where a transaction began.
 type origin [16]uintptr
 
-// String returns a line for each function; "" for nil.
+// String returns a line for each function, but for those of package cow that were called; "" for
+// nil.
 func (o *origin) String() string {
 	if o == nil {
 		return ""
@@ -214,7 +215,9 @@ func (o *origin) String() string {
 		if f.PC == 0 {
 			break
 		}
-		fmt.Fprintf(&b, "%s %s:%d\n", f.Function, f.File, f.Line)
+		if b.Len() > 0 || !strings.HasPrefix(f.Function, "github.com/cowstore/cowstore/cow.") {
+			fmt.Fprintf(&b, "%s %s:%d\n", f.Function, f.File, f.Line)
+		}
 		if !more {
 			break
 		}
