@@ -132,7 +132,9 @@ func eachLine(s Snapshot, f func(path, key string, row snapshot.Row[string, *dat
 //
 // A line that is not such an entry, has other members, or is more than MaxLine allows,
 // is an error that wraps ErrMalformed and says which line, and nothing is imported. After
-// any other error, such as ErrFull, or ctx's cause, the first n lines are.
+// any other error, such as ErrFull, or ctx's cause, the first n lines are. It is ErrFull where
+// limits leave no room for what is kept, see [Editor.Keep], as in an export of a space whose limit is
+// lower than what was kept there before. Restore takes that as it is.
 func (m *Memory) Import(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
 	given(ctx, "an Import")

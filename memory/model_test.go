@@ -1057,6 +1057,10 @@ func (x *modelTest) checkExport() {
 	require.NoError(t, s.Export(&b))
 	n := memory.New(memory.Options{})
 	count, err := n.Import(context.Background(), strings.NewReader(b.String()))
+	if x.overfull() {
+		require.ErrorIs(t, err, memory.ErrFull)
+		return
+	}
 	require.NoError(t, err)
 	require.Equal(t, x.model.at(time.Now()).len()+strings.Count(b.String(), `,"options":{`), count)
 	want := x.model.at(time.Now())

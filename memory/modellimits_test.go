@@ -70,6 +70,21 @@ func (x *modelTest) evictAll(path string, rev uint64, before model) bool {
 	return x.evictFrom(below(path), most, rev, before)
 }
 
+// overfull reports whether a space, or one with all below it, has more entries than its limit: they
+// are kept, and were before the limit was there.
+func (x *modelTest) overfull() bool {
+	over := func(paths []string, most int) bool {
+		n := 0
+		for _, path := range paths {
+			n += len(x.model[path])
+		}
+		return most > 0 && n > most
+	}
+	return slices.ContainsFunc(modelSpaces, func(path string) bool {
+		return over([]string{path}, x.behaves(path).MaxEntries) || over(below(path), x.options[path].All.MaxEntries)
+	})
+}
+
 // below returns a space and those below it.
 func below(path string) (all []string) {
 	of := modelPaths[path]

@@ -438,3 +438,26 @@ func TestNilFunctions(t *testing.T) {
 	_, err := s.Put("a", 1)
 	require.NoError(t, err, "nobody has the writer's place")
 }
+
+// What was kept before a limit came stays, and so it does in a backup. An import is a write, which
+// has no room.
+func TestMoreIsKeptThanALimitAllows(t *testing.T) {
+	m := memory.New(memory.Options{})
+	notes := m.Space("notes")
+	for _, key := range []string{"a", "b"} {
+		_, err := notes.PutItem(key, memory.Item{Value: key, Keep: true})
+		require.NoError(t, err)
+	}
+	_, err := notes.Configure(memory.SpaceOptions{MaxEntries: 1})
+	require.NoError(t, err)
+	require.Equal(t, 2, notes.Len())
+	var export, backup bytes.Buffer
+	require.NoError(t, m.Load().Export(&export))
+	require.NoError(t, m.Backup(&backup))
+	_, err = memory.New(memory.Options{}).Import(t.Context(), &export)
+	require.ErrorIs(t, err, memory.ErrFull)
+	restored := memory.New(memory.Options{})
+	_, err = restored.Restore(&backup)
+	require.NoError(t, err)
+	require.Equal(t, 2, restored.Space("notes").Len())
+}
