@@ -5,8 +5,9 @@
 // From the ground up: order.go, the orders that types have; items.go, the items of an index, for
 // which only the type of its keys counts, part.go, what reads them, and writer.go, what changes them;
 // def.go, what an index is; image.go, what it has for one map; span.go, a part of that with its rows;
-// cursor.go, places in it as text. Another kind of index is an indexer whose build makes a slot: lists,
-// forks and snapshots carry it without knowing its type. What still knows a Def has
+// cursor.go, places in it as text. A Def is the only kind of index there is. Another kind is an
+// indexer whose build makes a slot (image.go has both interfaces): lists, forks and snapshots carry
+// it without knowing its type. What still knows a Def has
 // to be made for the new kind too: Adder, Drop, Begin and in of image.go, which add, remove and
 // look for it; addIndex of package cow; and the watchers of package watch, which take a *Touched.
 // Where the content is a value itself, such as a full-text index, none of that is needed: keep it

@@ -278,7 +278,7 @@ func (l *Line) publish(d Draft) {
 		l.readers.pass(older, d.Next, d.Table)
 	}
 	// After the swap, so that whoever is woken finds it; and whoever came too
-	// late to be woken has looked at the version after this swap: see Wait.
+	// late to be woken has looked at the version after this swap: see Line.Wait in follow.go.
 	if l.waiters.Load() != nil && d.Next.version != older.Version() {
 		close(*l.waiters.Swap(nil))
 	}
