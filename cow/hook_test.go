@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -514,38 +515,38 @@ func TestWhatMayNotBeginHasAnEnd(t *testing.T) {
 
 // An update that gives up has waited, and one that changes nothing waits for what it saw.
 func TestHowLongAnUpdateWaitsThatMakesNoVersion(t *testing.T) {
-	const long = 5 * time.Millisecond
-	c, w := newCounts(), new(witness)
-	c.db.AddHook(w)
-	tx := c.db.Begin()
-	require.NoError(t, <-outcome(func() error {
+	synctest.Test(t, func(t *testing.T) {
+		const long = time.Minute
+		c, w := newCounts(), new(witness)
+		c.db.AddHook(w)
+		tx := c.db.Begin()
 		ctx, cancel := context.WithTimeout(t.Context(), long)
 		defer cancel()
-		require.ErrorIs(t, c.db.UpdateContext(ctx, func(*cow.Tx) error { return nil }), context.DeadlineExceeded)
-		return nil
-	}))
-	require.GreaterOrEqual(t, w.updates[0].Wait, long/2) // the deadline was set before
-	tx.Abort()
+		require.ErrorIs(t, <-outcome(func() error {
+			return c.db.UpdateContext(ctx, func(*cow.Tx) error { return nil })
+		}), context.DeadlineExceeded)
+		require.Equal(t, long, w.updates[0].Wait)
+		tx.Abort()
 
-	c, w = newCounts().attach(t, cowtest.SinkOptions{}), new(witness)
-	first := c.begin(t, "a", 1)
-	c.db.AddHook(w)
-	ran := make(chan struct{})
-	second := outcome(func() error { return c.db.Update(func(*cow.Tx) error { close(ran); return nil }) })
-	<-ran
-	time.Sleep(long)
-	c.sink.Ack(1)
-	require.NoError(t, <-first)
-	require.NoError(t, <-second)
-	require.GreaterOrEqual(t, w.updates[0].Sink, long/2) // it runs after ran is closed
+		c, w = newCounts().attach(t, cowtest.SinkOptions{}), new(witness)
+		first := c.begin(t, "a", 1)
+		c.db.AddHook(w)
+		second := outcome(func() error { return c.db.Update(func(*cow.Tx) error { return nil }) })
+		synctest.Wait()
+		time.Sleep(long)
+		c.sink.Ack(1)
+		require.NoError(t, <-first)
+		require.NoError(t, <-second)
+		require.Equal(t, long, w.updates[0].Sink)
+	})
 }
 
-// A later is a hook that panics at the end of each update, and keeps what it is told of removals.
-type later struct{ removals []hook.Removal }
+// An endPanics is a hook that panics at the end of each update, and keeps what it is told of removals.
+type endPanics struct{ removals []hook.Removal }
 
-func (*later) OnUpdateEnd(context.Context, hook.Update)     { panic("a hook") }
-func (l *later) OnSwept(_ context.Context, r hook.Removal)  { l.removals = append(l.removals, r) }
-func (l *later) OnErased(_ context.Context, r hook.Removal) { l.removals = append(l.removals, r) }
+func (*endPanics) OnUpdateEnd(context.Context, hook.Update)     { panic("a hook") }
+func (l *endPanics) OnSwept(_ context.Context, r hook.Removal)  { l.removals = append(l.removals, r) }
+func (l *endPanics) OnErased(_ context.Context, r hook.Removal) { l.removals = append(l.removals, r) }
 
 // Rows that are gone are told of, though another hook has panicked by then; not as a success.
 func TestRemovalsAreToldAfterAPanic(t *testing.T) {
@@ -555,7 +556,7 @@ func TestRemovalsAreToldAfterAPanic(t *testing.T) {
 	require.NoError(t, err)
 	_, err = rows.Set("b", math.MaxInt32)
 	require.NoError(t, err)
-	l := new(later)
+	l := new(endPanics)
 	db.AddHook(l)
 	require.PanicsWithValue(t, "a hook", func() { _, _ = db.Sweep(t.Context()) })
 	require.Equal(t, 1, rows.Len())

@@ -202,8 +202,7 @@ func (l *Line) ParseCursor(cursor string) (version uint64, err error) {
 // An origin is where a transaction began.
 type origin [16]uintptr
 
-// String returns a line for each function, but for those of package cow that were called; "" for
-// nil.
+// String returns a line for each function, from the one that called package cow; "" for nil.
 func (o *origin) String() string {
 	if o == nil {
 		return ""

@@ -249,7 +249,7 @@ func place(t *testing.T) string {
 func peerOn(t *testing.T, path string, d *disk, wrap func(*fake) store.Store) *Peer {
 	t.Helper()
 	p, err := Open(soon(t), Options{
-		Path: path, Drain: time.Second, beat: 60 * time.Millisecond,
+		Path: path, Drain: time.Second, beat: 20 * time.Millisecond,
 		Open: func() (store.Store, error) {
 			f, err := d.open()
 			if err != nil {
