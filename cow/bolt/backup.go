@@ -21,7 +21,8 @@ import (
 // copy is made next to the file, where it takes as much room as the file uses, and is sent when
 // it is complete and verified. See BackupFile for what happens where there is too little room.
 //
-// After db.Close, or a write that failed, it returns cow.ErrClosed.
+// After db.Close it returns cow.ErrClosed. After a write that failed it may, too; where it does not,
+// the backup has all that was acknowledged.
 func (f *File) Backup(w io.Writer) (version uint64, err error) {
 	path := f.file.path
 	version, err = f.backup(path, func(temp string) error {
@@ -120,4 +121,26 @@ func renews(path string, mode fs.FileMode) (version uint64, err error) {
 		return 0, err
 	}
 	return s.state.tip.version, nil
+}
+
+// Space returns how many bytes the pages of the file have, and how many of those are free for
+// writes to come, as Info.Free says. The file itself may be longer. One that is mostly free is one
+// to Compact, when it is closed.
+//
+// It waits for the transaction that is being written, if there is one, and takes time proportional
+// to the number of free pages. After db.Close it returns cow.ErrClosed.
+func (f *File) Space() (size, free uint64, err error) {
+	f.file.mu.Lock()
+	defer f.file.mu.Unlock()
+	p, err := f.file.pages()
+	if err == nil {
+		err = p.free(func(uint64) error { free++; return nil })
+	}
+	if errors.Is(err, os.ErrClosed) {
+		err = fmt.Errorf("%w: %w", cow.ErrClosed, err)
+	}
+	if err != nil {
+		return 0, 0, named(f.file.path, err)
+	}
+	return p.high * uint64(p.pageSize), free * uint64(p.pageSize), nil
 }

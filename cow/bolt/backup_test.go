@@ -166,3 +166,36 @@ func TestCloseWhileABackupIsMade(t *testing.T) {
 	require.ErrorIs(t, run(), os.ErrClosed)
 	open(t, path, bolt.Options{})
 }
+
+// The space of an open file is what Check says of it when it is closed: it grows with what is
+// deleted, Compact gives it back, and a closed file has none.
+func TestSpace(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{})
+	require.NoError(t, s.add("a", 1, strings.Repeat("x", 1<<20)))
+	size, before, err := s.file.Space()
+	require.NoError(t, err)
+	require.Greater(t, size, uint64(1<<20))
+	_, err = s.jobs.Delete("a")
+	require.NoError(t, err)
+	require.NoError(t, s.add("b", 1)) // what one transaction frees is free for the next
+	size, free, err := s.file.Space()
+	require.NoError(t, err)
+	require.Greater(t, free, before+1<<20)
+	require.Less(t, free, size)
+	require.NoError(t, s.db.Close())
+	_, _, err = s.file.Space()
+	require.ErrorIs(t, err, cow.ErrClosed)
+	require.ErrorContains(t, err, path)
+
+	require.NoError(t, bolt.Compact(path))
+	s = open(t, path, bolt.Options{})
+	defer s.db.Close()
+	small, free, err := s.file.Space()
+	require.NoError(t, err)
+	require.Less(t, small, size-1<<20)
+	require.NoError(t, s.db.Close())
+	info, err := bolt.Check(path)
+	require.NoError(t, err)
+	require.Equal(t, info.Free, free)
+}
