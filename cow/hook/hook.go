@@ -1,30 +1,31 @@
-// Package hook has the interfaces by which a program is told what happens in a DB: for logs,
-// traces and metrics. A hook is any value that implements at least one of them; cow.DB.AddHook
-// adds it to a DB. Each is asked for nothing else, and costs nothing where no hook has it.
-// [Log] and [Trace] return ready-made hooks.
+// Package hook has the interfaces by which a program is told what happens in a DB: for logs, traces
+// and metrics. A hook is any value that implements at least one of them; [cow.DB.AddHook] adds it
+// to a DB. An interface that no hook implements costs nothing. [Log] and [Trace] return ready-made
+// hooks.
 //
-// Reads have no hooks. A hook holds no lock of the store, whatever it does:
+// Reads have no hooks. A hook is called without a lock of the DB held:
 //
-//   - What a call of the program does is told in its goroutine, with its context: updates, sweeps,
-//     erasures, searches, evictions, and feeds that are too slow. The call returns when the hook
-//     has. A hook that panics there panics to the caller, once all others were called, with
-//     everything done and unlocked: what was published stays published. One that panics when an
-//     update begins keeps it from beginning.
-//   - What no call of the program does is told in a goroutine that the DB starts for that, and
-//     which ends when there is no more to tell: commits from elsewhere, the state of a sink, and
-//     transactions that were dropped. That comes in order, one after the other. A hook that blocks
-//     there holds up nobody but other hooks: the last 1,024 things that happened wait for it, and
-//     what happened before them is not told. A panic there ends the process, as it does in any
-//     goroutine.
+//   - What a call of the program does is told in the goroutine of the call, with its context:
+//     updates, sweeps, erasures, searches, evictions, and feeds that are too slow. The call returns
+//     when the hook has. If a hook panics there, the other hooks are still called, and then the
+//     caller gets the panic. Everything is done and unlocked by then: what was published stays
+//     published. A hook that panics when an update begins keeps it from beginning.
+//   - What no call of the program does is told in a goroutine that the DB starts, and that ends
+//     when there is no more to tell: commits from elsewhere, the state of a sink, and transactions
+//     that were dropped. They are told in order, one after the other. A hook that blocks there
+//     delays only other hooks: the last 1,024 events wait for it, and earlier ones are not told. A
+//     panic there ends the process, as in any goroutine.
 //
 // A hook may use the DB, and update it. Updates that it makes in its own goroutine are not told to
-// hooks; those that it starts elsewhere are. After a hook has panicked, what the functions update
-// that its caller has deferred may not be told either. Where the function of an update searches,
-// reads a feed or begins another update, the hook of that is called inside the update, and may do
-// what the function may: no update of the same DB.
+// hooks; those that it starts elsewhere are. After a hook has panicked, updates by deferred
+// functions of its caller may not be told either. If the function of an update searches, reads a
+// feed or begins another update, the hooks of that are called inside the update, and must not
+// update the same DB.
 //
-// Several hooks of a DB are called in the order in which they were added. Each is told of what
-// happens from then on until it is removed.
+// The hooks of a DB are called in the order in which they were added. Each is told of what happens
+// until it is removed.
+//
+// [cow.DB.AddHook]: https://pkg.go.dev/github.com/cowstore/cowstore/cow#DB.AddHook
 package hook
 
 import (
@@ -32,55 +33,55 @@ import (
 	"time"
 )
 
-// An UpdateStart is told that an update begins, or a transaction of Begin, before that waits for
+// An UpdateStart is told that an update or a transaction of Begin begins, before it waits for
 // anything.
 type UpdateStart interface {
-	// OnUpdateStart returns the context for OnUpdateEnd of all hooks, and for OnUpdateStart of
-	// the next. It is ctx, of the call, or made from it. The update itself goes by ctx. Of u
-	// nothing is known but Transaction.
+	// OnUpdateStart returns ctx, the context of the call, or one made from it. The next hook's
+	// OnUpdateStart gets it, and the last one goes to OnUpdateEnd of all hooks. The update itself
+	// uses the context of the call. Of u only Transaction is set.
 	OnUpdateStart(ctx context.Context, u Update) context.Context
 }
 
-// An UpdateEnd is told that an update has ended, however it did.
+// An UpdateEnd is told that an update has ended, with or without an error.
 type UpdateEnd interface {
-	// OnUpdateEnd is called when the update is published, or has failed, and before its caller
-	// knows. For a transaction that was dropped without an end it is called later.
+	// OnUpdateEnd is called when the update is published or has failed, before its caller gets the
+	// result. For a transaction that was dropped without an end it is called later.
 	OnUpdateEnd(ctx context.Context, u Update)
 }
 
-// An Update is an update or a transaction.
+// An Update says what became of an update or a transaction, and how long it took.
 type Update struct {
-	Transaction bool // it is one of Begin, which another goroutine may end
+	Transaction bool // whether it is a transaction of Begin, which another goroutine may end
 
 	// Version is the version that it published, 0 for none: it has failed, or changed nothing. It
-	// is 0, too, where Err is cow.ErrUnknownOutcome: what is published then is told by nobody.
+	// is also 0 if Err is cow.ErrUnknownOutcome: no hook is told if that is published later.
 	Version uint64
 
-	Attempts int           // how often its function ran; above 1, a sink has put other commits first
-	Wait     time.Duration // for its place among the writers, and for what became of other attempts
-	Run      time.Duration // of its function, until the next version was made
-	Sink     time.Duration // until the sink has decided, of what it saw too; 0: there is none
+	Attempts int           // runs of its function; above 1, a sink has put other commits first
+	Wait     time.Duration // spent waiting for its turn to write, and on earlier attempts
+	Run      time.Duration // spent in its function, until the next version was made
+	Sink     time.Duration // spent waiting for the sink to decide; 0 without a sink
 
-	// Err is what the caller gets. It is ErrPanicked or ErrAborted where that is nothing.
+	// Err is the error that the caller gets. If the caller gets none, as the update panicked or the
+	// transaction was aborted, it is ErrPanicked or ErrAborted.
 	Err error
 
 	// Tables returns the tables that it changed, in the order in which they were made. It is nil
-	// where Version is 0. It compares the versions, in time proportional to the changes, and may
-	// be called at any time: it keeps both.
+	// if Version is 0. It compares the version with the one before, in time proportional to the
+	// changes. It may be called at any time, and keeps both versions in memory.
 	Tables func() []Table
 }
 
-// A Table is what was changed in one table of a DB.
+// A Table says what a commit changed in one table of a DB.
 type Table struct {
-	Name  string // "" for that of a DB that has but one
-	Rows  int    // that were added, changed or removed
-	Bytes int    // that the rows which were added or changed take, about
+	Name  string // "" for a table that cow.New made
+	Rows  int    // rows that were added, changed or removed
+	Bytes int    // about how many bytes the added and changed rows take
 }
 
 // An Applied is told that a commit came from elsewhere, such as another replica.
 type Applied interface {
-	// OnApplied is called once the commit is published here. Of u its Version and its Tables are
-	// known, and nothing else.
+	// OnApplied is called once the commit is published here. Of u only Version and Tables are set.
 	OnApplied(u Update)
 }
 
@@ -93,63 +94,63 @@ type Compacted interface {
 // A Feed is an iteration over the commits of a DB as they come.
 type Feed struct {
 	Since   time.Time // when it began
-	Version uint64    // of the last commit that its consumer is done with
-	Latest  uint64    // the version that is current, never below that
+	Version uint64    // the version of the last commit that its consumer is done with
+	Latest  uint64    // the current version, at least Version
 }
 
 // A Swept is told that rows have expired, and were deleted.
 type Swept interface {
-	// OnSwept is called when a call of Sweep found something, or failed. The rows of r are those
-	// that are gone.
+	// OnSwept is called when a call of Sweep found something, or failed. Rows of r is the number
+	// of rows that were deleted.
 	OnSwept(ctx context.Context, r Removal)
 }
 
-// An Erased is told that rows were to be erased from the past.
+// An Erased is told that rows were erased from the past, or that this failed.
 type Erased interface {
-	// OnErased is called at the end of a call of Erase that was given a key, or failed. The rows
-	// of r are the keys, 0 where its function failed. Where Err is nil, no version that is kept has
-	// them.
+	// OnErased is called at the end of a call of Erase that was given a key, or failed. Rows of r is
+	// the number of keys, 0 if its function failed. If Err is nil, no version that is kept has them.
 	OnErased(ctx context.Context, r Removal)
 }
 
-// An Evicted is told that entries of a memory had to go, as its limits say.
+// An Evicted is told that a memory has evicted entries, to stay within its limits.
 type Evicted interface {
-	// OnEvicted is called when the update that evicted them is published. Only the rows of r are
-	// known: how long that took is told of the update.
+	// OnEvicted is called when the update that evicted them is published. Of r only Rows is set:
+	// how long it took is told with the update.
 	OnEvicted(ctx context.Context, r Removal)
 }
 
-// A Removal is what a sweep, an erasure or an update that evicts has removed.
+// A Removal says what a sweep, an erasure or an update that evicts has removed.
 type Removal struct {
 	Rows     int
-	Others   int // other DBs that still have some of what was erased
+	Others   int // other DBs, such as forks, that still have some of what was erased
 	Duration time.Duration
 	Err      error
 }
 
-// A SinkChanged is told of the state of what makes the DB durable or replicates it.
+// A SinkChanged is told when the state of the DB's sink changes: of what makes it durable or
+// replicates it.
 type SinkChanged interface {
-	// OnSinkChanged is called when the State is another, and each time that commits are refused.
-	// An update that is refused alone, as it is too large for the sink, leaves the state alone.
+	// OnSinkChanged is called when the State changes, and each time that commits are refused. An
+	// update that is too large for the sink is refused alone, and does not change the state.
 	OnSinkChanged(s Sink)
 }
 
-// A Sink is what makes a DB durable or replicates it, as the DB knows it.
+// A Sink is the state of what makes a DB durable or replicates it.
 type Sink struct {
 	State State
-	Since time.Time // when that became so
-	Err   error     // why; nil where all is well
+	Since time.Time // when the state began
+	Err   error     // the reason; nil where all is well
 }
 
-// A State is that of a Sink. It is empty where there is no sink.
+// A State is the state of a Sink. It is empty where there is no sink.
 type State string
 
 // The states.
 const (
 	Connected State = "connected" // all is well
-	Retrying  State = "retrying"  // what it speaks to is not there, and it tries again
-	Refused   State = "refused"   // it takes no commits for now: the updates of the last have failed
-	Failed    State = "failed"    // it takes no more: all updates fail
+	Retrying  State = "retrying"  // its server does not answer, and it tries again
+	Refused   State = "refused"   // it takes no commits for now: the last updates have failed
+	Failed    State = "failed"    // it takes no more commits: all updates fail
 	Closed    State = "closed"    // the DB was closed
 )
 
@@ -158,11 +159,11 @@ type Searched interface {
 	OnSearched(ctx context.Context, s Search)
 }
 
-// A Search is a search of a memory that has ended.
+// A Search says what a search of a memory found, and how long it took.
 type Search struct {
 	Kind       string // "text", "vector" or "both"
-	Hits       int    // that it returned
-	Candidates int    // texts and vectors of the spaces that it looked through
+	Hits       int    // results that it returned
+	Candidates int    // texts and vectors in the spaces that it searched
 	Duration   time.Duration
 	Err        error
 }

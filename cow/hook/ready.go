@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Log returns a hook that writes a line for each update and search that fails or takes as long as
-// slow, for each state of a sink, for feeds that are compacted, for what is erased, and for sweeps that
-// take as long as slow. If slow is 0, nothing is slow. If log is nil, each line goes to what slog.Default returns then. The hook is
-// safe for concurrent use.
+// Log returns a hook that writes a line for each update and each search that fails or takes at
+// least slow, for each sweep that takes at least slow, and for each erasure, each feed that is
+// compacted and each new state of a sink. If slow is 0, nothing is slow. If log is nil, lines go to
+// slog.Default(), as it is at that moment. The hook is safe for concurrent use.
 func Log(log *slog.Logger, slow time.Duration) any { return logger{log, slow} }
 
 type logger struct {
@@ -92,9 +92,8 @@ func (l logger) OnSinkChanged(s Sink) {
 	l.write(context.Background(), level, "sink "+string(s.State), s.Err)
 }
 
-// Trace returns a hook that makes a region of each update, and a task of each transaction of Begin,
-// in execution traces of package runtime/trace. Where no trace is taken it does nothing. It is safe
-// for concurrent use.
+// Trace returns a hook for package runtime/trace: each update is a region, and each transaction of
+// Begin a task. Where no trace is taken it does nothing. It is safe for concurrent use.
 func Trace() any { return new(tracer) }
 
 // A tracer has a size, so that each has an address of its own: the key of what it begins.
