@@ -35,21 +35,26 @@ import (
 // [Plain] and [Func] return others. An Analyzer is immutable: any number of
 // goroutines may use one at once. It must not be copied; copy the pointer.
 //
-// That of a language takes words as Unicode Standard Annex #29 cuts text into words, if there is a
-// letter or a number in them: spaces, punctuation and most emoji are left out. So "3.14", "go.mod"
-// and "snake_case" are one word each. Upper case, full width, diacritics and the like do not count:
-// "Café" is "cafe". In languages other than English diacritics are a part of endings, though: there
-// "aimées" is "aimés", and "aimees" is neither. Nor does it matter how characters are composed, as
-// words are brought to the Unicode form NFKC. Possessives lose their 's, and, in French, Italian
-// and Irish, words lose what is elided in front of them, in Turkish and Finnish what stands behind
-// an apostrophe. Stop words, such as "the", count for less, where there is a list: in English,
-// French, German, Spanish, Italian, Portuguese and Dutch. Others are reduced to their stems, so
-// that "horses" is "horse". Chinese, Japanese and Korean are taken as pairs of characters that
-// follow one another, since words are not told apart there, and a lone character as itself; Latin
-// letters and numbers beside them are words of their own.
+// The Analyzer of a language makes tokens by these rules:
 //
-// Of a token longer than 64 bytes the first 64 count, or fewer so as not to cut a
-// rune. Invalid UTF-8 parts words as punctuation does.
+//   - Unicode Standard Annex #29 says what a word is. Spaces, punctuation and most emoji are left
+//     out: a word has a letter or a number in it. "3.14", "go.mod" and "snake_case" are one word
+//     each.
+//   - Upper case, full width, diacritics and the like do not count: "Café" is "cafe". How
+//     characters are composed does not matter: words are brought to the Unicode form NFKC.
+//   - In languages other than English, stems are found before diacritics are taken off: "aimées" is
+//     "aimés" there, and "aimees" is neither.
+//   - Possessives lose their 's. French, Italian and Irish words lose what is elided in front of
+//     them. Turkish and Finnish words lose what follows an apostrophe.
+//   - Stop words, such as "the", count for less. There are lists of them for English, French,
+//     German, Spanish, Italian, Portuguese and Dutch.
+//   - Other words are reduced to their stems: "horses" is "horse".
+//   - In Chinese, Japanese and Korean words are not told apart: each pair of adjacent characters is
+//     a token, and so is a lone character. Latin letters and numbers beside them are words of their
+//     own.
+//
+// Only the first 64 bytes of a token count, or fewer so as not to cut a rune. Invalid UTF-8 parts
+// words as punctuation does.
 type Analyzer struct {
 	name  string
 	split func(text string) iter.Seq[string] // own tokens, or nil
@@ -67,12 +72,12 @@ type Analyzer struct {
 	foldFirst bool
 }
 
-// ErrLanguage reports a language that there is no Analyzer for.
+// ErrLanguage reports a language that there is no [Analyzer] for.
 var ErrLanguage = errors.New("text: no such language")
 
 // Language returns the Analyzer for a language, by its ISO 639-1 code: ar, da, de,
-// en, es, fi, fr, ga, hu, it, nb, nl, no, pt, ro, ru, sv, ta or tr. It returns
-// ErrLanguage, wrapped, for another.
+// en, es, fi, fr, ga, hu, it, nb, nl, no, pt, ro, ru, sv, ta or tr. Case does not
+// matter. The error for any other code wraps [ErrLanguage].
 func Language(code string) (*Analyzer, error) {
 	if a := languages[strings.ToLower(code)]; a != nil {
 		return a, nil
@@ -80,14 +85,14 @@ func Language(code string) (*Analyzer, error) {
 	return nil, fmt.Errorf("%w: %q", ErrLanguage, code)
 }
 
-// Plain returns the Analyzer whose tokens are words in lower case and in NFC, and nothing
-// else: with stop words, diacritics and endings, and each Chinese character by
-// itself.
+// Plain returns the Analyzer whose tokens are words as they stand, in lower case and in the
+// Unicode form NFC. Stop words count as others do, diacritics and endings stay, and each Chinese
+// character is a token.
 func Plain() *Analyzer { return plain }
 
-// Func returns an Analyzer whose tokens are those that split returns of a text.
-// Bytes in them that are not UTF-8 are left out, and so are empty ones. Any number of
-// goroutines may call split at once; it must always return the same for the same text.
+// Func returns an Analyzer whose tokens are those that split returns for a text. Empty tokens, and
+// bytes that are not UTF-8, are left out. Any number of goroutines may call split at once; it must
+// always return the same for the same text. Func panics if split is nil.
 func Func(split func(text string) iter.Seq[string]) *Analyzer {
 	if split == nil {
 		panic("text: Func needs a function that is not nil")

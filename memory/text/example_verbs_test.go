@@ -78,7 +78,9 @@ func ExampleTokenize() {
 func ExampleAnalyzer_TokenizeWeighted() {
 	var english *text.Analyzer // nil is English
 	document := func(title, body string) text.Words {
-		return english.TokenizeWeighted(func(yield func(string, int) bool) { _ = yield(title, 3) && yield(body, 1) })
+		return english.TokenizeWeighted(func(yield func(string, int) bool) {
+			_ = yield(title, 3) && yield(body, 1)
+		})
 	}
 	var x *text.Index
 	x = x.Set("1", document("Travels", "tea on the train"))

@@ -17,10 +17,10 @@ import (
 // never wait. Any version may be the base of any number of others, and stays
 // as it is, valid forever.
 //
-// An index takes memory in proportion to the documents that are in it, whatever
-// was replaced and deleted before. A write takes time in proportion to the words
-// of its document, old and new, and hardly more in a large index than in a small
-// one: nothing is put off, to be rebuilt or merged by a later write.
+// An Index takes memory proportional to the documents that are in it, whatever was
+// replaced and deleted before. A write takes time proportional to the words of its
+// document, old and new, and hardly more in a large index than in a small one. No
+// work is put off: no later write has to rebuild or merge anything.
 type Index struct {
 	noCopy noCopy
 	dict   *snapshot.Map[string, uint32] // term → its number
@@ -41,7 +41,7 @@ type noCopy struct{}
 func (*noCopy) Lock()   {}
 func (*noCopy) Unlock() {}
 
-// Analyzer returns how the documents of x are analyzed, nil for an empty index.
+// Analyzer returns the Analyzer of the documents of x, nil for an empty index.
 func (x *Index) Analyzer() *Analyzer {
 	if x == nil {
 		return nil
@@ -66,14 +66,12 @@ func (x *Index) Bytes() int {
 	return size.Object(int(unsafe.Sizeof(*x))) + size.Map(x.dict.Len()) + size.Map(x.keys.Len()) + x.terms.bytes + x.docs.bytes + x.bytes
 }
 
-// Set returns the index with words as the document of key, in place of the one it
-// has, if any. Without words it is as Delete, so that a document without tokens
-// is not counted. If the document has the very words already Set returns x
-// itself.
+// Set returns an index in which words are the document of key, in place of the one it
+// has, if any. If words has no tokens, Set is [Index.Delete]: a document without tokens
+// is not counted. Set returns x itself if nothing would change.
 //
-// All documents of an Index must be analyzed alike, which is how its queries are:
-// Set panics for words of another Analyzer than those that are in x. Build another
-// Index to change it.
+// One Analyzer must make all documents of an Index; it analyzes the queries too. Set
+// panics for words of another Analyzer. To change it, build another Index.
 func (x *Index) Set(key string, words Words) *Index {
 	if len(words.terms) == 0 {
 		return x.Delete(key)
@@ -107,8 +105,8 @@ func (x *Index) Set(key string, words Words) *Index {
 	return w.finish()
 }
 
-// Delete returns the index without the document of key: x itself if there is
-// none, and nil if it was the last.
+// Delete returns an index without the document of key: x itself if there is none, and
+// nil if it was the last.
 func (x *Index) Delete(key string) *Index {
 	if x == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// ErrOptions says that Options have a value that makes no sense.
+// ErrOptions reports [Options] with a negative K, or with a MinScore that is not a number.
 var ErrOptions = errors.New("text: bad search options")
 
 // Options say what Search returns. The zero value asks for the best ten.
@@ -19,23 +19,23 @@ type Options struct {
 	// has with all words of the query; 0 means no limit.
 	MinScore float64
 
-	// Accept chooses the documents that may be hits; nil means all. It is called
-	// in no particular order, at most once a document, and only for those that
-	// would be among the best K of what was accepted until then.
+	// Accept chooses the documents that may be hits; nil means all. It is called in
+	// no particular order, at most once a document, and only for those that would be
+	// among the best K of those accepted so far.
 	Accept func(key string) bool
 
-	// Prefix says that the last word of the query may be the beginning of one, as
-	// somebody is still typing it: all words of the index that begin with it count,
-	// the most common 64, each as one would that is in as many documents as they are
-	// together. What the index has of words are stems: in English "happi" finds
-	// "happiness", as the whole word does, "happine" does not. That takes time in
-	// proportion to the number of distinct words.
+	// Prefix says that the last word of the query may be incomplete, as while somebody
+	// types it: the 64 most common words of the index that begin with it count. Each
+	// has the weight of one word that is in as many documents as all of them together.
+	// The index has the stems of words: in English "happi" and "happiness" find
+	// "happiness", and "happine" does not. Prefix adds time proportional to the number
+	// of distinct words.
 	Prefix bool
 
 	// Texts, if not nil, returns what Tokenize was given for a document. Then hits
-	// must have what is in quotes in the query, as it stands there: the same tokens
-	// one behind the other, of which stop words count as others do. It is asked for few
-	// documents, those that Accept accepts. Without Texts, quotes mean nothing.
+	// must have each phrase that is in quotes in the query: the same tokens one after
+	// the other, stop words included. It is called for few documents, all of which
+	// Accept accepts. Without Texts, quotes mean nothing.
 	Texts func(key string) iter.Seq[string]
 }
 
@@ -53,8 +53,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// A Hit is a document that has a token of the query which is not a stop word, and its
-// score, which is above zero.
+// A Hit is a document that Search found, and its score, which is above zero.
 type Hit struct {
 	Key   string
 	Score float64

@@ -8,16 +8,16 @@ import (
 // A Place is where a text matches a query.
 type Place struct {
 	Text     int    // which of the texts, from 0
-	From, To int    // the bytes of it
-	Term     string // what both have in common: a stem, say
+	From, To int    // the match is bytes From to To of it, without To
+	Term     string // the token that text and query have in common: a stem, say
 }
 
-// Places returns where texts, of one document, match the query, in their order: why
-// a document is a hit, to be shown to a person. Of what o asks for, Prefix counts. Of
-// phrases it returns each word, wherever it stands, of other words none that are stop
-// words. It takes time in proportion to the texts, and nothing of an Index: call it for
-// the hits that are shown. An Analyzer of Func does not say where its tokens stand; then
-// From and To are 0.
+// Places returns where the texts of one document match the query, in the order of the texts. It is
+// for showing a person why a document is a hit. Of o only Prefix is used. Each word of a phrase in
+// quotes is a match wherever it stands; outside of quotes stop words are not.
+//
+// Places takes time proportional to the texts, and uses no Index: call it for the hits that are
+// shown. An Analyzer of [Func] does not know where its tokens stand: From and To are 0.
 func (a *Analyzer) Places(query string, o Options, texts iter.Seq[string]) []Place {
 	a = a.or()
 	o.Texts = func(string) iter.Seq[string] { return texts } // quotes have a meaning

@@ -4,13 +4,12 @@ import (
 	"iter"
 )
 
-// Search returns the best documents for the tokens of query, which is analyzed as
-// the documents are, at most K, by score from the highest, and those of equal score by
-// key. A document need not have all tokens, but one that is not a stop word, or that is in
-// quotes: a query without any has no hits.
+// Search returns the best K documents for the query, by descending score, and by key where scores
+// are equal. The query is analyzed as the documents are. A document need not have all its tokens:
+// one that is not a stop word, or that is in quotes, is enough. A query without such a token has no
+// hits.
 //
-// It returns an error that is ErrOptions if K is negative or MinScore is not a
-// number.
+// An error wraps [ErrOptions].
 //
 // The cost depends mainly on how common the rarer tokens of the query are: once
 // K documents are found, those that have only common tokens are passed over.
@@ -18,21 +17,21 @@ func (x *Index) Search(query string, o Options) ([]Hit, error) {
 	return SearchAll([]Part{{x, o.Accept, o.Texts}}, query, o)
 }
 
-// A Part is an Index among others that are searched together.
+// A Part is an [Index] that [SearchAll] searches together with others. A nil Index is empty.
 type Part struct {
 	Index  *Index
 	Accept func(key string) bool             // as in Options
 	Texts  func(key string) iter.Seq[string] // as in Options
 }
 
-// SearchAll is [Index.Search] of several indexes as if they were one: one best K, and N,
-// n and avg of the ranking are those of all of them together, so that scores can be
-// compared. The same key in two parts is two documents. Hits of equal score are by part,
-// then by key. Accept and Texts of o are not used, but those of the parts.
+// SearchAll searches several indexes as if they were one, like [Index.Search]. It returns the best
+// K documents of all. N, n and avg of the ranking are those of all parts together, so that scores
+// can be compared. The same key in two parts is two documents. Hits of equal score are ordered by
+// part, then by key. Accept and Texts are those of the parts; those of o are not used.
 //
-// Each part analyzes the query its own way; the scale of scores is that of the first. With
-// Prefix the last word stands for what begins with it in each part by itself. It takes time
-// proportional to the parts, besides what a search of all in one Index takes.
+// Each part analyzes the query in its own way; the scale of scores is that of the first. With
+// Prefix, each part finds the words that begin with the last word by itself. SearchAll takes the
+// time of a search in one Index of all documents, and time proportional to the number of parts.
 func SearchAll(parts []Part, query string, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err

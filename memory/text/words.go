@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Words are the tokens of one document, each with how often it occurs. They are
-// made by [Analyzer.Tokenize], ahead of [Index.Set] and outside any lock.
+// Words are the tokens of one document, each with how often it occurs.
+// [Analyzer.Tokenize] makes them, ahead of [Index.Set] and outside any lock.
 //
 // The zero Words has no tokens. Words are immutable: they may be copied, kept,
 // used for any number of indexes and by any number of goroutines. They share
@@ -25,15 +25,15 @@ type wordCount struct {
 	stop  bool   // a stop word, and never in quotes
 }
 
-// Analyzer returns what made w, nil for the zero Words.
+// Analyzer returns the Analyzer that made w, nil for the zero Words.
 func (w Words) Analyzer() *Analyzer { return w.analyzer }
 
-// Tokenize returns the tokens of one document in English, as those of the nil
+// Tokenize returns the tokens of one document in English. It is [Analyzer.Tokenize] of the nil
 // *Analyzer.
 func Tokenize(texts iter.Seq[string]) Words { return (*Analyzer)(nil).Tokenize(texts) }
 
-// Tokenize returns the tokens of one document, which is the strings of texts;
-// no token reaches from one string into the next.
+// Tokenize returns the tokens of one document, whose text is all strings of texts. No
+// token reaches from one string into the next.
 func (a *Analyzer) Tokenize(texts iter.Seq[string]) Words {
 	c := counters.Get().(*counter)
 	c.words.analyzer = a.or()
@@ -44,9 +44,9 @@ func (a *Analyzer) Tokenize(texts iter.Seq[string]) Words {
 	return c.finish()
 }
 
-// TokenizeWeighted is Tokenize of texts of which each token counts as many times as the
-// number beside its text says: a title 3 times, say. A text of 0 or less does not count,
-// and more than 100 is 100.
+// TokenizeWeighted is Tokenize with a weight beside each text. A token counts as often as the
+// weight of its text says: in a title 3 times, say. A text of weight 0 or less does not count, and
+// a weight above 100 is 100.
 func (a *Analyzer) TokenizeWeighted(texts iter.Seq2[string, int]) Words {
 	c := counters.Get().(*counter)
 	c.words.analyzer = a.or()
