@@ -24,7 +24,7 @@ func ExampleIndex_Set() {
 	// true true <nil>
 }
 
-// MinScore counts if HasMin is set, as 0 is a score like others. Accept narrows by key.
+// MinScore is used if HasMin is true, as 0 is a score too. Accept narrows by key.
 func ExampleIndex_Search() {
 	var x *vector.Index
 	x, err := x.Set("a/north", []float32{0, 1})
@@ -34,13 +34,23 @@ func ExampleIndex_Search() {
 
 	query := []float32{0, 1}
 	fmt.Println(x.Search(query, vector.Options{MinScore: 0.5, HasMin: true}))
-	fmt.Println(x.Search(query, vector.Options{Accept: func(key string) bool { return strings.HasPrefix(key, "a/") }}))
+	a := func(key string) bool { return strings.HasPrefix(key, "a/") }
+	fmt.Println(x.Search(query, vector.Options{Accept: a}))
 	fmt.Println(x.Search(query, vector.Options{K: 2, Metric: vector.L2})) // minus the distance
 	// Output:
 	// <nil>
 	// [{a/north 1} {b/north 1}] <nil>
 	// [{a/north 1} {a/east 0}] <nil>
 	// [{a/north 0} {b/north -1}] <nil>
+}
+
+// SetImmutable may be given a slice that nobody else has, as Float32s returns.
+func ExampleIndex_SetImmutable() {
+	embedding := []float64{0.6, 0.8} // many models return float64
+	var x *vector.Index
+	x, err := x.SetImmutable("note", vector.Float32s(embedding))
+	fmt.Println(x.Len(), x.Dim(), err)
+	// Output: 1 2 <nil>
 }
 
 // Check says ahead what Set would refuse, but for the dimension.
@@ -54,7 +64,8 @@ func ExampleCheck() {
 	// true
 }
 
-// Delete may leave the elements of a vector in memory, Purge does not. Both return nil for the last.
+// Delete may leave the elements of a vector in memory, Purge does not. Without vectors an Index is
+// nil.
 func ExampleIndex_Purge() {
 	var x *vector.Index
 	x, err := x.Set("face", []float32{0.3, 0.7})

@@ -13,13 +13,12 @@ import (
 // An Index is an immutable set of vectors of one dimension, each under a key.
 //
 // The nil *Index is empty and usable; an Index of no vectors is always nil. The
-// zero Index is not for use, and an Index must not be copied: copy the pointer.
-// All methods may be called from any number of goroutines at once, Set and
-// Delete included, and never wait.
+// zero Index must not be used. An Index must not be copied: copy the pointer. All
+// methods may be called from any number of goroutines at once, Set and Delete
+// included, and never wait.
 //
 // An Index owns its vectors: Set copies what it is given, SetImmutable takes it over,
-// Get returns a copy.
-// Of a key of up to 128 bytes it keeps a copy.
+// and Get returns a copy. It keeps a copy of a key of up to 128 bytes.
 type Index struct {
 	dim   int
 	rows  int // bytes of the rows that blocks refer to
@@ -32,20 +31,18 @@ type Index struct {
 // noKeys is what the key map of each index starts from.
 var noKeys = snapshot.New[string](snapshot.Options[loc]{Immutable: true})
 
-// Set returns an index in which key has the vector v, which it copies. The
-// first vector fixes the dimension, until the last one is deleted. The errors
-// are ErrEmpty, ErrNotFinite and, for a length other than Dim, ErrDimension; x
-// is returned with them. Replacing a vector costs what adding one does.
+// Set returns an index in which key has a copy of v as its vector. The first vector fixes the
+// dimension, until the last one is deleted. On an error Set returns x. The error is [ErrEmpty], or
+// wraps [ErrNotFinite] or, for a length other than Dim, [ErrDimension].
 //
-// A version that was written to before, in a fork or a write that was
-// abandoned, is as good a base as any, but the first write to it again may have
-// to copy up to half a block.
+// Replacing a vector costs what adding one does. Any version may be the base of several others:
+// the second write to one may have to move up to two thirds of a block.
 func (x *Index) Set(key string, v []float32) (*Index, error) {
 	return x.SetImmutable(key, slices.Clone(v))
 }
 
-// SetImmutable is Set without the copy: v is shared with the index, and nobody may
-// modify it any more.
+// SetImmutable is [Index.Set] without the copy: the index shares v, which must not be modified any
+// more. Where it returns an error, the index does not keep v.
 func (x *Index) SetImmutable(key string, v []float32) (*Index, error) {
 	if err := Check(v); err != nil {
 		return x, err
@@ -58,8 +55,7 @@ func (x *Index) SetImmutable(key string, v []float32) (*Index, error) {
 	return e.seal(), nil
 }
 
-// Delete returns an index without key: x itself if key is absent, nil if it was
-// the last.
+// Delete returns an index without key: x itself if key is absent, and nil if it was the last.
 func (x *Index) Delete(key string) *Index {
 	if x == nil {
 		return nil
@@ -76,9 +72,10 @@ func (x *Index) Delete(key string) *Index {
 	return e.seal()
 }
 
-// Purge is Delete that leaves nothing of key in the memory of the index, be it of a vector that was
-// deleted before or of one that another version has: Delete leaves dead vectors behind, up to a third
-// of all. It takes time proportional to the number of dead vectors, and of those that it moves.
+// Purge is [Index.Delete], and its result also holds no vector in memory that key had in any
+// version, deleted ones included. Delete leaves dead vectors in the blocks, up to a third of all.
+// Other versions keep what they hold. Purge takes time proportional to the number of dead vectors,
+// and of those that it moves.
 func (x *Index) Purge(key string) *Index {
 	if x = x.Delete(key); x == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 type Metric uint8
 
 const (
-	// Cosine is the cosine of the angle between the vectors, from -1 to 1. With
-	// a stored vector of zeros it is 0; a query of zeros is ErrZero.
+	// Cosine is the cosine of the angle between the vectors, from -1 to 1. It is 0 for
+	// a stored vector of zeros; a query of zeros is an error, ErrZero.
 	Cosine Metric = iota
 
 	// Dot is the dot product.
@@ -38,20 +38,20 @@ func (m Metric) String() string {
 // Options say what a Search looks for. The zero value asks for the ten nearest
 // vectors by cosine.
 type Options struct {
-	// K is how many hits there may be, 0 for 10. It may exceed Len.
+	// K is the most hits to return; 0 means 10. It may exceed Len.
 	K int
 
+	// Metric says what near means; the zero value is Cosine.
 	Metric Metric
 
-	// MinScore is, if HasMin, the least Score of a hit, itself included.
+	// MinScore is the least Score of a hit, if HasMin is true.
 	MinScore float32
 	HasMin   bool
 
-	// Accept, if not nil, says which keys may be hits. It is called for a key that
-	// may be among the K best of those accepted so far, as far as its code tells,
-	// before its vector is read, and at most once for each key; which keys it is
-	// called for is not specified. It is called by the goroutine of Search, and may
-	// use the Index.
+	// Accept chooses the keys that may be hits; nil means all. It is called at most
+	// once a key, in no particular order, and only for keys that may be among the best
+	// K of those accepted so far. It is called in the goroutine of Search, and may use
+	// the Index.
 	Accept func(key string) bool
 }
 
@@ -67,19 +67,19 @@ func (o *Options) check() error {
 	return nil
 }
 
-// A Hit is a key that Search found, and how near it is. A Score that is too large for
-// a float32 is the largest one; the order of hits takes no notice.
+// A Hit is a key that Search found, and how near its vector is. A Score is finite: one beyond
+// float32 is the largest or the least float32. Hits are ordered by Exact.
 type Hit struct {
 	Key   string
-	Score float32
-	Exact float64 // what Score is rounded from, to merge hits of several indexes by
+	Score float32 // Exact, rounded
+	Exact float64 // the score in full, to merge hits of several indexes by
 }
 
 // String returns the key and the score.
 func (h Hit) String() string { return fmt.Sprintf("{%s %v}", h.Key, h.Score) }
 
-// Errors of Set, Search and Check. They come wrapped where there is more to
-// say: compare with errors.Is.
+// The errors of [Index.Set], [Index.Search] and [Check]. They may be wrapped: compare with
+// [errors.Is].
 var (
 	// ErrEmpty reports a vector without elements.
 	ErrEmpty = errors.New("vector: empty vector")
@@ -90,17 +90,16 @@ var (
 	// ErrDimension reports a vector whose length is not that of the index.
 	ErrDimension = errors.New("vector: wrong dimension")
 
-	// ErrZero reports a query of only zeros by Cosine, which has no direction.
+	// ErrZero reports a search by Cosine for a vector of zeros, which has no direction.
 	ErrZero = errors.New("vector: zero query by cosine")
 
-	// ErrOptions reports Options that mean nothing: a negative K, an unknown
-	// Metric, a MinScore that is NaN.
+	// ErrOptions reports Options with a negative K, an unknown Metric or a MinScore
+	// that is NaN.
 	ErrOptions = errors.New("vector: invalid options")
 )
 
-// Check returns nil if v can be stored: if it has elements and all are finite.
-// Otherwise it returns ErrEmpty or, wrapped, ErrNotFinite. A vector of zeros can
-// be stored.
+// Check returns nil if v can be stored: if it has elements and all are finite. Otherwise the error
+// is [ErrEmpty], or wraps [ErrNotFinite]. A vector of zeros can be stored.
 func Check(v []float32) error {
 	if len(v) == 0 {
 		return ErrEmpty
@@ -126,8 +125,8 @@ func largest(v []float32) uint32 {
 	return max(a, b, c, d) >> 1
 }
 
-// Float32s returns v in single precision, as vectors are stored. What is too
-// large for it becomes an infinity, which no vector may have.
+// Float32s returns v in single precision, as vectors are stored. An element that is too large
+// becomes an infinity, which [Check] and [Index.Set] refuse.
 func Float32s(v []float64) []float32 {
 	if v == nil {
 		return nil

@@ -10,17 +10,15 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/top"
 )
 
-// Search returns the vectors nearest to query, as o says: by score descending,
-// and by key where scores are equal. Scores are computed, and compared, in
-// float64; a Hit has them rounded, and is finite. The result is exact, see the package comment.
-// It is empty, not an error, for an empty index and where nothing is near
-// enough.
+// Search returns the K vectors nearest to query, by descending score, and by key where scores are
+// equal. Scores are computed and compared in float64, and the result is exact: see the package
+// comment. It is empty, and not an error, for an empty index and where nothing is near enough.
 //
-// Search neither keeps nor modifies query. It takes time proportional to Len.
-// Without Accept, it has an index that is neither small nor very large looked at by
-// several goroutines, as many as there are cores that no other Search uses, which
-// are done when it returns.
-// The errors are ErrEmpty, ErrNotFinite, ErrDimension, ErrZero and ErrOptions.
+// The error is [ErrEmpty] or [ErrZero], or wraps [ErrNotFinite], [ErrDimension] or [ErrOptions].
+//
+// Search neither keeps nor modifies query. It takes time proportional to Len. Without Accept, and
+// with about 4 to 64 million elements in the index, Search shares the work among goroutines, as
+// many as there are cores that no other Search uses. They have ended when it returns.
 func (x *Index) Search(query []float32, o Options) ([]Hit, error) {
 	if err := o.check(); err != nil {
 		return nil, err
