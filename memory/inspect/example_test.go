@@ -11,7 +11,7 @@ import (
 	"github.com/cowstore/cowstore/memory/inspect"
 )
 
-// The pages of a DB have those of a memory in it, here in plain text, as curl gets them.
+// The pages of a DB include those of a memory in it. Here they are plain text, as curl gets them.
 func ExamplePart() {
 	m := memory.New(memory.Options{})
 	_, _ = m.Space("user", "42", "notes").Put("style", "prefers short answers")

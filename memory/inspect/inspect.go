@@ -1,16 +1,20 @@
 // Package inspect adds pages about a memory to those of package cow/inspect: its spaces as a tree,
 // their entries with what will expire, a search, and what an entry was before.
 //
-//	pages := inspect.Handler(m.DB(), inspect.Options{ // of package cow/inspect
-//		Parts: []inspect.Part{memoryinspect.Part(m, memoryinspect.Options{})},
+//	pages := cowinspect.Handler(m.DB(), cowinspect.Options{ // of package cow/inspect
+//		Parts: []cowinspect.Part{inspect.Part(m, inspect.Options{})},
 //	})
 //
-// They show names of spaces, keys, kinds, sizes and times, and nothing of values and metadata: see
-// [Options]. A page takes time that does not grow with the memory, but for a search, see
-// [memory.SpaceSnapshot.Search], and for what has expired or was cleared and is not swept yet.
+// By default they show names of spaces, keys, kinds, sizes and times, and nothing of values and
+// metadata: see [Options]. As those of package cow/inspect, they only read, and ask nobody for a
+// password or token.
 //
-// From the ground up: inspect.go, what addresses are; space.go and entry.go, the pages.
+// The time that a page takes does not grow with the memory, with two exceptions: a search takes
+// that of [memory.SpaceSnapshot.Search], and entries that have expired or were cleared take time
+// until they are swept.
 package inspect
+
+// From the ground up: inspect.go, what addresses are; space.go and entry.go, the pages.
 
 import (
 	"cmp"
@@ -24,18 +28,20 @@ import (
 
 // Options say what pages show. The zero Options are ready for use.
 type Options struct {
-	// Name is what the pages are called, and stands in their addresses; "": memory. Two memories
-	// of one DB need two.
+	// Name is what the pages are called, and stands in their addresses; "" means memory. Two
+	// memories of one DB need different names.
 	Name string
 
-	// Value returns what is shown of the value and the metadata of an entry of a space: a string, or
-	// anything that encoding/json can encode. Nil shows the kind and the size alone; see JSON.
-	// Only with Value can one search: or one could ask, word by word, what values have. Without it,
-	// leave that of the DB's pages nil too, which has entries as rows.
+	// Value returns what is shown of the value and the metadata of an entry of a space: a string,
+	// or anything that encoding/json can encode. Nil shows the kind and the size alone; see JSON.
+	//
+	// Without Value there is no search: by searching one could find out, word by word, what is in
+	// values. Then leave Value of the DB's pages nil too, as entries are rows of the DB.
 	Value func(space []string, e memory.Entry) any
 }
 
-// JSON is an Options.Value: it shows whole values, with their metadata if there are any.
+// JSON is a function for Value of [Options]. It shows whole values, with their metadata if there is
+// any.
 func JSON(_ []string, e memory.Entry) any {
 	if !e.Metadata.Exists() {
 		if e.Value.Kind() == value.String {
@@ -50,8 +56,8 @@ func JSON(_ []string, e memory.Entry) any {
 	return shown
 }
 
-// Part returns the pages of a memory, for the Options of the pages of its DB. The memory must be in
-// that DB.
+// Part returns the pages of m, for Parts of [inspect.Options]. These must be the Options of pages
+// of the DB that m is in.
 func Part(m *memory.Memory, o Options) inspect.Part {
 	o.Name = cmp.Or(o.Name, "memory")
 	return inspect.Part{Name: o.Name, Show: func(p *inspect.Page) error { return (&shower{o, m, p, memory.Snapshot{}}).show() }}
