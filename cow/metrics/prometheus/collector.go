@@ -2,7 +2,8 @@
 // end, what the past and the pins hold, how far feeds lag, and the state of what makes a DB
 // durable.
 //
-// All metrics begin with cow_ and have the label store, the name that a DB was added by.
+// All metrics begin with cow_ and have the label store: the name that [Collector.Add] was given for
+// the DB.
 //
 // These are read when Prometheus asks for them:
 //
@@ -10,12 +11,12 @@
 //	cow_rows                        gauge    rows of all tables
 //	cow_retained_versions           gauge    past versions that are retained
 //	cow_pins                        gauge    versions that are kept by name
-//	cow_held_rows                   gauge    old rows that both keep
-//	cow_held_bytes                  gauge    about how many bytes these take
+//	cow_held_rows                   gauge    old rows that retained versions and pins keep
+//	cow_held_bytes                  gauge    about how many bytes these rows take
 //	cow_waiting_calls               gauge    calls that wait for a version
 //	cow_feeds                       gauge    iterations over Changes
 //	cow_feed_lag_versions           gauge    versions that the slowest of them is behind
-//	cow_sink_state                  gauge    1 for the state that the sink is in, by state
+//	cow_sink_state                  gauge    1 for the state that the sink is in, by state: see below
 //	cow_held_snapshots              gauge    old versions that readers hold, 16 at most
 //	cow_held_snapshot_seconds       gauge    for how long the oldest of them has held memory back
 //	cow_open_transaction_seconds    gauge    age of the transaction that is open
@@ -35,7 +36,8 @@
 //	cow_search_hits_total           counter    what these returned, by kind
 //
 // The part sink is observed only where there is a sink, and run only if the function of the update
-// ran. The held snapshots are 0 where cow.DB.TrackSnapshots is off.
+// ran. The held snapshots are 0 where [cow.DB.TrackSnapshots] is off. The states are those of
+// [hook.State], and none for a DB without a sink.
 package prometheus
 
 import (
@@ -60,14 +62,14 @@ type Options struct {
 	Tables bool
 }
 
-// A Collector exports the figures of DBs. It implements the Collector of Prometheus' client, to be
-// registered once, before or after DBs are added.
+// A Collector exports the figures of DBs. It is a [client.Collector], to be registered once, before
+// or after DBs are added.
 //
-// A Collector is made by New and must not be copied. It is safe for concurrent use.
+// A Collector is made by [New] and must not be copied. It is safe for concurrent use.
 //
-// Each time Prometheus asks, the Collector calls cow.DB.Stats. That takes time proportional to the
-// rows that each pin and each held snapshot holds, and to the commits that were retained since: with
-// large ones, ask less often.
+// Each time Prometheus asks, the Collector calls [cow.DB.Stats] of each DB. That takes time
+// proportional to the rows that each pin and each held snapshot holds, and to the commits that were
+// retained since: with large ones, ask less often.
 type Collector struct {
 	all []client.Collector // what hooks count
 
@@ -85,7 +87,7 @@ var _ client.Collector = (*Collector)(nil)
 var buckets = client.ExponentialBuckets(1e-6, 4, 13)
 
 // New returns a Collector of no DBs. To have labels of your own on all metrics, register it with
-// WrapRegistererWith of Prometheus' client.
+// [client.WrapRegistererWith].
 func New(o Options) *Collector {
 	c := &Collector{stores: map[string]*store{}}
 	counter := func(name, help string, labels ...string) *client.CounterVec {
@@ -113,12 +115,12 @@ func New(o Options) *Collector {
 	return c
 }
 
-// Add exports the figures of db as those of the store of that name, until remove is called, after
-// which no metric has the name. A store that is added again begins at zero. What other hooks of db
-// update is not counted.
+// Add exports the figures of db with name as the label store, until remove is called. After that no
+// metric has the name. A name that is added again begins at zero. A DB may be added by several
+// names. For a memory, add what its method DB returns. Updates that hooks of db make in their own
+// goroutine are not counted.
 //
-// Add panics if c has a store of that name, if the name is not UTF-8, and if db is nil. Two names
-// of one DB are two stores. A DB of package memory is what its method DB returns.
+// Add panics if c has the name already, if the name is not UTF-8, or if db is nil.
 func (c *Collector) Add(name string, db *cow.DB) (remove func()) {
 	switch {
 	case db == nil:
@@ -219,7 +221,7 @@ func age(begun time.Time) float64 {
 	return time.Since(begun).Seconds()
 }
 
-// Describe is that of the Collector of Prometheus' client.
+// Describe implements [client.Collector].
 func (c *Collector) Describe(to chan<- *client.Desc) {
 	for _, f := range figures {
 		to <- f.desc
@@ -230,7 +232,7 @@ func (c *Collector) Describe(to chan<- *client.Desc) {
 	}
 }
 
-// Collect is that of the Collector of Prometheus' client.
+// Collect implements [client.Collector].
 func (c *Collector) Collect(to chan<- client.Metric) {
 	c.mu.RLock()
 	stores := slices.Collect(maps.Values(c.stores))
