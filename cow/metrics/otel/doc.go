@@ -1,7 +1,9 @@
-// Package otel tells OpenTelemetry what happens in DBs: a span for each update and search, by
-// [Tracer], and metrics, by [Meter]. They go by the semantic conventions for databases, where these
-// have a name, and by names that begin with cow. otherwise. It needs the API alone; the program has
-// the SDK.
+// Package otel tells OpenTelemetry what happens in DBs: [Tracer] makes a span of each update and
+// search, and [Meter] metrics.
+//
+// Names are those of the semantic conventions for databases, where these have one. All others begin
+// with cow and a dot. The package requires the API of OpenTelemetry alone; the program brings the
+// SDK.
 package otel
 
 import (

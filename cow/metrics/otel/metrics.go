@@ -19,16 +19,18 @@ import (
 	"github.com/cowstore/cowstore/cow/hook"
 )
 
-// Options are those of [Meter]. The zero Options are right for most.
+// Options say what [Meter] measures. The zero Options are right for most.
 type Options struct {
 	// Tables counts the rows that were changed, by table, here and elsewhere. After each update
 	// that takes time proportional to its changes, in the goroutine of the update.
 	Tables bool
 }
 
-// Metrics measure DBs. All have the attribute db.namespace, the name that a DB was added by.
+// Metrics measure DBs. They are made by [Meter] and must not be copied. They are safe for
+// concurrent use.
 //
-// Hooks measure these, from the moment the DB is added:
+// All have the attribute db.namespace: the name that [Metrics.Add] was given for the DB. Hooks
+// measure these, from the moment the DB is added:
 //
 //	db.client.operation.duration  histogram, s         by db.operation.name, error.type
 //	cow.update.duration           histogram, s         by cow.update.part: wait, run, sink
@@ -43,32 +45,34 @@ type Options struct {
 //
 // The operations are update, transaction and search; a search also has cow.search.kind. The
 // outcomes are published, unchanged, aborted and failed. The part sink is measured only where there
-// is a sink, and run only if the function of the update ran. The histograms advise buckets from a
-// microsecond, which an update in memory takes, to 17 seconds: the conventions' own begin at a
-// millisecond. A view of the SDK sets others.
+// is a sink, and run only if the function of the update ran.
+//
+// The histograms advise buckets from a microsecond, which an update in memory takes, to 17 seconds.
+// Those of the conventions begin at a millisecond. A view of the SDK sets others.
 //
 // These are read for each collection:
 //
-//	cow.versions              counter, {version}          the current version
-//	cow.rows                  gauge, {row}                rows of all tables
-//	cow.retained_versions     gauge, {version}            past versions that are retained
-//	cow.pins                  gauge, {version}            versions that are kept by name
-//	cow.held_rows             gauge, {row}                old rows that both keep
-//	cow.held                  gauge, By                   about how many bytes these take
-//	cow.waiting_calls         gauge, {call}               calls that wait for a version
-//	cow.feeds                 gauge, {feed}               iterations over Changes
-//	cow.feed_lag              gauge, {version}            versions that the slowest is behind
-//	cow.sink_state            gauge, 1                    1 for the state, by cow.sink.state
-//	cow.held_snapshots        gauge, {version}            old versions that readers hold, 16 at most
-//	cow.held_snapshot         gauge, s                    for how long the oldest has held memory back
-//	cow.open_transaction      gauge, s                    age of the transaction that is open
-//	cow.dropped_transactions  counter, {transaction}      transactions that nobody ended
+//	cow.versions              counter, {version}      the current version
+//	cow.rows                  gauge, {row}            rows of all tables
+//	cow.retained_versions     gauge, {version}        past versions that are retained
+//	cow.pins                  gauge, {version}        versions that are kept by name
+//	cow.held_rows             gauge, {row}            old rows that retained versions and pins keep
+//	cow.held                  gauge, By               about how many bytes these rows take
+//	cow.waiting_calls         gauge, {call}           calls that wait for a version
+//	cow.feeds                 gauge, {feed}           iterations over Changes
+//	cow.feed_lag              gauge, {version}        versions that the slowest is behind
+//	cow.sink_state            gauge, 1                1 for the state, by cow.sink.state
+//	cow.held_snapshots        gauge, {version}        old versions that readers hold, 16 at most
+//	cow.held_snapshot         gauge, s                for how long the oldest has held memory back
+//	cow.open_transaction      gauge, s                age of the transaction that is open
+//	cow.dropped_transactions  counter, {transaction}  transactions that nobody ended
 //
-// For them each collection calls cow.DB.Stats. That takes time proportional to the rows that each
-// pin and each held snapshot holds, and to the commits that were retained since: with large ones,
-// collect less often. The held snapshots are 0 where cow.DB.TrackSnapshots is off.
+// The held snapshots are 0 where [cow.DB.TrackSnapshots] is off. The states of a sink are those of
+// [hook.State], and none for a DB without a sink.
 //
-// Metrics are made by Meter and must not be copied. They are safe for concurrent use.
+// Each collection calls [cow.DB.Stats] of each DB. That takes time proportional to the rows that
+// each pin and each held snapshot holds, and to the commits that were retained since: with large
+// ones, collect less often.
 type Metrics struct {
 	operations, parts                          metric.Float64Histogram
 	updates, tables, hits                      metric.Int64Counter
@@ -140,8 +144,8 @@ func age(since time.Time) float64 {
 	return time.Since(since).Seconds()
 }
 
-// Meter returns Metrics of no DBs. They last as long as the provider. An error is one of the
-// provider, which refuses a metric. Meter panics if p is nil.
+// Meter returns Metrics of no DBs. They last as long as the provider. An error wraps those of the
+// provider, for metrics that it refuses. Meter panics if p is nil.
 func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 	if p == nil {
 		panic("cow/metrics/otel: Meter with a nil MeterProvider: pass that of the SDK, or otel.GetMeterProvider()")
@@ -205,12 +209,12 @@ func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 	return m, nil
 }
 
-// Add measures db as the store of that name, until remove is called. What was measured by then
-// stays with the SDK, and is added to if a store of the name is added again. What other hooks of db
-// update is not measured by hooks.
+// Add measures db with name as db.namespace, until remove is called. What was measured by then
+// stays with the SDK, and goes on where it was if the name is added again. A DB may be added by
+// several names. For a memory, add what its method DB returns. Updates that hooks of db make in
+// their own goroutine are not measured.
 //
-// Add panics if m has a store of that name, if the name is not UTF-8, and if db is nil. Two names
-// of one DB are two stores. A DB of package memory is what its method DB returns.
+// Add panics if m has the name already, if the name is not UTF-8, or if db is nil.
 func (m *Metrics) Add(name string, db *cow.DB) (remove func()) {
 	switch {
 	case db == nil:

@@ -18,28 +18,37 @@ type Spans struct {
 	starts map[string][]trace.SpanStartOption // by operation
 }
 
-// Tracer returns a hook, for cow.DB.AddHook, that makes a span of each update, transaction of Begin,
-// and search of a memory. It may be added to any number of DBs, and is safe for concurrent use. It
-// panics if p is nil.
+// Tracer returns a hook, for [cow.DB.AddHook], that makes a span of each update, each transaction
+// of Begin, and each search of a memory. It may be added to any number of DBs, and is safe for
+// concurrent use. Tracer panics if p is nil.
 //
-// A span is a child of the span in the context of the call, and a root if there is none. An update
-// without a context, such as Table.Set, has none. Its name is its db.operation.name: update,
-// transaction or search. It also has db.system.name, cowstore, and attrs, such as
-// semconv.DBNamespace("users").
+// A span is a child of the span in the context of the call. It is a root if there is none, as for
+// updates without a context, such as Table.Set. It begins before the update or transaction waits
+// for anything, and ends with it. The function of an update runs with the context of the call:
+// spans that it makes are beside this one, and not below it.
 //
-// A span of an update or a transaction begins before that waits for anything, and ends when it has
-// ended. It has cow.update.outcome, which is published, unchanged, aborted or failed;
-// cow.update.version, if one was published; cow.update.attempts, the number of times that its
-// function ran; cow.update.wait, the seconds for which it waited for its place among the writers;
-// and cow.update.sink, the seconds until the sink acknowledged it, if there is a sink. The function
-// of an update runs with the context of the call, so spans that it makes are beside this span and
-// not below it.
+// All spans have these attributes, and attrs, such as semconv.DBNamespace("users"):
 //
-// A span of a search has cow.search.kind, which is text, vector or both; cow.search.candidates; and
-// db.response.returned_rows.
+//	db.system.name             cowstore
+//	db.operation.name          update, transaction or search; the name of the span too
+//	error.type                 only if it failed; its status is Error then
 //
-// A span that failed has the status Error, with the text of the error, which may have keys and values
-// in it, and error.type. A transaction that was aborted has not failed. Spans have no events.
+// Those of updates and transactions have these:
+//
+//	cow.update.outcome         published, unchanged, aborted or failed
+//	cow.update.version         the version, if one was published
+//	cow.update.attempts        how often the function ran
+//	cow.update.wait            seconds that it waited for the writer's place
+//	cow.update.sink            seconds until the sink acknowledged it, if there is a sink
+//
+// Those of searches have these:
+//
+//	cow.search.kind            text, vector or both
+//	cow.search.candidates      texts and vectors of the spaces that it looked through
+//	db.response.returned_rows  hits
+//
+// The status of a span has the text of the error, which may have keys and values in it. A
+// transaction that was aborted has not failed. Spans have no events.
 func Tracer(p trace.TracerProvider, attrs ...attribute.KeyValue) *Spans {
 	if p == nil {
 		panic("cow/metrics/otel: Tracer with a nil TracerProvider: pass that of the SDK, or otel.GetTracerProvider()")
@@ -55,14 +64,14 @@ func Tracer(p trace.TracerProvider, attrs ...attribute.KeyValue) *Spans {
 	return s
 }
 
-// OnUpdateStart is that of [hook.UpdateStart].
+// OnUpdateStart implements [hook.UpdateStart].
 func (s *Spans) OnUpdateStart(ctx context.Context, u hook.Update) context.Context {
 	name := operation(u.Transaction)
 	ctx, span := s.tracer.Start(ctx, name, s.starts[name]...)
 	return context.WithValue(ctx, s, span) // other hooks may begin spans below it
 }
 
-// OnUpdateEnd is that of [hook.UpdateEnd].
+// OnUpdateEnd implements [hook.UpdateEnd].
 func (s *Spans) OnUpdateEnd(ctx context.Context, u hook.Update) {
 	span, ok := ctx.Value(s).(trace.Span)
 	if !ok {
@@ -84,7 +93,7 @@ func (s *Spans) OnUpdateEnd(ctx context.Context, u hook.Update) {
 	fails(span, failure(&u))
 }
 
-// OnSearched is that of [hook.Searched].
+// OnSearched implements [hook.Searched].
 func (s *Spans) OnSearched(ctx context.Context, is hook.Search) {
 	now := time.Now()
 	start := append(s.starts[search][:2:2], trace.WithTimestamp(now.Add(-is.Duration)))
