@@ -1,39 +1,44 @@
 // Package inspect shows a DB in a browser: its tables and rows, the line of its versions, what
-// changed between two of them, and what holds memory back.
+// changed between two of them, and what keeps memory in use.
 //
 //	mux.Handle("/debug/cow/", http.StripPrefix("/debug/cow", inspect.Handler(db, inspect.Options{})))
 //
-// Lineage and version are in the address of each page, so that somebody who is sent one sees what
-// the sender saw: the row as it was at that version, or that the version is no longer retained, and
-// which one is next to it.
+// The address of each page has the lineage and the version in it. So somebody who is sent an
+// address sees what the sender saw: the row as it was at that version. If the version is no longer
+// retained, the page says so, and which one is next to it.
 //
 // Other packages add pages about what they keep in the tables, as package memory/inspect does: see
 // [Part].
 //
-// The pages only read. They need no script. They show keys, types and sizes, and no values: see
+// The pages only read, and need no script. They show keys, types and sizes, but no values: see
 // [Options].
 //
-// Who may see them is for the program to say: put the Handler behind what authenticates. It checks
-// neither a token nor the host of a request. At an address of this machine alone a web page can still
-// reach it, by a name that comes to mean that address (DNS rebinding); with Options.Value that shows
-// what is stored.
+// The program decides who may see the pages: put the Handler behind a handler that authenticates.
+// It checks neither a token nor the host of a request. Even if it listens on the local host only, a
+// web page can reach it by a name that resolves to that address (DNS rebinding), and with
+// Options.Value that shows what is stored.
 //
 // # Addresses
 //
-// A page is HTML, JSON or text: as ?format=html, json or text says, or else what the request accepts.
-// Without either it is text, as for curl. Relative to where the Handler is, the pages are
+// A page is HTML, JSON or text. The parameter ?format=html, json or text decides, or else what the
+// request accepts; without either it is text, as for curl. Relative to where the Handler is, the
+// pages are
 //
 //	                                      what there is now
 //	l/LINEAGE/v/VERSION                   a version; ?with=VERSION goes to what differs in another
-//	l/LINEAGE/v/VERSION/tables/TABLE      rows of a table; ?key=KEY goes to a row, ?index=NAME has them by an index
+//	l/LINEAGE/v/VERSION/tables/TABLE      rows of a table; ?key=KEY: one row, ?index=NAME: by an index
 //	l/LINEAGE/v/VERSION/tables/TABLE/KEY  a row, and what it was before
 //	l/LINEAGE/v/VERSION/PART/…            pages of a Part
 //	l/LINEAGE/diff/FROM/TO                what differs in two versions
 //
-// A table lists its rows in an order that is the same on all its pages, and means nothing: that of an
-// index does. In JSON a page has its sections by name: facts by name, rows by column, the address of
-// each row, and links by text. Addresses are relative to where the Handler is. Numbers, also of bytes,
-// are numbers there, and times are as RFC 3339 has them. History is a list, the newest first.
+// The rows of a table are listed in an arbitrary order, which is the same on all its pages; those
+// of an index are in its order.
+//
+// In JSON a page is an object of its sections by name: facts by name, rows by column, the address
+// of each row, and links by text. Addresses are relative to where the Handler is. Numbers, also of
+// bytes, are JSON numbers, and times are as in RFC 3339. History is a list, the newest first.
+//
+// # Reading the source
 //
 // From the ground up: address.go, what an address says; page.go, what a page is made of; render.go,
 // how it becomes HTML, JSON or text; pages.go and rows.go, the pages; part.go, those of others.
@@ -60,33 +65,34 @@ import (
 
 // Options say what pages show. The zero Options are ready for use.
 type Options struct {
-	// Title is what the pages are called; "": cowstore.
+	// Title is the title of the pages; "" means cowstore.
 	Title string
 
-	// Value returns what is shown of a value, which is its own, in a table: a string, or anything
-	// that encoding/json can encode. Nil shows the type and the size alone; see JSON. Only with
-	// Value, and without Digest, are errors and panics shown in full: they may have values and keys.
+	// Value returns what is shown of a value of a table: a string, or anything that encoding/json
+	// can encode. The value is isolated, as the Options of the table say. A nil Value shows only
+	// the type and the size; JSON shows all. Errors and panics may contain values and keys: they
+	// are shown in full only with Value and without Digest.
 	Value func(table string, value any) any
 
-	// Digest, if it is not empty, has keys shown as digests with this secret of any length, and
-	// encrypted by it in addresses, which tell how long a key is, and no more. Pages do not look up
-	// a key then.
+	// Digest, if it is not empty, is a secret of any length. Pages then show a digest in place of
+	// each key. In addresses keys are encrypted, so that only their length can be seen. Pages do
+	// not offer to look up a key then.
 	Digest []byte
 
-	// Slow is how long an update takes at least to be listed among the slow ones. Handler adds a
-	// hook to the DB for that, which stays. 0: there is no list.
+	// Slow is the least time that an update takes to be listed among the slow ones. Handler adds a
+	// hook to the DB for the list, and never removes it. 0 means no list.
 	Slow time.Duration
 
-	// Parts are pages of others about what is in the DB, as those of package memory/inspect.
+	// Parts add pages of other packages, such as those of memory/inspect.
 	Parts []Part
 }
 
-// JSON is an Options.Value: it shows whole values.
+// JSON is a function for Options.Value that shows whole values.
 func JSON(_ string, value any) any { return value }
 
-// Handler returns pages about db. They work under any prefix, which http.StripPrefix takes off.
-// It is safe for concurrent use, and never panics for a request. Handler panics if two Parts have
-// one name, or one has that of the tables.
+// Handler returns the pages about db. They work under any prefix that http.StripPrefix takes off.
+// The Handler is safe for concurrent use, and never panics for a request. The function Handler
+// panics if two Parts have the same name, or one has the name "tables".
 func Handler(db *cow.DB, o Options) http.Handler {
 	checkParts(o.Parts)
 	h := &handler{db: db, tables: look.For(db), o: o, keys: newSealer(o.Digest)}

@@ -14,24 +14,25 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// A Part adds pages to those about a DB: about what a package keeps in its tables. They have the
-// forms of the others, and are found at each version: lineage and version are in their addresses.
+// A Part adds pages about what a package keeps in the tables of a DB. They look like the other
+// pages, and there is one for each version: lineage and version are in their addresses.
 type Part struct {
-	// Name is what the pages are called, and stands in their addresses. It must not be "tables".
+	// Name is the title of the first page, and stands in the addresses. It must not be "tables".
 	Name string
 
-	// Show says what is on the page of an address, or returns an error: Page.Missing where there is
-	// none. The time that it takes must not grow with the DB. It is called from any number of
-	// goroutines at once, and what it panics with is an error of the page.
+	// Show fills in the page of an address, or returns an error: that of Page.Missing if there is no
+	// such page. The time that it takes must not grow with the DB. It is called from any number of
+	// goroutines at once. A panic is shown as an error of the page.
 	Show func(p *Page) error
 }
 
-// A Page is one page of a Part, while Show says what is on it. It begins with a section without a
-// heading. It must not be used after Show has returned, nor by two goroutines at once.
+// A Page is what the function Show of a Part fills in. It begins with a section without a heading,
+// and each method adds to the last section. It must not be used after Show has returned, nor by two
+// goroutines at once.
 //
-// What is shown is text, whatever it has in it. A value to show is a string, an int, a uint64, a
-// float64, a time.Time, where the zero one is nothing, a Link, or anything else that encoding/json
-// can encode.
+// Everything is shown as text, and never as HTML. A value to show is a string, an int, a uint64, a
+// float64, a time.Time, a [Link], or anything else that encoding/json can encode. The zero time is
+// shown as an empty text.
 type Page struct {
 	q    *request
 	s    *cow.Snapshot
@@ -40,7 +41,8 @@ type Page struct {
 	is   *page
 }
 
-// A Link is a text that leads to a page, if To is not empty: an address of Page.To.
+// A Link is a text that leads to the address To, which Page.To, Page.At or Page.Version returned.
+// If To is empty, it is only a text.
 type Link struct{ Text, To string }
 
 // labelShown is how many bytes of a title or the text of a link are shown at most.
@@ -104,15 +106,15 @@ func partError(err error) error {
 // Snapshot returns the snapshot of the version in the address.
 func (p *Page) Snapshot() *cow.Snapshot { return p.s }
 
-// Path returns what To was given for the address; nothing for the first page of the Part.
+// Path returns the path that To was given for this address; nothing for the first page of the Part.
 func (p *Page) Path() []string { return p.path }
 
-// Query returns the parameters of the address.
+// Query returns the parameters of the request.
 func (p *Page) Query() url.Values { return p.q.URL.Query() }
 
-// To returns the address of a page of the Part at the same version, with parameters, and "" if it
-// would be too long. The first text is a word of the Part's, and those after it are keys: with
-// Options.Digest they are encrypted.
+// To returns the address of a page of the Part at the same version, with parameters, or "" if it
+// would be too long. The first element of path is a word of the Part's choice. Those after it are
+// keys: with Options.Digest they are encrypted.
 func (p *Page) To(query url.Values, path ...string) string {
 	segments := []string{"v", versionText(p.s.Version()), escape(p.name)}
 	length := 0
@@ -133,7 +135,7 @@ func (p *Page) To(query url.Values, path ...string) string {
 	return to
 }
 
-// At returns the address of the same page at another version, and "" if that is not retained.
+// At returns the address of the same page at another version, or "" if that is not retained.
 func (p *Page) At(version uint64) string {
 	if !p.q.has(version) {
 		return ""
@@ -146,26 +148,27 @@ func (p *Page) At(version uint64) string {
 	return is.To(nil, p.path...)
 }
 
-// Key returns what is shown of a key, for a title or a Link: in quotes where a reader would not see
-// what it is, and with Options.Digest a digest.
+// Key returns a key as pages show it, for a title or a Link: in quotes where it would be unclear
+// without them, and as a digest with Options.Digest.
 func (p *Page) Key(key string) string { return p.q.shownKey(key) }
 
-// Sealed returns a key as addresses have it, for a parameter, and false if that would be too long.
+// Sealed returns a key as it stands in addresses, for use in a parameter: encrypted with
+// Options.Digest. It returns false if that would be too long.
 func (p *Page) Sealed(key string) (string, bool) { return p.q.keySegment(key) }
 
-// Opened is the reverse of Sealed.
+// Opened returns the key that Sealed was given, or false if the text is not one of Sealed.
 func (p *Page) Opened(sealed string) (key string, ok bool) { return p.q.keyOf(sealed) }
 
-// Version returns a version with a link to its page, if it is retained.
+// Version returns a Link to the page of a version. If that is not retained, it is only a text.
 func (p *Page) Version(version uint64) Link {
 	is := p.q.versionCell(version)
 	return Link{is.Text, is.To}
 }
 
-// Missing returns the error of a page that is not there, with a text that says so.
+// Missing returns an error for Show to return: there is no such page. The text says why.
 func (p *Page) Missing(format string, args ...any) error { return missing(format, args...) }
 
-// Title sets what the page is called, and the pages to which it belongs.
+// Title sets the title of the page, and adds links to the pages above it.
 func (p *Page) Title(title string, above ...Link) {
 	p.is.Title = block(title, labelShown)
 	for _, l := range above {
@@ -173,7 +176,7 @@ func (p *Page) Title(title string, above ...Link) {
 	}
 }
 
-// Section begins a section with a heading, which JSON has in lower case as its name.
+// Section begins a section with a heading. In JSON the heading, in lower case, is its name.
 func (p *Page) Section(heading string) {
 	p.is.Sections = append(p.is.Sections, section{ID: strings.ToLower(heading), Heading: heading})
 }
@@ -186,14 +189,13 @@ func (p *Page) Note(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
-// Fact adds a fact to the section, by its name.
+// Fact adds a named value to the section.
 func (p *Page) Fact(name string, value any) {
 	s := p.last()
 	s.Facts = append(s.Facts, fact{name, p.cell(value)})
 }
 
-// Columns says what the columns of the table of the section are called. Each row has as many
-// values.
+// Columns begins a table in the section, and names its columns.
 func (p *Page) Columns(names ...string) {
 	s := p.last()
 	s.Columns = []column{}
@@ -202,7 +204,8 @@ func (p *Page) Columns(names ...string) {
 	}
 }
 
-// Row adds a row to the table of the section.
+// Row adds a row to the table of the section, with a value for each column. It panics if there are
+// fewer.
 func (p *Page) Row(values ...any) {
 	s := p.last()
 	row := make([]cell, len(s.Columns))
@@ -221,7 +224,7 @@ func (p *Page) Text(value any) {
 	p.last().Text = block(indented(p.q.encoded(kindOf(value), value)), valueShown)
 }
 
-// Link adds a link to the section, if it leads anywhere.
+// Link adds a link to the section. If To is empty, it adds nothing.
 func (p *Page) Link(l Link) {
 	if l.To != "" {
 		s := p.last()
@@ -229,9 +232,9 @@ func (p *Page) Link(l Link) {
 	}
 }
 
-// Form adds a form to the section that asks for a text, and returns the text that was sent to this
-// page with it, in the parameter of that name. With Options.Digest there is a note instead of a
-// form, and no text is sent: one could ask what is there.
+// Form adds a form to the section that asks for a text. It returns the text that was sent with it,
+// in the parameter name, and whether one was sent. With Options.Digest there is a note in place of
+// the form, and nothing is returned: with a form one could ask which keys there are.
 func (p *Page) Form(label, name string) (sent string, ok bool) {
 	if p.q.keys != nil {
 		p.Note("%s", notOffered(label))
