@@ -10,14 +10,13 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
-// Follow makes follower, a DB at version 0 with the same tables as db, a replica
-// of it until the end of the test: an update of db returns once follower has its
-// commit as well, replayed from nothing but the bytes of its rows. The two then have
-// equal tables, derived ones included; where db was at version 0 too, revisions
-// are also equal. An update of follower returns an error.
+// Follow makes follower, a DB at version 0 with the same tables as db, a replica of db until the
+// end of the test. An update of db returns once follower has its commit too, replayed from the
+// bytes of its rows alone. The two then have equal tables, derived ones included. If db was at
+// version 0 as well, revisions are also equal. An update of follower returns an error.
 //
-// What cannot be replayed fails the test, and db. At the end of the test both are
-// closed.
+// A commit that cannot be replayed fails the test, and later updates of db. At the end of the test
+// both DBs are closed.
 func Follow(t testing.TB, follower, db *cow.DB) {
 	t.Helper()
 	requireSameTables(t, follower, db)

@@ -1,13 +1,12 @@
-// Package cowtest helps tests find those who modify what they must not: values
-// that a map gave out through Shared, or under the option Immutable, without
-// cloning them.
+// Package cowtest helps tests find code that modifies values which it must not modify: values that
+// a map returned without cloning them, through Shared or with the option Immutable.
 //
-// A test calls [Guard] once it has a store, and Check wherever it likes; the
-// last check happens at the end of the test by itself. The race detector
-// finds such a write only if somebody reads at that moment. Guard finds it
-// afterwards, without the race detector, and names the value.
+// A test calls [Guard] once it has a store, and Check wherever it likes; the last check runs by
+// itself at the end of the test. The race detector finds such a write only if somebody reads at
+// that moment. Guard finds it afterwards, without the race detector, and names the value.
 //
-// [NoTx] finds the transactions that a test leaves open, or drops.
+// [NoTx] finds transactions that a test leaves open, or drops. [Follow] and [Attach] test what a DB
+// does when it is replicated.
 package cowtest
 
 import (
@@ -40,21 +39,19 @@ const kept = 16
 // reported is the most values that one check names.
 const reported = 10
 
-// Guard takes fingerprints of all values in the map that load returns, such as
-// a Table's Load. From then on, Check, and the end of the test, report each
-// value that is not what it was, with its key, its revision, and the path to
-// what changed in it.
+// Guard takes fingerprints of all values in the map that load returns; load may be a Table's Load.
+// From then on, Check and the end of the test report each value that has changed, with its key, its
+// revision, and the path to what changed in it.
 //
-// A fingerprint covers everything a value reaches, unexported fields included,
-// through pointers, maps, slices and interfaces: each word, and of strings the
-// bytes. A slice counts as far as its length; channels and functions by what
-// they are and not what they do. Locks, atomics and the rest of packages sync
-// and sync/atomic are left out, as their state is not content; so are time zones
-// and the compiled program of a regular expression, which nobody can modify. A
-// handle that keeps a state of its own in other fields changes by being used, and
-// is not for Guard.
+// A fingerprint covers everything that a value reaches through pointers, maps, slices and
+// interfaces, unexported fields included: each word, and the bytes of strings. Of a slice it covers
+// the elements up to its length; of channels and functions only which they are. It leaves out
+// locks, atomics and the other types of packages sync and sync/atomic, as their state is not
+// content. It also leaves out time zones and the compiled program of a regular expression, which
+// nobody can modify. A handle that keeps a state in other fields changes when it is used: do not
+// use Guard for it.
 //
-// Only what was modified after a Guarded has seen it is found.
+// Guard finds only what is modified after it has seen the value.
 func Guard[K comparable, V any](t testing.TB, load func() *snapshot.Map[K, V]) *Guarded[K, V] {
 	t.Helper()
 	g := &Guarded[K, V]{t: t, load: load}
@@ -64,13 +61,12 @@ func Guard[K comparable, V any](t testing.TB, load func() *snapshot.Map[K, V]) *
 	return g
 }
 
-// Check fails the test, which goes on, if a value in a map that was seen
-// before is not what it was. Then it takes in the current map. It remembers
-// the 16 maps it saw last, and keeps them alive.
+// Check fails the test, which goes on, if a value in a map that it has seen is not what it was.
+// Then it takes fingerprints of the current map. It remembers the 16 maps that it saw last, and
+// keeps them alive.
 //
-// It takes time in proportion to the size of the current map and to what
-// changed between the maps it remembers. What a check has reported the next
-// does not report again.
+// It takes time proportional to the size of the current map, and to what changed between the maps
+// that it remembers. Each modified value is reported once.
 func (g *Guarded[K, V]) Check() {
 	g.t.Helper()
 	g.mu.Lock()

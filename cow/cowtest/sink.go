@@ -11,12 +11,12 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
-// A Sink stands for what makes a DB durable or replicates it, in tests: it takes
-// the commits that updates propose, and does with them what the test says, when it
-// says so. Until then the updates wait.
+// A Sink stands for what makes a DB durable or replicates it, in tests. It takes the commits that
+// updates propose, and the test decides what becomes of them, and when. Until then the updates
+// wait.
 //
-// A Sink is made by [Attach], must not be copied, and is safe for concurrent use.
-// It starts no goroutine. Update functions must not call it.
+// A Sink is made by [Attach], must not be copied, and is safe for concurrent use. It starts no
+// goroutine. Update functions must not call it.
 type Sink struct {
 	line sink.DB
 	o    SinkOptions
@@ -37,28 +37,27 @@ type SinkOptions struct {
 	// what is published there.
 	Of *Sink
 
-	// Contents, if they have a lineage, are what the DB begins with, instead of what
-	// Of has. Past are the commits after that.
+	// Contents, if they have a lineage, are what the DB begins with, in place of those of
+	// Of. Past are the commits after them.
 	Contents sink.Contents
 	Past     []*sink.Commit
 
-	// Room, if not nil, says whether there is room for a proposal: it blocks until
-	// there is, or returns why there will be none. It is called before each run of
-	// an update's function; attempt counts the runs of it that were superseded.
+	// Room, if not nil, blocks until there is room for a proposal, or returns an error if
+	// there will be none. It is called before each run of an update's function; attempt is
+	// the number of earlier runs, which were superseded.
 	Room func(ctx context.Context, attempt int) error
 
-	// Propose, if not nil, is asked about each proposal, and refuses it by an error.
-	// It is called while the DB is locked, and must use neither DB nor Sink.
+	// Propose, if not nil, is called with each proposal, and refuses it by returning an error.
+	// It is called while the DB is locked, and must use neither the DB nor the Sink.
 	Propose func(c *sink.Commit) error
 
-	// Close, if not nil, is called when the DB is closed. What it does not
-	// acknowledge fails.
+	// Close, if not nil, is called when the DB is closed. Proposals that it does not
+	// acknowledge fail.
 	Close func() error
 }
 
-// Attach attaches a new Sink to db, and closes db at the end of the test. It ends
-// the test if db has a sink, has a table that cannot be stored, or cannot begin with
-// what o says.
+// Attach attaches a new Sink to db, and closes db at the end of the test. It ends the test if db
+// has a sink already, if a table of db cannot be stored, or if db cannot begin with what o says.
 func Attach(t testing.TB, db *cow.DB, o SinkOptions) *Sink {
 	t.Helper()
 	s := &Sink{line: sink.For(db), o: o}
@@ -88,7 +87,7 @@ func seq(commits []*sink.Commit) iter.Seq2[*sink.Commit, error] {
 	}
 }
 
-// Contents returns what is published, to reset a DB to it or to attach one with it.
+// Contents returns what is published, for Reset or for SinkOptions.Contents of another DB.
 func (s *Sink) Contents() sink.Contents { return s.line.Contents() }
 
 // Trimmed returns the oldest version that the DB may still ask for, or sink.NoPast if
@@ -99,7 +98,7 @@ func (s *Sink) Trimmed() uint64 {
 	return s.trimmed
 }
 
-// Pending returns the proposals whose fate is open, in the order of their versions.
+// Pending returns the proposals that are not decided yet, in the order of their versions.
 func (s *Sink) Pending() []*sink.Commit {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,8 +109,8 @@ func (s *Sink) Pending() []*sink.Commit {
 // dropVoid removes what the DB has dropped. The caller holds mu.
 func (s *Sink) dropVoid() { s.pending = slices.DeleteFunc(s.pending, (*sink.Commit).Void) }
 
-// Await blocks until n proposals are pending and returns them, or all if there are
-// more. It returns ctx's cause if ctx ends first.
+// Await blocks until at least n proposals are pending, and returns all of them. If ctx ends first,
+// it returns ctx's cause.
 func (s *Sink) Await(ctx context.Context, n int) ([]*sink.Commit, error) {
 	for {
 		s.mu.Lock()
@@ -131,9 +130,8 @@ func (s *Sink) Await(ctx context.Context, n int) ([]*sink.Commit, error) {
 	}
 }
 
-// Ack acknowledges the first n pending proposals, or all if there are fewer, and
-// returns them: they are published. Several at once are a group; a late call is a
-// delay; none at all is an acknowledgement that was forgotten.
+// Ack acknowledges the first n pending proposals, or all if there are fewer, and returns them: they
+// are published. To test a group, acknowledge several at once; to test a delay, call Ack late.
 func (s *Sink) Ack(n int) []*sink.Commit {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -149,17 +147,17 @@ func (s *Sink) Ack(n int) []*sink.Commit {
 	return acked
 }
 
-// Rebase supersedes what is pending by commits of another line, such as those that
-// Ack of another Sink returned; none will do. The updates that wait run again. An
-// error is one that the DB has failed with.
+// Rebase publishes commits of another line, such as those that Ack of another Sink returned, and
+// supersedes all pending proposals; there may be no commits. The updates that wait run again. It
+// returns the error that the DB has failed with, if it has.
 func (s *Sink) Rebase(foreign ...*sink.Commit) error {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	return s.line.Rebase(foreign...)
 }
 
-// Refuse makes the updates of the first n pending proposals, or of all if there are fewer,
-// return err. Those that wait behind them run again.
+// Refuse makes the updates of the first n pending proposals, or of all if there are fewer, return
+// err. The updates behind them run again.
 func (s *Sink) Refuse(n int, err error) {
 	s.telling.Lock()
 	defer s.telling.Unlock()
@@ -168,16 +166,15 @@ func (s *Sink) Refuse(n int, err error) {
 	}
 }
 
-// Reset supersedes what is pending by contents and the commits after them. An error
-// is one that the DB has failed with.
+// Reset replaces what is published by the contents c and the commits after them, and supersedes all
+// pending proposals. It returns the error that the DB has failed with, if it has.
 func (s *Sink) Reset(c sink.Contents, past ...*sink.Commit) error {
 	s.telling.Lock()
 	defer s.telling.Unlock()
 	return s.line.Reset(c, seq(past))
 }
 
-// Fail makes what is pending and all later updates fail with an error that wraps
-// err.
+// Fail makes pending and all later updates return an error that wraps err.
 func (s *Sink) Fail(err error) {
 	s.telling.Lock()
 	defer s.telling.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// NoTx makes a test fail that ends with a transaction of db open, or that has dropped one
-// without Commit or Abort since NoTx was called, and shows where it began. It may be called
-// at the beginning of a test, for any number of DBs.
+// NoTx makes the test fail if it ends with a transaction of db open, or has dropped one without
+// Commit or Abort since NoTx was called. The failure shows where the transaction began. Call it at
+// the beginning of a test, for any number of DBs.
 func NoTx(t testing.TB, db *cow.DB) {
 	t.Helper()
 	before := db.Stats().Dropped

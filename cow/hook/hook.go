@@ -58,7 +58,7 @@ type Update struct {
 	Version uint64
 
 	Attempts int           // runs of its function; above 1, a sink has put other commits first
-	Wait     time.Duration // spent waiting for its turn to write, and on earlier attempts
+	Wait     time.Duration // spent waiting for its turn to write, and for what became of earlier attempts
 	Run      time.Duration // spent in its function, until the next version was made
 	Sink     time.Duration // spent waiting for the sink to decide; 0 without a sink
 
