@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// ErrCorrupt is the error of Decode for bytes that Append has not made.
+// ErrCorrupt is the error of [Decode] for bytes that [Append] has not made.
 var ErrCorrupt = errors.New("value: corrupt encoding")
 
 // What an encoded value begins with. They must not change: values are stored.
@@ -32,9 +32,9 @@ const (
 	codeMap
 )
 
-// Append appends v in a form that Decode reads. What Decode returns is Equal to v and
-// shows the same; its Go types are those of JSON, but for numbers, Bytes and Times, and
-// what JSON does not show is not in it. A Handle is ErrUnsupported.
+// Append appends v to b in a binary form that [Decode] reads. What Decode returns is [Equal] to v.
+// Numbers, Bytes and Times keep their kinds; all else has the Go types of [Parse], and what JSON
+// does not show is lost. The error wraps [ErrUnsupported] if there is a Handle in v.
 func Append(b []byte, v Value) ([]byte, error) {
 	if text, ok := v.text(); ok {
 		return appendBytes(append(b, codeNumber), text), nil
@@ -107,7 +107,8 @@ func appendBytes[S string | []byte](b []byte, s S) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// Decode returns the value that b begins with, and the rest of b. It keeps nothing of b.
+// Decode returns the value that b begins with, and the rest of b. It keeps nothing of b. The error
+// wraps [ErrCorrupt] for bytes that [Append] has not made, or is one of [Freeze].
 func Decode(b []byte) (v Value, rest []byte, err error) {
 	d := reader{b}
 	x, err := d.value(0)

@@ -6,14 +6,14 @@
 // what came in, with its Go types and its shape. [Equal] and [Compare] go by what is
 // shown, whatever the Go types.
 //
-// A Value has a thousand levels of lists and maps at most: Freeze, Parse and Decode return
-// ErrTooDeep for what has more. So no function here takes more stack than that asks for,
-// whatever it is given; what a Value does not show, and only keeps, may be of any depth.
+// A Value has at most a thousand levels of lists and maps: [Freeze], [Parse] and [Decode] return
+// [ErrTooDeep] for what has more. That bounds the stack of each function here. What a Value keeps
+// and does not show may be of any depth.
 //
 // # Representation
 //
 // A Value points to a node of 32 bytes: its kind and Go type, and a number or the place
 // of its parts, which lie next to one another. Maps with the same keys share one list of
-// them. What a node cannot tell, as unexported fields and pointers that lead to one
-// object, is kept in a private clone, the original.
+// them. What a node cannot hold, such as unexported fields, or that several pointers lead
+// to one object, is kept in a private clone, the original.
 package value

@@ -10,27 +10,28 @@ import (
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
-// The errors of Freeze, to be tested with errors.Is. What is returned is an
-// *Error that wraps one of them.
+// The errors of [Freeze], to be tested with [errors.Is]. What is returned is an
+// *[Error] that wraps one of them.
 var (
 	ErrUnsupported = errors.New("not a JSON-like value")
 	ErrCycle       = errors.New("value contains itself")
 	ErrTooDeep     = depth.ErrTooDeep // more than a thousand levels
 )
 
-// ErrUTF8 is the error of CheckJSON for a string that is not UTF-8.
+// ErrUTF8 is the error of [Value.CheckJSON] for a string that is not UTF-8.
 var ErrUTF8 = errors.New("text is not UTF-8")
 
-// ErrTooLarge is the error of Parse for a value that takes more memory than it may.
+// ErrTooLarge is the error of [Parse] for a value that takes more memory than it may.
 var ErrTooLarge = errors.New("value is too large")
 
-// An Error says where in a value the reason is that it cannot be frozen.
+// An Error says what in a value cannot be frozen, and where.
 type Error struct {
 	Path string // like that of Value.Path; "" is the value itself
 	Type string // the Go type there
-	Err  error
+	Err  error  // why: it wraps a sentinel of this package
 }
 
+// Error returns the type, the path, cut if it is long, and Err.
 func (e *Error) Error() string {
 	at := ""
 	switch long := 200; {
@@ -42,6 +43,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("value: %v%s: %v", e.Type, at, e.Err)
 }
 
+// Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
 // inside adds a step to the path of an error.

@@ -18,30 +18,35 @@ import (
 // Freeze returns v as a Value that shares nothing with it, so that whatever
 // happens to v later does not show. A Value is returned as it is.
 //
-// Bools, numbers, strings, byte slices, time.Time, slices, arrays, maps whose
-// keys are strings or integers or marshal themselves to text, structs, and pointers to
-// and interfaces with all of those can be frozen, named types included. A nil
-// pointer, map, slice or interface is Null, and so is a Value inside of v that is
-// Absent. A struct becomes a Map of its exported
-// fields, named and shown as encoding/json does. A type that marshals itself, to
-// text or to JSON, becomes what it marshals to. Numbers keep all their digits, those
-// of a json.Number too.
+// These can be frozen, named types included:
 //
-// A type that has a method Clone, which returns that type or, with a pointer
-// receiver, a pointer to it, is copied by that. What must be the same to be of use, and
-// nobody can modify, stays the same: a reflect.Type, a *time.Location, an error such as
-// io.EOF, or one that the program named by clone.Sentinel.
+//   - bools, numbers, strings, byte slices and time.Time,
+//   - slices, arrays and structs,
+//   - maps whose keys are strings or integers, or marshal themselves to text,
+//   - pointers to all of those, and interfaces with them.
 //
-// What the Value shows is read now, and what it does not show, as unexported
-// fields, is kept in a clone, once for all that is in it.
+// A nil pointer, map, slice or interface is Null, and so is a Value inside of v that is
+// Absent. A struct becomes a Map of its exported fields, named and shown as
+// encoding/json does. A type that marshals itself, to text or to JSON, becomes what it
+// marshals to. Numbers keep all their digits, those of a json.Number too.
 //
-// Freeze returns a *Error that wraps ErrUnsupported for other kinds, such as
-// channels and functions, for what must not be copied, such as a lock, and for numbers
-// that JSON has not, NaN and infinities, or that are out of the range of a float64, as
-// 1e400, or have an exponent of 1e18 and more; ErrCycle for a value that contains itself;
-// and ErrTooDeep for one of more than a thousand levels of lists and maps, or through
-// ten thousand pointers, or of a few parts that are in it a hundred thousand
-// times. [FreezeHandles] takes channels and functions too.
+// A type with a method Clone is copied by it, if Clone returns that type or, with a
+// pointer receiver, a pointer to it. What is useful only as itself, and nobody can
+// modify, is not copied: a reflect.Type, a *time.Location, an error such as io.EOF, or
+// one that the program named by clone.Sentinel.
+//
+// What the Value does not show, such as unexported fields, is kept in one clone.
+//
+// The error is an *[Error]. It wraps
+//
+//   - [ErrUnsupported] for other kinds, such as channels and functions, which
+//     [FreezeHandles] takes; for what must not be copied, such as a lock; for NaN and
+//     infinities; and for numbers out of the range of a float64, as 1e400, or with an
+//     exponent of 1e18 and more,
+//   - [ErrCycle] for a value that contains itself,
+//   - [ErrTooDeep] for more than a thousand levels of lists and maps, for ten thousand
+//     pointers that lead to one another, and for a value that has a few parts a hundred
+//     thousand times.
 func Freeze(v any) (Value, error) { return freeze(v, false) }
 
 func freeze(v any, handles bool) (Value, error) {
@@ -502,16 +507,16 @@ func (f *freezer) marshaled(n *node, v reflect.Value, tr *traits) error {
 	return nil
 }
 
-// FreezeHandles returns v as [Freeze] does, but what Freeze refuses for its kind,
-// channels, functions, unsafe pointers and complex numbers, becomes a Handle,
-// alone or inside of v. Whatever stores a Value takes the result.
+// FreezeHandles is [Freeze] that also takes channels, functions, unsafe pointers and
+// complex numbers: each becomes a Handle, alone or inside of v. The result can be stored
+// like any Value.
 //
-// A Handle is opaque: Any gives back the very channel or function, nil ones too,
-// to be shared by all who ask, and it has no JSON, so that nothing that holds one
-// can be exported. What a pointer to one points to is copied, as ever.
+// A Handle is opaque. [Value.Any] returns the very channel or function, nil ones too,
+// and all callers share it. A Handle has no JSON, so that nothing that holds one can be
+// exported. What a pointer to one points to is copied, as ever.
 //
-// The other errors are those of Freeze: a map by keys of such a kind, NaN and
-// infinities wrap ErrUnsupported still.
+// The other errors are those of Freeze: NaN, infinities, and maps whose keys are of such
+// a kind are refused still.
 func FreezeHandles(v any) (Value, error) { return freeze(v, true) }
 
 // handle makes n hold v as it is.

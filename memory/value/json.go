@@ -195,10 +195,15 @@ func (d *decoder) object(n *node) error {
 	return nil
 }
 
-// Parse returns the value of a valid JSON text: a whole number as an int, or as an int64
-// or a uint64 where it does not fit, others as a float64, those with more digits as a
-// json.Number, objects and lists as a map[string]any and a []any. It shares nothing with
-// the text. A value whose nodes take more than max bytes is an error.
+// Parse returns the value of a JSON text. The text must be valid, as [json.Valid] reports: Parse
+// does not check it, and may panic. The value shares nothing with the text. Its Go types are
+//
+//   - int for whole numbers, or int64 or uint64 where an int is too small,
+//   - float64 for other numbers, and json.Number for those with more digits,
+//   - map[string]any for objects, and []any for lists.
+//
+// The error wraps [ErrTooLarge] if the nodes of the value take more than max bytes, or [ErrTooDeep]
+// for more than a thousand levels. A number out of the range of a float64 is an error too.
 func Parse(text []byte, max int64) (Value, error) {
 	o, err := newOutline(text)
 	if err != nil {
@@ -210,9 +215,9 @@ func Parse(text []byte, max int64) (Value, error) {
 	return decodeOutlined(text, o)
 }
 
-// CheckJSON returns nil if the value comes back from what MarshalJSON returns, but for its Go
-// types. Else it has a Handle, ErrUnsupported, or a string that is not UTF-8, for which JSON has
-// another, ErrUTF8: an *Error that says where.
+// CheckJSON returns nil if JSON can hold the value: what [Value.MarshalJSON] returns has all of it,
+// but for Go types. Otherwise it returns an *[Error] that wraps [ErrUnsupported] for a Handle, or
+// [ErrUTF8] for a string that is not UTF-8, which JSON replaces by another.
 func (v Value) CheckJSON() error {
 	switch v.Kind() {
 	case String:
@@ -241,8 +246,8 @@ func (v Value) CheckJSON() error {
 	return nil
 }
 
-// MarshalJSON returns the value as JSON: Bytes in base64, a Time as RFC 3339,
-// Absent as null. A Handle has no JSON: an error that wraps ErrUnsupported.
+// MarshalJSON returns the value as JSON: Bytes in base64, a Time as RFC 3339, Absent as null. A
+// Handle has no JSON: the error wraps [ErrUnsupported].
 func (v Value) MarshalJSON() ([]byte, error) { return v.append(nil) }
 
 // append appends the value as JSON.

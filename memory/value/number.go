@@ -144,8 +144,8 @@ func (v Value) decimal() decimal.Decimal {
 	return d
 }
 
-// Equal reports whether a and b show the same, whatever Go types they came in as.
-// See Field of package filter for what is equal; Absent equals Absent.
+// Equal reports whether a and b show the same, whatever Go types they came in as. The rules are
+// those that package filter documents at Field. Absent equals Absent.
 func Equal(a, b Value) bool {
 	// What is still to be compared is not on the stack of the goroutine: values are
 	// nested up to a thousand levels.
@@ -227,8 +227,9 @@ func equalScalars(a, b Value) bool {
 	return true // Absent, Null
 }
 
-// Compare returns the order of a and b, if they have one: numbers by their value, exactly,
-// Strings and Bytes byte by byte, and Times as instants.
+// Compare returns -1, 0 or +1, and true if a and b have an order: numbers by their value, exactly,
+// Strings and Bytes byte by byte, and Times as instants. Values of other kinds, and of different
+// kinds, have none.
 func Compare(a, b Value) (order int, ok bool) {
 	k := a.Kind()
 	if number(k) && number(b.Kind()) {

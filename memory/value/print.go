@@ -10,7 +10,8 @@ import (
 
 const mostShown = 180 // bytes of a String alone
 
-// Clip returns s, for people: or its first n bytes and how many there are.
+// Clip returns s for people to read: all of it, or its first n bytes, or fewer so as not to cut a
+// rune, and how many bytes there are.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -22,7 +23,7 @@ func Clip(s string, n int) string {
 	return fmt.Sprintf("%s… (%d bytes)", s[:n], all)
 }
 
-// Short returns, for people, a bool, a number, or a text, of which about n bytes are of the value.
+// Short returns v for people to read: a bool, a number, or a string with about n bytes of v.
 func (v Value) Short(n int) any {
 	switch k := v.Kind(); k {
 	case Bool:
@@ -52,8 +53,8 @@ func (v Value) Short(n int) any {
 }
 
 // Format prints a bool, a number, a Time, or the beginning of a String, as fmt prints
-// these, and of anything else its kind and its length: "map of 3". For all of it there is
-// MarshalJSON.
+// these. Of anything else it prints the kind and the length: "map of 3". [Value.MarshalJSON]
+// has all of it.
 func (v Value) Format(f fmt.State, verb rune) {
 	x := v.Short(mostShown)
 	if verb == 's' || verb == 'q' {
@@ -62,10 +63,10 @@ func (v Value) Format(f fmt.State, verb rune) {
 	fmt.Fprintf(f, fmt.FormatString(f, verb), x)
 }
 
-// LogValue returns what Format prints, for log/slog.
+// LogValue returns what [Value.Format] prints, for log/slog.
 func (v Value) LogValue() slog.Value { return slog.AnyValue(v.Short(mostShown)) }
 
-// Texts returns an iterator over every String in v, but not the keys of Maps.
+// Texts returns an iterator over every String in v, at any depth, but not the keys of Maps.
 func (v Value) Texts() iter.Seq[string] {
 	return func(yield func(string) bool) { v.eachText(yield) }
 }

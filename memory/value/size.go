@@ -12,7 +12,7 @@ import (
 // many entries can be added.
 const maxSize = 1 << 48
 
-// Size returns about how many bytes v takes.
+// Size returns about how many bytes of memory v takes. It takes time proportional to v.
 func (v Value) Size() int64 { return v.sizeIn(false) }
 
 // sizeIn returns the size of v, whose original counts elsewhere if it is kept.

@@ -12,9 +12,9 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/structs"
 )
 
-// Any returns the value as a deep copy with the dynamic type that it came in
-// with, and those of its parts. Fields that JSON does not show are in it, and what
-// several pointers led to is one object again. Absent is nil.
+// Any returns a deep copy of the value, of the Go type that it came in as, and so are its
+// parts. Fields that JSON does not show are in it, and what several pointers led to is one
+// object again. Absent is nil.
 func (v Value) Any() any {
 	if v.n == nil || v.n.from.typ == nil {
 		return nil
@@ -134,14 +134,17 @@ func keyOf(t reflect.Type, text string) reflect.Value {
 	return key
 }
 
-// ErrAbsent says that there is no value.
+// ErrAbsent is the error of [As] for a [Value] that is Absent.
 var ErrAbsent = errors.New("value: absent")
 
-// As returns v as a T: what came in, as Any does, if that was a T, or T is an
-// interface that it implements. A T is as good as a *T, alone and as the element of
-// a slice, an array or a map, and a nil there is the zero T. Anything else is what
-// encoding/json makes of its JSON, without the fields that JSON does not show. As
-// returns an error if that does not fit, and the zero T with ErrAbsent for Absent.
+// As returns a copy of v as a T. If v came in as a T, or T is an interface that it
+// implements, that is what [Value.Any] returns. A T may be a *T and a *T a T, alone and as
+// an element of a slice, an array or a map; a nil pointer becomes the zero T. Anything else
+// goes through JSON: As returns what encoding/json makes of it, without the fields that
+// JSON does not show.
+//
+// With an error As returns the zero T. The error is [ErrAbsent] for Absent, or wraps that
+// of encoding/json where v does not fit.
 func As[T any](v Value) (T, error) {
 	var t T
 	if !v.Exists() {

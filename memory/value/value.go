@@ -41,10 +41,10 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// A Value is a JSON-like value that nobody can modify: a part of the memory it
-// was read from, or the whole of what Freeze made. It is one word wide, to be
-// copied freely, and safe for concurrent use. Its methods copy and allocate
-// nothing, but those that say so.
+// A Value is a JSON-like value that nobody can modify. It is one word wide, to be
+// copied freely, and safe for concurrent use. Methods copy and allocate nothing,
+// unless they say so. A Value keeps the whole of what [Freeze] made in memory, even
+// if it is a part of that.
 //
 // The zero Value is Absent. Methods that ask for something a Value is not return
 // zero values, so that a chain of them needs no checks:
@@ -98,8 +98,8 @@ func (v Value) Kind() Kind {
 	return v.n.from.kind
 }
 
-// Clone returns v: nobody can modify it. It says so to package cow, and to whatever
-// clones what a Value is a part of.
+// Clone returns v itself, as nobody can modify it. Package cow calls it to clone what a
+// Value is a part of.
 func (v Value) Clone() Value { return v }
 
 // Exists reports whether v is anything, Null included.
@@ -108,11 +108,11 @@ func (v Value) Exists() bool { return v.n != nil }
 // IsNull reports whether v is Null.
 func (v Value) IsNull() bool { return v.Kind() == Null }
 
-// Bool returns a Bool.
+// Bool returns a Bool, and false for anything else.
 func (v Value) Bool() bool { return v.Kind() == Bool && v.n.bits != 0 }
 
-// Int returns an Int, a Uint, or a Float that has no fraction, if it is in the
-// range of an int64.
+// Int returns an Int, a Uint, or a Float that has no fraction, if it is in the range
+// of an int64, and 0 for anything else.
 func (v Value) Int() int64 {
 	switch v.Kind() {
 	case Int:
@@ -129,7 +129,8 @@ func (v Value) Int() int64 {
 	return 0
 }
 
-// Float returns a Float, or an Int or Uint as the nearest float64.
+// Float returns a Float, or an Int or Uint as the nearest float64, and 0 for anything
+// else.
 func (v Value) Float() float64 {
 	switch v.Kind() {
 	case Float:
@@ -142,8 +143,8 @@ func (v Value) Float() float64 {
 	return 0
 }
 
-// String returns a String, all of it. It returns "" for anything else: see Format for a
-// short text of any Value, and MarshalJSON for a whole one.
+// String returns a String, all of it, and "" for anything else: see [Value.Short] for a
+// short text of any Value, and [Value.MarshalJSON] for all of it.
 func (v Value) String() string {
 	if v.Kind() != String {
 		return ""
@@ -151,7 +152,7 @@ func (v Value) String() string {
 	return unsafe.String((*byte)(v.n.ptr), v.n.bits)
 }
 
-// Bytes returns Bytes, in a slice of their own, or nil.
+// Bytes returns a copy of Bytes, and nil for anything else.
 func (v Value) Bytes() []byte {
 	if v.Kind() != Bytes {
 		return nil
@@ -164,8 +165,8 @@ func (v Value) Bytes() []byte {
 // bytes returns Bytes, which must not be modified.
 func (v Value) bytes() []byte { return unsafe.Slice((*byte)(v.n.ptr), v.n.bits) }
 
-// Time returns a Time as it came in, without a monotonic clock reading, or the
-// zero time.
+// Time returns a Time as it came in, without a monotonic clock reading, and the zero
+// time for anything else.
 func (v Value) Time() time.Time {
 	if v.Kind() != Time {
 		return time.Time{}
@@ -173,8 +174,8 @@ func (v Value) Time() time.Time {
 	return *(*time.Time)(v.n.ptr)
 }
 
-// Len returns the number of elements of a List, of keys of a Map, and of bytes
-// of a String or of Bytes.
+// Len returns the number of elements of a List, of keys of a Map, or of bytes of a
+// String or of Bytes, and 0 for anything else.
 func (v Value) Len() int {
 	switch v.Kind() {
 	case String, Bytes:
@@ -246,8 +247,8 @@ func (v Value) Values() iter.Seq2[int, Value] {
 }
 
 // Path returns what is found along a path of keys and list indexes, separated by
-// dots: "user.addresses.0.city". It is Absent if there is nothing, and v itself
-// for "". A key that holds a dot itself, or is empty, is for Key alone.
+// dots: "user.addresses.0.city". It returns Absent if there is nothing, and v itself
+// for "". Keys that are empty or have a dot in them need [Value.Key].
 func (v Value) Path(path string) Value {
 	for path != "" && v.n != nil {
 		step, rest, more := strings.Cut(path, ".")
