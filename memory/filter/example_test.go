@@ -35,7 +35,7 @@ func ExampleFilter_Match() {
 	// false
 }
 
-// A Filter that makes no sense wants nothing, and so does what it is a part of, Not included.
+// An erroneous Filter wants nothing, and so does what it is a part of, Not included.
 func ExampleFilter_Err() {
 	bad := filter.Meta("kind").Eq(make(chan int))
 	e := entry(1, nil)
@@ -50,10 +50,12 @@ func ExampleFilter_Err() {
 func ExampleAnd() {
 	e := entry("Lyon by train", map[string]any{"kind": "plan", "year": 2027})
 	plan, old := filter.Meta("kind").Eq("plan"), filter.Meta("year").Lt(2020)
-	fmt.Println(filter.And(plan, old).Match(e), filter.Or(plan, old).Match(e), filter.And(plan, filter.Not(old)).Match(e))
+	fmt.Println(filter.And(plan, old).Match(e), filter.Or(plan, old).Match(e))
+	fmt.Println(filter.And(plan, filter.Not(old)).Match(e))
 	fmt.Println(filter.And().Match(e), filter.Or().Match(e)) // without conditions
 	// Output:
-	// false true true
+	// false true
+	// true
 	// true false
 }
 
@@ -69,7 +71,7 @@ func ExampleOr() {
 	// false
 }
 
-// Not wants what has no such place, too.
+// Not also wants what does not have the place.
 func ExampleNot() {
 	old := filter.Meta("year").Lt(2020)
 	none := entry("no metadata", nil)
@@ -136,7 +138,8 @@ func ExampleField_In() {
 
 // Contains looks for an element of a list, a key of a map, or a part of a string.
 func ExampleField_Contains() {
-	e := entry("Ada likes tea", map[string]any{"tags": []string{"taste", "drink"}, "by": map[string]any{"bob": 1}})
+	tags, by := []string{"taste", "drink"}, map[string]any{"bob": 1}
+	e := entry("Ada likes tea", map[string]any{"tags": tags, "by": by})
 	fmt.Println(filter.Meta("tags").Contains("taste").Match(e), filter.Meta("tags").Contains("tast").Match(e))
 	fmt.Println(filter.Meta("by").Contains("bob").Match(e))
 	fmt.Println(filter.Val().Contains("likes").Match(e), filter.Val().Contains("Likes").Match(e))

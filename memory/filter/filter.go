@@ -1,5 +1,10 @@
-// Package filter has what searches of package memory are narrowed by: conditions on the values, the
-// metadata and the times of entries.
+// Package filter narrows searches of package memory by conditions on the values, the metadata and
+// the times of entries.
+//
+//	f := filter.And(filter.Meta("kind").Eq("plan"), filter.Not(filter.Val("year").Lt(2020)))
+//
+// [Meta], [Val], [Created], [Updated] and [Expires] name a place in an entry, a [Field]. The
+// methods of a Field make conditions, each a [Filter], which [And], [Or] and [Not] combine.
 package filter
 
 import (
@@ -20,7 +25,7 @@ const (
 	maxFilterSize  = 1 << 20
 )
 
-// ErrInvalid is what the error of every erroneous Filter wraps.
+// ErrInvalid is wrapped by the error of each erroneous [Filter]: see [Filter.Err].
 var ErrInvalid = errors.New("erroneous filter")
 
 // An Entry is what a Filter knows of an entry of a memory.
@@ -36,9 +41,9 @@ type Entry struct {
 // several others. It has its own frozen copy of every constant that it was made
 // with.
 //
-// Making a Filter never fails. One that makes no sense is kept, makes every
-// Filter erroneous that it is a part of, wants nothing, and is reported by
-// [Filter.Err] and by whatever it is used for.
+// Making a Filter never fails. A Filter is erroneous if a constant in it cannot be
+// frozen, or if it is too large: see [Filter.Err]. So is every Filter that it is a part
+// of. An erroneous Filter wants nothing, and a search by it returns the error.
 type Filter struct{ c *condition }
 
 // A condition is a filter that does not want everything. It is not modified once
@@ -72,8 +77,8 @@ const (
 // is immutable and safe for concurrent use.
 //
 // The methods of a Field make filters that compare what is at that place with
-// constants, anything that [value.Freeze] takes, Values included. What is compared
-// is what a [value.Value] shows, whatever Go types it came in as:
+// constants: anything that [value.Freeze] takes, Values included. They compare what
+// a [value.Value] shows, whatever Go types it came in as:
 //
 //   - Numbers compare by their value, exactly, whether they are Int, Uint or
 //     Float, or have more digits than those. A Float with a fraction, or from
@@ -81,8 +86,8 @@ const (
 //   - Strings and Bytes compare byte by byte, and Times as instants, in whatever
 //     location.
 //   - Null, Bools, Lists and Maps are equal or not, the last two deeply; they
-//     have no order. So are Handles, where Go has == for them; a function
-//     equals only its own Value.
+//     have no order. Handles are equal where == in Go says so; a function equals
+//     only its own Value.
 //   - Values of different kinds, but for numbers, are unequal and have no order.
 //
 // Where there is no order, Gt, Gte, Lt and Lte do not hold. Nothing but Ne holds
@@ -105,41 +110,40 @@ const (
 
 var whereNames = [...]string{"value", "metadata", "created", "updated", "expires"}
 
-// Meta returns the Field that the path leads to in the metadata of an entry. Each
-// element of the path is one step: a key of a Map, or an index of a List in
-// decimal, without leading zeros. Without a path it is the metadata itself.
+// Meta returns the Field at path in the metadata of an entry. Each element of path is
+// one step: a key of a Map, or an index of a List in decimal, without leading zeros.
+// Without a path it is the metadata itself.
 func Meta(path ...string) Field { return Field{ofMetadata, slices.Clone(path)} }
 
-// Val returns the Field that the path leads to in the value of an entry. Each
-// element of the path is one step: a key of a Map, or an index of a List in
-// decimal, without leading zeros. Without a path it is the value itself.
+// Val returns the Field at path in the value of an entry. Each element of path is one
+// step: a key of a Map, or an index of a List in decimal, without leading zeros.
+// Without a path it is the value itself.
 func Val(path ...string) Field { return Field{ofValue, slices.Clone(path)} }
 
-// Created returns the Field of when the key of an entry came to be, a Time.
+// Created returns the Field of the time when the key of an entry came to be.
 func Created() Field { return Field{of: ofCreated} }
 
-// Updated returns the Field of when an entry was last written, a Time.
+// Updated returns the Field of the time when an entry was last written.
 func Updated() Field { return Field{of: ofUpdated} }
 
-// Expires returns the Field of when an entry expires, a Time. Of one that never does it does not
-// exist.
+// Expires returns the Field of the time when an entry expires. It does not exist if the entry never
+// does.
 func Expires() Field { return Field{of: ofExpires} }
 
-// ValidAt returns a Filter that wants entries that came to be at t or before, and expire after
-// it, if they do.
+// ValidAt returns a Filter that wants entries that came to be at t or before, and expire after t or
+// never.
 func ValidAt(t time.Time) Filter {
 	return And(Created().Lte(t), Or(Not(Expires().Exists()), Expires().Gt(t)))
 }
 
-// Exists returns a Filter that wants entries that have the place. Null is there
-// too.
+// Exists returns a Filter that wants entries that have something there, also Null.
 func (f Field) Exists() Filter { return f.filter(opExists) }
 
 // Eq returns a Filter that wants entries that have a value equal to v there.
 func (f Field) Eq(v any) Filter { return f.filter(opEq, v) }
 
-// Ne returns a Filter that wants entries that Eq does not want, also those that do
-// not have the place.
+// Ne returns a Filter that wants entries that Eq does not want, also those that have
+// nothing there.
 func (f Field) Ne(v any) Filter { return f.filter(opNe, v) }
 
 // Gt returns a Filter that wants entries that have something greater than v there.
@@ -156,12 +160,12 @@ func (f Field) Lt(v any) Filter { return f.filter(opLt, v) }
 // or equal to it. Unlike Eq it is never satisfied by what has no order.
 func (f Field) Lte(v any) Filter { return f.filter(opLte, v) }
 
-// In returns a Filter that wants entries that have a value equal to one of vs
-// there. It takes time in proportion to their number.
+// In returns a Filter that wants entries that have a value equal to one of vs there: none,
+// without vs. [Filter.Match] takes time proportional to the number of vs.
 func (f Field) In(vs ...any) Filter { return f.filter(opEq, vs...) }
 
-// Contains returns a Filter that wants entries that have there a List with an element equal to v, a
-// Map with the key v, or a String that v is a part of, where v is a String.
+// Contains returns a Filter that wants entries that have a List with an element equal to v there.
+// If v is a String, a Map with the key v and a String that v is a part of count too.
 func (f Field) Contains(v any) Filter { return f.filter(opContains, v) }
 
 // filter returns a filter of the place.
@@ -186,14 +190,13 @@ func (f Field) String() string {
 	return whereNames[f.of] + " " + strings.Join(f.path, ".")
 }
 
-// And returns a Filter that wants what all of fs want: everything, without any.
+// And returns a Filter that wants what all of fs want. Without fs it wants everything.
 func And(fs ...Filter) Filter { return combine(opAnd, fs) }
 
-// Or returns a Filter that wants what one of fs wants at least: nothing, without
-// any.
+// Or returns a Filter that wants what at least one of fs wants. Without fs it wants nothing.
 func Or(fs ...Filter) Filter { return combine(opOr, fs) }
 
-// Not returns a Filter that wants what f does not want. An erroneous f stays one.
+// Not returns a Filter that wants what f does not want. If f is erroneous, so is the result.
 func Not(f Filter) Filter { return combine(opNot, []Filter{f}) }
 
 func combine(op operator, parts []Filter) Filter {
@@ -220,10 +223,10 @@ func combine(op operator, parts []Filter) Filter {
 	return Filter{c}
 }
 
-// Err returns the reason that f is erroneous, or nil. It wraps ErrInvalid, and for a
+// Err returns the reason that f is erroneous, or nil. It wraps [ErrInvalid], and for a
 // constant that cannot be frozen also the error of [value.Freeze]. A Filter is
-// erroneous too if it is nested more than a thousand levels or has more than a
-// million conditions, each counted as often as it is a part.
+// erroneous too if it is nested more than a thousand levels deep, or has more than a
+// million conditions; one that occurs several times counts each time.
 func (f Filter) Err() error {
 	if f.c == nil {
 		return nil
@@ -231,7 +234,7 @@ func (f Filter) Err() error {
 	return f.c.err
 }
 
-// Match reports whether f wants an entry. An erroneous filter wants none.
+// Match reports whether f wants e. An erroneous filter wants none.
 func (f Filter) Match(e *Entry) bool {
 	c := f.c
 	if c == nil {
