@@ -35,52 +35,52 @@ type Lister interface {
 
 // An Inserter is a Backend that checks and stores in one step.
 type Inserter interface {
-	// Insert stores a value only if there is none, and reports whether it did.
-	// That it did not is not an error.
+	// Insert stores a value only if there is none, and reports whether it did. A
+	// value that is there is not an error.
 	Insert(space []string, key string, value any) (inserted bool, err error)
 }
 
 // A Modifier is a Backend that reads and stores in one step.
 type Modifier interface {
-	// Modify stores what f returns for a value of its own. It is an error if
-	// there is no value, then and also when f returns. If f returns an error,
-	// panics or calls runtime.Goexit, nothing changes, whatever f did to the value;
-	// its error is returned. Modify may call f several times, each time with a
-	// value that is not stale and not yet touched.
+	// Modify calls f with a copy of the value of key, and stores what f returns. It
+	// returns an error if there is no value, or none any more when f returns. If f
+	// returns an error, panics or calls runtime.Goexit, nothing changes, whatever f
+	// did to the value; its error is returned. Modify may call f several times, each
+	// time with a fresh copy of the current value.
 	Modify(space []string, key string, f func(value any) (any, error)) error
 }
 
 // A Taker is a Backend that reads and deletes in one step.
 type Taker interface {
-	// Take removes a key and returns its value. Of many that take one key, one
-	// finds it.
+	// Take removes a key and returns its value. If many callers take one key at
+	// once, exactly one finds it.
 	Take(space []string, key string) (value any, found bool, err error)
 }
 
-// A Conditional is a Backend that stores what nobody else has changed.
+// A Conditional is a Backend that stores or deletes a key only if nobody else has changed it.
 type Conditional interface {
-	// Revision returns what is another number after each change of the key, also
-	// one by way of its absence. It is 0 if the key is absent.
+	// Revision returns a number that each change of the key changes, also when the
+	// key is deleted and stored again. It is 0 if the key is absent.
 	Revision(space []string, key string) (uint64, error)
 
-	// SetIf stores a value if the key has the revision, 0 for one that is absent, and
-	// reports whether it did. That it did not is not an error.
+	// SetIf stores a value if the key has the revision, which is 0 for an absent key,
+	// and reports whether it did. A different revision is not an error.
 	SetIf(space []string, key string, revision uint64, value any) (done bool, err error)
 
 	// DeleteIf removes a key if it has the revision, which is not 0, and reports
-	// whether it did. That it did not is not an error.
+	// whether it did. A different revision is not an error.
 	DeleteIf(space []string, key string, revision uint64) (done bool, err error)
 }
 
 // A Batcher is a Backend that does several things in one step.
 type Batcher interface {
-	// Batch calls f with a Backend whose changes are seen by nobody else before f
-	// returns, and by everybody in one step then. F sees its own. If f returns an
-	// error, panics or calls runtime.Goexit, nothing changes; its error is
+	// Batch calls f with a Backend. Others see none of the changes that f makes by it
+	// until f returns, and then all of them in one step; f sees them at once. If f
+	// returns an error, panics or calls runtime.Goexit, nothing changes; its error is
 	// returned. Batch may call f several times.
 	//
-	// The Backend of f need not be safe for concurrent use. If it is a Vectors
-	// too, that is tested as well.
+	// The Backend of f need not be safe for concurrent use. If it has the methods of
+	// Vectors too, they are tested as well.
 	Batch(f func(tx Backend) error) error
 }
 
@@ -90,22 +90,22 @@ type Snapshotter interface {
 	Snapshot() (Snapshot, error)
 }
 
-// A Snapshot is everything as it was: whatever is done to the Backend and to the values that
-// the Snapshot returned, it stays as it is. If it has the methods of VectorReader too,
-// they are tested as well.
+// A Snapshot is everything as it was at one moment. It never changes, whatever is done to the
+// Backend and to the values that the Snapshot returned. If it has the methods of [VectorReader]
+// too, they are tested as well.
 type Snapshot interface {
 	Get(space []string, key string) (value any, found bool, err error)
 	List(space []string) ([]string, error)
 }
 
-// Vectors are what a Backend has that stores vectors and finds the nearest. The
-// metadata are those of the vector, and are stored in one step with it.
+// Vectors are the methods of a Backend that stores vectors and finds the nearest. The
+// metadata belongs to the vector, and is stored in one step with it.
 type Vectors interface {
 	PutVector(space []string, key string, vector []float32, metadata map[string]any) error
 	VectorReader
 }
 
-// A VectorReader is the reading half of Vectors.
+// A VectorReader is the reading half of [Vectors].
 type VectorReader interface {
 	GetVector(space []string, key string) (vector []float32, metadata map[string]any, found bool, err error)
 

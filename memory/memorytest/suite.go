@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// Test tests the backends that open returns, a new and empty one for each test.
-// Open may end a test by its argument, and have it clean up.
+// Test tests the backends that open returns: a new and empty one for each test. Open may
+// use its t to fail or skip the test, and to clean up after it.
 func Test(t *testing.T, open func(t testing.TB) Backend) {
 	t.Helper()
 	TestWith(t, Options{}, open)
 }
 
-// TestWith is Test with Options.
+// TestWith is [Test] with [Options].
 func TestWith(t *testing.T, o Options, open func(t testing.TB) Backend) {
 	t.Helper()
 	for _, c := range checks() {
