@@ -18,21 +18,20 @@ var (
 	ErrSuperseded = line.ErrSuperseded
 )
 
-// Begin begins a transaction, which its Commit publishes as the next version, and its Abort
-// ends without a trace: an Update whose function is the program's own text. It has the
-// writer's place until then, for which other updates and transactions wait, in their order,
-// and Begin waits too: it must be ended soon, whatever happens.
+// Begin begins a transaction. Commit publishes it as the next version; Abort ends it without a
+// trace. It is an Update without a function. Until it has ended, other updates and transactions
+// queue behind it, and Begin itself queues like them: so end it soon, whatever happens.
 //
 //	tx := db.Begin()
 //	defer tx.Abort() // does nothing after Commit
 //	…
 //	return tx.Commit()
 //
-// In the goroutine that began it, another Begin, an update, and whatever else would wait for
-// the end, panics. Whoever has the place is in Stats; so is how many transactions were
-// dropped without an end, which the garbage collector finds, and aborts: package cowtest has
-// NoTx, for tests. If Begin itself fails, as for a DB that was closed, Commit returns the
-// error. It takes about five microseconds more than an update.
+// In the goroutine that began it, another Begin, an update, and whatever else would wait for its
+// end, panics. [DB.Stats] says who has begun the transaction that is open, and how many were
+// dropped without an end: the garbage collector finds these, and they are aborted. Tests find them
+// with NoTx of package cowtest. If Begin fails, as on a closed DB, Commit returns the error. A
+// transaction takes about five microseconds more than an update.
 func (db *DB) Begin() *Tx {
 	tx, err := db.BeginContext(context.Background())
 	if err != nil {
@@ -41,9 +40,10 @@ func (db *DB) Begin() *Tx {
 	return tx
 }
 
-// BeginContext is Begin, unless ctx has ended, or ends while others have the writer's place: then
-// it returns ctx's cause, as Commit does if ctx has ended before that. It does not give up
-// waiting for the function of an update. See also [DB.UpdateContext], for what a sink adds.
+// BeginContext is Begin with a context. If ctx has ended, or ends while BeginContext waits for
+// other transactions, it returns ctx's cause; it does not stop waiting for the function of an
+// update. If ctx has ended before Commit, Commit returns ctx's cause. See also [DB.UpdateContext],
+// for what a sink adds.
 func (db *DB) BeginContext(ctx context.Context) (*Tx, error) {
 	h, err := db.line.Hold(ctx)
 	if err != nil {
@@ -64,10 +64,10 @@ func (tx *Tx) begun(what, instead string) {
 	}
 }
 
-// Commit ends a transaction of Begin, and publishes what it edited as the next version. One that
-// changed nothing publishes none. Where Commit returns an error, for which see [DB.Update], nothing
-// happens. It also returns ErrTxEnded, if the transaction has ended before, and ErrSuperseded,
-// where a sink makes the DB durable or replicates it.
+// Commit ends a transaction of Begin, and publishes its edits as the next version. If it changed
+// nothing, no version is published. If Commit returns an error, nothing is published; see
+// [DB.Update] for these errors. It returns ErrTxEnded if the transaction has ended before. With a
+// sink, it returns ErrSuperseded if commits from elsewhere came first: begin again.
 func (tx *Tx) Commit() error {
 	tx.begun("Commit", "nil")
 	switch {

@@ -17,13 +17,13 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
-// A DB is a set of tables that are updated together: every snapshot shows all
-// of them at one version.
+// A DB is a set of tables that are updated together: every snapshot shows all of them at one
+// version.
 //
-// The zero DB has no tables and is ready for use; [New] makes a table of a DB of its
-// own. A DB must not be copied once it was used: writes to a copy panic. All methods may
-// be called from any number of goroutines at once. Reads never wait; writes queue. The
-// tables own their values: see the package documentation.
+// The zero DB has no tables and is ready for use; [New] makes a table with a DB of its own. A DB
+// must not be copied after its first use: writes to a copy panic. All methods are safe for
+// concurrent use. Reads never wait; writes queue. The tables own their values: see the package
+// documentation.
 type DB struct {
 	line    line.Line
 	related atomic.Bool             // it is among the forks of its catalog
@@ -31,14 +31,14 @@ type DB struct {
 	states  atomic.Pointer[[]state] // by table
 }
 
-// A Snapshot is all tables of a DB at one version. It is immutable, valid
-// forever and safe for concurrent use; it must be handled by pointer. The nil
-// *Snapshot is of no DB, at version 0, and has no tables: each finds itself empty in it.
+// A Snapshot is all tables of a DB at one version. It is immutable, valid forever and safe for
+// concurrent use; it must be handled by pointer. In the nil *Snapshot every table is empty; its
+// version is 0.
 type Snapshot line.Root
 
 func (s *Snapshot) root() *line.Root { return (*line.Root)(s) }
 
-// Version returns the version, the number of published updates up to it.
+// Version returns the version of the snapshot: the number of updates that were published up to it.
 func (s *Snapshot) Version() uint64 { return s.root().Version() }
 
 // Len returns the number of rows in all tables.
@@ -321,8 +321,8 @@ func (db *DB) state(place int) state {
 	return list[place]
 }
 
-// Load returns the current snapshot: before the first update that of version 0, without
-// rows. It is valid forever and never changes.
+// Load returns the current snapshot. It is valid forever and never changes. Before the first update
+// it is version 0, without rows.
 func (db *DB) Load() *Snapshot {
 	if r := db.line.Load(); r != nil {
 		return (*Snapshot)(r)
@@ -333,31 +333,35 @@ func (db *DB) Load() *Snapshot {
 // start makes version 0 current unless there is a version, and returns the current one.
 func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(), 0).Root) }
 
-// Update calls f with a Tx, through which tables are edited, and publishes all
-// edits as the next version when f returns nil, in one step. If f returns an
-// error, which Update returns, panics, or calls runtime.Goexit, if f changed
-// nothing, if two rows end up under one key of a unique index, which is an
-// *IndexError, if it set what cannot be stored or an index refuses, which is a *KeyError, or
-// if a derived table returns an error, nothing is published and the version stays. Updates
-// run one at a time; f must not update the DB itself, and what it reads must come from the
-// Tx: DB.Load shows the published version. A write of an equal value is a change. See also
-// [DB.Begin].
+// Update calls f with a Tx, through which f edits tables. When f returns nil, Update publishes all
+// edits in one step, as the next version.
 //
-// Where a sink makes the DB durable or replicates it, Update returns once its
-// version is published, which is after the sink has acknowledged it. When commits
-// from elsewhere came first, what f did is dropped without a trace and f is called
-// again, with a newer version: it must be repeatable. An update that failed, or
-// changed nothing, after it saw a version that was not acknowledged yet waits for
-// what becomes of that, and runs again if need be.
+// Nothing is published, and the version stays, if
+//
+//   - f returns an error, which Update returns as it is
+//   - f panics or calls runtime.Goexit
+//   - f changed nothing; to write an equal value is a change
+//   - two rows would have the same key in a unique index: the error is an *IndexError
+//   - f set what cannot be stored, or what an index refuses: the error is a *KeyError
+//   - the function of a derived table returns an error
+//
+// Updates run one at a time. F must not update the DB itself, and must read from the Tx, as DB.Load
+// shows the published version. See also [DB.Begin].
+//
+// If a sink makes the DB durable or replicates it, Update returns once the sink has acknowledged
+// its version, and the version is published. If commits from elsewhere came first, what f did is
+// dropped without a trace, and f is called again with a newer version: so f must be repeatable. An
+// update that failed or changed nothing may have seen a version that is not acknowledged yet. Then
+// it waits for the outcome of that version, and runs again if it was superseded.
 func (db *DB) Update(f func(tx *Tx) error) error {
 	return db.UpdateContext(context.Background(), f)
 }
 
-// UpdateContext is Update, unless ctx has ended before f is called, or when it has
-// returned nil: then nothing happens, and it returns ctx's cause. It gives up waiting for a
-// transaction of Begin, but not for the function of another update. Once its changes are
-// proposed to a sink, they are never taken back: if ctx ends then, they may happen or not,
-// and UpdateContext returns an error that wraps ErrUnknownOutcome too.
+// UpdateContext is Update with a context. If ctx has ended before f is called, or when f has
+// returned nil, nothing is published, and UpdateContext returns ctx's cause. It stops waiting for a
+// transaction of Begin when ctx ends, but not for the function of another update. Changes that were
+// proposed to a sink are never taken back: if ctx ends then, they may be published or not, and the
+// error wraps ErrUnknownOutcome and ctx's cause.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
 	given(f != nil, "Update")
 	_, err := db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
@@ -383,9 +387,10 @@ func (db *DB) edit(base *line.Root, want line.Want, f func(tx *Tx) error) (line.
 	return tx.seal()
 }
 
-// AddHook has h told of what happens in the DB, as it implements interfaces of package hook, until
-// remove is called. It panics if h implements none of them. What is under way at either moment is
-// told or not. A fork has no hooks. Without one, that costs nothing. Remove keeps h alive.
+// AddHook adds h to the hooks of the DB: h is told of what happens, until remove is called. It
+// panics if h implements no interface of package [hook]. What is under way during AddHook or remove
+// may be told or not. A fork has no hooks. A DB without hooks pays nothing for them. The function
+// remove keeps h alive.
 func (db *DB) AddHook(h any) (remove func()) {
 	if !line.IsHook(h) {
 		panic(fmt.Sprintf("cow: AddHook of a %T, which has no method of a hook: see the interfaces of package hook", h))
@@ -394,19 +399,19 @@ func (db *DB) AddHook(h any) (remove func()) {
 }
 
 // Hooked returns a function that calls its argument with each hook of db that implements H, one of
-// the interfaces of package hook, or nil if there is none. It is for packages that have something
-// to tell of their own, as package memory has.
+// the interfaces of package [hook]. It returns nil if there is no such hook. It is for packages
+// that tell hooks of events of their own, such as package memory.
 func Hooked[H any](db *DB) (tell func(f func(h H))) { return line.Hooked[H](&db.line) }
 
-// Close ends what makes the DB durable or replicates it: updates that are under way
-// are acknowledged or fail, and later ones return an error that wraps ErrClosed.
-// Reads go on. Without a sink Close does nothing. The sink is closed once: every call
-// returns when that is done, with the same result. An update that closes its DB fails.
+// Close closes the sink, which makes the DB durable or replicates it. Updates that are under way
+// are acknowledged or fail; later ones return an error that wraps ErrClosed. Reads go on. Without a
+// sink Close does nothing. The sink is closed once: every call returns when that is done, with the
+// same error. If an update closes its own DB, the update fails.
 func (db *DB) Close() error { return db.line.Close() }
 
-// A Tx is a transaction: one update of a DB, through whose tables it edits. It is made by
-// Update, whose function it is handed to, or by Begin. It must not be copied, and must be
-// used by one goroutine at a time. Once it has ended, verbs of it and its Editors panic.
+// A Tx is a transaction: one update of a DB, which may edit all its tables. [DB.Update] makes one
+// for its function, and [DB.Begin] returns one. It must not be copied, and must be used by one
+// goroutine at a time. Once it has ended, Defer, Local, Table.Edit with it, and its Editors panic.
 type Tx struct {
 	db   *DB
 	base *line.Root
@@ -448,9 +453,10 @@ type edit interface {
 	discard()
 }
 
-// Defer has f called when the transaction has been published, or has succeeded without a
-// change: by Commit or Update, before it returns, without a lock, the last f first. If it
-// fails, or its outcome is unknown, f is not called, and so it is when commits are replayed.
+// Defer has f called when the transaction was published, or has succeeded without a change. Commit
+// or Update calls it before it returns, with no lock held; the last f is called first. If the
+// transaction fails, or its outcome is unknown, f is not called. Nor is it called when commits are
+// replayed.
 func (tx *Tx) Defer(f func()) {
 	if f == nil {
 		panic("cow: Defer of nil: give it a function")
@@ -461,10 +467,11 @@ func (tx *Tx) Defer(f func()) {
 	tx.deferred = append(tx.deferred, f)
 }
 
-// Local returns a place in the transaction that belongs to key, with nil at first: for what a
-// package keeps for the time of one transaction, beside its tables. By the convention of package
-// context, key is of a type of that package's own, or a pointer that it made. The place is for the
-// goroutine of the transaction. One whose function is called again is another transaction.
+// Local returns a variable of the transaction that belongs to key; it is nil at first. In it a
+// package can keep something for the time of one transaction. As with package context, the type of
+// key must be the package's own, or key a pointer that it made. The variable must be used in the
+// goroutine of the transaction. If an update's function is called again, that is another
+// transaction.
 func (tx *Tx) Local(key any) *any {
 	if key == nil {
 		panic("cow: Local of nil: give it a key of a type of your own")
@@ -503,8 +510,8 @@ func (tx *Tx) succeeded() {
 	}
 }
 
-// Version returns the version that the update will publish, if it does: an update that
-// fails, or changes nothing though it returns nil, leaves the number to the next.
+// Version returns the version that the update will publish. If it fails or changes nothing, the
+// next update gets that version.
 func (tx *Tx) Version() uint64 {
 	if tx.version != 0 {
 		return tx.version
@@ -512,10 +519,9 @@ func (tx *Tx) Version() uint64 {
 	return tx.base.Version() + 1
 }
 
-// Base returns the snapshot that the update began with. Where a sink decides, that
-// may be a version that is not acknowledged yet, and may never be: it must not leave
-// the update, to be forked for instance. To the function that derives a table for the first
-// time all that there is is new: Base is empty then.
+// Base returns the snapshot that the update began with. With a sink, that may be a version that is
+// not acknowledged yet, and never will be: so it must not be used after the update, to fork it for
+// instance. When a table is derived for the first time, Base is empty, so that all rows are new.
 func (tx *Tx) Base() *Snapshot {
 	if tx.afresh {
 		return (*Snapshot)(line.Make(nil, tx.db.owner(), 0).Root)

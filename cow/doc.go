@@ -1,25 +1,22 @@
 // Package cow holds state that is read far more often than it is written, as
 // a line of immutable snapshots.
 //
-// A [Table] is a map, and a [DB] several tables under one version; [New] makes a table with a
-// DB of its own. Readers load
-// the current snapshot with one atomic load and may keep it for as long as they
-// like: it never changes, and no lock, writer or other reader ever makes
-// them wait. Writers queue on a mutex. An update builds the next version in
-// private out of cloned values, through an [Editor]; when its function returns
-// nil, one pointer swap publishes it whole, and on an error, a panic or
-// runtime.Goexit nothing of it was ever there.
+// A [DB] is a set of tables under one version, and a [Table] is a map in it; [New] makes a table
+// with a DB of its own. Readers load the current snapshot with one atomic load, and may keep it for
+// as long as they like. It never changes, and no lock, writer or other reader ever makes them wait.
+// Writers queue on a mutex. An update builds the next version in private, out of cloned values,
+// through an [Editor]. When its function returns nil, one pointer swap publishes the whole version.
+// After an error, a panic or runtime.Goexit nothing of it remains.
 //
-// Values are isolated: what goes in is cloned, and what comes out, unless the
-// type of the value makes that pointless or [Options] say otherwise. The rules
-// are those of package snapshot. Only what nobody can modify stays itself, such as time
-// zones and errors made by errors.New. An error of your own type that you compare by its
-// pointer is cloned too, unless you name it: see [Sentinel].
+// Values are isolated: they are cloned when they go in and when they come out, unless their type
+// makes that pointless or [Options] say otherwise. Package [snapshot] has the rules. Values that
+// nobody can modify are not cloned, such as time zones and errors made by errors.New. An error of
+// your own type that you compare by its pointer is cloned, unless you name it: see [Sentinel].
 //
-// A value may be nested as deeply as memory allows: nothing here but the program's own
-// functions takes stack for it. JSON ends at 10,000 levels, which is all that
-// encoding/json reads: MarshalJSON and codecs return [ErrTooDeep], with table and key, for
-// what has more, and so do verbs for a key. What prints says so in the place of the key.
+// A value may be nested as deeply as memory allows: only the program's own functions take stack for
+// it. JSON is limited to 10,000 levels, as encoding/json reads no more. For a deeper value,
+// MarshalJSON and codecs return [ErrTooDeep], with table and key; for a deeper key, verbs return
+// it. A text that would show such a key says so in its place.
 //
 // # Words
 //
@@ -60,53 +57,51 @@
 //	list, ok := lists.Get("ada") // list.Len(), list.At(0), list.Values()
 //	own := list.Clone()          // a copy to change
 //
-// The method Shared of a [Map] has the same reads without a clone: m.Shared().Get(key). They hand
-// out what is stored itself, which must not be modified. They are for what has no views, and
-// package cowtest finds who breaks that rule.
+// The method Shared of a [Map] has the same reads without a clone: m.Shared().Get(key). They return
+// the stored value itself, which must not be modified. They are for types that have no views;
+// package cowtest finds code that breaks the rule.
 //
-// GetMany looks up many keys in one call. Where a table is larger than the processor's
-// caches that takes about half the time, as the lookups wait for memory together.
+// GetMany looks up many keys in one call. In a table larger than the processor's caches it takes
+// about half the time of single lookups, as these wait for memory one after the other.
 //
 // # Order
 //
-// Versions are dense: each published update of a DB has the version
-// of the one before it plus one. An operation that starts after another has
-// returned, in any goroutine, sees at least the version that the other saw or
-// published. It may see a later one: a Get, or any other read, of a Table is of the
-// version that is current then, so that two in a row may be of two versions. What must agree
-// is read from one snapshot, that of one Load.
+// Versions are dense: each published update of a DB has the version of the one before it plus one.
+// An operation that starts after another has returned, in any goroutine, sees at least the version
+// that the other saw or published. It may see a later one: each read of a Table, such as Get, is of
+// the version that is current then, so that two in a row may be of two versions. To read what must
+// agree, call Load once, and read from that snapshot.
 //
 // # The past
 //
-// A snapshot lives as long as somebody holds it. What speaks of time is the DB's, which
-// [Table.DB] returns; [Table.In] has the table in a snapshot. Retain keeps past versions for
-// At and AsOf, within limits, and Pin keeps one by name. What is kept of a version
-// is what its commit changed. Fork begins a new line from any of them, and Merge
-// brings its changes back. Merge also undoes a commit: base is the snapshot after
-// it, and theirs the one before. Changes iterates over commits as they come, Commits over
-// those so far, Watch
-// waits until keys, index keys or a whole map differ from a snapshot, and an
-// [Index] keeps rows in order, in the past and inside an update too. All of it is
-// off until it is used.
+// A snapshot lives as long as somebody holds it. The methods about the past are those of the DB,
+// which [Table.DB] returns; [Table.In] returns the map of a table in a snapshot. [DB.Retain] keeps
+// past versions for [DB.At] and [DB.AsOf], within limits, and [DB.Pin] keeps one by name. Of a
+// version, only what its commit changed is kept. [DB.Fork] begins a new line from any version, and
+// [DB.Merge] brings its changes back. Merge also undoes a commit: base is the snapshot after it,
+// and theirs the one before. [DB.Changes] iterates over commits as they come, and [DB.Commits] over
+// those so far. [DB.Watch] waits until keys, index keys or a whole map differ from a snapshot. An
+// [Index] keeps rows in order, in the past and inside an update too. All of it is off until it is
+// used.
 //
 // # What happens
 //
-// Nothing is logged. [DB.AddHook] has a program told of updates, with what they changed and what
-// they waited for, of commits from elsewhere, of feeds, sweeps and erasures, and of the state of
-// what stores or replicates the DB: see package hook. [DB.Stats] has the figures of the moment,
-// and, once [DB.TrackSnapshots] was called, names the old versions that readers hold.
+// Nothing is logged. [DB.AddHook] adds a hook, a value of the program. It is told of updates, with
+// what they changed and what they waited for, of commits from elsewhere, of feeds, sweeps and
+// erasures, and of the state of what stores or replicates the DB: see package [hook]. [DB.Stats]
+// has the figures of the moment. After [DB.TrackSnapshots], these name the old versions that
+// readers hold.
 //
 // # What is stored
 //
-// Packages bolt and etcd keep the tables of a DB that have a [Codec]. Beside the rows they
-// keep what these are, the schema of each table, and refuse a program that would read
-// them as something else: see [ErrSchema]. [Versioned] is how a type changes.
+// Packages bolt and etcd keep the tables of a DB that have a [Codec]. Beside the rows they keep the
+// schema of each table, which says what the rows are. They refuse a program that would read them as
+// something else: see [ErrSchema]. [Versioned] is how a type changes.
 //
 // # The way of a commit
 //
-// There is one way in which a version comes about. A sink is what makes the DB durable or
-// replicates it; where there is none, steps 5 and 6 fall away. .github/ARCHITECTURE.md has the
-// functions of each step.
+// All versions are made in one way. A sink is what makes the DB durable or replicates it; without
+// one, steps 5 and 6 are left out. .github/ARCHITECTURE.md has the functions of each step.
 //
 //  1. Clone: a verb that is given a value clones it before it queues (verbs.go). What is given
 //     a function, such as Update and Modify, has no such step: its Editor clones in step 3.
@@ -140,22 +135,22 @@
 //
 // # Lineage
 //
-// Each DB has a [Lineage], and a fork one of its own. A cursor is a
-// lineage and a version as text, such as an event id: Resume goes on after it, or
-// says that the commits are no longer kept, or that it is of another lineage.
+// Each DB has a [Lineage], and a fork one of its own. A cursor is a lineage and a version as text,
+// such as the id of an event. [DB.Resume] goes on after it, or returns an error if the commits are
+// no longer kept, or if the cursor is of another lineage.
 //
 // # Erasing
 //
 // Delete leaves a row in the past. [DB.Erase] takes one out of every version that is kept, and
-// leaves all others as they were. A past version is the current one with commits undone; so the
-// commits are done once more without the row, beside readers and writers, and take the place of
-// those that were kept (erase.go, internal/line/erase.go).
+// leaves all others as they were. A past version is the current one with commits undone. So Erase
+// replays the commits without the row, beside readers and writers, and replaces those that were
+// kept (erase.go, internal/line/erase.go).
 //
 // # Following
 //
-// To see every commit, range over Changes; if it reports ErrCompacted, begin again from a
-// snapshot. To see only what came of them, watch, and compare: that misses no row, needs no
-// history, and a nil snapshot to begin with gives all rows first:
+// To see every commit, range over Changes; if it reports ErrCompacted, begin again from a snapshot.
+// To see only the outcome, watch and compare. That misses no row and needs no history, and from a
+// nil snapshot it gives all rows first:
 //
 //	var seen *cow.Snapshot
 //	for {
@@ -171,12 +166,10 @@
 //
 // # Updates inside updates
 //
-// An update function must not update, or wait for, the same DB: it would
-// wait for itself. That panics, with the DB unharmed, when it happens in
-// the goroutine of the update, at whatever depth, or in the one that began the transaction.
-// Updates that it starts from another
-// goroutine, or through iter.Pull, and waits for are not detected: they deadlock. Reading
-// the DB inside an update is
-// fine, and shows the published version; what the update is to be based on it reads
-// from its Editor or Tx, which may know later versions: see step 5.
+// An update function must not update, or wait for, the same DB: it would wait for itself. In the
+// goroutine of the update, at any depth, or in the one that began the transaction, that panics, and
+// the DB is unharmed. If the function waits for updates that it starts from another goroutine, or
+// through iter.Pull, that is not detected: they deadlock. Reading the DB inside an update is fine,
+// and shows the published version. What the update depends on must be read from its Editor or Tx,
+// which may have later versions: see step 5.
 package cow

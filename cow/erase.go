@@ -10,29 +10,28 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
-// Erase is [DB.UpdateContext] for what must be gone: of the keys that f gives to [Table.Erase] it
-// removes the rows from the tables, and from all that the DB keeps of the past, and nothing else.
-// The retained versions and the pins stay, with all other rows at their revisions; derived tables
-// follow in each; the numbers of versions and cursors stay what they were. It publishes a version
-// even if no table has such a key any more.
+// Erase is [DB.UpdateContext] that also erases keys from the past. It removes the rows of the keys
+// that f gives to [Table.Erase] from the tables, from all retained versions and from the pins, and
+// changes nothing else there. All other rows keep their revisions, and versions and cursors keep
+// their numbers; derived tables follow in each version. It publishes a version even if no table has
+// such a key any more.
 //
-// When Erase returns nil, At, AsOf, Changes, Commits and Pins no longer have any of these rows.
-// Who follows the DB and has not come so far sees the commits without them, and then that of
-// Erase, which has the key, as [Erased], and no value. A replica takes them out of its past when
-// it publishes that version, and a file in the transaction that stores it: there it happens whole
-// or not at all. The pages of a file that were freed have them until it is compacted: see
-// cow/bolt.
+// When Erase returns nil, At, AsOf, Changes, Commits and Pins no longer have any of these rows. A
+// consumer of Changes that is behind gets the commits without them, and then that of Erase, in
+// which the key is [Erased], without a value. A replica erases them from its past when it publishes
+// that version. A file erases them in the transaction that stores it, whole or not at all; the
+// pages that this frees have them until the file is compacted: see package bolt.
 //
-// Erase does not reach what others hold: snapshots, commits and values in variables, backups,
-// and other DBs of the family, the forks of this one and what it was forked from. It returns
-// those of them that have a row of these keys, in any version that they keep, and that somebody
-// still uses.
+// Erase does not reach what others hold: snapshots, commits, values in variables, backups, and the
+// DBs that were forked from this one or that it was forked from. It returns those of these DBs that
+// have one of the rows in any version that they keep, and that are still in use.
 //
-// What is kept of the past is made anew beside readers and writers, which wait for nothing; only
-// Pin and Unpin do. It takes time proportional to the commits since one of the keys was first
-// written, with the derivation of derived tables in each, and to the number of pins. If a derived
-// table returns an error there, Erase returns it: the rows are gone from the current version, and
-// the past is as it was. If ctx ends, see [DB.UpdateContext]; what happens later happens whole.
+// The past is rebuilt while readers and writers go on; only Pin and Unpin wait. That takes time
+// proportional to the commits since one of the keys was first written, including the work of
+// derived tables in each, and to the number of pins. If the function of a derived table returns an
+// error there, Erase returns it: then the rows are gone from the current version, and the past is
+// as it was. If ctx ends, see [DB.UpdateContext]; what happens after that is still done whole or
+// not at all.
 func (db *DB) Erase(ctx context.Context, f func(tx *Tx) error) (others []*DB, err error) {
 	given(f != nil, "Erase")
 	begun := time.Now()
@@ -79,8 +78,8 @@ func (db *DB) erasing(d line.Draft) (line.Draft, erasure) {
 	return d, gone
 }
 
-// Erase erases a key, in an update of [DB.Erase]; elsewhere it panics. If the key is set again
-// in the same update, the new row stays.
+// Erase erases a key in an update of [DB.Erase]; anywhere else it panics. If the same update sets
+// the key again, the new row stays.
 func (t *Table[K, V]) Erase(tx *Tx, key K) {
 	t.made()
 	if !tx.erases {
@@ -89,9 +88,9 @@ func (t *Table[K, V]) Erase(tx *Tx, key K) {
 	builder[K, V]{}.Erase(t.def.edit(tx), key)
 }
 
-// Replays reports whether a transaction does what was decided before: a commit that comes from
-// a log or another replica, contents that are restored, or a version of the past that is made
-// anew by Erase. It is for derived tables.
+// Replays reports whether the transaction replays what was decided before: a commit from a file or
+// another replica, contents that are restored, or a past version that Erase rebuilds. It is for the
+// functions of derived tables.
 func (tx *Tx) Replays() bool { return tx.version != 0 }
 
 // A tableErased is an erased.

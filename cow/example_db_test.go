@@ -36,7 +36,8 @@ func ExampleDB_BeginContext() {
 	other := <-held
 	defer other.Abort()
 
-	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Millisecond, errors.New("the DB is busy"))
+	busy := errors.New("the DB is busy")
+	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Millisecond, busy)
 	defer cancel()
 	_, err := db.BeginContext(ctx)
 	fmt.Println(err)
@@ -139,7 +140,9 @@ func ExampleDB_Stats() {
 
 // A row stays until it is swept. Here a value is the time in seconds at which it expires.
 func ExampleDB_Sweep() {
-	sessions := cow.New[string](cow.Options[int]{Expires: func(v int) time.Time { return time.Unix(int64(v), 0) }})
+	sessions := cow.New[string](cow.Options[int]{
+		Expires: func(v int) time.Time { return time.Unix(int64(v), 0) },
+	})
 	sessions.Set("ada", int(time.Now().Add(time.Hour).Unix()))
 	sessions.Set("bob", int(time.Now().Add(-time.Hour).Unix()))
 	fmt.Println(sessions.Has("bob"))
@@ -153,7 +156,9 @@ func ExampleDB_Sweep() {
 
 // A DB starts no goroutine. SweepEvery runs in one of the program's, until its context ends.
 func ExampleDB_SweepEvery() {
-	sessions := cow.New[string](cow.Options[int]{Expires: func(v int) time.Time { return time.Unix(int64(v), 0) }})
+	sessions := cow.New[string](cow.Options[int]{
+		Expires: func(v int) time.Time { return time.Unix(int64(v), 0) },
+	})
 	rev, err := sessions.Set("bob", 1) // 1970
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error)
@@ -169,7 +174,9 @@ func ExampleDB_SweepEvery() {
 
 // The rows that expire, the next one first, whether they were swept or not.
 func ExampleTable_Expiry() {
-	sessions := cow.New[string](cow.Options[int]{Expires: func(v int) time.Time { return time.Unix(int64(v), 0) }})
+	sessions := cow.New[string](cow.Options[int]{
+		Expires: func(v int) time.Time { return time.Unix(int64(v), 0) },
+	})
 	sessions.Set("ada", 2_000)
 	sessions.Set("bob", 1_000)
 	for at, row := range sessions.Expiry().In(sessions.Load()).All() {

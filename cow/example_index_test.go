@@ -14,7 +14,8 @@ import (
 // in, To is not. (Above and Through are the other way round.)
 func ExampleNewIndex() {
 	births := cow.New[string](cow.Options[int]{})
-	byYear, _ := cow.NewIndex(births, "year", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byYear, _ := cow.NewIndex(births, "year",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 
 	births.Set("Grace", 1906)
 	births.Set("Ada", 1815)
@@ -36,7 +37,8 @@ func ExampleNewIndex() {
 // An index by when rows were written: the revision of a row is the version that wrote it.
 func ExampleNewIndex_revision() {
 	notes := cow.New[string](cow.Options[string]{})
-	byTime, _ := cow.NewIndex(notes, "written", func(r cow.Row[string, string]) uint64 { return r.Revision() }, cow.IndexOptions[string]{})
+	byTime, _ := cow.NewIndex(notes, "written",
+		func(r cow.Row[string, string]) uint64 { return r.Revision() }, cow.IndexOptions[string]{})
 	notes.Set("a", "first")
 	notes.Set("b", "second")
 	notes.Set("a", "third")
@@ -75,7 +77,8 @@ func ExampleNewIndexFunc_refuse() {
 // All keys below a path, without a look at any other.
 func ExampleRange_Prefix() {
 	files := cow.New[string](cow.Options[string]{})
-	byPath, _ := cow.NewIndex(files, "path", func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
+	byPath, _ := cow.NewIndex(files, "path",
+		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
 	for i, path := range []string{"/var/log/b", "/etc/hosts", "/var/log/a", "/var/lib"} {
 		files.Set(fmt.Sprint("file ", i), path)
 	}
@@ -90,7 +93,8 @@ func ExampleRange_Prefix() {
 // The last few, newest first.
 func ExampleRange_Reverse() {
 	log := cow.New[string](cow.Options[int]{})
-	byTime, _ := cow.NewIndex(log, "time", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byTime, _ := cow.NewIndex(log, "time",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	for i, event := range []string{"boot", "login", "logout", "halt"} {
 		log.Set(event, 100+i)
 	}
@@ -113,7 +117,9 @@ func ExampleNewIndexFunc() {
 		Zone   string
 	}
 	servers := cow.New[string](cow.Options[server]{})
-	byZone, _ := cow.NewIndexFunc(servers, "zone and weight", func(r cow.Row[string, server], add func(server)) error { add(r.Shared()); return nil }, cow.IndexOptions[string]{},
+	byZone, _ := cow.NewIndexFunc(servers, "zone and weight",
+		func(r cow.Row[string, server], add func(server)) error { add(r.Shared()); return nil },
+		cow.IndexOptions[string]{},
 		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
 		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
 	servers.Set("ada", server{36, "north"})
@@ -134,7 +140,8 @@ func ExampleNewIndexFunc() {
 // A feed of a part of the rows: what comes into it is added, what leaves it removed.
 func ExampleRange_Changes() {
 	jobs := cow.New[string](cow.Options[int]{})
-	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byPriority, _ := cow.NewIndex(jobs, "priority",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	urgent := byPriority.In(jobs.Load()).From(10)
 	before := jobs.DB().Load()
 
@@ -193,7 +200,8 @@ func ExampleRange_Resume() {
 // How many rows are below one, and the row that so many are below.
 func ExampleRange_Skip() {
 	scores := cow.New[string](cow.Options[int]{})
-	byScore, _ := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byScore, _ := cow.NewIndex(scores, "score",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	scores.Set("Ada", 90)
 	scores.Set("Alan", 70)
 	scores.Set("Grace", 80)
@@ -230,7 +238,8 @@ func ExampleRange_LongestPrefix() {
 // gets it.
 func ExampleRange_TakeFirst() {
 	jobs := cow.New[string](cow.Options[int]{})
-	byPriority, _ := cow.NewIndex(jobs, "priority", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byPriority, _ := cow.NewIndex(jobs, "priority",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	jobs.Set("mail", 2)
 	jobs.Set("backup", 9)
 	jobs.Set("print", 5)
@@ -253,7 +262,8 @@ func ExampleRange_TakeFirst() {
 func ExampleRange_Delete() {
 	const most = 2
 	pages := cow.New[string](cow.Options[string]{})
-	byWrite, _ := cow.NewIndex(pages, "written", cow.Row[string, string].Revision, cow.IndexOptions[string]{})
+	byWrite, _ := cow.NewIndex(pages, "written",
+		cow.Row[string, string].Revision, cow.IndexOptions[string]{})
 
 	keep := func(path, text string) error {
 		return pages.Update(func(e *cow.Editor[string, string]) error {

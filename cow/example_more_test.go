@@ -15,7 +15,7 @@ import (
 func ExampleNewDerived() {
 	var db cow.DB
 	notes := cow.NewTable[string](&db, "notes", cow.Options[string]{})
-	words, err := cow.NewDerived(&db, "words", cow.Options[int]{}, func(tx *cow.Tx, e *cow.Editor[string, int]) error {
+	derive := func(tx *cow.Tx, e *cow.Editor[string, int]) error {
 		count := func(text string, n int) {
 			for word := range strings.FieldsSeq(text) {
 				e.Upsert(word, func(v *int, _ bool) error { *v += n; return nil })
@@ -31,7 +31,9 @@ func ExampleNewDerived() {
 			count(is, 1)
 		}
 		return nil
-	})
+	}
+	words, err := cow.NewDerived(&db, "words", cow.Options[int]{}, derive)
+
 	notes.Set("a", "green tea")
 	notes.Set("b", "black tea")
 	fmt.Println(words.Get("tea"))

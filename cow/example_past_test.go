@@ -96,10 +96,11 @@ func ExampleDB_Fork() {
 	pages.Set("home", "hi") // meanwhile
 	_, err := db.Merge(base, fork.Load())
 	fmt.Println(err, errors.Is(err, cow.ErrConflict), pages.Len()) // nothing was merged
-	_, err = db.Merge(base, fork.Load(), pages.Resolve(func(c cow.Conflict[string, string]) (string, bool, error) {
+	resolver := pages.Resolve(func(c cow.Conflict[string, string]) (string, bool, error) {
 		v, present := c.Theirs()
 		return v, present, nil // the draft wins
-	}))
+	})
+	_, err = db.Merge(base, fork.Load(), resolver)
 	home, _ := pages.Get("home")
 	fmt.Println(home, pages.Len(), err)
 	// Output:

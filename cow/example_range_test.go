@@ -24,7 +24,8 @@ func ExampleRange_Above() {
 // Rows come in the order of the index. Those under one index key come in the order of their own keys.
 func ExampleRange_All() {
 	scores := cow.New[string](cow.Options[int]{})
-	byScore, err := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byScore, err := cow.NewIndex(scores, "score",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	scores.Set("bob", 8)
 	scores.Set("ada", 8)
 	scores.Set("cyd", 5)
@@ -57,7 +58,8 @@ func ExampleRange_Before() {
 // All rows under one index key.
 func ExampleRange_Equal() {
 	jobs := cow.New[string](cow.Options[string]{})
-	byState, err := cow.NewIndex(jobs, "state", func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{})
+	byState, err := cow.NewIndex(jobs, "state",
+		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{})
 	jobs.Set("mail", "ready")
 	jobs.Set("print", "done")
 	jobs.Set("backup", "ready")
@@ -108,7 +110,8 @@ func ExampleRange_From() {
 // A row by a unique index: a user by the mail address.
 func ExampleRange_Get() {
 	users := cow.New[string](cow.Options[string]{})
-	byMail, err := cow.NewIndex(users, "mail", func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
+	byMail, err := cow.NewIndex(users, "mail",
+		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -125,7 +128,8 @@ func ExampleRange_Get() {
 // Many rows by index key. An index key without a row is left out.
 func ExampleRange_GetMany() {
 	users := cow.New[string](cow.Options[string]{})
-	byMail, err := cow.NewIndex(users, "mail", func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
+	byMail, err := cow.NewIndex(users, "mail",
+		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
 	users.Set("ada", "ada@example.org")
 	users.Set("cyd", "cyd@example.org")
 	mails := []string{"cyd@example.org", "bob@example.org", "ada@example.org"}
@@ -142,7 +146,8 @@ func ExampleRange_GetMany() {
 // Words in the order of their length, then of the alphabet, and those of one length.
 func ExampleRange_Leading() {
 	words := cow.New[string](cow.Options[int]{})
-	byLength := cow.NewOrder(words, "length", func(a, b string) int { return cmp.Compare(len(a), len(b)) }, strings.Compare)
+	byLength := cow.NewOrder(words, "length",
+		func(a, b string) int { return cmp.Compare(len(a), len(b)) }, strings.Compare)
 	for i, word := range []string{"tea", "milk", "ant", "water"} {
 		words.Set(word, i)
 	}
@@ -169,7 +174,8 @@ func ExampleRange_Len() {
 // The first few rows. A range that has fewer stays as it is.
 func ExampleRange_Limit() {
 	scores := cow.New[string](cow.Options[int]{})
-	byScore, err := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byScore, err := cow.NewIndex(scores, "score",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	for i, name := range []string{"ada", "bob", "cyd"} {
 		scores.Set(name, 10*i)
 	}
@@ -228,7 +234,8 @@ func ExampleIndex_In() {
 // A worker waits until there is a job in one state, and for nothing else.
 func ExampleIndex_OnKeys() {
 	jobs := cow.New[string](cow.Options[string]{})
-	byState, err := cow.NewIndex(jobs, "state", func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{})
+	byState, err := cow.NewIndex(jobs, "state",
+		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -245,7 +252,8 @@ func ExampleIndex_OnKeys() {
 // Waits until a row comes into a range. The range of a nil map has the bounds, and no rows.
 func ExampleIndex_OnRange() {
 	scores := cow.New[string](cow.Options[int]{})
-	byScore, err := cow.NewIndex(scores, "score", func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+	byScore, err := cow.NewIndex(scores, "score",
+		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -279,11 +279,12 @@ func ExampleTable_Resolve() {
 	fork := best.DB().Fork(base)
 	best.Set("ada", 7)
 	best.Of(fork).Set("ada", 9)
-	_, err := best.DB().Merge(base, fork.Load(), best.Resolve(func(c cow.Conflict[string, int]) (int, bool, error) {
+	resolver := best.Resolve(func(c cow.Conflict[string, int]) (int, bool, error) {
 		ours, _ := c.Ours() // 0 if our side removed the key
 		theirs, _ := c.Theirs()
 		return max(ours, theirs), true, nil
-	}))
+	})
+	_, err := best.DB().Merge(base, fork.Load(), resolver)
 	fmt.Println(err)
 	fmt.Println(best.Get("ada"))
 	// Output:

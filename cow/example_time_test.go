@@ -16,7 +16,8 @@ func ExampleRange_After() {
 	for name, priority := range map[string]int{"a": 2, "b": 1, "c": 2, "d": 2, "e": 3} {
 		tasks.Set(name, priority)
 	}
-	byPriority, err := cow.NewMultiIndex(tasks, "priority", func(r cow.Row[string, int], add func(int)) { add(r.Shared()) }, cow.IndexOptions[string]{})
+	byPriority, err := cow.NewMultiIndex(tasks, "priority",
+		func(r cow.Row[string, int], add func(int)) { add(r.Shared()) }, cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}
@@ -41,7 +42,9 @@ func ExampleRange_After() {
 // An index shows what the update has written so far.
 func ExampleIndex_During() {
 	seats := cow.New[string](cow.Options[int]{})
-	bySeat, err := cow.NewMultiIndex(seats, "seat", func(r cow.Row[string, int], add func(int)) { add(r.Shared()) }, cow.IndexOptions[string]{Unique: true})
+	bySeat, err := cow.NewMultiIndex(seats, "seat",
+		func(r cow.Row[string, int], add func(int)) { add(r.Shared()) },
+		cow.IndexOptions[string]{Unique: true})
 	if err != nil {
 		return
 	}
@@ -82,12 +85,13 @@ func ExampleDB_Merge() {
 	_, err := db.Merge(base, branch.Load())
 	fmt.Println(err, errors.Is(err, cow.ErrConflict))
 
-	_, err = db.Merge(base, branch.Load(), visits.Resolve(func(c cow.Conflict[string, int]) (int, bool, error) {
+	resolver := visits.Resolve(func(c cow.Conflict[string, int]) (int, bool, error) {
 		was, _ := c.Base()
 		ours, _ := c.Ours()
 		theirs, _ := c.Theirs()
 		return ours + theirs - was, true, nil
-	}))
+	})
+	_, err = db.Merge(base, branch.Load(), resolver)
 	home, _ := visits.In(db.Load()).Get("home")
 	about, _ := visits.In(db.Load()).Get("about")
 	fmt.Println(err, home, about)
@@ -100,7 +104,8 @@ func ExampleDB_Merge() {
 func ExampleDB_Watch() {
 	var db cow.DB
 	jobs := cow.NewTable[string](&db, "jobs", cow.Options[string]{})
-	byWorker, err := cow.NewMultiIndex(jobs, "worker", func(r cow.Row[string, string], add func(string)) { add(r.Shared()) }, cow.IndexOptions[string]{})
+	byWorker, err := cow.NewMultiIndex(jobs, "worker",
+		func(r cow.Row[string, string], add func(string)) { add(r.Shared()) }, cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}

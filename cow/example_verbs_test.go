@@ -179,8 +179,10 @@ func ExampleDB_Begin() {
 		if n, _ := accounts.During(tx).Get(from); n < amount {
 			return fmt.Errorf("%s has only %d", from, n)
 		}
-		add := func(n int) func(*int, bool) error { return func(v *int, _ bool) error { *v += n; return nil } }
-		return errors.Join(accounts.Edit(tx).Upsert(from, add(-amount)), accounts.Edit(tx).Upsert(to, add(amount)))
+		add := func(name string, n int) error {
+			return accounts.Edit(tx).Upsert(name, func(v *int, _ bool) error { *v += n; return nil })
+		}
+		return errors.Join(add(from, -amount), add(to, amount))
 	}
 	transfer := func(amount int) error {
 		tx := db.Begin()

@@ -34,3 +34,15 @@ func ExampleNewViews() {
 	// math poetry engines 2
 	// [maths poetry engines] true
 }
+
+// The values are pointers, and a view is of what one points to.
+func ExampleNewPointerViews() {
+	tags := cow.New[string](cow.Options[*[]string]{})
+	lists := cow.NewPointerViews[view.Slice[string]](tags)
+
+	tags.Set("ada", &[]string{"math", "poetry"})
+	list, ok := lists.Get("ada")
+	fmt.Println(list.Len(), list.At(1), ok)
+	// Output:
+	// 2 poetry true
+}

@@ -9,9 +9,9 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
-// Expiry returns the index of the rows that expire, by the time at which they do, in
-// nanoseconds since 1970: the table has it from the beginning, by the name of "expiry". It panics
-// if the table has no [Options].Expires.
+// Expiry returns the index of the rows that expire, by the time at which they do, in nanoseconds
+// since 1970. Its name is "expiry", and the table has it from the beginning. Expiry panics if the
+// table has no [Options].Expires.
 func (t *Table[K, V]) Expiry() *Index[K, V, int64] {
 	t.made()
 	if t.def.expiry == nil {
@@ -47,25 +47,25 @@ func (d *tableDef[K, V]) sweep(tx *Tx, now int64, n int) int {
 	return Range[K, V, int64]{d.expiry.During(e), e}.Through(now).Limit(n).Delete()
 }
 
-// Due reports whether rows in s may have expired, as [Options].Expires says: the cheap test
-// before a look at [Table.Expiry], Through(time.Now().UnixNano()). It asks for the time only
-// where that has come for a row, or nearly.
+// Due reports whether rows in s may have expired. It is a cheap test, to be made before a look at
+// the rows that [Table.Expiry] has through time.Now().UnixNano(). It reads the clock only if the
+// time of a row has come, or nearly.
 //
-// True means that a row of the current snapshot has expired. Of any other snapshot, and in a fork
-// of a past one, it means no more than that one may have, as nobody has looked there.
+// True means that a row has expired, if s is the current snapshot. For any other snapshot, and in a
+// fork of a past one, it only means that a row may have expired.
 //
-// False means that none has, with two exceptions. It may come a few milliseconds late, as timers
-// do. After the clock was set or the machine slept, it may come late by a minute or, if that is
-// more, by a sixty-fourth of the time that remained. Whoever must be exact compares times.
+// False means that no row has expired, with two exceptions. Due may become true a few milliseconds
+// late, as timers do. After the clock was set or the machine slept, it may be late by a minute or,
+// if that is more, by a sixty-fourth of the time that remained. To be exact, compare times.
 func (s *Snapshot) Due() bool { return s.root().Due() }
 
 // sweptAtOnce is how many rows one update of Sweep deletes.
 const sweptAtOnce = 1000
 
-// Sweep deletes the rows of all tables that have expired when it is called, and returns how many
-// these were. It makes an update for each thousand of them, so that others need not wait long,
-// and none where nothing has expired. It returns an error of an update, or ctx's cause: what was
-// swept before that stays swept.
+// Sweep deletes the rows of all tables that have expired when it is called, and returns how many it
+// deleted. It makes an update for each thousand rows, so that others need not wait long, and no
+// update if nothing has expired. It returns the error of an update, or ctx's cause; what it had
+// deleted before stays deleted.
 func (db *DB) Sweep(ctx context.Context) (n int, err error) {
 	line.Given(ctx, "a Sweep")
 	begun := time.Now()
@@ -102,8 +102,8 @@ func (db *DB) sweep(ctx context.Context, now int64, n *int) error {
 	}
 }
 
-// SweepEvery calls Sweep every d, which must be positive, until ctx ends, and returns its cause, or
-// an error of Sweep. It is meant to be run in a goroutine of its own: a DB starts none.
+// SweepEvery calls Sweep every d, which must be positive, until ctx ends or Sweep fails. It returns
+// ctx's cause or the error of Sweep. Run it in a goroutine: a DB starts none for it.
 func (db *DB) SweepEvery(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		panic(fmt.Sprintf("cow: SweepEvery with a duration of %v, which is not positive: to sweep once, call Sweep", d))

@@ -7,16 +7,14 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
-// An Index keeps the rows of a Table in the order of index keys, which
-// a function computes from them: zero, one or more for each row. Rows
-// under equal index keys are in the order of their own keys. It is part of every
-// snapshot, so that it always agrees with the rows.
+// An Index keeps the rows of a Table in the order of index keys. A function computes these from a
+// row: none, one or more. Rows under equal index keys are in the order of their own keys. An index
+// is part of every snapshot, so it always agrees with the rows.
 //
-// An Index is made by [NewIndex], [NewMultiIndex], [NewIndexFunc]
-// or [NewOrder], and the zero Index panics. It is immutable, and safe for concurrent use. A fork has the indexes that
-// its parent has at that moment, whatever snapshot it begins with. A commit takes a
-// few microseconds for each index key that a row gains or loses, and two or three for
-// one that stays.
+// An Index is made by [NewIndex], [NewMultiIndex], [NewIndexFunc] or [NewOrder]; the zero Index
+// panics. It is immutable, and safe for concurrent use. A fork has the indexes that its parent has
+// at that moment, whatever snapshot it begins with. A commit takes a few microseconds for each
+// index key that a row gains or loses, and two or three for one that stays.
 type Index[K comparable, V, I any] struct {
 	def *index.Def[K, V, I]
 	of  *tableDef[K, V]
@@ -25,34 +23,36 @@ type Index[K comparable, V, I any] struct {
 // IndexOptions say how an index treats equal keys. The zero value is right where
 // several rows may have the same index key and K has an order of its own.
 type IndexOptions[K comparable] struct {
-	// Unique says that no two rows may have the same index key. It is judged
-	// when an update's function has returned, so that two rows may swap; an
-	// update that leaves two such rows fails with an *IndexError.
+	// Unique says that no two rows may have the same index key. It is checked when an update's
+	// function has returned, so that two rows may swap keys. An update that leaves two such rows
+	// fails with an *IndexError.
 	Unique bool
 
-	// CompareKeys orders the keys of rows with equal index keys: negative, zero
-	// or positive as a is below, equal to or above b. It finds no two keys equal that
-	// differ. It must be given where K has no order of its own; see NewIndex. That of
-	// time.Time finds one instant in two zones equal, which differ as keys: an update that
-	// would have both under one index key panics, so let keys be in UTC.
+	// CompareKeys orders rows with equal index keys by their own keys. It returns a negative
+	// number, zero or a positive number as a is below, equal to or above b, and must not return
+	// zero for keys that differ. It must be given if the type of keys has no order: see NewIndex.
+	// The order of time.Time finds one instant in two zones equal, which differ as keys: an
+	// update that would have both under one index key panics, so let keys be in UTC.
 	CompareKeys func(a, b K) int
 }
 
-// NewIndex adds an index to a Table, which may have rows already. Key is called with a row
-// and returns its index key. Key only reads: it must use r.Shared(), which does not clone, as
-// r.Value() clones the row's value each time Key runs. It must be pure: it runs
-// inside updates, in reads of the past and when commits are replayed, must always
-// give the same key for the same row, and must not use the DB or the update. The revision of
-// a row is the version that wrote it, or will. A text that is a part of a larger one in the
-// value keeps all of that in memory, even when the row is replaced under the same index key:
-// see strings.Clone. NewIndex queues like an update, and waits for the updates that a sink has
-// not acknowledged. It returns an *IndexError if the rows that are there do not allow
-// a unique index; then there is none. It panics if there is an index of that name.
+// NewIndex adds an index to a Table, which may have rows already. The function key gets a row and
+// returns its index key. It must read the value by r.Shared() and not modify it, as r.Value()
+// clones the value at each call. It must be pure, as it runs inside updates, in reads of the past
+// and when commits are replayed: it must always return the same key for the same row, and must not
+// use the DB or the update. The revision of the row is the version that wrote it, or will.
 //
-// Index keys are in the order that their type has of its own: that of its method
-// Compare(I) int, as of time.Time and netip.Addr; of integers, floats, strings, booleans and
-// bytes; of arrays and structs of these, time.Time and netip.Addr, 1,024 in all, that of the first
-// element or field that differs. For keys of other types NewIndex panics: see [NewIndexFunc].
+// An index key that is a part of a longer string in the value keeps the whole string in memory,
+// even when the row is replaced under the same index key: see strings.Clone.
+//
+// NewIndex queues like an update, and waits for the updates that a sink has not acknowledged. If
+// the rows do not allow a unique index, it returns an *IndexError and makes no index. It panics if
+// the table has an index of that name.
+//
+// Index keys are in the order of their type. If that has a method Compare(I) int, as time.Time and
+// netip.Addr have, the method decides. Integers, floats, strings, booleans and bytes are in their
+// usual order. Arrays and structs of all these, up to 1,024 in all, are in the order of the first
+// element or field that differs. For other types NewIndex panics: see [NewIndexFunc].
 func NewIndex[K comparable, V any, I comparable](t *Table[K, V], name string, key func(r Row[K, V]) I, o IndexOptions[K]) (*Index[K, V, I], error) {
 	if key == nil {
 		return NewMultiIndex[K, V, I](t, name, nil, o)
@@ -60,28 +60,28 @@ func NewIndex[K comparable, V any, I comparable](t *Table[K, V], name string, ke
 	return NewMultiIndex(t, name, func(r Row[K, V], add func(I)) { add(key(r)) }, o)
 }
 
-// NewMultiIndex is NewIndex for rows with any number of index keys: keys calls add
-// with each. To add a key twice is to add it once. A row without one is not in the index, which
-// is partial then.
+// NewMultiIndex is NewIndex for rows with any number of index keys: the function keys calls add
+// with each. To add a key twice is to add it once. A row without an index key is not in the index.
 func NewMultiIndex[K comparable, V any, I comparable](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)), o IndexOptions[K]) (*Index[K, V, I], error) {
 	return addIndex(t, index.NewOrdered[K](name, keys, index.Options[K](o)))
 }
 
-// NewIndexFunc is NewMultiIndex for index keys of any type, in the order of compare, which
-// returns a number that is negative, zero or positive as a is below, equal to or above
-// b. If there are several, the second decides where the first finds two equal, and so
-// on: one for each field of a composite key, for [Range.Leading]. Without any, index keys are
-// in the order of their type: see NewIndex.
+// NewIndexFunc is NewMultiIndex for index keys of any type. They are in the order of compare, which
+// returns a negative number if a is below b, zero if they are equal, and a positive number if a is
+// above b. If there are several functions, each decides where those before it find two keys equal:
+// one for each field of a composite key, for [Range.Leading]. Without any, index keys are in the
+// order of their type: see [NewIndex].
 //
-// An error of keys refuses the row: an update that leaves one fails with a *KeyError that
-// wraps it, and so does NewIndexFunc. In a version from before the index was made, such a row
-// is not in the index.
+// If the function keys returns an error, the index refuses the row. An update that leaves such a
+// row fails with a *KeyError that wraps the error, and so does NewIndexFunc. In versions from
+// before the index was made, such a row is not in the index.
 func NewIndexFunc[K comparable, V any, I any](t *Table[K, V], name string, keys func(r Row[K, V], add func(I)) error, o IndexOptions[K], compare ...func(a, b I) int) (*Index[K, V, I], error) {
 	return addIndex(t, index.NewCompared[K](name, keys, index.Options[K](o), compare))
 }
 
-// NewOrder adds an index by the keys of the rows themselves, in the order of compare as
-// NewIndexFunc takes it or, without any, of their type. It panics where that has none.
+// NewOrder adds an index by the keys of the rows themselves. They are in the order of compare, as
+// in [NewIndexFunc], or, without it, in that of their type. NewOrder panics if the type has no
+// order.
 func NewOrder[K comparable, V any](t *Table[K, V], name string, compare ...func(a, b K) int) *Index[K, V, K] {
 	made, _ := addIndex(t, index.NewByRow[K, V](name, compare)) // only a unique index can fail
 	return made
@@ -113,10 +113,9 @@ func (x *Index[K, V, I]) made() *index.Def[K, V, I] {
 // Name returns the name of the index.
 func (x *Index[K, V, I]) Name() string { return x.made().Name }
 
-// Drop removes the index from a Table that has it. Snapshots can still be
-// asked for it, at the cost of one from before it was made, and so can watches. It
-// queues like an update, waits for the updates that a sink has not acknowledged, and
-// panics if t has no such index.
+// Drop removes the index from a Table. In and watches still work with it, but each map is then
+// indexed when it is asked for: see In. Drop queues like an update, waits for the updates that a
+// sink has not acknowledged, and panics if t has no such index.
 func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 	def := x.made()
 	_ = t.reindex("dropping an index", func(list index.List[K, V], m *Map[K, V]) (index.List[K, V], *Map[K, V], error) {
@@ -125,10 +124,10 @@ func (x *Index[K, V, I]) Drop(t *Table[K, V]) {
 	})
 }
 
-// In returns the index as it is in a map: what its Table has in a snapshot. A map that comes
-// from before the index was made, or from At, is indexed there and then, in time
-// proportional to its rows, or to how many were written since. It panics for a map of another
-// table; nil is the empty map.
+// In returns the whole index of a map, which is that of its Table in a snapshot; nil is the empty
+// map. A map from before the index was made, or of a snapshot that At returned, is indexed by this
+// call, in time proportional to its rows, or to the rows written since. In panics for a map of
+// another table.
 func (x *Index[K, V, I]) In(m *Map[K, V]) Range[K, V, I] {
 	x.belongs(m, "map")
 	return Range[K, V, I]{span: x.def.In(m, index.Bounds[I]{})}
@@ -141,9 +140,9 @@ func (x *Index[K, V, I]) belongs(m *Map[K, V], what string) {
 	}
 }
 
-// During returns the index as an update has left it so far. In an update of several tables e is
-// that of the index's table: x.During(table.Edit(tx)). The revision of a row
-// that the update wrote is Pending. It panics for an Editor of another table.
+// During returns the whole index as the update has made it so far. In an update of several tables,
+// that is x.During(table.Edit(tx)) with the index's table. The revision of a row that the update
+// wrote is Pending. During panics for an Editor of another table.
 func (x *Index[K, V, I]) During(e *Editor[K, V]) Range[K, V, I] {
 	x.belongs(e.Map(), "Editor")
 	return Range[K, V, I]{x.def.During(e), e}

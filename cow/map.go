@@ -15,17 +15,22 @@ import (
 // that one import is enough.
 
 // A Map is an immutable map: one version of a Table. Its methods Get, GetMany, Has, Len, All, Keys,
-// Values, Row, Rows, Revision and Version read it, Shared reads it without cloning, and Diff
-// compares it with another; see [snapshot.Map]. Its Version is that of the last update which changed
-// the table; that of the DB is [Snapshot.Version]. As it is an alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Map.Get
+// Values, Row, Rows, Revision and Version read it; Shared reads it without cloning, and Diff
+// compares it with another. Its Version is that of the last update that changed the table;
+// [Snapshot.Version] is that of the DB. It is an alias of [snapshot.Map], where its methods are
+// documented:
+//
+//	go doc github.com/cowstore/cowstore/snapshot.Map.Get
 type Map[K comparable, V any] = snapshot.Map[K, V]
 
 // An Editor makes the changes of one update to one map, with the methods Get, GetMany, Has, Len,
-// All, Revision, Version, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf, Take, Clear,
-// Merge, Map and Err; see [snapshot.Editor]. It must not be used after the update function
-// has returned, which panics; it is sealed by the update. It has no DeleteFunc: call Delete in a
-// loop over All, or Delete of a range that [Index.During] returns; and no Replace: call Clear, then
-// SetAll. As it is an alias, the command is: go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
+// All, Revision, Version, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf, Take,
+// Clear, Merge, Map and Err. After the update function has returned it must not be used: it panics.
+// The update seals it. It has no DeleteFunc: call Delete in a loop over All, or Delete of a range
+// that [Index.During] returns. It has no Replace: call Clear, then SetAll. It is an alias of
+// [snapshot.Editor], where its methods are documented:
+//
+//	go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
 type Editor[K comparable, V any] = snapshot.Editor[K, V]
 
 // A Row is a key, its value and the version that wrote them, with the methods Key,
@@ -48,9 +53,9 @@ const (
 // Ours and Theirs; see [snapshot.Conflict].
 type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 
-// A KeyError says which key of which table an error is about. It wraps one of
-// the errors of verbs, such as ErrExists, a *[clone.Error], ErrConflict, or the error of a codec or
-// of a function of an index.
+// A KeyError says which key of which table an error is about. It wraps one of the errors of verbs,
+// such as ErrExists, a *[clone.Error], ErrConflict, or the error of a codec or of an index
+// function. It is an alias of [snapshot.KeyError].
 type KeyError[K comparable] = snapshot.KeyError[K]
 
 // The errors of verbs, to be tested with errors.Is.
@@ -63,13 +68,13 @@ var (
 	ErrTooDeep  = snapshot.ErrTooDeep  // a key, or, for JSON and codecs, a value has more than 10,000 levels
 )
 
-// Pending is the revision, inside an update, of what that update itself wrote; see
+// Pending is the revision, inside an update, of a row that this update wrote; see
 // [snapshot.Pending].
 const Pending = snapshot.Pending
 
 type builder[K comparable, V any] = snapshot.Builder[K, V]
 
-// An IndexError says which index key of a unique index two rows have. It wraps
+// An IndexError says that two rows have the same key in a unique index, and which. It wraps
 // ErrExists.
 type IndexError struct {
 	Name  string // as in KeyError: which table

@@ -8,34 +8,34 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
-// ErrConflict says that both sides of a merge have changed a key, and not by removing it; see
+// ErrConflict says that both sides of a merge have changed a key, and not both removed it; see
 // [DB.Merge].
 var ErrConflict = errors.New("changed on both sides")
 
-// A Resolver says how to resolve the conflicts in one table. It is made by
-// Table.Resolve.
+// A Resolver says how to resolve the conflicts in one table. It is made by [Table.Resolve].
 type Resolver struct {
 	catalog *catalog
 	place   int
 	resolve any
 }
 
-// Resolve returns a Resolver for conflicts in the table. For each, resolve returns the value
-// to keep, or false to remove the key, or an error, which ends the merge. That of nil resolves none.
+// Resolve returns a Resolver for conflicts in the table. For each conflict, resolve returns the
+// value to keep, or false to remove the key, or an error, which ends the merge. If resolve is nil,
+// no conflict is resolved.
 func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, err error)) Resolver {
 	t.made()
 	return Resolver{t.def.catalog, t.def.at, resolve}
 }
 
-// Merge makes the changes from base to theirs here as well, in one update: a
-// three-way merge of all tables but derived ones, which follow. Base is the snapshot that a
-// fork began with, and after a merge, in either direction, what that returned; theirs is
-// the fork's snapshot now. Merge returns theirs: the base of the next merge. A row that an
-// earlier merge brought over is the same on both sides until one of them writes it.
+// Merge makes the changes from base to theirs in db too, in one update. It is a three-way merge of
+// all tables; derived tables follow. For the first merge of a fork, base is the snapshot that the
+// fork began with, and theirs the fork's current snapshot. Merge returns theirs, which is the base
+// of the next merge, in either direction. A row that an earlier merge brought over counts as the
+// same on both sides, until one of them writes it.
 //
-// A key that was changed on both sides since base is a conflict, unless both removed it. One that
-// a side has written again after both removed it is a conflict. Those in a table that has no Resolver are returned as one error that wraps, for each, a
-// *KeyError with ErrConflict. On an error nothing is published.
+// A key that both sides have changed since base is a conflict, unless both removed it and neither
+// has written it since. Without a Resolver for the table, Merge returns one error for all
+// conflicts; it wraps a *KeyError with ErrConflict for each. On an error nothing is published.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	for _, s := range []*Snapshot{base, theirs} {
 		if s != nil && s.root().Owner().Tables != line.Tables(db.catalog()) {

@@ -22,30 +22,31 @@ type Options[V any] struct {
 	// Immutable says that values are shared on purpose: nothing is cloned, and
 	// nobody may modify a value once it was stored. It is right for handles,
 	// such as connections, and for read-only views. Package cowtest helps
-	// tests find those who modify one all the same.
+	// tests find code that modifies one all the same.
 	Immutable bool
 
-	// Expires, if not nil, says when a row with that value expires; the zero time: never. It must
-	// be pure, and neither modify its argument nor keep a part of it. It gets the value, and not
-	// the key or the revision: the time is a field of the value. The keys of rows must have an
-	// order of their own, see NewIndex.
+	// Expires, if not nil, returns when a row with that value expires; the zero time means never.
+	// It must be pure, and neither modify its argument nor keep a part of it. It gets neither key
+	// nor revision, so the time must be in the value. The type of keys must have an order: see
+	// NewIndex.
 	//
 	// Reads return a row that has expired until DB.Sweep deletes it. Nothing sweeps by itself:
 	// call Sweep, or run DB.SweepEvery in a goroutine. Sweep deletes in an update like any
-	// other: feeds, the past, indexes, watches and replicas have the row until they get that.
+	// other: feeds, the past, indexes, watches and replicas have the row until that update.
 	//
-	// To hide a row that has expired, compare its time with time.Now() after Get.
-	// Snapshot.Due is the cheap test whether there may be any, and Table.Expiry has the
-	// rows that expire in order.
+	// To hide a row that has expired, compare its time with time.Now() after Get. Snapshot.Due
+	// is a cheap test whether there may be any, and Table.Expiry has the rows that expire, in
+	// order.
 	Expires func(v V) time.Time
 
 	// Codec turns the values of a table into bytes and back, for what makes a DB
-	// durable or replicates it. It is nil where nothing does.
+	// durable or replicates it. Each table of such a DB must have
+	// one, unless it is derived.
 	Codec Codec[V]
 
-	// Accept are differences between the schema that a file or a replica has of the table,
-	// and that of the program, which are none to it: as the error spells them, such as
-	// "key: struct{A int64}, now struct{B int64}" or "value.Name: string, now gone". See
+	// Accept lists differences that are allowed between the schema that a file or a replica has
+	// of the table, and that of the program. They are written as in the text of the error, such
+	// as "key: struct{A int64}, now struct{B int64}" or "value.Name: string, now gone". See
 	// ErrSchema.
 	Accept []string
 }
@@ -75,10 +76,10 @@ func newExpiry[K comparable, V any](expires func(v V) time.Time) *index.Def[K, V
 // must return another text when they are read otherwise. A Codec without it is described
 // by the name of its type, and by the exported fields of V.
 type Codec[V any] interface {
-	// Append appends v to b. What it appends is decoded once, before it is stored, and an
-	// error of that is one of the update.
+	// Append appends the encoded v to b. Before it is stored, it is decoded once; if that fails,
+	// so does the update.
 	Append(b []byte, v V) ([]byte, error)
 
-	// Decode returns the value of what Append has appended. It must not keep b.
+	// Decode returns the value that Append has encoded. It must not keep b.
 	Decode(b []byte) (V, error)
 }

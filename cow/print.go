@@ -35,7 +35,7 @@ func describe(s *Snapshot, tables []table) string {
 	return fmt.Sprintf("cow@%d (%s, %s)", s.Version(), count(len(tables), "table"), count(s.Len(), "row"))
 }
 
-// String returns that of the current snapshot.
+// String returns the String of the current snapshot.
 func (db *DB) String() string {
 	if db == nil {
 		return none
@@ -43,11 +43,12 @@ func (db *DB) String() string {
 	return describe(db.Load(), db.catalog().all())
 }
 
-// Format formats String, whatever the verb: others, as %#v, would read what writers write.
+// Format formats String for each verb, as others, such as %#v, would read fields that writers
+// write.
 func (db *DB) Format(f fmt.State, verb rune) { fmt.Fprintf(f, fmt.FormatString(f, verb), db.String()) }
 
-// String returns that of the table's map in the current snapshot, such as
-// `cow: table "users"@17 (3 rows)`, where 17 is the version that last wrote it.
+// String returns the name of the table, the version that last changed it, and its number of rows,
+// such as cow: table "users"@17 (3 rows).
 func (t *Table[K, V]) String() string {
 	if t == nil || t.db == nil {
 		return none
@@ -72,7 +73,7 @@ func (c *Commit) String() string {
 	return fmt.Sprintf("commit %d (%s)", c.Version(), count(c.commit().Len(), "change"))
 }
 
-// String returns the name, such as index "by age".
+// String returns the name of the index, such as index "by age".
 func (x *Index[K, V, I]) String() string {
 	if x == nil || x.def == nil {
 		return none
@@ -80,9 +81,8 @@ func (x *Index[K, V, I]) String() string {
 	return fmt.Sprintf("index %.100q", x.def.Name)
 }
 
-// String returns the name of the index and how many entries all of it has, such as
-// index "by age" (3 entries), and says whether the range is only a part of it. It takes
-// constant time.
+// String returns the name of the index and the number of all its entries, such as index "by age" (3
+// entries), and says whether the range is only a part of it. It takes constant time.
 func (r Range[K, V, I]) String() string {
 	x := r.span.Index()
 	if x == nil {
@@ -99,9 +99,8 @@ func (r Range[K, V, I]) String() string {
 	return fmt.Sprintf("%sindex %.100q (%d %s)", part, x.Name, n, entries)
 }
 
-// MarshalJSON returns {"version":…,"tables":{"users":{…},…}}, with all tables that
-// the DB has by now, each as snapshot.Map.MarshalJSON has it. An error says which
-// table it is of. A nil *Snapshot is null.
+// MarshalJSON returns {"version":…,"tables":{"users":{…},…}}, with all tables that the DB has now,
+// each as [snapshot.Map.MarshalJSON] returns it. An error names the table. A nil *Snapshot is null.
 func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	maps := make(map[string]json.RawMessage)
 	for _, t := range s.tables() {
@@ -117,8 +116,8 @@ func (s *Snapshot) MarshalJSON() ([]byte, error) {
 	}{s.Version(), maps})
 }
 
-// MarshalJSON returns {"version":…,"time":…,"cursor":…,"changes":…}: what the methods
-// return, the time in UTC, and how many changes there are. These are read by Table.Rows.
+// MarshalJSON returns {"version":…,"time":…,"cursor":…,"changes":…}: what the methods return, with
+// the time in UTC, and the number of changes. The changes themselves are read with [Table.Rows].
 func (c *Commit) MarshalJSON() ([]byte, error) {
 	return depth.Marshal(0, struct {
 		Version uint64    `json:"version"`

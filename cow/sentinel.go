@@ -2,12 +2,13 @@ package cow
 
 import "github.com/cowstore/cowstore/snapshot/clone"
 
-// Sentinel names a value that stays itself in every clone, and returns it: an error of the
-// program's own type that it compares by its pointer.
+// Sentinel names an error of your own type that is compared by its pointer, and returns it: in
+// every clone it stays itself.
 //
 //	var ErrGone = cow.Sentinel(&goneError{"gone"})
 //
-// Errors made by errors.New need no name. Nobody must write to the value from then on. Sentinel
-// panics if v is no pointer, or nil, or if values of its type may have been cloned already:
-// call it where the variable is declared. It is [clone.Sentinel], and safe for concurrent use.
+// Errors made by errors.New need no Sentinel. From then on the value must not be modified. Sentinel
+// panics if v is not a pointer, if it is nil, or if values of its type may have been cloned
+// already: call it where the variable is declared. It is [clone.Sentinel], and safe for concurrent
+// use.
 func Sentinel[E any](v E) E { return clone.Sentinel(v) }

@@ -396,26 +396,25 @@ func inParallel(n int, do func(i int)) {
 	all.Wait()
 }
 
-// ErrSchema says that a file or a replica has other tables than the program: one that the
-// program does not have, or one that it has with other keys, another codec, or values
-// without something that is stored. The error spells out both, and each difference.
+// ErrSchema says that a file or a replica has other tables than the program. Either the program
+// does not have one of them, or has it with other keys, with another codec, or with values that
+// lack something that is stored. The text of the error has both schemas, and each difference.
 //
-// What counts is the schema of a table, a text: of its keys, the kinds and the names of
-// the fields, in order, where int is int64, and uint and uintptr are uint64; the codec, with
-// its version; and of its values what the codec writes by name. It is recorded when rows are
-// first stored, and again when a program opens them that has more. These are
-// no differences:
+// The schema of a table is a text. It has the kinds and the names of the fields of its keys, in
+// order, where int counts as int64, and uint and uintptr as uint64. It has the codec, with its
+// version, and what the codec writes by name of the values. It is recorded when rows are first
+// stored, and again when a program opens them that has more fields. These differences are allowed:
 //
 //   - the name of a type, unless it encodes itself
-//   - a field of a value that is new, or became a pointer to what it was, or is at another
-//     place among the others
-//   - another size or sign of an integer of a value in JSON or CBOR: one that does not fit is
-//     an error
+//   - a field of a value that is new, became a pointer to what it was, or has moved among the
+//     others
+//   - another size or sign of an integer of a value in JSON or CBOR; to decode a number that does
+//     not fit is an error
 //   - another version of a [Versioned], if its Other and Newest read it
 //   - what Options.Accept of the table lists
 //
-// Of a value the schema has no more than 8 KiB and 32 levels; what lies deeper does not
-// count. Nor does the inside of a type that encodes itself: give the codec a version.
+// The schema covers at most 8 KiB and 32 levels of a value; deeper differences are not found. Nor
+// are those inside a type that encodes itself: give its codec a version.
 var ErrSchema = sink.ErrSchema
 
 // record returns what is to be recorded of the table, given what is recorded: its schema,
@@ -469,25 +468,24 @@ func versionOf(value string) (byte, bool) {
 	return byte(v), ok && found && err == nil
 }
 
-// ErrNotEmpty says that a DB cannot be restored, as it has had an update, or a sink makes
-// it durable or replicates it.
+// ErrNotEmpty says that a DB cannot be restored: it has had an update, or has a sink.
 var ErrNotEmpty = line.ErrNotEmpty
 
 // maxRestored is far above what a DB gets to, and far enough below what a version can be.
 const maxRestored = 1 << 54
 
-// Restore makes a DB that is at version 0 go on from where another one was: at the version
-// and of the lineage of a cursor, published at that time, so that cursors of the other are
-// this one's too. It is for backups in a format of one's own. F is called once with a Tx,
-// and writes the rows with [Table.Restore], which keeps their revisions; what it writes by
-// other verbs is as new as the version. Derived tables follow. If f returns an error,
-// which Restore returns, or panics, nothing happens.
+// Restore makes a DB at version 0 go on from where another DB was: it gets the version and the
+// lineage of a cursor, published at the time at, so that cursors of the other DB are valid here
+// too. It is for backups in a format of your own. F is called once, with a Tx, and writes the rows
+// with [Table.Restore], which keeps their revisions; rows that it writes by other verbs have the
+// restored version as their revision. Derived tables follow. All tables and indexes must be made
+// before. If f returns an error, Restore returns it, and nothing happens; nor does anything if f
+// panics.
 //
-// There must be one line of versions of a lineage: whoever restores a copy and goes on with
-// both has two versions of one name. Readers and writers need not wait for f: if one of
-// them is first to publish a version, or a sink is attached, Restore does nothing and
-// returns ErrNotEmpty. A text that is not a cursor, or one of version 0 or above 1<<54, is ErrCursor. All
-// tables and indexes are made before.
+// Do not go on with both the other DB and the copy: they would have different versions with the
+// same cursor. Readers and writers need not wait for f. If one of them publishes a version first,
+// or the DB has a sink, Restore does nothing and returns ErrNotEmpty. It returns ErrCursor for a
+// text that is not a cursor, or is one of version 0 or above 1<<54.
 func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 	lineage, version, err := line.ParseCursor(cursor)
 	if err == nil && (version == 0 || version > maxRestored) {
@@ -520,9 +518,10 @@ func (db *DB) Restore(cursor string, at time.Time, f func(tx *Tx) error) error {
 	return nil
 }
 
-// Restore sets a row as it was, in an update of [DB.Restore]: at the revision at which it
-// was written, from 1 to the version that is restored. Elsewhere it panics. The errors are
-// those of Editor.Insert, and that of another revision.
+// Restore sets a row as it was, in an update of [DB.Restore]; anywhere else it panics. The
+// revision, at which the row was written, must be from 1 to the version that is restored, or
+// Restore returns an error. Its other errors are those of Editor.Insert. The example is that of
+// [DB.Restore].
 func (t *Table[K, V]) Restore(tx *Tx, key K, v V, revision uint64) error {
 	t.made()
 	if tx.version == 0 {

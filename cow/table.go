@@ -18,16 +18,16 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-// A Table is one map of a DB, a typed name for it: the content is in the snapshots. It is
-// made by [New], with a DB of its own, by [NewTable], which adds it to one, or, for a fork,
-// by Of; the zero Table panics. It must be handled by pointer, is immutable, and safe for
-// concurrent use. Reads never wait; writes queue with all others of the DB. The table owns
-// its values: see the package documentation.
+// A Table is one map of a DB. It is only a typed name of the map: the rows are in the snapshots. It
+// is made by [New], with a DB of its own, by [NewTable] in a DB, or by [Table.Of] for a fork; the
+// zero Table panics. It is immutable, safe for concurrent use, and must be handled by pointer.
+// Reads never wait; writes queue with all others of the DB. The table owns its values: see the
+// package documentation.
 //
-// A verb that writes is one update of the DB; a read is of the current snapshot. Two reads in a
-// row may see two versions: to read one, take a map by Load, or by In of a snapshot. The
-// revision that a verb returns is the version of the DB that it published, 0 for none. Where
-// a sink makes the DB durable or replicates it, verbs have the errors of [DB.Update].
+// Each verb that writes is one update of the DB. Each read is of the current snapshot, so that two
+// reads in a row may see two versions: to read one version, use the map that Load returns, or In
+// for a snapshot. The revision that a verb returns is the version of the DB that it published, 0
+// for none. With a sink, verbs have the errors of [DB.Update].
 type Table[K comparable, V any] struct {
 	db    *DB
 	def   *tableDef[K, V]
@@ -58,30 +58,30 @@ type tableState[K comparable, V any] struct {
 	scratch changes[K, V]                    // for updates without a Commit, which run one at a time
 }
 
-// New returns a table of a DB of its own, which [Table.DB] returns. It panics if V cannot be
-// kept isolated as o says.
+// New returns a table with a DB of its own, which [Table.DB] returns. It panics if values of type V
+// cannot be isolated as o says.
 func New[K comparable, V any](o Options[V]) *Table[K, V] { return newTable[K](new(DB), "", o, nil) }
 
-// NewTable adds an empty table to db, and to all forks it comes from or has, at
-// any time but inside a transaction. It panics there, if db has a table of that name, if V
-// cannot be kept isolated as o says, or if db was made durable or replicated already.
+// NewTable adds an empty table to db, and to all DBs that db was forked from or that were forked
+// from it. It may be called at any time but inside a transaction. It panics there, if db has a
+// table of that name, if values of type V cannot be isolated as o says, or if db has been made
+// durable or replicated.
 func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, V] {
 	return newTable[K](db, name, o, nil)
 }
 
-// NewDerived adds a derived table, as NewTable does others: it is not stored, but follows
-// from the other tables. At the end of each update, before its changes count, derive is
-// called to bring the table up to them: it finds what they were in Tx.Base, and edits the
-// table by e. So it is when commits are replayed that came from a log or another replica.
-// Derive must be pure: the same for the same tables, without a clock, a random number or
-// anything else from outside. Tables are derived in the order in which they were made. An
-// error makes the update fail.
+// NewDerived adds a table that is derived from other tables, and not stored. At the end of each
+// update, before it is published, derive is called to bring the table up to date: it finds the
+// earlier rows in Tx.Base, and edits the table through e. Commits that come from a file or another
+// replica are followed in the same way. Derive must be pure: it must do the same for the same
+// tables, and use no clock, random number or anything else from outside. Tables are derived in the
+// order in which they were made. An error of derive makes the update fail.
 //
-// The first time all rows are new to derive: Tx.Base is empty. Where the DB has a version
-// already, NewDerived makes an update in which that happens, which queues like any other,
-// and returns its error; then the table is there, and derive is called again in the next. A
-// fork follows with its own next update. So derive may run before NewDerived has returned: it
-// has e, and must not use the variable that the table is assigned to.
+// The first time, Tx.Base is empty, so that all rows are new to derive. If the DB has a version
+// already, NewDerived makes an update for that, which queues like any other, and returns its error.
+// After an error the table exists all the same, and the next update calls derive again. A fork
+// calls derive in its own next update. As derive may run before NewDerived has returned, it must
+// use e, and not the variable that the table is assigned to.
 func NewDerived[K comparable, V any](db *DB, name string, o Options[V], derive func(tx *Tx, e *Editor[K, V]) error) (*Table[K, V], error) {
 	given(derive != nil, "NewDerived")
 	t := newTable(db, name, o, derive)
@@ -135,8 +135,8 @@ func (t *Table[K, V]) DB() *DB {
 	return t.db
 }
 
-// Of returns the same table of another DB: a fork of that which t is of, or what
-// that was forked from. It panics if db is neither.
+// Of returns the same table in another DB of its family: the DBs that Fork made from one another.
+// It panics for any other DB.
 func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
 	t.made()
 	if db.catalog() != t.def.catalog {
@@ -145,23 +145,22 @@ func (t *Table[K, V]) Of(db *DB) *Table[K, V] {
 	return &Table[K, V]{db, t.def, t.first}
 }
 
-// Name returns the name of the table, "" for one that New made.
+// Name returns the name of the table. It is "" for a table that New made.
 func (t *Table[K, V]) Name() string {
 	t.made()
 	return t.def.name
 }
 
-// In returns the table's map in a snapshot, empty in one from before the table
-// was made. It panics if s is of another DB, unless one is a fork of the other.
+// In returns the table's map in a snapshot. It is empty if the snapshot is from before the table
+// was made. In panics if s is of another DB, unless one is a fork of the other.
 func (t *Table[K, V]) In(s *Snapshot) *Map[K, V] {
 	t.made()
 	return t.def.in(s)
 }
 
-// During returns the table's map as an update has it so far; what is edited later does
-// not change it. Of a derived table that is the map the update began with, until the
-// table is derived. It panics if the update has ended or is of another DB, unless one is
-// a fork of the other.
+// During returns the table's map as the update has made it so far; later edits do not change that
+// map. For a derived table it is the map that the update began with, until the table is derived. It
+// panics if the update has ended or is of another DB, unless one is a fork of the other.
 func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	t.made()
 	if tx.db.catalog() != t.def.catalog {
@@ -173,10 +172,11 @@ func (t *Table[K, V]) During(tx *Tx) *Map[K, V] {
 	return t.def.content(tx.base)
 }
 
-// Changes returns an iterator over what a transaction has changed in the table so far, as
-// Rows of its Commit will, but for derived tables, which follow later: net, a key at most once.
-// The revision of a row that it wrote is the version that it will publish. To the function that
-// derives a table for the first time all rows are added. It panics where During does.
+// Changes returns an iterator over the net changes that a transaction has made in the table so far,
+// each key at most once. They are those that Rows of its Commit will return, but derived tables are
+// not derived yet. The revision of a row that the transaction wrote is the version that it will
+// publish. When a table is derived for the first time, all rows of the others are Added. It panics
+// where During does.
 func (t *Table[K, V]) Changes(tx *Tx) iter.Seq[Change[K, V]] {
 	t.made()
 	if tx.db.catalog() != t.def.catalog {
@@ -192,9 +192,9 @@ func (t *Table[K, V]) Changes(tx *Tx) iter.Seq[Change[K, V]] {
 	return slices.Values(builder[K, V]{}.Net(e.(*mapEdit[K, V]).Editor, nil))
 }
 
-// Edit returns the Editor of the table in an update, the same one each time.
-// It panics if the update has ended or is of another DB, unless one is a fork of
-// the other, and for a derived table outside of the function that derives it.
+// Edit returns the Editor of the table in an update, the same one each time. It panics if the
+// update has ended or is of another DB, unless one is a fork of the other. For a derived table it
+// panics outside of the function that derives it.
 func (t *Table[K, V]) Edit(tx *Tx) *Editor[K, V] {
 	t.made()
 	return t.def.edit(tx)

@@ -9,8 +9,7 @@ import (
 
 // The verbs of a table: each is one update, a read is of the current snapshot.
 
-// Get returns the value of key in the current snapshot, isolated, and whether
-// key is present.
+// Get returns the value of key in the current snapshot, isolated, and whether key is present.
 func (t *Table[K, V]) Get(key K) (V, bool) {
 	if t.first { // as in Load, which is not inlined
 		if r := t.db.line.Load(); r != nil {
@@ -22,10 +21,9 @@ func (t *Table[K, V]) Get(key K) (V, bool) {
 	return t.load().Get(key)
 }
 
-// GetMany returns an iterator over the values of many keys in the snapshot that is current when
-// the iteration begins: over the place in keys of each key that is present, in the order of keys,
-// and its value, isolated. In a large table that takes a half of the time of Get in a loop; see
-// [snapshot.Map.GetMany].
+// GetMany returns an iterator over those keys that are present in the snapshot that is current when
+// the iteration begins. It yields the index of each in keys, in order, and its value, isolated. In
+// a large table that takes about half the time of Get in a loop; see [snapshot.Map.GetMany].
 func (t *Table[K, V]) GetMany(keys []K) iter.Seq2[int, V] {
 	return func(yield func(int, V) bool) { t.Load().GetMany(keys)(yield) }
 }
@@ -33,7 +31,7 @@ func (t *Table[K, V]) GetMany(keys []K) iter.Seq2[int, V] {
 // Has reports whether key is present in the current snapshot.
 func (t *Table[K, V]) Has(key K) bool { return t.Load().Has(key) }
 
-// Len returns the number of rows of the current snapshot.
+// Len returns the number of rows in the current snapshot.
 func (t *Table[K, V]) Len() int { return t.Load().Len() }
 
 // All returns an iterator over the keys and isolated values of the snapshot that is
@@ -42,12 +40,9 @@ func (t *Table[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) { t.Load().All()(yield) }
 }
 
-// Update calls f with an Editor of the table, and publishes the edited map as the next
-// version of the DB when f returns nil, in one step. If f returns an error, which Update
-// returns, panics, or calls runtime.Goexit, if f changed nothing, if two rows end up under
-// one key of a unique index, which is an *IndexError, or if it set what cannot be stored,
-// which is a *KeyError, nothing is published and the version stays. Updates run one at a
-// time; f must not update the DB itself. A write of an equal value is a change. See also [DB.Update].
+// Update calls f with an Editor of the table. When f returns nil, Update publishes the edited map
+// in one step, as the next version of the DB. When nothing is published, and which errors there
+// are, is as in [DB.Update]. Updates run one at a time; f must not update the DB itself.
 func (t *Table[K, V]) Update(f func(e *Editor[K, V]) error) error {
 	return t.UpdateContext(context.Background(), f)
 }
@@ -74,56 +69,61 @@ func (t *Table[K, V]) put(key K, v V, may func(e *Editor[K, V]) error) (rev uint
 	return rev, err
 }
 
-// Set stores a clone of v under key, and returns the revision of that: the version
-// that it published. The clone is made before Set queues, as it is in Insert and
-// SetIf. What a row can be refused for is an error, and nothing is stored: a
-// *KeyError with ErrKey, or ErrTooDeep for a key, or with a *[clone.Error] for what must not
-// be copied; an *IndexError for a second row under one key of a unique index; a *KeyError with the
-// error of an index that refuses the row. These are the errors of all verbs that store, beside
-// those of derived tables and sinks.
+// Set stores a clone of v under key, and returns the version that it published: the revision of the
+// row. Like Insert and SetIf, it makes the clone before it queues.
+//
+// If the row cannot be stored, nothing is published. The error is then
+//
+//   - a *KeyError that wraps ErrKey or ErrTooDeep, for the key
+//   - a *KeyError that wraps a *[clone.Error], for a value that must not be copied
+//   - a *KeyError that wraps the error of an index that refuses the row
+//   - an *IndexError, for a second row under one key of a unique index
+//
+// All verbs that store have these errors, and those of derived tables and sinks: see [DB.Update].
 func (t *Table[K, V]) Set(key K, v V) (rev uint64, err error) { return t.put(key, v, nil) }
 
-// Insert stores a clone of v under key, or returns ErrExists if key is present.
+// Insert stores a clone of v under key, and returns the version that it published. If key is
+// present, the error is a *KeyError that wraps ErrExists.
 func (t *Table[K, V]) Insert(key K, v V) (rev uint64, err error) {
 	return t.put(key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.CheckAbsent(e, key) })
 }
 
-// SetIf stores a clone of v under key if the revision of key is rev, and
-// returns ErrRevision otherwise: with ErrNotFound if key is absent. Revision 0 means that key
-// must be absent; if it is not, ErrExists comes with ErrRevision.
+// SetIf stores a clone of v under key if the revision of key is rev, and returns the version that
+// it published. Otherwise the error is a *KeyError that wraps ErrRevision, and ErrNotFound too if
+// key is absent. A rev of 0 means that key must be absent; if it is present, the error wraps
+// ErrRevision and ErrExists.
 func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
 	return t.put(key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
 }
 
-// Modify calls f with the value of key, isolated, and stores what f made of it. It
-// returns ErrNotFound, in a *KeyError with key, if key is absent, or f's
-// error as it is. It publishes a version even if f leaves the value equal: to write nothing, f
-// returns an error.
+// Modify calls f with a pointer to the value of key, isolated, stores what f made of it, and
+// returns the version that it published. If key is absent, the error is a *KeyError that wraps
+// ErrNotFound. An error of f is returned as it is, and nothing is published. If f leaves the value
+// as it was, that is a version all the same: to write nothing, f must return an error.
 func (t *Table[K, V]) Modify(key K, f func(v *V) error) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.Modify(key, f) })
 }
 
-// Upsert is like Modify, but calls f with a zero value, and found false, if
-// key is absent.
+// Upsert is Modify, but calls f with a zero value, and found false, if key is absent.
 func (t *Table[K, V]) Upsert(key K, f func(v *V, found bool) error) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.Upsert(key, f) })
 }
 
-// Delete removes key, and returns the version that it published, or 0 if it changed nothing,
-// as when key was absent. Like Take,
-// DeleteFunc and Clear it fails only where a sink or a derived table makes it, or, in a fork,
-// an index that the rows it has do not allow.
+// Delete removes key, and returns the version that it published, or 0 if key was absent. Delete,
+// Take, DeleteFunc and Clear fail only if a sink or a derived table fails, or, in a fork, if an
+// index does not allow the rows that the fork began with.
 func (t *Table[K, V]) Delete(key K) (rev uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { e.Delete(key); return nil })
 }
 
-// DeleteIf removes key if its revision is rev, and returns the errors of SetIf otherwise.
+// DeleteIf removes key if its revision is rev, and returns the version that it published. Otherwise
+// it returns the errors of SetIf. A rev of 0 succeeds if key is absent, and changes nothing.
 func (t *Table[K, V]) DeleteIf(key K, rev uint64) (now uint64, err error) {
 	return t.run(context.Background(), func(e *Editor[K, V]) error { return e.DeleteIf(key, rev) })
 }
 
-// Take removes key and returns its value, isolated, and whether it was present. Of
-// any number of concurrent calls one gets it.
+// Take removes key and returns its value, isolated, and whether key was present. Of several
+// concurrent calls only one gets the value.
 func (t *Table[K, V]) Take(key K) (v V, found bool, err error) {
 	_, err = t.run(context.Background(), func(e *Editor[K, V]) error { v, found = e.Take(key); return nil })
 	if err != nil {
@@ -142,8 +142,8 @@ func (t *Table[K, V]) count(f func(e *Editor[K, V]) int) (n int, err error) {
 	return n, nil
 }
 
-// DeleteFunc removes the rows for which f, called with an isolated value, returns
-// true, and returns how many.
+// DeleteFunc removes the rows for which f returns true, and returns how many. It calls f with an
+// isolated value.
 func (t *Table[K, V]) DeleteFunc(f func(key K, v V) bool) (n int, err error) {
 	given(f != nil, "DeleteFunc")
 	return t.count(func(e *Editor[K, V]) int {
@@ -158,8 +158,8 @@ func (t *Table[K, V]) DeleteFunc(f func(key K, v V) bool) (n int, err error) {
 	})
 }
 
-// Clear removes all rows, in constant time, and returns how many. It looks at no row for
-// indexes and history; a sink gets each of them.
+// Clear removes all rows and returns how many there were. It takes constant time, with indexes and
+// history too; a sink gets every row.
 func (t *Table[K, V]) Clear() (n int, err error) {
 	return t.count(func(e *Editor[K, V]) int {
 		n := e.Len()
@@ -168,9 +168,9 @@ func (t *Table[K, V]) Clear() (n int, err error) {
 	})
 }
 
-// Replace makes the pairs of seq, cloned, the whole content, in one version. Of equal
-// keys the last wins. It takes maps.All of a map as well as All of a snapshot. Like
-// the clones, all of the iteration happens before Replace queues.
+// Replace replaces all rows by clones of the pairs of seq, in one version. Of equal keys the last
+// wins. Seq may be maps.All of a Go map, or All of a snapshot's map. Replace iterates over seq and
+// clones before it queues.
 func (t *Table[K, V]) Replace(seq iter.Seq2[K, V]) error {
 	given(seq != nil, "Replace")
 	rows := builder[K, V]{}.Bulk(t.Load())
@@ -193,10 +193,10 @@ type synced[V any] struct {
 	clone snapshot.Isolated[V]
 }
 
-// Sync is Replace that leaves rows alone whose value is equal to the new one, as
-// equal says: they keep their revision, and who watches them is not woken. Equal gets
-// what is stored, isolated, and what seq has. For values that may be nested without a bound
-// there is view.Equal: reflect.DeepEqual takes more stack for each level.
+// Sync is Replace that leaves rows alone whose value is equal to the new one. They keep their
+// revision, and watches of them are not woken. The function equal gets the stored value, isolated,
+// and that of seq. For values of unbounded depth use view.Equal in it, as reflect.DeepEqual takes
+// stack for each level.
 func (t *Table[K, V]) Sync(seq iter.Seq2[K, V], equal func(a, b V) bool) error {
 	if equal == nil {
 		panic("cow: Sync needs a function that tells whether two values are equal, such as reflect.DeepEqual for those that have no better one")

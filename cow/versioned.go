@@ -13,15 +13,15 @@ import (
 	"github.com/cowstore/cowstore/snapshot/depth"
 )
 
-// Versioned is a Codec that puts a version before each value, so that the type can change
-// while values of another version are in a file, or are written by another program. The
-// zero Versioned is version 0 of JSON. It must not be modified once it is in use, may be
-// copied, and is safe for concurrent use if its parts are.
+// A Versioned is a Codec that puts a version before each value. So the type can change while a file
+// still has values of another version, or another program writes them. The zero Versioned is
+// version 0 of JSON. It must not be modified once it is in use, may be copied, and is safe for
+// concurrent use if its parts are.
 //
-// Of a type that is in a file, raise Version and have Other read the older values. Where
-// programs share a store while they are replaced one by one, first bring out one that
-// reads the next version, by Other and Newest, and writes the one that all read. When it runs
-// everywhere, bring out one that writes the next.
+// To change a type whose values are in a file, raise Version, and have Other read the older values.
+// If programs share a store and are replaced one by one, release the change in two steps. The first
+// program still writes the old version, and reads the next one through Other and Newest. When it
+// runs everywhere, release one that writes the next version.
 type Versioned[V any] struct {
 	// Of encodes the values of this version; nil means encoding/json. Like it, Of must
 	// return a value equal to the one it was given: JSON drops unexported fields, and
@@ -43,7 +43,7 @@ type Versioned[V any] struct {
 	Newest byte
 }
 
-// Append appends the version and v.
+// Append appends the version and the encoded v to b.
 func (c Versioned[V]) Append(b []byte, v V) ([]byte, error) {
 	b = append(b, c.Version)
 	if c.Of != nil {
@@ -97,7 +97,7 @@ func isText(v reflect.Value) bool {
 	return true
 }
 
-// Decode decodes a value of this version, or by Other one of another, up to Newest.
+// Decode decodes a value of this version, or, through Other, of another one up to Newest.
 func (c Versioned[V]) Decode(b []byte) (v V, err error) {
 	switch {
 	case len(b) == 0:
@@ -115,7 +115,7 @@ func (c Versioned[V]) Decode(b []byte) (v V, err error) {
 	return v, err
 }
 
-// Schema returns the version, and what is stored of the values of that: see [Codec].
+// Schema returns the version, and the schema of the values of that version: see [Codec].
 func (c Versioned[V]) Schema() string {
 	if c.Of != nil {
 		return c.describe() + layout.CodecSchema[V](c.Of)

@@ -6,15 +6,14 @@ import (
 	"github.com/cowstore/cowstore/snapshot/view"
 )
 
-// Views reads the values of a Table through views of the type W, which
-// command cowview generates: what Get and All return has accessors and no way to write,
-// so that nothing needs to be cloned, and nothing is allocated. A view is as constant as
-// the snapshot that it is of, and valid for as long as it is held; it keeps its row alive
-// and no more. Its method Clone returns a value to be changed, and set again.
+// Views reads the values of a Table through views of type W, which command cowview generates or
+// package [view] has. A view has accessors and no way to write, so nothing is cloned or allocated.
+// It never changes, is valid for as long as it is held, and keeps only its row alive. Its method
+// Clone returns a value that may be changed, and set again.
 //
-// Views are made by NewViews or NewPointerViews; the zero Views panic. They are values, to
-// be copied freely, and safe for concurrent use. They read by the same policy as everyone: a value that
-// Options.Clone or Options.Immutable left open to others is as constant as those leave it.
+// Views are made by [NewViews] or [NewPointerViews]; the zero Views panics. It is a value that may
+// be copied, and is safe for concurrent use. If Options.Clone or Options.Immutable share values
+// with other code, a view shows what that code writes to them.
 type Views[K comparable, V, W any] struct {
 	from loader[K, V]
 	show func(*V) W
@@ -31,13 +30,14 @@ func (o oneMap[K, V]) Load() *Map[K, V] { return o.m }
 //
 //	people := cow.NewViews[ProfileView](users)
 //
-// It panics if W hands out what can be modified, such as a view.Slice of pointers.
+// It panics if W returns anything that can be modified, as a view.Slice of pointers does.
 func NewViews[W view.Viewer[V, W], K comparable, V any](t interface{ Load() *Map[K, V] }) Views[K, V, W] {
 	return newViews(t, func(p *V) W { return view.Of[W](view.To(p)) })
 }
 
-// NewPointerViews is NewViews where the values are pointers to what is viewed. The view
-// of a nil pointer is not Valid.
+// NewPointerViews is NewViews for a table of pointers: the views are of what these point to. The
+// generated view of a nil pointer is not Valid; a view.Slice, view.Map or the like of one cannot be
+// made, so that Get panics.
 func NewPointerViews[W view.Viewer[T, W], K comparable, T any](t interface{ Load() *Map[K, *T] }) Views[K, *T, W] {
 	return newViews(t, func(p **T) W { return view.Of[W](view.To(*p)) })
 }
@@ -59,13 +59,13 @@ func (v Views[K, V, W]) made() {
 	}
 }
 
-// In returns the same Views of one map.
+// In returns Views that read from m instead of the current snapshot.
 func (v Views[K, V, W]) In(m *Map[K, V]) Views[K, V, W] {
 	return Views[K, V, W]{oneMap[K, V]{m}, v.show}
 }
 
-// Get returns a view of the value of key in the current snapshot, and whether key is
-// present. That of an absent key is the zero W, which is not Valid.
+// Get returns a view of the value of key in the current snapshot, and whether key is present. If it
+// is absent, the view is the zero W, which is not Valid.
 func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
 	v.made()
 	if p := (builder[K, V]{}).Lookup(v.from.Load(), key); p != nil {
@@ -74,9 +74,9 @@ func (v Views[K, V, W]) Get(key K) (w W, ok bool) {
 	return w, false
 }
 
-// GetMany returns an iterator over the places in keys of those that are present, in the order of
-// keys, and views of their values in the snapshot that is current when the iteration begins; see
-// Table.GetMany.
+// GetMany returns an iterator over those keys that are present in the snapshot that is current when
+// the iteration begins. It yields the index of each in keys, in order, and a view of its value; see
+// [Table.GetMany].
 func (v Views[K, V, W]) GetMany(keys []K) iter.Seq2[int, W] {
 	v.made()
 	return func(yield func(int, W) bool) {
@@ -101,8 +101,8 @@ func (v Views[K, V, W]) All() iter.Seq2[K, W] {
 	}
 }
 
-// Row returns a view of the value of a row: one that a range of an index, a Change or a
-// Conflict has. That of the zero Row is the zero W.
+// Row returns a view of the value of a row, such as one of a Range, a Change or a Conflict. For the
+// zero Row it returns the zero W.
 func (v Views[K, V, W]) Row(row Row[K, V]) (w W) {
 	v.made()
 	if row == (Row[K, V]{}) {

@@ -9,10 +9,10 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/watch"
 )
 
-// A Watched selects what a Watch of a DB waits for: keys of a table, present or not, keys or
-// a range of an index, or a whole table. It is made by Table.OnKeys, Table.OnAll,
-// Index.OnKeys and Index.OnRange, immutable, and safe for concurrent use. It may be used with
-// the table's DB and with all forks.
+// A Watched selects what [DB.Watch] and [DB.Notify] wait for: keys of a table, present or not, keys
+// or a range of an index, or a whole table. It is made by [Table.OnKeys], [Table.OnAll],
+// [Index.OnKeys] and [Index.OnRange]. It is immutable, safe for concurrent use, and may be used
+// with the table's DB and with all forks.
 type Watched interface {
 	// differs reports whether it is not the same in both versions.
 	differs(newer, older *line.Root) bool
@@ -46,30 +46,30 @@ func (w watched[K, V]) add(db *DB, c *watch.Waiter)    { w.is.Add(w.watching(db)
 func (w watched[K, V]) remove(db *DB, c *watch.Waiter) { w.is.Remove(w.watching(db), c) }
 func (w watched[K, V]) whose() (*catalog, string)      { return w.def.catalog, w.def.String() }
 
-// OnAll returns the whole table for Watch: it differs once any row was written or removed.
+// OnAll selects a whole table for Watch. It differs once a row was written or removed.
 func (t *Table[K, V]) OnAll() Watched {
 	t.made()
 	return watched[K, V]{watch.Whole[K, V]{}, t.def}
 }
 
-// OnKeys returns keys of the table for Watch. A key differs if only one of two snapshots has it, or
-// if they have it at different revisions: so a write of an equal value counts. What an update wrote
-// and removed again does not count, as in all that can be watched. Watch panics for a key that
-// cannot be hashed, such as a slice in an interface.
+// OnKeys selects keys of the table for Watch. A key differs if only one of two snapshots has it, or
+// if they have it at different revisions: so a write of an equal value counts. A row that an update
+// wrote and removed again does not count, here and in the other selections. Watch panics for a key
+// that cannot be hashed, such as a slice in an interface.
 func (t *Table[K, V]) OnKeys(keys ...K) Watched {
 	t.made()
 	return watched[K, V]{watch.NewKeys[K, V](keys), t.def}
 }
 
-// OnKeys returns index keys for Watch. An index key differs once a row came to it,
-// left it, or was written under it. Watch panics for one that cannot be compared.
+// OnKeys selects index keys for Watch. An index key differs once a row came to it, left it, or was
+// written under it. Watch panics for an index key that cannot be compared.
 func (x *Index[K, V, I]) OnKeys(keys ...I) Watched {
 	return watched[K, V]{watch.NewIndexKeys(x.made(), keys), x.of}
 }
 
-// OnRange returns the rows of a part of the index for Watch. It differs once a row came
-// into it, left it, or was written in it. Of r, which must be of this index, only the
-// bounds count; one of In(nil) has no rows to keep alive.
+// OnRange selects a range of the index for Watch. It differs once a row came into it, left it, or
+// was written in it. Only the bounds of r count, which must be of this index: to keep no rows
+// alive, make it of In(nil).
 func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 	if def := x.made(); r.span.Index() != def {
 		panic(fmt.Sprintf("cow: OnRange of index %q with a Range of another: make it by In or During of this one", def.Name))
@@ -77,13 +77,14 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 	return watched[K, V]{watch.NewPart(x.def, r.span.Bounds), x.of}
 }
 
-// Watch blocks until the current snapshot differs from since in any of what is listed, of
-// any tables, or, if nothing is, anywhere. It returns that snapshot, or ctx's cause and no
-// snapshot if ctx ends first. A nil since has no rows. Writes of other rows
-// never end a Watch. It starts no goroutine. A commit pays for the watches it wakes and for those
-// that have come since the last commit, not for the others; one that clears a table pays for all
-// that are watched of it. Watch panics for a snapshot, and for what is of a table, of another
-// DB: what is of one table is of its forks too, and a snapshot is not.
+// Watch blocks until the current snapshot differs from since in any of what is listed, or anywhere
+// if nothing is listed. It returns that snapshot, or ctx's cause and no snapshot if ctx ends first.
+// A nil since has no rows. Writes of other rows never end a Watch. It starts no goroutine.
+//
+// A commit takes time for the watches that it wakes and those that came since the last commit, but
+// not for the others; a commit that clears a table takes time for all watches of it. Watch panics
+// if since is a snapshot of another DB, a fork included, or if a Watched is of a table of another
+// DB, unless that is a fork.
 func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Snapshot, error) {
 	line.Given(ctx, "a Watch")
 	a := db.newWatch(since, what, false)
@@ -104,12 +105,12 @@ func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Sna
 	}
 }
 
-// Notify is Watch for select: it returns at once, a channel that is closed when the current
-// snapshot may differ from since in what is listed, and is closed already if it does. A commit
-// closes it that concerns it, or now and then another: one that was under way when Notify was
-// called, or changed a large part of a table. Whoever must know compares. No goroutine waits for
-// it. Stop must be called, once or more often, when the channel is not needed any more: until then
-// it is registered.
+// Notify is Watch for use in a select. It returns a channel at once, which is closed when the
+// current snapshot may differ from since in what is listed; if it differs already, the channel is
+// closed already. Sometimes another commit closes it: one that was under way when Notify was
+// called, or one that changed a large part of a table. To be sure, compare the snapshots. No
+// goroutine is started. Stop must be called when the channel is no longer needed, and may be called
+// more than once: until then the channel is registered.
 func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{}, stop func()) {
 	a := db.newWatch(since, what, true)
 	if _, ok := a.differs(); ok {
