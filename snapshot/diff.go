@@ -13,7 +13,7 @@ const (
 	Added   Kind = iota + 1 // only the newer map has the key
 	Changed                 // both have it; it was set between them, perhaps to an equal value
 	Removed                 // only the older map has the key
-	Erased                  // in a commit: the key, and all that the past had of it, was erased; see cow.DB.Erase
+	Erased                  // in a commit: the key was erased, also from the past; see cow.DB.Erase
 )
 
 // String returns "added", "changed", "removed" or "erased".
@@ -68,13 +68,13 @@ func isolated[K comparable, V any](c *config[K, V], e *entry[V]) (V, bool) {
 	return c.isolate(e.value), true
 }
 
-// Diff returns an iterator over what changed from older to m, a key at most
-// once, in no particular order. A key set to an equal value counts as changed.
-// older may be any map of the type, a fork or a stranger included; nil is the
-// empty map. Each value leaves by the Options of the map that it lies in.
+// Diff returns an iterator over what changed from older to m, each key at most once, in no
+// particular order. A key that was set to an equal value is Changed. Older may be any map of the
+// type, whether or not m was derived from it; nil is the empty map. Each value is cloned by the
+// Options of its own map.
 //
-// The time is that of the changes, not of the maps, where one was derived
-// from the other or both from a third: what they share is skipped.
+// If one map was derived from the other, or both from a third, it takes time proportional to the
+// changes, as it skips what they share. Otherwise it takes time proportional to both maps.
 func (m *Map[K, V]) Diff(older *Map[K, V]) iter.Seq[Change[K, V]] {
 	return func(yield func(Change[K, V]) bool) {
 		if m == older {

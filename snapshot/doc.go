@@ -13,43 +13,48 @@
 // The package has no lock, goroutine or clock. Package cow publishes
 // maps to concurrent readers.
 //
-// # What is an error, what panics, what a value can never do
+// # Clones
 //
-// A clone has the shape of its original: dynamic types, nil and empty, unexported
-// fields, cycles, and every relation of memory. Two references to one object lead
-// to one in the clone, a pointer into an object leads to the same place in its
-// clone, and slices of one array stay slices of one array, as far as two of them
-// can see or grow; what only one slice could grow into is cut off, and what is
-// beyond the length of all is zero.
+// A clone keeps the shape of its original: dynamic types, nil and empty, unexported fields, cycles,
+// and every relation of memory. Two references to one object lead to one object in the clone. A
+// pointer into an object leads to the same place in its clone. Slices of one array stay slices of
+// one array. Spare capacity of one slice alone is dropped; spare capacity that slices share is
+// zeroed.
 //
-//	stays itself           what nobody outside of its own package can change: time zones,
-//	                       reflect types, errors made by errors.New, as io.EOF, and
-//	                       errors that the program named by clone.Sentinel; handles:
-//	                       functions, channels, weak pointers; see package clone. Other
-//	                       errors behind pointers are cloned, trees of errors too
-//	its own method         a type with a method Clone that returns the type: trusted;
-//	                       one that cowview generated, for whole values only
-//	is an error            of an Editor's verbs, and of Err for Set: a *KeyError with one
-//	                       of the package's errors, or with a *clone.Error: behind an
-//	                       interface there is a lock, an atomic or an unsafe.Pointer, or
-//	                       references take memory for different things, by package
-//	                       unsafe. Nothing was changed. A key of more than 10,000
-//	                       levels of structs and arrays in interfaces is ErrTooDeep, as
-//	                       is a value of more levels to MarshalJSON; Clone and views take
-//	                       any depth, and String shows no values.
-//	panics                 misuse: a type that holds a lock and the like, with a
-//	                       *clone.Error when the map is made; contradictory Options; an
-//	                       Editor used late or by two goroutines; a merge, rewind or Put
-//	                       of what belongs to a map with other Options; keys that cannot
-//	                       be compared. The message says the way out. A panic of the
-//	                       caller's own function goes through, and the entry stays as
-//	                       it was.
-//	can never              reach the map's memory from outside, or from another value,
-//	                       unless Immutable, Clone or Shared says so; come back in
-//	                       another shape; exhaust the stack, however deep they are, by
-//	                       any function but the caller's own; take more
-//	                       than n log n time for n objects; corrupt a map, or end the
-//	                       process.
+// Some values stay themselves, and are not cloned: those that nobody outside of their own package
+// can change, such as time zones, reflect types and errors made by errors.New, as io.EOF; errors
+// that the program named by [clone.Sentinel]; and handles, such as functions, channels and weak
+// pointers. Package [clone] has the list. Other errors behind pointers are cloned, and so are trees
+// of errors.
+//
+// A type with a method Clone that returns the type is cloned by that method, which is trusted. A
+// method that cowview generated is called for whole values only.
+//
+// # Errors
+//
+// An Editor's verbs return a *[KeyError], and for Set, Err does. Nothing was changed then. It wraps
+// one of the package's errors, or a *[clone.Error] if a value must not be copied: behind an
+// interface there is a lock, an atomic or an unsafe.Pointer, or references use memory as different
+// types, by package unsafe. A key of more than 10,000 levels of structs and arrays in interfaces is
+// [ErrTooDeep], as is a value of more levels for MarshalJSON. Clones and views take any depth, and
+// String shows no values.
+//
+// # Panics
+//
+// Misuse panics, and the message says what to do instead: a type that holds a lock and the like,
+// with a *[clone.Error] when the map is made; contradictory Options; an Editor used late or by two
+// goroutines; a merge, rewind or Put of what belongs to a map with other Options; keys that cannot
+// be compared. A panic of the caller's own function goes through, and the entry stays as it was.
+//
+// # Guarantees
+//
+//   - A value never reaches the map's memory from outside, or from another value, unless
+//     Immutable, Clone or Shared says so.
+//   - It comes back in the same shape.
+//   - It never exhausts the stack, however deeply it is nested, except in the caller's own
+//     functions.
+//   - To clone n objects takes time proportional to n log n at most.
+//   - No value corrupts a map, or ends the process.
 //
 // # Reading the source
 //

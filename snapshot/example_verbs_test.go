@@ -66,7 +66,8 @@ func ExampleMap_GetMany() {
 
 // Keys in an order of the caller's choice.
 func ExampleMap_Keys() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3, "milk": 1, "rice": 7}))
+	stock := map[string]int{"tea": 3, "milk": 1, "rice": 7}
+	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(stock))
 	fmt.Println(slices.Sorted(m.Keys()), err)
 	// Output: [milk rice tea] <nil>
 }

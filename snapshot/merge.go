@@ -30,17 +30,18 @@ func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
 	return c.cfg.row(c.base), c.cfg.row(c.ours), c.cfg.row(c.theirs)
 }
 
-// Merge makes all changes from base to theirs in the map that is edited, ours:
-// a three-way merge. A key that ours has written or removed since base as well is a
-// conflict, even if both values are equal, since values cannot be compared. There are two
-// exceptions: both have removed the key, or both have the same write, which an earlier
-// merge brought from one to the other.
+// Merge makes all changes from base to theirs in the map that is edited, which is called ours: a
+// three-way merge. A key that ours has also written or removed since base is a conflict, even if
+// both values are equal, since values cannot be compared. There are two exceptions: both have
+// removed the key, or both have the same write, which an earlier merge brought from one to the
+// other.
 //
-// Resolve decides a conflict: by the value it returns, by removing the key if keep is
-// false, or by an error, which ends the merge, with a part of it done, and is returned.
+// The function resolve decides a conflict: it returns the value to keep, or false for keep to
+// remove the key. If it returns an error, Merge stops and returns it; a part of the merge is done
+// then.
 //
-// Merge panics, before it does anything, if the maps have other Options than
-// ours; the nil and the zero Map go with all. The time is that of the changes.
+// Merge panics, before it does anything, if base or theirs has other Options than ours; the nil and
+// the zero Map fit all. It takes time proportional to the changes.
 func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) error {
 	cfg := e.current().config().plain
 	for _, m := range []*Map[K, V]{base, theirs} {

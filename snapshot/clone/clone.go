@@ -7,9 +7,10 @@ import (
 	"unsafe"
 )
 
-// Of returns the function that deeply clones values of T, or nil where they need none. It
-// panics with an *Error if T holds what must not be copied. A method Clone that cowview
-// generated is not called: it may call this.
+// Of returns the function that deeply clones values of T, or nil if they need no clone. It panics
+// with an *[Error] if T holds what must not be copied; the function panics with one if it finds
+// such a thing behind an interface. The function is safe for concurrent use. It does not call a
+// method Clone that cowview generated for T, as that may call this function.
 func Of[T any]() func(T) T {
 	pl := planOf(reflect.TypeFor[T]())
 	if c, ok := pl.cloner.Load().(func(T) T); ok {
@@ -22,8 +23,8 @@ func Of[T any]() func(T) T {
 	return c
 }
 
-// OfWhole is Of for values that are whole, such as those of a map: it calls the method that
-// cowview generated.
+// OfWhole is [Of] for whole values, such as those of a map: it calls a method Clone that cowview
+// generated.
 func OfWhole[T any]() func(T) T {
 	t := reflect.TypeFor[T]()
 	if c := Of[T](); c == nil || !isGenerated(t) {

@@ -33,7 +33,7 @@ func (e entries[K, V]) MarshalJSON() ([]byte, error) { return marshal(e.m) }
 // random as that of a map; slices.Sorted(v.Keys()) has the keys in order.
 type Map[K comparable, V any] struct{ entries[K, V] }
 
-// MapOf returns a view of m, which is not to be written to.
+// MapOf returns a view of m, which must not be written to.
 func MapOf[K comparable, V any](m map[K]V) Map[K, V] { return Map[K, V]{entries[K, V]{m}} }
 
 func (Map[K, V]) check() error { return either(immutable[K]("Map"), immutable[V]("Map")) }
@@ -57,7 +57,7 @@ type MapViews[K comparable, T any, W Viewer[T, W]] struct {
 	entries[K, T]
 }
 
-// MapViewsOf returns a view of m, which is not to be written to.
+// MapViewsOf returns a view of m, which must not be written to.
 func MapViewsOf[W Viewer[T, W], K comparable, T any](m map[K]T) MapViews[K, T, W] {
 	return MapViews[K, T, W]{entries: entries[K, T]{m}}
 }
@@ -98,7 +98,7 @@ type MapPointers[K comparable, T any, W Viewer[T, W]] struct {
 	entries[K, *T]
 }
 
-// MapPointersOf returns a view of m, which is not to be written to.
+// MapPointersOf returns a view of m, which must not be written to.
 func MapPointersOf[W Viewer[T, W], K comparable, T any](m map[K]*T) MapPointers[K, T, W] {
 	return MapPointers[K, T, W]{entries: entries[K, *T]{m}}
 }

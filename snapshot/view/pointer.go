@@ -3,7 +3,7 @@ package view
 // A Pointer shows a pointer to what holds nothing that can be modified but itself.
 type Pointer[T any] struct{ to *T }
 
-// PointerOf returns a view of p; what it points to is not to be written to.
+// PointerOf returns a view of p. What p points to must not be written to.
 func PointerOf[T any](p *T) Pointer[T] { return Pointer[T]{p} }
 
 func (Pointer[T]) check() error { return immutable[T]("Pointer") }
@@ -46,7 +46,7 @@ type PointerViews[T any, W Viewer[T, W]] struct {
 	p *T
 }
 
-// PointerViewsOf returns a view of p; what it points to is not to be written to.
+// PointerViewsOf returns a view of p. What p points to must not be written to.
 func PointerViewsOf[W Viewer[T, W], T any](p *T) PointerViews[T, W] {
 	return PointerViews[T, W]{p: p}
 }

@@ -32,7 +32,7 @@ import (
 // of Ref, Pointer and Cloned have different names.
 type shownAs[W any] [0]*W
 
-// A Ref points to a value that is not to be written to. The zero Ref points nowhere.
+// A Ref points to a value that must not be written to. The zero Ref points nowhere.
 type Ref[T any] struct{ p *T }
 
 // To returns a Ref to what p points to. A view made of it is only as constant as

@@ -34,7 +34,7 @@ func (e elements[T]) sub(i, j int) elements[T] {
 // A Slice shows a slice whose elements hold nothing that can be modified.
 type Slice[T any] struct{ elements[T] }
 
-// SliceOf returns a view of s, which is not to be written to.
+// SliceOf returns a view of s, which must not be written to.
 func SliceOf[T any](s []T) Slice[T] { return Slice[T]{elements[T]{s}} }
 
 func (Slice[T]) check() error { return immutable[T]("Slice") }
@@ -75,7 +75,7 @@ type SliceViews[T any, W Viewer[T, W]] struct {
 	elements[T]
 }
 
-// SliceViewsOf returns a view of s, which is not to be written to.
+// SliceViewsOf returns a view of s, which must not be written to.
 func SliceViewsOf[W Viewer[T, W], T any](s []T) SliceViews[T, W] {
 	return SliceViews[T, W]{elements: elements[T]{s}}
 }
@@ -110,7 +110,7 @@ type SlicePointers[T any, W Viewer[T, W]] struct {
 	elements[*T]
 }
 
-// SlicePointersOf returns a view of s, which is not to be written to.
+// SlicePointersOf returns a view of s, which must not be written to.
 func SlicePointersOf[W Viewer[T, W], T any](s []*T) SlicePointers[T, W] {
 	return SlicePointers[T, W]{elements: elements[*T]{s}}
 }
@@ -162,7 +162,7 @@ func values[W any](n int, at func(int) W) iter.Seq[W] {
 // Bytes shows a slice of bytes.
 type Bytes struct{ b []byte }
 
-// BytesOf returns a view of b, which is not to be written to.
+// BytesOf returns a view of b, which must not be written to.
 func BytesOf(b []byte) Bytes { return Bytes{b} }
 
 // ViewOf returns a view of the bytes that r points to.
