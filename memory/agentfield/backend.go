@@ -13,12 +13,12 @@ import (
 // be called from any number of goroutines at once. Each is one step: a write is
 // one commit, which never waits for a reader, and a read is of one version.
 //
-// All strings are scopes, IDs and keys, empty ones too, and are never joined:
+// Any string may be a scope, an ID or a key, the empty one too. They are never joined:
 // "a:b", "c" and "a", "b:c" are different. The value and the vector of a key have
 // nothing to do with each other.
 //
-// A method that takes a context, which must not be nil, returns its error, and does
-// nothing, if it is done before the method begins. It is not looked at later.
+// If ctx, which must not be nil, is done before a method begins, the method does nothing
+// and returns ctx's error. It does not look at ctx later.
 type Backend[S ~string, O ~struct {
 	Limit     int            `json:"limit"`
 	Threshold float64        `json:"threshold"`
@@ -37,19 +37,19 @@ type Backend[S ~string, O ~struct {
 
 // Options say how a Backend behaves. The zero value is right.
 type Options struct {
-	// Memory is where everything is kept; nil: in a Memory of its own, without
+	// Memory is where everything is kept; nil means a Memory of its own, without
 	// limits, expiry and text index. Several Backends of one Memory share what they
-	// keep. Where it has limits or a TTL, they go for what is kept here, and a write
-	// may fail with memory.ErrFull.
+	// keep. Its limits and its TTL hold for the Backend too: a write may fail with
+	// memory.ErrFull.
 	Memory *memory.Memory
 
-	// Cyclic is what errors about a value that contains itself wrap, besides
-	// value.ErrCycle: agent.ErrCyclicMemoryValue, for code that asks for the SDK's
-	// own. Nil: nothing more.
+	// Cyclic, if not nil, is wrapped by errors about a value that contains itself,
+	// besides value.ErrCycle. Set agent.ErrCyclicMemoryValue for code that asks for
+	// the SDK's own error.
 	Cyclic error
 }
 
-// New returns a Backend that has what o says.
+// New returns a Backend with these Options.
 func New[S ~string, O ~struct {
 	Limit     int            `json:"limit"`
 	Threshold float64        `json:"threshold"`
@@ -78,8 +78,8 @@ const (
 // Memory returns the Memory that everything is kept in, for snapshots, forks,
 // expiry and limits. The values of a scope are the entries of its space
 // "agentfield", scope, ID, "values", and the vectors those of "agentfield", scope,
-// ID, "vectors", whose values are the exact embeddings. These spaces must be
-// written to by Backends only; others are never touched.
+// ID, "vectors", whose values are the exact embeddings. Only Backends must write to
+// these spaces; they never touch others.
 func (b *Backend[S, O, R]) Memory() *memory.Memory { return b.m }
 
 // Clear removes all values and vectors of all scopes, in one commit. That needs no room,

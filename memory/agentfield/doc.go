@@ -28,11 +28,11 @@
 //     it comes back empty.
 //   - A value that contains itself is an error in both; there only through
 //     map[string]any and []any, while a cycle of pointers is stored as it is. The
-//     error here is value.ErrCycle in a *memory.KeyError, and wraps Options.Cyclic.
-//   - InMemoryBackend stores anything else. Here value.ErrUnsupported refuses what
+//     error here is [value.ErrCycle] in a *memory.KeyError, and wraps Options.Cyclic.
+//   - InMemoryBackend stores anything else. Here [value.ErrUnsupported] refuses what
 //     JSON does not have: NaN and infinities, maps by keys that are not strings or
 //     integers and do not marshal themselves to text, and structs with a lock but no
-//     Clone; and value.ErrTooDeep what is nested more than a thousand levels.
+//     Clone; and [value.ErrTooDeep] what is nested more than a thousand levels.
 //   - The exported fields of a value are read when it is stored, and its methods
 //     MarshalJSON and MarshalText are called, on a copy.
 //   - A time.Time loses its reading of the monotonic clock.
@@ -51,5 +51,5 @@
 //   - The scope "a" with the ID "b:c" and the scope "a:b" with the ID "c" are one
 //     scope there, two here.
 //   - With limits or a TTL in Options.Memory, what was stored may be evicted, may
-//     expire, or may be refused with memory.ErrFull.
+//     expire, or may be refused with [memory.ErrFull].
 package agentfield

@@ -9,7 +9,8 @@ import (
 
 // With the SDK it is agent.NewMemory(backend); here are types of the same shape.
 func Example() {
-	var backend MemoryBackend = agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](agentfield.Options{})
+	backend := MemoryBackend(
+		agentfield.New[MemoryScope, SearchOptions, VectorSearchResult](agentfield.Options{}))
 	ctx := context.Background()
 
 	tags := []string{"draft"}

@@ -10,18 +10,18 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// SearchVector returns the keys of a scope whose vectors are most like embedding,
-// by the cosine of the angle between both in single precision, from -1 to 1, the best
-// first, those of equal scores by key. No vector is left out. The results and their
-// metadata are the caller's own; without any, they are empty and not nil.
+// SearchVector returns the keys of a scope whose vectors are most like embedding, the
+// best first, and by key where scores are equal. A score is the cosine of the angle
+// between both in single precision, from -1 to 1. The search is exact. The results and
+// their metadata are the caller's own; without any, the slice is empty and not nil.
 //
-// What opts say:
+// The fields of opts:
 //
-//   - Limit is how many results there may be; 0 or less is 10, as in AgentField's
+//   - Limit is the most results to return; 0 or less means 10, as in AgentField's
 //     control plane.
-//   - Threshold is the least score of a result; 0: none.
+//   - Threshold is the least score of a result; 0 means no limit.
 //   - Filters are names of metadata and what it must equal, all of them, in the
-//     sense of filter.Field: 1 equals 1.0. A name is one key, whatever characters
+//     sense of [filter.Field]: 1 equals 1.0. A name is one key, whatever characters
 //     it has. Nil equals a nil that is there.
 //   - Scope, if not empty, is searched in place of scope, as in AgentField's
 //     control plane, under the same ID, but that of the scope "global", if it is
@@ -29,11 +29,11 @@ import (
 //
 // Scope and ScopeID of a result say where it was found.
 //
-// The error is vector.ErrEmpty or vector.ErrNotFinite for embeddings that SetVector
-// would not take, memory.ErrDimension if those in the scope have another number of
-// elements, vector.ErrZero if all elements are 0, and memory.ErrQuery if
-// Threshold is NaN. For a filter that cannot be compared it is that of Set, but for
-// the key, which there is none of.
+// The error wraps [vector.ErrEmpty] or [vector.ErrNotFinite] for embeddings that
+// SetVector would not take, [memory.ErrDimension] if those in the scope have another
+// number of elements, [vector.ErrZero] if all elements are 0, and [memory.ErrQuery] if
+// Threshold is NaN. For a filter with a value that Set refuses, it is that of Set
+// without a key.
 func (b *Backend[S, O, R]) SearchVector(ctx context.Context, scope S, scopeID string, embedding []float64, opts O) ([]R, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

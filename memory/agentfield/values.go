@@ -11,13 +11,15 @@ import (
 
 // Set stores a copy of value, whatever was there before. Nil is a value too.
 //
-// It takes what value.FreezeHandles takes: all that is made of bools, numbers,
+// It takes what [value.FreezeHandles] takes: all that is made of bools, numbers,
 // strings, times, slices, arrays, maps by strings or integers, structs and
-// pointers. Channels, functions and what else cannot be copied for its kind are
-// stored as they are, inside of others too. A struct that holds a lock, and has no
-// method Clone, is value.ErrUnsupported, and so are NaN, infinities and maps by other
-// keys; a value that contains itself is value.ErrCycle, and the error that Options
-// have for it. After an error nothing has changed.
+// pointers. Channels, functions and other kinds that cannot be copied are stored as they
+// are, inside of others too.
+//
+// The error wraps [value.ErrUnsupported] for a struct that holds a lock and has no method
+// Clone, for NaN and infinities, and for maps by other keys. For a value that contains
+// itself it wraps [value.ErrCycle], and Cyclic of [Options]. After an error nothing has
+// changed.
 func (b *Backend[S, O, R]) Set(ctx context.Context, scope S, scopeID, key string, value any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -51,10 +53,9 @@ func (b *Backend[S, O, R]) ofCycle(err error) error {
 	return err
 }
 
-// Get returns a copy of the value of key, which is the caller's own, and whether
-// there is one. It and all its parts have the dynamic types that they came in with;
-// a memory.Value comes back as what it holds. Where there is no value it returns
-// nil, false and no error.
+// Get returns a copy of the value of key, and whether there is one. The copy and all its
+// parts have the Go types that they came in with; a [memory.Value] comes back as what it
+// holds. Without a value Get returns nil, false and no error.
 func (b *Backend[S, O, R]) Get(ctx context.Context, scope S, scopeID, key string) (any, bool, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -72,9 +73,9 @@ func (b *Backend[S, O, R]) Delete(ctx context.Context, scope S, scopeID, key str
 	return err
 }
 
-// List returns the keys of all values of a scope, ordered by their bytes, in a
-// slice that is the caller's own: nil, if there are none. A key that has a vector
-// only is not among them.
+// List returns the keys of all values of a scope, ordered by their bytes, in a slice
+// that is the caller's own, or nil if there are none. Keys that have only a vector are
+// not among them.
 func (b *Backend[S, O, R]) List(ctx context.Context, scope S, scopeID string) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

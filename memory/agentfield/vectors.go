@@ -14,10 +14,10 @@ import (
 // that it has. Metadata takes what Set takes, and nil stays nil.
 //
 // The embedding is kept twice: exactly, for GetVector, and in single precision, for
-// SearchVector. It is vector.ErrEmpty if it has no elements, vector.ErrNotFinite
-// if one is NaN, infinite, or too large for a float32, and memory.ErrDimension if the
-// scope has vectors with another number of elements. After an error nothing has
-// changed.
+// SearchVector. The error wraps [vector.ErrEmpty] if it has no elements,
+// [vector.ErrNotFinite] if one is NaN, infinite, or too large for a float32, and
+// [memory.ErrDimension] if the scope has vectors with another number of elements. After an
+// error nothing has changed.
 func (b *Backend[S, O, R]) SetVector(ctx context.Context, scope S, scopeID, key string, embedding []float64, metadata map[string]any) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -38,9 +38,9 @@ func (b *Backend[S, O, R]) SetVector(ctx context.Context, scope S, scopeID, key 
 	return err
 }
 
-// GetVector returns copies of the embedding of key, bit for bit as it came in, and
-// of its metadata, as Get does, which are the caller's own, and whether there are
-// any. Where there is no vector it returns nil, nil, false and no error.
+// GetVector returns copies of the embedding of key, bit for bit as it came in, and of its
+// metadata, and whether there is a vector. Without one it returns nil, nil, false and no
+// error.
 func (b *Backend[S, O, R]) GetVector(ctx context.Context, scope S, scopeID, key string) (embedding []float64, metadata map[string]any, found bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, false, err
