@@ -14,7 +14,7 @@ import (
 	"github.com/cowstore/cowstore/memory/mcp/internal/web"
 )
 
-// NamespaceHeader is the header by which a client over HTTP says whose memory it uses.
+// NamespaceHeader is the header in which a client over HTTP names the namespace that it uses.
 const NamespaceHeader = "Cowmemory-Namespace"
 
 const (
@@ -26,20 +26,23 @@ const (
 // maxSessions is how many clients may have a session; tests allow fewer.
 var maxSessions = 10_000
 
-// Handler returns what serves clients over streamable HTTP, at any path but these:
+// Handler returns the handler of clients over streamable HTTP. It serves them at any path but
+// these:
 //
 //	/healthz   200: the process answers
 //	/readyz    200 where the memory answers and can be written, and 503 otherwise
 //	/metrics   figures for Prometheus
 //	/inspect/  pages about the memory, for a browser; see package cow/inspect
 //
-// It wants the token, if there is one: not of the first two, and of the others as the password of
-// HTTP Basic too, for browsers. It refuses requests that a browser makes for another site, host
-// names that are not this machine's on a loopback address, those with a header Cowmemory-… that it
-// does not know, and more of one address than Options.Rate says. TLS is for whoever serves it.
+// If there is a token, all paths but /healthz and /readyz need it. Browsers may send it to /metrics
+// and /inspect/ as the password of HTTP Basic.
 //
-// While another process has the file, /inspect/ answers 503, and /metrics has no figures of the
-// DB: those are of the other's address. See Open.
+// It refuses requests that a browser makes for another site, requests at a loopback address for a
+// host name that is not this machine's, requests with a header Cowmemory-… that it does not know,
+// and more requests from one address than Rate of [Options] allows. It does no TLS.
+//
+// While another process has the file, /inspect/ answers 503, and /metrics has no figures of the DB:
+// the address of that process has them. See [Open].
 func (s *Server) Handler() http.Handler {
 	gate := web.NewGate(s.o.Token, s.o.Rate)
 	clients, pages, metrics := gate.Clients(s.clients()), gate.People(http.HandlerFunc(s.inspect)), gate.People(s.metrics())
@@ -84,8 +87,8 @@ func (s *Server) clients() http.Handler {
 	})
 }
 
-// ListenAndServe serves what Handler returns at an address, until ctx ends. Without a token it
-// must be one of this machine alone, as 127.0.0.1:8123.
+// ListenAndServe serves [Server.Handler] at an address, until ctx ends. Without a token the address
+// must be of this machine alone, as 127.0.0.1:8123.
 func (s *Server) ListenAndServe(ctx context.Context, address string) error {
 	return web.Serve(ctx, address, s.o.Token, s.Handler(), s.o.Log)
 }

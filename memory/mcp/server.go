@@ -22,38 +22,38 @@ import (
 	"github.com/cowstore/cowstore/memory/mcp/internal/tool"
 )
 
-// Version is what the server says it is.
+// Version is the version that the server tells its clients.
 const Version = "0.1.0"
 
 // Options say how a memory is served. The zero value is right for most.
 type Options struct {
 	Namespace string        // of clients that do not name one
 	Retain    cow.Retention // how much of the past is kept; zero: 10,000 versions, 30 days, 64 MiB
-	MaxBytes  int64         // that the memory may take, about; 0: 1 GiB. What would be more is refused
+	MaxBytes  int64         // that the memory may take, about; 0: 1 GiB. Writes beyond are refused
 	Log       *slog.Logger  // nil: none
 
-	// Embed, if not nil, returns the vectors of texts, all with the same number of
-	// dimensions, for searches by what is meant. It is called beside the writers.
+	// Embed, if not nil, returns the vectors of texts, all of one dimension, for searches by
+	// meaning. Writers do not wait for it.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
-	// Erase is whether clients of this Server have the tool erase, which undo does not take
-	// back. It is up to this Server also where another process has the file.
+	// Erase says whether clients of this Server have the tool erase, which undo does not take
+	// back. That holds for this Server alone, also where another process has the file.
 	Erase bool
 
-	// Token is what clients over HTTP must bear. Without one they need none, and
+	// Token is the bearer token of clients over HTTP. Without one they need none, and
 	// ListenAndServe serves this machine alone.
 	Token string
 
-	// Values is whether the pages at /inspect/ show what is stored, and not its keys, types and
-	// sizes alone.
+	// Values says whether the pages at /inspect/ show values. They always show keys, types and
+	// sizes.
 	Values bool
 
-	// Rate is how many requests a second each address may make over HTTP, for some time
-	// ten times as many; 0: 100.
+	// Rate is how many requests a second each address may make over HTTP; 0: 100. In bursts
+	// it may make ten times as many.
 	Rate float64
 }
 
-// A Server serves one memory to any number of clients. It is made by Open, must not be
+// A Server serves one memory to any number of clients. It is made by [Open], must not be
 // copied, and is safe for concurrent use.
 type Server struct {
 	o     Options
@@ -71,9 +71,9 @@ type Server struct {
 }
 
 // Open opens the memory in the file at path, or makes one. If another process has the file,
-// requests go to that one, and when it ends, one of those that are left takes its place: what
-// was acknowledged stays, and what was under way is done once. Without a path the memory is
-// in this process alone, and ends with it.
+// requests go to that process. When it ends, one of those that are left takes its place: what
+// was acknowledged stays, and calls that were under way are retried, and never applied twice.
+// Without a path the memory is in this process alone, and ends with it.
 func Open(path string, o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -117,7 +117,7 @@ func (s *Server) openStore(path string) (store.Store, error) {
 	return peer.Open(ctx, peer.Options{Path: path, Open: open, Log: o.Log})
 }
 
-// Close ends the memory; what was acknowledged is on disk. Calls after it are errors.
+// Close closes the memory; what was acknowledged is on disk. Later calls return an error.
 func (s *Server) Close() error {
 	s.end()
 	s.following.Wait()
@@ -131,8 +131,9 @@ func (s *Server) ServeStdio(ctx context.Context) error {
 	return s.Serve(ctx, lineTransport(os.Stdin, os.Stdout, maxBody, s.o.Log))
 }
 
-// Serve serves one client over a transport of the SDK. One of the SDK's own that reads lines
-// ends at the first that is not a message.
+// Serve serves one client over a transport of the SDK, until the client ends the connection, or
+// ctx ends. The SDK's own transports over lines end at the first line that is not a message;
+// [Server.ServeStdio] goes on.
 func (s *Server) Serve(ctx context.Context, t mcp.Transport) error {
 	server, err := s.server(s.o.Namespace)
 	if err != nil {
