@@ -33,7 +33,7 @@ import (
 // A type with a method Clone is copied by it, if Clone returns that type or, with a
 // pointer receiver, a pointer to it. What is useful only as itself, and nobody can
 // modify, is not copied: a reflect.Type, a *time.Location, an error such as io.EOF, or
-// one that the program named by clone.Sentinel.
+// one that the program named by [clone.Sentinel].
 //
 // What the Value does not show, such as unexported fields, is kept in one clone.
 //
