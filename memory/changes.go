@@ -26,8 +26,14 @@ const (
 	Deleted                       // by a verb
 	Expired                       // and swept
 	Evicted                       // because a limit was reached
-	Cleared                       // all entries of the space, and of those below it if Below, by Clear or ClearAll
-	Erased                        // from this version and all before it, in each of which there may have been none
+
+	// Cleared says that Clear or ClearAll removed all entries of the space, and of the
+	// spaces below it if Below is true.
+	Cleared
+
+	// Erased says that the entry was taken out of this version and all before it. Some or
+	// all of them may not have had it.
+	Erased
 )
 
 var changeNames = [...]string{"unknown", "added", "changed", "deleted", "expired", "evicted", "cleared", "erased"}
@@ -40,10 +46,10 @@ func (k ChangeKind) String() string {
 	return changeNames[0]
 }
 
-// A Change is what one commit did to one entry, or, if it is Cleared, to all entries of a
-// space at once: each of at most 64 entries is Deleted, of more there is one Change,
-// without a Key, before all others of the commit. It is an immutable value and stays
-// valid.
+// A Change is what one commit did to one entry. It is an immutable value and stays valid.
+//
+// If Clear removes at most 64 entries each is Deleted. If it removes more, there is one Change
+// for all of them, which is Cleared and has no Key, before all others of the commit.
 type Change struct {
 	Version uint64    // of the commit
 	Time    time.Time // of the commit
@@ -55,44 +61,44 @@ type Change struct {
 	New     Entry // the zero Entry if Deleted, Expired or Evicted, or Erased and not put again
 }
 
-// Changes returns an iterator over what commits above version since did to the
-// entries of the space, in the order of the commits, and by key within one. When
-// it has caught up it waits for the next. It ends with an error and no Change:
-// ctx's cause when ctx ends, cow.ErrCompacted when the next commit is not retained any
-// more, or cow.ErrUnpublished when since is a version to come. To resume, begin with the
-// version of the last Change, once all Changes of that version were seen. See cow.DB
-// for what is kept without Retain; it starts no goroutine and never makes a writer
-// wait.
+// Changes returns an iterator over what commits above version since did to the entries of the
+// space, in the order of the commits, and by key within one. When it has caught up it waits for
+// the next commit. It starts no goroutine and never makes a writer wait.
+//
+// It ends with an error and no Change: ctx's cause when ctx ends, [cow.ErrCompacted] when the
+// next commit is not retained any more, or [cow.ErrUnpublished] when since is a version to come.
+// To resume, begin with the version of the last Change, once all Changes of that version were
+// seen. [cow.DB.Changes] says what is kept without Retain.
 func (s Space) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	s.m.made()
 	return s.m.changes(s.m.db.Changes(ctx, since), tuple.Name(s.path, ""), s.clears)
 }
 
-// Changes is Space.Changes for all spaces.
+// Changes is [Space.Changes] for all spaces.
 func (m *Memory) Changes(ctx context.Context, since uint64) iter.Seq2[Change, error] {
 	m.made()
 	return m.changes(m.db.Changes(ctx, since), "", all)
 }
 
-// Since returns an iterator over what commits above a version did to the entries of the space,
-// as Changes has it, up to the current version, where it ends: what has happened so far. It never
-// blocks and needs no context. cow.ErrCompacted is its error where no past is retained, as without
-// cow.DB.Retain; see cow.DB.Commits.
+// Since is [Space.Changes] that ends at the current version: it never blocks and needs no context.
+// Its error is [cow.ErrCompacted] where the past is not retained, as without [cow.DB.Retain]; see
+// [cow.DB.Commits].
 func (s Space) Since(since uint64) iter.Seq2[Change, error] {
 	s.m.made()
 	return s.m.changes(s.m.db.Commits(since), tuple.Name(s.path, ""), s.clears)
 }
 
-// Since is Space.Since for all spaces.
+// Since is [Space.Since] for all spaces.
 func (m *Memory) Since(since uint64) iter.Seq2[Change, error] {
 	m.made()
 	return m.changes(m.db.Commits(since), "", all)
 }
 
-// History returns an iterator over what commits did to the entry of key, the newest first, as far
-// back as the past is retained: it ends with cow.ErrCompacted there, and without an error if nothing
-// is missing. A Change that is Cleared has the Key here, and in Old the entry. It never blocks. It
-// takes a step for each version of the entry, and for each commit while there was none.
+// History returns an iterator over what commits did to the entry of key, the newest first. Where
+// the past is not retained any further it ends with [cow.ErrCompacted]; it ends without an error if
+// nothing is missing. A Change that is Cleared has the Key here, and the entry in Old. History
+// never blocks. It takes a step for each version of the entry, and for each commit while there was
+// none.
 func (s Space) History(key string) iter.Seq2[Change, error] {
 	s.m.made()
 	return func(yield func(Change, error) bool) { s.history(key, yield) }
@@ -149,8 +155,9 @@ func (m *Memory) commit(version uint64) (commit *cow.Commit, err error) {
 // clears reports whether a mark clears the space.
 func (s Space) clears(mark string) bool { return data.Covers(mark, s.path) }
 
-// Resume is Changes from a cursor, which [cow.DB.Cursor] returns. It ends with cow.ErrCursor for any
-// other text, and with cow.ErrLineage for a cursor of another Memory, a fork included.
+// Resume is [Memory.Changes] from a cursor, which [cow.DB.Cursor] returns. It ends with
+// [cow.ErrCursor] for any other text, and with [cow.ErrLineage] for a cursor of another Memory, a
+// fork included.
 func (m *Memory) Resume(ctx context.Context, cursor string) iter.Seq2[Change, error] {
 	m.made()
 	return m.changes(m.db.Resume(ctx, cursor), "", all)
@@ -176,9 +183,9 @@ func (m *Memory) changes(commits iter.Seq2[*cow.Commit, error], prefix string, w
 	}
 }
 
-// Rows returns an iterator over what a commit of the DB did to entries, as Changes has it:
-// for who follows the commits of the DB, and other tables besides. It is empty for a commit
-// that did nothing to them. The commit must be of the DB that the Memory is in, or a fork.
+// Rows returns an iterator over what a commit of the DB did to entries, as [Memory.Changes] does.
+// It is for programs that follow the commits of the DB, with its other tables. It is empty for a
+// commit that changed no entry. The commit must be of the DB that the Memory is in, or of a fork.
 func (m *Memory) Rows(c *cow.Commit) iter.Seq[Change] {
 	m.made()
 	return slices.Values(m.appendCommit(nil, c, "", all))
@@ -269,10 +276,11 @@ func newChange(c snapshot.Change[string, *data.Entry], h *data.Head, evicted map
 	return change, true
 }
 
-// At returns the snapshot of a version: the current one, a retained or a pinned one, as
-// [cow.DB.Retain] and [cow.DB.Pin] keep them. Its instant is that of the last update of the Memory
-// in it, but for the current one, which is that of Load: AsOf has any other. It returns
-// cow.ErrCompacted for one that is gone, and cow.ErrUnpublished for one to come.
+// At returns the snapshot of a version: the current one, or one that [cow.DB.Retain] or
+// [cow.DB.Pin] keeps. The current one is that of [Memory.Load]. A past one is at the instant of the
+// last update of the Memory in it: entries that had not expired then are there. [Memory.AsOf] has
+// any other instant. At returns [cow.ErrCompacted] for a version that is gone, and
+// [cow.ErrUnpublished] for one to come.
 func (m *Memory) At(version uint64) (Snapshot, error) {
 	m.made()
 	root, err := m.db.At(version)
@@ -294,8 +302,8 @@ func (m *Memory) at(root *cow.Snapshot) Snapshot {
 	return s
 }
 
-// AsOf returns the snapshot that one would have loaded at t; for a time to come,
-// what will be if nobody writes. It returns cow.ErrCompacted for a time before the
+// AsOf returns the snapshot that Load would have returned at t, or, for a time to come, will
+// return if nobody writes until then. It returns [cow.ErrCompacted] for a time before the
 // oldest retained version, and always where nothing is retained.
 func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 	m.made()
@@ -310,11 +318,10 @@ func (m *Memory) AsOf(t time.Time) (Snapshot, error) {
 	return m.view(root, instant), nil
 }
 
-// Watch blocks until the entries of those keys differ from those in since, or, if
-// there are no keys, any entry of the space, and returns the snapshot that is
-// current then, or ctx's cause. An entry differs once it was written, removed,
-// swept or evicted; that it expires is noticed when it is swept. All differ when the
-// space is cleared.
+// Watch blocks until an entry of those keys, or, without keys, any entry of the space, differs from
+// since. It returns the snapshot that is current then, or ctx's cause when ctx ends. An entry
+// differs once it was written, removed or evicted. An entry that expires differs when it is swept.
+// All entries differ when the space is cleared.
 func (s Space) Watch(ctx context.Context, since Snapshot, keys ...string) (Snapshot, error) {
 	s.m.made()
 	given(ctx, "a Watch")

@@ -15,12 +15,11 @@
 //	_, err := notes.Put("style", map[string]any{"text": "prefers short answers"})
 //	v, ok := notes.Get("style")
 //
-// A [Space] is a namespace, known by a path of strings. [SpaceSnapshot] is a space
-// in a snapshot and has all reads; Space has them too, each on the snapshot that is current
-// then, so that two in a row may see two versions; and all writes, each a [Batch] of one.
+// A [Space] is a namespace, known by a path of strings. It has all writes, each a [Batch] of one,
+// and all reads, each of the snapshot that is current then: two in a row may see two versions. A
+// [SpaceSnapshot] is a space in one snapshot and has all reads.
 //
-// There is no embedding model here: whoever wants to search by vectors puts them, or says by
-// [Options].Embed how a text gets one.
+// There is no embedding model here: to search by vectors, put them, or set Embed of [Options].
 //
 // # What a value may be, and what it can do
 //
@@ -44,11 +43,11 @@
 //	value.ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
 //	                       one another, or a few parts that are in it a hundred thousand times
 //
-// A line to [Memory.Import] that is not an entry is ErrMalformed. Other errors are about
-// entries, not values: ErrExists, ErrNotFound, ErrRevision, cow.ErrModified, ErrFull, and
-// those of vectors and of searches. Nothing that a caller's data can be panics. What
-// fails in a [Batch] is returned by the verb of its [Editor], and the Batch fails only
-// if its function returns that.
+// A line to [Memory.Import] that is not an entry is [ErrMalformed]. Other errors are about
+// entries, not values: [ErrExists], [ErrNotFound], [ErrRevision], [cow.ErrModified], [ErrFull], and
+// those of vectors and of searches. No data of a caller makes this package panic. In a
+// [Batch] a verb of its [Editor] returns the error, and the Batch fails only if its
+// function returns it.
 //
 // These panic, as misuse of this package:
 //
@@ -61,27 +60,25 @@
 //	Batch, Editor    a use after its function has returned, or by two goroutines at once
 //	Memory, Space    a use of the zero one
 //
-// And these a value can never do, once it is stored:
+// A value that is stored can never
 //
-//   - change, whatever its caller, or a reader of it, writes to what they have;
-//   - come back as another type, without its unexported fields, or in another shape:
-//     what pointers, maps or slices in it share is one object again, and what is
-//     known by its address, and that nobody can modify, as a reflect.Type, a time zone
-//     or io.EOF, is itself;
-//   - end the process by its depth, its cycles, or the copy of what must not be copied;
-//   - lose digits, keys or elements by an export and an import, or a backup and a restore, after which only the
-//     Go types are others, and Bytes and Times are Strings;
-//   - take many times what the limits of a Memory count for it, but for what does not
-//     count: maps that a method Clone has made, and what is known by its address, as
-//     errors, time zones, channels and functions;
-//   - run code of its own in a reader, but for its method Clone in Value.Any and
-//     [As]. A Clone must not write to its receiver, and be safe for concurrent use.
+//   - change, whatever the program writes to what it has put or read;
+//   - come back as another type, without its unexported fields, or in another shape: what several
+//     pointers, maps or slices in it share is one object again. What is known by its address, and
+//     nobody can modify, is itself: a reflect.Type, a time zone or io.EOF;
+//   - end the process by its depth, its cycles, or a copy of what must not be copied;
+//   - lose digits, keys or elements by an export and an import, or a backup and a restore. These
+//     change the Go types alone: Bytes and Times become Strings;
+//   - take many times the memory that limits count for it. Maps that a method Clone has made do not
+//     count, nor does what is known by its address: errors, time zones, channels and functions;
+//   - run code of its own in a reader, but for its method Clone in [value.Value.Any] and [As]. A
+//     Clone must not write to its receiver, and must be safe for concurrent use.
 //
 // # What each verb keeps
 //
-// A vector says something about the value that it was put beside. So it stays beside an equal
-// value, and goes with another one: a search by it does not find what it does not describe. A
-// vector that was put before there was a value stays beside the first.
+// A vector describes the value that it was put beside. So it stays beside an equal value, and
+// another value removes it: no search by vector finds what the vector does not describe. A vector
+// that was put before there was a value stays beside the first value.
 //
 //	                    value         vector        metadata      expiry
 //	Put, Insert, SetIf  set           if the same   kept          set, as the space says
@@ -97,11 +94,11 @@
 //
 // "If the same" is: kept if the value is equal, or the first; gone if it is another.
 //
-// The text that a search looks in is always that of the value. When an entry was created
-// stays, but for Import; when it was updated is now. An entry that a resolver of Merge gives
-// another value is as after Modify. An entry stays kept, but for PutItem, which says so anew, and
-// superseded until a value or a vector is put. In a Batch the verbs follow one another in the same way: put
-// a value and its vector by PutItem, or the vector after the value.
+// The text that a search looks in is always that of the value. The time at which an entry was
+// created stays, but for Import; each write sets the time of its update. An entry that a resolver
+// of Merge gives another value is as after Modify. An entry stays kept, but for PutItem, which sets
+// it anew, and superseded until a value or a vector is put. In a Batch the same holds from verb to
+// verb: put a value and its vector by PutItem, or the vector after the value.
 //
 // # How it is made
 //
@@ -128,9 +125,9 @@
 //
 // # What takes how long
 //
-// A write does what it is asked, and besides removes at most a few dozen entries that have expired,
-// are too many or were cleared, and as many as make room for what it wrote. So Configure with a
-// lower limit, Clear, ClearAll and Import leave the rest to later writes, or to [Memory.Sweep]; a
-// space may have more than its limit until then. Clear and ClearAll take about no time, whatever is
-// there and below. A write keeps one sum up to date for each level above its space.
+// Besides its own work, a write removes at most a few dozen entries that have expired, are too many
+// or were cleared, and as many as make room for what it wrote. So Configure with a lower limit,
+// Clear, ClearAll and Import leave the rest to later writes, or to [Memory.Sweep]; a space may have
+// more than its limit until then. Clear and ClearAll take about no time, however many entries there
+// are. A write keeps one sum up to date for each level above its space.
 package memory

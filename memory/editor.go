@@ -18,8 +18,8 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
-// A Batch is one update of a Memory. It must not be used after its function has
-// returned, which panics.
+// A Batch is one update of a [Memory]. It must be used by one goroutine at a time, and not after
+// its function has returned: that panics.
 type Batch struct {
 	m      *Memory
 	update any // see updateOf
@@ -29,9 +29,9 @@ type Batch struct {
 // updateOf returns the update that a Batch is: see tablesOf.
 func updateOf(b *Batch) *keep.Update { return b.update.(*keep.Update) }
 
-// Batch calls f with a Batch, and publishes what f did through it, in any number
-// of spaces, as one version when f returns nil. If f returns an error, which
-// Batch returns, or panics, or if what f did cannot be stored, nothing happens.
+// Batch calls f with a [Batch], and publishes what f did through it, in any number
+// of spaces, as one version when f returns nil. If f returns an error, Batch returns
+// it. Then, or if f panics, or if what f did cannot be stored, nothing happens.
 // Batches, and all other writes, run one at a time; f must not write to the Memory
 // itself.
 //
@@ -39,8 +39,8 @@ func updateOf(b *Batch) *keep.Update { return b.update.(*keep.Update) }
 // acknowledged, with the errors of [cow.DB.Update], and f may be called again.
 func (m *Memory) Batch(f func(b *Batch) error) error { return m.BatchContext(context.Background(), f) }
 
-// BatchContext is Batch, unless ctx has ended before f is called, or when it has returned: see
-// [cow.DB.UpdateContext]. A verb of a Space that must not wait for long is a BatchContext of one.
+// BatchContext is [Memory.Batch] that does nothing if ctx has ended before f is called or when it
+// has returned: see [cow.DB.UpdateContext]. Use it also for a single verb that must not wait long.
 func (m *Memory) BatchContext(ctx context.Context, f func(b *Batch) error) error {
 	m.made()
 	return m.db.UpdateContext(ctx, func(tx *cow.Tx) error { return m.BatchIn(tx, f) })
@@ -53,9 +53,9 @@ func called(is bool, verb string) {
 	}
 }
 
-// BatchIn is Batch in an update of the DB, with whatever else that does to other tables.
-// If BatchIn returns an error so must the function of the update. It may be called
-// several times in one.
+// BatchIn is [Memory.Batch] in an update of the DB, which may also write to other tables. If
+// BatchIn returns an error, the function of the update must return one too. It may be called
+// several times in one update.
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	m.made()
 	called(f != nil, "Batch")
@@ -77,8 +77,8 @@ func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	return nil
 }
 
-// Version returns the version that the batch will publish, if it does: a batch that
-// fails, or changes nothing though it returns nil, leaves the number to the next.
+// Version returns the version that the Batch will publish. A Batch that fails or changes
+// nothing publishes none, and leaves the number to the next.
 //
 //go:noinline
 func (b *Batch) Version() uint64 {
@@ -109,16 +109,15 @@ func (b *Batch) lookup(name string) (*data.Entry, uint64) {
 
 func (b *Batch) editor(space string) *Editor { return &Editor{b, space} }
 
-// An Editor writes to one space within a Batch, and reads what the Batch has
-// written so far. It must not be used after the Batch has ended, which panics. Its
-// verbs are those of Space, which are batches of one, but return no versions: there is
-// one for the whole Batch. Where values, keys or vectors can be refused, Put included,
-// the verb returns the error, for it is known at once; the entry stays as it was, and the
-// Batch may go on.
+// An Editor writes to one space within a [Batch], and reads what the Batch has
+// written so far. It must not be used after the Batch has ended: that panics. Its verbs
+// are those of [Space], without versions: there is one for the whole Batch. A verb returns
+// an error at once if it refuses a value, a key or a vector; the entry stays as it was, and
+// the Batch may go on.
 //
-// A value and a vector with its metadata are put apart or, by PutItem, together.
-// An entry exists while it has either, and is deleted as a whole. To Insert,
-// Modify and Take, only the value counts.
+// A value, and a vector with its metadata, are put one by one or, by PutItem, together.
+// An entry exists while it has either, and is deleted as a whole. Insert, Modify and Take
+// look at the value alone.
 type Editor struct {
 	b     *Batch
 	space string
@@ -135,8 +134,8 @@ func (e *Editor) Get(key string) (Value, bool) {
 	return row.Value, row.Value.Exists()
 }
 
-// GetMany returns an iterator over the values of many keys as they are when the iteration begins:
-// over the place in keys of each key that has one, in the order of keys, and that; see Space.GetMany.
+// GetMany returns an iterator over the values of many keys, as they are when the iteration begins.
+// Each comes with the place of its key in keys; see [Space.GetMany].
 func (e *Editor) GetMany(keys []string) iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) { e.getMany(keys, yield) }
 }
@@ -162,8 +161,8 @@ func (e *Editor) Contains(key string) bool {
 	return row != nil
 }
 
-// Search returns the entries that fit a query best, of what the Batch has written so far; see
-// SpaceSnapshot.Search. What was written since the last Search is indexed first, once.
+// Search returns the entries that fit a query best, with what the Batch has written so far; see
+// [SpaceSnapshot.Search]. It first indexes what was written since the last Search.
 func (e *Editor) Search(q Query) ([]Hit, error) {
 	e.b.live()
 	u := updateOf(e.b)
@@ -193,10 +192,10 @@ func (b soFar) Lookup(path, key string) *data.Entry {
 	return row
 }
 
-// Put stores v, frozen, as the value of key. Metadata stays as it is. A vector stays beside an
-// equal value, and beside the first; with another value it goes, since it is one of what was
-// there before: put the new one after the value, or both by PutItem. The entry expires as its
-// space says, from now on.
+// Put stores v, frozen, as the value of key: see [value.Freeze]. Metadata stays as it is. A vector
+// stays if there was no value yet, or an equal one. Beside another value it goes, as it describes
+// what was there before: put the new vector after the value, or both by PutItem. The entry expires
+// as its space says, counted from now.
 func (e *Editor) Put(key string, v any) error {
 	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)
@@ -221,8 +220,8 @@ func (e *Editor) value(next *data.Entry, d *draft) {
 	updateOf(e.b).Settler.Know(e.space, d.value, d.words)
 }
 
-// PutItem stores a whole entry under key, in place of what is there: what the Item does not
-// have, the entry has no more. When it was created stays.
+// PutItem stores a whole entry under key, in place of what is there. What the Item does not have
+// is removed. The time at which the entry was created stays.
 func (e *Editor) PutItem(key string, it Item) error {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -248,7 +247,7 @@ func (e *Editor) putItem(key string, d *draft) error {
 	return nil
 }
 
-// Insert is Put if key has no value, and returns ErrExists otherwise.
+// Insert is [Editor.Put] if key has no value, and returns [ErrExists] otherwise.
 func (e *Editor) Insert(key string, v any) error {
 	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)
@@ -266,9 +265,9 @@ func (e *Editor) insert(key string, d *draft) error {
 	return nil
 }
 
-// Modify calls f with the value of key and stores what it returns, or returns
-// its error as it is. It returns ErrNotFound if key has no value, and cow.ErrModified if f
-// itself writes key. When it expires stays as it is; vector and metadata are as after Put.
+// Modify calls f with the value of key and stores what f returns. An error of f is returned as it
+// is. Modify returns [ErrNotFound] if key has no value, and [cow.ErrModified] if f itself writes
+// key. The entry expires when it did before; vector and metadata are as after Put.
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	called(f != nil, "Modify")
 	return e.Upsert(key, func(v Value) (any, error) {
@@ -279,8 +278,8 @@ func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	})
 }
 
-// Upsert is like Modify, but calls f with an Absent value if key has none; then
-// it expires as the space says.
+// Upsert is [Editor.Modify] that calls f with an Absent value if key has none. Then the entry
+// expires as the space says.
 func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 	called(f != nil, "Upsert")
 	name := e.name(key)
@@ -305,7 +304,7 @@ func (e *Editor) Upsert(key string, f func(v Value) (any, error)) error {
 	return nil
 }
 
-// SetIf is Put if the revision of key is rev, and returns ErrRevision otherwise.
+// SetIf is [Editor.Put] if the revision of key is rev, and returns [ErrRevision] otherwise.
 // Revision 0 means that there must be no entry.
 func (e *Editor) SetIf(key string, rev uint64, v any) error {
 	e.b.live()
@@ -324,10 +323,11 @@ func (e *Editor) setIf(key string, rev uint64, d *draft) error {
 	return nil
 }
 
-// AppendTo appends elements, frozen, to the List that is the value of key, or makes one of
-// them; then it expires as the space says. Without elements nothing happens. A value of another kind
-// is value.ErrUnsupported. The rest is as after Modify. A list that came in as a []string, say, is
-// an []any from then on. It takes time proportional to the list.
+// AppendTo appends elements, frozen, to the List that is the value of key. If there is no value it
+// makes a List, and the entry expires as the space says; all else is as after Modify. Without
+// elements nothing happens. For a value of another kind the error is [value.ErrUnsupported]. A list
+// that came in as a []string, say, is an []any from then on. AppendTo takes time proportional to
+// the list.
 func (e *Editor) AppendTo(key string, elements ...any) error {
 	e.b.live()
 	more, err := freezeList(e.space, key, elements)
@@ -364,9 +364,10 @@ func (e *Editor) appendTo(key string, more Value) error {
 	})
 }
 
-// Keep says whether the entry of key is never evicted. It expires all the same, if it does, and
-// may be removed and written; all but PutItem leave it kept. Where limits leave room for nothing
-// but what is kept, writes are ErrFull. It returns ErrNotFound if there is no entry.
+// Keep sets whether the entry of key is kept: an entry that is kept is never evicted. It may still
+// expire, be removed and be written; all writes but PutItem leave it kept. Where limits leave
+// room for nothing but what is kept, writes return [ErrFull]. Keep returns [ErrNotFound] if there
+// is no entry.
 func (e *Editor) Keep(key string, keep bool) error {
 	old, _ := e.b.lookup(e.name(key))
 	if old == nil {
@@ -381,12 +382,14 @@ func (e *Editor) Keep(key string, keep bool) error {
 	return nil
 }
 
-// Supersede is PutItem of an entry, in place of what key has, and marks the one of another key,
-// old, which stays, but for its vector: Get, History, and List without Current show it, with
-// SupersededBy, and no search finds it. It stays so if the new entry is removed or expires: Undo of
-// the version makes old as it was. To a feed it is Changed. Any value or vector that is put under
-// old, by Modify too, is current again. It returns ErrNotFound if old has no value, and ErrExists
-// if old is key.
+// Supersede is PutItem for key, and marks the entry of another key, old, as superseded by it: no
+// search finds that entry any more. It stays, without its vector: Get, History, and List without
+// Current show it, with SupersededBy, and its [Change] is Changed.
+//
+// The mark stays if the new entry is removed or expires. [Memory.Undo] of the version takes it
+// away, and so does any value or vector that is put under old, by Modify too.
+//
+// Supersede returns [ErrNotFound] if old has no value, and [ErrExists] if old is key.
 func (e *Editor) Supersede(old, key string, it Item) error {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -413,11 +416,12 @@ func (e *Editor) supersede(old, key string, d *draft) error {
 	return nil
 }
 
-// PutUnlessSimilar is PutItem unless the query finds an entry of another key: then it returns the
-// best, and nothing happens. Whatever the query finds is similar, so give it a MinScore. A query with
-// neither Text nor Vector is for the Vector of the Item, which it must have, as nothing is embedded
-// here: with Cosine and a MinScore of 0.95, say, it finds what means the same. Words say less: a
-// correction has most words of what it corrects. The K of the query counts for nothing.
+// PutUnlessSimilar is PutItem unless q finds an entry of another key: then it returns the best one,
+// and nothing happens. Whatever q finds is similar, so give it a MinScore. K of q is not used.
+//
+// If q has neither Text nor Vector, it is a query for the Vector of the Item, which must have one:
+// nothing is embedded here. With Cosine and a MinScore of 0.95, say, that finds what means the
+// same. Words say less: a correction has most words of what it corrects.
 func (e *Editor) PutUnlessSimilar(key string, it Item, q Query) (like Hit, err error) {
 	e.b.live()
 	d, err := e.b.m.prepare(e.space, key, it)
@@ -458,8 +462,8 @@ func (e *Editor) Delete(key string) bool {
 	return row != nil
 }
 
-// DeleteIf removes the entry of key if its revision is rev, and returns
-// ErrRevision otherwise. Revision 0 succeeds if there is no entry.
+// DeleteIf removes the entry of key if its revision is rev, and returns [ErrRevision]
+// otherwise. With revision 0 it does nothing, without an error, if there is no entry.
 func (e *Editor) DeleteIf(key string, rev uint64) error {
 	if err := e.check(key, rev); err != nil {
 		return err
@@ -486,10 +490,10 @@ func (e *Editor) Take(key string) (Value, bool) {
 	return v, ok
 }
 
-// Clear removes all entries of the space and returns how many there were; of more than
-// 64, those count too that have expired and are not swept yet. What Configure has set
-// stays. It takes about no time, however many there are: what they took is given back in
-// steps, by later writes and by Memory.Sweep.
+// Clear removes all entries of the space and returns how many there were. Where there are more
+// than 64, it also counts those that have expired and are not swept yet. What Configure has set
+// stays. Clear takes about no time, however many entries there are: later writes, and
+// [Memory.Sweep], free their memory in steps.
 func (e *Editor) Clear() int {
 	e.b.live()
 	return updateOf(e.b).Clear(e.space)
@@ -501,9 +505,9 @@ func (e *Editor) ClearAll() int {
 	return updateOf(e.b).Clear(e.space + tuple.AboveBelow)
 }
 
-// PutVector stores a vector and metadata, as that of an Item, in place of those that key has. A
-// value stays as it is, and so does when it expires. All vectors of a space have
-// as many dimensions as its first.
+// PutVector stores a vector and metadata, as those of an [Item], in place of those that key has.
+// The value, and the time at which the entry expires, stay as they are. All vectors of a space have
+// the dimension of its first: the error for others is [ErrDimension].
 func (e *Editor) PutVector(key string, v []float32, metadata any) error {
 	e.b.live()
 	d, err := e.b.m.embed(e.space, key, v, metadata)
@@ -546,10 +550,10 @@ func (e *Editor) DeleteVector(key string) bool {
 	return true
 }
 
-// Configure sets how the space behaves, for what is in it too, and replaces all of what
-// it was configured to. What is too much is evicted in steps, by this write and later ones;
-// in the spaces below, for which Each is, by writes there and by Memory.Sweep. If the path has
-// more than 128 elements the Batch returns value.ErrTooDeep, and nothing happens.
+// Configure sets how the space behaves, also for the entries that are in it. o replaces all of
+// what was configured before. This write and later ones evict in steps what is too much; in the
+// spaces below, which Each of o is for, writes there and [Memory.Sweep] do. If the path has more
+// than 128 elements the Batch returns [value.ErrTooDeep], and nothing happens.
 func (e *Editor) Configure(o SpaceOptions) {
 	e.b.live()
 	c := o.config()
@@ -559,7 +563,7 @@ func (e *Editor) Configure(o SpaceOptions) {
 	updateOf(e.b).Configure(e.space, c)
 }
 
-// An Item is a whole entry to be stored by PutItem.
+// An Item is a whole entry to be stored by [Space.PutItem] or [Editor.PutItem].
 type Item struct {
 	Value    any           // as for Freeze; nil is Null
 	Vector   []float32     // none if nil

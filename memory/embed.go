@@ -27,27 +27,27 @@ const (
 // errNoEmbed is why a query has no vector.
 var errNoEmbed = errors.New("memory: there is no Options.Embed")
 
-// EmbedMissing asks Options.Embed for the vectors of all entries that have a text and no vector,
-// those first that were written first, and returns how many have got one. Nobody waits
-// meanwhile: a vector comes to an entry, in an update, if that is still the one that was
-// asked for, and else is dropped. When the entry was updated stays.
+// EmbedMissing asks Embed of [Options] for the vectors of all entries that have a text and no
+// vector, in the order in which they were written, and returns how many have got one. Nobody waits
+// meanwhile: an update puts the vector beside the text, or drops it if the text has changed since.
+// The time of the entry's last update stays.
 //
-// What has no vector is in the entries, so that it goes on where it was after an error, and after
-// a restart. If Embed returns an error it is asked for half as many texts, so that one that
-// it refuses does not keep the others. EmbedMissing returns the first error about a text
-// that was refused alone, or about a vector that cannot be used; after two of the former in a
-// row it asks no more. It also returns ctx's cause. It panics if there is no Options.Embed.
+// After an error, or a restart, EmbedMissing goes on with the entries that still have no vector. If
+// Embed returns an error, EmbedMissing asks for half as many texts, so that one text that is
+// refused does not keep the others from theirs. It returns the first error about a text that was
+// refused alone, or about a vector that cannot be used; after two texts in a row that were refused
+// alone it asks no more. When ctx ends it returns ctx's cause. It panics if there is no Embed.
 func (m *Memory) EmbedMissing(ctx context.Context) (n int, err error) {
 	given(ctx, "EmbedMissing")
 	n, _, err = m.embedder().all(ctx)
 	return n, err
 }
 
-// EmbedEvery calls EmbedMissing whenever entries were written, until ctx ends, and returns its
-// cause. After an error, which failed is told, unless it is nil, it pauses for a second, and
-// longer each time that it fails again, up to five minutes. An entry whose vector cannot be used
-// it leaves alone until that is written again. It is meant to be run in a goroutine of its own;
-// the Memory starts none.
+// EmbedEvery calls [Memory.EmbedMissing] whenever entries were written, until ctx ends, and returns
+// ctx's cause. After an error it calls failed, unless that is nil, and pauses: for a second, and
+// longer each time that it fails again, up to five minutes. It leaves an entry whose vector cannot
+// be used alone until the entry is written again. Run it in a goroutine of its own: the Memory
+// starts none.
 func (m *Memory) EmbedEvery(ctx context.Context, failed func(err error)) error {
 	given(ctx, "EmbedEvery")
 	e := m.embedder()
@@ -220,12 +220,16 @@ func (m *Memory) embedTexts(ctx context.Context, texts []string) ([][]float32, e
 	return vectors, err
 }
 
-// Recall searches by a text and by its vector, which Options.Embed makes of it, as the query says
-// besides; see SpaceSnapshot.Search. If there is no vector before ctx ends, or none that fits, it
-// searches by the words alone: then each Hit says in Unembedded why, and if there is no hit, and
-// Embed has failed, Recall returns that error. So who cannot wait gives it a context with a
-// timeout, and an Embed that returns when that ends. A vector adds at most a third to a score, unless
-// Lean says more, so that by a MinScore above that nothing is found that has none of the words.
+// Recall searches by a text and by its vector, which Embed of [Options] makes; all else is as q
+// says: see [SpaceSnapshot.Search].
+//
+// If there is no vector before ctx ends, or none that fits, Recall searches by the words alone.
+// Each [Hit] then has the reason in Unembedded; if there is no hit, and Embed has failed, Recall
+// returns that error. To wait no longer than some time, pass a context with a timeout, and have
+// Embed return when it ends.
+//
+// A vector adds at most a third to a score, unless Lean says more: a MinScore above that finds only
+// what has one of the words.
 func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) {
 	s.m.made()
 	given(ctx, "a Recall")

@@ -337,7 +337,8 @@ func TestRecall(t *testing.T) {
 func ExampleSpace_Recall() {
 	model := func(_ context.Context, texts []string) (all [][]float32, err error) {
 		for _, text := range texts { // a service, as a rule
-			all = append(all, []float32{float32(strings.Count(text, "tea")), float32(strings.Count(text, "train")), 0.1})
+			tea, train := strings.Count(text, "tea"), strings.Count(text, "train")
+			all = append(all, []float32{float32(tea), float32(train), 0.1})
 		}
 		return all, nil
 	}

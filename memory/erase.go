@@ -15,18 +15,17 @@ import (
 )
 
 // Erase removes the entry of key from the current version and from every other that the DB of
-// the Memory keeps: the retained past, what follows it, and pins, with its words and its vector in
-// the indexes of each. Everything else keeps its past. It is for what must be gone, in memory that
-// keeps a past; else Delete does the same for less. It publishes a version, in which Changes have the
-// entry as Erased. Where the DB is durable or
-// replicated, see [cow.DB.Erase], which also tells what it costs.
+// the Memory keeps, retained or pinned, with its words and its vector in the indexes of each. All
+// other entries keep their past. Erase is for what must be gone from a Memory that keeps a past;
+// without one, Delete does the same for less. It publishes a version; in its changes the entry is
+// Erased. Where the DB is durable or replicated, see [cow.DB.Erase], which also says what it costs.
 //
-// It returns ErrNotFound if no version that is kept has an entry of that key; then nothing
-// happens. So it does if ctx ends before the update is made, and Erase returns ctx's cause.
+// It returns [ErrNotFound] if no version that is kept has an entry of that key, or ctx's cause if
+// ctx ends before the update is made; then nothing happens.
 //
 // Erase does not reach what others hold: snapshots and values in variables, exports and backups,
 // and forks, or what the Memory is a fork of. It returns the DBs of those that have an entry of
-// that key in any version: of each erase it too. The key itself stays in what tells that it was
+// that key in any version: erase it there too. The key itself stays in the record that it was
 // erased, or evicted before.
 func (s Space) Erase(ctx context.Context, key string) (others []*cow.DB, err error) {
 	s.m.made()
@@ -45,7 +44,7 @@ func (s Space) Erase(ctx context.Context, key string) (others []*cow.DB, err err
 }
 
 // Erase is [Space.Erase], without its error, in a Batch within an update of [cow.DB.Erase];
-// elsewhere it panics. It erases what there is, and nothing if that is nothing.
+// elsewhere it panics. It does nothing if there is no entry of key.
 func (e *Editor) Erase(key string) {
 	e.b.live()
 	updateOf(e.b).Erase(tuple.Name(e.space, key))

@@ -114,9 +114,21 @@ func ExampleSpaceSnapshot_List() {
 func ExampleSpace_Search() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
-	facts.PutItem("paris", memory.Item{Value: "the capital of France", Vector: []float32{0.9, 0.1}, Metadata: map[string]any{"lang": "en", "year": 2026}})
-	facts.PutItem("lyon", memory.Item{Value: "une ville", Vector: []float32{0.8, 0.2}, Metadata: map[string]any{"lang": "fr", "year": 2027}})
-	facts.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"lang": "en", "year": 2020}})
+	facts.PutItem("paris", memory.Item{
+		Value:    "the capital of France",
+		Vector:   []float32{0.9, 0.1},
+		Metadata: map[string]any{"lang": "en", "year": 2026},
+	})
+	facts.PutItem("lyon", memory.Item{
+		Value:    "une ville",
+		Vector:   []float32{0.8, 0.2},
+		Metadata: map[string]any{"lang": "fr", "year": 2027},
+	})
+	facts.PutItem("tea", memory.Item{
+		Value:    "a drink",
+		Vector:   []float32{0, 1},
+		Metadata: map[string]any{"lang": "en", "year": 2020},
+	})
 
 	english := filter.And(filter.Meta("lang").Eq("en"), filter.Meta("year").Gte(2000))
 	hits, err := facts.Search(memory.Query{Vector: []float32{1, 0}, K: 2, Filter: english})
@@ -210,7 +222,8 @@ func ExampleMemory_Merge() {
 	var conflicts *memory.MergeError
 	fmt.Println(errors.As(err, &conflicts), err)
 
-	_, err = m.Merge(context.Background(), base, trial.Load(), func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil })
+	theirs := func(c memory.Conflict) (memory.Entry, error) { return c.Theirs, nil }
+	_, err = m.Merge(context.Background(), base, trial.Load(), theirs)
 	fmt.Println(err)
 	for e := range plan.List(memory.ListOptions{}) {
 		fmt.Println(e.Key, e.Value.String())
@@ -236,7 +249,9 @@ func ExampleItem_ttl() {
 
 func ExampleSnapshot_Export() {
 	m := memory.New(memory.Options{})
-	n, err := m.Import(context.Background(), strings.NewReader(`{"space":["user","42"],"key":"name","value":"Ada","created":"2027-01-01T10:00:00Z","updated":"2027-01-02T10:00:00Z"}`))
+	line := `{"space":["user","42"],"key":"name","value":"Ada",` +
+		`"created":"2027-01-01T10:00:00Z","updated":"2027-01-02T10:00:00Z"}`
+	n, err := m.Import(context.Background(), strings.NewReader(line))
 	fmt.Println(n, err)
 	err = m.Load().Export(os.Stdout)
 	fmt.Println(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/cowstore/cowstore/memory/value"
 )
 
-// Put returns the revision of what it stored. What cannot be frozen is an error, and changes nothing.
+// Put returns the revision of what it stored. A value that cannot be frozen is an error.
 func ExampleSpace_Put() {
 	notes := memory.New(memory.Options{}).Space("user", "42", "notes")
 	fmt.Println(notes.Put("style", "short"))
@@ -30,7 +30,11 @@ func ExampleSpace_Put() {
 // PutItem replaces all that the entry has. Put leaves its metadata alone.
 func ExampleSpace_PutItem() {
 	notes := memory.New(memory.Options{}).Space("notes")
-	_, err := notes.PutItem("trip", memory.Item{Value: "Lyon", Vector: []float32{1, 0}, Metadata: map[string]any{"year": 2027}})
+	_, err := notes.PutItem("trip", memory.Item{
+		Value:    "Lyon",
+		Vector:   []float32{1, 0},
+		Metadata: map[string]any{"year": 2027},
+	})
 	_, err2 := notes.Put("trip", "Paris")
 	e, _ := notes.Entry("trip")
 	fmt.Println(e.Value, e.Metadata.Key("year"), e.Dim) // the vector was one of Lyon
@@ -188,7 +192,8 @@ func ExampleSpace_Contains() {
 // An Entry tells all about one key. It stays as it is when the key is written again.
 func ExampleSpace_Entry() {
 	notes := memory.New(memory.Options{}).Space("notes")
-	_, err := notes.PutItem("trip", memory.Item{Value: "Lyon", Metadata: map[string]any{"year": 2027}, Keep: true})
+	year := map[string]any{"year": 2027}
+	_, err := notes.PutItem("trip", memory.Item{Value: "Lyon", Metadata: year, Keep: true})
 	e, ok := notes.Entry("trip")
 	_, err2 := notes.Put("trip", "Paris")
 	fmt.Println(e.Value, e.Metadata.Key("year"), e.Revision, e.Kept, e.Expires.IsZero(), ok)
@@ -221,7 +226,11 @@ func ExampleSpace_PutVector() {
 // The metadata goes with the vector. An entry with nothing else is gone then.
 func ExampleSpace_DeleteVector() {
 	notes := memory.New(memory.Options{}).Space("notes")
-	_, err := notes.PutItem("tea", memory.Item{Value: "a drink", Vector: []float32{0, 1}, Metadata: map[string]any{"year": 2027}})
+	_, err := notes.PutItem("tea", memory.Item{
+		Value:    "a drink",
+		Vector:   []float32{0, 1},
+		Metadata: map[string]any{"year": 2027},
+	})
 	_, err2 := notes.PutVector("cat", []float32{1, 0}, nil)
 	fmt.Println(notes.DeleteVector("tea"))
 	fmt.Println(notes.DeleteVector("cat"))
@@ -239,9 +248,11 @@ func ExampleSpace_DeleteVector() {
 func ExampleSpace_PutUnlessSimilar() {
 	facts := memory.New(memory.Options{}).Space("facts")
 	same := memory.Query{MinScore: 0.95}
-	like, rev, err := facts.PutUnlessSimilar("1", memory.Item{Value: "Ada likes tea", Vector: []float32{1, 0}}, same)
+	likes := memory.Item{Value: "Ada likes tea", Vector: []float32{1, 0}}
+	like, rev, err := facts.PutUnlessSimilar("1", likes, same)
 	fmt.Println(like.Value, rev, err)
-	like, rev, err = facts.PutUnlessSimilar("2", memory.Item{Value: "Ada loves tea", Vector: []float32{0.99, 0.05}}, same)
+	loves := memory.Item{Value: "Ada loves tea", Vector: []float32{0.99, 0.05}}
+	like, rev, err = facts.PutUnlessSimilar("2", loves, same)
 	fmt.Println(like.Value, rev, err)
 	fmt.Println(facts.Len())
 	// Output:
@@ -323,11 +334,13 @@ func ExampleSpace_Configure() {
 	_, err2 := notes.Put("b", 2)
 	_, used := notes.Get("a")
 	_, err3 := notes.Put("c", 3)
-	fmt.Println(used, notes.Contains("a"), notes.Contains("b"), notes.Contains("c"), errors.Join(err, err2, err3))
+	fmt.Println(used, errors.Join(err, err2, err3))
+	fmt.Println(notes.Contains("a"), notes.Contains("b"), notes.Contains("c"))
 	// Output:
 	// 1 <nil>
 	// 0 <nil>
-	// true true false true <nil>
+	// true <nil>
+	// true false true
 }
 
 // Changes goes on from a version, and waits for the next one, until ctx or the loop ends.

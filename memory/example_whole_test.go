@@ -133,12 +133,13 @@ func ExampleMemory_Changes() {
 
 // EmbedMissing asks for each text once. Another text needs another vector.
 func ExampleMemory_EmbedMissing() {
-	m := memory.New(memory.Options{Embed: func(_ context.Context, texts []string) (all [][]float32, err error) {
+	embed := func(_ context.Context, texts []string) (all [][]float32, err error) {
 		for _, text := range texts { // ask a model here
 			all = append(all, []float32{float32(len(text)), 1})
 		}
 		return all, nil
-	}})
+	}
+	m := memory.New(memory.Options{Embed: embed})
 	notes, ctx := m.Space("notes"), context.Background()
 	_, err := notes.Put("style", "short")
 	fmt.Println(m.EmbedMissing(ctx))
@@ -235,7 +236,11 @@ func ExampleMergeError() {
 func ExampleSnapshot_Spaces() {
 	m := memory.New(memory.Options{})
 	err := m.Batch(func(b *memory.Batch) error {
-		return errors.Join(b.Space("user", "ann").Put("a", 1), b.Space("user", "ann", "notes").Put("b", 2), b.Space("user", "bob", "notes").Put("c", 3))
+		return errors.Join(
+			b.Space("user", "ann").Put("a", 1),
+			b.Space("user", "ann", "notes").Put("b", 2),
+			b.Space("user", "bob", "notes").Put("c", 3),
+		)
 	})
 	for path := range m.Load().Spaces(memory.SpacesOptions{Prefix: []string{"user"}, Depth: 2}) {
 		fmt.Println(path, m.Load().Space(path...).Len(), m.Load().Space(path...).LenAll())
@@ -244,5 +249,49 @@ func ExampleSnapshot_Spaces() {
 	// Output:
 	// [user ann] 1 2
 	// [user bob] 0 1
+	// <nil>
+}
+
+// A cursor is the place of a reader as text. Resume goes on after it.
+func ExampleMemory_Resume() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	rev, err := m.Space("ada").Put("drinks", "coffee")
+	cursor := m.DB().Cursor(rev) // to be stored by the reader
+	_, err2 := m.Space("ada").Put("drinks", "tea")
+	for c, err := range m.Resume(context.Background(), cursor) {
+		fmt.Println(c.Version, c.Key, c.New.Value, err)
+		break
+	}
+	for _, err := range m.Resume(context.Background(), "no cursor") {
+		fmt.Println(errors.Is(err, cow.ErrCursor))
+	}
+	fmt.Println(errors.Join(err, err2))
+	// Output:
+	// 2 drinks tea <nil>
+	// true
+	// <nil>
+}
+
+// Rows has what a commit did to entries, for a reader of all commits of a DB.
+func ExampleMemory_Rows() {
+	var db cow.DB
+	db.Retain(cow.Retention{Versions: 100})
+	users := cow.NewTable[string](&db, "users", cow.Options[int]{})
+	m := memory.On(&db, memory.Options{})
+	_, err := users.Set("ada", 36)
+	_, err2 := m.Space("ada").Put("drinks", "tea")
+	for commit, err := range db.Commits(0) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		for c := range m.Rows(commit) {
+			fmt.Println(c.Version, c.Space, c.Key, c.Kind)
+		}
+	}
+	fmt.Println(errors.Join(err, err2))
+	// Output:
+	// 2 [ada] drinks added
 	// <nil>
 }

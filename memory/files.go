@@ -40,11 +40,12 @@ import (
 //	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
 //	when an entry was last read
 //
-// What an entry does not have, there is no such member of. Times
-// are in RFC 3339. Values are as MarshalJSON has them, so that Bytes and Times
-// become strings, and a float32 the float64 with its few digits. An entry with a string
-// that is not UTF-8 is ErrUTF8, and one with a Handle is ErrUnsupported: Export looks for these
-// before it writes anything.
+// A line has no member for what an entry does not have. Times are in RFC 3339. Values are as
+// MarshalJSON has them: Bytes and Times become strings, and a float32 the float64 with its few
+// digits.
+//
+// The error is [ErrUTF8] for an entry with a string that is not UTF-8, and [value.ErrUnsupported]
+// for one with a Handle; Export looks for these before it writes anything. Others are those of w.
 func (s Snapshot) Export(w io.Writer) error {
 	if s.tables == nil {
 		return nil
@@ -112,29 +113,27 @@ func eachLine(s Snapshot, f func(path, key string, row snapshot.Row[string, *dat
 	return nil
 }
 
-// Import stores the entries that Export has written, or anybody in that format,
-// in place of those under the same keys, and returns how many lines there were. It
-// stores a few at a time, each time as one version, so that other writers need not wait
-// long: an import of more than 16 lines is several versions. Empty lines are skipped. Of a value, whole numbers become
-// int, or int64 or uint64 where they do not fit, others float64, and those that have
-// more digits than any of these json.Number; objects and lists become map[string]any
-// and []any. Where created and updated are absent
-// they are now; where expires is, the entry never expires. All but space and key may
-// be null: a value is Null then, and the others are as if they were absent. Of several
-// members of an object in a value that have one name the last counts, and an escape that
-// is half of a surrogate pair is U+FFFD, as in encoding/json.
+// Import stores the entries that [Snapshot.Export] has written, or anybody in that format, in place
+// of those under the same keys, and returns how many lines there were. It stores a few at a time,
+// each time as one version, so that other writers need not wait long: an import of more than 16
+// lines is several versions. Empty lines are skipped.
 //
-// Of a backup the contents are imported; what it says of versions is not used: see Restore.
+// Values get the Go types that [value.Parse] gives them. All members but space and key may be null
+// or absent. A null value is Null. Without created and updated these times are now; without expires
+// the entry never expires. Of several members of one name in a value the last counts, and an escape
+// that is half of a surrogate pair is U+FFFD, as in encoding/json.
 //
-// To read a line takes at most four times its length, besides what is stored of it.
-// That is 32 bytes and more for each number, string, list or object in a value,
-// which may be many times their text, and is limited too: see [Options.MaxLine].
+// Of a backup Import takes the entries, and not the versions: see [Memory.Restore].
 //
-// A line that is not such an entry, has other members, or is more than MaxLine allows,
-// is an error that wraps ErrMalformed and says which line, and nothing is imported. After
-// any other error, such as ErrFull, or ctx's cause, the first n lines are. It is ErrFull where
-// limits leave no room for what is kept, see [Editor.Keep], as in an export of a space whose limit is
-// lower than what was kept there before. Restore takes that as it is.
+// Reading a line takes memory of at most four times its length, besides what is stored. Of a value,
+// that is 32 bytes and more for each number, string, list or object, which may be many times their
+// text. MaxLine of [Options] limits it too.
+//
+// If a line is not such an entry, has other members, or is more than MaxLine allows, the error
+// wraps [ErrMalformed] and says which line, and nothing is imported. After any other error, such as
+// [ErrFull] or ctx's cause, the first n lines are imported. ErrFull says that limits leave no room
+// for entries that are kept, see [Editor.Keep]: the space that was exported may have kept more than
+// its limit. Restore takes them all.
 func (m *Memory) Import(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
 	given(ctx, "an Import")
@@ -218,17 +217,15 @@ func (e *Editor) restore(i imported) error {
 	return nil
 }
 
-// Backup writes the current version, for Restore, while writes to the Memory may go on: an
-// export, with the revision of each entry, after a line, without the break:
+// Backup writes the current version, for [Memory.Restore], while writes to the Memory may go on. It
+// is an export with the revision of each entry, after this line:
 //
 //	{"cursor":"ABCDEFGHIJKLMNOPQRSTUVWXYZ.42","time":"…"}
 //
-// What comes back by Restore is what does by Import, see [Snapshot.Export], and besides
-// revisions, version and lineage, so that cursors of the Memory are good for the one that
-// is restored. What does not is the retained past, pins, and when an entry was last read.
-// Of a Memory at version 0 there is nothing to back up, and nothing is written. The errors are
-// those of Export. To put a backup in the place of another, write a file beside it, and rename
-// that.
+// Restore brings back what Import does, see [Snapshot.Export], and also revisions, version and
+// lineage: cursors of the Memory are good for the one that is restored. The retained past, pins,
+// and when an entry was last read do not come back. Backup writes nothing for a Memory at version
+// 0. The errors are those of Export. To replace a backup, write a file beside it, and rename that.
 func (m *Memory) Backup(w io.Writer) error {
 	m.made()
 	s := m.Load()
@@ -266,12 +263,13 @@ func (m *Memory) published(s Snapshot) time.Time {
 	return time.Now()
 }
 
-// Restore makes a Memory that is at version 0, with a DB at version 0, go on from a backup,
-// and returns how many lines of contents it had. All is there in one version, with nothing
-// evicted: what is too much for the limits of the Memory goes with later writes. The errors
-// are those of Import, and cow.ErrNotEmpty if the Memory is not empty, or its DB has a
-// sink; after each of them, nothing is restored. There must be one line of versions of a
-// lineage: to make several memories out of one backup, Import it.
+// Restore makes a Memory go on from a backup, and returns how many lines of contents it had. The
+// Memory and its DB must be at version 0. All entries come in one version, and none is evicted:
+// what is too much for the limits of the Memory goes with later writes.
+//
+// The errors are those of [Memory.Import], and [cow.ErrNotEmpty] if the Memory is not empty, or its
+// DB has a sink. After an error nothing is restored. Restore a backup once: two memories must not
+// go on in one lineage. To make several memories out of one backup, Import it.
 func (m *Memory) Restore(r io.Reader) (n int, err error) {
 	m.made()
 	all, from, err := m.read(r)

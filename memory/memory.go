@@ -16,11 +16,10 @@ import (
 // A Memory is the memory of an agent, or of many: entries in spaces, with their
 // values, vectors and text, all at one version in every Snapshot.
 //
-// A Memory is made by [New], [On], [Memory.Of] or [Memory.Fork] and must not be copied; the
-// zero Memory panics.
-// All methods may be called from any number of goroutines at once. Reads never wait;
-// writes queue. A Memory owns what it was given, as frozen copies, and what it gives out
-// cannot be modified, or is the caller's own.
+// A Memory is made by [New], [On], [Memory.Of] or [Memory.Fork] and must not be copied; methods
+// of the zero Memory panic. All methods may be called from any number of goroutines at once.
+// Reads never wait; writes queue. A Memory keeps frozen copies of what it is given. What it
+// returns cannot be modified, or is the caller's own.
 type Memory struct {
 	db *cow.DB
 
@@ -41,29 +40,28 @@ type Options struct {
 	TTL        time.Duration // of entries without one, nor their space; 0, or Never: they never expire
 	NoText     bool          // no text index: a Query with a Text finds nothing by it, Put is faster
 
-	// Analyzer says what the words of texts and queries are; nil: those of English, without
-	// endings, of which stop words count for less. See text.Language, text.Plain and
-	// text.Func. A DB that is opened with another Analyzer than before has its index
-	// derived with that one.
+	// Analyzer makes the words of texts and queries; nil: in English, where endings do not
+	// count and stop words count for less. See text.Language, text.Plain and text.Func. A
+	// DB that is opened with another Analyzer than before makes its index with the new one.
 	Analyzer *text.Analyzer
 
-	// AnalyzerOf says it for the space of that path; nil, or where it returns nil:
-	// Analyzer. Like TextOf it is called whenever the index is derived, on replicas and
-	// when a DB is opened too, from any number of goroutines at once, and must not use the
-	// Memory. A space with text keeps the Analyzer it has, until Space.Reindex.
+	// AnalyzerOf returns the Analyzer of the space of that path. If it is nil or returns
+	// nil, that is Analyzer. Like TextOf it is called whenever an index is made, on
+	// replicas and when a DB is opened too, from any number of goroutines at once, and must
+	// not use the Memory. A space with text keeps its Analyzer until Space.Reindex.
 	AnalyzerOf func(space []string) *text.Analyzer
 
-	// TextOf says what the text of a value is, in the space of that path: strings, each
-	// with how many times its words count, 100 at most; of 0 or less, not at all. nil: every
-	// string in the value, once. It must always return the same for the same, or else what it
-	// returned before be replaced by Space.Reindex.
+	// TextOf returns the text of a value in the space of that path: strings, each with how
+	// many times its words count, 100 at most; 0 or less leaves it out. nil: every string
+	// in the value, once. It must always return the same for the same value: after a
+	// change, call Space.Reindex.
 	TextOf func(space []string, v Value) iter.Seq2[string, int]
 
-	// Embed returns the vector of each text, all of one dimension. Memory.EmbedMissing asks it for
-	// those of entries that have none, and Space.Recall for that of a query; for a vector that a
-	// write or another search is to have, the program calls it itself. It is never called
-	// inside an update, may be called from several goroutines at once, and must return when
-	// ctx ends. nil: vectors are put by the program.
+	// Embed returns the vector of each text, all of one dimension. Memory.EmbedMissing calls
+	// it for entries that have none, and Space.Recall for a query. For the vector of a write
+	// or of another search, the program calls its model itself. Embed is never called inside
+	// an update, may be called from several goroutines at once, and must return when ctx
+	// ends. nil: the program puts all vectors.
 	Embed func(ctx context.Context, texts []string) ([][]float32, error)
 
 	// Name is what the names of the tables begin with; "": "memory". It tells several
@@ -88,16 +86,15 @@ func New(o Options) *Memory { return On(new(cow.DB), o) }
 
 // On returns a Memory in tables of its own that it makes in db, next to those of the
 // application: all are in one version, and [Memory.BatchIn] writes to them in one update.
-// It is made once for a DB, before db is made durable or replicated, and with the same
-// Options each time where it is; [Memory.Of] returns it for a fork.
+// Call On once for a DB, before db is made durable or replicated, and then with the same
+// Options in each run. For a fork of db, [Memory.Of] returns the Memory.
 //
-// What is stored, or sent to a replica, is the entries, with their vectors, and how spaces
-// are configured. Counts and indexes follow from these on each side, so that all searches
-// have the same hits and scores there, unless AnalyzerOf or TextOf says another thing by
-// then: see [Space.Reindex]. Values come back as equal ones, with the Go types
-// of JSON: see [value.Append]. One with a Handle in it is refused. When an entry was last
-// read is not stored: of those not used since a restart, those that were written first are
-// evicted first.
+// A durable or replicated DB stores the entries, with their vectors, and how spaces are
+// configured. Counts and indexes are computed from these on each side: searches have the
+// same hits and scores there, unless AnalyzerOf or TextOf returns something else by then,
+// see [Space.Reindex]. Values come back as equal ones, with the Go types of JSON: see
+// [value.Append]. A value with a Handle in it is refused. When an entry was last read is
+// not stored: of the entries not used since a restart, the first written are evicted first.
 //
 // On panics if a limit is negative, or if db has tables of that name.
 func On(db *cow.DB, o Options) *Memory {
@@ -113,8 +110,8 @@ func On(db *cow.DB, o Options) *Memory {
 	return &Memory{db: db, policy: p, tables: p.Tables, scratches: new(sync.Map), options: o}
 }
 
-// Of returns the Memory in a fork of the DB of m, or in what that was forked from. It
-// panics if db is neither.
+// Of returns the Memory in db, which must be a fork of the DB of m, or the DB that it was
+// forked from. It panics if db is neither.
 func (m *Memory) Of(db *cow.DB) *Memory {
 	m.made()
 	tablesOf(m).Entries.Of(db)
@@ -155,8 +152,8 @@ func given(ctx context.Context, what string) {
 }
 
 // DB returns the DB that the Memory is in. Its versions, its past and its figures are those of the
-// Memory: see [cow.DB.Retain], [cow.DB.Pin], [cow.DB.Wait], [cow.DB.Cursor] and [cow.DB.Stats]. What
-// Retain keeps is what was written over: values and metadata, parts of vectors and text.
+// Memory: see [cow.DB.Retain], [cow.DB.Pin], [cow.DB.Wait], [cow.DB.Cursor] and [cow.DB.Stats].
+// What Retain keeps is what was written over: values and metadata, parts of vectors and text.
 func (m *Memory) DB() *cow.DB {
 	m.made()
 	return m.db
@@ -169,8 +166,8 @@ func (m *Memory) Load() Snapshot {
 	return m.In(m.db.Load())
 }
 
-// In returns the Memory in a snapshot of its DB, as it is now: what has expired is not in
-// it. It panics, at the first read, if the snapshot is of another DB that is not a fork.
+// In returns the Memory in a snapshot of its DB. What has expired by now is not in it. The
+// first read panics if s is of another DB, unless one is a fork of the other.
 func (m *Memory) In(s *cow.Snapshot) Snapshot {
 	m.made()
 	if s.Due() {
@@ -184,10 +181,10 @@ func (m *Memory) view(root *cow.Snapshot, instant int64) Snapshot {
 	return Snapshot{tables: m.tables, root: root, instant: instant}
 }
 
-// Fork returns a new Memory that begins with s, a snapshot of m, current or past,
-// or of another fork: to try something out. It takes constant time, or, for a
-// snapshot from At or AsOf, time proportional to what was written since. The fork is
-// independent from then on. It has the Options of m, and no history, pins or watches.
+// Fork returns a new Memory that begins with s, a snapshot of m, current or past, or of
+// another fork. It is for trying something out. The fork is independent from then on. It
+// has the Options of m, and no history, pins or watches. Fork takes constant time, or, for
+// a snapshot from At or AsOf, time proportional to what was written since.
 func (m *Memory) Fork(s Snapshot) *Memory {
 	m.made()
 	return m.Of(m.db.Fork(s.root))

@@ -28,7 +28,7 @@ type Conflict struct {
 }
 
 // A MergeError lists the entries that both sides of a merge have changed, where
-// nothing was given to resolve them. It wraps cow.ErrConflict.
+// nothing was given to resolve them. It wraps [cow.ErrConflict].
 type MergeError struct {
 	Conflicts []Conflict
 }
@@ -56,17 +56,23 @@ func (e *MergeError) Unwrap() error { return cow.ErrConflict }
 // must come from the same origin. With snapshots of one Memory, Merge(after,
 // before, nil) undoes what happened in between.
 //
-// An entry that was changed on both sides is a conflict, unless both removed it, or one side did
-// no more than embed its text.
-// For each, resolve returns the Entry to keep: Ours, Theirs or Base, one of these
-// with another Value, whose vector goes as after Put, or the zero Entry to remove it; or
-// an error, which ends the merge, as the end of ctx does. If resolve is nil the conflicts are returned in a
-// *MergeError. On an error nothing is published; ErrFull and ErrDimension are possible
-// too. Resolve runs within the update and must not write to m; it may be shown entries
-// that have expired and are not swept yet. What spaces are configured to stays. What was
-// cleared, anywhere, and is not removed yet, a Merge removes before, in versions of their own.
-// Merge panics if theirs is the zero Snapshot, which At and AsOf return with an error: it would remove
-// everything.
+// An entry that was changed on both sides is a conflict, unless both removed it, or one side did no
+// more than embed its text. For each conflict, resolve returns the Entry to keep:
+//
+//   - Ours, Theirs or Base,
+//   - one of these with another Value; its vector goes as after Put,
+//   - the zero Entry, to remove it,
+//   - or an error, which ends the merge.
+//
+// Resolve runs within the update and must not write to m. It may be shown entries that have expired
+// and are not swept yet. If resolve is nil, Merge returns the conflicts in a *[MergeError].
+//
+// On an error nothing is published. Other errors are [ErrFull], [ErrDimension], and ctx's cause
+// when ctx ends.
+//
+// The options of spaces stay as they are. Entries that were cleared and are not removed yet, in any
+// space, are removed first, in versions of their own. Merge panics if theirs is the zero Snapshot,
+// which At and AsOf return with an error: it would remove everything.
 func (m *Memory) Merge(ctx context.Context, base, theirs Snapshot, resolve func(c Conflict) (Entry, error)) (next Snapshot, err error) {
 	given(ctx, "a Merge")
 	if theirs.root == nil {
@@ -175,16 +181,21 @@ func (b *Batch) merged(name string, e Entry) *data.Entry {
 	return next
 }
 
-// Undo makes undone what the update did that published a version, as one more version:
-// with the revision that a write returned, that write, and with the version of an Undo, that
-// Undo. What was written since to the same entries is a conflict: a *MergeError, and nothing
-// happens; a vector that the text of one got since goes with it. Where nothing is left to do it
-// returns ErrNothingToUndo, and nothing happens: of a version that is undone already, also if two do
-// it at once, and of one that changed no entry, or only what has expired or was erased since.
-// What was swept by the way, since it had expired, stays away, and what spaces are configured to
-// stays. It needs both that version and the one before it, which Retain keeps; otherwise it
-// returns cow.ErrCompacted. No update made version 0, and none yet one to come: these are
-// cow.ErrUnpublished.
+// Undo undoes the update that published a version, and publishes the result as one more version.
+// Give it the revision that a write returned to undo that write, or the version of an Undo to undo
+// that Undo.
+//
+// On an error nothing happens. The errors are
+//
+//   - a *[MergeError] if one of its entries was written since,
+//   - [ErrNothingToUndo] if the version is undone already, also if two do it at once, or if it
+//     changed no entry, or only entries that have expired or were erased since,
+//   - [cow.ErrCompacted] if that version or the one before it is not retained: see [cow.DB.Retain],
+//   - [cow.ErrUnpublished] for version 0, which no update made, and for a version to come,
+//   - and those of [Memory.Merge].
+//
+// A vector that the text of an entry got since goes with it. Entries that the update swept, as they
+// had expired, stay away. The options of spaces stay as they are.
 func (m *Memory) Undo(ctx context.Context, version uint64) error {
 	given(ctx, "an Undo")
 	if version == 0 {
@@ -231,10 +242,12 @@ func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, er
 	})
 }
 
-// Sweep removes all entries that have expired, what spaces have too much since Configure,
-// and the rest of all spaces that were cleared, a few at a time so that writers need not
-// wait long, and returns how many had expired. They cannot be read any more in any case,
-// and every other write removes some, so that it is needed only where little is written.
+// Sweep removes all entries that have expired, those that are too many since Configure, and
+// the rest of all spaces that were cleared. It returns how many had expired. It removes a few
+// at a time, so that writers need not wait long.
+//
+// What has expired or was cleared cannot be read in any case, and every other write removes
+// some of it: Sweep is needed only where little is written.
 func (m *Memory) Sweep(ctx context.Context) (n int, err error) {
 	m.made()
 	given(ctx, "a Sweep")
@@ -254,9 +267,9 @@ func (m *Memory) Sweep(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// SweepEvery calls Sweep every d, which must be positive, until ctx ends, and
-// returns its cause, or an error of Sweep. It is meant to be run in a goroutine of its
-// own; the Memory starts none.
+// SweepEvery calls [Memory.Sweep] every d, which must be positive, until ctx ends, and
+// returns ctx's cause, or an error of Sweep. Run it in a goroutine of its own: the Memory
+// starts none.
 func (m *Memory) SweepEvery(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		panic(fmt.Sprintf("memory: SweepEvery with a duration of %v, which is not positive: to sweep once, call Sweep", d))

@@ -35,10 +35,19 @@ const Never = data.Never
 // of them, or what is wrong with the value, as [value.ErrUnsupported], or with the vector, as
 // [vector.ErrEmpty]; or [cow.ErrModified].
 var (
-	ErrExists    = cow.ErrExists       // Insert: there is a value; Supersede: both keys are one
-	ErrNotFound  = cow.ErrNotFound     // Modify, Supersede: there is no value; Keep: no entry; Erase: none, and was none
-	ErrRevision  = cow.ErrRevision     // SetIf, DeleteIf: the entry is at another revision
-	ErrDimension = vector.ErrDimension // other dimensions than the others of the space
+	// ErrExists is the error of Insert if there is a value, and of Supersede if both
+	// keys are the same.
+	ErrExists = cow.ErrExists
+
+	// ErrNotFound is the error of Modify and Supersede if there is no value, of Keep if
+	// there is no entry, and of Erase if there is none in any version that is kept.
+	ErrNotFound = cow.ErrNotFound
+
+	// ErrRevision is the error of SetIf and DeleteIf if the entry is at another revision.
+	ErrRevision = cow.ErrRevision
+
+	// ErrDimension says that a vector has other dimensions than those of its space.
+	ErrDimension = vector.ErrDimension
 )
 
 // ErrNothingToUndo says that Undo would change nothing: the version is undone already, or nobody
@@ -49,26 +58,26 @@ var ErrNothingToUndo = errors.New("nothing to undo")
 // [cow.ErrCompacted], [cow.ErrUnpublished], [cow.ErrLineage], [cow.ErrConflict] and
 // [cow.ErrNotEmpty].
 var (
-	// ErrFull says that what a batch wrote is more than a limit allows, so that
-	// evicting all the rest would not do.
+	// ErrFull says that what a batch wrote is more than a limit allows: evicting all
+	// the rest would not make room for it.
 	ErrFull = keep.ErrFull
 
-	// ErrQuery says that a Query, or the Filter in it, makes no sense.
+	// ErrQuery says that a Query, or the Filter in it, has a value that is not allowed.
 	ErrQuery = errors.New("memory: bad query")
 
 	// ErrMalformed says that a line is not one of an export. The error says which one.
 	ErrMalformed = jsonl.ErrMalformed
 
-	// ErrUTF8 says that a string is not UTF-8, so that JSON cannot have it.
+	// ErrUTF8 says that a string is not UTF-8: JSON cannot have it.
 	ErrUTF8 = jsonl.ErrUTF8
 )
 
-// A KeyError says which entry an error is about: by the path of its Space, and its Key. Err is what
-// it wraps.
+// A KeyError says which entry an error is about. It has the fields Space []string, the path of the
+// space, Key string, and Err error, which it wraps.
 type KeyError = fault.KeyError
 
-// Pending is the revision, inside a Batch, of what that Batch itself wrote: it
-// matches nothing. Once the Batch is published it is the version of that.
+// Pending is the revision that a [Batch] sees of an entry that it has written itself. No SetIf or
+// DeleteIf matches it. Once the Batch is published the revision is its version.
 const Pending = snapshot.Pending
 
 // What is printed or logged is short, some 200 bytes at most, and made in constant time:

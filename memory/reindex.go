@@ -24,23 +24,22 @@ var (
 // errBehind says that more than that was written since Reindex looked.
 var errBehind = errors.New("memory: the index is behind")
 
-// Reindex makes the text index of the space anew, with what Options.AnalyzerOf and
-// Options.TextOf say by now: after the language of a user was changed, say. It returns the
-// version that has the new index, or 0 if there is no text. Until that version, and in
-// those before it, what is searched is the old one, by its own Analyzer. No entry differs
-// because of it.
+// Reindex makes the text index of the space anew, with what AnalyzerOf and TextOf of [Options]
+// return now: after the language of a user was changed, say. It returns the version that has
+// the new index, or 0 if there is no text. Searches of earlier versions use the old index and
+// its Analyzer. Entries do not change.
 //
-// It takes time proportional to the text in the space, and gives up when ctx ends. Nobody waits meanwhile: the index is
-// made of a snapshot, then of what was written since, and again, until a few entries
-// are left, which it indexes in the writer's place. If the space is written to so fast that
-// this does not come to an end, writers do wait. An index that is larger than limits allow
-// makes later writes evict.
+// It takes time proportional to the text in the space, and gives up when ctx ends. Nobody waits
+// meanwhile: Reindex indexes a snapshot, then what was written since, and again, until a few
+// entries are left, which it indexes in the writer's place. If the space is written to so fast
+// that this does not end, writers do wait. If the index is larger than limits allow, later
+// writes evict.
 //
-// A replica makes its index anew when that version arrives, before it publishes it, with
-// what AnalyzerOf and TextOf say there: let them change there first. So does what a fork is
-// merged into by cow.DB.Merge; Memory.Merge is for entries only. Both follow as well where a
-// space that was emptied has text again, by what AnalyzerOf says since. A DB that is opened
-// has all indexes, those of the past too, made by what AnalyzerOf and TextOf say then.
+// A replica makes its index anew when that version arrives, before it publishes it, with what
+// AnalyzerOf and TextOf return there: change them there first. The DB that a fork is merged
+// into by [cow.DB.Merge] does the same; [Memory.Merge] is for entries only. Both also follow
+// where a space that was emptied gets text again. A DB that is opened makes all indexes, those
+// of the past too, with what AnalyzerOf and TextOf return then.
 func (s Space) Reindex(ctx context.Context) (rev uint64, err error) {
 	s.m.made()
 	given(ctx, "a Reindex")

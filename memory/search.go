@@ -101,12 +101,12 @@ type Hit struct {
 func (h Hit) Space() []string { return tuple.Decode(h.space) }
 
 // Search returns the entries that fit a query best, the best first, those of equal
-// scores by space and key. The errors are those of vectors, and ErrQuery.
+// scores by space and key. The errors are those of vectors, and [ErrQuery].
 //
 // By a Vector, these are the entries whose vectors are most like it. That is exact: scores
 // are compared before they are rounded. It takes time proportional to the number of vectors
 // in the space. With Below, spaces whose vectors have another dimension are passed over,
-// unless all have: that is ErrDimension.
+// unless all have: that is [ErrDimension].
 //
 // By a Text, these are the entries whose text fits its words best, by BM25; see package
 // text. The text of an entry is what Options.TextOf says, all strings in its value
@@ -319,7 +319,7 @@ func (s *sought) in(path string) *text.Analyzer {
 
 // Matches returns where the text of the entry fits the query that found it, in order:
 // why it is a hit, to be shown to a person. It is empty for a search for a vector, and
-// says nothing of places where the Analyzer is a text.Func. It reads the text anew,
+// says nothing of places where the Analyzer is a [text.Func]. It reads the text anew,
 // which takes time proportional to it.
 func (h Hit) Matches() []Match {
 	if h.found == nil {

@@ -109,7 +109,8 @@ func ExampleOptions_textOf() {
 		},
 	})
 	s := m.Space("fr", "notes")
-	if _, err := s.Put("k", map[string]any{"role": "user", "title": "Les chevaux", "text": "Ils mangeaient"}); err != nil {
+	message := map[string]any{"role": "user", "title": "Les chevaux", "text": "Ils mangeaient"}
+	if _, err := s.Put("k", message); err != nil {
 		log.Fatal(err)
 	}
 	for _, query := range []string{"cheval", "manger", "user"} {

@@ -58,10 +58,9 @@ type SpacesOptions struct {
 	Limit  int      // at most so many; 0: all
 }
 
-// Spaces returns an iterator over the paths of the spaces that have entries, in
-// order: element by element, a space before those below it. Spaces that were cleared, and
-// not swept yet, are passed over, which takes time proportional to their number. A path is the
-// caller's own.
+// Spaces returns an iterator over the paths of the spaces that have entries, in order: element by
+// element, a space before those below it. It skips spaces that were cleared and are not swept yet,
+// which takes time proportional to their number. A path is the caller's own.
 func (s Snapshot) Spaces(o SpacesOptions) iter.Seq[[]string] {
 	return func(yield func([]string) bool) { s.spaces(o, yield) }
 }
@@ -121,8 +120,8 @@ func (v SpaceSnapshot) Get(key string) (Value, bool) {
 	return e.Value, e.Value.Exists()
 }
 
-// GetMany returns an iterator over the values of many keys: over the place in keys of each key
-// that has one, in the order of keys, and that; see Space.GetMany.
+// GetMany returns an iterator over the values of many keys. It yields i and the value of keys[i];
+// see [Space.GetMany].
 func (v SpaceSnapshot) GetMany(keys []string) iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) { v.getMany(keys, yield) }
 }
@@ -157,7 +156,7 @@ func (v SpaceSnapshot) Len() int {
 	return sp.Count - is.Dead(tuple.Name(v.path, ""))
 }
 
-// LenAll is Len for the space and all spaces below it.
+// LenAll is [SpaceSnapshot.Len] for the space and all spaces below it.
 func (v SpaceSnapshot) LenAll() int {
 	if v.s.tables == nil {
 		return 0
@@ -254,7 +253,7 @@ func (v SpaceSnapshot) Vector(key string) ([]float32, bool) {
 	return slices.Clone(e.Vector), true
 }
 
-// Options returns how the space behaves, as Configure has set it.
+// Options returns how the space behaves, as [Space.Configure] has set it.
 func (v SpaceSnapshot) Options() SpaceOptions {
 	if v.s.tables != nil {
 		if o, ok := viewOf(v.s).T.Options.In(v.s.root).Get(v.path); ok {
@@ -265,7 +264,7 @@ func (v SpaceSnapshot) Options() SpaceOptions {
 }
 
 // An Entry is an entry of a space as it was in a snapshot. It is an immutable
-// value. Its vector is had by SpaceSnapshot.Vector.
+// value. [SpaceSnapshot.Vector] returns its vector.
 type Entry struct {
 	Key      string
 	Value    Value     // Absent if there is only a vector
@@ -340,7 +339,7 @@ func (s Snapshot) LogValue() slog.Value {
 // Format prints what LogValue returns in one line, whatever the verb.
 func (s Snapshot) Format(f fmt.State, verb rune) { print(f, verb, s.LogValue()) }
 
-// MarshalJSON returns an error: see Export.
+// MarshalJSON returns an error: see [Snapshot.Export].
 func (s Snapshot) MarshalJSON() ([]byte, error) {
 	return nil, errors.New("memory: a Snapshot is not a JSON value: call Export for JSON Lines")
 }

@@ -22,7 +22,7 @@ type TypedHit[T any] struct {
 	Of T
 }
 
-// Get returns the value of key. It returns ErrNotFound if there is none.
+// Get returns the value of key. It returns [ErrNotFound] if there is none.
 func (s Typed[T]) Get(key string) (T, error) {
 	v, ok := s.Space.Get(key)
 	if !ok {
