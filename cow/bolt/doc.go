@@ -1,5 +1,5 @@
-// Package bolt keeps a cow.DB in one file, by go.etcd.io/bbolt: what is acknowledged
-// survives the process and the machine. Reads stay what they are, all in memory.
+// Package bolt keeps a [cow.DB] in one file, by go.etcd.io/bbolt: what is acknowledged
+// survives a crash of the process and of the machine. Reads stay in memory, as without a file.
 //
 //	var db cow.DB
 //	jobs := cow.NewTable[string](&db, "jobs", cow.Options[Job]{Codec: cow.Versioned[Job]{}})
@@ -12,8 +12,8 @@
 //
 // An update that has returned nil is on disk, with [Always]. It is there whole or not at
 // all, over all tables, and so is every version before it. Readers see no version before
-// it is on disk, but for [Every]: with that, an update returns earlier, and a crash loses what
-// was made within one span of the length that it says, and never part of an update.
+// it is on disk. With [Every] an update returns earlier: then a crash loses the updates of at
+// most that length of time, and never part of an update.
 //
 // An update whose error wraps cow.ErrUnknownOutcome may be on disk, such as one that a failed
 // write has cut off, and so may those that a crash has cut off before they returned.
@@ -27,8 +27,8 @@
 // the file has a text for it that no DB has made. If Retain is called after Open, the file
 // keeps the past from the next write on.
 //
-// [Load] loads a file into a DB that is not kept in it: to look at what the file has, which stays as
-// it is.
+// [Load] loads a file into a DB that is not kept in it, to look at what the file has. The file
+// stays as it is.
 //
 // # Pins
 //
@@ -120,8 +120,8 @@
 // # How it is written
 //
 // Updates build on each other while one transaction is being synced; the next takes all
-// that have come meanwhile, and before that waits for the writers of the last, where they
-// use to come back at once, for at most half as long as the last took. A transaction has
+// that have come meanwhile. Before that it waits for the writers of the last transaction, if they
+// usually write again immediately, for at most half as long as that took. A transaction has
 // the rows, or with a past, the commits, and a few bytes that say what the file has. Commits
 // that the DB no longer retains are moved from the log to the tables, some hundreds at once,
 // and when the DB is closed: until then, and after a crash, the file has a somewhat longer

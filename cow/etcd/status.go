@@ -48,9 +48,9 @@ func (r *Replica) wrap(err error) error {
 	return fmt.Errorf("etcd: %s: %w", r.prefix, err)
 }
 
-// Load returns the published snapshot if it has everything that was acknowledged, on any
-// replica, more than limit ago: otherwise an error that wraps ErrStale. It asks nobody: how
-// new a version is the replica finds out each Options.Check, and limit must be longer than
+// Load returns the published snapshot, if it has everything that was acknowledged, on any replica,
+// more than limit ago. Otherwise it returns an error that wraps ErrStale. It makes no request: the
+// replica learns how new its version is once each Options.Check, and limit must be longer than
 // that. The Load of the DB has no limit.
 func (r *Replica) Load(limit time.Duration) (*cow.Snapshot, error) {
 	// Before the snapshot, which then is at least as new.
@@ -116,7 +116,7 @@ type Status struct {
 	Err error
 }
 
-// Status returns what the replica knows of itself. It asks nobody.
+// Status returns what the replica knows of its own state. It makes no request.
 func (r *Replica) Status() Status {
 	r.known.mu.Lock()
 	defer r.known.mu.Unlock()
