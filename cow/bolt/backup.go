@@ -42,7 +42,8 @@ func (f *File) Backup(w io.Writer) (version uint64, err error) {
 
 // BackupFile is Backup to a new file at path, which nothing may have: fs.ErrExist. The
 // file gets that name, and the mode of f's, once it is complete, verified and on disk. On an
-// error there is none.
+// error there is none. One that wraps ErrDamaged says that the open file is damaged: its rows are in
+// memory still, but it will not open again.
 //
 // If path is on the disk of f's file, some of the disk is left for writes: as much as the
 // file is long, and at most 64 MiB. Where that is not there the backup ends with an error that
@@ -79,7 +80,7 @@ func (f *File) backup(path string, use func(temp string) error) (version uint64,
 		return 0, err
 	}
 	if version, err = renews(temp.Name(), f.file.is.Mode()); err != nil {
-		return 0, err
+		return 0, fmt.Errorf("a copy of %s: %w", f.file.path, err)
 	}
 	return version, use(temp.Name())
 }
@@ -91,10 +92,20 @@ func (f *File) copy(to *os.File, path string) error {
 		err = c.run(f.file.enough(path))
 		f.file.end(c)
 	}
-	if errors.Is(err, os.ErrClosed) {
-		return fmt.Errorf("%w: %w", cow.ErrClosed, err)
+	return f.closed(err)
+}
+
+// closed says of an error that the file is closed that the DB is, and why if a write has failed.
+func (f *File) closed(err error) error {
+	if !errors.Is(err, os.ErrClosed) {
+		return err
 	}
-	return err
+	f.sink.mu.Lock()
+	defer f.sink.mu.Unlock()
+	if f.sink.ended && f.sink.err != nil {
+		return fmt.Errorf("%w, as a write has failed: %w", cow.ErrClosed, f.sink.err)
+	}
+	return fmt.Errorf("%w: %w", cow.ErrClosed, err)
 }
 
 // renews verifies a copy of a file, makes Open give it a new lineage, and brings it to the
@@ -128,7 +139,8 @@ func renews(path string, mode fs.FileMode) (version uint64, err error) {
 // to Compact, when it is closed.
 //
 // It waits for the transaction that is being written, if there is one, and takes time proportional
-// to the number of free pages. After db.Close it returns cow.ErrClosed.
+// to the number of free pages. After db.Close, and perhaps after a write that failed, it returns
+// cow.ErrClosed.
 func (f *File) Space() (size, free uint64, err error) {
 	f.file.mu.Lock()
 	defer f.file.mu.Unlock()
@@ -136,11 +148,8 @@ func (f *File) Space() (size, free uint64, err error) {
 	if err == nil {
 		err = p.free(func(uint64) error { free++; return nil })
 	}
-	if errors.Is(err, os.ErrClosed) {
-		err = fmt.Errorf("%w: %w", cow.ErrClosed, err)
-	}
 	if err != nil {
-		return 0, 0, named(f.file.path, err)
+		return 0, 0, named(f.file.path, f.closed(err))
 	}
 	return p.high * uint64(p.pageSize), free * uint64(p.pageSize), nil
 }

@@ -199,3 +199,45 @@ func TestSpace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, info.Free, free)
 }
+
+// A backup is verified: one of a file that is damaged while it is open says so, and which file it
+// is. After a write has failed, the error says why there is none.
+func TestABackupOfADamagedFile(t *testing.T) {
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, forever)
+	for i := range 100 {
+		require.NoError(t, s.add(fmt.Sprint("k", i), i, strings.Repeat("x", 100)))
+	}
+	b, err := os.ReadFile(path)
+	require.NoError(t, err)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	at := bytes.LastIndex(b, []byte(strings.Repeat("x", 50)))
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	for ; at > 0; at = bytes.LastIndex(b[:at], []byte(strings.Repeat("x", 100))) { // some are in free pages
+		_, err = f.WriteAt([]byte("y"), int64(at))
+		require.NoError(t, err)
+	}
+	require.NoError(t, f.Close())
+	require.NoError(t, os.Chtimes(path, time.Time{}, info.ModTime()))
+	backup := temp(t)
+	_, err = s.file.BackupFile(backup)
+	require.ErrorIs(t, err, bolt.ErrDamaged)
+	require.ErrorContains(t, err, "a copy of "+path)
+	_, err = os.Stat(backup)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	require.NoError(t, os.Remove(path))
+	require.ErrorIs(t, s.add("more", 1), bolt.ErrChanged)
+	_ = s.db.Close()
+	for _, err := range []error{second(s.file.BackupFile(backup)), second(s.file.Backup(io.Discard))} {
+		require.ErrorIs(t, err, cow.ErrClosed)
+		require.ErrorIs(t, err, bolt.ErrChanged)
+	}
+	_, _, err = s.file.Space()
+	require.ErrorIs(t, err, cow.ErrClosed)
+	require.ErrorIs(t, err, bolt.ErrChanged)
+}
+
+func second(_ uint64, err error) error { return err }

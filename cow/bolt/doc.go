@@ -130,14 +130,14 @@
 // The file does not shrink. What a large update, or its commit in the log, took is free once
 // it is replaced, for writes to come, and until they have used it every transaction writes
 // the list of free pages: 8 bytes for each page of 4096, so 250 KB after 128 MB. [Check] says
-// how much is free, and [Compact] gives it back.
+// how much is free, and [Compact] gives it back. [File.Space] says it of an open file.
 //
 // # Damage
 //
 // Every row, commit and table has a checksum, and every table a count and a hash of its
 // rows. Open reads all of it, page by page, and not through the mapped file. What does not
-// fit is a [Damage], by table and key, and Open refuses. [Check] lists all of it, and
-// [Salvage] takes what is left.
+// fit is a [Damage], by table and key where these are known, else by page, and Open refuses. [Check]
+// lists all of it. Go back to a backup then, or take what is left by [Salvage].
 //
 // # When to use a database instead
 //

@@ -24,13 +24,13 @@ func Load(path string, db *cow.DB, o Options) (err error) {
 	}
 	f, err := openFile(resolve(path), true)
 	if err != nil {
-		return named(path, err)
+		return refused(path, err)
 	}
 	l := &loader{file: f, o: o, tables: tables, ready: true} // nothing is to be written
 	err = errStopped                                         // unless load returns
 	defer func() {
 		if err = errors.Join(err, f.close()); err != nil {
-			err = named(path, err)
+			err = refused(path, err)
 		}
 	}()
 	c, err := l.contents()

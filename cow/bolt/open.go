@@ -65,14 +65,14 @@ func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 		}
 	}
 	if err != nil {
-		return nil, named(path, err)
+		return nil, refused(path, err)
 	}
 	l := &loader{file: f, o: o, tables: tables}
 	err = errStopped // unless attach returns
 	defer func() {
 		if err != nil {
 			f.unmake(made)
-			err = named(path, errors.Join(err, f.close()))
+			err = refused(path, errors.Join(err, f.close()))
 		}
 	}()
 	if err = l.attach(line); err != nil {
@@ -103,6 +103,14 @@ func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
 // the file has may have been seen: see Info.Renews. It also has where the lineage in the file
 // is a text that no DB has made.
 func (f *File) Renewed() bool { return f.renewed }
+
+// refused says which file cannot be opened, and what to do if it is damaged.
+func refused(path string, err error) error {
+	if err = named(path, err); errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("%w: go back to a backup, or take what is left by Salvage", err)
+	}
+	return err
+}
 
 // named says which file an error is about.
 func named(path string, err error) error {

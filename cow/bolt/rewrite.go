@@ -1,8 +1,10 @@
 package bolt
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"runtime"
@@ -42,7 +44,7 @@ func Restore(dst, src string, version uint64) error {
 // erased, by cow.DB.Erase. It takes the place of the old file in one step, with its owner, group
 // and mode; who may not give it those gets an error, and the file stays as it was. Other
 // attributes, such as access lists, and other names of the file are not kept. No DB may have
-// it open: ErrLocked.
+// it open: ErrLocked. A small file may get longer: a new one has some room to grow.
 func Compact(path string) error {
 	f, err := openFile(resolve(path), false)
 	if err != nil {
@@ -76,10 +78,16 @@ func Compact(path string) error {
 }
 
 // Salvage makes a new file at dst of what can be read of the file src, which is damaged
-// and stays as it is, and returns what it left out. Rows that are not damaged are kept as
-// they were at the oldest version that src knows, and after that all commits up to the
-// first that is missing. The new file is of a new lineage, and has src's owner, group and
-// mode. An error says that there is no new file; it is fs.ErrExist if there is a file at dst.
+// and stays as it is, and returns what it left out. The new file is of a new lineage, and has
+// src's owner, group and mode. An error says that there is no new file; it is fs.ErrExist if there
+// is a file at dst.
+//
+// Where no past was retained, the new file has all rows that are not damaged. Else it has those as
+// they were at the oldest version that src knows, and each version after that up to the first that
+// is missing. If there are sound ones behind that, the new file has one version more: each row that
+// they wrote, as the last of them left it. It is none that there ever was, since the updates in
+// between are not in it: tables may disagree, and a unique index may refuse it. The version before
+// it is whole, but for damaged rows: Restore makes a file of that one.
 func Salvage(dst, src string) (left []*Damage, err error) {
 	f, err := openFile(src, true)
 	if err != nil {
@@ -168,15 +176,23 @@ func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *
 			b.state.pin(p.version).names = p.names
 		}
 	}
+	var after remains
 	err = s.all(b.row, b.pinned, func(c record) error {
-		if c.version > upto {
-			return nil
+		switch {
+		case c.version > upto:
+		case after.rows == nil && c.version == b.state.tip.version+1:
+			b.state.tip = c.moment
+			return b.commit(c)
+		default:
+			after.add(c)
 		}
-		b.state.tip = c.moment
-		return b.commit(c)
+		return nil
 	})
 	// Of a damaged file some may be above what is left.
 	b.state.pins = slices.DeleteFunc(b.state.pins, func(p *pin) bool { return p.version > b.state.tip.version })
+	if err == nil {
+		err = after.commit(b)
+	}
 	if err == nil {
 		err = b.finish()
 	}
@@ -187,4 +203,41 @@ func (s *scan) rewrite(f *file, path, lineage string, upto uint64, name func(b *
 		err = syncDir(path)
 	}
 	return err
+}
+
+// Remains are what the commits have written that follow the first gap of a damaged log.
+type remains struct {
+	at   int64               // of the last
+	rows map[string]sink.Row // by table and key, as the last has left them; nil: no gap yet
+}
+
+func (r *remains) add(c record) {
+	if r.rows == nil {
+		r.rows = make(map[string]sink.Row)
+	}
+	r.at = c.at
+	for _, row := range c.rows {
+		r.rows[string(binary.BigEndian.AppendUint32(nil, uint32(row.Table)))+string(row.Key)] = row
+	}
+}
+
+// commit makes one commit of them, or several of a bounded size.
+func (r *remains) commit(b *builder) error {
+	const most = 64 << 20
+	var rows []sink.Row
+	n := 0
+	keys := slices.Sorted(maps.Keys(r.rows))
+	for i, key := range keys {
+		row := r.rows[key]
+		rows = append(rows, row)
+		if n += len(row.Key) + len(row.Value); n < most && i < len(keys)-1 {
+			continue
+		}
+		b.state.tip = moment{b.state.tip.version + 1, r.at}
+		if err := b.commit(record{moment: b.state.tip, rows: rows}); err != nil {
+			return err
+		}
+		rows, n = nil, 0
+	}
+	return nil
 }

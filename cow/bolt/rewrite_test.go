@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -208,4 +209,95 @@ func TestSalvage(t *testing.T) {
 			require.Equal(t, damage.key, string(left[0].Key))
 		}
 	}
+}
+
+// Versions behind a gap in the retained past are not lost: one version more has what they
+// wrote, and the one before it is as it was.
+func TestSalvageBehindAGap(t *testing.T) {
+	const versions = 250
+	path := temp(t)
+	s := open(t, path, bolt.Options{}, forever)
+	key := func(version uint64) string { return fmt.Sprint("k", version%40) }
+	deletes := func(version uint64) bool { return version%3 == 0 && version > 40 || version > versions-10 }
+	for v := uint64(1); v <= versions; v++ {
+		if deletes(v) {
+			err := s.jobs.Update(func(e *cow.Editor[string, job]) error {
+				e.Delete(key(v))
+				e.Set("last", job{N: int(v)})
+				return nil
+			})
+			require.NoError(t, err)
+			continue
+		}
+		_, err := s.jobs.Set(key(v), job{N: int(v), Name: strings.Repeat("x", 100)})
+		require.NoError(t, err)
+	}
+	require.EqualValues(t, versions, s.db.Load().Version())
+	require.NoError(t, s.db.Close())
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	// at returns which version wrote each row last, of those outside of a gap. A version has
+	// deleted a row only if it was there.
+	at := func(from, to, upto uint64) map[string]int {
+		rows, all := map[string]int{}, map[string]bool{}
+		for v := uint64(1); v <= upto; v++ {
+			was := all[key(v)]
+			all[key(v)] = !deletes(v)
+			switch {
+			case v >= from && v <= to:
+			case deletes(v):
+				if was {
+					delete(rows, key(v))
+				}
+				rows["last"] = int(v)
+			default:
+				rows[key(v)] = int(v)
+			}
+		}
+		return rows
+	}
+	has := func(m *cow.Map[string, job]) map[string]int {
+		rows := map[string]int{}
+		for k, j := range m.All() {
+			rows[k] = j.N
+		}
+		return rows
+	}
+	gaps := 0
+	for p := 2; p < len(good)/pageSize; p++ {
+		bad := bytes.Clone(good)
+		clear(pageOf(bad, p))
+		src, dst := temp(t), temp(t)
+		require.NoError(t, os.WriteFile(src, bad, 0o600))
+		left, err := bolt.Salvage(dst, src)
+		if err != nil {
+			continue
+		}
+		var from, to uint64
+		for _, d := range left {
+			if _, err := fmt.Sscanf(d.Err.Error(), "the retained past: versions %d to %d are missing", &from, &to); err == nil {
+				break
+			}
+		}
+		if to == 0 {
+			continue
+		}
+		gaps++
+		is := open(t, dst, bolt.Options{}, forever)
+		require.Equal(t, at(from, to, versions), has(is.jobs.Load()), "%d to %d", from, to)
+		require.Equal(t, from, is.db.Load().Version())
+		before, err := is.db.At(from - 1)
+		require.NoError(t, err)
+		require.Equal(t, at(from, to, from-1), has(is.jobs.In(before)))
+		require.NoError(t, is.add("more", 1))
+		require.NoError(t, is.db.Close())
+		_, err = bolt.Check(dst)
+		require.NoError(t, err)
+		restored := temp(t)
+		require.NoError(t, bolt.Restore(restored, dst, from-1))
+		is = open(t, restored, bolt.Options{}, forever)
+		require.Equal(t, at(from, to, from-1), has(is.jobs.Load()))
+	}
+	require.Greater(t, gaps, 3)
 }

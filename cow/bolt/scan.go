@@ -204,18 +204,19 @@ func (s *scan) pinned(visit func(version uint64, table int, key []byte, r row) e
 	return nil
 }
 
-// commits visits the commits of the log, and compares them with the tally of it.
+// commits visits the commits of the log, and compares them with the tally of it. Those that follow
+// a gap are visited too.
 func (s *scan) commits(visit func(c record) error) error {
 	bucket, ok := s.buckets[string(logBucket)]
 	if !ok {
-		return s.bad(damage("", nil, errors.New("the log is missing")))
+		return s.bad(damage("", nil, errors.New("the retained past is missing")))
 	}
 	var is tally
 	seal := sealOf(logBucket)
 	last := s.state.base.version
 	err := (&walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
 		c, sum, err := decodeRecord(seal, e.key, e.value)
-		if err == nil && (e.bucket || c.version != last+1) {
+		if err == nil && (e.bucket || c.version <= last) {
 			err = fmt.Errorf("version %d comes after %d", c.version, last)
 		}
 		for _, r := range c.rows {
@@ -224,14 +225,19 @@ func (s *scan) commits(visit func(c record) error) error {
 			}
 		}
 		if err != nil {
-			return s.bad(damage("", nil, fmt.Errorf("the log: %w", err)))
+			return s.bad(damage("", nil, fmt.Errorf("the retained past: %w", err)))
+		}
+		if c.version > last+1 {
+			if err := s.bad(damage("", nil, fmt.Errorf("the retained past: versions %d to %d are missing", last+1, c.version-1))); err != nil {
+				return err
+			}
 		}
 		last = c.version
 		is.add(sum, c.version)
 		return visit(c)
 	}}).bucket(bucket)
 	if err == nil && (is != s.state.log || last != s.state.tip.version) {
-		err = s.bad(damage("", nil, fmt.Errorf("the log: of %d commits %d are there, or others than were written", s.state.log.count, is.count)))
+		err = s.bad(damage("", nil, fmt.Errorf("the retained past: of %d versions %d are there, or others than were written", s.state.log.count, is.count)))
 	}
 	return err
 }
