@@ -12,10 +12,10 @@
 //
 //	//go:generate go tool cowview -type Profile,Team
 //
-// Then run go generate, once: the file that it writes may be missing, broken or of
-// other types before. Struct types of the package that the named ones lead to get views
-// too. The same types give the same file; those of the standard library may differ
-// between Go releases.
+// Then run go generate, once: it does not matter whether the file that it writes is
+// missing, broken or of other types. Struct types of the package that the named ones lead
+// to get views too. The same types give the same file, unless types of the standard library
+// differ between Go releases.
 //
 //	-type    the struct types, with commas between them
 //	-output  the file to write: cow_view.go
@@ -40,10 +40,10 @@
 //
 // # What cannot go wrong
 //
-// No accessor hands out memory of the value, and none panics for want of support. What
-// cannot be done is an error, with the file, the line and the path of the field, and
-// nothing is written. What has no view is handed out as a clone of that field alone:
-// the comment of the accessor and a line on stderr say so. The generated file does not
+// No accessor hands out memory of the value, and none panics because its type is not
+// supported. For a type that is not, cowview writes nothing, and reports the file, the line
+// and the path of the field. A field that has no view is handed out as a clone of that field
+// alone: the comment of the accessor and a line on stderr say so. The generated file does not
 // compile when a struct has other fields than it had when the file was generated.
 //
 // An accessor of a view that is not Valid panics, as a field of a nil pointer does.
