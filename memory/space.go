@@ -18,7 +18,8 @@ import (
 //
 // Each write is a [Batch] of one. It returns the version that it published, which is the
 // revision of what it stored, or 0 if it changed nothing or failed. [Editor] says what the
-// verbs do. The error is a *[KeyError], [ErrFull], or one of [cow.DB.Update].
+// verbs do. Unless they say otherwise, errors are a *[KeyError], [ErrFull], and those of
+// [cow.DB.Update].
 type Space struct {
 	m    *Memory
 	path string
