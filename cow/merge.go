@@ -33,9 +33,10 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // of the next merge, in either direction. A row that an earlier merge brought over counts as the
 // same on both sides, until one of them writes it.
 //
-// A key that both sides have changed since base is a conflict, unless both removed it and neither
-// has written it since. Without a Resolver for the table, Merge returns one error for all
-// conflicts; it wraps a *KeyError with ErrConflict for each. On an error nothing is published.
+// A key that both sides have changed since base is a conflict, also if one of them removed it. It is
+// none if both removed it, and neither has written it since. Without a Resolver for the table, Merge returns one error for all
+// conflicts; it wraps a *KeyError with ErrConflict for each. A Resolver is also how to see what both
+// sides have. On an error nothing is published.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	for _, s := range []*Snapshot{base, theirs} {
 		if s != nil && s.root().Owner().Tables != line.Tables(db.catalog()) {

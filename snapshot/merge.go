@@ -38,7 +38,7 @@ func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
 //
 // The function resolve decides a conflict: it returns the value to keep, or false for keep to
 // remove the key. If it returns an error, Merge stops and returns it; a part of the merge is done
-// then.
+// then: give up the Editor, or return the error from the update that it is of.
 //
 // Merge panics, before it does anything, if base or theirs has other Options than ours; the nil and
 // the zero Map fit all. It takes time proportional to the changes.

@@ -69,7 +69,8 @@ func Contains[T comparable](v Slice[T], x T) bool {
 	return slices.ContainsFunc(v.s, func(e T) bool { return (&comparer{same: true}).equal(&e, &x) })
 }
 
-// SliceViews shows a slice of what is shown by views.
+// SliceViews shows a slice of what is shown by views. The zero SliceViews, as of a row that is not
+// there, is empty.
 type SliceViews[T any, W Viewer[T, W]] struct {
 	_ shownAs[W]
 	elements[T]
