@@ -37,6 +37,9 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // none if both removed it, and neither has written it since. Without a Resolver for the table, Merge returns one error for all
 // conflicts; it wraps a *KeyError with ErrConflict for each. A Resolver is also how to see what both
 // sides have. On an error nothing is published.
+//
+// A key that is absent, and was absent in base, counts as one that its side has not changed. A row
+// that has expired is there until Sweep deletes it, and is removed then.
 func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapshot, err error) {
 	for _, s := range []*Snapshot{base, theirs} {
 		if s != nil && s.root().Owner().Tables != line.Tables(db.catalog()) {

@@ -35,9 +35,8 @@ func NewViews[W view.Viewer[V, W], K comparable, V any](t interface{ Load() *Map
 	return newViews(t, func(p *V) W { return view.Of[W](view.To(p)) })
 }
 
-// NewPointerViews is NewViews for a table of pointers: the views are of what these point to. The
-// generated view of a nil pointer is not Valid; a view.Slice, view.Map or the like of one cannot be
-// made, so that Get panics.
+// NewPointerViews is NewViews for a table of pointers: the views are of what these point to. The view
+// of a nil pointer shows nothing: it is the zero W, which is empty or not Valid.
 func NewPointerViews[W view.Viewer[T, W], K comparable, T any](t interface{ Load() *Map[K, *T] }) Views[K, *T, W] {
 	return newViews(t, func(p **T) W { return view.Of[W](view.To(*p)) })
 }

@@ -116,6 +116,10 @@ func TestViewsOfPointers(t *testing.T) {
 	v, ok = lists.Get("none")
 	require.False(t, ok)
 	require.False(t, v.ref.Valid())
+
+	ready, ok := cow.NewPointerViews[view.Slice[int]](s).Get("nil") // a view that no command generated
+	require.True(t, ok)
+	require.True(t, ready.IsNil())
 }
 
 type pointed struct{ ref view.Ref[[]int] }

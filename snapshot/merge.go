@@ -34,7 +34,7 @@ func (c Conflict[K, V]) Rows() (base, ours, theirs Row[K, V]) {
 // three-way merge. A key that ours has also written or removed since base is a conflict, even if
 // both values are equal, since values cannot be compared. There are two exceptions: both have
 // removed the key, or both have the same write, which an earlier merge brought from one to the
-// other.
+// other. A key that is absent, and was absent in base, counts as not written.
 //
 // The function resolve decides a conflict: it returns the value to keep, or false for keep to
 // remove the key. If it returns an error, Merge stops and returns it; a part of the merge is done

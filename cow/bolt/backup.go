@@ -80,7 +80,7 @@ func (f *File) backup(path string, use func(temp string) error) (version uint64,
 		return 0, err
 	}
 	if version, err = renews(temp.Name(), f.file.is.Mode()); err != nil {
-		return 0, fmt.Errorf("a copy of %s: %w", f.file.path, err)
+		return 0, f.damaged(err)
 	}
 	return version, use(temp.Name())
 }
@@ -92,7 +92,15 @@ func (f *File) copy(to *os.File, path string) error {
 		err = c.run(f.file.enough(path))
 		f.file.end(c)
 	}
-	return f.closed(err)
+	return f.damaged(f.closed(err))
+}
+
+// damaged says of an error that the file is damaged which file that is, and what to do.
+func (f *File) damaged(err error) error {
+	if errors.Is(err, ErrDamaged) {
+		return fmt.Errorf("%s, which is open: %w: keep the last good backup, and write the rows elsewhere before the DB is closed", f.file.path, err)
+	}
+	return err
 }
 
 // closed says of an error that the file is closed that the DB is, and why if a write has failed.
@@ -140,13 +148,15 @@ func renews(path string, mode fs.FileMode) (version uint64, err error) {
 //
 // It waits for the transaction that is being written, if there is one, and takes time proportional
 // to the number of free pages. After db.Close, and perhaps after a write that failed, it returns
-// cow.ErrClosed.
+// cow.ErrClosed; ErrDamaged if the file is damaged where it says what is free.
 func (f *File) Space() (size, free uint64, err error) {
 	f.file.mu.Lock()
 	defer f.file.mu.Unlock()
 	p, err := f.file.pages()
 	if err == nil {
-		err = p.free(func(uint64) error { free++; return nil })
+		if err = p.free(func(uint64) error { free++; return nil }); err != nil {
+			err = damage("", nil, err)
+		}
 	}
 	if err != nil {
 		return 0, 0, named(f.file.path, f.closed(err))

@@ -224,7 +224,7 @@ func TestABackupOfADamagedFile(t *testing.T) {
 	backup := temp(t)
 	_, err = s.file.BackupFile(backup)
 	require.ErrorIs(t, err, bolt.ErrDamaged)
-	require.ErrorContains(t, err, "a copy of "+path)
+	require.ErrorContains(t, err, path+", which is open")
 	_, err = os.Stat(backup)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 

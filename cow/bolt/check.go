@@ -107,7 +107,8 @@ func (f *file) rows(s *scan, left []logged) ([]uint64, error) {
 // maxDamage bounds how many errors a damaged file has.
 const maxDamage = 100
 
-// Check reads the whole file and verifies every page and row. It does not need to know
+// Check reads the whole file and verifies every page and row, but for free pages and what is behind
+// the last page, where nothing is stored. It does not need to know
 // its tables. It has the keys of the retained past in memory meanwhile. No DB may have the file
 // open: ErrLocked. If the file is damaged the error wraps ErrDamaged, and lists the first hundred
 // Damages, which errors.As and Unwrap find.

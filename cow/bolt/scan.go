@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -225,7 +226,11 @@ func (s *scan) commits(visit func(c record) error) error {
 			}
 		}
 		if err != nil {
-			return s.bad(damage("", nil, fmt.Errorf("the retained past: %w", err)))
+			at := "the retained past"
+			if len(e.key) == 8 {
+				at = fmt.Sprintf("%s: version %d", at, binary.BigEndian.Uint64(e.key))
+			}
+			return s.bad(damage("", nil, fmt.Errorf("%s: %w", at, err)))
 		}
 		if c.version > last+1 {
 			if err := s.bad(damage("", nil, fmt.Errorf("the retained past: versions %d to %d are missing", last+1, c.version-1))); err != nil {

@@ -26,7 +26,7 @@
 //
 //	                                      what there is now
 //	l/LINEAGE/v/VERSION                   a version; ?with=VERSION goes to what differs in another
-//	l/LINEAGE/v/VERSION/tables/TABLE      rows of a table; ?key=KEY: one row, ?index=NAME: by an index
+//	l/LINEAGE/v/VERSION/tables/TABLE      rows of a table; ?key=KEY redirects to a row, ?index=NAME: by an index
 //	l/LINEAGE/v/VERSION/tables/TABLE/KEY  a row, and what it was before
 //	l/LINEAGE/v/VERSION/PART/…            pages of a Part
 //	l/LINEAGE/diff/FROM/TO                what differs in two versions

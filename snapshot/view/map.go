@@ -39,7 +39,7 @@ func MapOf[K comparable, V any](m map[K]V) Map[K, V] { return Map[K, V]{entries[
 func (Map[K, V]) check() error { return either(immutable[K]("Map"), immutable[V]("Map")) }
 
 // ViewOf returns a view of the map that r points to.
-func (Map[K, V]) ViewOf(r Ref[map[K]V]) Map[K, V] { return Map[K, V]{entries[K, V]{*r.p}} }
+func (Map[K, V]) ViewOf(r Ref[map[K]V]) Map[K, V] { return Map[K, V]{entries[K, V]{r.value()}} }
 
 // Get returns the element of key, and whether key is present.
 func (v Map[K, V]) Get(key K) (V, bool) { e, ok := v.m[key]; return e, ok }
@@ -66,7 +66,7 @@ func (MapViews[K, T, W]) check() error { return either(immutable[K]("MapViews"),
 
 // ViewOf returns a view of the map that r points to.
 func (MapViews[K, T, W]) ViewOf(r Ref[map[K]T]) MapViews[K, T, W] {
-	return MapViews[K, T, W]{entries: entries[K, T]{*r.p}}
+	return MapViews[K, T, W]{entries: entries[K, T]{r.value()}}
 }
 
 // Get returns a view of the element of key, and whether key is present. The view of an
@@ -107,7 +107,7 @@ func (MapPointers[K, T, W]) check() error { return either(immutable[K]("MapPoint
 
 // ViewOf returns a view of the map that r points to.
 func (MapPointers[K, T, W]) ViewOf(r Ref[map[K]*T]) MapPointers[K, T, W] {
-	return MapPointers[K, T, W]{entries: entries[K, *T]{*r.p}}
+	return MapPointers[K, T, W]{entries: entries[K, *T]{r.value()}}
 }
 
 // Get returns a view of what the element of key points to, not Valid if that is nil,

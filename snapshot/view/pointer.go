@@ -9,7 +9,7 @@ func PointerOf[T any](p *T) Pointer[T] { return Pointer[T]{p} }
 func (Pointer[T]) check() error { return immutable[T]("Pointer") }
 
 // ViewOf returns a view of the pointer that r points to.
-func (Pointer[T]) ViewOf(r Ref[*T]) Pointer[T] { return Pointer[T]{*r.p} }
+func (Pointer[T]) ViewOf(r Ref[*T]) Pointer[T] { return Pointer[T]{r.value()} }
 
 // Valid reports whether the pointer is not nil.
 func (v Pointer[T]) Valid() bool { return v.to != nil }
@@ -54,7 +54,9 @@ func PointerViewsOf[W Viewer[T, W], T any](p *T) PointerViews[T, W] {
 func (PointerViews[T, W]) check() error { return Check[W]() }
 
 // ViewOf returns a view of the pointer that r points to.
-func (PointerViews[T, W]) ViewOf(r Ref[*T]) PointerViews[T, W] { return PointerViews[T, W]{p: *r.p} }
+func (PointerViews[T, W]) ViewOf(r Ref[*T]) PointerViews[T, W] {
+	return PointerViews[T, W]{p: r.value()}
+}
 
 // Valid reports whether the pointer is not nil.
 func (v PointerViews[T, W]) Valid() bool { return v.p != nil }

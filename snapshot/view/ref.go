@@ -42,6 +42,14 @@ func To[T any](p *T) Ref[T] { return Ref[T]{p} }
 // Valid reports whether r points to a value.
 func (r Ref[T]) Valid() bool { return r.p != nil }
 
+// value returns what r points to, and the zero T if it points nowhere.
+func (r Ref[T]) value() (v T) {
+	if r.p != nil {
+		v = *r.p
+	}
+	return v
+}
+
 // Shared returns the pointer that r holds, nil if it is not Valid. What it points to,
 // and all that can be reached through it, must not be modified: it belongs to every
 // reader there is. It is for generated code; everybody else has no need of it.

@@ -40,7 +40,7 @@ func SliceOf[T any](s []T) Slice[T] { return Slice[T]{elements[T]{s}} }
 func (Slice[T]) check() error { return immutable[T]("Slice") }
 
 // ViewOf returns a view of the slice that r points to.
-func (Slice[T]) ViewOf(r Ref[[]T]) Slice[T] { return Slice[T]{elements[T]{*r.p}} }
+func (Slice[T]) ViewOf(r Ref[[]T]) Slice[T] { return Slice[T]{elements[T]{r.value()}} }
 
 // At returns the element at i.
 func (v Slice[T]) At(i int) T { return v.s[i] }
@@ -85,7 +85,7 @@ func (SliceViews[T, W]) check() error { return Check[W]() }
 
 // ViewOf returns a view of the slice that r points to.
 func (SliceViews[T, W]) ViewOf(r Ref[[]T]) SliceViews[T, W] {
-	return SliceViews[T, W]{elements: elements[T]{*r.p}}
+	return SliceViews[T, W]{elements: elements[T]{r.value()}}
 }
 
 // At returns a view of the element at i.
@@ -120,7 +120,7 @@ func (SlicePointers[T, W]) check() error { return Check[W]() }
 
 // ViewOf returns a view of the slice that r points to.
 func (SlicePointers[T, W]) ViewOf(r Ref[[]*T]) SlicePointers[T, W] {
-	return SlicePointers[T, W]{elements: elements[*T]{*r.p}}
+	return SlicePointers[T, W]{elements: elements[*T]{r.value()}}
 }
 
 // At returns a view of what the element at i points to, not Valid if it is nil.
@@ -167,7 +167,7 @@ type Bytes struct{ b []byte }
 func BytesOf(b []byte) Bytes { return Bytes{b} }
 
 // ViewOf returns a view of the bytes that r points to.
-func (Bytes) ViewOf(r Ref[[]byte]) Bytes { return Bytes{*r.p} }
+func (Bytes) ViewOf(r Ref[[]byte]) Bytes { return Bytes{r.value()} }
 
 // Len returns the number of bytes.
 func (v Bytes) Len() int { return len(v.b) }
