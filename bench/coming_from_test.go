@@ -51,6 +51,13 @@ type (
 	editor  = cow.Editor[string, int]
 )
 
+type tagging struct {
+	db    *cow.DB
+	tags  *cow.Table[string, []string]
+	views cow.Views[string, []string, view.Slice[string]] // key, value, view
+	byTag *cow.Index[string, []string, string]            // key, value, index key
+}
+
 var citizens = map[string]user{
 	"ada":  {"ada", "London", "ada@example.org", 36, []string{"math", "poetry"}},
 	"adam": {"adam", "Paris", "", 36, nil},
@@ -528,6 +535,7 @@ func TestComingFromRWMutex(t *testing.T) {
 
 	require.NoError(t, errAge)
 	require.NoError(t, err)
+	require.Equal(t, &db, tagging{&db, tags, views, byTag}.tags.DB())
 	maps.Copy(m, years)
 	require.NoError(t, ages.Replace(maps.All(years)))
 	ctx := t.Context()

@@ -8,8 +8,8 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/line"
 )
 
-// ErrConflict says that both sides of a merge have changed a key, and not both removed it; see
-// [DB.Merge].
+// ErrConflict says that both sides of a merge have changed a key, and not both removed it. It may
+// also mean that base is older than their last merge: see [DB.Merge].
 var ErrConflict = errors.New("changed on both sides")
 
 // A Resolver says how to resolve the conflicts in one table. It is made by [Table.Resolve].
@@ -28,10 +28,12 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 }
 
 // Merge makes the changes from base to theirs in db too, in one update. It is a three-way merge of
-// all tables; derived tables follow. For the first merge of a fork, base is the snapshot that the
-// fork began with, and theirs the fork's current snapshot. Merge returns theirs, which is the base
-// of the next merge, in either direction. A row that an earlier merge brought over counts as the
-// same on both sides, until one of them writes it.
+// all tables; derived tables follow. Base is what both sides last had in common, and theirs the other
+// side's current snapshot. For the first merge of a fork, base is the snapshot that the fork began
+// with; for that of a fork's fork, the snapshot of db that the first fork began with. Merge returns
+// theirs, which is the base of the next merge of the two, in either direction. A row that an earlier
+// merge brought over counts as the same on both sides, until one of them writes it. What a Resolver
+// returned is a write of db.
 //
 // A key that both sides have changed since base is a conflict, also if one of them removed it. It is
 // none if both removed it, and neither has written it since. Without a Resolver for the table, Merge returns one error for all
