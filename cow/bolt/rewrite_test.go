@@ -2,6 +2,7 @@ package bolt_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"maps"
@@ -265,9 +266,19 @@ func TestSalvageBehindAGap(t *testing.T) {
 		return rows
 	}
 	gaps := 0
-	for p := 2; p < len(good)/pageSize; p++ {
+	logged := binary.BigEndian.AppendUint64(nil, 123)[:7] // the key of a version, but for its last byte
+	for p := 1; p < len(good)/pageSize; p++ {
 		bad := bytes.Clone(good)
-		clear(pageOf(bad, p))
+		if p > 1 {
+			clear(pageOf(bad, p))
+		} else { // a key is damaged, and then above all that follow
+			n := 0
+			for at := bytes.Index(bad, append(logged, 123)); at >= 0; n++ {
+				bad[at+1] = 0xff
+				at = bytes.Index(bad, append(logged, 123))
+			}
+			require.Positive(t, n)
+		}
 		src, dst := temp(t), temp(t)
 		require.NoError(t, os.WriteFile(src, bad, 0o600))
 		left, err := bolt.Salvage(dst, src)
@@ -284,6 +295,9 @@ func TestSalvageBehindAGap(t *testing.T) {
 			continue
 		}
 		gaps++
+		if p == 1 {
+			require.Equal(t, []uint64{123, 123}, []uint64{from, to})
+		}
 		is := open(t, dst, bolt.Options{}, forever)
 		require.Equal(t, at(from, to, versions), has(is.jobs.Load()), "%d to %d", from, to)
 		require.Equal(t, from, is.db.Load().Version())
@@ -299,5 +313,5 @@ func TestSalvageBehindAGap(t *testing.T) {
 		is = open(t, restored, bolt.Options{}, forever)
 		require.Equal(t, at(from, to, from-1), has(is.jobs.Load()))
 	}
-	require.Greater(t, gaps, 3)
+	require.Greater(t, gaps, 4)
 }

@@ -168,18 +168,21 @@ func (s *scan) readPins(want tally) error {
 	}
 	var is tally
 	seal := sealOf(pinsBucket)
-	err := (&walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
+	w := &walk{pages: s.pages, bad: s.damaged("")}
+	w.visit = func(e element) error {
 		p, sum, err := decodePin(seal, e.key, e.value)
 		if err == nil && (e.bucket || p.version > s.state.tip.version || len(p.rows) > len(s.state.tables)) {
 			err = fmt.Errorf("a pin of version %d cannot be", p.version)
 		}
 		if err != nil {
+			w.skip()
 			return s.bad(damage("", nil, fmt.Errorf("the pins: %w", err)))
 		}
 		is.add(sum, p.version)
 		s.state.pins = append(s.state.pins, p)
 		return nil
-	}}).bucket(bucket)
+	}
+	err := w.bucket(bucket)
 	if err == nil && is != want {
 		err = s.bad(damage("", nil, fmt.Errorf("of %d pins %d are there, or others than were written", want.count, is.count)))
 	}
@@ -215,7 +218,8 @@ func (s *scan) commits(visit func(c record) error) error {
 	var is tally
 	seal := sealOf(logBucket)
 	last := s.state.base.version
-	err := (&walk{pages: s.pages, bad: s.damaged(""), visit: func(e element) error {
+	w := &walk{pages: s.pages, bad: s.damaged("")}
+	w.visit = func(e element) error {
 		c, sum, err := decodeRecord(seal, e.key, e.value)
 		if err == nil && (e.bucket || c.version <= last) {
 			err = fmt.Errorf("version %d comes after %d", c.version, last)
@@ -230,6 +234,7 @@ func (s *scan) commits(visit func(c record) error) error {
 			if len(e.key) == 8 {
 				at = fmt.Sprintf("%s: version %d", at, binary.BigEndian.Uint64(e.key))
 			}
+			w.skip()
 			return s.bad(damage("", nil, fmt.Errorf("%s: %w", at, err)))
 		}
 		if c.version > last+1 {
@@ -240,7 +245,8 @@ func (s *scan) commits(visit func(c record) error) error {
 		last = c.version
 		is.add(sum, c.version)
 		return visit(c)
-	}}).bucket(bucket)
+	}
+	err := w.bucket(bucket)
 	if err == nil && (is != s.state.log || last != s.state.tip.version) {
 		err = s.bad(damage("", nil, fmt.Errorf("the retained past: of %d versions %d are there, or others than were written", s.state.log.count, is.count)))
 	}
