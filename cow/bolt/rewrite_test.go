@@ -292,6 +292,7 @@ func TestSalvageBehindAGap(t *testing.T) {
 			}
 		}
 		if to == 0 {
+			require.NotEqual(t, 1, p)
 			continue
 		}
 		gaps++
