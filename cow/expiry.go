@@ -65,7 +65,8 @@ const sweptAtOnce = 1000
 // Sweep deletes the rows of all tables that have expired when it is called, and returns how many it
 // deleted. It makes an update for each thousand rows, so that others need not wait long, and no
 // update if nothing has expired. A row that is written again before its turn, with a later time,
-// stays. Sweep goes by time.Now: a test stores a time that has passed. It returns the error of an update, or ctx's cause; what it had
+// stays. Sweep goes by time.Now: a test stores a time that has passed, and such a row is always
+// swept. It returns the error of an update, or ctx's cause; what it had
 // deleted before stays deleted.
 func (db *DB) Sweep(ctx context.Context) (n int, err error) {
 	line.Given(ctx, "a Sweep")

@@ -157,7 +157,8 @@ func (r Range[K, V, I]) LongestPrefix(i I) (key I, row Row[K, V], ok bool) {
 // there. To(i).Len() is the rank of i. For a whole index it takes constant time.
 func (r Range[K, V, I]) Len() int { return r.made().Len() }
 
-// All returns an iterator over index keys and rows, in order. It yields a row once for each of its
+// All returns an iterator over index keys and rows, in order; rows with equal index keys are in the
+// order of their own keys. It yields a row once for each of its
 // index keys. Nothing is cloned until a row is asked for its value.
 func (r Range[K, V, I]) All() iter.Seq2[I, Row[K, V]] {
 	return func(yield func(I, Row[K, V]) bool) {

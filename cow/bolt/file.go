@@ -234,6 +234,9 @@ func (f *file) unmake(made *state) {
 const tempMark = ".cowbolt-"
 
 func createTemp(path string) (*os.File, error) {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, err // of the folder, and not of a file that nobody has named
+	}
 	return os.CreateTemp(filepath.Dir(path), filepath.Base(path)+tempMark+"*")
 }
 

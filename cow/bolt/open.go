@@ -104,10 +104,13 @@ func (f *File) Unknown() []string { return append([]string(nil), f.unknown...) }
 // is a text that no DB has made.
 func (f *File) Renewed() bool { return f.renewed }
 
-// refused says which file cannot be opened, and what to do if it is damaged.
+// refused says which file cannot be opened, and what to do about it.
 func refused(path string, err error) error {
-	if err = named(path, err); errors.Is(err, ErrDamaged) {
+	switch err = named(path, err); {
+	case errors.Is(err, ErrDamaged):
 		return fmt.Errorf("%w: go back to a backup, or take what is left by Salvage", err)
+	case errors.Is(err, ErrFormat):
+		return fmt.Errorf("%w: if it was one, go back to a backup", err)
 	}
 	return err
 }

@@ -261,9 +261,9 @@ type items[I any] struct {
 type points[I any] interface {
 	get(i I) (*snapshot.RowRef, bool)
 	getMany(keys []I) iter.Seq2[int, *snapshot.RowRef]
-	knows(i I) bool // false: get does not find i, whether or not it is there
-	edit() pointsEditor[I]
-	structure() int // about how many bytes it takes
+	knows(i I) bool                             // false: get does not find i, whether or not it is there
+	edit(spare pointsEditor[I]) pointsEditor[I] // spare: nil, or one that rests
+	structure() int                             // about how many bytes it takes
 }
 
 type pointsEditor[I any] interface {
@@ -272,6 +272,7 @@ type pointsEditor[I any] interface {
 	set(i I, r *snapshot.RowRef)
 	delete(i I)
 	seal() points[I]
+	rest() // lets go of the points
 }
 
 // hashed is points as a map.
@@ -287,8 +288,16 @@ func (h hashed[I]) get(i I) (*snapshot.RowRef, bool) { return h.m.Get(i) }
 
 func (h hashed[I]) getMany(keys []I) iter.Seq2[int, *snapshot.RowRef] { return h.m.GetMany(keys) }
 
-func (h hashed[I]) knows(i I) bool        { return i == i } // a NaN could not be deleted again
-func (h hashed[I]) edit() pointsEditor[I] { return hashedEditor[I]{h.m.Edit()} }
+func (h hashed[I]) knows(i I) bool { return i == i } // a NaN could not be deleted again
+
+func (h hashed[I]) edit(spare pointsEditor[I]) pointsEditor[I] {
+	e, ok := spare.(hashedEditor[I])
+	if !ok {
+		e.e = new(snapshot.Editor[I, *snapshot.RowRef])
+	}
+	builder[I, *snapshot.RowRef]{}.EditAt(e.e, h.m, h.m.Version()+1)
+	return e
+}
 
 func (h hashed[I]) structure() int {
 	return builder[I, *snapshot.RowRef]{}.Structure(h.m) + h.m.Len()*int(unsafe.Sizeof(*new(I))+unsafe.Sizeof(uintptr(0))+8)
@@ -302,6 +311,7 @@ func (h hashedEditor[I]) get(i I) (*snapshot.RowRef, bool) { return h.e.Get(i) }
 func (h hashedEditor[I]) knows(i I) bool                   { return i == i }
 func (h hashedEditor[I]) delete(i I)                       { h.e.Delete(i) }
 func (h hashedEditor[I]) seal() points[I]                  { return hashed[I]{h.e.Seal()} }
+func (h hashedEditor[I]) rest()                            { *h.e = snapshot.Editor[I, *snapshot.RowRef]{} }
 
 func (h hashedEditor[I]) set(i I, r *snapshot.RowRef) {
 	if i == i {

@@ -22,7 +22,7 @@ func (x *Order[I]) build(all []Item[I], refused *refusals) items[I] {
 		}),
 	})
 	if x.points != nil {
-		w.points = x.points().edit()
+		w.points = x.points().edit(nil)
 	}
 	for n, at := range order {
 		it := all[at]
@@ -51,6 +51,7 @@ type writer[I any] struct {
 	order   *Order[I]
 	sorted  ordered.Editor[I, *snapshot.RowRef]
 	points  pointsEditor[I]
+	spare   pointsEditor[I] // that points was in an update before; nil: none yet
 	surplus tree[I]
 
 	refused    *refusals
@@ -73,7 +74,7 @@ func (x *Order[I]) writer(c *items[I]) *writer[I] {
 	}
 	w.sorted, w.surplus, w.refused = c.sorted.Edit(&x.tree), c.surplus, c.refused
 	if c.points != nil {
-		w.points = c.points.edit()
+		w.points = c.points.edit(w.spare)
 	}
 	return w
 }
@@ -86,6 +87,10 @@ func (w *writer[I]) free() {
 	const few = 64
 	if cap(w.touched.Items) > few || cap(w.adds) > few || cap(w.olds.keys) > few || cap(w.news.keys) > few {
 		return
+	}
+	if w.points != nil {
+		w.points.rest()
+		w.spare = w.points
 	}
 	w.sorted, w.points, w.surplus, w.refused = ordered.Editor[I, *snapshot.RowRef]{}, nil, tree[I]{}, nil
 	clear(w.touched.Items)

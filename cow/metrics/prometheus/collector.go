@@ -12,7 +12,7 @@
 //	cow_retained_versions           gauge    past versions that are retained
 //	cow_pins                        gauge    versions that are kept by name
 //	cow_held_rows                   gauge    old rows that retained versions and pins keep
-//	cow_held_bytes                  gauge    about how many bytes these rows take
+//	cow_held_bytes                  gauge    about how many bytes these rows and the records of them take
 //	cow_waiting_calls               gauge    calls that wait for a version
 //	cow_feeds                       gauge    iterations over Changes
 //	cow_feed_lag_versions           gauge    versions that the slowest of them is behind
