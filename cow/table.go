@@ -342,7 +342,7 @@ type mapEdit[K comparable, V any] struct {
 func (e *mapEdit[K, V]) discard() { builder[K, V]{}.Discard(e.Editor) }
 
 func (e *mapEdit[K, V]) seal(db *DB, want line.Want) (content any, n line.Net, err error) {
-	m, c, err := e.def.state(db).seal(e.Editor, e.base, want, nil)
+	m, c, err := e.def.state(db).seal(e.Editor, e.base, want)
 	if err != nil || m == e.base && (c == nil || !c.erases) {
 		return nil, nil, err
 	}
@@ -388,9 +388,8 @@ func (s *tableState[K, V]) list() index.List[K, V] {
 
 // seal ends the edit e of base, and returns the map it made, with its indexes, or
 // base if nothing was changed, after it looked up whom the commit will wake; and the
-// changes, if they are wanted, which are computed here and nowhere else. Into, if it is not nil, is
-// where to put these.
-func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want, into *changes[K, V]) (*Map[K, V], *changes[K, V], error) {
+// changes, if they are wanted, which are computed here and nowhere else.
+func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want) (*Map[K, V], *changes[K, V], error) {
 	if err := e.Err(); err != nil {
 		return nil, nil, err
 	}
@@ -404,8 +403,6 @@ func (s *tableState[K, V]) seal(e *Editor[K, V], base *Map[K, V], want line.Want
 	watched := h != nil && h.IsWatched()
 	var c *changes[K, V]
 	switch {
-	case into != nil:
-		c = into
 	case want.Commit:
 		c = new(changes[K, V])
 	case watched || len(list) > 0:
@@ -673,28 +670,16 @@ func (t *Table[K, V]) update(e *Editor[K, V], base *line.Root, want line.Want, f
 		tx.edits = append(tx.few[:0], tableEdit{d.at, &mapEdit[K, V]{Editor: e, base: m, def: d}})
 		return tx.seal()
 	}
-	var all *committed[K, V]
-	var into *changes[K, V]
-	if want.Commit {
-		all = new(committed[K, V])
-		into = &all.changes
-	}
-	next, c, err := d.state(db).seal(e, m, want, into)
+	next, c, err := d.state(db).seal(e, m, want)
 	if err != nil || next == m {
 		return line.Draft{Next: base}, err
 	}
 	made := line.Make(base, db.owner(), version)
 	made.Set(d.at, next)
 	draft := line.Draft{Next: made.Root, Table: d.at}
-	if all != nil {
-		draft.Commit = &all.commit
+	if want.Commit {
+		draft.Commit = new(line.Commit)
 		draft.Commit.Add(d.at, c)
 	}
 	return draft, nil
-}
-
-// A committed is the Commit of one table with its changes: one object, not two.
-type committed[K comparable, V any] struct {
-	changes changes[K, V]
-	commit  line.Commit
 }
