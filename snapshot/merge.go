@@ -49,8 +49,33 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 			panic("snapshot: Merge of a map with other Options: merge what was derived from the same map")
 		}
 	}
+	some := make([]Change[K, V], 0, atOnce)
 	for c := range theirs.Diff(base) {
-		ours := e.current().lookup(c.Key)
+		if some = append(some, c); len(some) == atOnce {
+			if err := e.mergeSome(some, resolve); err != nil {
+				return err
+			}
+			some = some[:0]
+		}
+	}
+	return e.mergeSome(some, resolve)
+}
+
+// mergeSome makes some changes of a merge, up to atOnce, whose keys it looks up together.
+func (e *Editor[K, V]) mergeSome(changes []Change[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) error {
+	cfg := e.current().config().plain
+	var keys [atOnce]K
+	var found [atOnce]*entry[V]
+	for i, c := range changes {
+		keys[i] = c.Key
+	}
+	e.current().lookupAll(keys[:len(changes)], &found)
+	asked := false
+	for i, c := range changes {
+		ours := found[i]
+		if asked { // resolve may have written this key too
+			ours = e.current().lookup(c.Key)
+		}
 		switch {
 		case c.new.write() == c.old.write(), ours.write() == c.new.write():
 			// Nothing to do: theirs still has the write of base; or both have one write, or none,
@@ -62,6 +87,7 @@ func (e *Editor[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K,
 				e.copy(c)
 			}
 		default:
+			asked = true
 			v, keep, err := resolve(Conflict[K, V]{c.Key, c.old, ours, c.new, cfg})
 			if err != nil {
 				return err

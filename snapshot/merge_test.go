@@ -187,3 +187,49 @@ func testMergesOfAligned[K comparable](t *testing.T, base *snapshot.Map[K, count
 		}
 	}
 }
+
+// A resolver may write other keys: those that are merged later conflict with that.
+func TestAResolverMayWriteOtherKeys(t *testing.T) {
+	for _, n := range []int{10, 10_000} { // few, and more than are looked up one by one
+		e := snapshot.New[int](snapshot.Options[int]{}).Edit()
+		for k := range n {
+			e.Set(k, 0)
+		}
+		base := e.Seal()
+		e = base.Edit()
+		for k := range 100 {
+			e.Set(k*n/100, 1) // of ten keys, each ten times
+		}
+		theirs := e.Seal()
+		var first int
+		changed := 0
+		for c := range theirs.Diff(base) {
+			if changed == 0 {
+				first = c.Key
+			}
+			changed++
+		}
+		e = base.Edit()
+		e.Set(first, 2)
+		resolved := 0
+		require.NoError(t, e.Merge(base, theirs, func(c snapshot.Conflict[int, int]) (int, bool, error) {
+			if resolved++; c.Key == first {
+				for c := range theirs.Diff(base) {
+					if c.Key != first {
+						e.Set(c.Key, 3)
+					}
+				}
+			}
+			v, _ := c.Ours()
+			return v, true, nil
+		}))
+		require.Equal(t, changed, resolved)
+		sum := 0
+		for k, v := range e.Seal().All() {
+			if k != first {
+				sum += v
+			}
+		}
+		require.Equal(t, 3*(changed-1), sum)
+	}
+}
