@@ -80,7 +80,8 @@ func (f *figures) of(what string, words []string) (string, error) {
 	switch {
 	case what == "host" && len(words) == 0:
 		h := f.lines.Host
-		return fmt.Sprintf("Commit %.7s, %s %s/%s, %s, GOMAXPROCS=%s.\n", h["commit"], h["go"], h["goos"], h["goarch"], h["cpu"], h["procs"]), nil
+		commits := regexp.MustCompile(`\S{7}\S*`).ReplaceAllStringFunc(h["commit"], func(id string) string { return id[:7] })
+		return fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%s.\n", strings.ReplaceAll(commits, " ", " and "), h["go"], h["goos"], h["goarch"], h["cpu"], h["procs"]), nil
 	case what == "promises" && len(words) > 0:
 		return f.promises(words)
 	case what == "verdict" && len(words) == 1:

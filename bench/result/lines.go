@@ -33,8 +33,12 @@ func Read(paths ...string) (*Lines, error) {
 			return nil, line
 		case *benchfmt.Result:
 			for _, c := range line.Config {
-				if c.File {
-					l.Host[c.Key] = string(c.Value)
+				switch was, is := l.Host[c.Key], string(c.Value); {
+				case !c.File:
+				case c.Key != "commit" || was == "":
+					l.Host[c.Key] = is
+				case !strings.Contains(was, is): // some lines are older
+					l.Host[c.Key] = was + " " + is
 				}
 			}
 			base, parts := line.Name.Parts()
