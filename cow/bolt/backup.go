@@ -21,7 +21,7 @@ import (
 // copy is made next to the file, where it takes as much room as the file uses, and is sent when
 // it is complete and verified. See BackupFile for what happens where there is too little room.
 //
-// After db.Close it returns cow.ErrClosed. After a write that failed it may, too; where it does not,
+// After db.Close it returns [cow.ErrClosed]. After a write that failed it may, too; where it does not,
 // the backup has all that was acknowledged.
 func (f *File) Backup(w io.Writer) (version uint64, err error) {
 	path := f.file.path
@@ -40,9 +40,9 @@ func (f *File) Backup(w io.Writer) (version uint64, err error) {
 	return version, nil
 }
 
-// BackupFile is Backup to a new file at path, which nothing may have: fs.ErrExist. The
+// BackupFile is Backup to a new file at path, which nothing may have: [fs.ErrExist]. The
 // file gets that name, and the mode of f's, once it is complete, verified and on disk. On an
-// error there is none. One that wraps ErrDamaged says that the open file is damaged: its rows are in
+// error there is none. One that wraps [ErrDamaged] says that the open file is damaged: its rows are in
 // memory still, but it will not open again.
 //
 // If path is on the disk of f's file, some of the disk is left for writes: as much as the
@@ -148,7 +148,7 @@ func renews(path string, mode fs.FileMode) (version uint64, err error) {
 //
 // It waits for the transaction that is being written, if there is one, and takes time proportional
 // to the number of free pages. After db.Close, and perhaps after a write that failed, it returns
-// cow.ErrClosed; ErrDamaged if the file is damaged where it says what is free.
+// [cow.ErrClosed]; [ErrDamaged] if the file is damaged where it says what is free.
 func (f *File) Space() (size, free uint64, err error) {
 	f.file.mu.Lock()
 	defer f.file.mu.Unlock()

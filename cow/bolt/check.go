@@ -110,7 +110,7 @@ const maxDamage = 100
 // Check reads the whole file and verifies every page and row, but for free pages and what is behind
 // the last page, where nothing is stored. It does not need to know
 // its tables. It has the keys of the retained past in memory meanwhile. No DB may have the file
-// open: ErrLocked. If the file is damaged the error wraps ErrDamaged, and lists the first hundred
+// open: [ErrLocked]. If the file is damaged the error wraps [ErrDamaged], and lists the first hundred
 // Damages, which errors.As and Unwrap find.
 func Check(path string) (*Info, error) {
 	f, err := openFile(path, true)

@@ -18,7 +18,7 @@ import (
 // faster than JSON, and equally able to take a struct with more fields or fewer. Times
 // keep their nanoseconds and offset, and strings bytes that are not UTF-8. Unexported
 // fields are left out. A value of more than 10,000 levels, or one that contains itself, is
-// cow.ErrTooDeep. It is an error if a value has a part of which nothing would be left, as a
+// [cow.ErrTooDeep]. It is an error if a value has a part of which nothing would be left, as a
 // big.Rat or a big.Float, or a map of which two keys would be one, as int(1) and uint(1) of a
 // map[any]string.
 func CBOR[V any]() cow.Codec[V] { return cborCodec[V]{} }

@@ -15,13 +15,13 @@
 // it is on disk. With [Every] an update returns earlier: then a crash loses the updates of at
 // most that length of time, and never part of an update.
 //
-// An update whose error wraps cow.ErrUnknownOutcome may be on disk, such as one that a failed
+// An update whose error wraps [cow.ErrUnknownOutcome] may be on disk, such as one that a failed
 // write has cut off, and so may those that a crash has cut off before they returned.
 //
 // The lineage of the DB, its versions, their times and the revisions of rows are in the
 // file. If the DB was told to Retain the past, so is that: At, AsOf, Changes and Resume
 // with a cursor from before a restart go on where they were, or say ErrCompacted.
-// The lineage changes, and then cursors say cow.ErrLineage, exactly when versions that
+// The lineage changes, and then cursors say [cow.ErrLineage], exactly when versions that
 // somebody saw may be gone: after an unclean end with Every, where the page that tells of the
 // last transaction is lost, in a backup, and in what [Restore] and [Salvage] make; and where
 // the file has a text for it that no DB has made. If Retain is called after Open, the file
@@ -36,7 +36,7 @@
 // Open, Pins and At have the pinned versions as they were, whatever of the past around them
 // was trimmed, compacted or never kept. A pin that a crash cuts off is there or not. Of a version
 // that the DB has and the file does not, such as one from before the file was made, Pin returns
-// cow.ErrCompacted. Open replaces what pins db had by those of the file; a new file gets
+// [cow.ErrCompacted]. Open replaces what pins db had by those of the file; a new file gets
 // those of db.
 //
 // A pin takes no room for what is current, or in the retained past. A row that is then
@@ -61,14 +61,14 @@
 //
 // The file has the schema of each table: its keys, its codec, and the fields of its values. A
 // program that has a table with another is refused, with both spelled out, since it would
-// read keys as what they are not, or drop fields at the next write: see cow.ErrSchema, and
+// read keys as what they are not, or drop fields at the next write: see [cow.ErrSchema], and
 // Options.Accept of the table. One that lacks a table of the file is refused, with its name,
 // unless [Options].KeepUnknown is set.
 //
 // A file of format 1, which earlier versions of this package wrote, has no schema, so that
 // only rows that cannot be decoded are noticed. Open makes it one of format 2, with the schema
 // of the DB, once all rows are decoded. Nothing else is changed. Earlier versions
-// refuse the file from then on, with ErrFormat: keep a copy to go back to them.
+// refuse the file from then on, with [ErrFormat]: keep a copy to go back to them.
 //
 // # What is not promised
 //

@@ -13,9 +13,9 @@ var ErrReadOnly error = sentinel("the DB is read-only: its file was only loaded"
 
 // Load loads what the file at path has into db, as Open does, and only reads the file: it stays as
 // it is, and is free again when Load returns. From then on updates of db, and pins, return an error
-// that wraps ErrReadOnly, which the state of its sink says too, and what others write to the file is
-// not seen. While a DB has the file open the error wraps ErrLocked; if there is none, it is
-// fs.ErrNotExist.
+// that wraps [ErrReadOnly], which the state of its sink says too, and what others write to the file is
+// not seen. While a DB has the file open the error wraps [ErrLocked]; if there is none, it is
+// [fs.ErrNotExist].
 func Load(path string, db *cow.DB, o Options) (err error) {
 	line := sink.For(db)
 	tables, err := tablesOf(line)

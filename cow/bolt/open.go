@@ -35,20 +35,20 @@ type File struct {
 // until the next Open.
 //
 // Each later update of db is in the file when it returns, in one transaction; see Sync for what
-// that means. Its error says that it is not, unless it wraps cow.ErrUnknownOutcome. After a write
+// that means. Its error says that it is not, unless it wraps [cow.ErrUnknownOutcome]. After a write
 // has failed, all updates return an error that wraps what happened, and reads go on: it is never
-// tried again, since the operating system may have forgotten what it could not write. ErrChanged is
+// tried again, since the operating system may have forgotten what it could not write. [ErrChanged] is
 // such an error: see the package comment. Close db and open the file anew, with another DB; it has
 // all that was acknowledged, and may have what was on its way.
 //
 // The schema of each table is recorded in the file. One that the file has with another
-// schema, see cow.ErrSchema, or, unless Options.KeepUnknown is set, one that db does not have
-// is an error that wraps cow.ErrSchema. A file of an earlier version of this package has no
+// schema, see [cow.ErrSchema], or, unless Options.KeepUnknown is set, one that db does not have
+// is an error that wraps [cow.ErrSchema]. A file of an earlier version of this package has no
 // schema: it gets that of db once all its rows were decoded, and earlier versions refuse it
-// from then on, with ErrFormat.
+// from then on, with [ErrFormat].
 //
-// On an error db is unchanged. It wraps ErrLocked, ErrDamaged, ErrFormat, ErrNotEmpty or
-// cow.ErrSchema, or is one of the operating system, of a codec, or of an index of db.
+// On an error db is unchanged. It wraps [ErrLocked], [ErrDamaged], [ErrFormat], [ErrNotEmpty] or
+// [cow.ErrSchema], or is one of the operating system, of a codec, or of an index of db.
 func Open(path string, db *cow.DB, o Options) (_ *File, err error) {
 	line := sink.For(db)
 	tables, err := tablesOf(line)

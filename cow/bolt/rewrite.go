@@ -16,8 +16,8 @@ import (
 
 // Restore makes a new file at dst of what the file src had at a version, latest or
 // retained, with the past before it. The new file is of a new lineage; src, which no DB
-// may have open, stays as it is. It returns cow.ErrCompacted or cow.ErrUnpublished for a
-// version that src does not have, and fs.ErrExist if there is a file at dst.
+// may have open, stays as it is. It returns [cow.ErrCompacted] or [cow.ErrUnpublished] for a
+// version that src does not have, and [fs.ErrExist] if there is a file at dst.
 func Restore(dst, src string, version uint64) error {
 	f, err := openFile(src, true)
 	if err != nil {
@@ -44,7 +44,7 @@ func Restore(dst, src string, version uint64) error {
 // erased, by cow.DB.Erase. It takes the place of the old file in one step, with its owner, group
 // and mode; who may not give it those gets an error, and the file stays as it was. Other
 // attributes, such as access lists, and other names of the file are not kept. No DB may have
-// it open: ErrLocked. A small file may get longer: a new one has some room to grow.
+// it open: [ErrLocked]. A small file may get longer: a new one has some room to grow.
 func Compact(path string) error {
 	f, err := openFile(resolve(path), false)
 	if err != nil {
@@ -79,7 +79,7 @@ func Compact(path string) error {
 
 // Salvage makes a new file at dst of what can be read of the file src, which is damaged
 // and stays as it is, and returns what it left out. The new file is of a new lineage, and has
-// src's owner, group and mode. An error says that there is no new file; it is fs.ErrExist if there
+// src's owner, group and mode. An error says that there is no new file; it is [fs.ErrExist] if there
 // is a file at dst.
 //
 // Where no past was retained, the new file has all rows that are not damaged. Else it has those as

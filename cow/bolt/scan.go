@@ -10,7 +10,7 @@ import (
 	"github.com/cowstore/cowstore/cow/internal/layout"
 )
 
-// Damage says what of a file is damaged. It wraps ErrDamaged.
+// Damage says what of a file is damaged. It wraps [ErrDamaged].
 type Damage struct {
 	Table string // "" if it is not of one table
 	Key   []byte // of the row, as the key is encoded; nil if it is not of one row
@@ -28,6 +28,7 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("bolt: %v: %v", ErrDamaged, d.Err)
 }
 
+// Unwrap returns ErrDamaged and Err.
 func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Err} }
 
 func damage(table string, key []byte, err error) error {

@@ -3,7 +3,7 @@ package etcd
 import "fmt"
 
 // Damage says which key is not what a replica has written: it was changed or made by
-// others, or got damaged. It wraps ErrDamaged.
+// others, or got damaged. It wraps [ErrDamaged].
 type Damage struct {
 	Key string // in etcd, with the prefix
 	Err error

@@ -22,7 +22,7 @@
 // everything acknowledged anywhere before it was called, and [Replica.Load] one that is no
 // older than one asks for.
 //
-// An update whose error wraps cow.ErrUnknownOutcome may still happen: its context, or the DB,
+// An update whose error wraps [cow.ErrUnknownOutcome] may still happen: its context, or the DB,
 // ended before it was known, or etcd refused both to take it and to call it off. Any other
 // error says that it did not happen and will not: it can be made again.
 //
@@ -30,7 +30,7 @@
 // a cursor of one is good on all. The past is not in etcd: a replica knows what it has seen
 // since Open, as far as it retains that. If it was cut off for so long that etcd has
 // compacted what it missed, it goes on from what is there now: watches wake for what is
-// different, and feeds return cow.ErrCompacted. Pins are not in etcd either: a pin is of the
+// different, and feeds return [cow.ErrCompacted]. Pins are not in etcd either: a pin is of the
 // DB whose Pin was called, and other replicas do not have it. It stays when the contents are
 // loaded anew, and is gone when the process ends.
 //
@@ -93,19 +93,19 @@
 //
 // The store has the schema of each table: its keys, its codec, and the fields of its values. A
 // replica that opens with a table that has another is refused, with both spelled out: see
-// cow.ErrSchema, and Options.Accept of the table. One that lacks a table of the store is refused,
+// [cow.ErrSchema], and Options.Accept of the table. One that lacks a table of the store is refused,
 // with its name, unless [Options].KeepUnknown is set; a table that comes while it runs is
 // left alone.
 //
 // A replica with more fields in a table, or a newer version of its codec, records them when
-// it opens. Those that run, and would lose what it writes, fail with cow.ErrSchema before they see
+// it opens. Those that run, and would lose what it writes, fail with [cow.ErrSchema] before they see
 // any of it: their updates fail, and reads go on. So that they need not, bring out
 // programs as cow.Versioned says, with the version that comes next in Newest.
 //
 // Replicas of format 1, of earlier versions of this package, cannot run beside these: stop
 // all of them first, or let them fail. The first replica of this version makes the store one of
 // format 2, once it has decoded all rows, in one transaction with the head. No transaction of
-// format 1 happens after it, since its head is gone; their updates fail with ErrFormat, which
+// format 1 happens after it, since its head is gone; their updates fail with [ErrFormat], which
 // says that they read up to format 1, and their reads stay as they are. Nothing that they
 // acknowledged is lost.
 //
@@ -118,7 +118,7 @@
 //     each update fails so, after one request and without waiting; reads go on. When there is space
 //     again, and the alarm is disarmed, the next update happens.
 //   - A user loses the permission to write while an update is on its way, so that it cannot be called
-//     off either: that update alone returns cow.ErrUnknownOutcome.
+//     off either: that update alone returns [cow.ErrUnknownOutcome].
 //   - The watch ends: another begins after the last revision that is known. One that is silent
 //     while there is something new is given up: see Options.Check.
 //   - etcd has compacted what was missed: the contents are loaded and compared. The

@@ -51,21 +51,21 @@ type Replica struct {
 // else may write under it.
 //
 // The schema of each table is recorded in the store. One that the store has with another
-// schema, see cow.ErrSchema, or, unless Options.KeepUnknown is set, one that db does not have
-// is an error that wraps cow.ErrSchema. A replica with more fields in a table records these,
+// schema, see [cow.ErrSchema], or, unless Options.KeepUnknown is set, one that db does not have
+// is an error that wraps [cow.ErrSchema]. A replica with more fields in a table records these,
 // and one that runs and would lose them fails with that error before it sees any.
 //
 // From then on db follows. An update of db returns when etcd has its commit, and db has
 // published it, and so will all replicas: as the same version, over all tables. While etcd
 // cannot be reached, reads go on with what is known, and updates wait until their contexts
-// end; see cow.ErrUnknownOutcome. If what is under the prefix is not what replicas wrote,
+// end; see [cow.ErrUnknownOutcome]. If what is under the prefix is not what replicas wrote,
 // or etcd no longer has what it told, all updates fail from then on, and the versions
 // stay as they are: Status says so.
 //
 // Open returns when db has everything that was acknowledged before it was called. While
 // etcd cannot be reached it tries, until ctx ends, for which nothing else is used. On an
-// error db is unchanged; what was begun under the prefix stays. It wraps ErrDamaged,
-// ErrFormat, ErrNotEmpty, cow.ErrSchema or ctx's cause, or is one of etcd, of a codec, or of an index.
+// error db is unchanged; what was begun under the prefix stays. It wraps [ErrDamaged],
+// [ErrFormat], [ErrNotEmpty], [cow.ErrSchema] or ctx's cause, or is one of etcd, of a codec, or of an index.
 func Open(ctx context.Context, client *clientv3.Client, prefix string, db *cow.DB, o Options) (*Replica, error) {
 	line := sink.For(db)
 	tables, err := line.Tables()
