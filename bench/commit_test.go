@@ -47,6 +47,46 @@ func BenchmarkCommit(b *testing.B) {
 	beside("watches=1", func(s *cowStore) func() { return watch(s, 1) })
 }
 
+// BenchmarkTables rewrites and gets rows of a DB whose tables have 100,000 rows together: of each
+// table in turn, or of one, the second or the last.
+func BenchmarkTables(b *testing.B) {
+	for _, of := range []string{"1", "5", "1k"} {
+		var db cow.DB
+		tables := make([]*cowStore, size(of))
+		for i := range tables {
+			tables[i] = cow.NewTable[string](&db, fmt.Sprint(i), cow.Options[number]{})
+		}
+		all := keys(0, size("100k"), 1)
+		must(b, db.Update(func(tx *cow.Tx) error {
+			for i, k := range all {
+				tables[i%len(tables)].Edit(tx).Set(k, numbered(i))
+			}
+			return nil
+		}))
+		n, next := parts(all)
+		b.Run("tables="+of+"/do=set", func(b *testing.B) {
+			per(b, n, "commit", func() {
+				for i, k := range next() { // whose tables are in turn
+					must(b, errOf(tables[i%len(tables)].Set(k, number{})))
+				}
+			})
+		})
+		for name, t := range map[string]*cowStore{"second": tables[min(1, len(tables)-1)], "last": tables[len(tables)-1]} {
+			b.Run("tables="+of+"/do=get-"+name, func(b *testing.B) {
+				own := t.Load()
+				few := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return !own.Has(k) })
+				few = few[:min(len(few), 100)]
+				per(b, len(few), "get", func() {
+					for _, k := range few {
+						v, _ := t.Get(k)
+						sink += v.ID
+					}
+				})
+			})
+		}
+	}
+}
+
 func retain(s *cowStore) (stop func()) {
 	s.DB().Retain(cow.Retention{Versions: size("1k")})
 	return func() {}

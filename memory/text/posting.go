@@ -34,6 +34,9 @@ func newWeight(count uint32, tokens uint64) weight {
 func (w weight) count() uint32  { return uint32(w >> countShift) }
 func (w weight) length() uint32 { return uint32(w & maxLength) }
 
+// kLength is added to the length of a document in the formula that the doc comment has.
+const kLength = 25
+
 // with returns the one of w and v that scores more, whatever the other documents.
 func (w weight) with(v weight) weight {
 	if uint64(v.count())*uint64(w.length()+kLength) > uint64(w.count())*uint64(v.length()+kLength) {

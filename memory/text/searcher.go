@@ -355,7 +355,6 @@ type ranker struct {
 // The doc comment of the package has the formula.
 const (
 	kFactor    = 2.5
-	kLength    = 25
 	kAverage   = 150
 	stopFactor = 0.35 // of a stop word
 )

@@ -32,16 +32,6 @@ func (l *Line) Past(newest *Root, version uint64) *Past {
 	return p
 }
 
-// An Erasing makes the past before a version anew, without what that has erased, once it is published.
-type Erasing struct {
-	remake func(p *Past) (Remade, error)
-
-	base    *Root // set when it is published
-	version uint64
-	done    bool // the line's pinning guards it, and err
-	err     error
-}
-
 // Erase returns an Erasing for a Draft. F runs without a lock: later commits, and what is forgotten
 // meanwhile, are not its concern. There are no new pins until it has returned. An error leaves
 // everything as it is.

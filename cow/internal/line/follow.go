@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/hook"
@@ -100,18 +98,6 @@ func (l *Line) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, err
 			}
 		}
 	}
-}
-
-// feeds are the iterations over Changes that there are.
-type feeds struct {
-	mu  sync.Mutex
-	all map[*feed]struct{}
-}
-
-// A feed is one of them.
-type feed struct {
-	since   time.Time
-	version atomic.Uint64 // of the last commit that its consumer is done with
 }
 
 func (f *feed) is(current *Root) hook.Feed {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/sink"
@@ -161,6 +162,112 @@ type proposal struct {
 	err     error
 }
 
+// An Erasing makes the past before a version anew, without what that has erased, once it is published.
+type Erasing struct {
+	remake func(p *Past) (Remade, error)
+
+	base    *Root // set when it is published
+	version uint64
+	done    bool // the line's pinning guards it, and err
+	err     error
+}
+
+// feeds are the iterations over Changes that there are.
+type feeds struct {
+	mu  sync.Mutex
+	all map[*feed]struct{}
+}
+
+// A feed is one of them.
+type feed struct {
+	since   time.Time
+	version atomic.Uint64 // of the last commit that its consumer is done with
+}
+
+// hooks are those of a line. Nobody has a lock of the line while one is called.
+type hooks struct {
+	all     atomic.Pointer[[]*added]    // nil: none
+	tell    atomic.Pointer[updateHooks] // nil: none is told of updates
+	running atomic.Int64                // calls of hooks
+	number  atomic.Uint64               // of calls of hooks, once there was one; see package nested
+	updates sync.Pool                   // *told
+
+	mu      sync.Mutex
+	queue   []report // what is told later, the oldest first
+	telling bool     // there is a goroutine that does
+}
+
+// A report is what is told later, and the hooks that there were when it happened.
+type report struct {
+	all  []*added
+	tell func(h any)
+}
+
+// An added is a hook, and the interfaces that count for each update.
+type added struct {
+	is    any
+	start hook.UpdateStart // nil: it has none
+	end   hook.UpdateEnd
+}
+
+// updateHooks are those that are told of updates.
+type updateHooks struct {
+	all  []*added
+	ends bool // one is told how they end, so that it counts what they are
+}
+
+// A told is an update of which hooks are told. Nil is one of which they are not.
+type told struct {
+	line  *Line
+	all   []*added
+	timed bool // one is told how it ends: without that nobody looks at the clock
+	ctx   context.Context
+	is    hook.Update
+
+	made        func(base *Root, want Want) (Draft, error) // what run runs
+	older, next *Root
+	mark        time.Duration // when the last part ended
+	waits, runs bool          // it waits for its place; its function runs
+
+	run func(base *Root, want Want) (Draft, error)
+}
+
+// clock returns the time since the process began: that alone takes half as long as time.Now.
+func clock() time.Duration { return time.Since(began) }
+
+// readers know which versions that are no longer current are still there, and so are held by
+// somebody. A version that nobody holds is there too until garbage is collected. So it counts as
+// held if it is there after a collection that began when it was no longer current. Such a
+// collection takes the probe of that time, which nobody holds; and where it takes a version, it
+// began after all before that had passed. The line's mu guards readers.
+type readers struct {
+	owner *Owner
+	past  []passed      // the oldest first
+	n     uint64        // of the last in past
+	since time.Duration // when the current version was published
+
+	// Of those that pass, one in stride is noted, and taken were since the last collection.
+	passes, stride uint64
+	taken          int
+
+	// Those up to seen have passed before a collection that has ended. The probe is gone: it has to
+	// be made anew. Its cleanup sets both, without a lock.
+	seen atomic.Uint64
+	gone atomic.Bool
+}
+
+// A passed is a version that is no longer current, and a table of it that its successor has no
+// more. There is one for each such table, and the version is in the first; where there is but one
+// table, that stands for the version, since a weak pointer takes longer to make than all else here.
+type passed struct {
+	n                   uint64 // which it is of the versions that were noted
+	version             uint64
+	published, replaced time.Duration // see clock
+	root                weak.Pointer[Root]
+	table               int
+	content             any // of Tables.Weak
+}
+
 // Own panics for a copy of a line that was used: both would have the same locks, waiters
 // and history. Reads do not look.
 func (l *Line) Own() {
@@ -197,6 +304,13 @@ func (l *Line) ParseCursor(cursor string) (version uint64, err error) {
 		return 0, fmt.Errorf("cow: %.100q: %w: this is %s", cursor, ErrLineage, is)
 	}
 	return version, nil
+}
+
+// Given panics unless what was asked for with a context.
+func Given(ctx context.Context, what string) {
+	if ctx == nil {
+		panic("cow: " + what + " with a nil context: pass context.Background()")
+	}
 }
 
 // An origin is where a transaction began.

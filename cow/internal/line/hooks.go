@@ -3,45 +3,11 @@ package line
 import (
 	"context"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/nested"
 )
-
-// hooks are those of a line. Nobody has a lock of the line while one is called.
-type hooks struct {
-	all     atomic.Pointer[[]*added]    // nil: none
-	tell    atomic.Pointer[updateHooks] // nil: none is told of updates
-	running atomic.Int64                // calls of hooks
-	number  atomic.Uint64               // of calls of hooks, once there was one; see package nested
-	updates sync.Pool                   // *told
-
-	mu      sync.Mutex
-	queue   []report // what is told later, the oldest first
-	telling bool     // there is a goroutine that does
-}
-
-// A report is what is told later, and the hooks that there were when it happened.
-type report struct {
-	all  []*added
-	tell func(h any)
-}
-
-// An added is a hook, and the interfaces that count for each update.
-type added struct {
-	is    any
-	start hook.UpdateStart // nil: it has none
-	end   hook.UpdateEnd
-}
-
-// updateHooks are those that are told of updates.
-type updateHooks struct {
-	all  []*added
-	ends bool // one is told how they end, so that it counts what they are
-}
 
 // IsHook reports whether h implements an interface of package hook.
 func IsHook(h any) bool {
@@ -203,25 +169,6 @@ func (h *hooks) tellLater() {
 	}
 }
 
-// A told is an update of which hooks are told. Nil is one of which they are not.
-type told struct {
-	line  *Line
-	all   []*added
-	timed bool // one is told how it ends: without that nobody looks at the clock
-	ctx   context.Context
-	is    hook.Update
-
-	made        func(base *Root, want Want) (Draft, error) // what run runs
-	older, next *Root
-	mark        time.Duration // when the last part ended
-	waits, runs bool          // it waits for its place; its function runs
-
-	run func(base *Root, want Want) (Draft, error)
-}
-
-// clock returns the time since the process began: that alone takes half as long as time.Now.
-func clock() time.Duration { return time.Since(began) }
-
 // begins tells hooks that an update begins, and returns nil if there are none.
 func (l *Line) begins(ctx context.Context, what string, transaction bool) *told {
 	all := l.hooks.tell.Load()
@@ -349,21 +296,6 @@ func (t *told) end(err error) {
 func (t *told) free() {
 	*t = told{line: t.line, run: t.run}
 	t.line.hooks.updates.Put(t)
-}
-
-// updateTold is update, of which hooks are told, by t.
-func (l *Line) updateTold(ctx context.Context, t *told, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
-	t.made, t.is.Err = f, hook.ErrPanicked // unless it returns
-	returned := false
-	defer func() {
-		t.ends()
-		if returned {
-			t.free()
-		}
-	}()
-	version, err = l.update(ctx, t, t.run)
-	t.is.Err, returned = err, true
-	return version, err
 }
 
 // state notes that the sink is in a state, and why, and has hooks told if that is new. The caller

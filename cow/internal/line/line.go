@@ -42,6 +42,21 @@ func (l *Line) Update(ctx context.Context, f func(base *Root, want Want) (Draft,
 	return l.update(ctx, nil, f)
 }
 
+// updateTold is update, of which hooks are told, by t.
+func (l *Line) updateTold(ctx context.Context, t *told, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
+	t.made, t.is.Err = f, hook.ErrPanicked // unless it returns
+	returned := false
+	defer func() {
+		t.ends()
+		if returned {
+			t.free()
+		}
+	}()
+	version, err = l.update(ctx, t, t.run)
+	t.is.Err, returned = err, true
+	return version, err
+}
+
 func (l *Line) update(ctx context.Context, told *told, f func(base *Root, want Want) (Draft, error)) (version uint64, err error) {
 	for attempt := 0; ; attempt++ {
 		t, err := l.place(ctx, "an update", attempt)
@@ -82,13 +97,6 @@ func (l *Line) place(ctx context.Context, what string, attempt int) (turn, error
 			return t, l.stay(ctx)
 		}
 		l.writer.Unlock()
-	}
-}
-
-// Given panics unless what was asked for with a context.
-func Given(ctx context.Context, what string) {
-	if ctx == nil {
-		panic("cow: " + what + " with a nil context: pass context.Background()")
 	}
 }
 

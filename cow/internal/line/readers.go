@@ -5,43 +5,9 @@ import (
 	"math/bits"
 	"runtime"
 	"slices"
-	"sync/atomic"
 	"time"
 	"weak"
 )
-
-// readers know which versions that are no longer current are still there, and so are held by
-// somebody. A version that nobody holds is there too until garbage is collected. So it counts as
-// held if it is there after a collection that began when it was no longer current. Such a
-// collection takes the probe of that time, which nobody holds; and where it takes a version, it
-// began after all before that had passed. The line's mu guards readers.
-type readers struct {
-	owner *Owner
-	past  []passed      // the oldest first
-	n     uint64        // of the last in past
-	since time.Duration // when the current version was published
-
-	// Of those that pass, one in stride is noted, and taken were since the last collection.
-	passes, stride uint64
-	taken          int
-
-	// Those up to seen have passed before a collection that has ended. The probe is gone: it has to
-	// be made anew. Its cleanup sets both, without a lock.
-	seen atomic.Uint64
-	gone atomic.Bool
-}
-
-// A passed is a version that is no longer current, and a table of it that its successor has no
-// more. There is one for each such table, and the version is in the first; where there is but one
-// table, that stands for the version, since a weak pointer takes longer to make than all else here.
-type passed struct {
-	n                   uint64 // which it is of the versions that were noted
-	version             uint64
-	published, replaced time.Duration // see clock
-	root                weak.Pointer[Root]
-	table               int
-	content             any // of Tables.Weak
-}
 
 // A probe is there to be collected. It has pointers, or it could share its memory with what lives on.
 type probe struct{ _ [2]*probe }
@@ -221,9 +187,11 @@ func (l *Line) Held() []Reader {
 		}
 	}
 	l.mu.Unlock()
-	for _, r := range l.Pins() {
+	l.pins.mu.Lock()
+	for _, r := range l.pins.byName {
 		kept = append(kept, r)
 	}
+	l.pins.mu.Unlock()
 
 	// A content counts by itself if no version that is there has it.
 	contents := make(map[any]bool)
