@@ -27,7 +27,7 @@ func TestBenchmarksReportWhatIsPromised(t *testing.T) {
 			families = append(families, strings.Split(name, "/")[0])
 		}
 	}
-	pattern := "^Benchmark(" + strings.Join(families, "|") + ")$/^(fields|keys|rows|texts|vectors)="
+	pattern := "^Benchmark(" + strings.Join(families, "|") + ")$/^(fields|keys|rows|tables|texts|vectors)="
 	self, err := os.Executable()
 	require.NoError(t, err)
 	out, err := exec.CommandContext(t.Context(), self, "-small", "-test.run=^$", "-test.benchtime=1x", "-test.bench="+pattern).CombinedOutput()
