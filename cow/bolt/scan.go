@@ -232,8 +232,10 @@ func (s *scan) commits(visit func(c record) error) error {
 		}
 		if err != nil {
 			at := "the retained past"
-			if len(e.key) == 8 {
-				at = fmt.Sprintf("%s: version %d", at, binary.BigEndian.Uint64(e.key))
+			if len(e.key) == 8 { // or the key is damaged too
+				if v := binary.BigEndian.Uint64(e.key); v <= s.state.tip.version {
+					at = fmt.Sprintf("%s: version %d", at, v)
+				}
 			}
 			w.skip()
 			return s.bad(damage("", nil, fmt.Errorf("%s: %w", at, err)))
