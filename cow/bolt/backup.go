@@ -42,8 +42,8 @@ func (f *File) Backup(w io.Writer) (version uint64, err error) {
 
 // BackupFile is Backup to a new file at path, which nothing may have: [fs.ErrExist]. The
 // file gets that name, and the mode of f's, once it is complete, verified and on disk. On an
-// error there is none. One that wraps [ErrDamaged] says that the open file is damaged: its rows are in
-// memory still, but it will not open again.
+// error there is none. One that wraps [ErrDamaged] says that the open file is damaged, or that the
+// disk of the backup damages what is written to it. The rows are in memory still.
 //
 // If path is on the disk of f's file, some of the disk is left for writes: as much as the
 // file is long, and at most 64 MiB. Where that is not there the backup ends with an error that
@@ -95,10 +95,10 @@ func (f *File) copy(to *os.File, path string) error {
 	return f.damaged(f.closed(err))
 }
 
-// damaged says of an error that the file is damaged which file that is, and what to do.
+// damaged says of an error that a copy is damaged of which file it is one, and what to do.
 func (f *File) damaged(err error) error {
 	if errors.Is(err, ErrDamaged) {
-		return fmt.Errorf("%s, which is open: %w: keep the last good backup, and write the rows elsewhere before the DB is closed", f.file.path, err)
+		return fmt.Errorf("a copy of %s, which is open: %w: keep the last good backup, and write the rows elsewhere before the DB is closed", f.file.path, err)
 	}
 	return err
 }
