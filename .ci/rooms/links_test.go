@@ -34,6 +34,7 @@ func pages(t *testing.T) (names []string) {
 
 var (
 	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```$")
+	snippet = regexp.MustCompile("(?ms)^```go$(.*?)^```$")
 	span    = regexp.MustCompile("`[^`\n]*`")
 	target  = regexp.MustCompile(`\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+?) *#*$`)
@@ -93,3 +94,28 @@ func TestLinks(t *testing.T) {
 	}
 	require.NotZero(t, checked)
 }
+
+// The Go snippets of all pages are code of programs and tests, but for white space.
+func TestSnippets(t *testing.T) {
+	var code strings.Builder
+	require.NoError(t, filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".go") {
+			var source []byte
+			source, err = os.ReadFile(name)
+			code.WriteString(flat(string(source)))
+		}
+		return err
+	}))
+	checked := 0
+	for _, name := range pages(t) {
+		for _, m := range snippet.FindAllStringSubmatch(read(t, name), -1) {
+			checked++
+			if !strings.Contains(code.String(), flat(m[1])) {
+				t.Errorf("no program has this snippet of %s:\n%s", name, m[1])
+			}
+		}
+	}
+	require.NotZero(t, checked)
+}
+
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }

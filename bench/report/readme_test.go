@@ -71,28 +71,3 @@ func TestReadmesLinkToWhatIsThere(t *testing.T) {
 		}
 	}
 }
-
-// The Go snippets of each README are code of tests, where their output is checked.
-func TestReadmesHaveSnippetsOfTests(t *testing.T) {
-	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	for file, tests := range map[string][]string{
-		"../../README.md":        {"../../cow/readme_test.go", "../../cow/examples/start/main.go"},
-		"../../memory/README.md": {"../../memory/readme_test.go"},
-	} {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		var source []byte
-		for _, name := range tests {
-			more, err := os.ReadFile(name)
-			require.NoError(t, err)
-			source = append(source, more...)
-		}
-		parts := strings.Split(string(text), "```go\n")
-		require.Greater(t, len(parts), 1, "%s has lost its snippets", file)
-		for _, part := range parts[1:] {
-			snippet, _, closed := strings.Cut(part, "```")
-			require.True(t, closed, "a snippet of %s is not closed", file)
-			require.Contains(t, flat(string(source)), flat(snippet), file)
-		}
-	}
-}

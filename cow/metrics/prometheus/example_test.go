@@ -3,6 +3,7 @@ package prometheus_test
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,7 +20,7 @@ func Example() {
 	users := cow.NewTable[string](&db, "users", cow.Options[string]{})
 
 	collector := prometheus.New(prometheus.Options{})
-	client.MustRegister(collector)
+	client.MustRegister(collector) // github.com/prometheus/client_golang/prometheus
 	remove := collector.Add("users", &db)
 	defer remove()
 	http.Handle("/metrics", promhttp.Handler())
@@ -36,6 +37,46 @@ func Example() {
 	// cow_versions_total{store="users"} 1
 }
 
+// Gauges of a program's own, beside those of a Collector: when the last backup was made, and how
+// many bytes of the file are free. With cow/bolt, backup is file.BackupFile, and space file.Space.
+func Example_gauges() {
+	made := client.NewGauge(client.GaugeOpts{
+		Name: "jobs_backup_timestamp_seconds",
+		Help: "When the last backup was made.",
+	})
+	failed := client.NewCounter(client.CounterOpts{
+		Name: "jobs_backup_failures_total",
+		Help: "Backups that failed.",
+	})
+	free := client.NewGaugeFunc(client.GaugeOpts{
+		Name: "jobs_file_free_bytes",
+		Help: "What Compact would give back.",
+	}, func() float64 {
+		_, free, err := space()
+		if err != nil {
+			return math.NaN()
+		}
+		return float64(free)
+	})
+	client.MustRegister(made, failed, free)
+
+	// Every hour, under a new name:
+	if _, err := backup("backups/jobs-1.db"); err != nil {
+		failed.Inc()
+	} else {
+		made.SetToCurrentTime()
+	}
+
+	fmt.Print(get("/metrics", "jobs_backup_failures_total", "jobs_file_free_bytes"))
+	// Output:
+	// jobs_backup_failures_total 0
+	// jobs_file_free_bytes 4096
+}
+
+func backup(string) (uint64, error) { return 1, nil }
+
+func space() (size, free uint64, err error) { return 1 << 20, 4096, nil }
+
 // get returns the lines of some metrics that the program serves.
 func get(path string, names ...string) string {
 	w := httptest.NewRecorder()
@@ -43,7 +84,7 @@ func get(path string, names ...string) string {
 	var lines strings.Builder
 	for s := bufio.NewScanner(w.Body); s.Scan(); {
 		for _, name := range names {
-			if strings.HasPrefix(s.Text(), name+"{") {
+			if rest, ok := strings.CutPrefix(s.Text(), name); ok && strings.ContainsAny(rest[:1], " {") {
 				fmt.Fprintln(&lines, s.Text())
 			}
 		}
