@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -160,48 +159,4 @@ func TestRestoreKeepsAll(t *testing.T) {
 	_, err = n.Space("user", "1").Put("x", 1)
 	require.NoError(t, err)
 	require.Equal(t, 10, n.Load().Len())
-}
-
-func ExampleMemory_Backup() {
-	m := memory.New(memory.Options{})
-	notes := m.Space("notes")
-	_, _ = notes.Put("style", "short")
-	_, _ = notes.Put("language", "French")
-	cursor := m.DB().Cursor(m.Load().Version())
-	var file bytes.Buffer
-	fmt.Println(m.Backup(&file))
-
-	next := memory.New(memory.Options{})
-	next.DB().Retain(cow.Retention{Versions: 100})
-	n, err := next.Restore(&file)
-	fmt.Println(n, err, next.Load().Version())
-	_, _ = next.Space("notes").Put("style", "long")
-	for c, err := range next.Resume(context.Background(), cursor) {
-		fmt.Println(c.Kind, c.Key, err)
-		break
-	}
-	// Output:
-	// <nil>
-	// 2 <nil> 2
-	// changed style <nil>
-}
-
-// What was erased is not in the past either, and the rest of the past is.
-func ExampleSpace_Erase() {
-	m := memory.New(memory.Options{})
-	m.DB().Retain(cow.Retention{Versions: 100})
-	user := m.Space("user", "42")
-	_, _ = user.Put("name", "Ada")
-	_, _ = user.Put("address", "1 Main Street")
-	fork := m.Fork(m.Load())
-
-	others, err := user.Erase(context.Background(), "address")
-	fmt.Println(slices.Equal(others, []*cow.DB{fork.DB()}), err)
-	then, err := m.At(2)
-	_, ok := then.Space("user", "42").Get("address")
-	name, _ := then.Space("user", "42").Get("name")
-	fmt.Println(name, ok, err)
-	// Output:
-	// true <nil>
-	// Ada false <nil>
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"log"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cowstore/cowstore/memory"
@@ -124,4 +125,27 @@ func ExampleOptions_textOf() {
 	// cheval 1
 	// manger 1
 	// user 0
+}
+
+// Entries get their vectors from a model, and a question its own.
+func ExampleSpace_Recall() {
+	model := func(_ context.Context, texts []string) (all [][]float32, err error) {
+		for _, text := range texts { // a service, as a rule
+			tea, train := strings.Count(text, "tea"), strings.Count(text, "train")
+			all = append(all, []float32{float32(tea), float32(train), 0.1})
+		}
+		return all, nil
+	}
+	m := memory.New(memory.Options{Embed: model})
+	notes := m.Space("notes")
+	_, _ = notes.Put("drinks", "teas of all kinds")
+	_, _ = notes.Put("travels", "trains to Lyon")
+	ctx := context.Background()
+	fmt.Println(m.EmbedMissing(ctx)) // or, in a goroutine, EmbedEvery
+
+	hits, err := notes.Recall(ctx, "which train?", memory.Query{K: 1})
+	fmt.Println(hits[0].Key, hits[0].Unembedded, err)
+	// Output:
+	// 2 <nil>
+	// travels <nil> <nil>
 }

@@ -2,6 +2,7 @@ package memory_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -45,6 +46,28 @@ func ExampleAs() {
 	p, err := memory.As[person](v)
 	fmt.Println(p, err)
 	// Output: {Ada 36} <nil>
+}
+
+// A new answer of a model may say what is there already: then there is no need to write.
+func ExampleEqual() {
+	m := memory.New(memory.Options{})
+	users := m.Space("users")
+	_, err := users.Put("ada", map[string]any{"age": 36, "likes": []string{"tea"}})
+	learn := func(key, answer string) error {
+		v, err := memory.Freeze(json.RawMessage(answer))
+		if old, ok := users.Get(key); err != nil || ok && memory.Equal(old, v) {
+			return err
+		}
+		_, err = users.Put(key, v)
+		return err
+	}
+	err2 := learn("ada", `{"likes": ["tea"], "age": 36.0}`)
+	fmt.Println(m.Load().Version(), errors.Join(err, err2))
+	err = learn("ada", `{"likes": ["tea", "chess"], "age": 36}`)
+	fmt.Println(m.Load().Version(), err)
+	// Output:
+	// 1 <nil>
+	// 2 <nil>
 }
 
 // Several spaces are written as one version, or not at all.
@@ -100,10 +123,12 @@ func ExampleSpace() {
 func ExampleSpaceSnapshot_List() {
 	m := memory.New(memory.Options{})
 	log := m.Space("log")
-	for _, day := range []string{"2027-01-01", "2027-01-02", "2027-01-03", "2026-12-31"} {
+	days := []string{"2027-01-01", "2027-01-02", "2027-01-03", "2026-12-31"}
+	for _, day := range days {
 		log.Put(day, "did nothing")
 	}
-	for e := range log.List(memory.ListOptions{Prefix: "2027", Reverse: true, Limit: 2}) {
+	latest := memory.ListOptions{Prefix: "2027", Reverse: true, Limit: 2}
+	for e := range log.Load().List(latest) {
 		fmt.Println(e.Key, e.Value.String())
 	}
 	// Output:

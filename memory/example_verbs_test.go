@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory"
@@ -276,6 +277,20 @@ func ExampleSpace_Keep() {
 	// true
 }
 
+// Keys without a value are left out: i says which ones are there.
+func ExampleSpace_GetMany() {
+	notes := memory.New(memory.Options{}).Space("user", "42")
+	notes.Put("name", "Ada")
+	notes.Put("city", "London")
+	keys := []string{"city", "diet", "name"}
+	for i, v := range notes.GetMany(keys) {
+		fmt.Println(keys[i], v.String())
+	}
+	// Output:
+	// city London
+	// name Ada
+}
+
 // A list is read in pages: each begins after the last key of the one before.
 func ExampleSpace_List() {
 	notes := memory.New(memory.Options{}).Space("notes")
@@ -325,6 +340,35 @@ func ExampleSpace_Load() {
 	// 1 0 <nil>
 }
 
+// All reads of a SpaceSnapshot agree, whatever happens meanwhile.
+func ExampleSpaceSnapshot_reads() {
+	notes := memory.New(memory.Options{}).Space("ada", "notes")
+	_, err := notes.Put("trip", "the night train to Lyon")
+	_, err2 := notes.PutItem("tea", memory.Item{
+		Value:  "green tea, in the morning",
+		Vector: []float32{0, 1},
+	})
+	now := notes.Load()
+	_, err3 := notes.Clear()
+	fmt.Println(now.Path(), now.Len(), notes.Len(), now.Contains("tea"))
+
+	keys := []string{"trip", "diet"}
+	for i, v := range now.GetMany(keys) {
+		fmt.Println(keys[i], "-", v)
+	}
+	tea, _ := now.Entry("tea")
+	fmt.Println(tea.Value, tea.Revision)
+	fmt.Println(now.Vector("tea"))
+	hits, err4 := now.Search(memory.Query{Text: "trains"})
+	fmt.Println(hits[0].Key, len(hits), errors.Join(err, err2, err3, err4))
+	// Output:
+	// [ada notes] 2 0 true
+	// trip - the night train to Lyon
+	// green tea, in the morning 2
+	// [0 1] true
+	// trip 1 <nil>
+}
+
 // A space may have limits. What was used least recently goes first.
 func ExampleSpace_Configure() {
 	notes := memory.New(memory.Options{}).Space("notes")
@@ -341,6 +385,49 @@ func ExampleSpace_Configure() {
 	// 0 <nil>
 	// true <nil>
 	// true false true
+}
+
+// What has happened to one key, the newest first.
+func ExampleSpace_History() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100}) // or there is no past to show
+	ada := m.Space("ada")
+	_, _ = ada.Put("drinks", "coffee")
+	_, _ = ada.Put("eats", "soup")
+	_, _ = ada.Put("drinks", "tea")
+	_, _ = ada.Delete("drinks")
+
+	for c, err := range ada.History("drinks") {
+		if err != nil {
+			fmt.Println(err) // cow.ErrCompacted: the past is not kept further
+			break
+		}
+		fmt.Println(c.Version, c.Kind, c.Old.Value, c.New.Value)
+	}
+	// Output:
+	// 4 deleted tea absent
+	// 3 changed coffee tea
+	// 1 added absent coffee
+}
+
+// What was erased is not in the past either, and the rest of the past is.
+func ExampleSpace_Erase() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	user := m.Space("user", "42")
+	_, _ = user.Put("name", "Ada")
+	_, _ = user.Put("address", "1 Main Street")
+	fork := m.Fork(m.Load())
+
+	others, err := user.Erase(context.Background(), "address")
+	fmt.Println(slices.Equal(others, []*cow.DB{fork.DB()}), err)
+	then, err := m.At(2)
+	_, ok := then.Space("user", "42").Get("address")
+	name, _ := then.Space("user", "42").Get("name")
+	fmt.Println(name, ok, err)
+	// Output:
+	// true <nil>
+	// Ada false <nil>
 }
 
 // Changes goes on from a version, and waits for the next one, until ctx or the loop ends.
@@ -410,6 +497,28 @@ func ExampleTyped_Get() {
 	// Output:
 	// Ada [tea] <nil>
 	// true
+}
+
+// What does not fit the type ends the iteration with an error that says which entry it is.
+func ExampleTyped_All() {
+	people := memory.Of[profile](memory.New(memory.Options{}).Space("people"))
+	_, err := people.Put("ada", profile{Name: "Ada", Likes: []string{"tea"}})
+	_, err2 := people.Put("bob", profile{Name: "Bob"})
+	_, err3 := people.Space.Put("eve", "likes chess") // not as a profile
+	for p, err := range people.All() {
+		if err != nil {
+			var of *memory.KeyError
+			fmt.Println(errors.As(err, &of), of.Key)
+			break
+		}
+		fmt.Println(p.Key, p.Revision, p.Of.Name, p.Of.Likes)
+	}
+	fmt.Println(errors.Join(err, err2, err3))
+	// Output:
+	// ada 1 Ada [tea]
+	// bob 2 Bob []
+	// true eve
+	// <nil>
 }
 
 // Update begins with the zero value where there is none. An error of its function stores nothing.

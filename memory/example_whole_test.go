@@ -80,6 +80,47 @@ func ExampleMemory_BatchIn() {
 	// 1 <nil>
 }
 
+// A user who has gone needs no answer, and nothing that was on its way to be written.
+func ExampleMemory_BatchContext() {
+	m := memory.New(memory.Options{})
+	ctx, cancel := context.WithCancelCause(context.Background())
+	gone := errors.New("the user has gone")
+	err := m.BatchContext(ctx, func(b *memory.Batch) error {
+		err := b.Space("ada").Put("asked", "when is the train?")
+		cancel(gone) // meanwhile, from a handler of the connection
+		return err
+	})
+	fmt.Println(errors.Is(err, gone), m.Load().Len())
+	err = m.BatchContext(ctx, func(*memory.Batch) error { panic("never") })
+	fmt.Println(err)
+	// Output:
+	// true 0
+	// the user has gone
+}
+
+// A whole application is tried out in a fork of its DB. Of is its memory there.
+func ExampleMemory_Of() {
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[int]{})
+	m := memory.On(&db, memory.Options{})
+	_, err := m.Space("ada").Put("drinks", "coffee")
+
+	trial := db.Fork(db.Load())
+	err2 := trial.Update(func(tx *cow.Tx) error {
+		users.Edit(tx).Set("ada", 36)
+		return m.Of(trial).BatchIn(tx, func(b *memory.Batch) error {
+			return b.Space("ada").Put("drinks", "tea")
+		})
+	})
+	fmt.Println(m.Of(trial).Space("ada").Get("drinks"))
+	fmt.Println(m.Space("ada").Get("drinks"))
+	fmt.Println(users.In(trial.Load()).Len(), users.Len(), errors.Join(err, err2))
+	// Output:
+	// tea true
+	// coffee true
+	// 1 0 <nil>
+}
+
 // In shows the Memory in a snapshot of its DB.
 func ExampleMemory_In() {
 	var db cow.DB
@@ -156,6 +197,39 @@ func ExampleMemory_EmbedMissing() {
 	// <nil>
 }
 
+// EmbedEvery runs beside the program, and embeds what is written.
+func ExampleMemory_EmbedEvery() {
+	embed := func(_ context.Context, texts []string) (all [][]float32, err error) {
+		for _, text := range texts { // ask a model here
+			all = append(all, []float32{float32(len(text)), 1})
+		}
+		return all, nil
+	}
+	m := memory.New(memory.Options{Embed: embed})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() {
+		failed := func(err error) { fmt.Println(err) }
+		ended <- m.EmbedEvery(ctx, failed)
+	}()
+
+	notes := m.Space("notes")
+	rev, err := notes.Put("style", "short")
+	for c, err := range notes.Changes(ctx, rev-1) {
+		fmt.Println(c.New.Value, c.New.Dim, c.New.Embedded, err)
+		if c.New.Embedded {
+			break
+		}
+	}
+	cancel() // the program ends
+	fmt.Println(<-ended, err)
+	// Output:
+	// short 0 false <nil>
+	// short 2 true <nil>
+	// context canceled <nil>
+}
+
 // Import adds to what is there. After a malformed line nothing is imported.
 func ExampleMemory_Import() {
 	m, ctx := memory.New(memory.Options{}), context.Background()
@@ -210,6 +284,30 @@ func ExampleMemory_Sweep() {
 	// false 1 <nil>
 	// 1 <nil>
 	// 2 expired k <nil>
+}
+
+// SweepEvery runs beside a program that seldom writes. Else feeds would hear late of what expired.
+func ExampleMemory_SweepEvery() {
+	m := memory.New(memory.Options{})
+	m.DB().Retain(cow.Retention{Versions: 100})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- m.SweepEvery(ctx, time.Millisecond) }() // a minute, say
+
+	cache := m.Space("cache")
+	rev, err := cache.PutItem("k", memory.Item{Value: 1, TTL: time.Millisecond})
+	for c, err := range cache.Changes(ctx, rev-1) {
+		fmt.Println(c.Kind, c.Key, err)
+		if c.Kind == memory.Expired {
+			break
+		}
+	}
+	cancel() // the program ends
+	fmt.Println(<-ended, err)
+	// Output:
+	// added k <nil>
+	// expired k <nil>
+	// context canceled <nil>
 }
 
 // Where nothing resolves them, the conflicts are in the error, and nothing is merged.
@@ -294,4 +392,29 @@ func ExampleMemory_Rows() {
 	// Output:
 	// 2 [ada] drinks added
 	// <nil>
+}
+
+// A cursor of the Memory that was backed up is good for the one that is restored.
+func ExampleMemory_Backup() {
+	m := memory.New(memory.Options{})
+	notes := m.Space("notes")
+	_, _ = notes.Put("style", "short")
+	_, _ = notes.Put("language", "French")
+	cursor := m.DB().Cursor(m.Load().Version())
+	var file bytes.Buffer
+	fmt.Println(m.Backup(&file))
+
+	next := memory.New(memory.Options{})
+	next.DB().Retain(cow.Retention{Versions: 100})
+	n, err := next.Restore(&file)
+	fmt.Println(n, err, next.Load().Version())
+	_, _ = next.Space("notes").Put("style", "long")
+	for c, err := range next.Resume(context.Background(), cursor) {
+		fmt.Println(c.Kind, c.Key, err)
+		break
+	}
+	// Output:
+	// <nil>
+	// 2 <nil> 2
+	// changed style <nil>
 }

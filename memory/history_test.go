@@ -192,25 +192,3 @@ func TestContains(t *testing.T) {
 		require.False(t, was.Contains("x"))
 	})
 }
-
-func ExampleSpace_History() {
-	m := memory.New(memory.Options{})
-	m.DB().Retain(cow.Retention{Versions: 100}) // or there is no past to show
-	ada := m.Space("ada")
-	_, _ = ada.Put("drinks", "coffee")
-	_, _ = ada.Put("eats", "soup")
-	_, _ = ada.Put("drinks", "tea")
-	_, _ = ada.Delete("drinks")
-
-	for c, err := range ada.History("drinks") {
-		if err != nil {
-			fmt.Println(err) // cow.ErrCompacted: the past is not kept further
-			break
-		}
-		fmt.Println(c.Version, c.Kind, c.Old.Value, c.New.Value)
-	}
-	// Output:
-	// 4 deleted tea absent
-	// 3 changed coffee tea
-	// 1 added absent coffee
-}

@@ -12,19 +12,6 @@ import (
 	"github.com/cowstore/cowstore/memory"
 )
 
-func ExampleSpace_GetMany() {
-	notes := memory.New(memory.Options{}).Space("user", "42")
-	notes.Put("name", "Ada")
-	notes.Put("city", "London")
-	keys := []string{"city", "diet", "name"}
-	for i, v := range notes.GetMany(keys) {
-		fmt.Println(keys[i], v.String())
-	}
-	// Output:
-	// city London
-	// name Ada
-}
-
 // GetMany finds what Get finds: values, neither what has only a vector, nor what has expired or was
 // cleared, in a space, a snapshot and a Batch that has written.
 func TestGetManyFindsWhatGetFinds(t *testing.T) {
