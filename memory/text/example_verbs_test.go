@@ -101,6 +101,46 @@ func ExampleAnalyzer_Places() {
 	// horses hors
 }
 
+// Words fit an Index if one Analyzer has made them all.
+func ExampleIndex_Analyzer() {
+	french, err := text.Language("fr")
+	var x *text.Index
+	x = x.Set("1", french.Tokenize(one("Les chevaux de la reine")))
+	add := func(key, s string, ahead text.Words) {
+		if x != nil && ahead.Analyzer() != x.Analyzer() {
+			ahead = x.Analyzer().Tokenize(one(s))
+		}
+		x = x.Set(key, ahead)
+	}
+	add("2", "Un cheval", text.Tokenize(one("Un cheval"))) // as English
+	fmt.Println(keys(x.Search("cheval", text.Options{})))
+	fmt.Println(x.Analyzer() == french, err)
+	// Output:
+	// [2 1] <nil>
+	// true <nil>
+}
+
+// An Index that is to take no more than so much forgets its oldest documents.
+func ExampleIndex_Bytes() {
+	const most = 64 << 10
+	var x *text.Index
+	oldest := 0
+	for i := range 1000 {
+		key := fmt.Sprint(i)
+		x = x.Set(key, text.Tokenize(one("about train "+key)))
+		for ; x.Bytes() > most; oldest++ {
+			x = x.Delete(fmt.Sprint(oldest))
+		}
+	}
+	fmt.Println(x.Bytes() <= most, x.Len() == 1000-oldest)
+	fmt.Println(keys(x.Search("0", text.Options{})))
+	fmt.Println(keys(x.Search("999", text.Options{})))
+	// Output:
+	// true true
+	// [] <nil>
+	// [999] <nil>
+}
+
 // A document need not have all words. Options narrow what is found.
 func ExampleIndex_Search() {
 	var x *text.Index

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/cowstore/cowstore/memory/value"
 )
@@ -175,17 +177,106 @@ func ExampleValue_Any() {
 	// Output: 2 1 <nil>
 }
 
-// Short and fmt say little of what is large. MarshalJSON has all of it.
+// Short and fmt say little of what is large, and so does Clip of a string, a key, say. MarshalJSON
+// has all of it.
 func ExampleValue_Short() {
 	v, err := value.Freeze(map[string]any{"text": "a very long story", "n": 7})
 	fmt.Println(v.Key("text").Short(6))
 	fmt.Println(v.Key("n").Short(6), v.Short(6), v)
+	fmt.Println(value.Clip("a/very/long/key", 6))
 	b, err2 := json.Marshal(v)
 	fmt.Println(string(b), errors.Join(err, err2))
 	// Output:
 	// a very… (17 bytes)
 	// 7 map of 2 map of 2
+	// a/very… (15 bytes)
 	// {"n":7,"text":"a very long story"} <nil>
+}
+
+// There is a method for each kind. For a Value of another kind, or none, it returns zero.
+func ExampleValue_kinds() {
+	v, err := value.Freeze(map[string]any{
+		"admin": true,
+		"born":  time.Date(1815, 12, 10, 0, 0, 0, 0, time.UTC),
+		"diet":  nil,
+		"key":   []byte{0xc0, 0xff, 0xee},
+		"name":  "Ada",
+		"score": 0.75,
+	})
+	for name, v := range v.All() {
+		switch v.Kind() {
+		case value.Bool:
+			fmt.Println(name, v.Bool())
+		case value.Time:
+			fmt.Println(name, v.Time().Format(time.DateOnly))
+		case value.Bytes:
+			fmt.Printf("%v %x\n", name, v.Bytes())
+		case value.Int, value.Uint, value.Float:
+			fmt.Println(name, 100*v.Float(), "%")
+		default:
+			fmt.Println(name, v.Kind(), v.IsNull())
+		}
+	}
+	fmt.Println(v.Key("name").Bool(), v.Key("age").Float(), err)
+	// Output:
+	// admin true
+	// born 1815-12-10
+	// diet null true
+	// key c0ffee
+	// name string false
+	// score 75 %
+	// false 0 <nil>
+}
+
+// A path whose keys may have dots in them is walked in steps.
+func ExampleValue_Step() {
+	v, err := value.Freeze(map[string]any{
+		"hosts": map[string]any{"example.com": []int{80, 443}},
+	})
+	port := v
+	for _, step := range []string{"hosts", "example.com", "1"} {
+		port = port.Step(step)
+	}
+	fmt.Println(port, v.Path("hosts.example.com.1"), err)
+	// Output: 443 absent <nil>
+}
+
+// Size is what a Value takes in memory, about: a limit on it keeps out what is too large.
+func ExampleValue_Size() {
+	keep := func(answer any) string {
+		v, err := value.Freeze(answer)
+		if err != nil {
+			return err.Error()
+		}
+		if v.Size() > 10<<10 {
+			return fmt.Sprint("too large: ", v.Short(20))
+		}
+		return fmt.Sprint("kept: ", v.Short(20))
+	}
+	fmt.Println(keep("sunny, 21 degrees"))
+	fmt.Println(keep(strings.Repeat("very sunny, ", 10_000)))
+	fmt.Println(keep(make([]string, 10_000))) // of empty strings
+	// Output:
+	// kept: sunny, 21 degrees
+	// too large: very sunny, very sun… (120000 bytes)
+	// too large: list of 10000
+}
+
+// CheckJSON finds what json.Marshal would replace without an error.
+func ExampleValue_CheckJSON() {
+	page := map[string]any{"url": "example.com", "title": "caf\xe9"} // Latin-1
+	v, err := value.Freeze(page)
+	text, err2 := json.Marshal(v)
+	fmt.Println(string(text), errors.Join(err, err2))
+
+	err = v.CheckJSON()
+	var where *value.Error
+	if errors.As(err, &where) {
+		fmt.Println(where.Path, errors.Is(err, value.ErrUTF8))
+	}
+	// Output:
+	// {"title":"caf\ufffd","url":"example.com"} <nil>
+	// title true
 }
 
 // A channel in a value is shared by all who ask for it, and cannot be exported.

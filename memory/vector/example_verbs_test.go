@@ -44,6 +44,29 @@ func ExampleIndex_Search() {
 	// [{a/north 0} {b/north -1}] <nil>
 }
 
+// The memory that vectors take grows with their dimension: here, of two models.
+func ExampleIndex_Bytes() {
+	notes := func(dim int) (x *vector.Index) {
+		for n := range 100 {
+			v := make([]float32, dim)
+			v[n] = 1
+			next, err := x.SetImmutable(fmt.Sprint(n), v)
+			if err != nil {
+				fmt.Println(err)
+				break
+			}
+			x = next
+		}
+		return x
+	}
+	small, large := notes(384), notes(1536)
+	fmt.Println(small.Bytes() > 4*small.Len()*small.Dim()) // of a float32
+	fmt.Printf("%.0f times\n", float64(large.Bytes())/float64(small.Bytes()))
+	// Output:
+	// true
+	// 4 times
+}
+
 // SetImmutable may be given a slice that nobody else has, as Float32s returns.
 func ExampleIndex_SetImmutable() {
 	embedding := []float64{0.6, 0.8} // many models return float64
