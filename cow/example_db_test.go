@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"testing"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
+	"github.com/cowstore/cowstore/cow/cowtest"
 )
 
 // A past version of all tables, here to take one row back.
@@ -320,4 +323,102 @@ func ExampleTx_Local() {
 	// Output:
 	// 1 2 <nil>
 	// 1 2 <nil>
+}
+
+// A program that keeps its DB in a file closes it at its end. From then on updates fail, and reads
+// go on.
+func ExampleDB_Close() {
+	stock := cow.New[string](cow.Options[int]{Codec: cow.Versioned[int]{}})
+	stock.Set("tea", 3)
+	db := stock.DB()
+	fmt.Println(db.Close()) // neither a file nor a replica: nothing to close
+	fmt.Println(stock.Set("tea", 2))
+
+	t := quiet{} // a Sink stands for a file here, and t for the test
+	cowtest.Attach(t, db, cowtest.SinkOptions{})
+	fmt.Println(db.Close())
+	_, err := stock.Set("tea", 1)
+	fmt.Println(errors.Is(err, cow.ErrClosed))
+	fmt.Println(stock.Get("tea"))
+	// Output:
+	// <nil>
+	// 2 <nil>
+	// <nil>
+	// true
+	// 2 true
+}
+
+// quiet is a testing.TB for a Sink.
+type quiet struct{ testing.TB }
+
+func (quiet) Helper()        {}
+func (quiet) Cleanup(func()) {}
+
+// Which old version holds memory back: that of a reader who has kept a snapshot.
+func ExampleDB_TrackSnapshots() {
+	stock := cow.New[string](cow.Options[int]{})
+	stock.DB().TrackSnapshots(true)
+	stock.Set("tea", 3)
+	stock.Set("milk", 1)
+	forgotten := stock.DB().Load()
+	stock.Set("tea", 2)
+	stock.Set("milk", 2)
+
+	runtime.GC() // the collector finds what is held
+	for _, held := range stock.DB().Stats().HeldSnapshots {
+		fmt.Println("version", held.Version, "keeps", held.Rows, "old rows")
+	}
+	runtime.KeepAlive(forgotten)
+	// Output: version 2 keeps 2 old rows
+}
+
+// A report on all tables of one version.
+func ExampleSnapshot() {
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[string]{})
+	stock := cow.NewTable[string](&db, "stock", cow.Options[int]{})
+	users.Set("ada", "Ada")
+	stock.Set("tea", 3)
+	stock.Set("milk", 1)
+
+	now := db.Load()
+	fmt.Println(users.Name(), users.In(now).Len())
+	fmt.Println(stock.Name(), stock.In(now).Len())
+	fmt.Println("version", now.Version(), "has", now.Len(), "rows")
+	// Output:
+	// users 1
+	// stock 2
+	// version 3 has 3 rows
+}
+
+// A derived table may refuse what breaks a rule, and must take what was decided before there was
+// the rule, such as the rows of a backup.
+func ExampleTx_Replays() {
+	var db cow.DB
+	users := cow.NewTable[string](&db, "users", cow.Options[int]{})
+	adults, err := cow.NewDerived(&db, "adults", cow.Options[bool]{},
+		func(tx *cow.Tx, e *cow.Editor[string, bool]) error {
+			for c := range users.Changes(tx) {
+				age, _ := c.New()
+				if age < 18 && !tx.Replays() {
+					return fmt.Errorf("%s is %d", c.Key, age)
+				}
+				e.Set(c.Key, age >= 18)
+			}
+			return nil
+		})
+	fmt.Println(err)
+
+	var other cow.DB // that of the backup, with its cursor
+	fmt.Println(db.Restore(other.Cursor(7), time.Now(), func(tx *cow.Tx) error {
+		return users.Restore(tx, "bob", 12, 7)
+	}))
+	_, err = users.Set("eve", 12)
+	fmt.Println(err)
+	fmt.Println(adults.Get("bob"))
+	// Output:
+	// <nil>
+	// <nil>
+	// eve is 12
+	// false true
 }

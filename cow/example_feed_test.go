@@ -180,3 +180,23 @@ func ExampleDB_Notify() {
 	// Output:
 	// users: 1
 }
+
+// Times are in the order of versions, even if the clock of the machine was set back.
+func ExampleCommit_Time() {
+	stock := cow.New[string](cow.Options[int]{})
+	stock.DB().Retain(cow.Retention{Age: time.Hour})
+	last := time.Now()
+	stock.Set("tea", 3)
+	stock.Set("tea", 2)
+	for commit, err := range stock.DB().Commits(0) {
+		if err != nil {
+			fmt.Println(err)
+			break
+		}
+		fmt.Println(commit, "in order:", !commit.Time().Before(last))
+		last = commit.Time()
+	}
+	// Output:
+	// commit 1 (1 change) in order: true
+	// commit 2 (1 change) in order: true
+}

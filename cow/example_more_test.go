@@ -143,7 +143,42 @@ func ExampleVersioned() {
 	now, _ := codec.Append(nil, name{"Grace", "Hopper"})
 	fmt.Println(codec.Decode(before))
 	fmt.Println(codec.Decode(now))
+	fmt.Println(codec.Schema()) // what a file keeps of it
 	// Output:
 	// {Ada Lovelace} <nil>
 	// {Grace Hopper} <nil>
+	// version 1, JSON of {"First":"string","Last":"string"}
+}
+
+// A searcher is a hook that is told of searches.
+type searcher struct{}
+
+func (searcher) OnSearched(_ context.Context, s hook.Search) {
+	fmt.Println("searched", s.Candidates, "texts:", s.Hits, "found")
+}
+
+// A package that searches a table tells the hooks of its DB, so that logs and metrics have it.
+func ExampleHooked() {
+	notes := cow.New[string](cow.Options[string]{})
+	notes.Set("a", "green tea")
+	notes.Set("b", "black tea")
+	notes.Set("c", "milk")
+
+	search := func(ctx context.Context, word string) {
+		all, hits := notes.Load(), 0
+		for _, text := range all.All() {
+			if strings.Contains(text, word) {
+				hits++
+			}
+		}
+		tell := cow.Hooked[hook.Searched](notes.DB())
+		if tell != nil { // nil: no hook is told of searches
+			s := hook.Search{Kind: "text", Hits: hits, Candidates: all.Len()}
+			tell(func(h hook.Searched) { h.OnSearched(ctx, s) })
+		}
+	}
+	search(context.Background(), "milk")
+	notes.DB().AddHook(searcher{})
+	search(context.Background(), "tea")
+	// Output: searched 3 texts: 2 found
 }

@@ -211,7 +211,7 @@ func ExampleIndex_Drop() {
 	scores.Set("ada", 8)
 	first, _, _ := byName.In(scores.Load()).First() // indexes the map there and then
 	fmt.Println(first)
-	byName = cow.NewOrder(scores, "name") // the name is free again
+	byName = cow.NewOrder(scores, byName.Name()) // the name is free again
 	fmt.Println(byName)
 	// Output:
 	// ada

@@ -43,12 +43,17 @@ func (e *soldOutError) Error() string { return "sold out on " + e.day }
 
 var errSoldOut = cow.Sentinel(&soldOutError{"Monday"})
 
-// Tables clone an error of a type of your own, unless it is named where it is declared.
+// Tables clone an error of a type of your own, unless it is named where it is declared:
+//
+//	var errSoldOut = cow.Sentinel(&soldOutError{"Monday"})
 func ExampleSentinel() {
 	copied := clone.Of[error]() // as a table clones its values
 	other := &soldOutError{"Friday"}
 	fmt.Println(copied(errSoldOut) == errSoldOut, copied(other) == other)
-	// Output: true false
+	fmt.Println(cow.Sentinel(errSoldOut) == errSoldOut) // it may be named twice
+	// Output:
+	// true false
+	// true
 }
 
 // An iteration is over one snapshot. What is written meanwhile is not in it.

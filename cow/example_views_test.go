@@ -46,3 +46,32 @@ func ExampleNewPointerViews() {
 	// Output:
 	// 2 poetry true
 }
+
+// Views are of whatever has rows: a table, many keys of it, a range of an index.
+func ExampleViews() {
+	tags := cow.New[string](cow.Options[[]string]{})
+	byKey := cow.NewOrder(tags, "key")
+	lists := cow.NewViews[view.Slice[string]](tags)
+	tags.Set("ada", []string{"math", "poetry"})
+	tags.Set("bob", []string{"tea"})
+	tags.Set("cyd", nil)
+
+	all := 0
+	for _, list := range lists.All() {
+		all += list.Len()
+	}
+	fmt.Println(all, "tags")
+	keys := []string{"bob", "dan", "ada"}
+	for i, list := range lists.GetMany(keys) { // dan is absent
+		fmt.Println(keys[i], list.At(0))
+	}
+	for key, row := range byKey.In(tags.Load()).From("b").All() {
+		fmt.Println(key, lists.Row(row).Len())
+	}
+	// Output:
+	// 3 tags
+	// bob tea
+	// ada math
+	// bob 1
+	// cyd 0
+}
