@@ -1,10 +1,12 @@
 package bolt_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
@@ -42,37 +44,43 @@ func ExampleOpen() {
 	defer remove()
 	path := filepath.Join(dir, "jobs.db")
 
-	s, err := openStore(path, bolt.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
+	for range 2 { // two runs of a program
+		var db cow.DB
+		jobs := cow.NewTable[string](&db, "jobs",
+			cow.Options[string]{Codec: cow.Versioned[string]{}})
+		db.Retain(cow.Retention{Versions: 100}) // before Open
+		_, err := bolt.Open(path, &db, bolt.Options{})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(db.Load())
+		if db.Load().Version() > 0 {
+			then, err := db.At(1)
+			fmt.Println(jobs.Get("build"))
+			fmt.Println(jobs.In(then).Get("build"))
+			fmt.Println(err)
+		}
+		_, err = jobs.Set("build", "queued") // on disk when it returns
+		_, err2 := jobs.Set("build", "done")
+		fmt.Println(err, err2, db.Close())
 	}
-	_, err = s.jobs.Set("build", "queued") // on disk when it returns
-	_, err2 := s.jobs.Set("build", "done")
-	fmt.Println(err, err2, s.db.Close())
-
-	s, err = openStore(path, bolt.Options{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer s.db.Close()
-	then, err := s.db.At(1)
-	fmt.Println(s.jobs.Get("build"))
-	fmt.Println(s.jobs.In(then).Get("build"))
-	fmt.Println(s.db.Load().Version(), err)
 	// Output:
+	// cow@0 (1 table, 0 rows)
 	// <nil> <nil> <nil>
+	// cow@2 (1 table, 1 row)
 	// done true
 	// queued true
-	// 2 <nil>
+	// <nil>
+	// <nil> <nil> <nil>
 }
 
 // Updates return before they are on disk. A crash loses at most those of one second.
 func ExampleEvery() {
 	dir, remove := folder()
 	defer remove()
-	s, err := openStore(filepath.Join(dir, "jobs.db"), bolt.Options{Sync: bolt.Every(time.Second)})
+	o := bolt.Options{Sync: bolt.Every(time.Second)}
+	s, err := openStore(filepath.Join(dir, "jobs.db"), o)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -123,7 +131,8 @@ func ExampleLoad() {
 	_ = s.db.Close()
 
 	var db cow.DB
-	jobs := cow.NewTable[string](&db, "jobs", cow.Options[string]{Codec: cow.Versioned[string]{}})
+	jobs := cow.NewTable[string](&db, "jobs",
+		cow.Options[string]{Codec: cow.Versioned[string]{}})
 	fmt.Println(bolt.Load(path, &db, bolt.Options{}))
 	fmt.Println(jobs.Get("build"))
 	_, err = jobs.Set("build", "again")
@@ -139,7 +148,8 @@ func ExampleLoad() {
 func ExampleRestore() {
 	dir, remove := folder()
 	defer remove()
-	path, restored := filepath.Join(dir, "jobs.db"), filepath.Join(dir, "restored.db")
+	path := filepath.Join(dir, "jobs.db")
+	restored := filepath.Join(dir, "restored.db")
 	s, err := openStore(path, bolt.Options{})
 	if err != nil {
 		fmt.Println(err)
@@ -177,4 +187,131 @@ func ExampleCBOR() {
 	// Output:
 	// <nil>
 	// queued true <nil>
+}
+
+// A backup that is sent somewhere, here to a hash: a network connection or an archive do as well.
+// A DB that opens it is of a new lineage, since the other one may go on.
+func ExampleFile_Backup() {
+	dir, remove := folder()
+	defer remove()
+	s, err := openStore(filepath.Join(dir, "jobs.db"), bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.db.Close()
+	_, _ = s.jobs.Set("build", "done")
+
+	var sent bytes.Buffer
+	fmt.Println(s.file.Backup(&sent))
+	copied := filepath.Join(dir, "copied.db")
+	fmt.Println(os.WriteFile(copied, sent.Bytes(), 0o600))
+
+	other, err := openStore(copied, bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer other.db.Close()
+	fmt.Println(other.jobs.Get("build"))
+	fmt.Println("renewed:", s.file.Renewed(), other.file.Renewed())
+	// Output:
+	// 1 <nil>
+	// <nil>
+	// done true
+	// renewed: false true
+}
+
+// When to call Compact, which needs the file closed: here much was written, and is gone.
+func ExampleFile_Space() {
+	dir, remove := folder()
+	defer remove()
+	s, err := openStore(filepath.Join(dir, "jobs.db"), bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.db.Close()
+	s.db.Retain(cow.Retention{}) // no past, which would have it
+	_, _ = s.jobs.Set("log", strings.Repeat("a long text ", 1<<16))
+	_, _ = s.jobs.Delete("log")
+	_, _ = s.jobs.Set("build", "done")
+
+	size, free, err := s.file.Space()
+	fmt.Println("worth it:", free > size/2, err)
+	// Output: worth it: true <nil>
+}
+
+// A program that has only some of the tables of a file, such as a tool, or the version before. The
+// others stay in the file as they are.
+func ExampleFile_Unknown() {
+	dir, remove := folder()
+	defer remove()
+	path := filepath.Join(dir, "jobs.db")
+	s, err := openStore(path, bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, _ = s.jobs.Set("build", "done")
+	_ = s.db.Close()
+
+	var db cow.DB
+	cow.NewTable[string](&db, "users",
+		cow.Options[int]{Codec: cow.Versioned[int]{}})
+	_, err = bolt.Open(path, &db, bolt.Options{})
+	fmt.Println(errors.Is(err, cow.ErrSchema))
+
+	file, err := bolt.Open(path, &db, bolt.Options{KeepUnknown: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer db.Close()
+	fmt.Println(file.Unknown())
+	// Output:
+	// true
+	// [jobs]
+}
+
+// Of a damaged file all is saved that can be read, into a new file. What is lost is named.
+func ExampleSalvage() {
+	dir, remove := folder()
+	defer remove()
+	path := filepath.Join(dir, "jobs.db")
+	saved := filepath.Join(dir, "saved.db")
+	s, err := openStore(path, bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s.db.Retain(cow.Retention{}) // no past: each row is in the file once
+	_, _ = s.jobs.Set("build", "done")
+	_, _ = s.jobs.Set("mail", "queued")
+	_ = s.db.Close()
+
+	text, _ := os.ReadFile(path) // a bad disk
+	text = bytes.ReplaceAll(text, []byte("queued"), []byte("quXued"))
+	_ = os.WriteFile(path, text, 0o600)
+	_, err = bolt.Check(path)
+	fmt.Println("damaged:", errors.Is(err, bolt.ErrDamaged))
+
+	left, err := bolt.Salvage(saved, path)
+	for _, d := range left {
+		fmt.Println(d)
+	}
+	fmt.Println(err)
+	s, err = openStore(saved, bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.db.Close()
+	fmt.Println(s.jobs.Get("build"))
+	// Output:
+	// damaged: true
+	// bolt: the file is damaged: table "jobs": key "mail": its checksum is wrong
+	// bolt: the file is damaged: table "jobs": of 2 rows 1 are there, or others than were written
+	// <nil>
+	// done true
 }
