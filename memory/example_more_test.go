@@ -44,7 +44,8 @@ func ExampleMemory_Fork() {
 func ExampleSpace_Supersede() {
 	facts := memory.New(memory.Options{}).Space("facts")
 	_, err := facts.Put("job", "Ada works at a bakery")
-	_, err2 := facts.Supersede("job", "new job", memory.Item{Value: "Ada works at a bank"})
+	bank := memory.Item{Value: "Ada works at a bank"}
+	_, err2 := facts.Supersede("job", "new job", bank)
 	hits, err3 := facts.Search(memory.Query{Text: "Where does Ada work?"})
 	for _, h := range hits {
 		fmt.Println(h.Key, h.Value)
@@ -64,7 +65,8 @@ func ExampleOf() {
 	}
 	people := memory.Of[person](memory.New(memory.Options{}).Space("people"))
 	_, err := people.Put("ada", person{"Ada", 36})
-	_, err2 := people.Update("ada", func(p *person, _ bool) error { p.Age++; return nil })
+	birthday := func(p *person, _ bool) error { p.Age++; return nil }
+	_, err2 := people.Update("ada", birthday)
 	ada, err3 := people.Get("ada")
 	fmt.Println(ada.Name, ada.Age, errors.Join(err, err2, err3))
 	// Output: Ada 37 <nil>

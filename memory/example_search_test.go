@@ -14,10 +14,12 @@ import (
 
 func ExampleHit_Matches() {
 	notes := memory.New(memory.Options{}).Space("notes")
-	if _, err := notes.Put("trip", "Caroline took the night train, with two horses."); err != nil {
+	trip := "Caroline took the night train, with two horses."
+	if _, err := notes.Put("trip", trip); err != nil {
 		log.Fatal(err)
 	}
-	hits, err := notes.Search(memory.Query{Text: `which horse was on the "night train"`})
+	q := memory.Query{Text: `which horse was on the "night train"`}
+	hits, err := notes.Search(q)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -32,8 +34,13 @@ func ExampleHit_Matches() {
 
 func ExampleQuery_below() {
 	m := memory.New(memory.Options{})
-	for user, likes := range map[string]string{"ann": "green tea", "bob": "tea, and only tea", "eve": "coffee"} {
-		if _, err := m.Space("user", user, "notes").Put("drink", likes); err != nil {
+	for user, likes := range map[string]string{
+		"ann": "green tea",
+		"bob": "tea, and only tea",
+		"eve": "coffee",
+	} {
+		notes := m.Space("user", user, "notes")
+		if _, err := notes.Put("drink", likes); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -68,7 +75,9 @@ func ExampleSpace_Reindex() {
 		log.Fatal(err)
 	}
 	var language atomic.Pointer[text.Analyzer] // of all users; nil: English
-	m := memory.New(memory.Options{AnalyzerOf: func([]string) *text.Analyzer { return language.Load() }})
+	m := memory.New(memory.Options{
+		AnalyzerOf: func([]string) *text.Analyzer { return language.Load() },
+	})
 	s := m.Space("user", "ada")
 	if _, err := s.Put("k", "Les chevaux"); err != nil {
 		log.Fatal(err)
@@ -105,12 +114,17 @@ func ExampleOptions_textOf() {
 		},
 		TextOf: func(_ []string, v memory.Value) iter.Seq2[string, int] {
 			return func(yield func(string, int) bool) {
-				_ = yield(v.Step("title").String(), 3) && yield(v.Step("text").String(), 1) // and no role
+				_ = yield(v.Step("title").String(), 3) &&
+					yield(v.Step("text").String(), 1) // and no role
 			}
 		},
 	})
 	s := m.Space("fr", "notes")
-	message := map[string]any{"role": "user", "title": "Les chevaux", "text": "Ils mangeaient"}
+	message := map[string]any{
+		"role":  "user",
+		"title": "Les chevaux",
+		"text":  "Ils mangeaient",
+	}
 	if _, err := s.Put("k", message); err != nil {
 		log.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func Example() {
 	profile["name"] = "spoiled" // the value has its own
 
 	v, _ = facts.Get("profile")
-	fmt.Println(v.Key("name").String(), v.Path("address.city").String(), v.Path("languages.1").String())
+	fmt.Println(v.Key("name").String(), v.Path("address.city").String(),
+		v.Path("languages.1").String())
 	fmt.Printf("%T\n", v.Key("languages").Any())
 	// Output:
 	// Ada London English
@@ -100,7 +101,8 @@ func ExampleSpace() {
 	m := memory.New(memory.Options{})
 	notes := m.Space("user", "42", "notes")
 	notes.Put("visits", 1)
-	_, err := notes.Modify("visits", func(v memory.Value) (any, error) { return v.Int() + 1, nil })
+	more := func(v memory.Value) (any, error) { return v.Int() + 1, nil }
+	_, err := notes.Modify("visits", more)
 	v, ok := notes.Get("visits")
 	fmt.Println(v.Int(), ok, err)
 
@@ -155,8 +157,15 @@ func ExampleSpace_Search() {
 		Metadata: map[string]any{"lang": "en", "year": 2020},
 	})
 
-	english := filter.And(filter.Meta("lang").Eq("en"), filter.Meta("year").Gte(2000))
-	hits, err := facts.Search(memory.Query{Vector: []float32{1, 0}, K: 2, Filter: english})
+	english := filter.And(
+		filter.Meta("lang").Eq("en"),
+		filter.Meta("year").Gte(2000),
+	)
+	hits, err := facts.Search(memory.Query{
+		Vector: []float32{1, 0},
+		K:      2,
+		Filter: english,
+	})
 	for _, h := range hits {
 		fmt.Printf("%s %.2f %s\n", h.Key, h.Score, h.Value.String())
 	}
@@ -170,13 +179,26 @@ func ExampleSpace_Search() {
 func ExampleSpace_Search_both() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
-	facts.PutItem("a", memory.Item{Value: "The fox jumps.", Vector: []float32{1, 0}})
-	facts.PutItem("b", memory.Item{Value: "The dog sleeps.", Vector: []float32{0.9, 0.1}})
-	facts.PutItem("c", memory.Item{Value: "A fox, a dog, and another fox.", Vector: []float32{0, 1}})
+	facts.PutItem("a", memory.Item{
+		Value:  "The fox jumps.",
+		Vector: []float32{1, 0},
+	})
+	facts.PutItem("b", memory.Item{
+		Value:  "The dog sleeps.",
+		Vector: []float32{0.9, 0.1},
+	})
+	facts.PutItem("c", memory.Item{
+		Value:  "A fox, a dog, and another fox.",
+		Vector: []float32{0, 1},
+	})
 
 	words, _ := facts.Search(memory.Query{Text: "FOX", K: 1})
 	fmt.Println(words[0].Key)
-	both, _ := facts.Search(memory.Query{Text: "dog", Vector: []float32{0.5, 0.5}, K: 1})
+	both, _ := facts.Search(memory.Query{
+		Text:   "dog",
+		Vector: []float32{0.5, 0.5},
+		K:      1,
+	})
 	fmt.Println(both[0].Key)
 	// Output:
 	// c

@@ -38,7 +38,8 @@ func ExampleSpace_PutItem() {
 	})
 	_, err2 := notes.Put("trip", "Paris")
 	e, _ := notes.Entry("trip")
-	fmt.Println(e.Value, e.Metadata.Key("year"), e.Dim) // the vector was one of Lyon
+	// the vector was one of Lyon
+	fmt.Println(e.Value, e.Metadata.Key("year"), e.Dim)
 
 	_, err3 := notes.PutItem("trip", memory.Item{Value: "Rome"})
 	e, _ = notes.Entry("trip")
@@ -89,7 +90,8 @@ func ExampleSpace_Modify() {
 	_, err2 := counts.Modify("visits", more)
 	fmt.Println(errors.Join(err, err2))
 
-	_, err = counts.Modify("visits", func(memory.Value) (any, error) { return nil, errors.New("enough") })
+	enough := func(memory.Value) (any, error) { return nil, errors.New("enough") }
+	_, err = counts.Modify("visits", enough)
 	fmt.Println(err)
 	fmt.Println(counts.Get("visits"))
 	// Output:
@@ -102,8 +104,9 @@ func ExampleSpace_Modify() {
 // The function gets an Absent value where there is none, which shows as 0.
 func ExampleSpace_Upsert() {
 	counts := memory.New(memory.Options{}).Space("counts")
+	more := func(v memory.Value) (any, error) { return v.Int() + 1, nil }
 	for range 3 {
-		_, err := counts.Upsert("visits", func(v memory.Value) (any, error) { return v.Int() + 1, nil })
+		_, err := counts.Upsert("visits", more)
 		if err != nil {
 			fmt.Println(err)
 		}
@@ -194,10 +197,12 @@ func ExampleSpace_Contains() {
 func ExampleSpace_Entry() {
 	notes := memory.New(memory.Options{}).Space("notes")
 	year := map[string]any{"year": 2027}
-	_, err := notes.PutItem("trip", memory.Item{Value: "Lyon", Metadata: year, Keep: true})
+	lyon := memory.Item{Value: "Lyon", Metadata: year, Keep: true}
+	_, err := notes.PutItem("trip", lyon)
 	e, ok := notes.Entry("trip")
 	_, err2 := notes.Put("trip", "Paris")
-	fmt.Println(e.Value, e.Metadata.Key("year"), e.Revision, e.Kept, e.Expires.IsZero(), ok)
+	fmt.Println(e.Value, e.Metadata.Key("year"), e.Revision, e.Kept,
+		e.Expires.IsZero(), ok)
 	_, ok = notes.Entry("diet")
 	fmt.Println(ok, errors.Join(err, err2))
 	// Output:
@@ -209,7 +214,8 @@ func ExampleSpace_Entry() {
 func ExampleSpace_PutVector() {
 	notes := memory.New(memory.Options{}).Space("notes")
 	_, err := notes.Put("tea", "a drink")
-	_, err2 := notes.PutVector("tea", []float32{0, 1}, map[string]any{"model": "small"})
+	by := map[string]any{"model": "small"}
+	_, err2 := notes.PutVector("tea", []float32{0, 1}, by)
 	fmt.Println(notes.Vector("tea"))
 	_, err3 := notes.PutVector("lyon", []float32{0, 1, 0}, nil)
 	fmt.Println(errors.Is(err3, memory.ErrDimension), notes.Contains("lyon"))
@@ -269,7 +275,8 @@ func ExampleSpace_Keep() {
 	_, err2 := notes.Keep("name", true)
 	_, err3 := notes.Put("1", "said hello")
 	_, err4 := notes.Put("2", "asked about trains")
-	fmt.Println(notes.Contains("name"), notes.Contains("1"), errors.Join(err, err2, err3, err4))
+	fmt.Println(notes.Contains("name"), notes.Contains("1"),
+		errors.Join(err, err2, err3, err4))
 	_, err = notes.Keep("1", true)
 	fmt.Println(errors.Is(err, memory.ErrNotFound))
 	// Output:
@@ -373,7 +380,8 @@ func ExampleSpaceSnapshot_reads() {
 func ExampleSpace_Configure() {
 	notes := memory.New(memory.Options{}).Space("notes")
 	fmt.Println(notes.Configure(memory.SpaceOptions{MaxEntries: 2}))
-	fmt.Println(notes.Configure(memory.SpaceOptions{MaxEntries: 2})) // it is so already
+	// it is so already
+	fmt.Println(notes.Configure(memory.SpaceOptions{MaxEntries: 2}))
 	_, err := notes.Put("a", 1)
 	_, err2 := notes.Put("b", 2)
 	_, used := notes.Get("a")
@@ -459,7 +467,8 @@ func ExampleBatch_Space() {
 		fmt.Println(task, ok)
 		return done.Put("1", task)
 	})
-	fmt.Println(m.Space("todo").Len(), m.Space("done").Len(), m.Load().Version(), err)
+	fmt.Println(m.Space("todo").Len(), m.Space("done").Len(), m.Load().Version(),
+		err)
 	// Output:
 	// water the plants true
 	// 0 1 1 <nil>
@@ -531,7 +540,8 @@ func ExampleTyped_Update() {
 	}
 	fmt.Println(people.Update("ada", like))
 	fmt.Println(people.Update("ada", like))
-	fmt.Println(people.Update("ada", func(*profile, bool) error { return errors.New("enough") }))
+	enough := func(*profile, bool) error { return errors.New("enough") }
+	fmt.Println(people.Update("ada", enough))
 	// Output:
 	// false [tea]
 	// 1 <nil>
@@ -558,7 +568,9 @@ func ExampleTyped_Search() {
 // A KeyError says which entry of a Batch was refused.
 func ExampleKeyError() {
 	m := memory.New(memory.Options{})
-	err := m.Batch(func(b *memory.Batch) error { return b.Space("user", "42").Put("socket", make(chan int)) })
+	err := m.Batch(func(b *memory.Batch) error {
+		return b.Space("user", "42").Put("socket", make(chan int))
+	})
 	var of *memory.KeyError
 	if errors.As(err, &of) {
 		fmt.Println(of.Space, of.Key, errors.Is(err, value.ErrUnsupported))

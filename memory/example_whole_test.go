@@ -20,7 +20,8 @@ func ExampleMemory_Load() {
 	_, err2 := m.Space("ada").Put("drinks", "tea")
 	_, err3 := m.Space("bob").Put("drinks", "milk")
 	fmt.Println(now.Space("ada").Get("drinks"))
-	fmt.Println(now.Version(), now.Len(), m.Load().Version(), m.Load().Len(), errors.Join(err, err2, err3))
+	fmt.Println(now.Version(), now.Len(), m.Load().Version(), m.Load().Len(),
+		errors.Join(err, err2, err3))
 	// Output:
 	// coffee true
 	// 1 1 3 2 <nil>
@@ -29,7 +30,7 @@ func ExampleMemory_Load() {
 // At finds what Retain keeps. A version that is gone, or to come, is an error.
 func ExampleMemory_At() {
 	m := memory.New(memory.Options{})
-	m.DB().Retain(cow.Retention{Versions: 1}) // the current version, and one before it
+	m.DB().Retain(cow.Retention{Versions: 1}) // and the current version
 	plan := m.Space("plan")
 	for _, v := range []string{"rest", "work", "swim"} {
 		if _, err := plan.Put("monday", v); err != nil {
@@ -40,7 +41,8 @@ func ExampleMemory_At() {
 	fmt.Println(plan.In(was).Get("monday"))
 	_, err2 := m.At(1)
 	_, err3 := m.At(4)
-	fmt.Println(err, errors.Is(err2, cow.ErrCompacted), errors.Is(err3, cow.ErrUnpublished))
+	fmt.Println(err, errors.Is(err2, cow.ErrCompacted),
+		errors.Is(err3, cow.ErrUnpublished))
 	// Output:
 	// work true
 	// <nil> true true
@@ -50,7 +52,8 @@ func ExampleMemory_At() {
 func ExampleMemory_DB() {
 	m := memory.New(memory.Options{})
 	_, err := m.Space("plan").Put("monday", "rest")
-	m.DB().Retain(cow.Retention{Versions: 100, Age: time.Hour}) // within both limits, from now on
+	// From now on, within both limits.
+	m.DB().Retain(cow.Retention{Versions: 100, Age: time.Hour})
 	_, err2 := m.Space("plan").Put("monday", "work")
 	was, err3 := m.At(1)
 	fmt.Println(was.Space("plan").Get("monday"))
@@ -68,7 +71,9 @@ func ExampleMemory_BatchIn() {
 	m := memory.On(&db, memory.Options{})
 	err := db.Update(func(tx *cow.Tx) error {
 		users.Edit(tx).Set("ada", 36)
-		return m.BatchIn(tx, func(b *memory.Batch) error { return b.Space("ada").Put("drinks", "tea") })
+		return m.BatchIn(tx, func(b *memory.Batch) error {
+			return b.Space("ada").Put("drinks", "tea")
+		})
 	})
 	now := db.Load() // of both
 	fmt.Println(users.In(now).Get("ada"))
@@ -234,13 +239,15 @@ func ExampleMemory_EmbedEvery() {
 func ExampleMemory_Import() {
 	m, ctx := memory.New(memory.Options{}), context.Background()
 	_, err := m.Space("ada").Put("drinks", "tea")
-	fmt.Println(m.Import(ctx, strings.NewReader(`{"space":["ada"],"key":"eats","value":["soup","bread"]}
-{"space":["bob"],"vector":[0,1],"key":"face"}`)))
+	more := strings.NewReader(`{"space":["ada"],"key":"eats","value":["soup"]}
+{"space":["bob"],"vector":[0,1],"key":"face"}`)
+	fmt.Println(m.Import(ctx, more))
 	for path := range m.Load().Spaces(memory.SpacesOptions{}) {
 		fmt.Println(path, m.Space(path...).Len())
 	}
-	n, err2 := m.Import(ctx, strings.NewReader(`{"space":["eve"],"key":"a","value":1}
-{"space":["eve"],"kye":"b","value":2}`))
+	wrong := strings.NewReader(`{"space":["eve"],"key":"a","value":1}
+{"space":["eve"],"kye":"b","value":2}`)
+	n, err2 := m.Import(ctx, wrong)
 	fmt.Println(n, errors.Is(err2, memory.ErrMalformed), m.Space("eve").Len(), err)
 	// Output:
 	// 2 <nil>
@@ -273,7 +280,8 @@ func ExampleMemory_Restore() {
 func ExampleMemory_Sweep() {
 	m := memory.New(memory.Options{})
 	m.DB().Retain(cow.Retention{Versions: 100})
-	_, err := m.Space("cache").PutItem("k", memory.Item{Value: 1, TTL: time.Nanosecond})
+	short := memory.Item{Value: 1, TTL: time.Nanosecond}
+	_, err := m.Space("cache").PutItem("k", short)
 	time.Sleep(20 * time.Millisecond) // clocks may be coarse
 	fmt.Println(m.Space("cache").Contains("k"), m.Load().Version(), err)
 	fmt.Println(m.Sweep(context.Background()))
@@ -340,8 +348,10 @@ func ExampleSnapshot_Spaces() {
 			b.Space("user", "bob", "notes").Put("c", 3),
 		)
 	})
-	for path := range m.Load().Spaces(memory.SpacesOptions{Prefix: []string{"user"}, Depth: 2}) {
-		fmt.Println(path, m.Load().Space(path...).Len(), m.Load().Space(path...).LenAll())
+	now := m.Load()
+	users := memory.SpacesOptions{Prefix: []string{"user"}, Depth: 2}
+	for path := range now.Spaces(users) {
+		fmt.Println(path, now.Space(path...).Len(), now.Space(path...).LenAll())
 	}
 	fmt.Println(err)
 	// Output:

@@ -39,7 +39,8 @@ func ExampleFilter_Match() {
 func ExampleFilter_Err() {
 	bad := filter.Meta("kind").Eq(make(chan int))
 	e := entry(1, nil)
-	fmt.Println(errors.Is(bad.Err(), filter.ErrInvalid), errors.Is(bad.Err(), value.ErrUnsupported))
+	fmt.Println(errors.Is(bad.Err(), filter.ErrInvalid),
+		errors.Is(bad.Err(), value.ErrUnsupported))
 	fmt.Println(bad.Match(e), filter.Not(bad).Match(e))
 	// Output:
 	// true true
@@ -75,15 +76,20 @@ func ExampleOr() {
 func ExampleNot() {
 	old := filter.Meta("year").Lt(2020)
 	none := entry("no metadata", nil)
-	fmt.Println(old.Match(none), filter.Not(old).Match(none), filter.Meta("year").Gte(2020).Match(none))
+	fmt.Println(old.Match(none), filter.Not(old).Match(none),
+		filter.Meta("year").Gte(2020).Match(none))
 	// Output: false true false
 }
 
 // A path has a step for each argument: a key, or the index of an element.
 func ExampleMeta() {
-	e := entry("hello", map[string]any{"from": map[string]any{"names": []string{"Ada", "Augusta"}}, "a.b": 1})
+	e := entry("hello", map[string]any{
+		"from": map[string]any{"names": []string{"Ada", "Augusta"}},
+		"a.b":  1,
+	})
 	fmt.Println(filter.Meta("from", "names", "1").Eq("Augusta").Match(e))
-	fmt.Println(filter.Meta("from.names.1").Exists().Match(e)) // a dot is part of a key
+	// a dot is part of a key
+	fmt.Println(filter.Meta("from.names.1").Exists().Match(e))
 	fmt.Println(filter.Meta("a.b").Exists().Match(e))
 	// Output:
 	// true
@@ -95,7 +101,8 @@ func ExampleMeta() {
 func ExampleVal() {
 	e := entry(map[string]any{"name": "Ada", "age": 36}, nil)
 	fmt.Println(filter.Val("age").Gte(18).Match(e))
-	fmt.Println(filter.Val().Eq(map[string]any{"age": 36.0, "name": "Ada"}).Match(e))
+	ada := map[string]any{"age": 36.0, "name": "Ada"}
+	fmt.Println(filter.Val().Eq(ada).Match(e))
 	fmt.Println(filter.Val().Eq("tea").Match(entry("tea", nil)))
 	// Output:
 	// true
@@ -107,8 +114,10 @@ func ExampleVal() {
 func ExampleField_Eq() {
 	e := entry(nil, map[string]any{"year": 2027})
 	year := filter.Meta("year")
-	fmt.Println(year.Eq(2027).Match(e), year.Eq(2027.0).Match(e), year.Eq("2027").Match(e))
-	fmt.Println(year.Ne(2020).Match(e), filter.Meta("month").Ne(5).Match(e)) // also where there is no month
+	fmt.Println(year.Eq(2027).Match(e), year.Eq(2027.0).Match(e),
+		year.Eq("2027").Match(e))
+	// also where there is no month
+	fmt.Println(year.Ne(2020).Match(e), filter.Meta("month").Ne(5).Match(e))
 	// Output:
 	// true true false
 	// true true
@@ -117,8 +126,10 @@ func ExampleField_Eq() {
 // What has another kind is neither greater nor less.
 func ExampleField_Gt() {
 	e := entry(nil, map[string]any{"year": 2027, "name": "Lyon"})
-	fmt.Println(filter.Meta("year").Gt(2026.5).Match(e), filter.Meta("name").Gt("London").Match(e))
-	fmt.Println(filter.Meta("name").Gt(1).Match(e), filter.Meta("name").Lte(1).Match(e))
+	fmt.Println(filter.Meta("year").Gt(2026.5).Match(e),
+		filter.Meta("name").Gt("London").Match(e))
+	fmt.Println(filter.Meta("name").Gt(1).Match(e),
+		filter.Meta("name").Lte(1).Match(e))
 	// Output:
 	// true true
 	// false false
@@ -129,7 +140,8 @@ func ExampleField_In() {
 	f := filter.Meta("kind").In("plan", "taste")
 	fmt.Println(f.Match(entry(nil, map[string]any{"kind": "plan"})))
 	fmt.Println(f.Match(entry(nil, map[string]any{"kind": "fact"})))
-	fmt.Println(filter.Meta("kind").In().Match(entry(nil, map[string]any{"kind": "plan"}))) // one of none
+	plan := entry(nil, map[string]any{"kind": "plan"})
+	fmt.Println(filter.Meta("kind").In().Match(plan)) // one of none
 	// Output:
 	// true
 	// false
@@ -140,9 +152,11 @@ func ExampleField_In() {
 func ExampleField_Contains() {
 	tags, by := []string{"taste", "drink"}, map[string]any{"bob": 1}
 	e := entry("Ada likes tea", map[string]any{"tags": tags, "by": by})
-	fmt.Println(filter.Meta("tags").Contains("taste").Match(e), filter.Meta("tags").Contains("tast").Match(e))
+	fmt.Println(filter.Meta("tags").Contains("taste").Match(e),
+		filter.Meta("tags").Contains("tast").Match(e))
 	fmt.Println(filter.Meta("by").Contains("bob").Match(e))
-	fmt.Println(filter.Val().Contains("likes").Match(e), filter.Val().Contains("Likes").Match(e))
+	fmt.Println(filter.Val().Contains("likes").Match(e),
+		filter.Val().Contains("Likes").Match(e))
 	// Output:
 	// true false
 	// true
@@ -152,7 +166,8 @@ func ExampleField_Contains() {
 // A place with Null in it is there.
 func ExampleField_Exists() {
 	e := entry(nil, map[string]any{"year": nil})
-	fmt.Println(filter.Meta("year").Exists().Match(e), filter.Meta("month").Exists().Match(e))
+	fmt.Println(filter.Meta("year").Exists().Match(e),
+		filter.Meta("month").Exists().Match(e))
 	fmt.Println(filter.Meta().Exists().Match(entry("no metadata", nil)))
 	// Output:
 	// true false
@@ -163,8 +178,10 @@ func ExampleField_Exists() {
 func ExampleUpdated() {
 	noon := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
 	e := &filter.Entry{Created: noon.Add(-48 * time.Hour), Updated: noon}
-	fmt.Println(filter.Updated().Gte(noon).Match(e), filter.Updated().Lt(noon).Match(e))
-	fmt.Println(filter.Created().Lt(noon).Match(e), filter.Expires().Exists().Match(e))
+	fmt.Println(filter.Updated().Gte(noon).Match(e),
+		filter.Updated().Lt(noon).Match(e))
+	fmt.Println(filter.Created().Lt(noon).Match(e),
+		filter.Expires().Exists().Match(e))
 	// Output:
 	// true false
 	// true false

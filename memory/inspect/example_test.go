@@ -18,14 +18,17 @@ func ExamplePart() {
 	_, _ = m.Space("user", "43", "notes").Put("tea", "drinks green tea")
 
 	pages := cowinspect.Handler(m.DB(), cowinspect.Options{
-		Parts: []cowinspect.Part{inspect.Part(m, inspect.Options{Value: inspect.JSON})},
+		Parts: []cowinspect.Part{
+			inspect.Part(m, inspect.Options{Value: inspect.JSON}),
+		},
 	})
 	http.Handle("/debug/memory/", http.StripPrefix("/debug/memory", pages))
 
 	address := "/debug/memory/l/" + m.DB().Lineage().ID + "/v/2/memory/space/user"
 	for _, query := range []string{"", "?words=short+answers"} {
 		w := httptest.NewRecorder()
-		http.DefaultServeMux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address+query, nil))
+		r := httptest.NewRequest(http.MethodGet, address+query, nil)
+		http.DefaultServeMux.ServeHTTP(w, r)
 		_, section, _ := strings.Cut(w.Body.String(), "\n\n")
 		_, section, _ = strings.Cut(section, "\n\n")
 		section, _, _ = strings.Cut(section, "\n\n")

@@ -20,21 +20,29 @@ func Example() {
 	defer s.Close()
 	near, far := sdk.NewInMemoryTransports()
 	go s.Serve(ctx, far)
-	client, err := sdk.NewClient(&sdk.Implementation{Name: "example"}, nil).Connect(ctx, near, nil)
+	agent := sdk.NewClient(&sdk.Implementation{Name: "example"}, nil)
+	client, err := agent.Connect(ctx, near, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer client.Close()
 
 	call := func(tool string, args map[string]any) {
-		r, err := client.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
+		params := &sdk.CallToolParams{Name: tool, Arguments: args}
+		r, err := client.CallTool(ctx, params)
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(r.Content[0].(*sdk.TextContent).Text)
 	}
-	call("remember", map[string]any{"key": "deploy-day", "text": "Deploys are on Tuesdays"})
-	call("remember", map[string]any{"key": "deploy-day", "text": "Deploys are on Thursdays"})
+	call("remember", map[string]any{
+		"key":  "deploy-day",
+		"text": "Deploys are on Tuesdays",
+	})
+	call("remember", map[string]any{
+		"key":  "deploy-day",
+		"text": "Deploys are on Thursdays",
+	})
 	call("delete_entities", map[string]any{"entityNames": []string{"Nobody"}})
 	// Output:
 	// {"key":"deploy-day","revision":1,"replaced":false}

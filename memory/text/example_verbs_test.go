@@ -29,7 +29,8 @@ func ExampleLanguage() {
 	}
 	var x *text.Index
 	x = x.Set("1", french.Tokenize(one("Les chevaux de la reine")))
-	fmt.Println(keys(x.Search("un cheval", text.Options{}))) // the query is analyzed as the documents are
+	// the query is analyzed as the documents are
+	fmt.Println(keys(x.Search("un cheval", text.Options{})))
 	_, err = text.Language("tlh")
 	fmt.Println(errors.Is(err, text.ErrLanguage))
 	// Output:
@@ -52,7 +53,8 @@ func ExamplePlain() {
 
 // What tokens are may be up to the program: here, what stands between commas.
 func ExampleFunc() {
-	list := text.Func(func(s string) iter.Seq[string] { return strings.SplitSeq(s, ",") })
+	commas := func(s string) iter.Seq[string] { return strings.SplitSeq(s, ",") }
+	list := text.Func(commas)
 	var x *text.Index
 	x = x.Set("1", list.Tokenize(one("New York,San Francisco")))
 	fmt.Println(keys(x.Search("New York", text.Options{})))
@@ -65,7 +67,8 @@ func ExampleFunc() {
 // Tokenize takes the strings of one document. What has no tokens is not stored.
 func ExampleTokenize() {
 	var x *text.Index
-	x = x.Set("trip", text.Tokenize(slices.Values([]string{"Night train", "from Paris to Lyon"})))
+	trip := []string{"Night train", "from Paris to Lyon"}
+	x = x.Set("trip", text.Tokenize(slices.Values(trip)))
 	fmt.Println(keys(x.Search("trains to Lyon", text.Options{})))
 	x = x.Set("trip", text.Tokenize(one(" … ")))
 	fmt.Println(x.Len(), x == nil) // the nil Index is the empty one
@@ -93,7 +96,8 @@ func ExampleAnalyzer_TokenizeWeighted() {
 func ExampleAnalyzer_Places() {
 	var english *text.Analyzer
 	body := "Ada rode two horses."
-	for _, p := range english.Places("the horse of Ada", text.Options{}, one(body)) {
+	query := "the horse of Ada"
+	for _, p := range english.Places(query, text.Options{}, one(body)) {
 		fmt.Println(body[p.From:p.To], p.Term)
 	}
 	// Output:
@@ -151,7 +155,8 @@ func ExampleIndex_Search() {
 	fmt.Println(keys(x.Search("tea in Kyoto", text.Options{K: 1})))
 	bob := func(key string) bool { return strings.HasPrefix(key, "bob/") }
 	fmt.Println(keys(x.Search("tea in Kyoto", text.Options{Accept: bob})))
-	fmt.Println(keys(x.Search("where is it", text.Options{}))) // stop words find nothing
+	// stop words find nothing
+	fmt.Println(keys(x.Search("where is it", text.Options{})))
 	// Output:
 	// [ann/1 bob/1] <nil>
 	// [ann/1] <nil>
@@ -177,7 +182,9 @@ func ExampleIndex_Search_phrase() {
 	for key, s := range texts {
 		x = x.Set(key, text.Tokenize(one(s)))
 	}
-	o := text.Options{Texts: func(key string) iter.Seq[string] { return one(texts[key]) }}
+	o := text.Options{
+		Texts: func(key string) iter.Seq[string] { return one(texts[key]) },
+	}
 	fmt.Println(keys(x.Search(`"night train"`, o)))
 	fmt.Println(keys(x.Search(`night train`, o)))
 	// Output:
@@ -190,7 +197,8 @@ func ExampleSearchAll() {
 	var ann, bob *text.Index
 	ann = ann.Set("drink", text.Tokenize(one("green tea")))
 	bob = bob.Set("drink", text.Tokenize(one("coffee, or tea with milk and sugar")))
-	hits, err := text.SearchAll([]text.Part{{Index: ann}, {Index: bob}}, "green tea", text.Options{})
+	both := []text.Part{{Index: ann}, {Index: bob}}
+	hits, err := text.SearchAll(both, "green tea", text.Options{})
 	for _, h := range hits {
 		fmt.Println(h.Part, h.Key)
 	}

@@ -46,7 +46,8 @@ func ExampleAs() {
 
 // Parse makes a Value of JSON. The limit is on the memory that it takes, not on its text.
 func ExampleParse() {
-	v, err := value.Parse([]byte(`{"name": "Ada", "born": 1815, "pi": 3.14}`), 1<<20)
+	ada := `{"name": "Ada", "born": 1815, "pi": 3.14}`
+	v, err := value.Parse([]byte(ada), 1<<20)
 	fmt.Println(v.Key("name"), v.Key("born").Kind(), v.Key("pi").Kind(), err)
 	_, err = value.Parse([]byte(`[1, 2, 3, 4, 5]`), 100)
 	fmt.Println(errors.Is(err, value.ErrTooLarge))
@@ -95,8 +96,12 @@ func ExampleCompare() {
 
 // Where a path leads nowhere the Value is Absent, which Exists tells from Null.
 func ExampleValue_Path() {
-	v, err := value.Parse([]byte(`{"user": {"cities": ["London", "Paris"], "diet": null}, "a.b": 1}`), 1<<20)
-	fmt.Println(v.Path("user.cities.1"), v.Path("user.cities.2"), v.Path("user.name.first").Exists())
+	v, err := value.Parse([]byte(`{
+		"user": {"cities": ["London", "Paris"], "diet": null},
+		"a.b": 1
+	}`), 1<<20)
+	fmt.Println(v.Path("user.cities.1"), v.Path("user.cities.2"),
+		v.Path("user.name.first").Exists())
 	fmt.Println(v.Path("user.diet"), v.Path("user.diet").Exists())
 	fmt.Println(v.Path("a.b"), v.Key("a.b"), err) // a dot in a key is for Key
 	// Output:
@@ -107,7 +112,9 @@ func ExampleValue_Path() {
 
 // A chain needs no checks: what is not there, or is something else, has no keys and no elements.
 func ExampleValue_Key() {
-	v, err := value.Freeze(map[string]any{"user": map[string]any{"tags": []string{"tea"}}})
+	v, err := value.Freeze(map[string]any{
+		"user": map[string]any{"tags": []string{"tea"}},
+	})
 	fmt.Printf("%q\n", v.Key("user").Key("tags").Index(0).String())
 	fmt.Printf("%q\n", v.Key("team").Key("tags").Index(0).String())
 	fmt.Println(v.Key("user").Key("age").Int(), v.Key("user").Len(), err)
@@ -156,7 +163,11 @@ func ExampleValue_Values() {
 
 // Texts has the strings at any depth, but no keys.
 func ExampleValue_Texts() {
-	v, err := value.Freeze(map[string]any{"name": "Ada", "age": 36, "tags": []string{"tea", "chess"}})
+	v, err := value.Freeze(map[string]any{
+		"name": "Ada",
+		"age":  36,
+		"tags": []string{"tea", "chess"},
+	})
 	for text := range v.Texts() {
 		fmt.Println(text)
 	}

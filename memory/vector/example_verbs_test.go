@@ -17,7 +17,8 @@ func ExampleIndex_Set() {
 	fmt.Println(a.Get("north"))
 	fmt.Println(b.Get("north"))
 	same, err3 := b.Set("up", []float32{0, 0, 1})
-	fmt.Println(same == b, errors.Is(err3, vector.ErrDimension), errors.Join(err, err2))
+	fmt.Println(same == b, errors.Is(err3, vector.ErrDimension),
+		errors.Join(err, err2))
 	// Output:
 	// [0 1] true
 	// [0.6 0.8] true
@@ -36,7 +37,8 @@ func ExampleIndex_Search() {
 	fmt.Println(x.Search(query, vector.Options{MinScore: 0.5, HasMin: true}))
 	a := func(key string) bool { return strings.HasPrefix(key, "a/") }
 	fmt.Println(x.Search(query, vector.Options{Accept: a}))
-	fmt.Println(x.Search(query, vector.Options{K: 2, Metric: vector.L2})) // minus the distance
+	// minus the distance
+	fmt.Println(x.Search(query, vector.Options{K: 2, Metric: vector.L2}))
 	// Output:
 	// <nil>
 	// [{a/north 1} {b/north 1}] <nil>
@@ -80,7 +82,8 @@ func ExampleIndex_SetImmutable() {
 func ExampleCheck() {
 	fmt.Println(vector.Check([]float32{0, 0}))
 	fmt.Println(errors.Is(vector.Check(nil), vector.ErrEmpty))
-	fmt.Println(errors.Is(vector.Check([]float32{1, float32(math.NaN())}), vector.ErrNotFinite))
+	nan := []float32{1, float32(math.NaN())}
+	fmt.Println(errors.Is(vector.Check(nan), vector.ErrNotFinite))
 	// Output:
 	// <nil>
 	// true
