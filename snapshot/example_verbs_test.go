@@ -42,12 +42,14 @@ func ExampleMap_Get() {
 	fmt.Println(err)
 	fmt.Println(m.Get("tea"))
 	fmt.Println(m.Get("milk"))
+	fmt.Println(m.Has("tea"), m.Has("milk"))
 	m = nil
 	fmt.Println(m.Get("tea"))
 	// Output:
 	// <nil>
 	// 0 true
 	// 0 false
+	// true false
 	// 0 false
 }
 
@@ -168,11 +170,14 @@ func ExampleEditor_Merge() {
 	ours.Set("tea", 5)
 	theirs.Set("tea", 4)
 	theirs.Set("milk", 1)
-	err := ours.Merge(base, theirs.Seal(), func(c snapshot.Conflict[string, int]) (int, bool, error) {
+	type conflict = snapshot.Conflict[string, int]
+	add := func(c conflict) (int, bool, error) {
 		our, _ := c.Ours() // 0 if our side removed the key
 		their, _ := c.Theirs()
-		return our + their, true, nil
-	})
+		was, _ := c.Base() // here both have added it
+		return our + their - was, true, nil
+	}
+	err := ours.Merge(base, theirs.Seal(), add)
 	fmt.Println(maps.Collect(ours.Seal().All()), err)
 	// Output: map[milk:1 tea:9] <nil>
 }
@@ -241,4 +246,148 @@ func ExampleEditor_Upsert() {
 	}
 	fmt.Println(maps.Collect(e.Seal().All()))
 	// Output: map[milk:1 tea:2]
+}
+
+// All rows, with the revision of each. Shared is the value without a clone, to be read only.
+func ExampleMap_Rows() {
+	m, err := snapshot.Collect(snapshot.Options[[]string]{},
+		maps.All(map[string][]string{"ada": {"math", "poetry"}}))
+	e := m.Edit()
+	e.Set("bob", []string{"tea"})
+	next := e.Seal()
+	newer := 0
+	for row := range next.Rows() {
+		if row.Revision() > m.Version() {
+			newer++
+			fmt.Println(row.Key(), "is new, with", len(row.Shared()), "tags")
+		}
+	}
+	fmt.Println(newer, "of", next.Len(), err)
+	// Output:
+	// bob is new, with 1 tags
+	// 1 of 2 <nil>
+}
+
+// Values without their keys.
+func ExampleMap_Values() {
+	stock := map[string]int{"tea": 3, "milk": 1, "rice": 7}
+	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(stock))
+	sum := 0
+	for n := range m.Values() {
+		sum += n
+	}
+	fmt.Println(sum, err)
+	// Output: 11 <nil>
+}
+
+// Lookups without a clone: the tags are counted, and not changed.
+func ExampleShared() {
+	m, err := snapshot.Collect(snapshot.Options[[]string]{},
+		maps.All(map[string][]string{"ada": {"math", "poetry"}, "bob": {"tea"}}))
+	tags, ok := m.Shared().Get("ada")
+	fmt.Println(len(tags), ok, err)
+	names := []string{"bob", "cyd", "ada"}
+	for i, tags := range m.Shared().GetMany(names) {
+		fmt.Println(names[i], tags[0])
+	}
+	// Output:
+	// 2 true <nil>
+	// bob tea
+	// ada math
+}
+
+// For how many versions a value was there before it was changed.
+func ExampleChange_Rows() {
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
+	e := m.Edit()
+	e.Set("milk", 1)
+	before := e.Seal()
+	e = before.Edit()
+	e.Set("tea", 2)
+	for c := range e.Seal().Diff(before) {
+		was, is := c.Rows()
+		fmt.Println(c, "after", is.Revision()-was.Revision(), "versions")
+	}
+	fmt.Println(err)
+	// Output:
+	// changed "tea" after 2 versions
+	// <nil>
+}
+
+// Of two texts the longer one stays. Rows have all three sides, to be read without a clone.
+func ExampleConflict_Rows() {
+	base, err := snapshot.Collect(snapshot.Options[[]string]{},
+		maps.All(map[string][]string{"note": {"tea"}}))
+	fmt.Println(err)
+	ours, theirs := base.Edit(), base.Edit()
+	ours.Set("note", []string{"tea", "milk"})
+	theirs.Set("note", []string{"rice"})
+
+	type conflict = snapshot.Conflict[string, []string]
+	longer := func(c conflict) ([]string, bool, error) {
+		was, our, their := c.Rows()
+		fmt.Println(len(was.Shared()), len(our.Shared()), len(their.Shared()))
+		if len(our.Shared()) >= len(their.Shared()) {
+			return our.Value(), true, nil
+		}
+		return their.Value(), true, nil
+	}
+	fmt.Println(ours.Merge(base, theirs.Seal(), longer))
+	fmt.Println(ours.Get("note"))
+	// Output:
+	// <nil>
+	// 1 2 1
+	// <nil>
+	// [tea milk] true
+}
+
+// Reads of an edit: what was there, with all that the edit has written so far.
+func ExampleEditor_reads() {
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3, "milk": 1}))
+	e := m.Edit()
+	e.Set("tea", 4)
+	e.Delete("milk")
+	fmt.Println(e.Len(), e.Has("milk"), maps.Collect(e.All()), err)
+	fmt.Println("makes version", e.Version())
+	fmt.Println(e.Revision("tea") == snapshot.Pending) // it is none yet
+	fmt.Println(e.Seal().Revision("tea"))
+	// Output:
+	// 1 false map[tea:4] <nil>
+	// makes version 2
+	// true
+	// 2
+}
+
+// Content that is read anew takes the place of all that was there.
+func ExampleEditor_SetAll() {
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3, "milk": 1}))
+	e := m.Edit()
+	e.Clear()
+	e.SetAll(maps.All(map[string]int{"rice": 7, "tea": 3}))
+	fmt.Println(maps.Collect(e.Seal().All()), err)
+	// Output: map[rice:7 tea:3] <nil>
+}
+
+// A state on the way, here to take back a step that went wrong. The map stays as it is, though the
+// edit goes on.
+func ExampleEditor_Map() {
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
+	fmt.Println(err)
+	e := m.Edit()
+	e.Set("milk", 1)
+	good := e.Map()
+	e.Clear()
+	e.Set("milk", -1)
+	fmt.Println(maps.Collect(good.All()))
+	e = good.Edit()
+	e.Set("rice", 7)
+	fmt.Println(maps.Collect(e.Seal().All()))
+	// Output:
+	// <nil>
+	// map[milk:1 tea:3]
+	// map[milk:1 rice:7 tea:3]
 }
