@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
-	"os"
 	"runtime/trace"
 	"testing"
 	"time"
@@ -22,19 +21,6 @@ func withoutTimes(_ []string, a slog.Attr) slog.Attr {
 		return slog.Attr{}
 	}
 	return a
-}
-
-func ExampleLog() {
-	users := cow.New[string](cow.Options[int]{})
-	log := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{ReplaceAttr: withoutTimes}))
-	remove := users.DB().AddHook(hook.Log(log, time.Nanosecond))
-	defer remove()
-
-	_, _ = users.Set("ada", 36)
-	_ = users.DB().Update(func(*cow.Tx) error { return errors.New("not today") })
-	// Output:
-	// level=WARN msg=update sink=0s version=1 "table .rows"=1
-	// level=WARN msg=update sink=0s err="not today"
 }
 
 // A logger is what Log returns.

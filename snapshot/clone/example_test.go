@@ -3,7 +3,9 @@ package clone_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/cowstore/cowstore/snapshot/clone"
@@ -46,13 +48,65 @@ func (e *goneError) Error() string { return e.text }
 
 var errGone = clone.Sentinel(&goneError{"gone"})
 
-// A named value stays itself, and others of its type are cloned.
+// A named value stays itself, and others of its type are cloned. It is named where it is declared:
+//
+//	var errGone = clone.Sentinel(&goneError{"gone"})
 func ExampleSentinel() {
 	copied := clone.Of[error]()
 	other := &goneError{"another"}
 	fmt.Println(copied(errGone) == errGone, copied(other) == error(other))
+	fmt.Println(clone.Sentinel(errGone) == errGone) // it may be named twice
 	// Output:
 	// true false
+	// true
+}
+
+// What a walk over values need not go into: memory without pointers, and what no clone copies.
+func ExampleIsConstant() {
+	fmt.Println(clone.HasPointers(reflect.TypeFor[[4]int]()))
+	fmt.Println(clone.HasPointers(reflect.TypeFor[[]int]()))
+	fmt.Println(clone.IsConstant(reflect.ValueOf(io.EOF)))
+	fmt.Println(clone.IsConstant(reflect.ValueOf(&goneError{"another"})))
+	// Output:
+	// false
+	// true
+	// true
+	// false
+}
+
+// A list clones itself, as cowview has it do: OfWhole calls the method, and Of does not.
+type list struct{ names []string }
+
+func (l list) Clone() list { return list{append(l.names, "cloned")} }
+
+// A type that has a method Clone is cloned by that method.
+func ExampleOfWhole() {
+	copied := clone.OfWhole[list]() // what a store calls for each value
+	fmt.Println(copied(list{[]string{"ada"}}).names)
+	// Output: [ada cloned]
+}
+
+// What a walk goes into of a struct: all of its fields, exported or not.
+func ExampleParts() {
+	type point struct {
+		X, Y int
+		name string
+	}
+	for name, part := range clone.Parts(reflect.ValueOf(point{1, 2, "a"})) {
+		fmt.Println(name, part)
+	}
+	// Output:
+	// X 1
+	// Y 2
+	// name a
+}
+
+// About how many bytes a value keeps alive, for a cache that has a limit.
+func ExampleSize() {
+	text := strings.Repeat("tea ", 1000)
+	small, large := reflect.ValueOf("tea"), reflect.ValueOf(text)
+	fmt.Println(clone.Size(small, false) < 100, clone.Size(large, false) >= 4000)
+	// Output: true true
 }
 
 // The nature of a type says what a copy of its values is worth.
