@@ -3,6 +3,7 @@ package view_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/cowstore/cowstore/snapshot/view"
@@ -18,12 +19,14 @@ func ExampleSlice() {
 	own := tags.AppendTo(nil)
 	own[0] = "coffee"
 	fmt.Println(tags.At(0), view.Contains(tags, "coffee"))
+	fmt.Println(slices.Sorted(tags.Values()))
 	// Output:
 	// chess [chess trains] 3
 	// 0 tea
 	// 1 chess
 	// 2 trains
 	// tea false
+	// [chess tea trains]
 }
 
 // The order of All is random, as that of a map. Sorted keys have one.
@@ -34,11 +37,13 @@ func ExampleMap() {
 		fmt.Println(name, age)
 	}
 	fmt.Println(ages.Get("eve"))
+	fmt.Println(slices.Sorted(ages.Values()), len(maps.Collect(ages.All())))
 	fmt.Println(view.Map[string, int]{}.IsNil(), view.MapOf(map[string]int{}).IsNil())
 	// Output:
 	// ada 36
 	// bob 27
 	// 0 false
+	// [27 36] 2
 	// true false
 }
 
@@ -48,12 +53,14 @@ func ExampleBytes() {
 	fmt.Println(b.Len(), b.At(0) == 'h', b.Sub(1, 3).Text(), b.Equal([]byte("hello")))
 	own := b.Clone()
 	own[0] = 'j'
-	fmt.Println(string(own), b.Text())
+	fmt.Println(string(own), b.Text(), string(b.AppendTo([]byte("> "))))
+	fmt.Println(b.IsNil(), view.Bytes{}.IsNil())
 	text, err := json.Marshal(b)
 	fmt.Println(string(text), err)
 	// Output:
 	// 5 true el true
-	// jello hello
+	// jello hello > hello
+	// false true
 	// "aGVsbG8=" <nil>
 }
 
@@ -62,12 +69,14 @@ func ExamplePointer() {
 	n := 5
 	fmt.Println(view.PointerOf(&n).Get())
 	fmt.Println(view.Pointer[int]{}.Get())
+	fmt.Println(view.PointerOf(&n).Valid(), view.Pointer[int]{}.Valid())
 	own := view.PointerOf(&n).Clone()
 	*own = 6
 	fmt.Println(n, *own)
 	// Output:
 	// 5 true
 	// 0 false
+	// true false
 	// 5 6
 }
 
