@@ -148,3 +148,33 @@ func TestTablesOfARoot(t *testing.T) {
 	require.Nil(t, none.Owner())
 	require.Zero(t, none.Version())
 }
+
+// Whether a row has expired is asked of the clock only of a Root that is due.
+func TestTheClockIsReadOnlyOfWhatIsDue(t *testing.T) {
+	asked := 0
+	now = func() time.Time { asked++; return time.Unix(0, 100) }
+	defer func() { now = time.Now }()
+	for _, x := range []struct {
+		soonest      int64
+		due, orphans bool
+		expired      bool
+		asked        int
+	}{
+		{soonest: 0},
+		{soonest: 0, due: true, orphans: true},
+		{soonest: 99},
+		{soonest: 101},
+		{soonest: 100, due: true, expired: true, asked: 1},
+		{soonest: 101, due: true, asked: 1},
+		{soonest: 100, orphans: true, expired: true, asked: 1},
+		{soonest: 101, orphans: true, asked: 1},
+	} {
+		r := &Root{owner: new(Owner)}
+		r.soonest.Store(x.soonest)
+		r.due.Store(x.due)
+		r.owner.orphans.Store(x.orphans)
+		asked = 0
+		require.Equal(t, x.expired, r.Due(), "%+v", x)
+		require.Equal(t, x.asked, asked, "%+v", x)
+	}
+}
