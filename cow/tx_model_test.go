@@ -3,12 +3,15 @@ package cow_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,29 +29,30 @@ type stamped[V comparable] struct {
 type picture[K, V comparable] map[K]stamped[V]
 
 // An item is one entry of an index.
-type item[K, V comparable, I any] struct {
+type item[K, V, I comparable] struct {
 	index I
 	key   K
 	row   stamped[V]
 }
 
 // A naive table is a table with an index, beside what it must be at each version.
-type naive[K cmp.Ordered, V comparable, I any] struct {
-	t       *testing.T
-	r       *rand.Rand
-	table   *cow.Table[K, V]
-	x       *cow.Index[K, V, I]
-	index   func(K, V) I
-	compare func(a, b I) int
-	begins  func(i, p I) bool
-	anyKey  func() K
-	anyV    func() V
-	anyI    func() I
+type naive[K cmp.Ordered, V, I comparable] struct {
+	t      *testing.T
+	r      *rand.Rand
+	table  *cow.Table[K, V]
+	x      *cow.Index[K, V, I]
+	index  func(K, V) I
+	fields []func(a, b I) int
+	begins func(i, p I) bool
+	anyKey func() K
+	anyV   func() V
+	anyI   func() I
 
 	past   map[uint64]picture[K, V]
-	next   picture[K, V]         // what the running update has made, nil: it has not begun
-	gone   map[K]bool            // what it erases
-	erased map[uint64]map[K]bool // by version: what its update erased
+	had    map[uint64][]picture[K, V] // past as it was published, and after each erasure
+	next   picture[K, V]              // what the running update has made, nil: it has not begun
+	gone   map[K]bool                 // what it erases
+	erased map[uint64]map[K]bool      // by version: what its update erased
 	clears int
 }
 
@@ -64,12 +68,25 @@ type modelled interface {
 	keep(now uint64)
 	drop()
 	check(s *cow.Snapshot)
+	read(s *cow.Snapshot) (check func(published bool))
 	commit(c *cow.Commit)
 	forget(below uint64)
 	cleared() int
 	since(version uint64) (differs func(now uint64) bool)
 	watch(since uint64) (what cow.Watched, differs func(now uint64) bool, ofIndex bool)
 }
+
+// leading compares the first fields of index keys, and compare all of them.
+func (n *naive[K, V, I]) leading(fields int, a, b I) int {
+	for _, compare := range n.fields[:fields] {
+		if c := compare(a, b); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (n *naive[K, V, I]) compare(a, b I) int { return n.leading(len(n.fields), a, b) }
 
 func (n *naive[K, V, I]) items(rows picture[K, V]) []item[K, V, I] {
 	all := make([]item[K, V, I], 0, len(rows))
@@ -82,14 +99,19 @@ func (n *naive[K, V, I]) items(rows picture[K, V]) []item[K, V, I] {
 	return all
 }
 
-// part narrows a range, and returns which items are in it.
-func (n *naive[K, V, I]) part(of cow.Range[K, V, I]) (cow.Range[K, V, I], func(item[K, V, I]) bool) {
+// part narrows a range that has all, and is in descending order if down is set. It returns which
+// of them are in it.
+func (n *naive[K, V, I]) part(of cow.Range[K, V, I], all []item[K, V, I], down bool) (cow.Range[K, V, I], func(item[K, V, I]) bool) {
 	i, k := n.anyI(), n.anyKey()
+	if len(all) > 0 && n.r.IntN(3) == 0 {
+		a := all[n.r.IntN(len(all))] // one that is there
+		i, k = a.index, a.key
+	}
 	at := item[K, V, I]{index: i, key: k}
 	order := func(a item[K, V, I]) int {
 		return cmp.Or(n.compare(a.index, at.index), cmp.Compare(a.key, at.key))
 	}
-	switch n.r.IntN(9) {
+	switch n.r.IntN(11) {
 	case 0:
 		return of, func(item[K, V, I]) bool { return true }
 	case 1:
@@ -106,6 +128,15 @@ func (n *naive[K, V, I]) part(of cow.Range[K, V, I]) (cow.Range[K, V, I], func(i
 		return of.After(i, k), func(a item[K, V, I]) bool { return order(a) > 0 }
 	case 7:
 		return of.Before(i, k), func(a item[K, V, I]) bool { return order(a) < 0 }
+	case 8:
+		fields := 1 + n.r.IntN(len(n.fields))
+		return of.Leading(fields, i), func(a item[K, V, I]) bool { return n.leading(fields, a.index, i) == 0 }
+	case 9:
+		cursor, err := of.Cursor(i, k)
+		require.NoError(n.t, err)
+		of, err = of.Resume(cursor)
+		require.NoError(n.t, err)
+		return of, func(a item[K, V, I]) bool { return down && order(a) < 0 || !down && order(a) > 0 }
 	default:
 		return of.Prefix(i), func(a item[K, V, I]) bool { return n.begins(a.index, i) }
 	}
@@ -114,15 +145,21 @@ func (n *naive[K, V, I]) part(of cow.Range[K, V, I]) (cow.Range[K, V, I], func(i
 // some returns a part of an index, and what it must hold of rows.
 func (n *naive[K, V, I]) some(of cow.Range[K, V, I], rows picture[K, V]) (cow.Range[K, V, I], []item[K, V, I]) {
 	all := n.items(rows)
-	for range 1 + n.r.IntN(2) {
-		var in func(item[K, V, I]) bool
-		of, in = n.part(of)
-		all = slices.DeleteFunc(all, func(a item[K, V, I]) bool { return !in(a) })
-	}
-	if n.r.IntN(3) == 0 {
+	turn := func() bool {
+		if n.r.IntN(3) > 0 {
+			return false
+		}
 		slices.Reverse(all)
 		of = of.Reverse()
+		return true
 	}
+	down := turn()
+	for range 1 + n.r.IntN(2) {
+		var in func(item[K, V, I]) bool
+		of, in = n.part(of, all, down)
+		all = slices.DeleteFunc(all, func(a item[K, V, I]) bool { return !in(a) })
+	}
+	turn()
 	if n.r.IntN(3) == 0 {
 		from := n.r.IntN(5)
 		all, of = all[min(from, len(all)):], of.Skip(from)
@@ -145,6 +182,26 @@ func (n *naive[K, V, I]) equal(got cow.Range[K, V, I], want []item[K, V, I]) {
 	}
 	require.Equal(n.t, len(want), at)
 	require.Equal(n.t, len(want), got.Len())
+	i := n.anyI()
+	if n.r.IntN(2) == 0 {
+		i = n.index(n.anyKey(), n.anyV())
+	}
+	row, ok := got.Get(i)
+	at = slices.IndexFunc(want, func(a item[K, V, I]) bool { return n.compare(a.index, i) == 0 })
+	if ok != (at >= 0) || ok && (row.Key() != want[at].key || row.Value() != want[at].row.v) {
+		require.FailNow(n.t, "Get finds another row", "%v under %v, want entry %d of %d", row.Key(), i, at, len(want))
+	}
+	// Of the index keys that i begins with the longest is the last, whichever way the range goes.
+	at = -1
+	for k, a := range want {
+		if n.begins(i, a.index) && (at < 0 || cmp.Or(-n.compare(a.index, want[at].index), cmp.Compare(a.key, want[at].key)) < 0) {
+			at = k
+		}
+	}
+	longest, row, ok := got.LongestPrefix(i)
+	if ok != (at >= 0) || ok && (longest != want[at].index || row.Key() != want[at].key || row.Value() != want[at].row.v) {
+		require.FailNow(n.t, "another longest prefix", "%v of %v, row %v, want entry %d of %d", longest, i, row.Key(), at, len(want))
+	}
 }
 
 func (n *naive[K, V, I]) edit(tx *cow.Tx, now uint64) {
@@ -292,11 +349,13 @@ func (n *naive[K, V, I]) keep(now uint64) {
 	if n.past[now+1] = n.next; n.next == nil {
 		n.past[now+1] = n.past[now]
 	}
+	n.had[now+1] = []picture[K, V]{n.past[now+1]}
 	if len(n.gone) > 0 {
 		for version, rows := range n.past {
 			if version <= now {
 				n.past[version] = maps.Clone(rows)
 				maps.DeleteFunc(n.past[version], func(k K, _ stamped[V]) bool { return n.gone[k] })
+				n.had[version] = append(n.had[version], n.past[version])
 			}
 		}
 		n.erased[now+1] = n.gone
@@ -321,6 +380,30 @@ func (n *naive[K, V, I]) check(s *cow.Snapshot) {
 	n.equal(part, all)
 }
 
+// read reads a snapshot, in any goroutine. What it returns requires, in that of the test, that this
+// is what the version had when it was published or, of a snapshot that was got later, at some time.
+func (n *naive[K, V, I]) read(s *cow.Snapshot) (check func(published bool)) {
+	m := n.table.In(s)
+	rows := make(picture[K, V])
+	for row := range m.Rows() {
+		rows[row.Key()] = stamped[V]{row.Value(), row.Revision()}
+	}
+	var all []item[K, V, I]
+	for i, row := range n.x.In(m).All() {
+		all = append(all, item[K, V, I]{i, row.Key(), stamped[V]{row.Value(), row.Revision()}})
+	}
+	return func(published bool) {
+		had := n.had[s.Version()]
+		if published {
+			had = had[:1]
+		}
+		if !slices.ContainsFunc(had, func(p picture[K, V]) bool { return maps.Equal(p, rows) }) {
+			require.FailNow(n.t, "other rows", "version %d is %v, want one of %v", s.Version(), rows, had)
+		}
+		require.True(n.t, slices.Equal(all, n.items(rows)), "the index of version %d is of other rows", s.Version())
+	}
+}
+
 func (n *naive[K, V, I]) commit(c *cow.Commit) {
 	got := make(map[K]snapshot.Kind)
 	for change := range n.table.Rows(c) {
@@ -335,6 +418,7 @@ func (n *naive[K, V, I]) commit(c *cow.Commit) {
 
 func (n *naive[K, V, I]) forget(version uint64) {
 	delete(n.past, version)
+	delete(n.had, version)
 	delete(n.erased, version)
 }
 
@@ -342,16 +426,16 @@ func (n *naive[K, V, I]) cleared() int { return n.clears }
 
 func (n *naive[K, V, I]) since(version uint64) (differs func(now uint64) bool) {
 	rows := n.past[version]
-	return func(now uint64) bool { return !maps.Equal(rows, n.past[now]) }
+	return func(now uint64) bool { return !maps.Equal(rows, n.had[now][0]) }
 }
 
-// watch watches something, and says whether it differs from what it was in a version, as that is
-// now: what is erased later was in it all the same.
+// watch watches something, and says whether it differs in what a version was published as from what
+// it was in another, as that is now: what is erased later was in it all the same.
 func (n *naive[K, V, I]) watch(since uint64) (what cow.Watched, differs func(now uint64) bool, ofIndex bool) {
 	rows := n.past[since]
 	under := func(in func(item[K, V, I]) bool) func(now uint64) bool {
 		return func(now uint64) bool {
-			was, is := n.items(rows), n.items(n.past[now])
+			was, is := n.items(rows), n.items(n.had[now][0])
 			out := func(a item[K, V, I]) bool { return !in(a) }
 			was, is = slices.DeleteFunc(was, out), slices.DeleteFunc(is, out)
 			return !slices.EqualFunc(was, is, func(a, b item[K, V, I]) bool { return a.key == b.key && a.row == b.row })
@@ -363,15 +447,15 @@ func (n *naive[K, V, I]) watch(since uint64) (what cow.Watched, differs func(now
 	case 1:
 		k, l := n.anyKey(), n.anyKey()
 		return n.table.OnKeys(k, l), func(now uint64) bool {
-			is := n.past[now]
+			is := n.had[now][0]
 			return rows[k] != is[k] || rows[l] != is[l]
 		}, false
 	case 2:
 		i := n.anyI()
 		return n.x.OnKeys(i), under(func(a item[K, V, I]) bool { return n.compare(a.index, i) == 0 }), true
 	default:
-		part, in := n.part(n.x.In(nil))
-		part, too := n.part(part)
+		part, in := n.part(n.x.In(nil), n.items(rows), false)
+		part, too := n.part(part, n.items(rows), false)
 		return n.x.OnRange(part), under(func(a item[K, V, I]) bool { return in(a) && too(a) }), true
 	}
 }
@@ -387,6 +471,27 @@ type signal struct {
 	stopped bool
 }
 
+// differsAt reports whether anything listed differs in a version.
+func (s *signal) differsAt(now uint64) bool {
+	return slices.ContainsFunc(s.differs, func(differs func(uint64) bool) bool { return differs(now) })
+}
+
+// A beside is a goroutine beside the one that commits: it waits in Watch, or it only reads. What it
+// saw is asked when it is done.
+type beside struct {
+	*signal // since: all that it sees is of this version or a later one; differs: nil, if it only reads
+	done    atomic.Bool
+	err     error
+	seen    []sighting
+}
+
+// A sighting is a snapshot, and what requires that it was right.
+type sighting struct {
+	s         *cow.Snapshot
+	published bool
+	checks    []func(published bool)
+}
+
 // A txModel is a DB of two tables, with transactions, ranges and signals, beside plain maps.
 type txModel struct {
 	t      *testing.T
@@ -396,6 +501,8 @@ type txModel struct {
 	now    uint64
 	oldest uint64
 	open   []*signal
+	beside []*beside
+	woken  int
 	calls  int // of what was deferred
 	want   int
 }
@@ -416,22 +523,25 @@ func newTxModel(t *testing.T, seed uint64) *txModel {
 	return &txModel{t: t, r: r, db: db, tables: []modelled{
 		&naive[string, upstream, upstream]{t: t, r: r, table: servers, x: byPlace,
 			index: func(_ string, u upstream) upstream { return u },
-			compare: func(a, b upstream) int {
-				return cmp.Or(cmp.Compare(a.Weight, b.Weight), strings.Compare(a.Zone, b.Zone))
+			fields: []func(a, b upstream) int{
+				func(a, b upstream) int { return cmp.Compare(a.Weight, b.Weight) },
+				func(a, b upstream) int { return strings.Compare(a.Zone, b.Zone) },
 			},
 			begins: func(i, p upstream) bool { return i.Weight == p.Weight && strings.HasPrefix(i.Zone, p.Zone) },
 			anyKey: func() string { return fmt.Sprint("k", r.IntN(24)) },
 			anyV:   anyServer, anyI: anyServer,
 			past: map[uint64]picture[string, upstream]{0: {}}, erased: map[uint64]map[string]bool{},
+			had: map[uint64][]picture[string, upstream]{0: {{}}},
 		},
 		&naive[int, string, string]{t: t, r: r, table: people, x: byName,
-			index:   func(_ int, s string) string { return s },
-			compare: func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) },
-			begins:  func(i, p string) bool { return strings.HasPrefix(strings.ToLower(i), strings.ToLower(p)) },
-			anyKey:  func() int { return r.IntN(24) - 12 },
-			anyV:    func() string { return []string{"", "Ann", "ann", "ANNA", "Bo", "b", "Zoë"}[r.IntN(7)] },
-			anyI:    func() string { return []string{"", "a", "an", "ANN", "b", "Zo", "zz"}[r.IntN(7)] },
-			past:    map[uint64]picture[int, string]{0: {}}, erased: map[uint64]map[int]bool{},
+			index:  func(_ int, s string) string { return s },
+			fields: []func(a, b string) int{func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }},
+			begins: func(i, p string) bool { return strings.HasPrefix(strings.ToLower(i), strings.ToLower(p)) },
+			anyKey: func() int { return r.IntN(24) - 12 },
+			anyV:   func() string { return []string{"", "aN", "Ann", "ann", "ANNA", "Bo", "b", "Zoë"}[r.IntN(8)] },
+			anyI:   func() string { return []string{"", "a", "an", "ANN", "anx", "b", "Zo", "zz"}[r.IntN(8)] },
+			past:   map[uint64]picture[int, string]{0: {}}, erased: map[uint64]map[int]bool{},
+			had: map[uint64][]picture[int, string]{0: {{}}},
 		},
 	}}
 }
@@ -479,6 +589,9 @@ func (w *txModel) ended(happened, deferred bool) {
 	require.Equal(w.t, w.now, w.db.Load().Version())
 	require.Equal(w.t, w.want, w.calls)
 	for ; w.oldest+20 < w.now; w.oldest++ {
+		if slices.ContainsFunc(w.beside, func(b *beside) bool { return b.since == w.oldest }) {
+			w.settle(w.oldest + 10)
+		}
 		for _, n := range w.tables {
 			n.forget(w.oldest)
 		}
@@ -572,16 +685,22 @@ func (w *txModel) at() *cow.Snapshot {
 	return s
 }
 
-// listen opens a signal.
-func (w *txModel) listen() {
-	since := w.db.Load()
-	if w.r.IntN(8) == 0 {
+// some returns a snapshot, or nil, and what to watch since then.
+func (w *txModel) some() (since *cow.Snapshot, all []cow.Watched, s *signal) {
+	since = w.db.Load()
+	switch w.r.IntN(16) {
+	case 0:
+		since = nil
+	case 1, 2:
 		since = w.at()
 	}
-	s := &signal{since: since.Version(), clears: -1}
-	var all []cow.Watched
+	from := since.Version()
+	s = &signal{since: from, clears: -1}
+	if since == nil {
+		s.since = w.now // what it sees is not older
+	}
 	for range w.r.IntN(4) {
-		what, differs, ofIndex := w.tables[w.r.IntN(2)].watch(s.since)
+		what, differs, ofIndex := w.tables[w.r.IntN(2)].watch(from)
 		all = append(all, what)
 		s.differs = append(s.differs, differs)
 		if ofIndex {
@@ -589,10 +708,102 @@ func (w *txModel) listen() {
 		}
 	}
 	if s.any = len(all) == 0; s.any {
-		s.differs = append(s.differs, w.tables[0].since(s.since), w.tables[1].since(s.since))
+		s.differs = append(s.differs, w.tables[0].since(from), w.tables[1].since(from))
 	}
+	return since, all, s
+}
+
+// listen opens a signal.
+func (w *txModel) listen() {
+	since, all, s := w.some()
 	s.closed, s.stop = w.db.Notify(since, all...)
 	w.open = append(w.open, s)
+}
+
+// wait starts a goroutine that waits in Watch.
+func (w *txModel) wait() {
+	since, all, s := w.some()
+	ctx, end := context.WithCancelCause(w.t.Context())
+	s.stop = func() { end(errTest) }
+	w.start(s, func(b *beside) {
+		var now *cow.Snapshot
+		if now, b.err = w.db.Watch(ctx, since, all...); b.err == nil {
+			w.see(b, now, true)
+		}
+	})
+}
+
+// read starts a goroutine that reads the current snapshot, one of the past and the current one.
+func (w *txModel) read() {
+	version := w.now - w.r.Uint64N(min(w.now, 10)+1)
+	w.start(&signal{since: version}, func(b *beside) {
+		w.see(b, w.db.Load(), true)
+		if s, err := w.db.At(version); err == nil {
+			w.see(b, s, false)
+		} else if !errors.Is(err, cow.ErrCompacted) {
+			b.err = err
+		}
+		w.see(b, w.db.Load(), true)
+	})
+}
+
+func (w *txModel) start(s *signal, f func(b *beside)) {
+	b := &beside{signal: s}
+	go func() {
+		defer b.done.Store(true)
+		f(b)
+	}()
+	w.beside = append(w.beside, b)
+}
+
+func (w *txModel) see(b *beside, s *cow.Snapshot, published bool) {
+	b.seen = append(b.seen, sighting{s, published, []func(bool){w.tables[0].read(s), w.tables[1].read(s)}})
+}
+
+// settle waits until the goroutines beside are done or block. It requires that none of these has
+// missed what it waits for, and that the others were woken by that alone. It ends those that wait
+// since before a version.
+func (w *txModel) settle(before uint64) {
+	synctest.Wait()
+	for _, b := range w.beside {
+		if !b.done.Load() && (b.stopped || b.differsAt(w.now)) {
+			require.FailNow(w.t, "a Watch goes on", "since %d, at version %d; stopped: %v", b.since, w.now, b.stopped)
+		}
+		if !b.done.Load() && b.since < before {
+			b.stop()
+			b.stopped = true
+		}
+	}
+	synctest.Wait()
+	w.beside = slices.DeleteFunc(w.beside, func(b *beside) bool {
+		if !b.done.Load() {
+			require.False(w.t, b.stopped, "a Watch goes on after its context has ended")
+			return false
+		}
+		if b.stopped && b.err != nil {
+			require.ErrorIs(w.t, b.err, errTest)
+		} else {
+			require.NoError(w.t, b.err)
+		}
+		last := uint64(0)
+		for _, seen := range b.seen {
+			version := seen.s.Version()
+			if seen.published {
+				require.GreaterOrEqual(w.t, version, max(last, b.since))
+				last = version
+			}
+			if b.differs != nil && !b.differsAt(version) {
+				require.FailNow(w.t, "a Watch ends without a difference", "since %d, at version %d", b.since, version)
+			}
+			for _, check := range seen.checks {
+				check(seen.published)
+			}
+		}
+		if b.differs != nil && b.err == nil {
+			w.woken++
+		}
+		return true
+	})
 }
 
 func (w *txModel) clears() int { return w.tables[0].cleared() + w.tables[1].cleared() }
@@ -601,10 +812,7 @@ func (w *txModel) clears() int { return w.tables[0].cleared() + w.tables[1].clea
 // other is, unless a table was cleared, which asks all who watch an index.
 func (w *txModel) signals() {
 	w.open = slices.DeleteFunc(w.open, func(s *signal) bool {
-		want := false
-		for _, differs := range s.differs {
-			want = want || differs(w.now)
-		}
+		want := s.differsAt(w.now)
 		is := isClosed(s.closed)
 		if may := s.any && w.now != s.since || s.clears >= 0 && s.clears < w.clears(); !s.stopped && is != want && (want || !may) {
 			require.FailNow(w.t, "a signal", "closed: %v; differs: %v", is, want)
@@ -621,16 +829,24 @@ func (w *txModel) signals() {
 }
 
 // Random transactions over two tables, with ranges read and deleted in them, keys erased from all
-// versions, and signals of keys, index keys, ranges and all of it, beside plain maps.
+// versions, and signals of keys, index keys, ranges and all of it, beside plain maps. Goroutines
+// wait in Watch and read snapshots meanwhile: what they see is held against the model by version.
 func TestTransactionsAgainstAModel(t *testing.T) {
-	noDeadlock(t)
-	steps := 300_000
+	seeds, steps := uint64(5), 60_000
 	if testing.Short() {
-		steps = 4000
+		seeds, steps = 1, 4000
 	}
-	w := newTxModel(t, 1)
+	for seed := range seeds {
+		t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
+			noDeadlock(t)
+			synctest.Test(t, func(t *testing.T) { newTxModel(t, seed+1).run(steps) })
+		})
+	}
+}
+
+func (w *txModel) run(steps int) {
 	for range steps {
-		switch w.r.IntN(8) {
+		switch w.r.IntN(10) {
 		case 0, 1:
 			if len(w.open) < 40 {
 				w.listen()
@@ -649,14 +865,46 @@ func TestTransactionsAgainstAModel(t *testing.T) {
 				n.check(s)
 			}
 			w.commits(s.Version())
+		case 4:
+			for range 1 + w.r.IntN(3) {
+				if w.r.IntN(3) == 0 {
+					w.read()
+				} else {
+					w.wait()
+				}
+			}
+		case 5:
+			// How many there are depends on who was quick, and w.r must not.
+			switch pick := int(w.r.Uint32() >> 1); {
+			case pick%16 == 0: // the next is the only one that waits, and comes beside a commit
+				w.quiet()
+				w.wait()
+				w.write()
+			case pick%2 == 0:
+				w.settle(0)
+			case len(w.beside) > 0:
+				if b := w.beside[pick/2%len(w.beside)]; b.differs != nil {
+					b.stop()
+					b.stopped = true
+				}
+			}
 		default:
 			w.write()
 			w.signals()
 		}
 	}
+	w.quiet()
+	require.Greater(w.t, w.now, uint64(steps/10))
+	require.Greater(w.t, w.woken, steps/50)
+}
+
+// quiet ends all that waits and reads.
+func (w *txModel) quiet() {
 	for _, s := range w.open {
 		s.stop()
 	}
-	require.Zero(t, w.db.Stats().Waiting)
-	require.Greater(t, w.now, uint64(steps/10))
+	w.open = nil
+	w.settle(w.now + 1)
+	require.Empty(w.t, w.beside)
+	require.Zero(w.t, w.db.Stats().Waiting)
 }
