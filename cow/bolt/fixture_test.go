@@ -20,11 +20,13 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/bolt"
 	"github.com/cowstore/cowstore/cow/internal/keycode"
+	"github.com/cowstore/cowstore/cow/internal/sink"
 	"github.com/cowstore/cowstore/memory"
 )
 
 // The files in testdata/0939e04, and what was in them, were written by this test at that
-// commit: files of format 1, without a schema. They must open, and go on.
+// commit: files of format 1, without a schema. They must open, and go on. So must the memory in
+// testdata/6f4239a, whose schema has the first format of entries.
 const fixtures = "testdata/0939e04"
 
 var writeFixtures = flag.Bool("write-0939e04", false, "write testdata/0939e04, at that commit")
@@ -350,15 +352,40 @@ func TestTheMemoryOf0939e04(t *testing.T) {
 		pack(t, "memory.txt", []byte(want))
 		return
 	}
-	require.NoError(t, os.WriteFile(path, unpack(t, "memory.db"), 0o600))
-	want := string(unpack(t, "memory.txt"))
-	for n := range 3 {
-		m, turns := open(path)
-		require.Equal(t, want, show(m, turns))
-		step(m, turns, n)
-		want = show(m, turns)
-		require.NoError(t, m.DB().Close())
+	for _, name := range []string{"memory", "../6f4239a/memory"} {
+		require.NoError(t, os.WriteFile(path, unpack(t, name+".db"), 0o600))
+		want := string(unpack(t, name+".txt"))
+		for n := range 3 {
+			m, turns := open(path)
+			require.Equal(t, want, show(m, turns))
+			step(m, turns, n)
+			want = show(m, turns)
+			require.NoError(t, m.DB().Close())
+		}
 	}
+}
+
+// What a file may have of entries: those of the format before, and no other.
+func TestSchemasOfEntries(t *testing.T) {
+	db := new(cow.DB)
+	memory.On(db, memory.Options{})
+	tables, err := sink.For(db).Tables()
+	require.NoError(t, err)
+	i := slices.IndexFunc(tables, func(t sink.Table) bool { return t.Name == "memory.entries" })
+	is, err := tables[i].Schema("")
+	require.NoError(t, err)
+	require.Contains(t, is, "memory entry 2")
+	for _, was := range []string{"memory entry 1", "memory entry 2"} {
+		next, err := tables[i].Schema(strings.Replace(is, "memory entry 2", was, 1))
+		require.NoError(t, err, was)
+		require.Equal(t, is, next, was)
+	}
+	for _, other := range []string{"memory entry 0", "memory entry 3", "memory entry 10", "memory entry", "JSON"} {
+		_, err := tables[i].Schema(strings.Replace(is, "memory entry 2", other, 1))
+		require.ErrorIs(t, err, cow.ErrSchema, other)
+	}
+	_, err = tables[i].Schema(strings.Replace(is, "string", "int64", 1))
+	require.ErrorIs(t, err, cow.ErrSchema, "keys of another kind")
 }
 
 // pack writes a file of fixtures, and unpack returns what is in one.
