@@ -36,9 +36,10 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // returned is a write of db.
 //
 // A key that both sides have changed since base is a conflict, also if one of them removed it. It is
-// none if both removed it, and neither has written it since. Without a Resolver for the table, Merge returns one error for all
-// conflicts; it wraps a *KeyError with ErrConflict for each. A Resolver is also how to see what both
-// sides have. On an error nothing is published.
+// none if both removed it, and neither has written it since. Without a Resolver for the table, Merge
+// returns one error for all conflicts; it wraps a *KeyError with ErrConflict for each. A Resolver is
+// also how to see what both sides have. Merge panics if it is given two Resolvers for one table. On
+// an error nothing is published.
 //
 // A key that is absent, and was absent in base, counts as one that its side has not changed. A row
 // that has expired is there until Sweep deletes it, and is removed then.
@@ -52,6 +53,9 @@ func (db *DB) Merge(base, theirs *Snapshot, resolvers ...Resolver) (next *Snapsh
 	for _, r := range resolvers {
 		if r.catalog != db.catalog() {
 			panic("cow: Merge with a Resolver for a table of another DB: make it by Resolve of the DB's own table")
+		}
+		if _, twice := resolve[r.place]; twice {
+			panic(fmt.Sprintf("cow: Merge with two Resolvers for %s: give it one for each table", db.catalog().all()[r.place]))
 		}
 		resolve[r.place] = r.resolve
 	}

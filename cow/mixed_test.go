@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,12 +21,15 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 		nodes, checks *cow.Table[string, int]
 		byNode        *cow.Index[string, int, int]
 		byCheck       *cow.Index[string, int, int]
+		alike         [2]*cow.Index[string, int, int] // of one name, the second of checks
 	}
 	make := func() tables {
 		db := new(cow.DB)
 		s := tables{db: db, nodes: cow.NewTable[string](db, "nodes", cow.Options[int]{}), checks: cow.NewTable[string](db, "checks", cow.Options[int]{})}
 		s.byNode = mustIndex(cow.NewMultiIndex(s.nodes, "by node", itself[int], cow.IndexOptions[string]{}))
 		s.byCheck = mustIndex(cow.NewMultiIndex(s.checks, "by check", itself[int], cow.IndexOptions[string]{}))
+		s.alike[0] = mustIndex(cow.NewMultiIndex(s.nodes, "alike", itself[int], cow.IndexOptions[string]{}))
+		s.alike[1] = mustIndex(cow.NewMultiIndex(s.checks, "alike", itself[int], cow.IndexOptions[string]{}))
 		db.Retain(cow.Retention{Versions: 10})
 		require.NoError(t, db.Update(func(tx *cow.Tx) error {
 			s.nodes.Edit(tx).Set("n", 1)
@@ -51,6 +55,15 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 	during := func(f func(tx *cow.Tx)) func() {
 		return func() { _ = s.db.Update(func(tx *cow.Tx) error { f(tx); return nil }) }
 	}
+	keep := func(c cow.Conflict[string, int]) (int, bool, error) { v, ok := c.Ours(); return v, ok, nil }
+	merge := func(resolvers ...cow.Resolver) func() {
+		return func() {
+			fork := s.db.Fork(since)
+			_, err := s.nodes.Of(fork).Set("merged", 1)
+			require.NoError(t, err)
+			_, _ = s.db.Merge(since, fork.Load(), resolvers...)
+		}
+	}
 	for name, c := range map[string]struct {
 		does func()
 		want string
@@ -72,7 +85,16 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 		"the same table of another DB":         {func() { s.nodes.Of(other.db) }, `table "nodes" looked for in another DB`},
 		"a merge of another DB's snapshot":     {func() { _, _ = s.db.Merge(since, other.db.Load()) }, "of another DB"},
 		"a merge from a base of another DB's":  {func() { _, _ = s.db.Merge(other.db.Load(), since) }, "of another DB"},
-		"a watch of a fork since a snapshot":   {watch(s.nodes.Of(s.db.Fork(since)), s.nodes.OnKeys("n")), "Watch from a snapshot of another DB"},
+		"a Resolver of another DB's table":     {merge(s.checks.Resolve(keep), other.nodes.Resolve(keep)), "cow: Merge with a Resolver for a table of another DB: make it by Resolve of the DB's own table"},
+		"two Resolvers for one table":          {merge(s.nodes.Resolve(keep), s.checks.Resolve(keep), s.nodes.Resolve(nil)), `cow: Merge with two Resolvers for table "nodes": give it one for each table`},
+		"changes of another DB's transaction":  {during(func(tx *cow.Tx) { other.nodes.Changes(tx) }), `cow: table "nodes" looked for in an update of another DB: ask the table that was made for that one`},
+		"a row of another DB that is erased": {func() {
+			_, _ = s.db.Erase(t.Context(), func(tx *cow.Tx) error { other.nodes.Erase(tx, "n"); return nil })
+		}, `cow: table "nodes" edited in an update of another DB: edit the table that was made for that one`},
+		"a row of another DB that is restored": {func() {
+			_ = new(cow.DB).Restore(s.db.Cursor(1), time.Now(), func(tx *cow.Tx) error { return other.nodes.Restore(tx, "n", 1, 1) })
+		}, `cow: table "nodes" edited in an update of another DB: edit the table that was made for that one`},
+		"a watch of a fork since a snapshot": {watch(s.nodes.Of(s.db.Fork(since)), s.nodes.OnKeys("n")), "Watch from a snapshot of another DB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, _ := panicOf(c.does).(string)
@@ -83,6 +105,15 @@ func TestWhatBelongsToAnotherIsRefused(t *testing.T) {
 	require.Equal(t, since.Version(), s.db.Load().Version())
 	_, err := s.db.ParseCursor(other.db.Cursor(1))
 	require.ErrorIs(t, err, cow.ErrLineage)
+	cursor, err := s.alike[0].In(nil).Cursor(1, "n")
+	require.NoError(t, err)
+	_, err = s.alike[1].In(nil).Resume(cursor)
+	require.ErrorIs(t, err, cow.ErrCursor)
+	require.ErrorContains(t, err, "it is one of another index")
+	_, err = s.byNode.In(nil).Resume(cursor)
+	require.ErrorIs(t, err, cow.ErrCursor)
+	_, err = other.alike[0].In(nil).Resume(cursor)
+	require.NoError(t, err, "the same index in another process is as good")
 
 	// What belongs to a fork, or to what it was forked from, is of the same table.
 	fork := s.db.Fork(since)

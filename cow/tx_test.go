@@ -269,6 +269,9 @@ func TestAnOpenTransactionIsKnown(t *testing.T) {
 		}
 		require.Contains(t, panicOf(func() { cow.NewOrder(s.Table, "y") }), `index "y" made inside a transaction of the same DB: make it before that begins`)
 		require.Contains(t, panicOf(func() { cow.NewTable[string](db, "y", cow.Options[int]{}) }), `table "y" made inside a transaction`)
+		require.Contains(t, panicOf(func() {
+			_, _ = cow.NewDerived(db, "y", cow.Options[int]{}, func(*cow.Tx, *cow.Editor[string, int]) error { return nil })
+		}), `table "y" made inside a transaction`)
 
 		got := make(chan error, 10)
 		ctx, end := context.WithCancelCause(t.Context())
