@@ -125,6 +125,9 @@ func (db *DB) Pins() iter.Seq2[string, *Snapshot] {
 }
 
 // Stats are figures about a DB at one moment. Its snapshot has the version and the number of rows.
+// Begun is about transactions of Begin alone: it stays zero while the function of an Update runs,
+// however slow that is. To see how long updates take, time these functions, or add a hook: see
+// [hook.UpdateEnd].
 type Stats struct {
 	Retained  int // versions before the current one that At and AsOf reach
 	Pins      int // versions kept by name
@@ -135,7 +138,7 @@ type Stats struct {
 	Feeds   []hook.Feed // the iterations over Changes, the oldest first
 	Sink    hook.Sink   // what makes the DB durable or replicates it
 
-	Begun     time.Time // when the transaction began that has the writer's place; zero: none has
+	Begun     time.Time // when the transaction of Begin began that is open; zero: none is
 	BegunBy   string    // the stack at that moment
 	Dropped   int       // transactions that were dropped without Commit or Abort: see DB.Begin
 	DroppedBy string    // the stack where the last of them began

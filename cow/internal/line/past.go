@@ -210,7 +210,7 @@ type Stats struct {
 	Feeds   []hook.Feed // the iterations over Changes, the oldest first
 	Sink    hook.Sink   // what makes the DB durable or replicates it
 
-	Begun     time.Time // when the transaction began that has the writer's place; zero: none has
+	Begun     time.Time // when the transaction of Hold began that is open; zero: none is
 	BegunBy   string    // the stack at that moment
 	Dropped   int       // transactions that were dropped without Commit or Abort
 	DroppedBy string    // the stack where the last of them began

@@ -194,7 +194,7 @@ func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 		errs, all = append(errs, err), append(all, is)
 		return is
 	}
-	m.open = seconds("cow.open_transaction", "Age of the transaction that has the writer's place, 0 for none.")
+	m.open = seconds("cow.open_transaction", "Age of the transaction of Begin that is open, 0 for none.")
 	m.oldest = seconds("cow.held_snapshot", "For how long the oldest held snapshot has held memory back, 0 for none.")
 	var err error
 	m.state, err = meter.Int64ObservableGauge("cow.sink_state", metric.WithUnit("1"),

@@ -188,7 +188,7 @@ var figures = []figure{
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(len(s.HeldSnapshots)) }),
 	gauge("cow_held_snapshot_seconds", "For how long the oldest of them has held memory back, 0 for none.",
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return held(s.HeldSnapshots) }),
-	gauge("cow_open_transaction_seconds", "Age of the transaction that has the writer's place, 0 for none.",
+	gauge("cow_open_transaction_seconds", "Age of the transaction of Begin that is open, 0 for none.",
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return age(s.Begun) }),
 	counter("cow_dropped_transactions_total", "Transactions that were dropped without Commit or Abort.",
 		func(_ *cow.Snapshot, s *cow.Stats) float64 { return float64(s.Dropped) }),
