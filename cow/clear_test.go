@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"runtime"
+	"runtime/debug"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -75,6 +78,42 @@ func TestClearTakesConstantTime(t *testing.T) {
 			require.LessOrEqual(t, many, few+100_000, "bytes; whatever else runs in the process allocates some")
 		})
 	}
+}
+
+// A Clear looks at no row of the map, whatever hangs on the table: that has a directory which lies
+// below itself, where a walk over all rows would not come to an end.
+func TestClearLooksAtNoRow(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(1 << 20))
+	synctest.Test(t, func(t *testing.T) {
+		db := new(cow.DB)
+		bare := cow.NewTable[string](db, "bare", cow.Options[int]{})
+		table := cow.NewTable[string](db, "table", cow.Options[int]{})
+		x := mustIndex(cow.NewMultiIndex(table, "i", itself[int], cow.IndexOptions[string]{}))
+		numbered(t, bare, 300)
+		numbered(t, table, 300)
+		for _, of := range []*cow.Table[string, int]{bare, table} {
+			root := reflect.ValueOf(of.Load()).Elem().FieldByName("root")
+			slots := root.FieldByName("kid")
+			last := slots.Index(slots.Len() - 1).Addr().UnsafePointer()
+			*(*unsafe.Pointer)(last) = root.Addr().UnsafePointer()
+		}
+		clear := func(of *cow.Table[string, int]) {
+			n, err := of.Clear()
+			require.NoError(t, err)
+			require.Equal(t, 300, n)
+			require.Zero(t, of.Len())
+		}
+		clear(bare)
+		db.Retain(cow.Retention{Versions: 10})
+		woken := make(chan error)
+		go func() {
+			_, err := db.Watch(t.Context(), db.Load(), x.OnRange(x.In(nil).From(10)))
+			woken <- err
+		}()
+		synctest.Wait()
+		clear(table)
+		require.NoError(t, <-woken)
+	})
 }
 
 // What a Clear did is found wherever changes are: here all of it comes true at once.

@@ -391,6 +391,34 @@ func TestReadsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// A commit to one table makes four objects: the row, the page that holds it, the map and the
+// version. To call a function takes two more, and its Tx another two.
+func TestObjectsThatACommitMakes(t *testing.T) {
+	if !inlined || raceEnabled {
+		t.Skip("there are more without inlining, and where pools forget")
+	}
+	s := cow.New[uint64](cow.Options[int]{})
+	require.NoError(t, s.Update(func(e *cow.Editor[uint64, int]) error {
+		for i := range 100 { // so few that no directory is below another, whatever the hashes are
+			e.Set(uint64(i), i)
+		}
+		return nil
+	}))
+	v := 0
+	edit := func(e *cow.Editor[uint64, int]) error { v++; e.Set(7, v); return nil }
+	inTx := func(tx *cow.Tx) error { v++; s.Edit(tx).Set(7, v); return nil }
+	for name, c := range map[string]struct {
+		commit func()
+		most   float64
+	}{
+		"Set":       {func() { v++; _, _ = s.Set(7, v) }, 4},
+		"Update":    {func() { _ = s.Update(edit) }, 6},
+		"DB.Update": {func() { _ = s.DB().Update(inTx) }, 8},
+	} {
+		require.LessOrEqual(t, allocations(c.commit), c.most, name)
+	}
+}
+
 // uncalled is a function of Modify that nobody calls.
 func uncalled[V any](*V) error { panic("it was called") }
 
