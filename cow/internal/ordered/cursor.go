@@ -147,8 +147,15 @@ func (c *Cursor[K, R]) push(n *node[K], i int) {
 	c.depth++
 }
 
+// Descending, if it is not nil, is called when a Cursor goes down to the first place below a
+// node or to the last, as at the step to another leaf: in tests that count that.
+var Descending func()
+
 // down goes to the first place below n, or to the last.
 func (c *Cursor[K, R]) down(n *node[K], last bool) {
+	if Descending != nil {
+		Descending()
+	}
 	if n == nil {
 		return
 	}
