@@ -97,12 +97,12 @@ func (r *Rule) levels(around int, v any) (int, error) {
 	if isScalar(x.Kind()) {
 		return 0, nil
 	}
-	if pl := r.planOf(x.Type()); pl.shallow {
+	if pl := r.planOf(x.Type()); pl.shallow && around+pl.levels <= Limit {
 		return pl.levels, nil
 	}
 	// Most values are small trees: nothing needs to be remembered of them.
 	w := walker{rule: r, visits: few}
-	if levels, err := w.walk(x, flat); err == nil {
+	if levels, err := w.walk(x, flat); err == nil && around+levels <= Limit {
 		return levels, nil
 	}
 	w = walker{rule: r, visits: many, heights: make(map[object]int)}

@@ -101,6 +101,20 @@ func TestTheLimitIsExact(t *testing.T) {
 	}
 }
 
+// What is around counts for values that are known to be flat, by their type or at once, too.
+func TestWhatIsAroundCounts(t *testing.T) {
+	for _, v := range []any{[]any{"tea"}, []int{1}, struct{ A []int }{}, map[string]any{}} {
+		levels := 1
+		if reflect.TypeOf(v).Kind() == reflect.Struct {
+			levels = 2
+		}
+		require.NoError(t, depth.JSON.CheckIn(depth.Limit-levels, v), "%T", v)
+		require.ErrorIs(t, depth.JSON.CheckIn(depth.Limit-levels+1, v), depth.ErrTooDeep, "%T", v)
+		require.ErrorIs(t, depth.JSON.CheckIn(depth.Limit+1, v), depth.ErrTooDeep, "%T", v)
+	}
+	require.NoError(t, depth.JSON.CheckIn(depth.Limit+1, "tea"))
+}
+
 func TestWhatJSONReadsPassesAndMore(t *testing.T) {
 	for _, name := range []string{"[]any", "map[string]any", "list", "lists", "maps", "embedded"} {
 		v := deep[name](depth.Limit)
