@@ -19,7 +19,7 @@ BUILD = $(if $(RACE),-race -gcflags=github.com/cowstore/cowstore/...=-l)
 TEST = GOGC=400 $(GO) test -vet=off $(BUILD) -short -timeout 20m
 LONG = $(GO) test -vet=off -timeout 2h
 
-.PHONY: run durable replicas demo docs test test-of-the-root test-of-what-waits test-of-the-rest check format pages browser kernels lint lint-heavy other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
+.PHONY: run durable replicas demo docs test test-of-the-root test-of-what-waits test-of-the-rest check format pages browser reference kernels lint lint-heavy other 386 arm64 full long race 386-all systems crash chaos bench bars compare mutants cover pin pins installable release
 
 # A coding agent's memory: the symbols of your Go installation in eight stores.
 run:
@@ -75,6 +75,14 @@ pages:
 browser:
 	GO=$(GO) .ci/browser/run
 
+# The nine tools of memory/mcp answer random calls as those of the reference server do, which npm
+# installs for it: make reference SEEDS='4 5 6' CALLS=500
+REFERENCE = @modelcontextprotocol/server-memory@2026.8.31
+reference:
+	d=$$(mktemp -d) && trap "rm -rf $$d" EXIT && npm install --prefix $$d --ignore-scripts --no-audit --no-fund --loglevel=error $(REFERENCE) && \
+		cd memory/mcp && $(GO) test -vet=off -count=1 -v -run TheReferenceServer . -reference $$d/node_modules/.bin/mcp-server-memory \
+		-seeds '$(or $(SEEDS),1 2 3)' -calls $(or $(CALLS),2000)
+
 # The kernels are what their generator writes.
 kernels:
 	cd $(KERNEL) && d=$$(mktemp -d) && cp -R gen $$d && $(GO) -C $$d/gen run . -out ../kernel_amd64.s -stubs ../stubs_amd64.go -pkg kernel && \
@@ -104,7 +112,7 @@ arm64:
 	GOARCH=arm64 $(GO) build ./$(KERNEL)
 
 # What takes hours: before a release. The parts go by themselves too.
-full: check lint-heavy pages browser kernels installable test long race 386-all systems crash chaos mutants
+full: check lint-heavy pages browser reference kernels installable test long race 386-all systems crash chaos mutants
 
 # The long forms of all tests.
 long:
