@@ -294,21 +294,25 @@ func TestRecall(t *testing.T) {
 	require.Equal(t, "aaaa", hits[0].Key, "none has the word")
 	require.NoError(t, hits[0].Unembedded)
 
-	by := func(want error) {
+	by := func(want error, keys ...string) {
 		t.Helper()
 		hits, err := s.Recall(t.Context(), "word", memory.Query{})
 		require.NoError(t, err)
-		require.Equal(t, []string{"word"}, hitKeys(hits, nil))
-		require.ErrorIs(t, hits[0].Unembedded, want)
+		require.ElementsMatch(t, keys, hitKeys(hits, nil))
+		for _, h := range hits {
+			require.ErrorIs(t, h.Unembedded, want, h.Key)
+		}
 	}
 	down := errors.New("down")
 	x.refuse = func([]string) error { return down }
-	by(down)
+	_, err = s.Put("another", "another word")
+	require.NoError(t, err)
+	by(down, "word", "another")
 	x.refuse = nil
 	_, err = m.Space("t").PutItem("word", memory.Item{Value: "word", Vector: []float32{1}})
 	require.NoError(t, err)
 	s = m.Space("t")
-	by(memory.ErrDimension)
+	by(memory.ErrDimension, "word")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	hits, err = s.Recall(ctx, "word", memory.Query{})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -175,6 +176,15 @@ func TestSupersede(t *testing.T) {
 	require.Equal(t, []string{"new"}, listed(memory.ListOptions{Current: true}))
 	require.Equal(t, []string{"new"}, listed(memory.ListOptions{Current: true, Reverse: true, Limit: 1}))
 	require.NoError(t, m.CheckDerived())
+	history, err := told(s, "old")
+	require.NoError(t, err)
+	require.Equal(t, []string{"2 changed Ada drinks coffee→Ada drinks coffee", "1 added absent→Ada drinks coffee"}, history)
+	for c, err := range s.History("old") {
+		require.NoError(t, err)
+		require.Equal(t, c.Version == 2, c.New.Superseded)
+		require.Equal(t, c.Version == 1, c.New.Dim == 2)
+		require.False(t, c.Old.Superseded)
+	}
 
 	// What is put under its key is current again: a vector, or a value.
 	_, err = s.PutVector("old", []float32{0, 1}, nil)
@@ -326,6 +336,52 @@ func TestListsAreFiltered(t *testing.T) {
 	})
 }
 
+// Searches go by the times of entries, as lists do.
+func TestTimesInASearch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{})
+		s := m.Space("s")
+		put := func(key string, ttl time.Duration) {
+			_, err := s.PutItem(key, memory.Item{Value: "tea", Vector: []float32{1, 2}, TTL: ttl})
+			require.NoError(t, err)
+			time.Sleep(time.Minute)
+		}
+		start := time.Now()
+		put("a", 0)
+		put("b", time.Hour)
+		put("c", 2*time.Hour)
+		put("a", 0)
+		after := start.Add(30 * time.Second)
+		for _, c := range []struct {
+			only filter.Filter
+			want []string
+		}{
+			{filter.Created().Lt(after), []string{"a"}},
+			{filter.Created().Gt(after), []string{"b", "c"}},
+			{filter.Updated().Lt(start.Add(2 * time.Minute)), []string{"b"}},
+			{filter.Updated().Gte(start.Add(2 * time.Minute)), []string{"a", "c"}},
+			{filter.Updated().Lt(after), []string{}},
+			{filter.Expires().Lt(start.Add(90 * time.Minute)), []string{"b"}},
+			{filter.ValidAt(start.Add(time.Minute)), []string{"a", "b"}},
+			{filter.ValidAt(start.Add(61 * time.Minute)), []string{"a", "c"}},
+		} {
+			for _, q := range []memory.Query{{Text: "tea"}, {Vector: []float32{2, 1}}, {Text: "tea", Vector: []float32{2, 1}}, {Text: "tea", Below: true}} {
+				q.Filter = c.only
+				require.ElementsMatch(t, c.want, hitKeys(s.Search(q)), "%v", c.only)
+			}
+			require.Equal(t, c.want, hitKeys(hitsOf(s.List(memory.ListOptions{Filter: c.only})), nil), "%v", c.only)
+		}
+	})
+}
+
+// hitsOf returns the entries of a list as hits.
+func hitsOf(list iter.Seq[memory.Entry]) (hits []memory.Hit) {
+	for e := range list {
+		hits = append(hits, memory.Hit{Entry: e})
+	}
+	return hits
+}
+
 // A near-duplicate and its write are one step: of many that are alike one is stored.
 func TestPutUnlessSimilar(t *testing.T) {
 	m := memory.New(memory.Options{})
@@ -374,7 +430,9 @@ func TestPutUnlessSimilar(t *testing.T) {
 }
 
 // Calls that can wait end with their contexts.
-func TestContextsEndWaits(t *testing.T) {
+func TestContextsEndWaits(t *testing.T) { synctest.Test(t, contextsEndWaits) }
+
+func contextsEndWaits(t *testing.T) {
 	m := memory.New(memory.Options{})
 	s := m.Space("s")
 	_, err := s.Put("a", "text")
@@ -396,7 +454,13 @@ func TestContextsEndWaits(t *testing.T) {
 	require.ErrorIs(t, m.Undo(ctx, version+1), cause)
 	_, err = m.Import(ctx, strings.NewReader(`{"space":["s"],"key":"k","value":1}`))
 	require.ErrorIs(t, err, cause)
-	require.Equal(t, version+1, m.Load().Version())
+	_, err = s.PutItem("past", memory.Item{Value: 1, TTL: 1})
+	require.NoError(t, err)
+	time.Sleep(1) // so that there is something to sweep
+	n, err := m.Sweep(ctx)
+	require.ErrorIs(t, err, cause)
+	require.Zero(t, n)
+	require.Equal(t, version+2, m.Load().Version())
 }
 
 // An error says what is wrong, and what is allowed.
