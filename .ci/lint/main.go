@@ -1,5 +1,5 @@
 // Command lint is a tool for go vet -vettool: the analyzers of go vet and those of
-// staticcheck that are on by default. Run by go vet, they share the builds of the tests,
+// staticcheck that are on by default, and one that asks for Examples. Run by go vet, they share the builds of the tests,
 // and what they find out about dependencies stays in the build cache. Of what is not this
 // project's, only what the analyzers of go vet find out, and what is deprecated.
 //
@@ -28,7 +28,7 @@ import (
 )
 
 func main() {
-	all := slices.Clone(vet.Suite)
+	all := append(slices.Clone(vet.Suite), examples)
 	for _, group := range [][]*lint.Analyzer{staticcheck.Analyzers, simple.Analyzers, stylecheck.Analyzers, {unused.Analyzer}} {
 		for _, a := range group {
 			if a.Doc == nil || !a.Doc.NonDefault {
