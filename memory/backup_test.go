@@ -47,7 +47,7 @@ func TestRestoredGoesOn(t *testing.T) {
 	text := backup(t, m)
 	n := memory.New(memory.Options{})
 	n.DB().Retain(cow.Retention{Versions: 10})
-	lines, err := n.Restore(strings.NewReader(text))
+	lines, err := n.Restore(t.Context(), strings.NewReader(text))
 	require.NoError(t, err)
 	require.Equal(t, 31, lines) // 29 and 1 entries, 1 configuration
 	require.NoError(t, n.CheckDerived())
@@ -122,7 +122,7 @@ func TestRestoreRefuses(t *testing.T) {
 		cursor + `{"space":["s"],"key":"k","value":1,"revision":-1}`, cursor + `{"space":["s"],"key":"k","value":1,"revision":"x"}`,
 	} {
 		m := memory.New(memory.Options{})
-		n, err := m.Restore(strings.NewReader(bad))
+		n, err := m.Restore(t.Context(), strings.NewReader(bad))
 		require.ErrorIs(t, err, memory.ErrMalformed, bad)
 		require.Zero(t, n)
 		require.Zero(t, m.Load().Version())
@@ -133,26 +133,57 @@ func TestRestoreRefuses(t *testing.T) {
 		`{"space":["s"],"key":"a","vector":[1],"revision":1}` + "\n" + `{"space":["s"],"key":"b","vector":[1,2],"revision":1}`: memory.ErrDimension,
 	} {
 		m := memory.New(memory.Options{})
-		_, err := m.Restore(strings.NewReader(cursor + good + bad))
+		_, err := m.Restore(t.Context(), strings.NewReader(cursor+good+bad))
 		require.Error(t, err, bad)
 		if sentinel != nil {
 			require.ErrorIs(t, err, sentinel)
 		}
 		require.Zero(t, m.Load().Version())
 		require.Zero(t, m.Load().Len())
-		_, err = m.Restore(strings.NewReader(cursor + good)) // which the one before has not spoilt
+		_, err = m.Restore(t.Context(), strings.NewReader(cursor+good)) // which the one before has not spoilt
 		require.NoError(t, err)
 		require.NoError(t, m.CheckDerived())
-		_, err = m.Restore(strings.NewReader(cursor + good))
+		_, err = m.Restore(t.Context(), strings.NewReader(cursor+good))
 		require.ErrorIs(t, err, cow.ErrNotEmpty)
 	}
 	require.Empty(t, backup(t, memory.New(memory.Options{})))
 }
 
+// An ending is a context that ends when somebody has looked so often whether it has.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever the context ends, nothing is restored: while the lines are read, and while they are
+// stored.
+func TestRestoreEndsWithItsContext(t *testing.T) {
+	text := backup(t, aMemory(t))
+	for looks := 0; ; looks++ {
+		m := memory.New(memory.Options{})
+		n, err := m.Restore(&ending{context.Background(), looks}, strings.NewReader(text))
+		if err == nil {
+			require.Equal(t, 31+31+1, looks, "at each line, and when all is there")
+			require.Equal(t, text, backup(t, m))
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+		require.Zero(t, n)
+		require.Zero(t, m.Load().Version())
+	}
+}
+
 // What the limits do not allow goes with later writes, not at once.
 func TestRestoreKeepsAll(t *testing.T) {
 	n := memory.New(memory.Options{MaxEntries: 10})
-	lines, err := n.Restore(strings.NewReader(backup(t, aMemory(t))))
+	lines, err := n.Restore(t.Context(), strings.NewReader(backup(t, aMemory(t))))
 	require.NoError(t, err)
 	require.Equal(t, 31, lines)
 	require.Equal(t, 30, n.Load().Len())

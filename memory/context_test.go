@@ -24,6 +24,7 @@ func TestNilContext(t *testing.T) {
 		"Merge":        func() { m.Merge(none, m.Load(), m.Load(), nil) },
 		"Sweep":        func() { m.Sweep(none) },
 		"SweepEvery":   func() { m.SweepEvery(none, time.Hour) },
+		"Restore":      func() { m.Restore(none, strings.NewReader("")) },
 		"Import":       func() { m.Import(none, strings.NewReader("")) },
 		"Reindex":      func() { s.Reindex(none) },
 		"Recall":       func() { s.Recall(none, "text", memory.Query{K: 1}) },

@@ -160,7 +160,7 @@ func TestDeepValues(t *testing.T) {
 	_, err = now.MarshalJSON()
 	require.Error(t, err, "Export is for that")
 	require.NoError(t, m.Backup(&b))
-	_, err = memory.New(memory.Options{}).Restore(&b)
+	_, err = memory.New(memory.Options{}).Restore(t.Context(), &b)
 	require.NoError(t, err)
 	_, err = memory.As[any](entry.Value)
 	require.NoError(t, err)

@@ -265,9 +265,9 @@ func ExampleMemory_Restore() {
 	fmt.Println(errors.Join(err, err2, m.Backup(&file)))
 
 	again := memory.New(memory.Options{})
-	fmt.Println(again.Restore(bytes.NewReader(file.Bytes())))
+	fmt.Println(again.Restore(context.Background(), bytes.NewReader(file.Bytes())))
 	fmt.Println(again.Space("plan").Put("monday", "swim"))
-	n, err := again.Restore(&file)
+	n, err := again.Restore(context.Background(), &file)
 	fmt.Println(n, errors.Is(err, cow.ErrNotEmpty))
 	// Output:
 	// <nil>
@@ -416,7 +416,7 @@ func ExampleMemory_Backup() {
 
 	next := memory.New(memory.Options{})
 	next.DB().Retain(cow.Retention{Versions: 100})
-	n, err := next.Restore(&file)
+	n, err := next.Restore(context.Background(), &file)
 	fmt.Println(n, err, next.Load().Version())
 	_, _ = next.Space("notes").Put("style", "long")
 	for c, err := range next.Resume(context.Background(), cursor) {

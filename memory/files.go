@@ -137,7 +137,7 @@ func eachLine(s Snapshot, f func(path, key string, row snapshot.Row[string, *dat
 func (m *Memory) Import(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
 	given(ctx, "an Import")
-	all, _, err := m.read(r)
+	all, _, err := m.read(ctx, r)
 	if err != nil {
 		return 0, err
 	}
@@ -158,13 +158,16 @@ type imported struct {
 
 // read reads all lines, and where they begin with that of a backup, what that says. It finds the
 // words of all values, so that no writer waits for that, and nothing is stored if it panics.
-func (m *Memory) read(r io.Reader) ([]imported, *jsonl.Point, error) {
+func (m *Memory) read(ctx context.Context, r io.Reader) ([]imported, *jsonl.Point, error) {
 	lines, from, err := jsonl.Read(r, m.options.maxLine())
 	if err != nil {
 		return nil, nil, err
 	}
 	all := make([]imported, len(lines))
 	for i, l := range lines {
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, err
+		}
 		all[i] = imported{l, tablesOf(m).Texts.WordsAhead(l.Space, l.Value)}
 	}
 	return all, from, nil
@@ -268,11 +271,13 @@ func (m *Memory) published(s Snapshot) time.Time {
 // what is too much for the limits of the Memory goes with later writes.
 //
 // The errors are those of [Memory.Import], and [cow.ErrNotEmpty] if the Memory is not empty, or its
-// DB has a sink. After an error nothing is restored. Restore a backup once: two memories must not
-// go on in one lineage. To make several memories out of one backup, Import it.
-func (m *Memory) Restore(r io.Reader) (n int, err error) {
+// DB has a sink, or ctx's cause if ctx ends before all is there. After an error nothing is restored.
+// Restore a backup once: two memories must not go on in one lineage. To make several memories out of
+// one backup, Import it.
+func (m *Memory) Restore(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
-	all, from, err := m.read(r)
+	given(ctx, "a Restore")
+	all, from, err := m.read(ctx, r)
 	if err != nil {
 		return 0, err
 	}
@@ -282,12 +287,15 @@ func (m *Memory) Restore(r io.Reader) (n int, err error) {
 	err = m.db.Restore(from.Cursor, time.Unix(0, from.At), func(tx *cow.Tx) error {
 		settler := tablesOf(m).Settler(tx) // which derives the rest when this returns
 		for _, i := range all {
+			if err := context.Cause(ctx); err != nil {
+				return err
+			}
 			if err := restore(m, tx, settler, i, from.At); err != nil {
 				return jsonl.LineError(i.Line.Line, err)
 			}
 		}
 		tablesOf(m).Heads.Edit(tx).Set(data.HeadKey(from.At, 0), &data.Head{Began: from.At, At: from.At})
-		return nil
+		return context.Cause(ctx)
 	})
 	switch {
 	case errors.Is(err, cow.ErrCursor):

@@ -120,10 +120,10 @@ func TestRestoreOfAVersionThatIsTooHigh(t *testing.T) {
 	}
 	m := memory.New(memory.Options{})
 	for _, c := range [][2]uint64{{1<<54 + 1, 1}, {1 << 55, 1}, {1<<64 - 1, 1}, {42, 0}, {42, 43}} {
-		_, err := m.Restore(backup(c[0], c[1]))
+		_, err := m.Restore(t.Context(), backup(c[0], c[1]))
 		require.ErrorIs(t, err, memory.ErrMalformed, c)
 	}
-	_, err := m.Restore(backup(1<<54, 1<<54))
+	_, err := m.Restore(t.Context(), backup(1<<54, 1<<54))
 	require.NoError(t, err)
 	rev, err := m.Space("s").Put("k", 2)
 	require.NoError(t, err)

@@ -352,7 +352,7 @@ func TestTimesInASearch(t *testing.T) {
 		put("c", 2*time.Hour)
 		put("a", 0)
 		after := start.Add(30 * time.Second)
-		for _, c := range []struct {
+		for i, c := range []struct {
 			only filter.Filter
 			want []string
 		}{
@@ -367,9 +367,9 @@ func TestTimesInASearch(t *testing.T) {
 		} {
 			for _, q := range []memory.Query{{Text: "tea"}, {Vector: []float32{2, 1}}, {Text: "tea", Vector: []float32{2, 1}}, {Text: "tea", Below: true}} {
 				q.Filter = c.only
-				require.ElementsMatch(t, c.want, hitKeys(s.Search(q)), "%v", c.only)
+				require.ElementsMatch(t, c.want, hitKeys(s.Search(q)), "%d: %+v", i, q)
 			}
-			require.Equal(t, c.want, hitKeys(hitsOf(s.List(memory.ListOptions{Filter: c.only})), nil), "%v", c.only)
+			require.Equal(t, c.want, hitKeys(hitsOf(s.List(memory.ListOptions{Filter: c.only})), nil), i)
 		}
 	})
 }
@@ -454,6 +454,10 @@ func contextsEndWaits(t *testing.T) {
 	require.ErrorIs(t, m.Undo(ctx, version+1), cause)
 	_, err = m.Import(ctx, strings.NewReader(`{"space":["s"],"key":"k","value":1}`))
 	require.ErrorIs(t, err, cause)
+	var b bytes.Buffer
+	require.NoError(t, m.Backup(&b))
+	_, err = memory.New(memory.Options{}).Restore(ctx, &b)
+	require.ErrorIs(t, err, cause)
 	_, err = s.PutItem("past", memory.Item{Value: 1, TTL: 1})
 	require.NoError(t, err)
 	time.Sleep(1) // so that there is something to sweep
@@ -521,7 +525,7 @@ func TestMoreIsKeptThanALimitAllows(t *testing.T) {
 	_, err = memory.New(memory.Options{}).Import(t.Context(), &export)
 	require.ErrorIs(t, err, memory.ErrFull)
 	restored := memory.New(memory.Options{})
-	_, err = restored.Restore(&backup)
+	_, err = restored.Restore(t.Context(), &backup)
 	require.NoError(t, err)
 	require.Equal(t, 2, restored.Space("notes").Len())
 }
