@@ -1,7 +1,8 @@
-// Command lint is a tool for go vet -vettool: the analyzers of go vet and those of
-// staticcheck that are on by default, and one that asks for Examples. Run by go vet, they share the builds of the tests,
-// and what they find out about dependencies stays in the build cache. Of what is not this
-// project's, only what the analyzers of go vet find out, and what is deprecated.
+// Command lint is a tool for go vet -vettool: the analyzers of go vet, those of staticcheck
+// that are on by default, and one that asks for Examples. Run by go vet, they share the
+// builds of the tests, and what they find out about dependencies stays in the build cache.
+// Of what is not this project's, only what the analyzers of go vet find out, and what is
+// deprecated.
 //
 // A comment //lint:ignore CHECK reason, or //lint:file-ignore, works as in staticcheck.
 package main
