@@ -20,7 +20,6 @@ import (
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/cow/cowtest"
 	"github.com/cowstore/cowstore/memory"
-	"github.com/cowstore/cowstore/memory/filter"
 	"github.com/cowstore/cowstore/memory/value"
 	"github.com/cowstore/cowstore/memory/vector"
 )
@@ -129,6 +128,7 @@ type verbs interface {
 	Keep(key string, keep bool) error
 	Supersede(old, key string, it memory.Item) error
 	AppendTo(key string, elements ...any) error
+	PutUnlessSimilar(key string, it memory.Item, q memory.Query) (memory.Hit, error)
 	PutVector(key string, v []float32, metadata any) error
 	DeleteVector(key string) bool
 }
@@ -143,9 +143,16 @@ type modelTest struct {
 	options map[string]memory.SpaceOptions // of spaces
 	limit   int                            // of entries in all of them
 	tick    *uint64                        // of uses
+	embed   *embedding                     // what Options.Embed returns
 	written map[string]bool                // spaces in which the update has stored something, for evict
 
 	history []past // a version each, of the last ones
+}
+
+// An embedding is the vector of a text, or why there is none.
+type embedding struct {
+	vector []float32
+	err    error
 }
 
 // used returns a use now.
@@ -278,7 +285,7 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		return it
 	}
 
-	switch op := x.r.IntN(44); op {
+	switch op := x.r.IntN(46); op {
 	case 0, 1, 2, 3:
 		require.NoError(t, v.Put(key, given))
 		put()
@@ -463,9 +470,36 @@ func (x *modelTest) step(v verbs, path string, rev uint64) {
 		next.set(freeze(t, list))
 		store()
 	case 42, 43:
+		visible := x.model.at(now)
 		if e, ok := v.(*memory.Editor); ok {
-			x.checkSearchText(e, x.model.at(now)[path])
+			x.checkSearch(e, path, visible)
+			x.checkSearchText(e, visible[path])
+		} else {
+			x.checkRecall(v.(*counting).Space, path, visible[path])
 		}
+	case 44, 45:
+		word := modelWords[x.r.IntN(len(modelWords))]
+		q := memory.Query{Text: word}
+		similar := func(e slot) bool { return slices.Contains(e.words, word) }
+		if x.r.IntN(2) == 0 {
+			q = memory.Query{Vector: x.randomVector(path), MinScore: 0.87654321}
+			similar = func(e slot) bool {
+				return e.vector != nil && score(memory.Cosine, q.Vector, e.vector) >= q.MinScore
+			}
+		}
+		visible := x.model.at(now)[path]
+		maps.DeleteFunc(visible, func(k string, e slot) bool { return k == key || e.by != nil || !similar(e) })
+		it := item()
+		like, err := v.PutUnlessSimilar(key, it, q)
+		clear(it.Vector)
+		require.NoError(t, err)
+		if len(visible) == 0 {
+			require.Zero(t, like)
+			store()
+			break
+		}
+		require.Contains(t, visible, like.Key)
+		x.checkEntry(like.Key, visible[like.Key], like.Entry)
 	case 34:
 		require.ErrorIs(t, v.Put(key, make(chan int)), value.ErrUnsupported)
 		require.ErrorIs(t, v.PutVector(key, []float32{float32(math.NaN())}, nil), vector.ErrNotFinite)
@@ -599,6 +633,10 @@ func (s *counting) Supersede(old, k string, it memory.Item) error {
 func (s *counting) AppendTo(k string, elements ...any) error {
 	return s.did(s.Space.AppendTo(k, elements...))
 }
+func (s *counting) PutUnlessSimilar(k string, it memory.Item, q memory.Query) (memory.Hit, error) {
+	like, rev, err := s.Space.PutUnlessSimilar(k, it, q)
+	return like, s.did(rev, err)
+}
 func (s *counting) PutVector(k string, v []float32, metadata any) error {
 	return s.did(s.Space.PutVector(k, v, metadata))
 }
@@ -637,16 +675,18 @@ func (x *modelTest) check(s memory.Snapshot, want model, thorough bool) {
 			require.True(t, memory.Equal(want.value, value))
 			require.Equal(t, want.vector, vector)
 		}
-		x.checkList(v, entries, memory.ListOptions{}, 0)
+		x.checkList(v, entries, memory.ListOptions{}, func(slot) bool { return true })
 		if !thorough {
 			continue
 		}
+		only, accepts := x.randomFilter()
 		x.checkList(v, entries, memory.ListOptions{
+			Filter:  only,
 			Prefix:  []string{"", "", "k", "\x00", "\xff", "none"}[r.IntN(6)],
 			After:   modelKeys[r.IntN(len(modelKeys))],
 			Limit:   r.IntN(5),
 			Reverse: r.IntN(2) == 0,
-		}, r.IntN(4))
+		}, accepts)
 		x.checkSearch(v, path, want)
 		x.checkSearchText(v, entries)
 		x.checkSearchBoth(v, path)
@@ -673,13 +713,10 @@ func (x *modelTest) checkEntry(key string, want slot, is memory.Entry) {
 	}
 }
 
-func (x *modelTest) checkList(v memory.SpaceSnapshot, entries map[string]slot, o memory.ListOptions, tagged int) {
-	if tagged > 0 {
-		o.Filter = filter.Meta("n").Eq(tagged)
-	}
+func (x *modelTest) checkList(v memory.SpaceSnapshot, entries map[string]slot, o memory.ListOptions, accepts func(slot) bool) {
 	want, is := []string{}, []string{}
 	for k, e := range entries {
-		if (tagged == 0 || e.n == tagged) && strings.HasPrefix(k, o.Prefix) {
+		if accepts(e) && strings.HasPrefix(k, o.Prefix) {
 			want = append(want, k)
 		}
 	}
@@ -735,6 +772,44 @@ func (x *modelTest) checkSpaces(s memory.Snapshot, want model) {
 	}
 }
 
+// checkHistory compares what is told of an entry with what it was in the versions that are kept.
+func (x *modelTest) checkHistory() {
+	t := x.t
+	path, key := modelSpaces[x.r.IntN(len(modelSpaces))], modelKeys[x.r.IntN(len(modelKeys))]
+	told := make(map[uint64]memory.Change)
+	for c, err := range x.m.Space(modelPaths[path]...).History(key) {
+		if err != nil {
+			require.ErrorIs(t, err, cow.ErrCompacted)
+			break
+		}
+		if _, written := told[c.Version]; !written { // after it was cleared
+			told[c.Version] = c
+		}
+	}
+	latest := x.m.Load().Version()
+	isKept := func(version uint64) bool { return version+modelKept > latest }
+	for i, h := range x.history[1:] {
+		if !isKept(h.version) {
+			continue
+		}
+		was, is := x.history[i].model.at(h.at)[path][key], h.model.at(h.at)[path][key]
+		c, ok := told[h.version]
+		switch {
+		case is.modelEntry != nil && is.rev == h.version:
+			require.True(t, ok, "version %d", h.version)
+			x.checkEntry(key, is, c.New)
+		case is.modelEntry != nil:
+			require.False(t, ok, "version %d: %v", h.version, c)
+		default: // what is cleared has a mark alone: that it was there is known of its write
+			require.True(t, ok || was.modelEntry == nil || !isKept(was.rev), "version %d", h.version)
+			require.Zero(t, c.New)
+		}
+	}
+}
+
+// modelKept is how many versions of the past are kept.
+const modelKept = 40
+
 // A kept snapshot must never change.
 type kept struct {
 	s    memory.Snapshot
@@ -758,9 +833,11 @@ func TestModel(t *testing.T) {
 					t.Cleanup(memory.ClearInSmallSteps())
 				}
 				o := memory.Options{MaxEntries: []int{200, 45, 20, 30}[seed]} // so that all uses are stamped
+				is := new(embedding)
+				o.Embed = func(context.Context, []string) ([][]float32, error) { return [][]float32{is.vector}, is.err }
 				x := &modelTest{
 					t: t, r: rand.New(rand.NewPCG(seed, 9)), m: memory.New(o), model: model{},
-					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64),
+					options: map[string]memory.SpaceOptions{}, limit: o.MaxEntries, tick: new(uint64), embed: is,
 				}
 				var replica *memory.Memory
 				if seed >= 2 {
@@ -775,7 +852,7 @@ func TestModel(t *testing.T) {
 
 func (x *modelTest) run(steps int, replica *memory.Memory) {
 	t := x.t
-	x.m.DB().Retain(cow.Retention{Versions: 40})
+	x.m.DB().Retain(cow.Retention{Versions: modelKept})
 	var keep []kept
 	x.history = []past{{0, time.Now(), model{}, nil}}
 	for i := range steps {
@@ -818,7 +895,7 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 		}
 		if i%5 == 0 {
 			// The past, as it was at a version and at a time.
-			p := x.r.IntN(min(len(history), 40))
+			p := x.r.IntN(min(len(history), modelKept))
 			p = len(history) - 1 - p
 			h := history[p]
 			at := h.at
@@ -837,6 +914,7 @@ func (x *modelTest) run(steps int, replica *memory.Memory) {
 			require.NoError(t, err)
 			require.Equal(t, h.version, s.Version())
 			x.check(s, h.model.at(at), false)
+			x.checkHistory()
 		}
 	}
 	for _, k := range keep {
@@ -886,7 +964,7 @@ func (x *modelTest) forkAndMerge() {
 	baseModel := from.model.clone()
 	y := &modelTest{
 		t: t, r: x.r, m: x.m.Fork(base), model: from.model.clone(),
-		options: maps.Clone(from.options), limit: x.limit, tick: x.tick,
+		options: maps.Clone(from.options), limit: x.limit, tick: x.tick, embed: x.embed,
 	}
 	if y.options == nil {
 		y.options = make(map[string]memory.SpaceOptions)

@@ -32,7 +32,68 @@ func score(metric memory.Metric, a, b []float32) float64 {
 	return dot / math.Sqrt(aa*bb)
 }
 
-func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) {
+// A searcher is a SpaceSnapshot or an Editor.
+type searcher interface {
+	Search(q memory.Query) ([]memory.Hit, error)
+}
+
+// randomFilter returns a filter, and what it accepts.
+func (x *modelTest) randomFilter() (filter.Filter, func(e slot) bool) {
+	switch n := x.r.IntN(6); x.r.IntN(6) {
+	case 0, 1:
+		n = 1 + n%3
+		return filter.Meta("n").Eq(n), func(e slot) bool { return e.n == n }
+	case 2:
+		part := []any{1.5, 40, "t", "text", "beta", "ETA"}[n]
+		return filter.Val().Contains(part), func(e slot) bool { return x.contains(e.value, part) }
+	}
+	return filter.Filter{}, func(slot) bool { return true }
+}
+
+// contains reports whether a list has an element, a map a key, or a text a part.
+func (x *modelTest) contains(v memory.Value, part any) bool {
+	word, isWord := part.(string)
+	if !v.Exists() {
+		return false
+	}
+	switch v := v.Any().(type) {
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return memory.Equal(freeze(x.t, e), freeze(x.t, part)) })
+	case map[string]any:
+		_, ok := v[word]
+		return isWord && ok
+	case string:
+		return isWord && strings.Contains(v, word)
+	}
+	return false
+}
+
+// checkRecall asks for a text whose embedding fails now and then: that is a search for both, or for
+// the words alone.
+func (x *modelTest) checkRecall(s memory.Space, path string, entries map[string]slot) {
+	t, r := x.t, x.r
+	q := memory.Query{Text: modelWords[r.IntN(len(modelWords))], Vector: x.randomVector(path), K: 1 + r.IntN(4)}
+	*x.embed = embedding{vector: q.Vector}
+	if r.IntN(3) == 0 {
+		*x.embed, q.Vector = embedding{err: errModel}, nil
+	}
+	want, err := s.Load().Search(q)
+	require.NoError(t, err)
+	hits, err := s.Recall(t.Context(), q.Text, memory.Query{K: q.K})
+	if len(want) == 0 && x.embed.err != nil {
+		require.ErrorIs(t, err, errModel)
+		return
+	}
+	require.NoError(t, err)
+	require.Equal(t, hitKeys(want, nil), hitKeys(hits, nil))
+	for i, h := range hits {
+		require.Equal(t, want[i].Score, h.Score)
+		require.Equal(t, x.embed.err, h.Unembedded)
+		*entries[h.Key].used = *x.used()
+	}
+}
+
+func (x *modelTest) checkSearch(v searcher, path string, all model) {
 	t, r := x.t, x.r
 	in := []string{path}
 	query := x.randomVector(path)
@@ -40,18 +101,15 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 	if r.IntN(3) == 0 {
 		o.MinScore = float64(r.IntN(5)) - 2.26
 	}
-	tagged := 0
-	if r.IntN(3) == 0 {
-		tagged = 1 + r.IntN(3)
-		o.Filter = filter.Meta("n").Eq(tagged)
-	}
+	var accepts func(slot) bool
+	o.Filter, accepts = x.randomFilter()
 	if o.Below = r.IntN(3) == 0; o.Below {
 		in = below(path)
 	}
 	var want []float64
 	for _, path := range in {
 		for _, e := range all[path] {
-			if e.by != nil || len(e.vector) != len(query) || tagged != 0 && e.n != tagged {
+			if e.by != nil || len(e.vector) != len(query) || !accepts(e) {
 				continue
 			}
 			if s := score(o.Metric, query, e.vector); o.MinScore == 0 || s >= o.MinScore {
@@ -85,20 +143,15 @@ func (x *modelTest) checkSearch(v memory.SpaceSnapshot, path string, all model) 
 	}
 }
 
-func (x *modelTest) checkSearchText(v interface {
-	Search(q memory.Query) ([]memory.Hit, error)
-}, entries map[string]slot) {
+func (x *modelTest) checkSearchText(v searcher, entries map[string]slot) {
 	t, r := x.t, x.r
 	words := []string{modelWords[r.IntN(len(modelWords))], []string{"nowhere", "eta", "beta", "omega", "zeta"}[r.IntN(5)]}
 	o := memory.Query{Text: strings.Join(words, ", "), K: 100}
-	tagged := 0
-	if r.IntN(3) == 0 {
-		tagged = 1 + r.IntN(3)
-		o.Filter = filter.Meta("n").Eq(tagged)
-	}
+	var accepts func(slot) bool
+	o.Filter, accepts = x.randomFilter()
 	want := []string{}
 	for k, e := range entries {
-		if e.by == nil && (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && (tagged == 0 || e.n == tagged) {
+		if e.by == nil && (slices.Contains(e.words, words[0]) || slices.Contains(e.words, words[1])) && accepts(e) {
 			want = append(want, k)
 		}
 	}
@@ -122,9 +175,7 @@ func (x *modelTest) checkSearchBoth(v memory.SpaceSnapshot, path string) {
 	t, r := x.t, x.r
 	query, words := x.randomVector(path), modelWords[r.IntN(len(modelWords))]
 	o := memory.Query{Text: words, Vector: query, K: 1 + r.IntN(4), Lean: float64(r.IntN(5)-2) / 2}
-	if r.IntN(3) == 0 {
-		o.Filter = filter.Meta("n").Eq(1 + r.IntN(3))
-	}
+	o.Filter, _ = x.randomFilter()
 	if r.IntN(3) == 0 {
 		o.MinScore = 0.4
 	}
