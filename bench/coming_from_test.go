@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cilium/statedb"
@@ -531,7 +532,7 @@ func TestComingFromRWMutex(t *testing.T) {
 
 	byKey := cow.NewOrder(ages, "key") // indexes: rows in the order of their keys, or of what a function returns
 	byAge, errAge := cow.NewIndex(ages, "age", cow.Row[string, int].Shared, cow.IndexOptions[string]{})
-	byTag, err := cow.NewMultiIndex(tags, "tag", tagsIn, cow.IndexOptions[string]{}) // in place of tagged
+	byTag, err := cow.NewMultiIndex(tags, "tag", tagsIn, cow.IndexOptions[string]{}) // in place of tagged; errors are of unique indexes
 
 	require.NoError(t, errAge)
 	require.NoError(t, err)
@@ -708,6 +709,69 @@ func TestThePagesAreThisFile(t *testing.T) {
 	for _, block := range regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(pagesOf("README", "rwmutex"), -1) {
 		require.True(t, strings.Contains(tokens(src), tokens(block[1])), block[1])
 	}
+}
+
+// An entry of a cache, its view, which cowview would make, and the cache.
+type entry struct {
+	Items []string
+	Until time.Time
+}
+
+type entryView struct{ ref view.Ref[entry] }
+
+func (entryView) ViewOf(r view.Ref[entry]) entryView { return entryView{r} }
+func (e entryView) Items() view.Slice[string]        { return view.SliceOf(view.Shared(e.ref).Items) }
+func (e entryView) Until() time.Time                 { return view.Shared(e.ref).Until }
+
+type cache struct {
+	lists   *cow.Table[string, entry]
+	entries cow.Views[string, entry, entryView]
+	ttl     time.Duration
+}
+
+func (c *cache) append(key string, item string) error {
+	_, err := c.lists.Upsert(key, func(e *entry, _ bool) error {
+		if now := time.Now(); !now.Before(e.Until) {
+			*e = entry{Until: now.Add(c.ttl)}
+		}
+		e.Items = append(e.Items, item)
+		return nil
+	})
+	return err
+}
+
+func (c *cache) json() ([]byte, error) {
+	all := map[string]view.Slice[string]{}
+	for key, e := range c.entries.In(c.lists.Load()).All() {
+		if time.Now().Before(e.Until()) {
+			all[key] = e.Items()
+		}
+	}
+	return json.Marshal(all)
+}
+
+func TestComingFromACacheThatExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &cache{ttl: time.Hour, lists: cow.New[string](cow.Options[entry]{Expires: func(e entry) time.Time { return e.Until }})}
+		c.entries = cow.NewViews[entryView](c.lists)
+		has := func(want string) {
+			all, err := c.json()
+			require.NoError(t, err)
+			require.JSONEq(t, want, string(all))
+		}
+		require.NoError(t, c.append("ada", "a"))
+		time.Sleep(c.ttl / 2)
+		require.NoError(t, c.append("ada", "b"))
+		require.NoError(t, c.append("bob", "c"))
+		has(`{"ada": ["a", "b"], "bob": ["c"]}`)
+		time.Sleep(c.ttl / 2)
+		has(`{"bob": ["c"]}`)
+		require.NoError(t, c.append("ada", "d"))
+		has(`{"ada": ["d"], "bob": ["c"]}`)
+		n, err := c.lists.DB().Sweep(t.Context())
+		require.NoError(t, err)
+		require.Zero(t, n, "what has begun anew is not swept")
+	})
 }
 
 // The page about the reference memory server has the tools that the README of ours has, all of them.

@@ -173,3 +173,66 @@ func TestForkFromBeforeATableWasDerived(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, maps.Collect(x.notes.Of(fork).All()), maps.Collect(x.late.Of(fork).All()))
 }
+
+// A merge of a fork into a DB with a sink brings the index and the derived table along, when it
+// is published, and in a DB that is opened from what was stored.
+func TestAMergeBringsAnIndexAndADerivedTable(t *testing.T) {
+	noDeadlock(t)
+	type tables struct {
+		db      *cow.DB
+		of, sum *cow.Table[string, int]
+		byDigit *cow.Index[string, int, int]
+	}
+	newTables := func() (s tables) {
+		var err error
+		s.db, s.of, s.sum = summed(false)
+		s.byDigit, err = cow.NewIndex(s.of, "digit", func(r cow.Row[string, int]) int { return r.Value() % 10 }, cow.IndexOptions[string]{})
+		require.NoError(t, err)
+		return s
+	}
+	has := func(s tables, of *cow.Table[string, int], sum *cow.Table[string, int], now *cow.Snapshot, want map[string]int) {
+		t.Helper()
+		require.Equal(t, want, collect(of.In(now)))
+		total := 0
+		for key, n := range want {
+			total += n
+			var keys []string
+			for _, row := range s.byDigit.In(of.In(now)).Equal(n % 10).All() {
+				keys = append(keys, row.Key())
+			}
+			require.Contains(t, keys, key)
+		}
+		require.Equal(t, len(want), s.byDigit.In(of.In(now)).Len())
+		n, _ := sum.In(now).Get("sum")
+		require.Equal(t, total, n)
+	}
+	s := newTables()
+	sink := cowtest.Attach(t, s.db, cowtest.SinkOptions{})
+	stored := func(f func() error) {
+		t.Helper()
+		before, done := s.db.Load(), outcome(f)
+		_, err := sink.Await(t.Context(), 1)
+		require.NoError(t, err)
+		require.Same(t, before, s.db.Load(), "not published before it is acknowledged")
+		sink.Ack(1)
+		require.NoError(t, <-done)
+	}
+	stored(func() error {
+		return s.of.Update(func(e *cow.Editor[string, int]) error { e.Set("a", 1); e.Set("gone", 2); return nil })
+	})
+	base := s.db.Load()
+	fork := s.db.Fork(base)
+	forked := s.of.Of(fork)
+	require.NoError(t, errOf(forked.Set("b", 13)))
+	require.NoError(t, errOf(forked.Set("a", 25)))
+	require.NoError(t, errOf(forked.Delete("gone")))
+	has(s, forked, s.sum.Of(fork), fork.Load(), map[string]int{"a": 25, "b": 13})
+	stored(func() error { return errOf(s.of.Set("c", 107)) })
+	stored(func() error { _, err := s.db.Merge(base, fork.Load()); return err })
+	want := map[string]int{"a": 25, "b": 13, "c": 107}
+	has(s, s.of, s.sum, s.db.Load(), want)
+
+	opened := newTables()
+	cowtest.Attach(t, opened.db, cowtest.SinkOptions{Of: sink})
+	has(opened, opened.of, opened.sum, opened.db.Load(), want)
+}

@@ -96,8 +96,8 @@ func (t *Table[K, V]) SetIf(key K, rev uint64, v V) (now uint64, err error) {
 	return t.put(key, v, func(e *Editor[K, V]) error { return builder[K, V]{}.Check(e, key, rev) })
 }
 
-// Modify calls f with a pointer to the value of key, isolated, stores what f made of it, and
-// returns the version that it published. If key is absent, the error is a *KeyError that wraps
+// Modify calls f with a pointer to a clone of the value of key, stores a clone of what f made of it,
+// and returns the version that it published. If key is absent, the error is a *KeyError that wraps
 // ErrNotFound. An error of f is returned as it is, and nothing is published. If f leaves the value
 // as it was, that is a version all the same: to write nothing, f must return an error.
 func (t *Table[K, V]) Modify(key K, f func(v *V) error) (rev uint64, err error) {

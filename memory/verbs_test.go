@@ -475,13 +475,13 @@ func TestErrorsSayWhatIsWrong(t *testing.T) {
 	require.NoError(t, errOf(s.Put("a", 1)))
 	require.NoError(t, errOf(s.Keep("a", true)))
 	for text, err := range map[string]error{
-		`memory: space ["s"]: more than a limit allows: MaxEntries is 1`:                                    errOf(s.Put("b", 1)),
-		`memory: space ["s"], key "b": a negative TTL: 0 is that of the space, and Never is none`:           errOf(s.PutItem("b", memory.Item{Value: 1, TTL: -1})),
-		`memory: space ["s"], key "b": string: metadata must be a map`:                                      errOf(s.PutItem("b", memory.Item{Value: 1, Metadata: "x"})),
-		`memory: space ["s"], key "a": AppendTo a value that is no list`:                                    errOf(s.AppendTo("a", 1)),
-		`memory: version 2: version is not retained, and Undo needs 1 and 2: see cow.DB.Retain`:             m.Undo(t.Context(), 2),
-		`memory: space ["s"], key "b": bad query: neither it nor the Item has a Vector, and it has no Text`: similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{})),
-		`memory: space ["s"]: bad query: K is -1`:                                                           similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{Text: "x", K: -1})),
+		`memory: space ["s"]: more than a limit allows: MaxEntries is 1`:                                           errOf(s.Put("b", 1)),
+		`memory: space ["s"], key "b": a TTL of -1ns has ended already: 0 is that of the space, and Never is none`: errOf(s.PutItem("b", memory.Item{Value: 1, TTL: -1})),
+		`memory: space ["s"], key "b": string: metadata must be a map`:                                             errOf(s.PutItem("b", memory.Item{Value: 1, Metadata: "x"})),
+		`memory: space ["s"], key "a": AppendTo a value that is no list`:                                           errOf(s.AppendTo("a", 1)),
+		`memory: version 2: version is not retained, and Undo needs 1 and 2: see cow.DB.Retain`:                    m.Undo(t.Context(), 2),
+		`memory: space ["s"], key "b": bad query: neither it nor the Item has a Vector, and it has no Text`:        similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{})),
+		`memory: space ["s"]: bad query: K is -1`:                                                                  similar(s.PutUnlessSimilar("b", memory.Item{Value: 1}, memory.Query{Text: "x", K: -1})),
 	} {
 		require.EqualError(t, err, text)
 	}

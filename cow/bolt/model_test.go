@@ -95,6 +95,8 @@ func modelRun(t *testing.T, seed uint64) {
 				fork := s.db.Fork(base)
 				_, err := s.total.Of(fork).Set(n, n)
 				require.NoError(t, err)
+				_, err = s.jobs.Of(fork).Set(fmt.Sprint("fork", n%5), job{Tags: []string{tag}})
+				require.NoError(t, err)
 				if err := s.add(key, n, tag); err != nil {
 					return err
 				}

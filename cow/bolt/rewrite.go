@@ -21,7 +21,7 @@ import (
 func Restore(dst, src string, version uint64) error {
 	f, err := openFile(src, true)
 	if err != nil {
-		return named(src, err)
+		return refused(src, err)
 	}
 	s, err := f.scan(refuse)
 	switch {
@@ -34,7 +34,7 @@ func Restore(dst, src string, version uint64) error {
 		err = s.rewrite(f, dst, sink.NewLineage(), version, (*builder).name)
 	}
 	if err = errors.Join(err, f.close()); err != nil {
-		return named(src, err)
+		return refused(src, err)
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func Restore(dst, src string, version uint64) error {
 func Compact(path string) error {
 	f, err := openFile(resolve(path), false)
 	if err != nil {
-		return named(path, err)
+		return refused(path, err)
 	}
 	closed := false
 	closeOnce := func() (err error) {
@@ -72,7 +72,7 @@ func Compact(path string) error {
 		})
 	}
 	if err = errors.Join(err, closeOnce()); err != nil {
-		return named(path, err)
+		return refused(path, err)
 	}
 	return nil
 }

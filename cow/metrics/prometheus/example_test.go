@@ -15,6 +15,7 @@ import (
 	"github.com/cowstore/cowstore/cow/metrics/prometheus"
 )
 
+// The figures of a DB are served with the metrics of the program.
 func Example() {
 	var db cow.DB
 	users := cow.NewTable[string](&db, "users", cow.Options[string]{})
@@ -27,7 +28,8 @@ func Example() {
 
 	_, _ = users.Set("a", "Ada")
 
-	fmt.Print(get("/metrics", "cow_rows", "cow_updates_total", "cow_versions_total"))
+	fmt.Print(get("/metrics",
+		"cow_rows", "cow_updates_total", "cow_versions_total"))
 	// Output:
 	// cow_rows{store="users"} 1
 	// cow_updates_total{outcome="aborted",store="users"} 0
@@ -59,6 +61,7 @@ func Example_gauges() {
 		return float64(free)
 	})
 	client.MustRegister(made, failed, free)
+	made.Set(1.7e9) // at the start of the program: the time of the newest backup
 
 	// Every hour, under a new name:
 	if _, err := backup("backups/jobs-1.db"); err != nil {
@@ -80,11 +83,13 @@ func space() (size, free uint64, err error) { return 1 << 20, 4096, nil }
 // get returns the lines of some metrics that the program serves.
 func get(path string, names ...string) string {
 	w := httptest.NewRecorder()
-	http.DefaultServeMux.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	http.DefaultServeMux.ServeHTTP(w, r)
 	var lines strings.Builder
 	for s := bufio.NewScanner(w.Body); s.Scan(); {
 		for _, name := range names {
-			if rest, ok := strings.CutPrefix(s.Text(), name); ok && strings.ContainsAny(rest[:1], " {") {
+			rest, ok := strings.CutPrefix(s.Text(), name)
+			if ok && strings.ContainsAny(rest[:1], " {") {
 				fmt.Fprintln(&lines, s.Text())
 			}
 		}

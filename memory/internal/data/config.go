@@ -2,7 +2,7 @@ package data
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"math"
 	"time"
 
@@ -111,7 +111,7 @@ const Never time.Duration = math.MinInt64
 // ValidTTL returns an error for a TTL that makes no sense.
 func ValidTTL(ttl time.Duration) error {
 	if ttl < 0 && ttl != Never {
-		return errors.New("a negative TTL: 0 is that of the space, and Never is none")
+		return fmt.Errorf("a TTL of %v has ended already: 0 is that of the space, and Never is none", ttl)
 	}
 	return nil
 }
