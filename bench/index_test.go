@@ -201,3 +201,36 @@ func BenchmarkRange(b *testing.B) {
 		})
 	})
 }
+
+// BenchmarkPlaces goes to places in the order of an index: to a row by its number, to both ends of
+// a range, and to what has changed in one.
+func BenchmarkPlaces(b *testing.B) {
+	for _, keys := range []string{"100k", "1M"} {
+		n := size(keys)
+		t := cow.New[int](cow.Options[int]{})
+		must(b, t.Replace(func(yield func(int, int) bool) {
+			for i := range n {
+				if !yield(i, i) {
+					return
+				}
+			}
+		}))
+		db, order := t.DB(), cow.NewOrder(t, "order")
+		all := order.In(t.Load())
+		before := db.Load()
+		must(b, errOf(t.Set(n, n)))
+		for do, f := range map[string]func(i int) int{
+			"skip":  func(i int) int { first, _, _ := all.Skip(i).First(); return first },
+			"len":   func(i int) int { return all.To(i).Len() },
+			"watch": func(i int) int { _, stop := db.Notify(before, order.OnRange(order.In(nil).To(n))); stop(); return i },
+		} {
+			b.Run("keys="+keys+"/do="+do, func(b *testing.B) {
+				for i := 0; b.Loop(); i = (i + 7919) % n {
+					if f(i) != i {
+						b.Fatal("another place")
+					}
+				}
+			})
+		}
+	}
+}

@@ -1,7 +1,9 @@
 package main_test
 
 import (
+	"context"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +16,11 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
-// A notifier gives channels that are closed when a person was written, and writes others.
+// A notifier waits for rows to be written, and writes rows.
 type notifier struct {
-	watch func(id string) (changed <-chan struct{}, stop func())
-	set   func(p person)
+	row, prefix func(of string) (changed <-chan struct{}, stop func()) // channels for select
+	wait        func(ctx context.Context, id string)                   // until the row is written, or ctx ends
+	set         func(p person)
 }
 
 // everybody returns people as rows to be kept.
@@ -28,17 +31,25 @@ func everybody() (all []*person) {
 	return all
 }
 
-var notifiers = map[string]func(b *testing.B) notifier{
-	"cowstore": func(b *testing.B) notifier {
+var notifiers = map[string]func(b *testing.B, inOrder bool) notifier{
+	"cowstore": func(b *testing.B, inOrder bool) notifier {
 		t := cow.New[string](cow.Options[person]{})
 		require.NoError(b, t.Replace(people))
 		db := t.DB()
-		return notifier{
-			watch: func(id string) (<-chan struct{}, func()) { return db.Notify(db.Load(), t.OnKeys(id)) },
-			set:   func(p person) { _, _ = t.Set(p.ID, p) },
+		s := notifier{
+			row:  func(id string) (<-chan struct{}, func()) { return db.Notify(db.Load(), t.OnKeys(id)) },
+			wait: func(ctx context.Context, id string) { _, _ = db.Watch(ctx, db.Load(), t.OnKeys(id)) },
+			set:  func(p person) { _, _ = t.Set(p.ID, p) },
 		}
+		if inOrder {
+			order := cow.NewOrder(t, "order")
+			s.prefix = func(of string) (<-chan struct{}, func()) {
+				return db.Notify(db.Load(), order.OnRange(order.In(nil).Prefix(of)))
+			}
+		}
+		return s
 	},
-	"memdb": func(b *testing.B) notifier {
+	"memdb": func(b *testing.B, _ bool) notifier {
 		db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{"people": {Name: "people", Indexes: map[string]*memdb.IndexSchema{
 			"id": {Name: "id", Unique: true, Indexer: &memdb.StringFieldIndex{Field: "ID"}},
 		}}}})
@@ -52,14 +63,24 @@ var notifiers = map[string]func(b *testing.B) notifier{
 		}
 		set(everybody()...)
 		return notifier{
-			watch: func(id string) (<-chan struct{}, func()) {
+			row: func(id string) (<-chan struct{}, func()) {
 				changed, _, _ := db.Txn(false).FirstWatch("people", "id", id)
 				return changed, func() {}
+			},
+			prefix: func(of string) (<-chan struct{}, func()) {
+				rows, _ := db.Txn(false).Get("people", "id_prefix", of)
+				return rows.WatchCh(), func() {}
+			},
+			wait: func(ctx context.Context, id string) {
+				changed, _, _ := db.Txn(false).FirstWatch("people", "id", id)
+				ws := memdb.NewWatchSet()
+				ws.Add(changed)
+				_ = ws.WatchCtx(ctx)
 			},
 			set: func(p person) { set(&p) },
 		}
 	},
-	"statedb": func(b *testing.B) notifier {
+	"statedb": func(b *testing.B, _ bool) notifier {
 		db := statedb.New(statedb.WithMetrics(&statedb.NopMetrics{}))
 		byID := statedb.Index[*person, string]{
 			Name:       "id",
@@ -78,48 +99,86 @@ var notifiers = map[string]func(b *testing.B) notifier{
 		}
 		set(everybody()...)
 		return notifier{
-			watch: func(id string) (<-chan struct{}, func()) {
+			row: func(id string) (<-chan struct{}, func()) {
 				_, _, changed, _ := t.GetWatch(db.ReadTxn(), byID.Query(id))
 				return changed, func() {}
+			},
+			wait: func(ctx context.Context, id string) {
+				_, _, changed, _ := t.GetWatch(db.ReadTxn(), byID.Query(id))
+				ws := statedb.NewWatchSet()
+				ws.Add(changed)
+				_, _ = ws.Wait(ctx, 0)
 			},
 			set: func(p person) { set(&p) },
 		}
 	},
 }
 
-// BenchmarkNotify makes channels for select that wait for one row each, and sets other rows
-// beside them.
+// BenchmarkNotify sets rows beside watches on others: channels for select that wait for one
+// row each or for the rows of a prefix, and goroutines that wait. A channel of statedb for a
+// prefix is closed by writes to others, too.
 func BenchmarkNotify(b *testing.B) {
-	for _, store := range []string{"cowstore", "memdb", "statedb"} {
-		for _, watches := range []string{"0", "10k"} {
-			b.Run("keys=100k/watches="+watches+"/store="+store, func(b *testing.B) {
-				s, n := notifiers[store](b), size(watches)
-				set := func(from, to int) {
-					for i := from; i < to; i++ {
-						s.set(newPerson(i, 1))
-					}
-				}
-				first := size("100k") - size("1k")
-				set(first, size("100k"))
-				runtime.GC()
-				changed, stops := make([]<-chan struct{}, n), make([]func(), n)
-				var took time.Duration
-				bytes, _ := load.Allocated(func() {
-					start := time.Now()
-					for i := range n {
-						changed[i], stops[i] = s.watch(key(i))
-					}
-					took = time.Since(start)
+	for _, c := range []struct{ form, watches, stores string }{
+		{"row", "0 10k", "cowstore memdb statedb"},
+		{"wait", "10k", "cowstore memdb statedb"},
+		{"prefix", "0 10k", "cowstore memdb"},
+		{"prefix", "1k", "cowstore"},
+	} {
+		for _, watches := range strings.Fields(c.watches) {
+			for _, store := range strings.Fields(c.stores) {
+				b.Run("keys=100k/form="+c.form+"/watches="+watches+"/store="+store, func(b *testing.B) {
+					notify(b, notifiers[store](b, c.form == "prefix"), c.form, size(watches))
 				})
-				per(b, size("1k"), "commit", func() { set(first, size("100k")) })
-				if n > 0 {
-					b.ReportMetric(float64(took)/float64(n), "ns/watch")
-					b.ReportMetric(bytes/float64(n), "B/watch")
-				}
-				for _, stop := range stops {
-					stop()
-				}
-			})
+			}
 		}
+	}
+}
+
+func notify(b *testing.B, s notifier, form string, n int) {
+	set := func() { // rows that no watch is on
+		for i := range size("1k") {
+			s.set(newPerson(size("100k")+i, 1))
+		}
+	}
+	set()
+	runtime.GC()
+	ctx, cancel := context.WithCancel(b.Context())
+	defer cancel()
+	watch := map[string]func(of string) (<-chan struct{}, func()){
+		"row": s.row, "prefix": s.prefix,
+		"wait": func(id string) (<-chan struct{}, func()) {
+			ended := make(chan struct{})
+			go func() { s.wait(ctx, id); close(ended) }()
+			return ended, func() { cancel(); <-ended }
+		},
+	}[form]
+	changed, stops := make([]<-chan struct{}, n), make([]func(), n)
+	var took time.Duration
+	bytes, _ := load.Allocated(func() {
+		start := time.Now()
+		for i := range n {
+			changed[i], stops[i] = watch(key(i))
+		}
+		took = time.Since(start)
+	})
+	set() // goroutines wait by now
+	per(b, size("1k"), "commit", set)
+	if n > 0 && form != "wait" {
+		b.ReportMetric(float64(took)/float64(n), "ns/watch")
+		b.ReportMetric(bytes/float64(n), "B/watch")
+	}
+	for i := range n {
+		select {
+		case <-changed[i]:
+			b.Fatal("a watch on another row was woken")
+		default:
+		}
+	}
+	start := time.Now()
+	for _, stop := range stops {
+		stop()
+	}
+	if n > 0 && form != "wait" {
+		b.ReportMetric(float64(time.Since(start))/float64(n), "ns/stop")
 	}
 }

@@ -153,6 +153,7 @@ func onKeys[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K]) {
 		cowSorted("cowstore", reads+writes+build, order),
 		{"btree", reads + writes + build, newSortedBTree[K, V]},
 		{"sortedmap", reads + writes, newSortedMap[K, V]},
+		{"pointers", strings.ReplaceAll(reads, "get", ""), newPointers[K, V]},
 	}
 	if keys != "1M" {
 		kinds = append(kinds,

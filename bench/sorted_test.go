@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -197,6 +198,39 @@ func newSortedBTree[K cmp.Ordered, V words](_ *testing.B, rows []row[K, V]) sort
 					sum += v[0]
 				}
 				return k < hi
+			})
+			return sum
+		},
+	}
+}
+
+// newPointers is no store, but what reading rows by pointers in their order takes at least: one
+// call and one load of each, of what lies where it was made.
+func newPointers[K cmp.Ordered, V words](_ *testing.B, rows []row[K, V]) sorted[K, V, K] {
+	all := make([]*row[K, V], len(rows))
+	for i := range rows {
+		all[i] = new(rows[i])
+	}
+	slices.SortFunc(all, func(p, q *row[K, V]) int { return cmp.Compare(p.Key, q.Key) })
+	each := func(lo K, yield func(r *row[K, V]) bool) {
+		at, _ := slices.BinarySearchFunc(all, lo, func(r *row[K, V], k K) int { return cmp.Compare(r.Key, k) })
+		for _, r := range all[at:] {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+	return sorted[K, V, K]{
+		from: func(lo K, n int) (sum int) {
+			each(lo, func(r *row[K, V]) bool { sum += r.Value[0]; n--; return n > 0 })
+			return sum
+		},
+		between: func(lo, hi K) (sum int) {
+			each(lo, func(r *row[K, V]) bool {
+				if r.Key < hi {
+					sum += r.Value[0]
+				}
+				return r.Key < hi
 			})
 			return sum
 		},

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cilium/statedb"
+	"github.com/cilium/statedb/index"
+	"github.com/hashicorp/go-memdb"
+
 	"github.com/cowstore/cowstore/bench/stores"
 	"github.com/cowstore/cowstore/cow"
 )
@@ -57,34 +61,74 @@ func BenchmarkGetRecord(b *testing.B) {
 	}
 }
 
-// BenchmarkListRecords lists records by views, and by copies.
+// BenchmarkListRecords lists records: by views, by copies, and in peers that share them.
 func BenchmarkListRecords(b *testing.B) {
-	list := func(store string, length func(s *cow.Table[string, stores.Record]) int) {
+	n := size("10k")
+	pairs := newRecords(n)
+	list := func(store string, length func() int) {
 		b.Run("keys=10k/store="+store, func(b *testing.B) {
-			s, n := cow.New[string](cow.Options[stores.Record]{}), size("10k")
-			must(b, s.Update(func(e *cow.Editor[string, stores.Record]) error {
-				for _, p := range newRecords(n) {
-					e.Set(p.Key, p.Record)
-				}
-				return nil
-			}))
 			per(b, 1, "list", func() {
-				if length(s) != n*len("Symbol00000server.goexportedfunc") {
+				if length() != n*len("Symbol00000server.goexportedfunc") {
 					b.Fatal("not all records")
 				}
 			})
 		})
 	}
-	list("views", func(s *cow.Table[string, stores.Record]) (length int) {
+	of := func(r *stores.Record) int { return len(r.Name) + len(r.Meta["file"]) + len(r.Tags[1]) + len(r.Kind) }
+
+	s := cow.New[string](cow.Options[stores.Record]{})
+	must(b, s.Update(func(e *cow.Editor[string, stores.Record]) error {
+		for _, p := range pairs {
+			e.Set(p.Key, p.Record)
+		}
+		return nil
+	}))
+	list("views", func() (length int) {
 		for _, r := range cow.NewViews[stores.RecordView](s).All() {
 			file, _ := r.Meta().Get("file")
 			length += len(r.Name()) + len(file) + len(r.Tags().At(1)) + len(r.Kind())
 		}
 		return length
 	})
-	list("cowstore", func(s *cow.Table[string, stores.Record]) (length int) {
+	list("cowstore", func() (length int) {
 		for _, r := range s.All() {
-			length += len(r.Name) + len(r.Meta["file"]) + len(r.Tags[1]) + len(r.Kind)
+			length += of(&r)
+		}
+		return length
+	})
+
+	mem, err := memdb.NewMemDB(&memdb.DBSchema{Tables: map[string]*memdb.TableSchema{"records": {Name: "records", Indexes: map[string]*memdb.IndexSchema{
+		"id": {Name: "id", Unique: true, Indexer: &memdb.StringFieldIndex{Field: "Key"}},
+	}}}})
+	must(b, err)
+	state := statedb.New(statedb.WithMetrics(&statedb.NopMetrics{}))
+	id := statedb.Index[*stores.Pair, string]{
+		Name:       "id",
+		FromObject: func(p *stores.Pair) index.KeySet { return index.NewKeySet(index.String(p.Key)) },
+		FromKey:    index.String,
+		Unique:     true,
+	}
+	t, err := statedb.NewTableAny(state, "records", func() []string { return nil }, func(*stores.Pair) []string { return nil }, id)
+	must(b, err)
+	memTx, stateTx := mem.Txn(true), state.WriteTxn(t)
+	for i := range pairs {
+		must(b, memTx.Insert("records", &pairs[i]))
+		_, _, err := t.Insert(stateTx, &pairs[i])
+		must(b, err)
+	}
+	memTx.Commit()
+	stateTx.Commit()
+	list("memdb", func() (length int) {
+		rows, err := mem.Txn(false).Get("records", "id")
+		must(b, err)
+		for r := rows.Next(); r != nil; r = rows.Next() {
+			length += of(&r.(*stores.Pair).Record)
+		}
+		return length
+	})
+	list("statedb", func() (length int) {
+		for r := range t.All(state.ReadTxn()) {
+			length += of(&r.Record)
 		}
 		return length
 	})
