@@ -40,7 +40,8 @@ func ExampleDB_BeginContext() {
 	defer other.Abort()
 
 	busy := errors.New("the DB is busy")
-	ctx, cancel := context.WithTimeoutCause(context.Background(), time.Millisecond, busy)
+	ctx, cancel := context.WithTimeoutCause(context.Background(),
+		time.Millisecond, busy)
 	defer cancel()
 	_, err := db.BeginContext(ctx)
 	fmt.Println(err)
@@ -318,7 +319,10 @@ func ExampleTx_Local() {
 		return n + 1
 	}
 	for range 2 { // two transactions
-		fmt.Println(db.Update(func(tx *cow.Tx) error { fmt.Print(helper(tx), helper(tx), " "); return nil }))
+		fmt.Println(db.Update(func(tx *cow.Tx) error {
+			fmt.Print(helper(tx), helper(tx), " ")
+			return nil
+		}))
 	}
 	// Output:
 	// 1 2 <nil>

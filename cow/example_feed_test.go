@@ -144,7 +144,8 @@ func ExampleTable_OnKeys() {
 		config.Set("color", "red") // wakes nobody
 		config.Set("limit", "10")
 	}()
-	now, err := config.DB().Watch(context.Background(), seen, config.OnKeys("level", "limit"))
+	now, err := config.DB().Watch(context.Background(), seen,
+		config.OnKeys("level", "limit"))
 	if err != nil {
 		return
 	}

@@ -15,7 +15,8 @@ import (
 func ExampleNewIndex() {
 	births := cow.New[string](cow.Options[int]{})
 	byYear, _ := cow.NewIndex(births, "year",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 
 	births.Set("Grace", 1906)
 	births.Set("Ada", 1815)
@@ -38,7 +39,8 @@ func ExampleNewIndex() {
 func ExampleNewIndex_revision() {
 	notes := cow.New[string](cow.Options[string]{})
 	byTime, _ := cow.NewIndex(notes, "written",
-		func(r cow.Row[string, string]) uint64 { return r.Revision() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, string]) uint64 { return r.Revision() },
+		cow.IndexOptions[string]{})
 	notes.Set("a", "first")
 	notes.Set("b", "second")
 	notes.Set("a", "third")
@@ -54,13 +56,14 @@ func ExampleNewIndex_revision() {
 func ExampleNewIndexFunc_refuse() {
 	errMail := errors.New("is no address")
 	users := cow.New[int](cow.Options[string]{})
-	_, _ = cow.NewIndexFunc(users, "mail", func(r cow.Row[int, string], add func(string)) error {
-		if !strings.Contains(r.Value(), "@") {
-			return errMail
-		}
-		add(strings.ToLower(r.Value()))
-		return nil
-	}, cow.IndexOptions[int]{Unique: true}, strings.Compare)
+	_, _ = cow.NewIndexFunc(users, "mail",
+		func(r cow.Row[int, string], add func(string)) error {
+			if !strings.Contains(r.Value(), "@") {
+				return errMail
+			}
+			add(strings.ToLower(r.Value()))
+			return nil
+		}, cow.IndexOptions[int]{Unique: true}, strings.Compare)
 
 	_, err := users.Set(1, "Ada@example.org")
 	fmt.Println(err)
@@ -78,8 +81,10 @@ func ExampleNewIndexFunc_refuse() {
 func ExampleRange_Prefix() {
 	files := cow.New[string](cow.Options[string]{})
 	byPath, _ := cow.NewIndex(files, "path",
-		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
-	for i, path := range []string{"/var/log/b", "/etc/hosts", "/var/log/a", "/var/lib"} {
+		func(r cow.Row[string, string]) string { return r.Shared() },
+		cow.IndexOptions[string]{Unique: true})
+	paths := []string{"/var/log/b", "/etc/hosts", "/var/log/a", "/var/lib"}
+	for i, path := range paths {
 		files.Set(fmt.Sprint("file ", i), path)
 	}
 	for path, row := range byPath.In(files.Load()).Prefix("/var/log/").All() {
@@ -94,7 +99,8 @@ func ExampleRange_Prefix() {
 func ExampleRange_Reverse() {
 	log := cow.New[string](cow.Options[int]{})
 	byTime, _ := cow.NewIndex(log, "time",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	for i, event := range []string{"boot", "login", "logout", "halt"} {
 		log.Set(event, 100+i)
 	}
@@ -118,7 +124,10 @@ func ExampleNewIndexFunc() {
 	}
 	servers := cow.New[string](cow.Options[server]{})
 	byZone, _ := cow.NewIndexFunc(servers, "zone and weight",
-		func(r cow.Row[string, server], add func(server)) error { add(r.Shared()); return nil },
+		func(r cow.Row[string, server], add func(server)) error {
+			add(r.Shared())
+			return nil
+		},
 		cow.IndexOptions[string]{},
 		func(a, b server) int { return strings.Compare(a.Zone, b.Zone) },
 		func(a, b server) int { return cmp.Compare(a.Weight, b.Weight) })
@@ -141,13 +150,15 @@ func ExampleNewIndexFunc() {
 func ExampleRange_Changes() {
 	jobs := cow.New[string](cow.Options[int]{})
 	byPriority, _ := cow.NewIndex(jobs, "priority",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	urgent := byPriority.In(jobs.Load()).From(10)
 	before := jobs.DB().Load()
 
 	jobs.Set("mail", 1) // nobody who watches what is urgent is woken
 	jobs.Set("deploy", 10)
-	now, _ := jobs.DB().Watch(context.Background(), before, byPriority.OnRange(urgent))
+	now, _ := jobs.DB().Watch(context.Background(), before,
+		byPriority.OnRange(urgent))
 	for c := range urgent.Changes(jobs.In(now).Diff(jobs.In(before))) {
 		fmt.Println(c.Key, c.Kind)
 	}
@@ -201,7 +212,8 @@ func ExampleRange_Resume() {
 func ExampleRange_Skip() {
 	scores := cow.New[string](cow.Options[int]{})
 	byScore, _ := cow.NewIndex(scores, "score",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	scores.Set("Ada", 90)
 	scores.Set("Alan", 70)
 	scores.Set("Grace", 80)
@@ -239,7 +251,8 @@ func ExampleRange_LongestPrefix() {
 func ExampleRange_TakeFirst() {
 	jobs := cow.New[string](cow.Options[int]{})
 	byPriority, _ := cow.NewIndex(jobs, "priority",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	jobs.Set("mail", 2)
 	jobs.Set("backup", 9)
 	jobs.Set("print", 5)

@@ -53,11 +53,12 @@ func ExampleNewDerived() {
 // A row may have any number of index keys, here the words of a note.
 func ExampleNewMultiIndex() {
 	notes := cow.New[string](cow.Options[string]{})
-	byWord, err := cow.NewMultiIndex(notes, "word", func(r cow.Row[string, string], add func(string)) {
-		for word := range strings.FieldsSeq(r.Value()) {
-			add(word)
-		}
-	}, cow.IndexOptions[string]{})
+	byWord, err := cow.NewMultiIndex(notes, "word",
+		func(r cow.Row[string, string], add func(string)) {
+			for word := range strings.FieldsSeq(r.Value()) {
+				add(word)
+			}
+		}, cow.IndexOptions[string]{})
 	notes.Set("a", "green tea")
 	notes.Set("b", "black tea")
 
@@ -131,14 +132,15 @@ func ExampleTx_Defer() {
 // The values of version 0 were texts. Those of version 1 are structs, and texts are still read.
 func ExampleVersioned() {
 	type name struct{ First, Last string }
-	codec := cow.Versioned[name]{Version: 1, Other: func(_ byte, b []byte) (n name, err error) {
+	older := func(_ byte, b []byte) (n name, err error) {
 		var text string
 		if err := json.Unmarshal(b, &text); err != nil {
 			return n, err
 		}
 		n.First, n.Last, _ = strings.Cut(text, " ")
 		return n, nil
-	}}
+	}
+	codec := cow.Versioned[name]{Version: 1, Other: older}
 	before, _ := cow.Versioned[string]{}.Append(nil, "Ada Lovelace")
 	now, _ := codec.Append(nil, name{"Grace", "Hopper"})
 	fmt.Println(codec.Decode(before))

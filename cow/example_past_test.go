@@ -95,11 +95,13 @@ func ExampleDB_Fork() {
 
 	pages.Set("home", "hi") // meanwhile
 	_, err := db.Merge(base, fork.Load())
-	fmt.Println(err, errors.Is(err, cow.ErrConflict), pages.Len()) // nothing was merged
-	resolver := pages.Resolve(func(c cow.Conflict[string, string]) (string, bool, error) {
+	// Nothing was merged.
+	fmt.Println(err, errors.Is(err, cow.ErrConflict), pages.Len())
+	draftWins := func(c cow.Conflict[string, string]) (string, bool, error) {
 		v, present := c.Theirs()
-		return v, present, nil // the draft wins
-	})
+		return v, present, nil
+	}
+	resolver := pages.Resolve(draftWins)
 	_, err = db.Merge(base, fork.Load(), resolver)
 	home, _ := pages.Get("home")
 	fmt.Println(home, pages.Len(), err)

@@ -25,7 +25,8 @@ func ExampleRange_Above() {
 func ExampleRange_All() {
 	scores := cow.New[string](cow.Options[int]{})
 	byScore, err := cow.NewIndex(scores, "score",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	scores.Set("bob", 8)
 	scores.Set("ada", 8)
 	scores.Set("cyd", 5)
@@ -47,7 +48,8 @@ func ExampleRange_Before() {
 	for i, name := range []string{"ada", "bob", "cyd", "dan"} {
 		scores.Set(name, i)
 	}
-	for name := range byName.In(scores.Load()).Before("dan", "dan").Reverse().Limit(2).All() {
+	before := byName.In(scores.Load()).Before("dan", "dan")
+	for name := range before.Reverse().Limit(2).All() {
 		fmt.Println(name)
 	}
 	// Output:
@@ -59,7 +61,8 @@ func ExampleRange_Before() {
 func ExampleRange_Equal() {
 	jobs := cow.New[string](cow.Options[string]{})
 	byState, err := cow.NewIndex(jobs, "state",
-		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, string]) string { return r.Shared() },
+		cow.IndexOptions[string]{})
 	jobs.Set("mail", "ready")
 	jobs.Set("print", "done")
 	jobs.Set("backup", "ready")
@@ -99,7 +102,8 @@ func ExampleRange_From() {
 	for i, name := range []string{"ada", "bob", "cyd", "dan"} {
 		scores.Set(name, i)
 	}
-	for name := range byName.In(scores.Load()).From("bob").To("dan").From("a").All() {
+	all := byName.In(scores.Load())
+	for name := range all.From("bob").To("dan").From("a").All() {
 		fmt.Println(name)
 	}
 	// Output:
@@ -111,7 +115,8 @@ func ExampleRange_From() {
 func ExampleRange_Get() {
 	users := cow.New[string](cow.Options[string]{})
 	byMail, err := cow.NewIndex(users, "mail",
-		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
+		func(r cow.Row[string, string]) string { return r.Shared() },
+		cow.IndexOptions[string]{Unique: true})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -129,7 +134,8 @@ func ExampleRange_Get() {
 func ExampleRange_GetMany() {
 	users := cow.New[string](cow.Options[string]{})
 	byMail, err := cow.NewIndex(users, "mail",
-		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{Unique: true})
+		func(r cow.Row[string, string]) string { return r.Shared() },
+		cow.IndexOptions[string]{Unique: true})
 	users.Set("ada", "ada@example.org")
 	users.Set("cyd", "cyd@example.org")
 	mails := []string{"cyd@example.org", "bob@example.org", "ada@example.org"}
@@ -147,11 +153,13 @@ func ExampleRange_GetMany() {
 func ExampleRange_Leading() {
 	words := cow.New[string](cow.Options[int]{})
 	byLength := cow.NewOrder(words, "length",
-		func(a, b string) int { return cmp.Compare(len(a), len(b)) }, strings.Compare)
+		func(a, b string) int { return cmp.Compare(len(a), len(b)) },
+		strings.Compare)
 	for i, word := range []string{"tea", "milk", "ant", "water"} {
 		words.Set(word, i)
 	}
-	for word := range byLength.In(words.Load()).Leading(1, "abc").All() { // of three letters
+	all := byLength.In(words.Load())
+	for word := range all.Leading(1, "abc").All() { // of three letters
 		fmt.Println(word)
 	}
 	// Output:
@@ -175,7 +183,8 @@ func ExampleRange_Len() {
 func ExampleRange_Limit() {
 	scores := cow.New[string](cow.Options[int]{})
 	byScore, err := cow.NewIndex(scores, "score",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	for i, name := range []string{"ada", "bob", "cyd"} {
 		scores.Set(name, 10*i)
 	}
@@ -235,7 +244,8 @@ func ExampleIndex_In() {
 func ExampleIndex_OnKeys() {
 	jobs := cow.New[string](cow.Options[string]{})
 	byState, err := cow.NewIndex(jobs, "state",
-		func(r cow.Row[string, string]) string { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, string]) string { return r.Shared() },
+		cow.IndexOptions[string]{})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -253,7 +263,8 @@ func ExampleIndex_OnKeys() {
 func ExampleIndex_OnRange() {
 	scores := cow.New[string](cow.Options[int]{})
 	byScore, err := cow.NewIndex(scores, "score",
-		func(r cow.Row[string, int]) int { return r.Shared() }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int]) int { return r.Shared() },
+		cow.IndexOptions[string]{})
 	if err != nil {
 		fmt.Println(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/cowstore/cowstore/cow"
 )
 
+// A reader keeps what it has loaded, whatever is written later.
 func Example() {
 	scores := cow.New[string](cow.Options[[]int]{})
 
@@ -30,6 +31,7 @@ func Example() {
 	// then: [3 5]
 }
 
+// Many keys in one call. A key without a row is left out.
 func ExampleTable_GetMany() {
 	scores := cow.New[string](cow.Options[int]{})
 	scores.Set("ada", 8)
@@ -100,7 +102,8 @@ func ExampleDB() {
 			return byEmail.Edit(tx).Insert(p.Email, id)
 		})
 	}
-	fmt.Println(add(1, Person{"Ada", "ada@example.com", []string{"math", "poetry"}}))
+	tags := []string{"math", "poetry"}
+	fmt.Println(add(1, Person{"Ada", "ada@example.com", tags}))
 	fmt.Println(add(2, Person{Name: "Eve", Email: "ada@example.com"}))
 
 	s := db.Load()

@@ -13,11 +13,13 @@ import (
 // last row of the one before.
 func ExampleRange_After() {
 	tasks := cow.New[string](cow.Options[int]{})
-	for name, priority := range map[string]int{"a": 2, "b": 1, "c": 2, "d": 2, "e": 3} {
+	all := map[string]int{"a": 2, "b": 1, "c": 2, "d": 2, "e": 3}
+	for name, priority := range all {
 		tasks.Set(name, priority)
 	}
 	byPriority, err := cow.NewMultiIndex(tasks, "priority",
-		func(r cow.Row[string, int], add func(int)) { add(r.Shared()) }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, int], add func(int)) { add(r.Shared()) },
+		cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}
@@ -71,7 +73,10 @@ func ExampleDB_Merge() {
 	visits := cow.NewTable[string](&db, "visits", cow.Options[int]{})
 	add := func(db *cow.DB, page string, n int) {
 		_ = db.Update(func(tx *cow.Tx) error {
-			return visits.Edit(tx).Upsert(page, func(v *int, _ bool) error { *v += n; return nil })
+			return visits.Edit(tx).Upsert(page, func(v *int, _ bool) error {
+				*v += n
+				return nil
+			})
 		})
 	}
 	add(&db, "home", 10)
@@ -85,12 +90,13 @@ func ExampleDB_Merge() {
 	_, err := db.Merge(base, branch.Load())
 	fmt.Println(err, errors.Is(err, cow.ErrConflict))
 
-	resolver := visits.Resolve(func(c cow.Conflict[string, int]) (int, bool, error) {
+	addUp := func(c cow.Conflict[string, int]) (int, bool, error) {
 		was, _ := c.Base()
 		ours, _ := c.Ours()
 		theirs, _ := c.Theirs()
 		return ours + theirs - was, true, nil
-	})
+	}
+	resolver := visits.Resolve(addUp)
 	_, err = db.Merge(base, branch.Load(), resolver)
 	home, _ := visits.In(db.Load()).Get("home")
 	about, _ := visits.In(db.Load()).Get("about")
@@ -105,14 +111,19 @@ func ExampleDB_Watch() {
 	var db cow.DB
 	jobs := cow.NewTable[string](&db, "jobs", cow.Options[string]{})
 	byWorker, err := cow.NewMultiIndex(jobs, "worker",
-		func(r cow.Row[string, string], add func(string)) { add(r.Shared()) }, cow.IndexOptions[string]{})
+		func(r cow.Row[string, string], add func(string)) { add(r.Shared()) },
+		cow.IndexOptions[string]{})
 	if err != nil {
 		return
 	}
 	seen := db.Load()
 	go func() {
-		for _, job := range [][2]string{{"build", "bob"}, {"test", "bob"}, {"deploy", "ada"}} {
-			_ = db.Update(func(tx *cow.Tx) error { jobs.Edit(tx).Set(job[0], job[1]); return nil })
+		assign := [][2]string{{"build", "bob"}, {"test", "bob"}, {"deploy", "ada"}}
+		for _, job := range assign {
+			_ = db.Update(func(tx *cow.Tx) error {
+				jobs.Edit(tx).Set(job[0], job[1])
+				return nil
+			})
 		}
 	}()
 
@@ -127,8 +138,14 @@ func ExampleDB_Watch() {
 func ExampleDB_Restore() {
 	var db cow.DB
 	ages := cow.NewTable[string](&db, "ages", cow.Options[int]{})
-	_ = db.Update(func(tx *cow.Tx) error { ages.Edit(tx).Set("Ann", 41); return nil })
-	_ = db.Update(func(tx *cow.Tx) error { ages.Edit(tx).Set("Bob", 30); return nil })
+	_ = db.Update(func(tx *cow.Tx) error {
+		ages.Edit(tx).Set("Ann", 41)
+		return nil
+	})
+	_ = db.Update(func(tx *cow.Tx) error {
+		ages.Edit(tx).Set("Bob", 30)
+		return nil
+	})
 	s := db.Load()
 	cursor := db.Cursor(s.Version()) // to be kept with the rows
 
@@ -136,26 +153,32 @@ func ExampleDB_Restore() {
 	copies := cow.NewTable[string](&next, "ages", cow.Options[int]{})
 	err := next.Restore(cursor, time.Now(), func(tx *cow.Tx) error {
 		for row := range ages.In(s).Rows() {
-			if err := copies.Restore(tx, row.Key(), row.Value(), row.Revision()); err != nil {
+			err := copies.Restore(tx, row.Key(), row.Value(), row.Revision())
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	fmt.Println(err, next.Load().Version(), copies.In(next.Load()).Revision("Ann"), next.Cursor(2) == cursor)
+	fmt.Println(err, next.Load().Version(), copies.Load().Revision("Ann"),
+		next.Cursor(2) == cursor)
 	// Output: <nil> 2 1 true
 }
 
+// Expires says when a row expires. Sweep deletes those that have.
 func ExampleOptions_expires() {
 	type session struct {
 		User  string
 		Until time.Time
 	}
-	sessions := cow.New[string](cow.Options[session]{Expires: func(s session) time.Time { return s.Until }})
+	sessions := cow.New[string](
+		cow.Options[session]{Expires: func(s session) time.Time { return s.Until }},
+	)
 	sessions.Set("a", session{"ada", time.Now().Add(time.Hour)})
 	sessions.Set("b", session{"bob", time.Now().Add(-time.Second)})
 
-	n, err := sessions.DB().Sweep(context.Background()) // or, in a goroutine, SweepEvery
+	// Or, in a goroutine, SweepEvery.
+	n, err := sessions.DB().Sweep(context.Background())
 	fmt.Println(n, sessions.Len(), err)
 	for _, row := range sessions.Expiry().In(sessions.Load()).All() {
 		fmt.Println(row.Key(), "is next")
@@ -171,13 +194,16 @@ func ExampleSnapshot_Due() {
 		User  string
 		Until time.Time // a field, as Expires gets the value alone
 	}
-	sessions := cow.New[string](cow.Options[session]{Expires: func(s session) time.Time { return s.Until }})
+	sessions := cow.New[string](
+		cow.Options[session]{Expires: func(s session) time.Time { return s.Until }},
+	)
 	sessions.Set("a", session{"ada", time.Now().Add(time.Hour)})
 	sessions.Set("b", session{"bob", time.Now().Add(-time.Second)})
 
 	user := func(key string) (string, bool) {
 		s, ok := sessions.Get(key)
-		if !ok || !s.Until.IsZero() && !s.Until.After(time.Now()) { // the zero time is never
+		// The zero time is never.
+		if !ok || !s.Until.IsZero() && !s.Until.After(time.Now()) {
 			return "nobody", false
 		}
 		return s.User, true
@@ -187,8 +213,10 @@ func ExampleSnapshot_Due() {
 
 	// All that have expired, in order: Due is the cheap test whether there may be any.
 	if now := sessions.DB().Load(); now.Due() {
-		for _, row := range sessions.Expiry().In(sessions.In(now)).Through(time.Now().UnixNano()).All() {
-			fmt.Println(row.Key(), "has expired, and is there:", sessions.Has(row.Key()))
+		all := sessions.Expiry().In(sessions.In(now))
+		for _, row := range all.Through(time.Now().UnixNano()).All() {
+			fmt.Println(row.Key(), "has expired, and is there:",
+				sessions.Has(row.Key()))
 		}
 	}
 	fmt.Println(sessions.DB().Sweep(context.Background()))

@@ -27,7 +27,10 @@ func ExampleTable() {
 	_, _ = stock.Modify("tea", add) // only if it is there
 	_, err = stock.Modify("milk", add)
 	fmt.Println(err)
-	_, _ = stock.Upsert("milk", func(v *int, found bool) error { *v++; return nil })
+	_, _ = stock.Upsert("milk", func(v *int, found bool) error {
+		*v++
+		return nil
+	})
 	fmt.Println(stock.Get("milk"))
 
 	fmt.Println(stock.Take("tea")) // to one caller
@@ -94,10 +97,11 @@ func ExampleTable_DeleteFunc() {
 	for name, idle := range map[string]int{"ada": 5, "bob": 90, "eve": 70} {
 		sessions.Set(name, idle)
 	}
-	n, err := sessions.DeleteFunc(func(_ string, idle int) bool { return idle > 60 })
+	long := func(_ string, idle int) bool { return idle > 60 }
+	n, err := sessions.DeleteFunc(long)
 	fmt.Println(n, err, db.Load().Version(), sessions.Has("ada"))
 
-	n, err = sessions.DeleteFunc(func(_ string, idle int) bool { return idle > 60 })
+	n, err = sessions.DeleteFunc(long)
 	fmt.Println(n, err, db.Load().Version()) // no change is no version
 	// Output:
 	// 2 <nil> 4 true
@@ -127,7 +131,8 @@ func ExampleTable_Sync() {
 	load := func(file map[string]string) {
 		_ = routes.Sync(maps.All(file), same)
 		m := routes.Load()
-		fmt.Println("version", m.Version(), "home at", m.Revision("/"), "shop at", m.Revision("/shop"))
+		fmt.Println("version", m.Version(),
+			"home at", m.Revision("/"), "shop at", m.Revision("/shop"))
 	}
 	load(map[string]string{"/": "home", "/shop": "shop"})
 	load(map[string]string{"/": "home", "/shop": "shop 2"})
@@ -180,14 +185,19 @@ func ExampleDB_Begin() {
 			return fmt.Errorf("%s has only %d", from, n)
 		}
 		add := func(name string, n int) error {
-			return accounts.Edit(tx).Upsert(name, func(v *int, _ bool) error { *v += n; return nil })
+			return accounts.Edit(tx).Upsert(name, func(v *int, _ bool) error {
+				*v += n
+				return nil
+			})
 		}
 		return errors.Join(add(from, -amount), add(to, amount))
 	}
 	transfer := func(amount int) error {
 		tx := db.Begin()
 		defer tx.Abort()
-		tx.Defer(func() { fmt.Println("paid", amount, "at version", db.Load().Version()) })
+		tx.Defer(func() {
+			fmt.Println("paid", amount, "at version", db.Load().Version())
+		})
 		if err := pay(tx, "ada", "bob", amount); err != nil {
 			return err
 		}

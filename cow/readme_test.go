@@ -10,7 +10,8 @@ import (
 	"github.com/cowstore/cowstore/snapshot"
 )
 
-func Example_readme() {
+// An update of two rows is one version. Whoever has loaded the one before keeps it.
+func Example_snapshots() {
 	type Person struct {
 		Name  string
 		Email string
@@ -49,7 +50,8 @@ func Example_readme() {
 	// added 2
 }
 
-func Example_readmeTables() {
+// Two tables change in one version, and are read at one version.
+func Example_tables() {
 	var db cow.DB
 	counts := cow.NewTable[string](&db, "counts", cow.Options[int]{})
 	rows := cow.NewTable[int](&db, "rows", cow.Options[string]{})
@@ -67,7 +69,8 @@ func Example_readmeTables() {
 	// Output: 2 1 2
 }
 
-func Example_readmeTimeTravel() {
+// Past versions are found by their number and by a time.
+func Example_past() {
 	prices := cow.New[string](cow.Options[int]{})
 	db := prices.DB() // which has all that speaks of time
 	db.Retain(cow.Retention{Versions: 1000, Age: time.Hour})
@@ -87,7 +90,8 @@ func Example_readmeTimeTravel() {
 	// 2 1
 }
 
-func Example_readmeUndo() {
+// One update is undone, whatever came later, and a fork is merged.
+func Example_undo() {
 	notes := cow.New[string](cow.Options[string]{})
 	db := notes.DB()
 	db.Retain(cow.Retention{Versions: 100})
@@ -117,7 +121,8 @@ func Example_readmeUndo() {
 	// <nil> <nil>
 }
 
-func Example_readmeFollow() {
+// One reader waits for a key. Another sees each commit in turn.
+func Example_follow() {
 	jobs := cow.New[string](cow.Options[string]{})
 	db := jobs.DB()
 	db.Retain(cow.Retention{Versions: 100})
@@ -157,7 +162,8 @@ func Example_readmeFollow() {
 	// 4 changed build done
 }
 
-func Example_readmeIndexes() {
+// Rows are found by a unique index, and in the order of another.
+func Example_indexes() {
 	type Person struct {
 		Name  string
 		Email string
@@ -165,7 +171,8 @@ func Example_readmeIndexes() {
 	}
 	people := cow.New[int](cow.Options[Person]{})
 	byEmail, err := cow.NewIndex(people, "email",
-		func(r cow.Row[int, Person]) string { return r.Shared().Email }, cow.IndexOptions[int]{Unique: true})
+		func(r cow.Row[int, Person]) string { return r.Shared().Email },
+		cow.IndexOptions[int]{Unique: true})
 	byTag, err2 := cow.NewMultiIndex(people, "tag",
 		func(r cow.Row[int, Person], add func(string)) {
 			for _, tag := range r.Shared().Tags {
