@@ -12,6 +12,7 @@ import (
 	"github.com/cowstore/cowstore/memory/text"
 )
 
+// What to highlight in a hit: the words that were found, as the text has them.
 func ExampleHit_Matches() {
 	notes := memory.New(memory.Options{}).Space("notes")
 	trip := "Caroline took the night train, with two horses."
@@ -32,6 +33,7 @@ func ExampleHit_Matches() {
 	// horses (hors)
 }
 
+// A search in a space and all spaces below it.
 func ExampleQuery_below() {
 	m := memory.New(memory.Options{})
 	for user, likes := range map[string]string{
@@ -56,6 +58,7 @@ func ExampleQuery_below() {
 	// [user ann notes] drink
 }
 
+// A search while somebody types: the last word may be incomplete.
 func ExampleQuery_prefix() {
 	notes := memory.New(memory.Options{}).Space("notes")
 	if _, err := notes.Put("trip", "the night train to Lyon"); err != nil {
@@ -69,6 +72,7 @@ func ExampleQuery_prefix() {
 	// Output: trip 2
 }
 
+// What was stored before the Analyzer changed is found by it after Reindex.
 func ExampleSpace_Reindex() {
 	french, err := text.Language("fr")
 	if err != nil {
@@ -100,6 +104,7 @@ func ExampleSpace_Reindex() {
 	// 1
 }
 
+// Which text of a value is searched, in which language, and what counts for more.
 func ExampleOptions_textOf() {
 	french, err := text.Language("fr")
 	if err != nil {

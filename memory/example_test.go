@@ -38,6 +38,7 @@ func Example() {
 	// []string
 }
 
+// As returns a value as a Go type of the program.
 func ExampleAs() {
 	v, _ := memory.Freeze(map[string]any{"name": "Ada", "age": 36})
 	type person struct {
@@ -97,6 +98,7 @@ func ExampleMemory_Batch() {
 	// [accounts log]
 }
 
+// A space has verbs for counters, for new keys and for conflicts.
 func ExampleSpace() {
 	m := memory.New(memory.Options{})
 	notes := m.Space("user", "42", "notes")
@@ -122,6 +124,7 @@ func ExampleSpace() {
 	// 100 0
 }
 
+// The latest two entries of a year, by the prefix of their keys.
 func ExampleSpaceSnapshot_List() {
 	m := memory.New(memory.Options{})
 	log := m.Space("log")
@@ -138,6 +141,7 @@ func ExampleSpaceSnapshot_List() {
 	// 2027-01-02 did nothing
 }
 
+// The entries nearest to a vector, of those that a filter wants.
 func ExampleSpace_Search() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
@@ -176,6 +180,7 @@ func ExampleSpace_Search() {
 	// <nil>
 }
 
+// A text and a vector in one query: an entry is found by both.
 func ExampleSpace_Search_both() {
 	m := memory.New(memory.Options{})
 	facts := m.Space("facts")
@@ -281,6 +286,7 @@ func ExampleMemory_Merge() {
 	// monday swim
 }
 
+// A TTL of an Item goes before that of its space.
 func ExampleItem_ttl() {
 	m := memory.New(memory.Options{})
 	cache := m.Space("cache")
@@ -294,6 +300,7 @@ func ExampleItem_ttl() {
 	// Output: false 1 1 <nil>
 }
 
+// An entry is imported and exported as a line of JSON.
 func ExampleSnapshot_Export() {
 	m := memory.New(memory.Options{})
 	line := `{"space":["user","42"],"key":"name","value":"Ada",` +

@@ -12,7 +12,8 @@ import (
 	"github.com/cowstore/cowstore/memory/filter"
 )
 
-func Example_readme() {
+// Entries are stored with what they are found by: a vector, a text, metadata.
+func Example_search() {
 	m := memory.New(memory.Options{})
 	notes := m.Space("user", "42", "notes") // a path of any strings, never joined into one
 
@@ -34,16 +35,19 @@ func Example_readme() {
 	v, _ := notes.Get("profile") // no lock, no copy, no allocation
 	fmt.Println(v.Path("text").String(), v.Path("likes.0").String())
 
-	hits, _ := notes.Search(memory.Query{Vector: []float32{0, 1, 0}, K: 3, Filter: filter.Meta("year").Gte(2026)})
+	hits, _ := notes.Search(memory.Query{Vector: []float32{0, 1, 0}, K: 3,
+		Filter: filter.Meta("year").Gte(2026)})
 	words, _ := notes.Search(memory.Query{Text: "trains to Lyon", K: 3})
-	both, _ := notes.Search(memory.Query{Text: "french", Vector: []float32{0, 1, 0}, K: 3})
+	both, _ := notes.Search(memory.Query{Text: "french",
+		Vector: []float32{0, 1, 0}, K: 3})
 	fmt.Println(hits[0].Key, words[0].Key, len(both))
 	// Output:
 	// Prefers short answers, in French tea
 	// trip trip 2
 }
 
-func Example_readmeSnapshots() {
+// Two spaces change in one version. A draft is merged, and the merge undone.
+func Example_snapshots() {
 	ctx := context.Background()
 	m := memory.New(memory.Options{})
 	m.DB().Retain(cow.Retention{Versions: 1000})
@@ -70,11 +74,13 @@ func Example_readmeSnapshots() {
 	// write the report <nil> <nil> <nil> <nil>
 }
 
-func Example_readmeFacts() {
+// Facts are embedded by a model, superseded, listed by a tag and put back.
+func Example_facts() {
 	ctx := context.Background()
 	embed := func(_ context.Context, texts []string) (all [][]float32, err error) {
 		for _, text := range texts {
-			all = append(all, []float32{float32(strings.Count(text, "work")), float32(strings.Count(text, "drink")), 0.1})
+			work, drink := strings.Count(text, "work"), strings.Count(text, "drink")
+			all = append(all, []float32{float32(work), float32(drink), 0.1})
 		}
 		return all, nil
 	}
@@ -82,9 +88,11 @@ func Example_readmeFacts() {
 	m.DB().Retain(cow.Retention{Versions: 1000})  // for History and Undo
 	facts := m.Space("facts")
 	_, err := facts.Put("job", "Ada works at a bakery")
-	_, err2 := facts.PutItem("drink", memory.Item{Value: "Ada drinks tea", Metadata: map[string]any{"tags": []string{"taste"}}})
-	_, err3 := facts.Supersede("job", "new job", memory.Item{Value: "Ada works at a bank", Keep: true}) // never evicted
-	_, err4 := m.EmbedMissing(ctx)                                                                      // or, in a goroutine, EmbedEvery
+	_, err2 := facts.PutItem("drink", memory.Item{Value: "Ada drinks tea",
+		Metadata: map[string]any{"tags": []string{"taste"}}})
+	_, err3 := facts.Supersede("job", "new job",
+		memory.Item{Value: "Ada works at a bank", Keep: true}) // never evicted
+	_, err4 := m.EmbedMissing(ctx) // or, in a goroutine, EmbedEvery
 
 	hits, err5 := facts.Recall(ctx, "Where does Ada work?", memory.Query{K: 1})
 	fmt.Println(hits[0].Key, hits[0].Value)

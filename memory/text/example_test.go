@@ -7,6 +7,7 @@ import (
 	"github.com/cowstore/cowstore/memory/text"
 )
 
+// Each Set and Delete makes another Index. The one before is still searched as it was.
 func Example() {
 	words := func(s ...string) text.Words { return text.Tokenize(slices.Values(s)) }
 

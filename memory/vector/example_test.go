@@ -6,6 +6,7 @@ import (
 	"github.com/cowstore/cowstore/memory/vector"
 )
 
+// Each Set and Delete makes another Index. The one before is still searched as it was.
 func Example() {
 	var empty *vector.Index
 	a, _ := empty.Set("north", []float32{0, 1})
