@@ -11,7 +11,8 @@ import (
 
 // A map marshals as a Go map does, its keys in the order of texts. To load one, decode a Go map.
 func ExampleMap_MarshalJSON() {
-	m, _ := snapshot.Collect(snapshot.Options[[]string]{}, maps.All(map[int][]string{10: {"ten"}, 9: nil}))
+	m, _ := snapshot.Collect(snapshot.Options[[]string]{},
+		maps.All(map[int][]string{10: {"ten"}, 9: nil}))
 	text, err := json.Marshal(m)
 	fmt.Println(string(text), err)
 
@@ -26,7 +27,8 @@ func ExampleMap_MarshalJSON() {
 
 // A change prints as its kind and key; JSON has its values too.
 func ExampleChange_MarshalJSON() {
-	old, _ := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"ada": 1}))
+	old, _ := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"ada": 1}))
 	e := old.Edit()
 	e.Set("ada", 2)
 	for c := range e.Seal().Diff(old) {

@@ -16,6 +16,7 @@ type session struct {
 	Notes []string
 }
 
+// What a reader does with a value does not show in the map. An edit makes another map.
 func Example() {
 	e := snapshot.New[string](snapshot.Options[session]{}).Edit()
 	e.Set("s1", session{User: "ann"})
@@ -38,6 +39,7 @@ func Example() {
 	// {ann [likes tea]} true
 }
 
+// A nil map is empty. Each map made from it knows its version, and those of its rows.
 func ExampleMap() {
 	var m *snapshot.Map[string, int] // nil is empty, and can be edited
 	e := m.Edit()
@@ -59,12 +61,19 @@ func ExampleMap() {
 	// 2 1 2
 }
 
+// An edit has the verbs of a map: each is about one key.
 func ExampleEditor() {
 	e := snapshot.New[string](snapshot.Options[int]{}).Edit()
 	e.Set("tea", 3)
 	fmt.Println(e.Insert("tea", 5))
-	fmt.Println(e.Modify("tea", func(v *int) error { *v--; return nil }))
-	fmt.Println(e.Upsert("milk", func(v *int, found bool) error { *v += 2; return nil }))
+	fmt.Println(e.Modify("tea", func(v *int) error {
+		*v--
+		return nil
+	}))
+	fmt.Println(e.Upsert("milk", func(v *int, found bool) error {
+		*v += 2
+		return nil
+	}))
 	fmt.Println(e.Take("tea"))
 
 	err := e.Modify("milk", func(v *int) error {
@@ -84,7 +93,8 @@ func ExampleEditor() {
 
 // Revisions make an edit depend on what was read before.
 func ExampleEditor_SetIf() {
-	m, _ := snapshot.Collect(snapshot.Options[string]{}, maps.All(map[string]string{"plan": "draft"}))
+	m, _ := snapshot.Collect(snapshot.Options[string]{},
+		maps.All(map[string]string{"plan": "draft"}))
 	read := m.Revision("plan")
 
 	e := m.Edit()
@@ -96,8 +106,10 @@ func ExampleEditor_SetIf() {
 	// snapshot: plan: key is not at that revision true
 }
 
+// What differs between two maps, each key once.
 func ExampleMap_Diff() {
-	m, _ := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"a": 1, "b": 2, "c": 3}))
+	m, _ := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"a": 1, "b": 2, "c": 3}))
 	e := m.Edit()
 	e.Set("b", 20)
 	e.Delete("c")
@@ -120,6 +132,7 @@ func ExampleMap_Diff() {
 	// d added: 0 -> 4
 }
 
+// Collect makes a map of pairs. It has its own copies.
 func ExampleCollect() {
 	ages := map[string]int{"ann": 31, "bob": 27}
 	m, _ := snapshot.Collect(snapshot.Options[int]{}, maps.All(ages))
@@ -131,7 +144,8 @@ func ExampleCollect() {
 
 // A Shared reads what the map itself holds: no clone, and nothing to write to.
 func ExampleMap_Shared() {
-	m, _ := snapshot.Collect(snapshot.Options[[]int]{}, maps.All(map[string][]int{"primes": {2, 3, 5}}))
+	m, _ := snapshot.Collect(snapshot.Options[[]int]{},
+		maps.All(map[string][]int{"primes": {2, 3, 5}}))
 	sum := 0
 	for _, v := range m.Shared().All() {
 		for _, n := range v {
@@ -166,7 +180,8 @@ func ExampleBuilder_Isolate() {
 func ExampleOptions() {
 	type conn struct{ addr string }
 	c := &conn{"localhost"}
-	m, _ := snapshot.Collect(snapshot.Options[*conn]{Immutable: true}, maps.All(map[string]*conn{"db": c}))
+	m, _ := snapshot.Collect(snapshot.Options[*conn]{Immutable: true},
+		maps.All(map[string]*conn{"db": c}))
 	got, _ := m.Get("db")
 	fmt.Println(got == c)
 	// Output:

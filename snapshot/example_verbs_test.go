@@ -28,7 +28,8 @@ func ExampleMap_All() {
 
 // Each Editor begins with the map that it was made of. So two edits are two branches.
 func ExampleMap_Edit() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
 	one, two := m.Edit(), m.Edit()
 	one.Set("tea", 2)
 	two.Delete("tea")
@@ -38,7 +39,8 @@ func ExampleMap_Edit() {
 
 // Get of an absent key returns the zero value and false. So does Get of a nil map.
 func ExampleMap_Get() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 0}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 0}))
 	fmt.Println(err)
 	fmt.Println(m.Get("tea"))
 	fmt.Println(m.Get("milk"))
@@ -55,7 +57,8 @@ func ExampleMap_Get() {
 
 // Many keys in one call. What comes is the place of each key that is present, and its value.
 func ExampleMap_GetMany() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3, "milk": 1}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3, "milk": 1}))
 	for i, n := range m.GetMany([]string{"milk", "rice", "tea"}) {
 		fmt.Println(i, n)
 	}
@@ -76,17 +79,20 @@ func ExampleMap_Keys() {
 
 // The revision of a row is the version that wrote it. Other writes leave it.
 func ExampleMap_Revision() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
 	e := m.Edit()
 	e.Set("milk", 1)
 	next := e.Seal()
-	fmt.Println(next.Revision("tea"), next.Revision("milk"), next.Revision("rice"), err)
+	fmt.Println(next.Revision("tea"), next.Revision("milk"),
+		next.Revision("rice"), err)
 	// Output: 1 2 0 <nil>
 }
 
 // Two rows are equal if they are one write, whatever the values are.
 func ExampleMap_Row() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3, "milk": 1}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3, "milk": 1}))
 	e := m.Edit()
 	e.Set("tea", 3)
 	next := e.Seal()
@@ -104,7 +110,8 @@ func ExampleMap_Row() {
 
 // Where a key was added there is no old value, and where it was removed no new one.
 func ExampleChange_New() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
 	e := m.Edit()
 	e.Delete("tea")
 	for c := range e.Seal().Diff(m) {
@@ -122,7 +129,8 @@ func ExampleChange_New() {
 
 // A row goes only if it is at the revision that was read.
 func ExampleEditor_DeleteIf() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
 	fmt.Println(err)
 	e := m.Edit()
 	fmt.Println(e.DeleteIf("tea", 7))
@@ -184,10 +192,14 @@ func ExampleEditor_Merge() {
 
 // An error of the function leaves the row as it was. An absent key is ErrNotFound.
 func ExampleEditor_Modify() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
 	fmt.Println(err)
 	e := m.Edit()
-	fmt.Println(e.Modify("tea", func(n *int) error { *n = 0; return errors.New("not today") }))
+	fmt.Println(e.Modify("tea", func(n *int) error {
+		*n = 0
+		return errors.New("not today")
+	}))
 	fmt.Println(e.Modify("milk", func(n *int) error { *n++; return nil }))
 	fmt.Println(e.Seal() == m) // nothing was changed
 	// Output:
@@ -224,7 +236,8 @@ func ExampleEditor_Set() {
 
 // Take removes a row and returns its value.
 func ExampleEditor_Take() {
-	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(map[string]int{"tea": 3}))
+	m, err := snapshot.Collect(snapshot.Options[int]{},
+		maps.All(map[string]int{"tea": 3}))
 	fmt.Println(err)
 	e := m.Edit()
 	fmt.Println(e.Take("tea"))
@@ -240,7 +253,10 @@ func ExampleEditor_Upsert() {
 	var m *snapshot.Map[string, int]
 	e := m.Edit()
 	for _, word := range []string{"tea", "milk", "tea"} {
-		if err := e.Upsert(word, func(n *int, found bool) error { *n++; return nil }); err != nil {
+		if err := e.Upsert(word, func(n *int, found bool) error {
+			*n++
+			return nil
+		}); err != nil {
 			fmt.Println(err)
 		}
 	}

@@ -38,7 +38,8 @@ func ExampleMap() {
 	}
 	fmt.Println(ages.Get("eve"))
 	fmt.Println(slices.Sorted(ages.Values()), len(maps.Collect(ages.All())))
-	fmt.Println(view.Map[string, int]{}.IsNil(), view.MapOf(map[string]int{}).IsNil())
+	fmt.Println(view.Map[string, int]{}.IsNil(),
+		view.MapOf(map[string]int{}).IsNil())
 	// Output:
 	// ada 36
 	// bob 27
@@ -50,7 +51,8 @@ func ExampleMap() {
 // Text, Clone and AppendTo copy. Equal does not.
 func ExampleBytes() {
 	b := view.BytesOf([]byte("hello"))
-	fmt.Println(b.Len(), b.At(0) == 'h', b.Sub(1, 3).Text(), b.Equal([]byte("hello")))
+	fmt.Println(b.Len(), b.At(0) == 'h', b.Sub(1, 3).Text(),
+		b.Equal([]byte("hello")))
 	own := b.Clone()
 	own[0] = 'j'
 	fmt.Println(string(own), b.Text(), string(b.AppendTo([]byte("> "))))
@@ -96,8 +98,9 @@ func ExampleCloned() {
 // Equal goes as deep as reflect.DeepEqual.
 func ExampleEqual() {
 	var a, b, c any = []string{"tea"}, []string{"tea"}, []string{"coffee"}
-	fmt.Println(view.Equal(view.To(&a), view.To(&b)), view.Equal(view.To(&a), view.To(&c)))
-	fmt.Println(view.Equal(view.Ref[any]{}, view.Ref[any]{}), view.Equal(view.To(&a), view.Ref[any]{}))
+	ref, none := view.To(&a), view.Ref[any]{}
+	fmt.Println(view.Equal(ref, view.To(&b)), view.Equal(ref, view.To(&c)))
+	fmt.Println(view.Equal(none, none), view.Equal(ref, none))
 	// Output:
 	// true false
 	// true false
@@ -106,6 +109,7 @@ func ExampleEqual() {
 // Contains is for elements that == compares.
 func ExampleContains() {
 	n := view.SliceOf([]int{1, 2, 3})
-	fmt.Println(view.Contains(n, 2), view.Contains(n.Sub(2, 3), 2), view.Contains(view.Slice[int]{}, 0))
+	fmt.Println(view.Contains(n, 2), view.Contains(n.Sub(2, 3), 2),
+		view.Contains(view.Slice[int]{}, 0))
 	// Output: true false false
 }
