@@ -22,7 +22,8 @@ type store struct {
 
 func openStore(path string, o bolt.Options) (*store, error) {
 	s := new(store)
-	s.jobs = cow.NewTable[string](&s.db, "jobs", cow.Options[string]{Codec: cow.Versioned[string]{}})
+	s.jobs = cow.NewTable[string](&s.db, "jobs",
+		cow.Options[string]{Codec: cow.Versioned[string]{}})
 	s.db.Retain(cow.Retention{Versions: 100})
 	var err error
 	s.file, err = bolt.Open(path, &s.db, o)

@@ -15,7 +15,8 @@ import (
 
 // Messages of protobuf are cloned by their own package.
 func Example_protobuf() {
-	settings := cow.New[string](cow.Options[*structpb.Struct]{Clone: proto.CloneOf[*structpb.Struct]})
+	settings := cow.New[string](
+		cow.Options[*structpb.Struct]{Clone: proto.CloneOf[*structpb.Struct]})
 	s, _ := structpb.NewStruct(map[string]any{"color": "blue"})
 	settings.Set("ada", s)
 	s.Fields["color"] = structpb.NewStringValue("red") // the table has its own

@@ -14,7 +14,8 @@ import (
 	"github.com/cowstore/cowstore/cow/hook"
 )
 
-// counter counts updates. It implements hook.UpdateEnd, and need not implement anything else.
+// counter counts updates. It implements hook.UpdateEnd, and need not
+// implement anything else.
 type counter struct{ published, failed int }
 
 func (c *counter) OnUpdateEnd(_ context.Context, u hook.Update) {
@@ -37,7 +38,9 @@ func Example() {
 
 	_, _ = users.Set("ada", 36)
 	_, _ = users.Delete("bob") // changes nothing
-	_ = users.DB().Update(func(*cow.Tx) error { return errors.New("not today") })
+	_ = users.DB().Update(func(*cow.Tx) error {
+		return errors.New("not today")
+	})
 	fmt.Println(c.published, "published,", c.failed, "failed")
 	// Output:
 	// 1 published, 1 failed
@@ -52,7 +55,9 @@ func ExampleLog() {
 	defer remove()
 
 	_, _ = users.Set("ada", 36)
-	_ = users.DB().Update(func(*cow.Tx) error { return errors.New("not today") })
+	_ = users.DB().Update(func(*cow.Tx) error {
+		return errors.New("not today")
+	})
 	// Output:
 	// level=WARN msg=update sink=0s version=1 "table .rows"=1
 	// level=WARN msg=update sink=0s err="not today"

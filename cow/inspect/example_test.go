@@ -162,11 +162,12 @@ func ExamplePage_form() {
 // served returns a page of a part as JSON, with LINEAGE for that of the DB.
 func served(db *cow.DB, part inspect.Part, address string) string {
 	pages := inspect.Handler(db, inspect.Options{Parts: []inspect.Part{part}})
-	address = fmt.Sprintf("/l/%s/v/%d/%s%s", db.Lineage().ID, db.Load().Version(), part.Name, address)
+	id, version := db.Lineage().ID, db.Load().Version()
+	address = fmt.Sprintf("/l/%s/v/%d/%s%s", id, version, part.Name, address)
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	r.Header.Set("Accept", "application/json")
 	w := httptest.NewRecorder()
 	pages.ServeHTTP(w, r)
 	text := strings.TrimSpace(w.Body.String())
-	return fmt.Sprint(w.Code, " ", strings.ReplaceAll(text, db.Lineage().ID, "LINEAGE"))
+	return fmt.Sprint(w.Code, " ", strings.ReplaceAll(text, id, "LINEAGE"))
 }

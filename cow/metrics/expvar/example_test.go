@@ -32,6 +32,7 @@ func ExampleOf() {
 	_, err := users.Set("ada", 36)
 	_, err2 := users.Set("ada", 37)
 	now := expvar.Of(users.DB())
-	fmt.Println(before.Version, now.Version, now.Rows, now.Retained, now.Lineage == before.Lineage, err, err2)
+	fmt.Println(before.Version, now.Version, now.Rows, now.Retained,
+		now.Lineage == before.Lineage, err, err2)
 	// Output: 0 2 1 2 true <nil> <nil>
 }

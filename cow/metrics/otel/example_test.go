@@ -15,8 +15,10 @@ import (
 	"github.com/cowstore/cowstore/cow/metrics/otel"
 )
 
+// A span for each update, and the metrics of a DB.
 func Example() {
-	spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader() // or those of the program
+	// In a program, its own exporter and reader.
+	spans, reader := tracetest.NewInMemoryExporter(), metric.NewManualReader()
 	tracers := trace.NewTracerProvider(trace.WithSyncer(spans))
 	meters := metric.NewMeterProvider(metric.WithReader(reader))
 
