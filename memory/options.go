@@ -34,8 +34,8 @@ type SpaceOptions struct {
 	MaxBytes   int64         // that the space takes on the heap, indexes included; 0: no limit
 	TTL        time.Duration // for entries put from now on without one; 0: that of the Memory; Never: none
 
-	All  Limits        `json:",omitzero"` // on what this space and all spaces below it have together
-	Each SpaceDefaults `json:",omitzero"` // for each space below it by itself, whatever its depth, but not for this one
+	All  Limits        `json:",omitzero"` // on this space and all spaces below it together
+	Each SpaceDefaults `json:",omitzero"` // for each space below it, at any depth, but not for this one
 }
 
 // config returns o as it is stored.
