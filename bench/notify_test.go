@@ -135,9 +135,13 @@ func BenchmarkNotify(b *testing.B) {
 }
 
 func notify(b *testing.B, s notifier, form string, n int) {
-	set := func() { // rows that no watch is on
-		for i := range size("1k") {
-			s.set(newPerson(size("100k")+i, 1))
+	rows := make([]person, size("1k")) // that no watch is on
+	for i := range rows {
+		rows[i] = newPerson(size("100k")+i, 1)
+	}
+	set := func() {
+		for i := range rows {
+			s.set(rows[i])
 		}
 	}
 	set()
@@ -162,7 +166,7 @@ func notify(b *testing.B, s notifier, form string, n int) {
 		took = time.Since(start)
 	})
 	set() // goroutines wait by now
-	per(b, size("1k"), "commit", set)
+	per(b, len(rows), "commit", set)
 	if n > 0 && form != "wait" {
 		b.ReportMetric(float64(took)/float64(n), "ns/watch")
 		b.ReportMetric(bytes/float64(n), "B/watch")
