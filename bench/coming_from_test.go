@@ -729,6 +729,14 @@ type cache struct {
 	ttl     time.Duration
 }
 
+func (c *cache) get(key string) (items view.Slice[string], ok bool) {
+	e, ok := c.entries.Get(key)
+	if !ok || !time.Now().Before(e.Until()) {
+		return items, false
+	}
+	return e.Items(), true
+}
+
 func (c *cache) append(key string, item string) error {
 	_, err := c.lists.Upsert(key, func(e *entry, _ bool) error {
 		if now := time.Now(); !now.Before(e.Until) {
@@ -766,6 +774,11 @@ func TestComingFromACacheThatExpires(t *testing.T) {
 		has(`{"ada": ["a", "b"], "bob": ["c"]}`)
 		time.Sleep(c.ttl / 2)
 		has(`{"bob": ["c"]}`)
+		_, ok := c.get("ada")
+		require.False(t, ok)
+		items, ok := c.get("bob")
+		require.True(t, ok)
+		require.Equal(t, []string{"c"}, items.Clone())
 		require.NoError(t, c.append("ada", "d"))
 		has(`{"ada": ["d"], "bob": ["c"]}`)
 		n, err := c.lists.DB().Sweep(t.Context())

@@ -72,8 +72,9 @@ func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 
 // NewDerived adds a table that is derived from other tables, and not stored. At the end of each
 // update, before it is published, derive is called to bring the table up to date: it finds the
-// earlier rows in Tx.Base, and edits the table through e. Commits that come from a file or another
-// replica are followed in the same way. Derive must be pure: it must do the same for the same
+// earlier rows in Tx.Base, what the update has changed by [Table.During] or Tx.Changes, and edits the
+// table through e. What Get, Len and Load of another table show is one update behind. Commits that
+// come from a file or another replica are followed in the same way. Derive must be pure: it must do the same for the same
 // tables, and use no clock, random number or anything else from outside. Tables are derived in the
 // order in which they were made. An error of derive makes the update fail.
 //

@@ -45,7 +45,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	fmt.Println(len(mutants), "mutants")
+	said := "caught by its test"
+	if *dry {
+		said = "in a place that the source has once"
+	}
+	fmt.Printf("%d mutants, each %s\n", len(mutants), said)
 }
 
 // A mutant is a line of the list: a bug, and the test that must find it.

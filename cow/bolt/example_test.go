@@ -312,7 +312,7 @@ func ExampleSalvage() {
 	// Output:
 	// damaged: true
 	// bolt: the file is damaged: table "jobs": key "mail": its checksum is wrong
-	// bolt: the file is damaged: table "jobs": of 2 rows 1 are there, or others than were written
+	// bolt: the file is damaged: table "jobs": 2 rows were written, and 1 are sound
 	// <nil>
 	// done true
 }

@@ -32,7 +32,8 @@ type File struct {
 //
 // A new file gets its name when it is complete and on disk. What a crash leaves of one that
 // was not, or of a Backup or Compact, is beside the file, its name with .cowbolt- and digits,
-// until the next Open.
+// until the next Open. What it leaves of a BackupFile stays beside the backup, until somebody
+// removes it.
 //
 // Each later update of db is in the file when it returns, in one transaction; see Sync for what
 // that means. Its error says that it is not, unless it wraps [cow.ErrUnknownOutcome]. After a write

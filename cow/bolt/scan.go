@@ -156,7 +156,7 @@ func (s *scan) rows(name []byte, t tableState, visit func(key []byte, r row) err
 	}
 	err := w.bucket(bucket)
 	if err == nil && is != t.tally {
-		err = s.bad(damage(t.name, nil, fmt.Errorf("of %d rows %d are there, or others than were written", t.count, is.count)))
+		err = s.bad(damage(t.name, nil, unlike("rows", t.tally, is)))
 	}
 	return err
 }
@@ -185,7 +185,7 @@ func (s *scan) readPins(want tally) error {
 	}
 	err := w.bucket(bucket)
 	if err == nil && is != want {
-		err = s.bad(damage("", nil, fmt.Errorf("of %d pins %d are there, or others than were written", want.count, is.count)))
+		err = s.bad(damage("", nil, unlike("pins", want, is)))
 	}
 	s.state.ofPins = is
 	return err
@@ -251,9 +251,17 @@ func (s *scan) commits(visit func(c record) error) error {
 	}
 	err := w.bucket(bucket)
 	if err == nil && (is != s.state.log || last != s.state.tip.version) {
-		err = s.bad(damage("", nil, fmt.Errorf("the retained past: of %d versions %d are there, or others than were written", s.state.log.count, is.count)))
+		err = s.bad(damage("", nil, fmt.Errorf("the retained past: %w", unlike("versions", s.state.log, is))))
 	}
 	return err
+}
+
+// unlike says in what a tally is not the one that was written.
+func unlike(what string, want, is tally) error {
+	if is.count != want.count {
+		return fmt.Errorf("%d %s were written, and %d are sound", want.count, what, is.count)
+	}
+	return fmt.Errorf("the %d %s are others than were written", is.count, what)
 }
 
 // end verifies what is left: that no page is both used and free, and that nothing is

@@ -61,7 +61,7 @@ func Example_gauges() {
 		return float64(free)
 	})
 	client.MustRegister(made, failed, free)
-	made.Set(1.7e9) // at the start of the program: the time of the newest backup
+	made.Set(1.7e9) // at the start: when the newest file in backups was modified
 
 	// Every hour, under a new name:
 	if _, err := backup("backups/jobs-1.db"); err != nil {
