@@ -46,7 +46,7 @@ func cloner[T any](pl *plan) func(T) T {
 	return compiledCloner[T](pl)
 }
 
-// HasPointers reports whether there are pointers in the memory of a t.
+// HasPointers reports whether there are pointers in the memory of a value of type t.
 func HasPointers(t reflect.Type) bool { return hasPointers(t) }
 
 // methodCloner returns the cloner that calls V's own method Clone. Like the

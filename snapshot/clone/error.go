@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// Error says that a value holds something that must not be copied. For what V
-// holds by its type, making the map panics with it, and so does Of. For what is
-// found behind an interface, storing the value is an error, with nothing changed, and
-// the function that Of returned panics. It is immutable.
+// Error says that a value holds something that must not be copied. If the type of the
+// values of a map shows that, making the map panics with an *Error, and so does [Of]. If it
+// is found behind an interface, storing the value returns the error and changes nothing, and
+// the function that Of returned panics with it. An Error is immutable.
 type Error struct {
 	// Path leads from the value to what must not be copied, the way an expression
 	// would: ["conn"].(*pool.Conn).mu. For what a type holds it starts with the

@@ -18,11 +18,13 @@ func ExampleOf() {
 	copied := clone.Of[pair]()
 	is := copied(pair{&n, &n})
 	*is.A = 2
-	fmt.Println(n, *is.B, is.A == is.B)
-	fmt.Println(clone.Of[string]() == nil) // strings need no clone
+	fmt.Println("original:", n)
+	fmt.Println("clone:", *is.A, *is.B)
+	fmt.Println("strings need no clone:", clone.Of[string]() == nil)
 	// Output:
-	// 1 2 true
-	// true
+	// original: 1
+	// clone: 2 2
+	// strings need no clone: true
 }
 
 // What must not be copied is an Error. It says where that is.
@@ -35,11 +37,13 @@ func ExampleError() {
 	defer func() {
 		var e *clone.Error
 		err, _ := recover().(error)
-		fmt.Println(errors.As(err, &e), e.Type)
+		if errors.As(err, &e) {
+			fmt.Println(e.Path, "is a", e.Type)
+		}
 	}()
 	copied(&conn{Name: "db"})
 	// Output:
-	// true sync.Mutex
+	// .(*clone_test.conn).Mutex is a sync.Mutex
 }
 
 type goneError struct{ text string }
@@ -54,24 +58,26 @@ var errGone = clone.Sentinel(&goneError{"gone"})
 func ExampleSentinel() {
 	copied := clone.Of[error]()
 	other := &goneError{"another"}
-	fmt.Println(copied(errGone) == errGone, copied(other) == error(other))
-	fmt.Println(clone.Sentinel(errGone) == errGone) // it may be named twice
+	fmt.Println("gone stays itself:", copied(errGone) == errGone)
+	fmt.Println("another stays itself:", copied(other) == error(other))
 	// Output:
-	// true false
-	// true
+	// gone stays itself: true
+	// another stays itself: false
 }
 
 // What a walk over values need not go into: memory without pointers, and what no clone copies.
 func ExampleIsConstant() {
-	fmt.Println(clone.HasPointers(reflect.TypeFor[[4]int]()))
-	fmt.Println(clone.HasPointers(reflect.TypeFor[[]int]()))
-	fmt.Println(clone.IsConstant(reflect.ValueOf(io.EOF)))
-	fmt.Println(clone.IsConstant(reflect.ValueOf(&goneError{"another"})))
+	for _, v := range []any{[4]int{}, []int{}} {
+		fmt.Printf("%T has pointers: %v\n", v, clone.HasPointers(reflect.TypeOf(v)))
+	}
+	for _, err := range []error{io.EOF, &goneError{"another"}} {
+		fmt.Println(err, "is constant:", clone.IsConstant(reflect.ValueOf(err)))
+	}
 	// Output:
-	// false
-	// true
-	// true
-	// false
+	// [4]int has pointers: false
+	// []int has pointers: true
+	// EOF is constant: true
+	// another is constant: false
 }
 
 // A list clones itself, as cowview has it do: OfWhole calls the method, and Of does not.
@@ -105,15 +111,18 @@ func ExampleParts() {
 func ExampleSize() {
 	text := strings.Repeat("tea ", 1000)
 	small, large := reflect.ValueOf("tea"), reflect.ValueOf(text)
-	fmt.Println(clone.Size(small, false) < 100, clone.Size(large, false) >= 4000)
-	// Output: true true
+	fmt.Println(clone.Size(small, false), clone.Size(large, false))
+	// Output: 3 4000
 }
 
 // The nature of a type says what a copy of its values is worth.
 func ExampleNatureOf() {
-	fmt.Println(clone.NatureOf(reflect.TypeFor[[]int]()) == clone.Ordinary)
-	fmt.Println(clone.NatureOf(reflect.TypeFor[sync.Mutex]()) == clone.Uncopyable)
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[[]int](), reflect.TypeFor[sync.Mutex](),
+	} {
+		fmt.Println(t, "is uncopyable:", clone.NatureOf(t) == clone.Uncopyable)
+	}
 	// Output:
-	// true
-	// true
+	// []int is uncopyable: false
+	// sync.Mutex is uncopyable: true
 }

@@ -3,8 +3,8 @@ package clone
 import "reflect"
 
 // Size returns about how many bytes v refers to, apart from itself, looking at the first
-// thousand objects. Where handle says that others may write to what v refers to, that is
-// not read.
+// thousand objects. If handle is true, others may write to what v refers to: Size does not
+// read it.
 func Size(v reflect.Value, handle bool) int {
 	s := sizer{left: 1000, handle: handle}
 	s.value(v)

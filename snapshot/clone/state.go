@@ -326,10 +326,10 @@ func attrsOf(v reflect.Value) (reflect.Value, bool) {
 	return attrs.at(unsafe.Pointer(&header{first.UnsafePointer(), n, n})), true
 }
 
-// Parts yields what a clone of the struct v looks into, by name: its fields, but for those
-// that it shares with v, as the program of a regexp; of a slog.Value that is a group, the
-// attributes, which its fields do not tell. It is for packages that walk values as a clone
-// does.
+// Parts yields what a clone of the struct v looks into, by name. These are the fields of v,
+// without those that the clone shares with v, such as the program of a regexp. Of a
+// slog.Value that is a group they are the attributes. Parts is for packages that walk values
+// as a clone does.
 func Parts(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
 		if attrs, ok := attrsOf(v); ok {
@@ -347,8 +347,8 @@ func Parts(v reflect.Value) iter.Seq2[string, reflect.Value] {
 }
 
 // NatureOf returns the nature of the values of t. A type with a method Clone that
-// returns the type itself is Ordinary: that method copies it. Values of t must not be
-// named by Sentinel any more.
+// returns the type itself is Ordinary: that method copies it. After
+// that, [Sentinel] must not name values of t.
 func NatureOf(t reflect.Type) Nature {
 	switch pl := planOf(t); {
 	case pl.why != "":

@@ -1,11 +1,11 @@
 // Package depth tells whether a value is nested too deeply for functions that call
-// themselves for each level, as those of packages json and fmt do.
+// themselves for each level, as those of packages encoding/json and fmt do.
 //
 // A stack has a limit, 1 GB by default, and a goroutine that exceeds it ends the
-// process: no recover helps. Values that the compiled clone takes without trouble may be
+// process: no recover helps. Values that package snapshot clones without trouble may be
 // millions of levels deep. So whoever hands a value to such a function asks a [Rule]
-// first. A type whose values cannot be deep, as it holds no interface and not itself, is
-// known once and costs no walk.
+// first. A type that holds neither an interface nor itself has no deep values: a Rule finds
+// that out once, and does not walk them.
 package depth
 
 import (
@@ -20,8 +20,8 @@ import (
 )
 
 // Limit is how many levels a value may have: as many as encoding/json reads. A level is a
-// slice, array, map or struct, or a pointer to a pointer or an interface; a struct that is
-// embedded is on the level of the one that it is embedded in.
+// slice, array, map or struct, or a pointer to a pointer or an interface. An embedded struct
+// adds none.
 const Limit = 10_000
 
 // ErrTooDeep says that a value has too many levels. One that contains itself has no end of
@@ -59,8 +59,8 @@ var JSON = &Rule{
 	addressed: true,
 }
 
-// Text is the Rule of package fmt, for the methods of which it holds too that only they
-// know what they do.
+// Text is the Rule of package fmt. It does not go into values that have a method String,
+// Error or Format: only the method knows what it prints.
 var Text = &Rule{
 	Own:  []reflect.Type{reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[error](), reflect.TypeFor[fmt.Stringer]()},
 	Keys: true,
@@ -72,12 +72,12 @@ var Text = &Rule{
 // Key is the Rule of == and of what hashes keys: it knows no methods.
 var Key = &Rule{Keys: true, text: true}
 
-// Check returns an error that wraps ErrTooDeep if v, as far as the Rule says, has more than
-// Limit levels or contains itself. It reads v only, takes time proportional to what there
-// is in it, however often that is referred to, and no stack.
+// Check returns an error that wraps [ErrTooDeep] if v, as far as the Rule goes into it, has
+// more than [Limit] levels or contains itself. It only reads v. It takes no stack, and time
+// proportional to what is in v, however often that is referred to.
 func (r *Rule) Check(v any) error { return r.CheckIn(0, v) }
 
-// CheckIn is Check for a v around which there will be so many levels more.
+// CheckIn is [Rule.Check] for a v that will lie inside as many levels as around says.
 func (r *Rule) CheckIn(around int, v any) error {
 	_, err := r.levels(around, v)
 	return err
@@ -109,9 +109,9 @@ func (r *Rule) levels(around int, v any) (int, error) {
 	return w.walk(x, Limit-around)
 }
 
-// CheckText is Check for a JSON text, in which there may be what the methods of values wrote: it
-// returns an error if that has more levels than limit. With Limit, encoding/json reads what passes.
-// The text need not be valid.
+// CheckText returns an error that wraps [ErrTooDeep] if a JSON text has more levels than limit. It
+// also counts what methods of values wrote. What passes with [Limit], encoding/json reads. The text
+// need not be valid.
 func CheckText(json []byte, limit int) error {
 	if len(json) <= limit {
 		return nil // each level takes a byte
@@ -136,7 +136,7 @@ func CheckText(json []byte, limit int) error {
 	return nil
 }
 
-// Shallow reports whether no value of t needs a Check, by its type alone.
+// Shallow reports whether no value of type t needs a [Rule.Check].
 func (r *Rule) Shallow(t reflect.Type) bool { return r.planOf(t).shallow }
 
 // A plan is what a Rule knows about a type.

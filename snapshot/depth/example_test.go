@@ -15,37 +15,39 @@ import (
 func ExampleRule_Check() {
 	loop := []any{"tea", nil}
 	loop[1] = loop
-	fmt.Println(depth.JSON.Check([]any{"tea", []any{"milk"}}))
-	fmt.Println(errors.Is(depth.JSON.Check(loop), depth.ErrTooDeep))
+	fmt.Println("list:", depth.JSON.Check([]any{"tea", []any{"milk"}}))
+	fmt.Println("loop:", depth.JSON.Check(loop))
 
 	// A value with all levels that it may have, alone and inside another one.
 	deep := any("tea")
 	for range depth.Limit {
 		deep = []any{deep}
 	}
-	fmt.Println(depth.JSON.Check(deep))
-	fmt.Println(errors.Is(depth.JSON.CheckIn(1, deep), depth.ErrTooDeep))
+	fmt.Println("alone:", depth.JSON.Check(deep))
+	fmt.Println("inside:", depth.JSON.CheckIn(1, deep))
 
 	// Values of some types need no Check.
-	fmt.Println(depth.JSON.Shallow(reflect.TypeFor[map[string]int]()))
-	fmt.Println(depth.JSON.Shallow(reflect.TypeFor[any]()))
+	for _, v := range []any{map[string]int{}, []any{}} {
+		fmt.Printf("%T is shallow: %v\n", v, depth.JSON.Shallow(reflect.TypeOf(v)))
+	}
 	// Output:
-	// <nil>
-	// true
-	// <nil>
-	// true
-	// true
-	// false
+	// list: <nil>
+	// loop: value is nested too deeply: it contains itself in a cycle
+	// alone: <nil>
+	// inside: value is nested too deeply: more than 10000 levels, with those around it
+	// map[string]int is shallow: true
+	// []interface {} is shallow: false
 }
 
 // Brackets in a text that was sent are counted before they are decoded.
 func ExampleCheckText() {
 	sent := strings.Repeat("[", 6) + strings.Repeat("]", 6)
 	fmt.Println(depth.CheckText([]byte(sent), 6))
-	fmt.Println(errors.Is(depth.CheckText([]byte(sent), 5), depth.ErrTooDeep))
+	err := depth.CheckText([]byte(sent), 5)
+	fmt.Println("ErrTooDeep:", errors.Is(err, depth.ErrTooDeep))
 	// Output:
 	// <nil>
-	// true
+	// ErrTooDeep: true
 }
 
 // A basket is shown as an object with one field.
@@ -56,7 +58,7 @@ func (b basket) MarshalJSON() ([]byte, error) {
 	return fmt.Appendf(nil, `{"things":%s}`, text), err
 }
 
-// What a method MarshalJSON calls: two baskets that lie in each other are an error, and not the end
+// A method MarshalJSON calls Marshal: then a basket that lies in itself is an error, and not the end
 // of the process.
 func ExampleMarshal() {
 	text, err := depth.Marshal(0, basket{[]any{"tea", "<b>"}})
@@ -65,8 +67,8 @@ func ExampleMarshal() {
 	loop := basket{make([]any, 1)}
 	loop.things[0] = loop
 	_, err = json.Marshal(loop)
-	fmt.Println(errors.Is(err, depth.ErrTooDeep))
+	fmt.Println("ErrTooDeep:", errors.Is(err, depth.ErrTooDeep))
 	// Output:
 	// {"things":["tea","<b>"]} <nil>
-	// true
+	// ErrTooDeep: true
 }

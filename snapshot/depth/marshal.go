@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 )
 
-// Marshal returns the JSON of v, around which there will be so many levels more, and an
-// error that wraps ErrTooDeep if there are more than Limit in all. It does not escape <, >
-// and &: whoever called MarshalJSON does, or was told not to.
+// Marshal returns the JSON of a v that will lie inside as many levels as around says. The
+// error wraps [ErrTooDeep] if there are more than [Limit] in all. Marshal does not escape <,
+// > and &: whoever called MarshalJSON does, or was told not to.
 //
 // It is for methods MarshalJSON. Values that have one may lie in one another without end, or
 // in themselves, and no Check sees that, since only the method knows what it shows. So
