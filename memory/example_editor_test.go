@@ -20,23 +20,23 @@ func ExampleEditor_reads() {
 		if err := e.Put("city", "London"); err != nil {
 			return err
 		}
-		fmt.Println(e.Contains("city"), user.Contains("city"))
+		fmt.Println("inside:", e.Contains("city"), "outside:", user.Contains("city"))
 		keys := []string{"name", "age", "city"}
 		for i, v := range e.GetMany(keys) {
 			fmt.Println(keys[i], v)
 		}
 		name, _ := e.Entry("name")
 		city, _ := e.Entry("city")
-		fmt.Println(name.Revision, city.Revision == memory.Pending)
+		fmt.Println(name.Revision, "pending:", city.Revision == memory.Pending)
 		return nil
 	})
 	city, _ := user.Entry("city")
 	fmt.Println(city.Revision, errors.Join(err, err2))
 	// Output:
-	// true false
+	// inside: true outside: false
 	// name Ada
 	// city London
-	// 1 true
+	// 1 pending: true
 	// 2 <nil>
 }
 
@@ -116,7 +116,7 @@ func ExampleEditor_SetIf() {
 		return e.DeleteIf("tuesday", tuesday.Revision)
 	}
 	_, err3 := plan.Put("tuesday", "run") // by somebody else
-	fmt.Println(errors.Is(m.Batch(join), memory.ErrRevision))
+	fmt.Println("ErrRevision:", errors.Is(m.Batch(join), memory.ErrRevision))
 	fmt.Println(plan.Get("monday"))
 
 	tuesday, _ = plan.Entry("tuesday") // again
@@ -124,7 +124,7 @@ func ExampleEditor_SetIf() {
 	fmt.Println(plan.Get("monday"))
 	fmt.Println(plan.Contains("tuesday"), errors.Join(err, err2, err3))
 	// Output:
-	// true
+	// ErrRevision: true
 	// read true
 	// <nil>
 	// read and run true
@@ -149,13 +149,13 @@ func ExampleEditor_Insert() {
 	_, err := notes.Put("draft", "Dear Bob,")
 	_, err2 := notes.Put("old", "Dear Eve,")
 	fmt.Println(rename("draft", "letter"), errors.Join(err, err2))
-	fmt.Println(errors.Is(rename("old", "letter"), memory.ErrExists))
+	fmt.Println("ErrExists:", errors.Is(rename("old", "letter"), memory.ErrExists))
 	for e := range notes.List(memory.ListOptions{}) {
 		fmt.Println(e.Key, e.Value)
 	}
 	// Output:
 	// <nil> <nil>
-	// true
+	// ErrExists: true
 	// letter Dear Bob,
 	// old Dear Eve,
 }
@@ -232,7 +232,7 @@ func ExampleEditor_PutVector() {
 			Value:  "a city",
 			Vector: []float32{1, 0},
 		})
-		fmt.Println(e.DeleteVector("lyon"), e.DeleteVector("lyon"))
+		fmt.Println("deleted:", e.DeleteVector("lyon"), e.DeleteVector("lyon"))
 		return errors.Join(err, err2, err3)
 	})
 	fmt.Println(notes.Vector("tea"))
@@ -240,7 +240,7 @@ func ExampleEditor_PutVector() {
 	fmt.Println(errors.Join(err, err2))
 	// Output:
 	// a green drink 0
-	// true false
+	// deleted: true false
 	// [0.1 0.9] true
 	// [] false
 	// <nil>
@@ -312,11 +312,11 @@ func ExampleEditor_Erase() {
 		})
 	})
 	past, err4 := m.At(2)
-	fmt.Println(people.Contains("bob"), people.In(past).Contains("bob"))
-	fmt.Println(mail.Contains("bob"), mail.In(past).Contains("bob"))
+	fmt.Println("people:", people.Contains("bob"), people.In(past).Contains("bob"))
+	fmt.Println("mail:", mail.Contains("bob"), mail.In(past).Contains("bob"))
 	fmt.Println(len(others), errors.Join(err, err2, err3, err4))
 	// Output:
-	// false false
-	// false false
+	// people: false false
+	// mail: false false
 	// 0 <nil>
 }

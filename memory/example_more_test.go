@@ -22,10 +22,10 @@ func ExampleMemory_Undo() {
 	food, _ := facts.Get("food")
 	fmt.Println(drink, food, errors.Join(err, err2, err3, err4))
 
-	fmt.Println(errors.Is(m.Undo(ctx, mistake), memory.ErrNothingToUndo))
+	fmt.Println("ErrNothingToUndo:", errors.Is(m.Undo(ctx, mistake), memory.ErrNothingToUndo))
 	// Output:
 	// tea soup <nil>
-	// true
+	// ErrNothingToUndo: true
 }
 
 // A fork is for what may come to nothing: it shares what it does not change.

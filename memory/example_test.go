@@ -111,7 +111,7 @@ func ExampleSpace() {
 	e, _ := notes.Entry("visits")
 	notes.Put("visits", 100)
 	_, err = notes.SetIf("visits", e.Revision, 3) // somebody was faster
-	fmt.Println(errors.Is(err, memory.ErrRevision))
+	fmt.Println("ErrRevision:", errors.Is(err, memory.ErrRevision))
 	_, err = notes.Insert("visits", 0)
 	fmt.Println(err)
 
@@ -119,7 +119,7 @@ func ExampleSpace() {
 	fmt.Println(v.Int(), notes.Len())
 	// Output:
 	// 2 true <nil>
-	// true
+	// ErrRevision: true
 	// memory: space ["user" "42" "notes"], key "visits": key exists
 	// 100 0
 }
@@ -287,7 +287,7 @@ func ExampleMemory_Merge() {
 }
 
 // A TTL of an Item goes before that of its space.
-func ExampleItem_ttl() {
+func ExampleItem_tTL() {
 	m := memory.New(memory.Options{})
 	cache := m.Space("cache")
 	cache.Configure(memory.SpaceOptions{TTL: time.Hour, MaxEntries: 1000})
@@ -296,8 +296,11 @@ func ExampleItem_ttl() {
 	time.Sleep(20 * time.Millisecond)
 	_, ok := cache.Get("short")
 	n, err := m.Sweep(context.Background())
-	fmt.Println(ok, cache.Len(), n, err)
-	// Output: false 1 1 <nil>
+	fmt.Println("short:", ok, "entries:", cache.Len())
+	fmt.Println("swept:", n, err)
+	// Output:
+	// short: false entries: 1
+	// swept: 1 <nil>
 }
 
 // An entry is imported and exported as a line of JSON.

@@ -17,13 +17,13 @@ func ExampleSpace_Put() {
 	fmt.Println(notes.Put("style", "short"))
 	fmt.Println(notes.Put("style", "long"))
 	_, err := notes.Put("style", map[string]any{"done": make(chan int)})
-	fmt.Println(errors.Is(err, value.ErrUnsupported))
+	fmt.Println("ErrUnsupported:", errors.Is(err, value.ErrUnsupported))
 	fmt.Println(notes.Get("style"))
 	fmt.Println(notes.Get("color"))
 	// Output:
 	// 1 <nil>
 	// 2 <nil>
-	// true
+	// ErrUnsupported: true
 	// long true
 	// absent false
 }
@@ -70,13 +70,13 @@ func ExampleSpace_SetIf() {
 	_, err = plan.SetIf("monday", rev, "work")
 	fmt.Println(err)
 	_, err = plan.SetIf("monday", rev, "swim") // too late
-	fmt.Println(errors.Is(err, memory.ErrRevision))
+	fmt.Println("ErrRevision:", errors.Is(err, memory.ErrRevision))
 	_, err = plan.DeleteIf("monday", rev)
 	fmt.Println(err)
 	// Output:
 	// 1 <nil>
 	// <nil>
-	// true
+	// ErrRevision: true
 	// memory: space ["plan"], key "monday": key is not at that revision
 }
 
@@ -85,7 +85,7 @@ func ExampleSpace_Modify() {
 	counts := memory.New(memory.Options{}).Space("counts")
 	more := func(v memory.Value) (any, error) { return v.Int() + 1, nil }
 	_, err := counts.Modify("visits", more)
-	fmt.Println(errors.Is(err, memory.ErrNotFound))
+	fmt.Println("ErrNotFound:", errors.Is(err, memory.ErrNotFound))
 	_, err = counts.Put("visits", 41)
 	_, err2 := counts.Modify("visits", more)
 	fmt.Println(errors.Join(err, err2))
@@ -95,7 +95,7 @@ func ExampleSpace_Modify() {
 	fmt.Println(err)
 	fmt.Println(counts.Get("visits"))
 	// Output:
-	// true
+	// ErrNotFound: true
 	// <nil>
 	// enough
 	// 42 true
@@ -127,13 +127,13 @@ func ExampleSpace_AppendTo() {
 	_, err3 := log.Put("mood", "good")
 	fmt.Println(errors.Join(err, err2, err3))
 	_, err = log.AppendTo("mood", "better")
-	fmt.Println(errors.Is(err, value.ErrUnsupported))
+	fmt.Println("ErrUnsupported:", errors.Is(err, value.ErrUnsupported))
 	// Output:
 	// 0 woke up
 	// 1 had tea
 	// 2 went out
 	// <nil>
-	// true
+	// ErrUnsupported: true
 }
 
 // Delete returns 0 where there was nothing: no version is published.
@@ -186,10 +186,12 @@ func ExampleSpace_Clear() {
 func ExampleSpace_Contains() {
 	pictures := memory.New(memory.Options{}).Space("pictures")
 	_, err := pictures.PutVector("cat", []float32{0.3, 0.7}, nil)
-	fmt.Println(pictures.Contains("cat"), pictures.Contains("dog"), err)
+	fmt.Println("cat:", pictures.Contains("cat"))
+	fmt.Println("dog:", pictures.Contains("dog"), err)
 	fmt.Println(pictures.Get("cat"))
 	// Output:
-	// true false <nil>
+	// cat: true
+	// dog: false <nil>
 	// absent false
 }
 
@@ -201,12 +203,13 @@ func ExampleSpace_Entry() {
 	_, err := notes.PutItem("trip", lyon)
 	e, ok := notes.Entry("trip")
 	_, err2 := notes.Put("trip", "Paris")
-	fmt.Println(e.Value, e.Metadata.Key("year"), e.Revision, e.Kept,
-		e.Expires.IsZero(), ok)
+	fmt.Println(e.Value, e.Metadata.Key("year"), ok)
+	fmt.Println("revision:", e.Revision, "kept:", e.Kept)
 	_, ok = notes.Entry("diet")
 	fmt.Println(ok, errors.Join(err, err2))
 	// Output:
-	// Lyon 2027 1 true true true
+	// Lyon 2027 true
+	// revision: 1 kept: true
 	// false <nil>
 }
 
@@ -275,13 +278,14 @@ func ExampleSpace_Keep() {
 	_, err2 := notes.Keep("name", true)
 	_, err3 := notes.Put("1", "said hello")
 	_, err4 := notes.Put("2", "asked about trains")
-	fmt.Println(notes.Contains("name"), notes.Contains("1"),
-		errors.Join(err, err2, err3, err4))
+	fmt.Println("name:", notes.Contains("name"), "1:", notes.Contains("1"))
+	fmt.Println(errors.Join(err, err2, err3, err4))
 	_, err = notes.Keep("1", true)
-	fmt.Println(errors.Is(err, memory.ErrNotFound))
+	fmt.Println("ErrNotFound:", errors.Is(err, memory.ErrNotFound))
 	// Output:
-	// true false <nil>
-	// true
+	// name: true 1: false
+	// <nil>
+	// ErrNotFound: true
 }
 
 // Keys without a value are left out: i says which ones are there.
@@ -387,12 +391,16 @@ func ExampleSpace_Configure() {
 	_, used := notes.Get("a")
 	_, err3 := notes.Put("c", 3)
 	fmt.Println(used, errors.Join(err, err2, err3))
-	fmt.Println(notes.Contains("a"), notes.Contains("b"), notes.Contains("c"))
+	for _, key := range []string{"a", "b", "c"} {
+		fmt.Println(key, notes.Contains(key))
+	}
 	// Output:
 	// 1 <nil>
 	// 0 <nil>
 	// true <nil>
-	// true false true
+	// a true
+	// b false
+	// c true
 }
 
 // What has happened to one key, the newest first.
@@ -428,13 +436,13 @@ func ExampleSpace_Erase() {
 	fork := m.Fork(m.Load())
 
 	others, err := user.Erase(context.Background(), "address")
-	fmt.Println(slices.Equal(others, []*cow.DB{fork.DB()}), err)
+	fmt.Println("the fork has it:", slices.Contains(others, fork.DB()), err)
 	then, err := m.At(2)
 	_, ok := then.Space("user", "42").Get("address")
 	name, _ := then.Space("user", "42").Get("name")
 	fmt.Println(name, ok, err)
 	// Output:
-	// true <nil>
+	// the fork has it: true <nil>
 	// Ada false <nil>
 }
 
@@ -467,11 +475,12 @@ func ExampleBatch_Space() {
 		fmt.Println(task, ok)
 		return done.Put("1", task)
 	})
-	fmt.Println(m.Space("todo").Len(), m.Space("done").Len(), m.Load().Version(),
-		err)
+	fmt.Println("todo:", m.Space("todo").Len(), "done:", m.Space("done").Len())
+	fmt.Println("version:", m.Load().Version(), err)
 	// Output:
 	// water the plants true
-	// 0 1 1 <nil>
+	// todo: 0 done: 1
+	// version: 1 <nil>
 }
 
 // A Batch finds what it has written. Nobody else does before it ends.
@@ -484,12 +493,12 @@ func ExampleEditor_Search() {
 		}
 		inside, err := b.Space("facts").Search(memory.Query{Text: "tea"})
 		outside, err2 := facts.Search(memory.Query{Text: "tea"})
-		fmt.Println(len(inside), len(outside))
+		fmt.Println("inside:", len(inside), "outside:", len(outside))
 		return errors.Join(err, err2)
 	})
 	fmt.Println(facts.Len(), err)
 	// Output:
-	// 1 0
+	// inside: 1 outside: 0
 	// 1 <nil>
 }
 
@@ -502,10 +511,10 @@ func ExampleTyped_Get() {
 	again, err3 := people.Get("ada")
 	fmt.Println(again.Name, again.Likes, errors.Join(err, err2, err3))
 	_, err = people.Get("bob")
-	fmt.Println(errors.Is(err, memory.ErrNotFound))
+	fmt.Println("ErrNotFound:", errors.Is(err, memory.ErrNotFound))
 	// Output:
 	// Ada [tea] <nil>
-	// true
+	// ErrNotFound: true
 }
 
 // What does not fit the type ends the iteration with an error that says which entry it is.

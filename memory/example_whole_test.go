@@ -20,11 +20,15 @@ func ExampleMemory_Load() {
 	_, err2 := m.Space("ada").Put("drinks", "tea")
 	_, err3 := m.Space("bob").Put("drinks", "milk")
 	fmt.Println(now.Space("ada").Get("drinks"))
-	fmt.Println(now.Version(), now.Len(), m.Load().Version(), m.Load().Len(),
-		errors.Join(err, err2, err3))
+	for _, s := range []memory.Snapshot{now, m.Load()} {
+		fmt.Println("version:", s.Version(), "entries:", s.Len())
+	}
+	fmt.Println(errors.Join(err, err2, err3))
 	// Output:
 	// coffee true
-	// 1 1 3 2 <nil>
+	// version: 1 entries: 1
+	// version: 3 entries: 2
+	// <nil>
 }
 
 // At finds what Retain keeps. A version that is gone, or to come, is an error.
@@ -41,11 +45,14 @@ func ExampleMemory_At() {
 	fmt.Println(plan.In(was).Get("monday"))
 	_, err2 := m.At(1)
 	_, err3 := m.At(4)
-	fmt.Println(err, errors.Is(err2, cow.ErrCompacted),
-		errors.Is(err3, cow.ErrUnpublished))
+	fmt.Println(err)
+	fmt.Println("ErrCompacted:", errors.Is(err2, cow.ErrCompacted))
+	fmt.Println("ErrUnpublished:", errors.Is(err3, cow.ErrUnpublished))
 	// Output:
 	// work true
-	// <nil> true true
+	// <nil>
+	// ErrCompacted: true
+	// ErrUnpublished: true
 }
 
 // Without Retain there is no past: neither At nor Since nor History has any.
@@ -95,11 +102,11 @@ func ExampleMemory_BatchContext() {
 		cancel(gone) // meanwhile, from a handler of the connection
 		return err
 	})
-	fmt.Println(errors.Is(err, gone), m.Load().Len())
+	fmt.Println(err, m.Load().Len())
 	err = m.BatchContext(ctx, func(*memory.Batch) error { panic("never") })
 	fmt.Println(err)
 	// Output:
-	// true 0
+	// the user has gone 0
 	// the user has gone
 }
 
@@ -372,12 +379,12 @@ func ExampleMemory_Resume() {
 		break
 	}
 	for _, err := range m.Resume(context.Background(), "no cursor") {
-		fmt.Println(errors.Is(err, cow.ErrCursor))
+		fmt.Println("ErrCursor:", errors.Is(err, cow.ErrCursor))
 	}
 	fmt.Println(errors.Join(err, err2))
 	// Output:
 	// 2 drinks tea <nil>
-	// true
+	// ErrCursor: true
 	// <nil>
 }
 
