@@ -9,7 +9,7 @@ import (
 	"github.com/cowstore/cowstore/memory/value"
 )
 
-// entry returns an entry with that value and that metadata, or none if it is nil.
+// entry returns an entry with the value v, and with metadata unless that is nil.
 func entry(v any, metadata map[string]any) *filter.Entry {
 	var e filter.Entry
 	var err, err2 error
@@ -26,59 +26,72 @@ func entry(v any, metadata map[string]any) *filter.Entry {
 // A search asks Match about entries. The zero Filter wants every entry.
 func ExampleFilter_Match() {
 	e := entry("Ada likes tea", map[string]any{"kind": "taste"})
-	fmt.Println(filter.Filter{}.Match(e))
-	fmt.Println(filter.Meta("kind").Eq("taste").Match(e))
-	fmt.Println(filter.Meta("kind").Eq("plan").Match(e))
+	fmt.Println("everything:", filter.Filter{}.Match(e))
+	fmt.Println("tastes:", filter.Meta("kind").Eq("taste").Match(e))
+	fmt.Println("plans:", filter.Meta("kind").Eq("plan").Match(e))
 	// Output:
-	// true
-	// true
-	// false
+	// everything: true
+	// tastes: true
+	// plans: false
 }
 
 // An erroneous Filter wants nothing, and so does what it is a part of, Not included.
 func ExampleFilter_Err() {
 	bad := filter.Meta("kind").Eq(make(chan int))
 	e := entry(1, nil)
-	fmt.Println(errors.Is(bad.Err(), filter.ErrInvalid),
-		errors.Is(bad.Err(), value.ErrUnsupported))
-	fmt.Println(bad.Match(e), filter.Not(bad).Match(e))
+	fmt.Println(bad.Err())
+	fmt.Println("ErrInvalid:", errors.Is(bad.Err(), filter.ErrInvalid))
+	fmt.Println("ErrUnsupported:", errors.Is(bad.Err(), value.ErrUnsupported))
+	fmt.Println("wanted:", bad.Match(e), filter.Not(bad).Match(e))
 	// Output:
-	// true true
-	// false false
+	// memory: erroneous filter on metadata kind: chan int: not a JSON-like value
+	// ErrInvalid: true
+	// ErrUnsupported: true
+	// wanted: false false
 }
 
 // Conditions are combined, and used again in others.
 func ExampleAnd() {
 	e := entry("Lyon by train", map[string]any{"kind": "plan", "year": 2027})
 	plan, old := filter.Meta("kind").Eq("plan"), filter.Meta("year").Lt(2020)
-	fmt.Println(filter.And(plan, old).Match(e), filter.Or(plan, old).Match(e))
-	fmt.Println(filter.And(plan, filter.Not(old)).Match(e))
-	fmt.Println(filter.And().Match(e), filter.Or().Match(e)) // without conditions
+	fmt.Println("plan and old:", filter.And(plan, old).Match(e))
+	fmt.Println("plan or old:", filter.Or(plan, old).Match(e))
+	fmt.Println("plan and not old:", filter.And(plan, filter.Not(old)).Match(e))
+	fmt.Println("all of none:", filter.And().Match(e))
+	fmt.Println("one of none:", filter.Or().Match(e))
 	// Output:
-	// false true
-	// true
-	// true false
+	// plan and old: false
+	// plan or old: true
+	// plan and not old: true
+	// all of none: true
+	// one of none: false
 }
 
 // One of two conditions is enough.
 func ExampleOr() {
 	f := filter.Or(filter.Meta("year").Gte(2027), filter.Meta("kind").Eq("fact"))
-	fmt.Println(f.Match(entry(1, map[string]any{"year": 2027})))
-	fmt.Println(f.Match(entry(1, map[string]any{"year": 2020, "kind": "fact"})))
-	fmt.Println(f.Match(entry(1, nil)))
+	for _, metadata := range []map[string]any{
+		{"year": 2027}, {"year": 2020, "kind": "fact"}, {"year": 2020},
+	} {
+		fmt.Println(metadata, f.Match(entry(1, metadata)))
+	}
 	// Output:
-	// true
-	// true
-	// false
+	// map[year:2027] true
+	// map[kind:fact year:2020] true
+	// map[year:2020] false
 }
 
 // Not also wants what does not have the place.
 func ExampleNot() {
 	old := filter.Meta("year").Lt(2020)
 	none := entry("no metadata", nil)
-	fmt.Println(old.Match(none), filter.Not(old).Match(none),
-		filter.Meta("year").Gte(2020).Match(none))
-	// Output: false true false
+	fmt.Println("year < 2020:", old.Match(none))
+	fmt.Println("not year < 2020:", filter.Not(old).Match(none))
+	fmt.Println("year >= 2020:", filter.Meta("year").Gte(2020).Match(none))
+	// Output:
+	// year < 2020: false
+	// not year < 2020: true
+	// year >= 2020: false
 }
 
 // A path has a step for each argument: a key, or the index of an element.
@@ -87,104 +100,122 @@ func ExampleMeta() {
 		"from": map[string]any{"names": []string{"Ada", "Augusta"}},
 		"a.b":  1,
 	})
-	fmt.Println(filter.Meta("from", "names", "1").Eq("Augusta").Match(e))
+	second := filter.Meta("from", "names", "1")
+	fmt.Println("second name is Augusta:", second.Eq("Augusta").Match(e))
 	// a dot is part of a key
-	fmt.Println(filter.Meta("from.names.1").Exists().Match(e))
-	fmt.Println(filter.Meta("a.b").Exists().Match(e))
+	fmt.Println("key from.names.1:", filter.Meta("from.names.1").Exists().Match(e))
+	fmt.Println("key a.b:", filter.Meta("a.b").Exists().Match(e))
 	// Output:
-	// true
-	// false
-	// true
+	// second name is Augusta: true
+	// key from.names.1: false
+	// key a.b: true
 }
 
 // Val looks into the value. Without a path it is the value itself.
 func ExampleVal() {
 	e := entry(map[string]any{"name": "Ada", "age": 36}, nil)
-	fmt.Println(filter.Val("age").Gte(18).Match(e))
+	fmt.Println("age >= 18:", filter.Val("age").Gte(18).Match(e))
+	fmt.Println("age >= 65:", filter.Val("age").Gte(65).Match(e))
 	ada := map[string]any{"age": 36.0, "name": "Ada"}
-	fmt.Println(filter.Val().Eq(ada).Match(e))
-	fmt.Println(filter.Val().Eq("tea").Match(entry("tea", nil)))
+	fmt.Println("all of it:", filter.Val().Eq(ada).Match(e))
+	fmt.Println("tea:", filter.Val().Eq("tea").Match(entry("tea", nil)))
 	// Output:
-	// true
-	// true
-	// true
+	// age >= 18: true
+	// age >= 65: false
+	// all of it: true
+	// tea: true
 }
 
 // Numbers are equal by their value, whatever their Go types. A number and a string are not.
 func ExampleField_Eq() {
 	e := entry(nil, map[string]any{"year": 2027})
 	year := filter.Meta("year")
-	fmt.Println(year.Eq(2027).Match(e), year.Eq(2027.0).Match(e),
-		year.Eq("2027").Match(e))
-	// also where there is no month
-	fmt.Println(year.Ne(2020).Match(e), filter.Meta("month").Ne(5).Match(e))
+	for _, v := range []any{2027, 2027.0, "2027"} {
+		fmt.Printf("%T %v: %v\n", v, v, year.Eq(v).Match(e))
+	}
+	fmt.Println("not 2020:", year.Ne(2020).Match(e))
+	fmt.Println("not May:", filter.Meta("month").Ne(5).Match(e)) // there is no month
 	// Output:
-	// true true false
-	// true true
+	// int 2027: true
+	// float64 2027: true
+	// string 2027: false
+	// not 2020: true
+	// not May: true
 }
 
 // What has another kind is neither greater nor less.
 func ExampleField_Gt() {
 	e := entry(nil, map[string]any{"year": 2027, "name": "Lyon"})
-	fmt.Println(filter.Meta("year").Gt(2026.5).Match(e),
-		filter.Meta("name").Gt("London").Match(e))
-	fmt.Println(filter.Meta("name").Gt(1).Match(e),
-		filter.Meta("name").Lte(1).Match(e))
+	year, name := filter.Meta("year"), filter.Meta("name")
+	fmt.Println("2027 > 2026.5:", year.Gt(2026.5).Match(e))
+	fmt.Println("Lyon > London:", name.Gt("London").Match(e))
+	fmt.Println("Lyon > 1:", name.Gt(1).Match(e))
+	fmt.Println("Lyon <= 1:", name.Lte(1).Match(e))
 	// Output:
-	// true true
-	// false false
+	// 2027 > 2026.5: true
+	// Lyon > London: true
+	// Lyon > 1: false
+	// Lyon <= 1: false
 }
 
 // In is Eq with one of several.
 func ExampleField_In() {
 	f := filter.Meta("kind").In("plan", "taste")
-	fmt.Println(f.Match(entry(nil, map[string]any{"kind": "plan"})))
-	fmt.Println(f.Match(entry(nil, map[string]any{"kind": "fact"})))
 	plan := entry(nil, map[string]any{"kind": "plan"})
-	fmt.Println(filter.Meta("kind").In().Match(plan)) // one of none
+	fact := entry(nil, map[string]any{"kind": "fact"})
+	fmt.Println("plan:", f.Match(plan))
+	fmt.Println("fact:", f.Match(fact))
+	fmt.Println("one of none:", filter.Meta("kind").In().Match(plan))
 	// Output:
-	// true
-	// false
-	// false
+	// plan: true
+	// fact: false
+	// one of none: false
 }
 
 // Contains looks for an element of a list, a key of a map, or a part of a string.
 func ExampleField_Contains() {
 	tags, by := []string{"taste", "drink"}, map[string]any{"bob": 1}
 	e := entry("Ada likes tea", map[string]any{"tags": tags, "by": by})
-	fmt.Println(filter.Meta("tags").Contains("taste").Match(e),
-		filter.Meta("tags").Contains("tast").Match(e))
-	fmt.Println(filter.Meta("by").Contains("bob").Match(e))
-	fmt.Println(filter.Val().Contains("likes").Match(e),
-		filter.Val().Contains("Likes").Match(e))
+	in := filter.Meta("tags")
+	fmt.Println("element taste:", in.Contains("taste").Match(e))
+	fmt.Println("element tast:", in.Contains("tast").Match(e))
+	fmt.Println("key bob:", filter.Meta("by").Contains("bob").Match(e))
+	fmt.Println("part likes:", filter.Val().Contains("likes").Match(e))
+	fmt.Println("part Likes:", filter.Val().Contains("Likes").Match(e))
 	// Output:
-	// true false
-	// true
-	// true false
+	// element taste: true
+	// element tast: false
+	// key bob: true
+	// part likes: true
+	// part Likes: false
 }
 
 // A place with Null in it is there.
 func ExampleField_Exists() {
 	e := entry(nil, map[string]any{"year": nil})
-	fmt.Println(filter.Meta("year").Exists().Match(e),
-		filter.Meta("month").Exists().Match(e))
-	fmt.Println(filter.Meta().Exists().Match(entry("no metadata", nil)))
+	fmt.Println("year:", filter.Meta("year").Exists().Match(e))
+	fmt.Println("month:", filter.Meta("month").Exists().Match(e))
+	none := entry("no metadata", nil)
+	fmt.Println("metadata:", filter.Meta().Exists().Match(none))
 	// Output:
-	// true false
-	// false
+	// year: true
+	// month: false
+	// metadata: false
 }
 
 // Created, Updated and Expires compare with a time.Time. What never expires has no such place.
 func ExampleUpdated() {
 	noon := time.Date(2027, 1, 1, 12, 0, 0, 0, time.UTC)
 	e := &filter.Entry{Created: noon.Add(-48 * time.Hour), Updated: noon}
-	fmt.Println(filter.Updated().Gte(noon).Match(e),
-		filter.Updated().Lt(noon).Match(e))
-	fmt.Println(filter.Created().Lt(noon).Match(e),
-		filter.Expires().Exists().Match(e))
+	fmt.Println("updated since noon:", filter.Updated().Gte(noon).Match(e))
+	fmt.Println("updated before noon:", filter.Updated().Lt(noon).Match(e))
+	fmt.Println("created before noon:", filter.Created().Lt(noon).Match(e))
+	fmt.Println("expires:", filter.Expires().Exists().Match(e))
 	// Output:
-	// true false
-	// true false
+	// updated since noon: true
+	// updated before noon: false
+	// created before noon: true
+	// expires: false
 }
 
 // An entry is valid from when it came to be until it expires.

@@ -14,8 +14,8 @@ import (
 // The pages of a DB include those of a memory in it. Here they are plain text, as curl gets them.
 func ExamplePart() {
 	m := memory.New(memory.Options{})
-	_, _ = m.Space("user", "42", "notes").Put("style", "prefers short answers")
-	_, _ = m.Space("user", "43", "notes").Put("tea", "drinks green tea")
+	_, _ = m.Space("user", "42").Put("style", "prefers short answers")
+	_, _ = m.Space("user", "43").Put("tea", "drinks green tea")
 
 	pages := cowinspect.Handler(m.DB(), cowinspect.Options{
 		Parts: []cowinspect.Part{
@@ -32,16 +32,16 @@ func ExamplePart() {
 		_, section, _ := strings.Cut(w.Body.String(), "\n\n")
 		_, section, _ = strings.Cut(section, "\n\n")
 		section, _, _ = strings.Cut(section, "\n\n")
-		fmt.Println(strings.ReplaceAll(section, m.DB().Lineage().ID, "LINEAGE"))
+		fmt.Println(strings.ReplaceAll(section, m.DB().Lineage().ID, "ID"))
 	}
 	// Output:
 	// SPACES
 	// space  entries  with those below  address
-	// 42     0        1                 l/LINEAGE/v/2/memory/space/user/42
-	// 43     0        1                 l/LINEAGE/v/2/memory/space/user/43
+	// 42     1        1                 l/ID/v/2/memory/space/user/42
+	// 43     1        1                 l/ID/v/2/memory/space/user/43
 	// FOUND
 	// searched for  short answers
-	// key           space              score  words           value                  address
-	// style         user / 42 / notes  1      short, answers  prefers short answers  l/LINEAGE/v/2/memory/entry/user/42/notes/style
-	// the entries   l/LINEAGE/v/2/memory/space/user
+	// key           space      score  words           value                  address
+	// style         user / 42  1      short, answers  prefers short answers  l/ID/v/2/memory/entry/user/42/style
+	// the entries   l/ID/v/2/memory/space/user
 }

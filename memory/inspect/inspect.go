@@ -5,12 +5,12 @@
 //		Parts: []cowinspect.Part{inspect.Part(m, inspect.Options{})},
 //	})
 //
-// By default they show names of spaces, keys, kinds, sizes and times, and nothing of values and
-// metadata: see [Options]. As those of package cow/inspect, they only read, and ask nobody for a
+// By default the pages show names of spaces, keys, kinds, sizes and times, and nothing of values and
+// metadata: see [Options]. Like those of package cow/inspect, they only read, and ask nobody for a
 // password or token.
 //
 // The time that a page takes does not grow with the memory, with two exceptions: a search takes
-// that of [memory.SpaceSnapshot.Search], and entries that have expired or were cleared take time
+// as long as [memory.SpaceSnapshot.Search], and entries that have expired or were cleared take time
 // until they are swept.
 package inspect
 
@@ -40,8 +40,8 @@ type Options struct {
 	Value func(space []string, e memory.Entry) any
 }
 
-// JSON is a function for Value of [Options]. It shows whole values, with their metadata if there is
-// any.
+// JSON shows the whole value of an entry, with its metadata if there is any. It is a function for
+// Value of [Options].
 func JSON(_ []string, e memory.Entry) any {
 	if !e.Metadata.Exists() {
 		if e.Value.Kind() == value.String {

@@ -94,19 +94,24 @@ type Snapshotter interface {
 // Backend and to the values that the Snapshot returned. If it has the methods of [VectorReader]
 // too, they are tested as well.
 type Snapshot interface {
+	// Get is that of Backend.
 	Get(space []string, key string) (value any, found bool, err error)
+
+	// List is that of Lister.
 	List(space []string) ([]string, error)
 }
 
 // Vectors are the methods of a Backend that stores vectors and finds the nearest. The
 // metadata belongs to the vector, and is stored in one step with it.
 type Vectors interface {
+	// PutVector stores a vector and its metadata, whether there is one or not.
 	PutVector(space []string, key string, vector []float32, metadata map[string]any) error
 	VectorReader
 }
 
 // A VectorReader is the reading half of [Vectors].
 type VectorReader interface {
+	// GetVector returns the vector of a key and its metadata, and whether there is one.
 	GetVector(space []string, key string) (vector []float32, metadata map[string]any, found bool, err error)
 
 	// SearchVector returns the k vectors of a space that are nearest to query, the nearest

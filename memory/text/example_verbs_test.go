@@ -32,10 +32,10 @@ func ExampleLanguage() {
 	// the query is analyzed as the documents are
 	fmt.Println(keys(x.Search("un cheval", text.Options{})))
 	_, err = text.Language("tlh")
-	fmt.Println(errors.Is(err, text.ErrLanguage))
+	fmt.Println("ErrLanguage:", errors.Is(err, text.ErrLanguage))
 	// Output:
 	// [1] <nil>
-	// true
+	// ErrLanguage: true
 }
 
 // Plain words are found as they are, but for upper case.
@@ -124,7 +124,7 @@ func ExampleIndex_Analyzer() {
 	// true <nil>
 }
 
-// An Index that is to take no more than so much forgets its oldest documents.
+// To keep an Index below a size, delete its oldest documents.
 func ExampleIndex_Bytes() {
 	const most = 64 << 10
 	var x *text.Index
@@ -136,11 +136,11 @@ func ExampleIndex_Bytes() {
 			x = x.Delete(fmt.Sprint(oldest))
 		}
 	}
-	fmt.Println(x.Bytes() <= most, x.Len() == 1000-oldest)
+	fmt.Println("small enough:", x.Bytes() <= most)
 	fmt.Println(keys(x.Search("0", text.Options{})))
 	fmt.Println(keys(x.Search("999", text.Options{})))
 	// Output:
-	// true true
+	// small enough: true
 	// [] <nil>
 	// [999] <nil>
 }

@@ -8,7 +8,7 @@ import (
 // A Place is where a text matches a query.
 type Place struct {
 	Text     int    // which of the texts, from 0
-	From, To int    // the match is bytes From to To of it, without To
+	From, To int    // the match is text[From:To]
 	Term     string // the token that text and query have in common: a stem, say
 }
 

@@ -35,13 +35,13 @@ func ExampleAs() {
 	}
 	fmt.Println(value.As[[]int64](v))
 	_, err = value.As[[]int64](v.Index(0))
-	fmt.Println(err != nil)
+	fmt.Println("does not fit:", err != nil)
 	_, err = value.As[[]int64](v.Index(7))
-	fmt.Println(errors.Is(err, value.ErrAbsent))
+	fmt.Println("ErrAbsent:", errors.Is(err, value.ErrAbsent))
 	// Output:
 	// [1 2 3] <nil>
-	// true
-	// true
+	// does not fit: true
+	// ErrAbsent: true
 }
 
 // Parse makes a Value of JSON. The limit is on the memory that it takes, not on its text.
@@ -50,10 +50,10 @@ func ExampleParse() {
 	v, err := value.Parse([]byte(ada), 1<<20)
 	fmt.Println(v.Key("name"), v.Key("born").Kind(), v.Key("pi").Kind(), err)
 	_, err = value.Parse([]byte(`[1, 2, 3, 4, 5]`), 100)
-	fmt.Println(errors.Is(err, value.ErrTooLarge))
+	fmt.Println("ErrTooLarge:", errors.Is(err, value.ErrTooLarge))
 	// Output:
 	// Ada int float <nil>
-	// true
+	// ErrTooLarge: true
 }
 
 // What Append has written Decode reads, and returns what follows.
@@ -64,11 +64,11 @@ func ExampleDecode() {
 	fmt.Println(value.Equal(v, w), string(rest), errors.Join(err, err2, err3))
 	fmt.Printf("%T %T\n", v.Key("likes").Any(), w.Key("likes").Any())
 	_, _, err = value.Decode(b[:len(b)-1])
-	fmt.Println(errors.Is(err, value.ErrCorrupt))
+	fmt.Println("ErrCorrupt:", errors.Is(err, value.ErrCorrupt))
 	// Output:
 	// true more <nil>
 	// []string []interface {}
-	// true
+	// ErrCorrupt: true
 }
 
 // Equal goes by what is shown, whatever the Go types.
@@ -76,8 +76,13 @@ func ExampleEqual() {
 	a, err := value.Freeze(map[string]any{"n": 1, "tags": []string{"x"}})
 	b, err2 := value.Freeze(map[string]any{"n": 1.0, "tags": []any{"x"}})
 	c, err3 := value.Freeze(map[string]any{"n": "1", "tags": []any{"x"}})
-	fmt.Println(value.Equal(a, b), value.Equal(a, c), errors.Join(err, err2, err3))
-	// Output: true false <nil>
+	fmt.Println("1 and 1.0:", value.Equal(a, b))
+	fmt.Println("1 and \"1\":", value.Equal(a, c))
+	fmt.Println(errors.Join(err, err2, err3))
+	// Output:
+	// 1 and 1.0: true
+	// 1 and "1": false
+	// <nil>
 }
 
 // Numbers have an order, and so have strings. A number and a string have none.
@@ -296,8 +301,8 @@ func ExampleFreezeHandles() {
 	v, err := value.FreezeHandles(map[string]any{"done": done})
 	fmt.Println(v.Key("done").Kind(), v.Key("done").Any() == any(done), err)
 	_, err = json.Marshal(v)
-	fmt.Println(errors.Is(err, value.ErrUnsupported))
+	fmt.Println("ErrUnsupported:", errors.Is(err, value.ErrUnsupported))
 	// Output:
 	// handle true <nil>
-	// true
+	// ErrUnsupported: true
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cowstore/cowstore/memory/internal/structs"
 )
 
-// Any returns a deep copy of the value, of the Go type that it came in as, and so are its
-// parts. Fields that JSON does not show are in it, and what several pointers led to is one
+// Any returns a deep copy of the value. It and its parts have the Go types that they came in
+// as. Fields that JSON does not show are in it, and what several pointers led to is one
 // object again. Absent is nil.
 func (v Value) Any() any {
 	if v.n == nil || v.n.from.typ == nil {
@@ -138,10 +138,10 @@ func keyOf(t reflect.Type, text string) reflect.Value {
 var ErrAbsent = errors.New("value: absent")
 
 // As returns a copy of v as a T. If v came in as a T, or T is an interface that it
-// implements, that is what [Value.Any] returns. A T may be a *T and a *T a T, alone and as
-// an element of a slice, an array or a map; a nil pointer becomes the zero T. Anything else
-// goes through JSON: As returns what encoding/json makes of it, without the fields that
-// JSON does not show.
+// implements, that is what [Value.Any] returns. As also makes a *T of a T and a T of a *T,
+// alone and as an element of a slice, an array or a map; a nil pointer becomes the zero T.
+// Anything else goes through JSON: As returns what encoding/json makes of it, without the
+// fields that JSON does not show.
 //
 // With an error As returns the zero T. The error is [ErrAbsent] for Absent, or wraps that
 // of encoding/json where v does not fit.
