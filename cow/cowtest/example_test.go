@@ -170,10 +170,10 @@ func ExampleSink_Fail() {
 	full := errors.New("the disk is full")
 	sink.Fail(full)
 	_, err := stock.Set("tea", 2)
-	fmt.Println(errors.Is(err, full))
+	fmt.Println(err)
 	fmt.Println(stock.Get("tea"))
 	// Output:
-	// true
+	// cow: writes have failed: the disk is full
 	// 3 true
 }
 

@@ -1,9 +1,10 @@
 // Package cowtest helps tests find code that modifies values which it must not modify: values that
-// a map returned without cloning them, through Shared or with the option Immutable.
+// a map returned without cloning them, through [snapshot.Map.Shared] or with the option Immutable.
 //
-// A test calls [Guard] once it has a store, and Check wherever it likes; the last check runs by
-// itself at the end of the test. The race detector finds such a write only if somebody reads at
-// that moment. Guard finds it afterwards, without the race detector, and names the value.
+// A test calls [Guard] once it has a store, and [Guarded.Check] wherever it likes; the last
+// check runs by itself at the end of the test. The race detector finds such a write only if
+// somebody reads at that moment. Guard finds it afterwards, without the race detector, and
+// names the value.
 //
 // [NoTx] finds transactions that a test leaves open, or drops. [Follow] and [Attach] test what a DB
 // does when it is replicated.
