@@ -21,8 +21,8 @@ func (Builder[K, V]) EditAt(e *Editor[K, V], m *Map[K, V], version uint64) *Edit
 	return e.editAt(m, version)
 }
 
-// Remake is EditAt for a version that there was, and that is made once more, without some of
-// its rows: it may be that of m.
+// Remake is EditAt for a version that is made once more, such as without some of its rows.
+// The version may be that of m.
 func (Builder[K, V]) Remake(m *Map[K, V], version uint64) *Editor[K, V] {
 	return new(Editor[K, V]).remake(m, version)
 }
@@ -39,7 +39,8 @@ func (Builder[K, V]) PutRow(e *Editor[K, V], r Row[K, V]) { e.putRow(r) }
 // Name returns Options.Name.
 func (Builder[K, V]) Name(m *Map[K, V]) string { return m.config().name }
 
-// JSON is m.MarshalJSON for one that is to lie in JSON with so many levels more.
+// JSON is m.MarshalJSON for a map that lies in other JSON, around levels deep. These levels
+// count too.
 func (Builder[K, V]) JSON(m *Map[K, V], around int) ([]byte, error) { return m.json(around) }
 
 // Empty returns an empty map, at version 0, with the Options of m.
@@ -187,9 +188,9 @@ func (Builder[K, V]) Ref(r Row[K, V]) *RowRef { return r.ref() }
 // KeyOf returns the key of r, which is not nil and was a row of maps of this type.
 func (Builder[K, V]) KeyOf(r *RowRef) K { return keyOf[K, V](r) }
 
-// Deref is what makes rows of RowRefs that maps with the same Options as m, of the same
-// line, gave out; m need not hold them. The revision of a row is [Pending] if that is the
-// version of the update which is running: 0 is that of none.
+// Deref returns a [Deref] for the RowRefs of maps of m's line, with its Options; m need not
+// hold their rows. Of a row that version running wrote, the revision is [Pending]: running
+// is the version of the update that runs, or 0 if none does.
 func (Builder[K, V]) Deref(m *Map[K, V], running uint64) Deref[K, V] {
 	return Deref[K, V]{m.config().plain, running}
 }

@@ -32,11 +32,12 @@ func ExampleBuilder_EditAt() {
 	}
 	fmt.Println(update("ada", "tea"), users.Version(), stock.Version())
 	fmt.Println(update("bob", "tea"), users.Version(), stock.Version())
-	fmt.Println(b.Name(users), b.Akin(users, stock), b.Akin(users, b.Empty(users)))
+	fmt.Println(b.Name(users), "akin to stock:", b.Akin(users, stock),
+		"to its empty map:", b.Akin(users, b.Empty(users)))
 	// Output:
 	// <nil> 8 8
 	// stock: tea: key exists 8 8
-	// users false true
+	// users akin to stock: false to its empty map: true
 }
 
 // The Insert and SetIf of a store: the value is cloned before its lock is taken, and the lock is
@@ -138,7 +139,7 @@ func ExampleBuilder_Erase() {
 	e.Set("bob", 1)
 	e.Delete("bob") // as if nothing had been
 	b.Erase(e, "ada")
-	fmt.Println(b.Erases(e))
+	fmt.Println("erases:", b.Erases(e))
 	for _, c := range b.Net(e, nil) {
 		was, had := c.Old()
 		fmt.Println(c, was, had)
@@ -146,7 +147,7 @@ func ExampleBuilder_Erase() {
 		fmt.Println(b.Forget(c), was, had)
 	}
 	// Output:
-	// true
+	// erases: true
 	// erased "ada" 36 true
 	// erased "ada" 0 false
 }
@@ -210,13 +211,13 @@ func ExampleBuilder_Annotate() {
 	fmt.Println(total, "from", changes)
 	m = b.AnnotateSealed(e, total)
 	fmt.Println(b.Annotation(m))
-	fmt.Println(b.Structure(m) > 0) // the bytes that m takes apart from its rows
+	fmt.Println("takes memory:", b.Structure(m) > 0) // the bytes that m takes apart from its rows
 	// Output:
 	// 11 from 3
 	// 12 from 1
 	// 5 from 1
 	// 5 snapshot@2 (2 rows)
-	// true
+	// takes memory: true
 }
 
 // An index of one's own has its rows in order, each in one word, and looks for a row by one that
@@ -287,17 +288,17 @@ func ExampleBuilder_Lookup() {
 	m, _ := snapshot.Collect(snapshot.Options[session]{},
 		maps.All(map[string]session{"s1": {"ann", []string{"likes tea"}}}))
 	stored := b.Lookup(m, "s1")
-	fmt.Println(len(stored.Notes), b.Lookup(m, "s2") == nil)
+	fmt.Println(len(stored.Notes), "note, s2 is absent:", b.Lookup(m, "s2") == nil)
 
 	row, _ := m.Row("s1")
-	fmt.Println(b.Pointer(row) == stored)
-	fmt.Println(b.Size(row) > len("likes tea")) // bytes that the row keeps alive
-	text, err := b.JSON(m, 2)                   // as a part of something larger
+	fmt.Println("the same place:", b.Pointer(row) == stored)
+	fmt.Println("larger than its text:", b.Size(row) > len("likes tea"))
+	text, err := b.JSON(m, 2) // as a part of something larger
 	fmt.Println(string(text), err)
 	// Output:
-	// 1 true
-	// true
-	// true
+	// 1 note, s2 is absent: true
+	// the same place: true
+	// larger than its text: true
 	// {"s1":{"User":"ann","Notes":["likes tea"]}} <nil>
 }
 
@@ -314,7 +315,7 @@ func ExampleBuilder_Part() {
 		is, _ := c.New()
 		seen, ok := b.Part(c, was > 10, is > 10)
 		fmt.Println(c, "->", seen, ok)
-		fmt.Println(b.Concerns(c, next)) // that of another table does not
+		fmt.Println("concerns next:", b.Concerns(c, next)) // that of another table does not
 	}
 
 	// The same change, of its two rows.
@@ -324,7 +325,7 @@ func ExampleBuilder_Part() {
 	fmt.Println(b.Between(was, snapshot.Row[string, int]{}))
 	// Output:
 	// changed "tea" -> added "tea" true
-	// true
+	// concerns next: true
 	// changed "tea"
 	// removed "tea"
 }

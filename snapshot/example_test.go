@@ -183,7 +183,7 @@ func ExampleOptions() {
 	m, _ := snapshot.Collect(snapshot.Options[*conn]{Immutable: true},
 		maps.All(map[string]*conn{"db": c}))
 	got, _ := m.Get("db")
-	fmt.Println(got == c)
+	fmt.Println("the same connection:", got == c)
 	// Output:
-	// true
+	// the same connection: true
 }

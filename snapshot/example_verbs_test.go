@@ -18,12 +18,12 @@ func ExampleNew() {
 	// Output: stock@0 (0 rows) stock@1 (1 row)
 }
 
-// The iteration has the same order each time, and that is not an order of keys.
+// All pairs, as a Go map. The iteration has the same order each time, not that of the keys.
 func ExampleMap_All() {
 	stock := map[string]int{"tea": 3, "milk": 1}
 	m, err := snapshot.Collect(snapshot.Options[int]{}, maps.All(stock))
-	fmt.Println(maps.Equal(maps.Collect(m.All()), stock), err)
-	// Output: true <nil>
+	fmt.Println(maps.Collect(m.All()), err)
+	// Output: map[milk:1 tea:3] <nil>
 }
 
 // Each Editor begins with the map that it was made of. So two edits are two branches.
@@ -99,12 +99,12 @@ func ExampleMap_Row() {
 	for _, key := range []string{"tea", "milk"} {
 		was, _ := m.Row(key)
 		is, ok := next.Row(key)
-		fmt.Println(is, is.Value(), ok, is == was)
+		fmt.Println(is, is.Value(), ok, "same write:", is == was)
 	}
 	fmt.Println(err)
 	// Output:
-	// "tea"@2 3 true false
-	// "milk"@1 1 true true
+	// "tea"@2 3 true same write: false
+	// "milk"@1 1 true same write: true
 	// <nil>
 }
 
@@ -201,12 +201,12 @@ func ExampleEditor_Modify() {
 		return errors.New("not today")
 	}))
 	fmt.Println(e.Modify("milk", func(n *int) error { *n++; return nil }))
-	fmt.Println(e.Seal() == m) // nothing was changed
+	fmt.Println("the same map:", e.Seal() == m)
 	// Output:
 	// <nil>
 	// not today
 	// snapshot: milk: key not found
-	// true
+	// the same map: true
 }
 
 // Seal ends the edit. The map that it began with is returned if no key was changed.
@@ -216,8 +216,8 @@ func ExampleEditor_Seal() {
 	e.Set("tea", 3)
 	m = e.Seal()
 	e = m.Edit()
-	fmt.Println(e.Delete("milk"), e.Seal() == m)
-	// Output: false true
+	fmt.Println("deleted:", e.Delete("milk"), "the same map:", e.Seal() == m)
+	// Output: deleted: false the same map: true
 }
 
 // The Editor reads what it has written. The map that it began with never changes.
@@ -367,12 +367,12 @@ func ExampleEditor_reads() {
 	e.Delete("milk")
 	fmt.Println(e.Len(), e.Has("milk"), maps.Collect(e.All()), err)
 	fmt.Println("makes version", e.Version())
-	fmt.Println(e.Revision("tea") == snapshot.Pending) // it is none yet
+	fmt.Println("pending:", e.Revision("tea") == snapshot.Pending)
 	fmt.Println(e.Seal().Revision("tea"))
 	// Output:
 	// 1 false map[tea:4] <nil>
 	// makes version 2
-	// true
+	// pending: true
 	// 2
 }
 

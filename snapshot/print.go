@@ -81,12 +81,12 @@ func (e *Editor[K, V]) String() string {
 }
 
 // MarshalJSON returns the map as encoding/json has a map[K]V of the same rows: an
-// object with its keys in the order of texts, where K is a string, an integer or an
-// encoding.TextMarshaler, and an error of that package where it is something
-// else, or where a value has no JSON: a *KeyError, with ErrTooDeep if there are more than
-// 10,000 levels, those around the value and those of maps and views within it included:
-// encoding/json would not read them. Values are isolated, one after the other, so that their
-// methods may do anything. A nil *Map is null.
+// object with its keys in the order of their texts. K must be a string, an integer or an
+// encoding.TextMarshaler; otherwise the error wraps that of encoding/json. If a value has no
+// JSON, the error is a *KeyError. It wraps ErrTooDeep if there are more than 10,000 levels,
+// as encoding/json would not read them; those around the value count, and those of maps and
+// views within it. Values are isolated, one after the other, so that their methods may do
+// anything. A nil *Map is null.
 //
 // There is no UnmarshalJSON, since a Map never changes: decode into a map[K]V, and
 // give maps.All of it to Collect, or to Replace or Sync of package cow.
