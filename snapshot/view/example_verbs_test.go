@@ -38,14 +38,14 @@ func ExampleMap() {
 	}
 	fmt.Println(ages.Get("eve"))
 	fmt.Println(slices.Sorted(ages.Values()), len(maps.Collect(ages.All())))
-	fmt.Println(view.Map[string, int]{}.IsNil(),
-		view.MapOf(map[string]int{}).IsNil())
+	fmt.Println("zero:", view.Map[string, int]{}.IsNil(),
+		"empty:", view.MapOf(map[string]int{}).IsNil())
 	// Output:
 	// ada 36
 	// bob 27
 	// 0 false
 	// [27 36] 2
-	// true false
+	// zero: true empty: false
 }
 
 // Text, Clone and AppendTo copy. Equal does not.
@@ -56,13 +56,13 @@ func ExampleBytes() {
 	own := b.Clone()
 	own[0] = 'j'
 	fmt.Println(string(own), b.Text(), string(b.AppendTo([]byte("> "))))
-	fmt.Println(b.IsNil(), view.Bytes{}.IsNil())
+	fmt.Println("nil:", b.IsNil(), "zero:", view.Bytes{}.IsNil())
 	text, err := json.Marshal(b)
 	fmt.Println(string(text), err)
 	// Output:
 	// 5 true el true
 	// jello hello > hello
-	// false true
+	// nil: false zero: true
 	// "aGVsbG8=" <nil>
 }
 
@@ -99,17 +99,23 @@ func ExampleCloned() {
 func ExampleEqual() {
 	var a, b, c any = []string{"tea"}, []string{"tea"}, []string{"coffee"}
 	ref, none := view.To(&a), view.Ref[any]{}
-	fmt.Println(view.Equal(ref, view.To(&b)), view.Equal(ref, view.To(&c)))
-	fmt.Println(view.Equal(none, none), view.Equal(ref, none))
+	fmt.Println("tea and tea:", view.Equal(ref, view.To(&b)))
+	fmt.Println("tea and coffee:", view.Equal(ref, view.To(&c)))
+	fmt.Println("none and none:", view.Equal(none, none))
+	fmt.Println("tea and none:", view.Equal(ref, none))
 	// Output:
-	// true false
-	// true false
+	// tea and tea: true
+	// tea and coffee: false
+	// none and none: true
+	// tea and none: false
 }
 
 // Contains is for elements that == compares.
 func ExampleContains() {
 	n := view.SliceOf([]int{1, 2, 3})
-	fmt.Println(view.Contains(n, 2), view.Contains(n.Sub(2, 3), 2),
-		view.Contains(view.Slice[int]{}, 0))
-	// Output: true false false
+	fmt.Println("2 in", n, view.Contains(n, 2))
+	fmt.Println("2 in", n.Sub(2, 3), view.Contains(n.Sub(2, 3), 2))
+	// Output:
+	// 2 in [1 2 3] true
+	// 2 in [3] false
 }

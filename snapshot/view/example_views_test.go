@@ -139,11 +139,11 @@ func ExampleMapViewsOf() {
 	for p := range people.Values() {
 		letters += len(p.Name())
 	}
-	fmt.Println(ids, letters)
+	fmt.Println("sum of ids:", ids, "letters:", letters)
 	// Output:
 	// ada true
 	// false false
-	// 3 12
+	// sum of ids: 3 letters: 12
 }
 
 // The elements are pointers. A key may be present and its pointer nil.
@@ -188,14 +188,14 @@ func ExamplePointerViewsOf() {
 	// false
 }
 
-// A hand-written view that would give away what can be modified is refused, as package cow does it.
+// A view that would give away what can be modified is refused.
 func ExampleCheck() {
 	fmt.Println(view.Check[view.Slice[string]]())
-	fmt.Println(view.Check[view.Slice[[]int]]() != nil)
+	fmt.Println(view.Check[view.Slice[[]int]]())
 	fmt.Println(view.Check[view.SliceViews[[]int, view.Slice[int]]]())
 	// Output:
 	// <nil>
-	// true
+	// a view.Slice hands out a []int as it is, which can be modified: use a view of views, or of pointers
 	// <nil>
 }
 
@@ -207,11 +207,11 @@ func ExampleMeet() {
 	spans := []view.Span{
 		view.SliceSpan(left), view.PointerSpan(&n), view.MapSpan(ages),
 	}
-	fmt.Println(view.Meet(append(spans, view.SliceSpan(right))...))
-	fmt.Println(view.Meet(append(spans, view.SliceSpan(all))...))
-	fmt.Println(view.Meet(append(spans, view.MapSpan(ages))...))
+	fmt.Println("the other half:", view.Meet(append(spans, view.SliceSpan(right))...))
+	fmt.Println("the whole array:", view.Meet(append(spans, view.SliceSpan(all))...))
+	fmt.Println("the same map:", view.Meet(append(spans, view.MapSpan(ages))...))
 	// Output:
-	// false
-	// true
-	// true
+	// the other half: false
+	// the whole array: true
+	// the same map: true
 }

@@ -50,8 +50,8 @@ func (v Map[K, V]) All() iter.Seq2[K, V] { return maps.All(v.m) }
 // Values returns an iterator over the elements.
 func (v Map[K, V]) Values() iter.Seq[V] { return maps.Values(v.m) }
 
-// MapViews shows a map of what is shown by views. Elements of a map have no place of
-// their own: to read one copies it, not what it points to, for the view to be of.
+// MapViews shows a map of what is shown by views. The elements of a map have no
+// address: to read one copies it, but not what it points to.
 type MapViews[K comparable, T any, W Viewer[T, W]] struct {
 	_ shownAs[W]
 	entries[K, T]

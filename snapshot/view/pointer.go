@@ -90,7 +90,7 @@ type Cloned[T any] struct{ of *T }
 // ViewOf returns a Cloned of what r points to.
 func (Cloned[T]) ViewOf(r Ref[T]) Cloned[T] { return Cloned[T]{of: r.p} }
 
-// Get returns a deep copy that belongs to the caller, of the zero Cloned the zero value.
+// Get returns a deep copy that belongs to the caller. That of the zero Cloned is the zero value.
 func (v Cloned[T]) Get() (e T) {
 	if v.of == nil {
 		return e

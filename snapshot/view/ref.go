@@ -55,8 +55,8 @@ func (r Ref[T]) value() (v T) {
 // reader there is. It is for generated code; everybody else has no need of it.
 func Shared[T any](r Ref[T]) *T { return r.p }
 
-// A Viewer is a type of views of a T: W itself, whose method ViewOf makes one of a Ref,
-// whatever its receiver is. Generated views have it.
+// A Viewer is a type W of views of a T. Its method ViewOf makes a view of a Ref, whatever
+// its receiver is. Generated views have it.
 type Viewer[T, W any] interface {
 	ViewOf(Ref[T]) W
 }

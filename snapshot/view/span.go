@@ -6,7 +6,7 @@ import (
 )
 
 // A Span is the memory that a slice, pointer or map refers to. It is for generated code,
-// which clones what cannot meet in its own way.
+// which clones fields one by one if no two of them meet.
 type Span struct {
 	p    unsafe.Pointer // not a number: a stack may move
 	size uintptr
