@@ -24,14 +24,14 @@ func ExampleDB_At() {
 	was, _ := prices.In(then).Get("tea")
 	fmt.Println(prices.Set("tea", was))
 	_, err = db.At(4)
-	fmt.Println(errors.Is(err, cow.ErrUnpublished))
+	fmt.Println("to come:", errors.Is(err, cow.ErrUnpublished))
 	// Output:
 	// cow@1 (1 table, 1 row) <nil>
 	// 3 <nil>
-	// true
+	// to come: true
 }
 
-// A transaction that others do not wait for without a bound.
+// BeginContext gives up after a time if another transaction does not end.
 func ExampleDB_BeginContext() {
 	var db cow.DB
 	held := make(chan *cow.Tx)
@@ -58,11 +58,11 @@ func ExampleDB_Compact() {
 	}
 	fmt.Println(db.Compact(2))
 	_, err := db.At(1)
-	fmt.Println(errors.Is(err, cow.ErrCompacted))
+	fmt.Println("1 is gone:", errors.Is(err, cow.ErrCompacted))
 	fmt.Println(db.At(2))
 	// Output:
 	// <nil>
-	// true
+	// 1 is gone: true
 	// cow@2 (1 table, 1 row) <nil>
 }
 
@@ -75,13 +75,13 @@ func ExampleDB_Cursor() {
 	fmt.Println(db.ParseCursor(tag))
 
 	_, err := db.Fork(db.Load()).ParseCursor(tag)
-	fmt.Println(errors.Is(err, cow.ErrLineage))
+	fmt.Println("of another DB:", errors.Is(err, cow.ErrLineage))
 	_, err = db.ParseCursor("yesterday")
-	fmt.Println(errors.Is(err, cow.ErrCursor))
+	fmt.Println("not a cursor:", errors.Is(err, cow.ErrCursor))
 	// Output:
 	// 1 <nil>
-	// true
-	// true
+	// of another DB: true
+	// not a cursor: true
 }
 
 // A fork has a lineage of its own, and says where it comes from.
@@ -90,11 +90,12 @@ func ExampleDB_Lineage() {
 	stock.Set("tea", 3)
 	db := stock.DB()
 	fork := db.Fork(db.Load())
-	fmt.Println(fork.Lineage().Parent == db.Lineage().ID, fork.Lineage().Forked)
-	fmt.Printf("%q\n", db.Lineage().Parent)
+	fmt.Println("from db:", fork.Lineage().Parent == db.Lineage().ID,
+		"at version", fork.Lineage().Forked)
+	fmt.Printf("db is from %q\n", db.Lineage().Parent)
 	// Output:
-	// true 1
-	// ""
+	// from db: true at version 1
+	// db is from ""
 }
 
 // A snapshot of all tables stays what it is, for as long as it is wanted.
@@ -138,8 +139,8 @@ func ExampleDB_Stats() {
 	stock.Set("tea", 2)
 	stock.Set("milk", 1)
 	s := db.Stats()
-	fmt.Println(s.Retained, s.HeldRows)
-	// Output: 3 1
+	fmt.Println(s.Retained, "old versions hold", s.HeldRows, "old row")
+	// Output: 3 old versions hold 1 old row
 }
 
 // A row stays until it is swept. Here a value is the time in seconds at which it expires.
@@ -149,13 +150,13 @@ func ExampleDB_Sweep() {
 	})
 	sessions.Set("ada", int(time.Now().Add(time.Hour).Unix()))
 	sessions.Set("bob", int(time.Now().Add(-time.Hour).Unix()))
-	fmt.Println(sessions.Has("bob"))
+	fmt.Println("bob is there:", sessions.Has("bob"))
 	fmt.Println(sessions.DB().Sweep(context.Background()))
-	fmt.Println(sessions.Has("bob"), sessions.Has("ada"))
+	fmt.Println("bob:", sessions.Has("bob"), "ada:", sessions.Has("ada"))
 	// Output:
-	// true
+	// bob is there: true
 	// 1 <nil>
-	// false true
+	// bob: false ada: true
 }
 
 // A DB starts no goroutine. SweepEvery runs in one of the program's, until its context ends.
@@ -201,12 +202,12 @@ func ExampleDB_Unpin() {
 	fmt.Println(db.At(1))
 	fmt.Println(db.Unpin("release"), db.Unpin("release"))
 	_, err := db.At(1)
-	fmt.Println(errors.Is(err, cow.ErrCompacted))
+	fmt.Println("1 is gone:", errors.Is(err, cow.ErrCompacted))
 	// Output:
 	// <nil>
 	// cow@1 (1 table, 1 row) <nil>
 	// true false
-	// true
+	// 1 is gone: true
 }
 
 // Several tables change in one version, or, after an error, none of them.
@@ -250,11 +251,11 @@ func ExampleDB_Versions() {
 	prices.Set("tea", 4)
 	prices.Set("tea", 5)
 	for version, published := range db.Versions() {
-		fmt.Println(version, published.IsZero())
+		fmt.Println("version", version, "has a time:", !published.IsZero())
 	}
 	// Output:
-	// 2 false
-	// 3 false
+	// version 2 has a time: true
+	// version 3 has a time: true
 }
 
 // An aborted transaction leaves no trace. After Commit, Abort does nothing.
@@ -300,11 +301,11 @@ func ExampleTx_Commit() {
 	tx := db.Begin()
 	users.Edit(tx).Set("ada", "Ada")
 	fmt.Println(users.Len(), tx.Commit(), users.Len())
-	fmt.Println(errors.Is(tx.Commit(), cow.ErrTxEnded))
+	fmt.Println(tx.Commit())
 	fmt.Println(db.Begin().Commit(), db.Load().Version())
 	// Output:
 	// 0 <nil> 1
-	// true
+	// cow: the transaction has ended before: begin another
 	// <nil> 1
 }
 
@@ -342,13 +343,13 @@ func ExampleDB_Close() {
 	cowtest.Attach(t, db, cowtest.SinkOptions{})
 	fmt.Println(db.Close())
 	_, err := stock.Set("tea", 1)
-	fmt.Println(errors.Is(err, cow.ErrClosed))
+	fmt.Println("closed:", errors.Is(err, cow.ErrClosed))
 	fmt.Println(stock.Get("tea"))
 	// Output:
 	// <nil>
 	// 2 <nil>
 	// <nil>
-	// true
+	// closed: true
 	// 2 true
 }
 

@@ -135,7 +135,7 @@ func ExampleDB_Resume_errors() {
 	// no cursor
 }
 
-// Waits for some keys, whether they are there yet or not, and for no others.
+// A Watch waits for some keys, whether they are there yet or not, and for no others.
 func ExampleTable_OnKeys() {
 	config := cow.New[string](cow.Options[string]{})
 	config.Set("level", "info")
@@ -149,10 +149,10 @@ func ExampleTable_OnKeys() {
 	if err != nil {
 		return
 	}
-	fmt.Println(config.In(seen).Has("limit"))
+	fmt.Println("limit before:", config.In(seen).Has("limit"))
 	fmt.Println(config.In(now).Get("limit"))
 	// Output:
-	// false
+	// limit before: false
 	// 10 true
 }
 

@@ -208,7 +208,7 @@ func ExampleRange_Resume() {
 	// not a cursor: index "key": it is not the text of one
 }
 
-// How many rows are below one, and the row that so many are below.
+// The second best row, and how many rows are above a score.
 func ExampleRange_Skip() {
 	scores := cow.New[string](cow.Options[int]{})
 	byScore, _ := cow.NewIndex(scores, "score",

@@ -3,7 +3,6 @@ package cow_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -122,11 +121,11 @@ func ExampleTx_Defer() {
 		})
 	}
 	fmt.Println(book("1A", "Ada"))
-	fmt.Println(errors.Is(book("1A", "Bob"), cow.ErrExists))
+	fmt.Println(book("1A", "Bob"))
 	// Output:
 	// a mail to Ada
 	// <nil>
-	// true
+	// cow: table "seats": 1A: key exists
 }
 
 // The values of version 0 were texts. Those of version 1 are structs, and texts are still read.

@@ -17,8 +17,8 @@ func ExampleRange_Above() {
 		scores.Set(name, i)
 	}
 	names := byName.In(scores.Load())
-	fmt.Println(names.Above("bob").Len(), names.From("bob").Len())
-	// Output: 1 2
+	fmt.Println("Above:", names.Above("bob").Len(), "From:", names.From("bob").Len())
+	// Output: Above: 1 From: 2
 }
 
 // Rows come in the order of the index. Those under one index key come in the order of their own keys.
@@ -88,11 +88,11 @@ func ExampleRange_First() {
 	last, _, _ := names.Reverse().First()
 	fmt.Println(last)
 	_, _, ok = names.Above("bob").First()
-	fmt.Println(ok)
+	fmt.Println("above bob:", ok)
 	// Output:
 	// ada 8 true
 	// bob
-	// false
+	// above bob: false
 }
 
 // Of two bounds at one end the tighter one counts.
@@ -124,10 +124,10 @@ func ExampleRange_Get() {
 	row, ok := byMail.In(users.Load()).Get("ada@example.org")
 	fmt.Println(row.Key(), ok)
 	_, ok = byMail.In(users.Load()).Get("bob@example.org")
-	fmt.Println(ok)
+	fmt.Println("bob:", ok)
 	// Output:
 	// ada true
-	// false
+	// bob: false
 }
 
 // Many rows by index key. An index key without a row is left out.
@@ -175,8 +175,8 @@ func ExampleRange_Len() {
 		scores.Set(name, i)
 	}
 	names := byName.In(scores.Load())
-	fmt.Println(names.Len(), names.To("cyd").Len())
-	// Output: 3 2
+	fmt.Println("all:", names.Len(), "below cyd:", names.To("cyd").Len())
+	// Output: all: 3 below cyd: 2
 }
 
 // The first few rows. A range that has fewer stays as it is.
@@ -207,8 +207,8 @@ func ExampleRange_Through() {
 		scores.Set(name, i)
 	}
 	names := byName.In(scores.Load())
-	fmt.Println(names.Through("bob").Len(), names.To("bob").Len())
-	// Output: 2 1
+	fmt.Println("Through:", names.Through("bob").Len(), "To:", names.To("bob").Len())
+	// Output: Through: 2 To: 1
 }
 
 // Without the index updates take less time. Snapshots can still be asked for it.
@@ -259,7 +259,7 @@ func ExampleIndex_OnKeys() {
 	// Output: cow@2 (1 table, 2 rows) <nil>
 }
 
-// Waits until a row comes into a range. The range of a nil map has the bounds, and no rows.
+// A Watch waits until a row comes into a range. The range of a nil map has the bounds, and no rows.
 func ExampleIndex_OnRange() {
 	scores := cow.New[string](cow.Options[int]{})
 	byScore, err := cow.NewIndex(scores, "score",

@@ -43,17 +43,17 @@ func (e *soldOutError) Error() string { return "sold out on " + e.day }
 
 var errSoldOut = cow.Sentinel(&soldOutError{"Monday"})
 
-// Tables clone an error of a type of your own, unless it is named where it is declared:
-//
-//	var errSoldOut = cow.Sentinel(&soldOutError{"Monday"})
+// Tables clone an error of a type of your own, unless it is named where it is declared.
 func ExampleSentinel() {
 	copied := clone.Of[error]() // as a table clones its values
 	other := &soldOutError{"Friday"}
-	fmt.Println(copied(errSoldOut) == errSoldOut, copied(other) == other)
-	fmt.Println(cow.Sentinel(errSoldOut) == errSoldOut) // it may be named twice
+	fmt.Println("named, the same:", copied(errSoldOut) == errSoldOut)
+	fmt.Println("other, the same:", copied(other) == other)
+	fmt.Println("named twice:", cow.Sentinel(errSoldOut) == errSoldOut)
 	// Output:
-	// true false
-	// true
+	// named, the same: true
+	// other, the same: false
+	// named twice: true
 }
 
 // An iteration is over one snapshot. What is written meanwhile is not in it.
@@ -138,13 +138,13 @@ func ExampleTable_Edit() {
 	err := db.Update(func(tx *cow.Tx) error {
 		users.Edit(tx).Set("ada", "Ada")
 		counts.Edit(tx).Set("users", users.Edit(tx).Len())
-		fmt.Println(users.Edit(tx).Has("ada"), users.Has("ada"))
+		fmt.Println("the Editor:", users.Edit(tx).Has("ada"), "others:", users.Has("ada"))
 		return nil
 	})
 	fmt.Println(err)
 	fmt.Println(counts.Get("users"))
 	// Output:
-	// true false
+	// the Editor: true others: false
 	// <nil>
 	// 1 true
 }
@@ -161,8 +161,8 @@ func ExampleTable_Erase() {
 		return nil
 	})
 	then, atErr := db.At(1)
-	fmt.Println(users.In(then).Has("ada"), users.Has("ada"), err, atErr)
-	// Output: false true <nil> <nil>
+	fmt.Println("then:", users.In(then).Has("ada"), "now:", users.Has("ada"), err, atErr)
+	// Output: then: false now: true <nil> <nil>
 }
 
 // Get of an absent key returns the zero value and false.
@@ -181,8 +181,8 @@ func ExampleTable_Has() {
 	scores := cow.New[string](cow.Options[int]{})
 	before := scores.Load()
 	scores.Set("ada", 0)
-	fmt.Println(scores.Has("ada"), before.Has("ada"))
-	// Output: true false
+	fmt.Println("now:", scores.Has("ada"), "before:", before.Has("ada"))
+	// Output: now: true before: false
 }
 
 // Two tables at one version agree, whatever is written meanwhile.
@@ -262,7 +262,7 @@ func ExampleTable_Of() {
 	// welcome true
 }
 
-// Waits for any row of one table. Writes to other tables do not end that.
+// A Watch waits for any row of one table. Writes to other tables do not end that.
 func ExampleTable_OnAll() {
 	var db cow.DB
 	users := cow.NewTable[string](&db, "users", cow.Options[string]{})

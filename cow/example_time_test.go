@@ -161,8 +161,8 @@ func ExampleDB_Restore() {
 		return nil
 	})
 	fmt.Println(err, next.Load().Version(), copies.Load().Revision("Ann"),
-		next.Cursor(2) == cursor)
-	// Output: <nil> 2 1 true
+		"same cursor:", next.Cursor(2) == cursor)
+	// Output: <nil> 2 1 same cursor: true
 }
 
 // Expires says when a row expires. Sweep deletes those that have.

@@ -19,10 +19,9 @@ type Options[V any] struct {
 	// memory that anybody modifies.
 	Clone func(V) V
 
-	// Immutable says that values are shared on purpose: nothing is cloned, and
-	// nobody may modify a value once it was stored. It is right for handles,
-	// such as connections, and for read-only views. Package cowtest helps
-	// tests find code that modifies one all the same.
+	// Immutable says that values are shared on purpose: nothing is cloned, and nobody may
+	// modify a value once it was stored. It is right for handles, such as connections, and for
+	// read-only views. Package cowtest helps tests find code that modifies one all the same.
 	Immutable bool
 
 	// Expires, if not nil, returns when a row with that value expires; the zero time means never.
@@ -39,9 +38,8 @@ type Options[V any] struct {
 	// order.
 	Expires func(v V) time.Time
 
-	// Codec turns the values of a table into bytes and back, for what makes a DB
-	// durable or replicates it. Each table of such a DB must have
-	// one, unless it is derived.
+	// Codec turns the values of a table into bytes and back, for what makes a DB durable or
+	// replicates it. Each table of such a DB must have one, unless it is derived.
 	Codec Codec[V]
 
 	// Accept lists differences that are allowed between the schema that a file or a replica has

@@ -43,8 +43,8 @@ func (db *DB) String() string {
 	return describe(db.Load(), db.catalog().all())
 }
 
-// Format formats String for each verb, as others, such as %#v, would read fields that writers
-// write.
+// Format formats the text of String by each verb: otherwise one such as %#v would read fields
+// while updates write them.
 func (db *DB) Format(f fmt.State, verb rune) { fmt.Fprintf(f, fmt.FormatString(f, verb), db.String()) }
 
 // String returns the name of the table, the version that last changed it, and its number of rows,

@@ -216,7 +216,7 @@ func TestPrintingDuringWrites(t *testing.T) {
 	require.Equal(t, "cow@300 (21 tables, 300 rows)", db.String())
 }
 
-// The text of a map, which is what errors of a table begin with, and its rows.
+// The texts of a table and of a row.
 func ExampleTable_String() {
 	users := cow.New[string](cow.Options[int]{})
 	_, _ = users.Set("ada", 36)
