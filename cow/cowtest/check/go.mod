@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/cowstore/cowstore v0.0.0-20261128135832-f5ef3d9ff568
+	github.com/cowstore/cowstore v0.0.0-20261128170200-f4629b3c3dee
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
 	pgregory.net/rapid v1.3.0
