@@ -41,7 +41,7 @@
 //	value.ErrUnsupported   what MarshalJSON or MarshalText return an error for
 //	value.ErrCycle         a value that contains itself where JSON would show it
 //	value.ErrTooDeep       more than 1000 levels of lists and maps, or 10,000 pointers around
-//	                       one another, or a few parts that are in it a hundred thousand times
+//	                       one another, or the same few parts a hundred thousand times
 //
 // A line to [Memory.Import] that is not an entry is [ErrMalformed]. Other errors are about
 // entries, not values: [ErrExists], [ErrNotFound], [ErrRevision], [cow.ErrModified], [ErrFull], and

@@ -552,9 +552,9 @@ func (e *Editor) DeleteVector(key string) bool {
 }
 
 // Configure sets how the space behaves, also for the entries that are in it. o replaces all of
-// what was configured before. This write and later ones evict in steps what is too much; in the
-// spaces below, which Each of o is for, writes there and [Memory.Sweep] do. If the path has more
-// than 128 elements the Batch returns [value.ErrTooDeep], and nothing happens.
+// what was configured before. This write and later ones evict in steps what is too much. What Each
+// makes too much in a space below is evicted by writes there and by [Memory.Sweep]. If the path has
+// more than 128 elements the Batch returns [value.ErrTooDeep], and nothing happens.
 func (e *Editor) Configure(o SpaceOptions) {
 	e.b.live()
 	c := o.config()

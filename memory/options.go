@@ -22,10 +22,9 @@ type SpaceDefaults struct {
 // SpaceOptions say how one space behaves, and the spaces below it. They are part of its
 // versions.
 //
-// Each of the first three, where it is 0, is that of Each of the nearest space above that
-// has one there, or else, for the TTL, that of the Memory. So what a space is
-// configured to goes before all defaults, and a default before those farther up. Where there
-// is a default, Never is no TTL, and math.MaxInt no limit.
+// Where MaxEntries, MaxBytes or TTL is 0, a default holds: that in the Each of the nearest space
+// above which has one there. Where none has, there is no limit, and the TTL is that of the Memory.
+// To have no limit in spite of a default say math.MaxInt, and for no TTL Never.
 //
 // Limits on the sum of several spaces replace nothing: those of All in each space above,
 // of the space itself and of the Memory hold at once.

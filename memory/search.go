@@ -127,8 +127,8 @@ func (h Hit) Space() []string { return tuple.Decode(h.space) }
 // What a Score means depends on the query. By words, or by a vector and Cosine, 0 is nothing in
 // common and 1 a good match: a text of average length that has all the words, or the same
 // vector. By Dot and L2 it is theirs. By both it is the sum: an entry with all the words has about
-// 1 or more, and one that only its vector finds a third at most, if it is the very same. So ask
-// by a Vector alone, with a MinScore, for what means the same.
+// 1 or more, and one that only its vector finds has a third at most. To find what means the same,
+// ask by a Vector alone, with a MinScore.
 //
 // Hooks of the DB that are a [hook.Searched] are told of it.
 func (v SpaceSnapshot) Search(q Query) ([]Hit, error) { return v.search(context.Background(), q) }

@@ -244,8 +244,8 @@ func (Builder[K, V]) Pointer(r Row[K, V]) *V { return &r.e.value }
 // Size returns about how many bytes the row keeps alive: itself, its key, and
 // what its value reaches, of which it looks at the first thousand objects. It
 // passes over what values share, as time zones, and reads nothing that somebody
-// else may write to: where Options say Immutable or Clone, or a type has its own
-// method Clone, only what such a value refers to itself counts.
+// else may write to. So of a value that Options call Immutable or clone by a
+// function, or that has a method Clone, only what it refers to directly counts.
 func (Builder[K, V]) Size(r Row[K, V]) int { return r.size() }
 
 // Structure returns about how many bytes m takes apart from its rows: the pages
