@@ -60,9 +60,11 @@ func ExampleSentinel() {
 	other := &goneError{"another"}
 	fmt.Println("gone stays itself:", copied(errGone) == errGone)
 	fmt.Println("another stays itself:", copied(other) == error(other))
+	fmt.Println("named twice, it is itself:", clone.Sentinel(errGone) == errGone)
 	// Output:
 	// gone stays itself: true
 	// another stays itself: false
+	// named twice, it is itself: true
 }
 
 // What a walk over values need not go into: memory without pointers, and what no clone copies.
