@@ -10,7 +10,7 @@ import (
 )
 
 // examples reports exported functions and methods of a package that no Example of its external
-// test package calls, but for methods that are there for others to call: for package fmt and
+// test package calls, outside of package bench, but for methods that are there for others to call: for package fmt and
 // the like, for snapshot, hook and Prometheus.
 var examples = &analysis.Analyzer{Name: "examples", Doc: "every exported verb is called in an Example", Run: missing}
 
@@ -22,7 +22,7 @@ var called = []string{
 func missing(pass *analysis.Pass) (any, error) {
 	path, external := strings.CutSuffix(pass.Pkg.Path(), "_test")
 	i := slices.IndexFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == path })
-	if !external || i < 0 || strings.Contains(path, "/internal/") || strings.HasSuffix(path, "test") {
+	if !external || i < 0 || strings.Contains(path, "/internal/") || strings.Contains(path, "/bench/") || strings.HasSuffix(path, "test") {
 		return nil, nil
 	}
 	verbs := map[*types.Func]string{}
