@@ -31,8 +31,8 @@ var (
 // end, panics. [DB.Stats] says who has begun the transaction that is open, but nothing of the
 // function of an Update that runs. It also says how many transactions were dropped without an end:
 // the garbage collector finds these, and they are aborted. Tests find them with NoTx of package
-// cowtest. If Begin fails, as on a closed DB, Commit returns the error. A
-// transaction takes about five microseconds more than an update.
+// cowtest. If Begin fails, as on a closed DB, Commit returns the error. A transaction takes about
+// five microseconds more than an update.
 func (db *DB) Begin() *Tx {
 	tx, err := db.BeginContext(context.Background())
 	if err != nil {

@@ -97,13 +97,13 @@ func TestClearLooksAtNoRow(t *testing.T) {
 			last := slots.Index(slots.Len() - 1).Addr().UnsafePointer()
 			*(*unsafe.Pointer)(last) = root.Addr().UnsafePointer()
 		}
-		clear := func(of *cow.Table[string, int]) {
+		clearAll := func(of *cow.Table[string, int]) {
 			n, err := of.Clear()
 			require.NoError(t, err)
 			require.Equal(t, 300, n)
 			require.Zero(t, of.Len())
 		}
-		clear(bare)
+		clearAll(bare)
 		db.Retain(cow.Retention{Versions: 10})
 		woken := make(chan error)
 		go func() {
@@ -111,7 +111,7 @@ func TestClearLooksAtNoRow(t *testing.T) {
 			woken <- err
 		}()
 		synctest.Wait()
-		clear(table)
+		clearAll(table)
 		require.NoError(t, <-woken)
 	})
 }

@@ -20,7 +20,7 @@ func TestAFollowerDecidesNoExpiry(t *testing.T) {
 		db   *cow.DB
 		rows *cow.Table[string, time.Time]
 	}
-	make := func() (f follower) {
+	newFollower := func() (f follower) {
 		f.db = new(cow.DB)
 		f.rows = cow.NewTable[string](f.db, "rows", cow.Options[time.Time]{
 			Codec:   jsonCodec[time.Time]{},
@@ -41,7 +41,7 @@ func TestAFollowerDecidesNoExpiry(t *testing.T) {
 		var commits []*sink.Commit
 		var shown []map[string]time.Time
 		inBubble(behind, func(t *testing.T) {
-			leader := make()
+			leader := newFollower()
 			out := cowtest.Attach(t, leader.db, cowtest.SinkOptions{})
 			contents = out.Contents()
 			do := func(update func() error) {
@@ -69,7 +69,7 @@ func TestAFollowerDecidesNoExpiry(t *testing.T) {
 			set("after", now.Add(time.Hour).UTC())
 		})
 		inBubble(!behind, func(t *testing.T) {
-			f := make()
+			f := newFollower()
 			in := cowtest.Attach(t, f.db, cowtest.SinkOptions{Contents: contents, Propose: func(*sink.Commit) error { return errRefused }})
 			for i, c := range commits {
 				require.NoError(t, in.Rebase(c))

@@ -72,11 +72,12 @@ func NewTable[K comparable, V any](db *DB, name string, o Options[V]) *Table[K, 
 
 // NewDerived adds a table that is derived from other tables, and not stored. At the end of each
 // update, before it is published, derive is called to bring the table up to date: it finds the
-// earlier rows in Tx.Base, what the update has changed by [Table.During] or Tx.Changes, and edits the
-// table through e. What Get, Len and Load of another table show is one update behind. Commits that
-// come from a file or another replica are followed in the same way. Derive must be pure: it must do the same for the same
-// tables, and use no clock, random number or anything else from outside. Tables are derived in the
-// order in which they were made. An error of derive makes the update fail.
+// earlier rows in Tx.Base, reads other tables by [Table.During] and what has changed in them by
+// [Table.Changes], and edits the table through e. Get, Len and Load of another table are one update
+// behind. Commits that come from a file or another replica are followed in the same way. Derive must
+// be pure: it must do the same for the same tables, and use no clock, random number or anything else
+// from outside. Tables are derived in the order in which they were made. An error of derive makes
+// the update fail.
 //
 // The first time, Tx.Base is empty, so that all rows are new to derive. If the DB has a version
 // already, NewDerived makes an update for that, which queues like any other, and returns its error.

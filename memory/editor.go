@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
@@ -23,12 +22,12 @@ import (
 // its function has returned: that panics.
 type Batch struct {
 	m      *Memory
-	update unsafe.Pointer // see updateOf
+	update any // see updateOf
 	ended  bool
 }
 
 // updateOf returns the update that a Batch is: see tablesOf.
-func updateOf(b *Batch) *keep.Update { return (*keep.Update)(b.update) }
+func updateOf(b *Batch) *keep.Update { return b.update.(*keep.Update) }
 
 // Batch calls f with a [Batch], and publishes what f did through it, in any number
 // of spaces, as one version when f returns nil. If f returns an error, Batch returns
@@ -60,7 +59,7 @@ func called(is bool, verb string) {
 func (m *Memory) BatchIn(tx *cow.Tx, f func(b *Batch) error) error {
 	m.made()
 	called(f != nil, "Batch")
-	b := &Batch{m: m, update: unsafe.Pointer(keep.Begin(policyOf(m), &m.w, tx))}
+	b := &Batch{m: m, update: keep.Begin(policyOf(m), &m.w, tx)}
 	done := false
 	defer func() {
 		b.ended = true

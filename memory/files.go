@@ -271,9 +271,8 @@ func (m *Memory) published(s Snapshot) time.Time {
 // what is too much for the limits of the Memory goes with later writes.
 //
 // The errors are those of [Memory.Import], and [cow.ErrNotEmpty] if the Memory is not empty, or its
-// DB has a sink, or ctx's cause if ctx ends before all is there. After an error nothing is restored.
-// Restore a backup once: two memories must not go on in one lineage. To make several memories out of
-// one backup, Import it.
+// DB has a sink. After an error nothing is restored. Restore a backup once: two memories must not go
+// on in one lineage. To make several memories out of one backup, Import it.
 func (m *Memory) Restore(ctx context.Context, r io.Reader) (n int, err error) {
 	m.made()
 	given(ctx, "a Restore")

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/internal/data"
@@ -25,7 +24,7 @@ type Memory struct {
 	db *cow.DB
 
 	// What all forks have in common.
-	policy, tables unsafe.Pointer // see tablesOf
+	policy, tables any // see tablesOf
 
 	scratches *sync.Map // forks that nobody gets to see, as weak.Pointer[cow.DB], while they are there
 
@@ -108,7 +107,7 @@ func On(db *cow.DB, o Options) *Memory {
 	}
 	how := derive.Words{None: o.NoText, Analyzer: o.Analyzer, AnalyzerOf: o.AnalyzerOf, TextOf: o.TextOf, Embedded: o.Embed != nil}
 	p := keep.NewPolicy(db, name, how, data.Limits{MaxEntries: o.MaxEntries, MaxBytes: o.MaxBytes}, o.TTL)
-	return &Memory{db: db, policy: unsafe.Pointer(p), tables: unsafe.Pointer(p.Tables), scratches: new(sync.Map), options: o}
+	return &Memory{db: db, policy: p, tables: p.Tables, scratches: new(sync.Map), options: o}
 }
 
 // Of returns the Memory in db, which must be a fork of the DB of m, or the DB that it was
@@ -128,14 +127,14 @@ func (m *Memory) over(db *cow.DB) *Memory {
 //
 // A package compiles all methods of each instance of a generic type that the types it mentions
 // lead to. Those of the tables take seconds, in each package that mentions a Memory, a Batch or a
-// Snapshot. So their fields that lead there are unsafe.Pointers; no method of an exported type has a table, or
+// Snapshot. So their fields that lead there are any; no method of an exported type has a table, or
 // what leads to one, in its signature; and this function, policyOf, updateOf and viewOf, which no
 // other package reads, say what the fields hold. An exported method that other packages would
 // inline calls none of them.
-func tablesOf(m *Memory) *derive.Tables { return (*derive.Tables)(m.tables) }
+func tablesOf(m *Memory) *derive.Tables { return m.tables.(*derive.Tables) }
 
 // policyOf returns what a Memory does by itself.
-func policyOf(m *Memory) *keep.Policy { return (*keep.Policy)(m.policy) }
+func policyOf(m *Memory) *keep.Policy { return m.policy.(*keep.Policy) }
 
 // made panics for what New and the like have not made: a zero Memory, and a zero Space,
 // Typed, Batch or Editor, which have none.

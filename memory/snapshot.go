@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"slices"
 	"time"
-	"unsafe"
 
 	"github.com/cowstore/cowstore/cow"
 	"github.com/cowstore/cowstore/memory/filter"
@@ -22,7 +21,7 @@ import (
 // and safe for concurrent use. What had not expired at its instant never expires
 // in it. The zero Snapshot is empty.
 type Snapshot struct {
-	tables  unsafe.Pointer // see viewOf
+	tables  any // see viewOf
 	root    *cow.Snapshot
 	instant int64 // see derive.View
 }
@@ -30,7 +29,8 @@ type Snapshot struct {
 // viewOf returns what the tables have in a Snapshot; nothing, and no tables, in a zero one. See
 // tablesOf.
 func viewOf(s Snapshot) derive.View {
-	return derive.View{T: (*derive.Tables)(s.tables), Root: s.root, Instant: s.instant}
+	t, _ := s.tables.(*derive.Tables)
+	return derive.View{T: t, Root: s.root, Instant: s.instant}
 }
 
 // Version returns the version, the number of updates published up to it.

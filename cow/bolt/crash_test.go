@@ -510,7 +510,7 @@ func TestAnEarlierPageIsFound(t *testing.T) {
 			copy(pageOf(b, to)[:8], pageOf(after, to)[:8]) // its id
 			_, _, err := bolt.Scan(b)
 			require.ErrorIs(t, err, bolt.ErrDamaged)
-			if strings.Contains(err.Error(), "were written") {
+			if strings.Contains(err.Error(), " written: ") {
 				found++
 			}
 		}

@@ -312,7 +312,7 @@ func ExampleSalvage() {
 	// Output:
 	// damaged: true
 	// bolt: the file is damaged: table "jobs": key "mail": its checksum is wrong
-	// bolt: the file is damaged: table "jobs": 2 rows were written, and 1 are sound
+	// bolt: the file is damaged: table "jobs": rows written: 2, sound: 1
 	// <nil>
 	// done true
 }

@@ -259,9 +259,9 @@ func (s *scan) commits(visit func(c record) error) error {
 // unlike says in what a tally is not the one that was written.
 func unlike(what string, want, is tally) error {
 	if is.count != want.count {
-		return fmt.Errorf("%d %s were written, and %d are sound", want.count, what, is.count)
+		return fmt.Errorf("%s written: %d, sound: %d", what, want.count, is.count)
 	}
-	return fmt.Errorf("the %d %s are others than were written", is.count, what)
+	return fmt.Errorf("%s written: %d, others are there", what, want.count)
 }
 
 // end verifies what is left: that no page is both used and free, and that nothing is

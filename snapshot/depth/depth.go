@@ -121,7 +121,7 @@ func CheckText(json []byte, limit int) error {
 		switch json[i] {
 		case '[', '{':
 			if levels++; levels > limit {
-				return errDeep
+				return fmt.Errorf("%w: more than %d levels", ErrTooDeep, limit)
 			}
 		case ']', '}':
 			levels--

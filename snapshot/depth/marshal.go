@@ -39,10 +39,10 @@ func Marshal(around int, v any) ([]byte, error) {
 		return nil, brief(err)
 	}
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if methods {
-		err = CheckText(text, Limit-around)
+	if methods && CheckText(text, Limit-around) != nil {
+		return text, errDeep
 	}
-	return text, err
+	return text, nil
 }
 
 // maxFrames is how many calls within one another are too many: more than Limit levels of JSON
