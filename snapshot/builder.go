@@ -217,7 +217,9 @@ func (Builder[K, V]) Probe(m *Map[K, V], key K) Row[K, V] { return m.probe(key) 
 // Prefetch reads a little of each row, for whoever is about to use all of them:
 // rows are all over the heap, and with nothing in between the processor fetches
 // those that are not in its caches at the same time.
-func (Builder[K, V]) Prefetch(rows []*RowRef) { prefetch[V](rows) }
+func (Builder[K, V]) Prefetch(rows []*RowRef) {
+	touch(rows, unsafe.Sizeof(entry[V]{}))
+}
 
 // RowsFrom returns an iterator over the rows behind that of a key in the order of All, or before it
 // in the opposite one; nil is no key: over all. To begin takes as long as a lookup. If the key is

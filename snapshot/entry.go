@@ -182,9 +182,17 @@ func (e *entry[V]) tail() unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(e), unsafe.Sizeof(*e))
 }
 
-// touch reads the ends of e, apart from its key, and returns something that is
-// not 0.
-func (e *entry[V]) touch() uint64 { return e.meta | uint64(*(*byte)(unsafe.Add(e.tail(), -1))) }
+// touch reads the two ends of each row, which takes size bytes without its key. Rows are all over
+// the heap, and with nothing in between the processor fetches those that are not in its caches at
+// the same time. What it returns says nothing.
+//
+//go:noinline
+func touch(rows []*RowRef, size uintptr) (read byte) {
+	for _, r := range rows {
+		read |= *(*byte)(unsafe.Pointer(r)) | *(*byte)(unsafe.Add(unsafe.Pointer(r), size-1))
+	}
+	return read
+}
 
 // inline returns the inline key of e; the string shares the memory of e.
 func (e *entry[V]) inline() string { return unsafe.String((*byte)(e.tail()), e.inlineLen()) }

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"math"
 	"reflect"
-	"runtime"
 	"slices"
 	"sync"
 	"unsafe"
@@ -293,15 +292,6 @@ func (m *Map[K, V]) empty() *Map[K, V] {
 	n := new(Map[K, V])
 	n.cfg = m.config().plain
 	return n
-}
-
-// prefetch is Builder.Prefetch.
-func prefetch[V any](rows []*RowRef) {
-	touched := uint64(0)
-	for _, r := range rows {
-		touched |= (*entry[V])(unsafe.Pointer(r)).touch()
-	}
-	runtime.KeepAlive(touched)
 }
 
 // row returns the Row of e, the zero Row for nil.

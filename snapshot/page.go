@@ -410,11 +410,8 @@ func walkKid[V any](kid unsafe.Pointer, f func(*entry[V]) bool) bool {
 			}
 		}
 	default:
-		// Entries are all over the heap. Read the ends of each before the
-		// first is used, with no branch in between, and the processor fetches
-		// them all at the same time.
 		var found [maxBuckets*slots + 1]*entry[V]
-		count, touched := 0, uint64(0)
+		count := 0
 		for i := range n {
 			b := bucketAt[V](target(kid), i)
 			for s, e := range b.entry {
@@ -422,12 +419,7 @@ func walkKid[V any](kid unsafe.Pointer, f func(*entry[V]) bool) bool {
 				count += int(b.meta >> (8*s + 7) & 1)
 			}
 		}
-		for _, e := range found[:count] {
-			touched |= e.touch()
-		}
-		if touched == 0 {
-			return true
-		}
+		touch(unsafe.Slice((**RowRef)(unsafe.Pointer(&found)), count), unsafe.Sizeof(entry[V]{}))
 		for _, e := range found[:count] {
 			if !f(e) {
 				return false

@@ -94,9 +94,8 @@ func (x *Def[K, V, I]) rowsIn(m *snapshot.Map[K, V], skip int) (rows iter.Seq[sn
 
 // Each calls yield with the index keys and rows in order, until it returns false.
 func (s *Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
-	x := s.order
 	deref := s.deref()
-	limit := 1 // whoever wants the first row should not pay for more
+	ahead := 16 // whoever wants the first few rows should not pay for more
 	var at reader[I]
 	at.begin(&s.Part)
 	for {
@@ -105,31 +104,46 @@ func (s *Span[K, V, I]) Each(yield func(I, snapshot.Row[K, V]) bool) {
 			return
 		}
 		for len(keys) > 0 {
-			some := min(len(keys), limit)
-			limit = min(8*limit, 64)
+			some := min(len(keys), ahead)
+			ahead = 64
+			from := 0
 			if s.reverse {
-				from := len(keys) - some
-				builder[K, V]{}.Prefetch(rows[from:])
-				for i := len(keys) - 1; i >= from; i-- {
-					if !yield(x.Own(keys[i]), deref.Row(rows[i])) {
-						return
-					}
-				}
+				from = len(keys) - some
+			}
+			builder[K, V]{}.Prefetch(rows[from : from+some])
+			if !s.some(keys[from:from+some], rows[from:from+some], deref, yield) {
+				return
+			}
+			if s.reverse {
 				keys, rows = keys[:from], rows[:from]
-				continue
+			} else {
+				keys, rows = keys[some:], rows[some:]
 			}
-			builder[K, V]{}.Prefetch(rows[:some])
-			for i, key := range keys[:some] {
-				if x.cloneKey != nil {
-					key = x.cloneKey(key)
-				}
-				if !yield(key, deref.Row(rows[i])) {
-					return
-				}
-			}
-			keys, rows = keys[some:], rows[some:]
 		}
 	}
+}
+
+// some calls yield with items that lie together, until it returns false, which it returns then.
+// It is a function of its own so that the loop that most ranges take keeps few variables over a call.
+func (s *Span[K, V, I]) some(keys []I, rows []*snapshot.RowRef, deref snapshot.Deref[K, V], yield func(I, snapshot.Row[K, V]) bool) bool {
+	rows = rows[:len(keys)]
+	if !s.reverse && s.order.cloneKey == nil {
+		for i, key := range keys {
+			if !yield(key, deref.Row(rows[i])) {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range keys {
+		if s.reverse {
+			i = len(keys) - 1 - i
+		}
+		if !yield(s.order.Own(keys[i]), deref.Row(rows[i])) {
+			return false
+		}
+	}
+	return true
 }
 
 // deref makes rows of what the span has.
