@@ -137,27 +137,27 @@ func eachSorted[K cmp.Ordered, V words, I cmp.Ordered](outer *testing.B, keys st
 // BenchmarkOrdered reads and writes rows that are in the order of their keys.
 func BenchmarkOrdered(b *testing.B) {
 	for _, keys := range []string{"100k", "1M"} {
-		onKeys[uint64, [1]int](b, keys, uint64Keys)
-		onKeys[string, [8]int](b, keys, stringKeys)
+		onKeys(b, keys, uint64Keys, smallByKey)
+		onKeys(b, keys, stringKeys, largeByKey)
 	}
 }
 
-func onKeys[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K]) {
+func onKeys[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K], read loops[K, V, K]) {
 	order := func(t *cow.Table[K, V]) *cow.Index[K, V, K] { return cow.NewOrder(t, "order") }
 	const reads, writes, build = "scan range from-100 get ", "insert insert-delete replace ", "build"
 	kinds := []sortedKind[K, V, K]{
-		cowSorted("cowstore", reads+writes+build, order),
+		cowSorted("cowstore", reads+writes+build, read, order),
 		{"btree", reads + writes + build, newSortedBTree[K, V]},
-		{"sortedmap", reads + writes, newSortedMap[K, V]},
+		{"sortedmap", reads + writes, newSortedMap(read)},
 		{"pointers", strings.ReplaceAll(reads, "get", ""), newPointers[K, V]},
 		buntSorted[K, V, K](reads+writes, "", key.text, key.text),
 	}
 	if keys == "100k" {
 		kinds = append(kinds,
-			cowSorted("views", reads, order),
-			cowSorted("cowstore-isolated", reads, order),
-			cowSorted("cowstore-setall", build, order),
-			cowSorted("cowstore-indexed-last", build, order))
+			cowSorted("views", reads, read, order),
+			cowSorted("cowstore-isolated", reads, read, order),
+			cowSorted("cowstore-setall", build, read, order),
+			cowSorted("cowstore-indexed-last", build, read, order))
 	}
 	eachSorted(b, keys, key, func(r row[K, V]) K { return r.Key }, kinds...)
 }
@@ -165,12 +165,12 @@ func onKeys[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K]) {
 // BenchmarkIndexed reads and writes rows that are in the order of an index by their numbers.
 func BenchmarkIndexed(b *testing.B) {
 	for _, keys := range []string{"100k", "1M"} {
-		onNumbers[uint64, [1]int](b, keys, uint64Keys)
-		onNumbers[string, [8]int](b, keys, stringKeys)
+		onNumbers(b, keys, uint64Keys, smallByNumber)
+		onNumbers(b, keys, stringKeys, largeByNumber)
 	}
 }
 
-func onNumbers[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K]) {
+func onNumbers[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K], read loops[K, V, int]) {
 	order := func(t *cow.Table[K, V]) *cow.Index[K, V, int] {
 		x, err := cow.NewIndex(t, "by", func(r cow.Row[K, V]) int { return r.Shared()[0] }, cow.IndexOptions[K]{})
 		must(b, err)
@@ -178,14 +178,14 @@ func onNumbers[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K]
 	}
 	const reads, writes = "scan from-10 from-100 each get ", "build insert insert-delete replace"
 	kinds := []sortedKind[K, V, int]{
-		cowSorted("cowstore", reads+writes, order),
+		cowSorted("cowstore", reads+writes, read, order),
 		memSorted[K, V](reads+writes, key),
-		stateSorted[K, V](reads+writes, key),
+		stateSorted(reads+writes, read, key),
 	}
 	if keys == "100k" {
 		kinds = append(kinds,
-			cowSorted("views", reads, order),
-			cowSorted("cowstore-isolated", reads, order),
+			cowSorted("views", reads, read, order),
+			cowSorted("cowstore-isolated", reads, read, order),
 			buntSorted[K, V, int]("replace", "by", key.text, func(n int) string { return bigEndian(uint64(n)) }))
 	}
 	eachSorted(b, keys, key, func(r row[K, V]) int { return r.By }, kinds...)

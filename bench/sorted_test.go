@@ -89,13 +89,116 @@ func upTo[A, B any](rows iter.Seq2[A, B], n int, number func(A, B) int) (sum int
 	return sum
 }
 
+// Loops sum up the numbers of n rows, or of all, in code for types that are known, as users write it.
+// In code for any types, iterators and their bodies are objects on the heap, and a row takes longer.
+type loops[K cmp.Ordered, V words, I cmp.Ordered] struct {
+	shared, isolated func(r cow.Range[K, V, I], n int) int
+	views            func(r cow.Range[K, V, I], v cow.Views[K, V, numberView[V]], n int) int
+	sortedMap        func(m *immutable.SortedMap[K, V], lo K, hi *K, n int) int
+	state            func(all iter.Seq2[*row[K, V], statedb.Revision], n int) int
+}
+
+var smallByKey = loops[uint64, [1]int, uint64]{
+	func(r cow.Range[uint64, [1]int, uint64], n int) (sum int) {
+		r.All()(func(_ uint64, row cow.Row[uint64, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [1]int, uint64], n int) (sum int) {
+		r.All()(func(_ uint64, row cow.Row[uint64, [1]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [1]int, uint64], v cow.Views[uint64, [1]int, numberView[[1]int]], n int) (sum int) {
+		r.All()(func(_ uint64, row cow.Row[uint64, [1]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	func(m *immutable.SortedMap[uint64, [1]int], lo uint64, hi *uint64, n int) (sum int) {
+		at := m.Iterator()
+		for at.Seek(lo); n > 0 && !at.Done(); n-- {
+			k, v, _ := at.Next()
+			if hi != nil && k >= *hi {
+				break
+			}
+			sum += v[0]
+		}
+		return sum
+	},
+	nil,
+}
+
+var largeByKey = loops[string, [8]int, string]{
+	func(r cow.Range[string, [8]int, string], n int) (sum int) {
+		r.All()(func(_ string, row cow.Row[string, [8]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [8]int, string], n int) (sum int) {
+		r.All()(func(_ string, row cow.Row[string, [8]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [8]int, string], v cow.Views[string, [8]int, numberView[[8]int]], n int) (sum int) {
+		r.All()(func(_ string, row cow.Row[string, [8]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	func(m *immutable.SortedMap[string, [8]int], lo string, hi *string, n int) (sum int) {
+		at := m.Iterator()
+		for at.Seek(lo); n > 0 && !at.Done(); n-- {
+			k, v, _ := at.Next()
+			if hi != nil && k >= *hi {
+				break
+			}
+			sum += v[0]
+		}
+		return sum
+	},
+	nil,
+}
+
+var smallByNumber = loops[uint64, [1]int, int]{
+	func(r cow.Range[uint64, [1]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [1]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [1]int, int], v cow.Views[uint64, [1]int, numberView[[1]int]], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	nil,
+	func(all iter.Seq2[*row[uint64, [1]int], statedb.Revision], n int) (sum int) {
+		all(func(r *row[uint64, [1]int], _ statedb.Revision) bool { sum += r.Value[0]; n--; return n > 0 })
+		return sum
+	},
+}
+
+var largeByNumber = loops[string, [8]int, int]{
+	func(r cow.Range[string, [8]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[string, [8]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [8]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[string, [8]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [8]int, int], v cow.Views[string, [8]int, numberView[[8]int]], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[string, [8]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	nil,
+	func(all iter.Seq2[*row[string, [8]int], statedb.Revision], n int) (sum int) {
+		all(func(r *row[string, [8]int], _ statedb.Revision) bool { sum += r.Value[0]; n--; return n > 0 })
+		return sum
+	},
+}
+
 type numberView[V words] struct{ ref view.Ref[V] }
 
 func (numberView[V]) ViewOf(r view.Ref[V]) numberView[V] { return numberView[V]{r} }
 func (v numberView[V]) number() int                      { return (*view.Shared(v.ref))[0] }
 
 // cowSorted is this project, filled and read in several ways.
-func cowSorted[K cmp.Ordered, V words, I cmp.Ordered](store, does string, order func(t *cow.Table[K, V]) *cow.Index[K, V, I]) sortedKind[K, V, I] {
+func cowSorted[K cmp.Ordered, V words, I cmp.Ordered](store, does string, read loops[K, V, I], order func(t *cow.Table[K, V]) *cow.Index[K, V, I]) sortedKind[K, V, I] {
 	return sortedKind[K, V, I]{store, does, func(b *testing.B, rows []row[K, V]) sorted[K, V, I] {
 		var x *cow.Index[K, V, I]
 		t := cow.NewTable[K](new(cow.DB), "rows", cow.Options[V]{})
@@ -124,41 +227,17 @@ func cowSorted[K cmp.Ordered, V words, I cmp.Ordered](store, does string, order 
 		switch store {
 		case "views":
 			v := cow.NewViews[numberView[V]](t)
-			sum = func(r cow.Range[K, V, I], n int) (sum int) {
-				for _, row := range r.All() {
-					sum += v.Row(row).number()
-					if n--; n == 0 {
-						break
-					}
-				}
-				return sum
-			}
+			sum = func(r cow.Range[K, V, I], n int) int { return read.views(r, v, n) }
 			s.get = func(keys []K) int { return loop(keys, func(k K) int { w, _ := v.Get(k); return w.number() }) }
 			s.each = func() int {
 				return upTo(v.All(), math.MaxInt, func(_ K, w numberView[V]) int { return w.number() })
 			}
 		case "cowstore-isolated":
-			sum = func(r cow.Range[K, V, I], n int) (sum int) {
-				for _, row := range r.All() {
-					sum += row.Value()[0]
-					if n--; n == 0 {
-						break
-					}
-				}
-				return sum
-			}
+			sum = read.isolated
 			s.get = func(keys []K) int { return loop(keys, func(k K) int { v, _ := t.Get(k); return v[0] }) }
 			s.each = func() int { return upTo(t.All(), math.MaxInt, func(_ K, v V) int { return v[0] }) }
 		default:
-			sum = func(r cow.Range[K, V, I], n int) (sum int) {
-				for _, row := range r.All() {
-					sum += row.Shared()[0]
-					if n--; n == 0 {
-						break
-					}
-				}
-				return sum
-			}
+			sum = read.shared
 			s.get = func(keys []K) int {
 				return loop(keys, func(k K) int { v, _ := t.Load().Shared().Get(k); return v[0] })
 			}
@@ -242,40 +321,22 @@ type comparer[K cmp.Ordered] struct{}
 func (comparer[K]) Compare(a, b K) int { return cmp.Compare(a, b) }
 
 // newSortedMap is an immutable.SortedMap behind a pointer.
-func newSortedMap[K cmp.Ordered, V words](_ *testing.B, rows []row[K, V]) sorted[K, V, K] {
-	var mu sync.Mutex
-	var current atomic.Pointer[immutable.SortedMap[K, V]]
-	build := immutable.NewSortedMapBuilder[K, V](comparer[K]{})
-	for i := range rows {
-		build.Set(rows[i].Key, rows[i].Value)
-	}
-	current.Store(build.Map())
-	from := func(lo K) *immutable.SortedMapIterator[K, V] {
-		at := current.Load().Iterator()
-		at.Seek(lo)
-		return at
-	}
-	return sorted[K, V, K]{
-		set: func(r row[K, V]) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Set(r.Key, r.Value)) },
-		del: func(r row[K, V]) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Delete(r.Key)) },
-		get: func(keys []K) int { return loop(keys, func(k K) int { v, _ := current.Load().Get(k); return v[0] }) },
-		from: func(lo K, n int) (sum int) {
-			for at := from(lo); n > 0 && !at.Done(); n-- {
-				_, v, _ := at.Next()
-				sum += v[0]
-			}
-			return sum
-		},
-		between: func(lo, hi K) (sum int) {
-			for at := from(lo); !at.Done(); {
-				k, v, _ := at.Next()
-				if k >= hi {
-					break
-				}
-				sum += v[0]
-			}
-			return sum
-		},
+func newSortedMap[K cmp.Ordered, V words](read loops[K, V, K]) func(_ *testing.B, rows []row[K, V]) sorted[K, V, K] {
+	return func(_ *testing.B, rows []row[K, V]) sorted[K, V, K] {
+		var mu sync.Mutex
+		var current atomic.Pointer[immutable.SortedMap[K, V]]
+		build := immutable.NewSortedMapBuilder[K, V](comparer[K]{})
+		for i := range rows {
+			build.Set(rows[i].Key, rows[i].Value)
+		}
+		current.Store(build.Map())
+		return sorted[K, V, K]{
+			set:     func(r row[K, V]) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Set(r.Key, r.Value)) },
+			del:     func(r row[K, V]) { mu.Lock(); defer mu.Unlock(); current.Store(current.Load().Delete(r.Key)) },
+			get:     func(keys []K) int { return loop(keys, func(k K) int { v, _ := current.Load().Get(k); return v[0] }) },
+			from:    func(lo K, n int) int { return read.sortedMap(current.Load(), lo, nil, n) },
+			between: func(lo, hi K) int { return read.sortedMap(current.Load(), lo, &hi, math.MaxInt) },
+		}
 	}
 }
 
@@ -370,7 +431,7 @@ func memSorted[K cmp.Ordered, V words](does string, key keyKind[K]) sortedKind[K
 }
 
 // stateSorted is a statedb with an index by number.
-func stateSorted[K cmp.Ordered, V words](does string, key keyKind[K]) sortedKind[K, V, int] {
+func stateSorted[K cmp.Ordered, V words](does string, read loops[K, V, int], key keyKind[K]) sortedKind[K, V, int] {
 	type object = *row[K, V]
 	return sortedKind[K, V, int]{"statedb", does, func(b *testing.B, rows []row[K, V]) sorted[K, V, int] {
 		db := statedb.New(statedb.WithMetrics(&statedb.NopMetrics{}))
@@ -386,17 +447,14 @@ func stateSorted[K cmp.Ordered, V words](does string, key keyKind[K]) sortedKind
 			}
 		}
 		set(rows...)
-		sum := func(all iter.Seq2[object, statedb.Revision], n int) int {
-			return upTo(all, n, func(r object, _ statedb.Revision) int { return r.Value[0] })
-		}
 		return sorted[K, V, int]{
 			set: func(r row[K, V]) { set(r) },
 			del: func(r row[K, V]) { tx := db.WriteTxn(t); defer tx.Commit(); _, _, _ = t.Delete(tx, &r) },
 			get: func(keys []K) int {
 				return loop(keys, func(k K) int { r, _, _ := t.Get(db.ReadTxn(), byKey.Query(k)); return r.Value[0] })
 			},
-			from: func(lo, n int) int { return sum(t.LowerBound(db.ReadTxn(), by.Query(lo)), n) },
-			each: func() int { return sum(t.All(db.ReadTxn()), math.MaxInt) },
+			from: func(lo, n int) int { return read.state(t.LowerBound(db.ReadTxn(), by.Query(lo)), n) },
+			each: func() int { return read.state(t.All(db.ReadTxn()), math.MaxInt) },
 		}
 	}}
 }
