@@ -3,6 +3,7 @@ package main_test
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -139,6 +140,13 @@ func pairs(t *testing.T, contents func() (was, is any)) func(theirs, ours any) {
 
 // watches returns a function that requires that both channels are closed when a user is set,
 // and were not before.
+// ended returns a context that has ended.
+func ended(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 func watches(t *testing.T, set func(u user)) func(theirs, ours <-chan struct{}, name string, age int) {
 	return func(theirs, ours <-chan struct{}, name string, age int) {
 		t.Helper()
@@ -224,6 +232,13 @@ func TestComingFromMemDB(t *testing.T) {
 		}
 		return all
 	}(), names(ages.From(21).To(30).All()))
+	byPlace := good(cow.NewIndex(users, "places", func(r userRow) place { return place{r.Shared().City, r.Shared().Name} }, options{}))
+	places := byPlace.In(users.Load())
+	txn = newMem("place", &memdb.CompoundIndex{Indexes: []memdb.Indexer{&memdb.StringFieldIndex{Field: "City"}, &memdb.StringFieldIndex{Field: "Name"}}}).Txn(false)
+	same(mems(txn.Get("users", "place_prefix", "London", "")), names(places.Leading(1, place{City: "London"}).All()))
+	same(mems(txn.Get("users", "place_prefix", "London", "a")), names(places.Prefix(place{"London", "a"}).All()))
+	txn = mem.Txn(false)
+	seen := db.Load()
 	wakes := watches(t, func(u user) {
 		txn := mem.Txn(true)
 		defer txn.Commit()
@@ -236,7 +251,11 @@ func TestComingFromMemDB(t *testing.T) {
 	wakes(good(txn.Get("users", "id_prefix", "ad")).WatchCh(), val(db.Notify(db.Load(), byName.OnRange(rows.Prefix("ad")))), "ade", 1)
 	ctx, ada, older := t.Context(), val(txn.FirstWatch("users", "id", "ada")), good(txn.Get("users", "age", 36)).WatchCh()
 	same(func() error { ws := memdb.NewWatchSet(); ws.Add(ada); ws.Add(older); return ws.WatchCtx(ctx) }(),
-		second(db.Watch(ctx, nil, users.OnKeys("ada"), byAge.OnKeys(36))))
+		second(db.Watch(ctx, seen, users.OnKeys("ada"), byAge.OnKeys(36))))
+	ada, older = val(mem.Txn(false).FirstWatch("users", "id", "ada")), good(mem.Txn(false).Get("users", "age", 36)).WatchCh()
+	seen, ctx = db.Load(), ended(t)
+	same(func() error { ws := memdb.NewWatchSet(); ws.Add(ada); ws.Add(older); return ws.WatchCtx(ctx) }(),
+		second(db.Watch(ctx, seen, users.OnKeys("ada"), byAge.OnKeys(36)))) // neither has anything to tell
 	same(ran(func() { txn := mem.Txn(true); defer txn.Abort(); _ = txn.Insert("users", &zoe); txn.Commit() }),
 		func() error { tx := db.Begin(); defer tx.Abort(); users.Edit(tx).Set("zoe", zoe); return tx.Commit() }())
 	same(mems(mem.Txn(false).Get("users", "id")), names(byName.In(users.In(db.Load())).All()))
@@ -307,14 +326,18 @@ func TestComingFromStateDB(t *testing.T) {
 	txn = state.ReadTxn()
 	wakes(second(tbl.ListWatch(txn, years.Query(36))), val(db.Notify(db.Load(), byAge.OnKeys(36))), "dan", 36)
 	txn = state.ReadTxn()
+	seen := db.Load()
 	wakes(second(tbl.PrefixWatch(txn, nameOf.Query("ad"))), val(db.Notify(db.Load(), byName.OnRange(rows.Prefix("ad")))), "ade", 1)
 	ctx, changed := t.Context(), second(tbl.AllWatch(txn))
 	same(func() error { ws := statedb.NewWatchSet(); ws.Add(changed); return second(ws.Wait(ctx, 0)) }(),
-		second(db.Watch(ctx, nil, users.OnAll(), byAge.OnKeys(36))))
+		second(db.Watch(ctx, seen, users.OnAll(), byAge.OnKeys(36))))
+	changed, ctx, seen = second(tbl.AllWatch(state.ReadTxn())), ended(t), db.Load()
+	same(func() error { ws := statedb.NewWatchSet(); ws.Add(changed); return second(ws.Wait(ctx, 0)) }(),
+		second(db.Watch(ctx, seen, users.OnAll(), byAge.OnKeys(36)))) // neither has anything to tell
+	ctx, seen = t.Context(), nil
 	txn2 := state.WriteTxn(tbl)
 	feed, err := tbl.Changes(txn2)
 	txn2.Commit()
-	var seen *cow.Snapshot
 	same(len(maps.Collect(val(good(feed, err).Next(state.ReadTxn())))), count(users.In(db.Load()).Diff(users.In(seen))))
 	db.Retain(cow.Retention{Versions: 100})
 	got, before := make(chan string, 100), db.Load().Version()
@@ -621,6 +644,9 @@ func TestComingFromRWMutex(t *testing.T) {
 	below := func(_ string, age int) bool { return age < 30 }
 	same(ran(func() { mu.Lock(); maps.DeleteFunc(m, below); mu.Unlock() }),
 		ages.Update(func(e *cow.Editor[string, int]) error { byAge.During(e).To(30).Delete(); return nil }))
+	more := map[string]int{"one": 41, "two": 42}
+	same(ran(func() { mu.Lock(); maps.Copy(m, more); mu.Unlock() }),
+		ages.Update(func(e *cow.Editor[string, int]) error { e.SetAll(maps.All(more)); return nil }))
 	next := map[string]int{"new": 1}
 	nextLists := map[string][]string{"new": {"go"}}
 	same(ran(func() { mu.Lock(); m = next; mu.Unlock() }), ages.Replace(maps.All(next)))

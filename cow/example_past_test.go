@@ -36,6 +36,36 @@ func ExampleDB_Retain() {
 	// 5 is to come
 }
 
+// To go back to an earlier version is a merge that brings over what that version has: it makes a new
+// one, so that it can be undone as well.
+func ExampleDB_Merge_back() {
+	var db cow.DB
+	prices := cow.NewTable[string](&db, "prices", cow.Options[int]{})
+	db.Retain(cow.Retention{Versions: 100})
+	good, _ := prices.Set("tea", 3)
+	prices.Set("tea", 30)
+	prices.Set("milk", 1)
+
+	past, err := db.At(good)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	now := db.Load()
+	prices.Set("salt", 2) // by somebody else, in between: it stays
+	_, err = db.Merge(now, past)
+	for _, key := range []string{"tea", "milk", "salt"} {
+		price, found := prices.Get(key)
+		fmt.Println(key, price, found)
+	}
+	fmt.Println("version", db.Load().Version(), err)
+	// Output:
+	// tea 3 true
+	// milk 0 false
+	// salt 2 true
+	// version 5 <nil>
+}
+
 // What somebody saw who looked at a certain time, in all tables.
 func ExampleDB_AsOf() {
 	var db cow.DB

@@ -109,7 +109,8 @@ func (r Range[K, V, I]) Limit(n int) Range[K, V, I] {
 }
 
 // Cursor returns the place of the row of key under index key i as text, for Resume. A page of rows
-// ends with it, and the reader sends it back to ask for the next page. The text shows both keys to
+// ends with it, and the reader sends it back to ask for the next page, of this process or another,
+// where a table and an index of the same names and types of keys have it. The text shows both keys to
 // the reader. They must be numbers, booleans, strings, arrays or structs of these, or come back
 // from JSON as they were; otherwise Cursor returns an error. The example is that of [Range.Resume].
 func (r Range[K, V, I]) Cursor(i I, key K) (string, error) {
@@ -201,7 +202,8 @@ func (r Range[K, V, I]) Delete() (n int) {
 
 // Changes returns an iterator over those changes that concern the range, as seen from it: a row
 // that came into the range is Added, and one that left it is Removed. Its argument is what
-// [Table.Rows] of a commit or Diff of a map returns; so it makes a feed of a part of the rows. Only
+// [Table.Rows] of a commit or Diff of a map returns, in whose order they come, which may be any. So
+// it makes a feed of a part of the rows. Only
 // the bounds of the range count: to keep no rows alive, make it of In(nil). It panics at a change
 // of another table.
 func (r Range[K, V, I]) Changes(all iter.Seq[Change[K, V]]) iter.Seq[Change[K, V]] {

@@ -129,6 +129,13 @@ func TestKeysThatBothSidesRemovedAreNoConflict(t *testing.T) {
 	again := change(func(e *snapshot.Editor[string, int]) { e.Delete("a") })
 	written := change(func(e *snapshot.Editor[string, int]) { e.Set("a", 1) })
 
+	type told struct {
+		v  int
+		ok bool
+	}
+	toldOf := func(v int, ok bool) told { return told{v, ok} }
+	rowOf := func(m *snapshot.Map[string, int]) snapshot.Row[string, int] { r, _ := m.Row("a"); return r }
+
 	e := without.Edit()
 	require.NoError(t, e.Merge(base, again, func(c snapshot.Conflict[string, int]) (int, bool, error) {
 		t.Errorf("%v, which both removed", c)
@@ -141,6 +148,10 @@ func TestKeysThatBothSidesRemovedAreNoConflict(t *testing.T) {
 		e := sides[0].Edit()
 		require.NoError(t, e.Merge(base, sides[1], func(c snapshot.Conflict[string, int]) (int, bool, error) {
 			keys = append(keys, c.Key)
+			require.Equal(t, [3]told{{1, true}, toldOf(sides[0].Get("a")), toldOf(sides[1].Get("a"))},
+				[3]told{toldOf(c.Base()), toldOf(c.Ours()), toldOf(c.Theirs())})
+			was, is, theirs := c.Rows()
+			require.Equal(t, [3]snapshot.Row[string, int]{rowOf(base), rowOf(sides[0]), rowOf(sides[1])}, [...]snapshot.Row[string, int]{was, is, theirs})
 			return 3, true, nil
 		}))
 		require.Equal(t, []string{"a"}, keys)
@@ -189,7 +200,7 @@ func testMergesOfAligned[K comparable](t *testing.T, base *snapshot.Map[K, count
 }
 
 // A resolver may write other keys: those that are merged later conflict with that.
-func TestAResolverMayWriteOtherKeys(t *testing.T) {
+func TestMergesWhoseResolverWritesOtherKeys(t *testing.T) {
 	for _, n := range []int{10, 10_000} { // few, and more than are looked up one by one
 		e := snapshot.New[int](snapshot.Options[int]{}).Edit()
 		for k := range n {

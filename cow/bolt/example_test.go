@@ -311,8 +311,8 @@ func ExampleSalvage() {
 	fmt.Println(s.jobs.Get("build"))
 	// Output:
 	// damaged: true
-	// bolt: the file is damaged: table "jobs": key "mail": its checksum is wrong
-	// bolt: the file is damaged: table "jobs": rows written: 2, sound: 1
+	// the file is damaged: table "jobs": key "mail": its checksum is wrong
+	// the file is damaged: table "jobs": rows written: 2, sound: 1
 	// <nil>
 	// done true
 }

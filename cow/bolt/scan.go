@@ -21,11 +21,11 @@ type Damage struct {
 func (d *Damage) Error() string {
 	switch {
 	case d.Key != nil:
-		return fmt.Sprintf("bolt: %v: table %q: key %q: %v", ErrDamaged, d.Table, d.Key, d.Err)
+		return fmt.Sprintf("%v: table %q: key %q: %v", ErrDamaged, d.Table, d.Key, d.Err)
 	case d.Table != "":
-		return fmt.Sprintf("bolt: %v: table %q: %v", ErrDamaged, d.Table, d.Err)
+		return fmt.Sprintf("%v: table %q: %v", ErrDamaged, d.Table, d.Err)
 	}
-	return fmt.Sprintf("bolt: %v: %v", ErrDamaged, d.Err)
+	return fmt.Sprintf("%v: %v", ErrDamaged, d.Err)
 }
 
 // Unwrap returns ErrDamaged and Err.

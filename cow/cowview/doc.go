@@ -35,7 +35,7 @@
 //		-require github.com/cowstore/cowstore/cow/cowview@v0.0.0 \
 //		-tool github.com/cowstore/cowstore/cow/cowview
 //	go mod tidy
-//	go generate
+//	go generate ./...
 //	go mod tidy    # again: the generated file imports the library
 //
 // # What cannot go wrong

@@ -47,6 +47,7 @@ func Example() {
 	//   cow.update.version=1
 	// db.client.operation.duration count 1
 	// cow.update.duration count 1
+	// cow.running_updates 0
 	// cow.updates 1
 	// cow.versions 1
 	// cow.dropped_transactions 0

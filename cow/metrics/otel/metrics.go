@@ -34,6 +34,7 @@ type Options struct {
 //
 //	db.client.operation.duration  histogram, s         by db.operation.name, error.type
 //	cow.update.duration           histogram, s         by cow.update.part: wait, run, sink
+//	cow.running_updates           up-down, {update}    updates and transactions that have begun and not ended
 //	cow.updates                   counter, {update}    by cow.update.outcome
 //	cow.changed_rows              counter, {row}       by db.collection.name, if Options says so
 //	cow.applied_commits           counter, {commit}    commits that came from elsewhere
@@ -75,6 +76,7 @@ type Options struct {
 // ones, collect less often.
 type Metrics struct {
 	operations, parts                          metric.Float64Histogram
+	running                                    metric.Int64UpDownCounter
 	updates, tables, hits                      metric.Int64Counter
 	applied, compacted, swept, erased, evicted metric.Int64Counter
 
@@ -166,6 +168,10 @@ func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 	}
 	m.operations = histogram("db.client.operation.duration", "Duration of database client operations.")
 	m.parts = histogram("cow.update.duration", "How long updates waited, ran, and were with the sink.")
+	var err error
+	m.running, err = meter.Int64UpDownCounter("cow.running_updates", metric.WithUnit("{update}"),
+		metric.WithDescription("Updates and transactions that have begun and not ended: they wait, run, or are with the sink."))
+	errs = append(errs, err)
 	m.updates = counter("cow.updates", "{update}", "Updates and transactions that have ended.")
 	m.applied = counter("cow.applied_commits", "{commit}", "Commits that came from elsewhere.")
 	m.compacted = counter("cow.compacted_feeds", "{feed}", "Feeds that ended because their next commit was no longer retained.")
@@ -196,7 +202,6 @@ func Meter(p metric.MeterProvider, o Options) (*Metrics, error) {
 	}
 	m.open = seconds("cow.open_transaction", "Age of the transaction of Begin that is open, 0 for none.")
 	m.oldest = seconds("cow.held_snapshot", "For how long the oldest held snapshot has held memory back, 0 for none.")
-	var err error
 	m.state, err = meter.Int64ObservableGauge("cow.sink_state", metric.WithUnit("1"),
 		metric.WithDescription("1 for the state that the sink is in, 0 for the others."))
 	errs = append(errs, err)

@@ -236,6 +236,38 @@ func TestOpenTransactions(t *testing.T) {
 	requireHas(t, r, "cow.dropped_transactions{db.namespace=users} 1", "cow.dropped_transactions")
 }
 
+// Whoever waits for a writer that is stuck sees that it runs, where nothing else says so.
+func TestRunningUpdates(t *testing.T) {
+	r, m := meter(t, otel.Options{})
+	db, users := newDB()
+	remove := m.Add("users", db)
+	running := func() (n float64) {
+		_, all := collect(t, r)
+		sum, _ := all["cow.running_updates"].Data.(metricdata.Sum[int64])
+		for _, p := range sum.DataPoints {
+			n += float64(p.Value)
+		}
+		return n
+	}
+	require.Zero(t, running())
+	var others sync.WaitGroup
+	require.NoError(t, db.Update(func(*cow.Tx) error {
+		require.Equal(t, 1.0, running())
+		others.Go(func() { _, _ = users.Set("a", 1) })
+		require.Eventually(t, func() bool { return running() == 2 }, time.Minute, time.Millisecond, "one runs, and one waits")
+		return nil
+	}))
+	others.Wait()
+	require.Zero(t, running())
+	tx := db.Begin()
+	require.Equal(t, 1.0, running())
+	tx.Abort()
+	require.Panics(t, func() { _ = db.Update(func(*cow.Tx) error { panic("x") }) })
+	require.Zero(t, running())
+	require.NoError(t, db.Update(func(*cow.Tx) error { remove(); return nil }))
+	require.Zero(t, running(), "an update that was under way has ended")
+}
+
 func TestSinks(t *testing.T) {
 	r, m := meter(t, otel.Options{Tables: true})
 	db, users := newDB()
@@ -370,6 +402,6 @@ func TestUpdatesAreMeasuredWithoutAllocating(t *testing.T) {
 	defer m.Add("users", db)()
 	cow.Hooked[hook.UpdateEnd](db)(func(h hook.UpdateEnd) {
 		u := hook.Update{Version: 1, Attempts: 1, Wait: 1, Run: 1, Sink: 1}
-		require.Zero(t, testing.AllocsPerRun(100, func() { h.OnUpdateEnd(t.Context(), u) }))
+		require.Zero(t, testing.AllocsPerRun(100, func() { h.OnUpdateEnd(h.(hook.UpdateStart).OnUpdateStart(t.Context(), u), u) }))
 	})
 }

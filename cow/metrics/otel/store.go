@@ -46,7 +46,14 @@ func newStore(m *Metrics, name string, db *cow.DB) *store {
 	return s
 }
 
+// OnUpdateStart counts an update that OnUpdateEnd is told of later, also if s is removed meanwhile.
+func (s *store) OnUpdateStart(ctx context.Context, _ hook.Update) context.Context {
+	s.m.running.Add(ctx, 1, s.only...)
+	return ctx
+}
+
 func (s *store) OnUpdateEnd(ctx context.Context, u hook.Update) {
+	s.m.running.Add(ctx, -1, s.only...)
 	name := operation(u.Transaction)
 	attrs := s.operations[name]
 	if err := failure(&u); err != nil {

@@ -24,6 +24,7 @@
 //
 // These are counted by hooks, from the moment the DB is added:
 //
+//	cow_running_updates             gauge      updates and transactions that have begun and not ended
 //	cow_updates_total               counter    by outcome: published, unchanged, aborted, failed
 //	cow_update_duration_seconds     histogram  by part: wait, run, sink
 //	cow_changed_rows_total          counter    by table, if Options says so
@@ -73,6 +74,7 @@ type Options struct {
 type Collector struct {
 	all []client.Collector // what hooks count
 
+	running                                    *client.GaugeVec
 	updates, tables, hits                      *client.CounterVec
 	applied, compacted, swept, erased, evicted *client.CounterVec
 	durations, searches                        *client.HistogramVec
@@ -100,6 +102,8 @@ func New(o Options) *Collector {
 		c.all = append(c.all, v)
 		return v
 	}
+	c.running = client.NewGaugeVec(client.GaugeOpts{Name: "cow_running_updates", Help: "Updates and transactions that have begun and not ended: they wait, run, or are with the sink."}, []string{"store"})
+	c.all = append(c.all, c.running)
 	c.updates = counter("cow_updates_total", "Updates and transactions that have ended, by outcome.", "outcome")
 	c.durations = histogram("cow_update_duration_seconds", "How long updates waited, ran, and were with the sink, by part.", "part")
 	c.applied = counter("cow_applied_commits_total", "Commits that came from elsewhere.")

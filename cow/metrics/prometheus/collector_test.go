@@ -262,6 +262,32 @@ cow_dropped_transactions_total{store="users"} 1
 `, "cow_dropped_transactions_total")
 }
 
+// Whoever waits for a writer that is stuck sees that it runs, where nothing else says so.
+func TestRunningUpdates(t *testing.T) {
+	db, users := newDB()
+	c := prometheus.New(prometheus.Options{})
+	remove := c.Add("users", db)
+	running := func() float64 { return valueOf(t, c, "cow_running_updates") }
+	require.Zero(t, running())
+	var others sync.WaitGroup
+	require.NoError(t, db.Update(func(*cow.Tx) error {
+		require.Equal(t, 1.0, running())
+		others.Go(func() { _, _ = users.Set("a", 1) })
+		require.Eventually(t, func() bool { return running() == 2 }, time.Minute, time.Millisecond, "one runs, and one waits")
+		return nil
+	}))
+	others.Wait()
+	require.Zero(t, running())
+	tx := db.Begin()
+	require.Equal(t, 1.0, running())
+	tx.Abort()
+	require.Panics(t, func() { _ = db.Update(func(*cow.Tx) error { panic("x") }) })
+	require.Zero(t, running())
+	require.NoError(t, db.Update(func(*cow.Tx) error { remove(); return nil }))
+	defer c.Add("users", db)()
+	require.Zero(t, running(), "begins at zero, whatever ran when it was removed")
+}
+
 func TestSinks(t *testing.T) {
 	db, users := newDB()
 	c := prometheus.New(prometheus.Options{Tables: true})
@@ -413,6 +439,6 @@ func TestUpdatesAreCountedWithoutAllocating(t *testing.T) {
 	defer prometheus.New(prometheus.Options{}).Add("users", db)()
 	cow.Hooked[hook.UpdateEnd](db)(func(h hook.UpdateEnd) {
 		u := hook.Update{Version: 1, Attempts: 1, Wait: 1, Run: 1, Sink: 1}
-		require.Zero(t, testing.AllocsPerRun(100, func() { h.OnUpdateEnd(t.Context(), u) }))
+		require.Zero(t, testing.AllocsPerRun(100, func() { h.OnUpdateEnd(h.(hook.UpdateStart).OnUpdateStart(t.Context(), u), u) }))
 	})
 }

@@ -18,6 +18,7 @@ type store struct {
 	name string
 	db   *cow.DB
 
+	running                                    client.Gauge
 	wait, run                                  client.Observer
 	published, unchanged, aborted, failed      client.Counter
 	applied, compacted, swept, erased, evicted client.Counter
@@ -26,6 +27,7 @@ type store struct {
 func newStore(c *Collector, name string, db *cow.DB) *store {
 	return &store{
 		c: c, name: name, db: db,
+		running:   c.running.WithLabelValues(name),
 		wait:      c.durations.WithLabelValues(name, "wait"),
 		run:       c.durations.WithLabelValues(name, "run"),
 		published: c.updates.WithLabelValues(name, "published"),
@@ -49,7 +51,14 @@ func (s *store) there(f func()) {
 	}
 }
 
+// OnUpdateStart counts an update that OnUpdateEnd is told of later, also if s is removed meanwhile.
+func (s *store) OnUpdateStart(ctx context.Context, _ hook.Update) context.Context {
+	s.running.Inc()
+	return ctx
+}
+
 func (s *store) OnUpdateEnd(_ context.Context, u hook.Update) {
+	s.running.Dec()
 	switch {
 	case u.Version > 0: // whatever panicked later
 		s.published.Inc()
