@@ -67,8 +67,8 @@ func (tx *Tx) begun(what, instead string) {
 
 // Commit ends a transaction of Begin, and publishes its edits as the next version. If it changed
 // nothing, no version is published. If Commit returns an error, nothing is published; see
-// [DB.Update] for these errors. It returns ErrTxEnded if the transaction has ended before. With a
-// sink, it returns ErrSuperseded if commits from elsewhere came first: begin again.
+// [DB.Update] for these errors. It returns [ErrTxEnded] if the transaction has ended before. With a
+// sink, it returns [ErrSuperseded] if commits from elsewhere came first: begin again.
 func (tx *Tx) Commit() error {
 	tx.begun("Commit", "nil")
 	switch {

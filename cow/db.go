@@ -361,7 +361,7 @@ func (db *DB) Update(f func(tx *Tx) error) error {
 // returned nil, nothing is published, and UpdateContext returns ctx's cause. It stops waiting for a
 // transaction of Begin when ctx ends, but not for the function of another update. Changes that were
 // proposed to a sink are never taken back: if ctx ends then, they may be published or not, and the
-// error wraps ErrUnknownOutcome and ctx's cause.
+// error wraps [ErrUnknownOutcome] and ctx's cause.
 func (db *DB) UpdateContext(ctx context.Context, f func(tx *Tx) error) error {
 	given(f != nil, "Update")
 	_, err := db.line.Update(ctx, func(base *line.Root, want line.Want) (line.Draft, error) {
@@ -404,7 +404,7 @@ func (db *DB) AddHook(h any) (remove func()) {
 func Hooked[H any](db *DB) (tell func(f func(h H))) { return line.Hooked[H](&db.line) }
 
 // Close closes the sink, which makes the DB durable or replicates it. Updates that are under way
-// are acknowledged or fail; later ones return an error that wraps ErrClosed. Reads go on. Without a
+// are acknowledged or fail; later ones return an error that wraps [ErrClosed]. Reads go on. Without a
 // sink Close does nothing. The sink is closed once: every call returns when that is done, with the
 // same error. If an update closes its own DB, the update fails.
 func (db *DB) Close() error { return db.line.Close() }

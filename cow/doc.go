@@ -148,7 +148,7 @@
 //
 // # Following
 //
-// To see every commit, range over Changes; if it reports ErrCompacted, begin again from a snapshot.
+// To see every commit, range over Changes; if it reports [ErrCompacted], begin again from a snapshot.
 // To see only the outcome, watch and compare. That misses no row and needs no history, and from a
 // nil snapshot it gives all rows first:
 //

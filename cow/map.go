@@ -54,7 +54,7 @@ const (
 type Conflict[K comparable, V any] = snapshot.Conflict[K, V]
 
 // A KeyError says which key of which table an error is about. It wraps one of the errors of verbs,
-// such as ErrExists, a *[clone.Error], ErrConflict, or the error of a codec or of an index
+// such as [ErrExists], a *[clone.Error], [ErrConflict], or the error of a codec or of an index
 // function. It is an alias of [snapshot.KeyError].
 type KeyError[K comparable] = snapshot.KeyError[K]
 
@@ -75,7 +75,7 @@ const Pending = snapshot.Pending
 type builder[K comparable, V any] = snapshot.Builder[K, V]
 
 // An IndexError says that two rows have the same key in a unique index, and which. It wraps
-// ErrExists.
+// [ErrExists].
 type IndexError struct {
 	Name  string // as in KeyError: which table
 	Index string

@@ -119,7 +119,7 @@ func (r Range[K, V, I]) Cursor(i I, key K) (string, error) {
 
 // Resume narrows the range to what comes after a cursor in its order, whether or not that row is
 // still there. For a text that is not a cursor of this index it returns an error that wraps
-// ErrCursor. A forged cursor can lead to another place in the range, but not outside of it.
+// [ErrCursor]. A forged cursor can lead to another place in the range, but not outside of it.
 func (r Range[K, V, I]) Resume(cursor string) (Range[K, V, I], error) {
 	if err := r.made().Resume(cursor); err != nil {
 		return Range[K, V, I]{}, fmt.Errorf("%w: index %.100q: %w", ErrCursor, r.span.Index().Name, err)

@@ -65,8 +65,8 @@ func Example_tables() {
 	now := db.Load()      // both tables at one version
 
 	n, _ := counts.In(now).Get("rows")
-	fmt.Println(now.Version(), n, rows.In(now).Len())
-	// Output: 2 1 2
+	fmt.Printf("version %d: %d counted, %d there\n", now.Version(), n, rows.In(now).Len())
+	// Output: version 2: 1 counted, 2 there
 }
 
 // Past versions are found by their number and by a time.
@@ -77,17 +77,17 @@ func Example_past() {
 	prices.Set("tea", 3)
 	prices.Set("tea", 4)
 
-	first, err := db.At(1)                           // by version
-	recent, err2 := db.AsOf(time.Now())              // by time
-	fmt.Println(prices.In(first).Get("tea"))         // 3 true
-	fmt.Println(prices.In(recent).Get("tea"))        // 4 true
-	fmt.Println(err, err2, db.Pin("before sale", 1)) // keep version 1 for as long as it is wanted
-	fmt.Println(db.Stats().Retained, db.Stats().Pins)
+	first, err := db.At(1)              // by version
+	recent, err2 := db.AsOf(time.Now()) // by time
+	was, _ := prices.In(first).Get("tea")
+	is, _ := prices.In(recent).Get("tea")
+	fmt.Println("tea was", was, "and is", is, err, err2)
+
+	err = db.Pin("before sale", 1) // keep version 1 for as long as it is wanted
+	fmt.Println("retained:", db.Stats().Retained, "pinned:", db.Stats().Pins, err)
 	// Output:
-	// 3 true
-	// 4 true
-	// <nil> <nil> <nil>
-	// 2 1
+	// tea was 3 and is 4 <nil> <nil>
+	// retained: 2 pinned: 1 <nil>
 }
 
 // One update is undone, whatever came later, and a fork is merged.

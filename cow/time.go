@@ -48,8 +48,8 @@ func (db *DB) Lineage() Lineage { return Lineage(db.line.Lineage()) }
 // id of an event or as an entity tag. See also [Commit.Cursor].
 func (db *DB) Cursor(version uint64) string { return db.line.Cursor(version) }
 
-// ParseCursor returns the version of a cursor of this DB, published or not. It returns ErrCursor
-// for a text that Cursor does not return, and ErrLineage for a cursor of another DB, such as a
+// ParseCursor returns the version of a cursor of this DB, published or not. It returns [ErrCursor]
+// for a text that Cursor does not return, and [ErrLineage] for a cursor of another DB, such as a
 // fork. The example is that of [DB.Cursor].
 func (db *DB) ParseCursor(cursor string) (version uint64, err error) {
 	return db.line.ParseCursor(cursor)
@@ -66,23 +66,27 @@ type Retention struct {
 
 // Retain keeps past versions from now on, within the limits of r, in place of those of an earlier
 // call. If r sets no limit, it forgets all of them. While versions are retained, each commit also
-// records what it changed. Limits are applied at each read of the past, and at each commit. A commit may leave up to a sixteenth more Versions. The latest commit is kept even if it exceeds Bytes.
+// records what it changed. Limits are applied at each read of the past, and at each commit. A
+// commit may leave up to a sixteenth more Versions. The latest commit is kept even if it exceeds
+// Bytes.
+//
 // Retain waits for an update whose function is running.
 func (db *DB) Retain(r Retention) { db.line.Retain(line.Retention(r)) }
 
 // Compact forgets the retained versions before a version, as if a limit of Retain were exceeded. At
-// and AsOf for them, and Changes from before, then return ErrCompacted; pins stay. A file that the DB is kept in forgets them too. It returns ErrUnpublished for a version that is not published yet, and
-// takes time proportional to what it forgets.
+// and AsOf for them, and Changes from before, then return [ErrCompacted]; pins stay. A file that
+// the DB is kept in forgets them too. It returns [ErrUnpublished] for a version that is not
+// published yet, and takes time proportional to what it forgets.
 func (db *DB) Compact(version uint64) error { return db.line.Compact(version) }
 
 // At returns the snapshot of a version: the current one, a retained one or a pinned one. It returns
-// ErrCompacted for a version that is no longer kept, and ErrUnpublished for one that is not
+// [ErrCompacted] for a version that is no longer kept, and [ErrUnpublished] for one that is not
 // published yet. It takes time proportional to the changes since then, but at most to an eighth of
 // all rows, and never waits for an update.
 func (db *DB) At(version uint64) (*Snapshot, error) { return snapshotOf(db.line.At(version)) }
 
 // AsOf returns the snapshot that was current at t; if t is in the future, the current one. It
-// returns ErrCompacted if t is before the oldest retained version, and always if nothing is
+// returns [ErrCompacted] if t is before the oldest retained version, and always if nothing is
 // retained, as the times of versions are not known then. If t has a reading of the monotonic clock,
 // as time.Now() has, it is right even if the wall clock was set in between.
 func (db *DB) AsOf(t time.Time) (*Snapshot, error) { return snapshotOf(db.line.AsOf(t)) }
@@ -101,8 +105,8 @@ func (db *DB) Versions() iter.Seq2[uint64, time.Time] { return db.line.Versions(
 //
 // If the DB is kept in a file (package bolt), the pin is in the file when Pin has returned nil:
 // Pins and At have it after the file is opened again. After a crash during Pin it is there or not.
-// Pin then also returns ErrCompacted for a version that the DB has but the file has not, such as
-// one from before the file was made; ErrClosed; and the error with which writes have failed. After
+// Pin then also returns [ErrCompacted] for a version that the DB has but the file has not, such as
+// one from before the file was made; [ErrClosed]; and the error with which writes have failed. After
 // that error, the pin may be in the file all the same. If the DB is a replica (package etcd), the
 // pin belongs to this replica alone, and ends with its process.
 func (db *DB) Pin(name string, version uint64) error { return db.line.Pin(name, version) }
@@ -193,7 +197,7 @@ func (db *DB) TrackSnapshots(on bool) { db.line.Track(on) }
 
 // Wait blocks until the current version is above after, and returns its snapshot. If ctx ends
 // first, it returns ctx's cause and no snapshot. If after is not published yet, it returns
-// ErrUnpublished at once.
+// [ErrUnpublished] at once.
 func (db *DB) Wait(ctx context.Context, after uint64) (*Snapshot, error) {
 	return snapshotOf(db.line.Wait(ctx, after, "a Wait"))
 }
@@ -218,8 +222,8 @@ func (c *Commit) Cursor() string { return c.commit().Cursor() }
 
 // Changes returns an iterator over the commits above version since, in order and without gaps. When
 // it has caught up, it waits for the next. It ends with an error, and no Commit: with ctx's cause
-// when ctx ends; with ErrCompacted when the next commit is no longer retained, because the consumer
-// was too slow or began too far in the past; with ErrUnpublished if version since is not published
+// when ctx ends; with [ErrCompacted] when the next commit is no longer retained, because the consumer
+// was too slow or began too far in the past; with [ErrUnpublished] if version since is not published
 // yet. To go on later, pass the version of the last Commit, or give its Cursor to Resume.
 //
 // Without Retain, the last 256 commits are kept, fewer if they are large, from the moment that the
@@ -232,8 +236,8 @@ func (db *DB) Changes(ctx context.Context, since uint64) iter.Seq2[*Commit, erro
 
 // Commits returns an iterator over the commits above version since, in order and without gaps, up
 // to the version that is current when the iteration begins. It never blocks and needs no context.
-// It ends early with an error, and no Commit: with ErrCompacted if the next commit is not retained,
-// with ErrUnpublished if version since is not published yet. To go on later, pass the version of
+// It ends early with an error, and no Commit: with [ErrCompacted] if the next commit is not retained,
+// with [ErrUnpublished] if version since is not published yet. To go on later, pass the version of
 // the last Commit.
 //
 // The commits are those that Retain keeps, or that are kept for iterations over Changes. Commits
@@ -243,7 +247,7 @@ func (db *DB) Commits(since uint64) iter.Seq2[*Commit, error] {
 }
 
 // Resume is Changes from a cursor, the text that Commit.Cursor or DB.Cursor returned, in this
-// process or an earlier one. It ends with ErrCursor for any other text, and with ErrLineage for a
+// process or an earlier one. It ends with [ErrCursor] for any other text, and with [ErrLineage] for a
 // cursor of another DB, such as a fork.
 func (db *DB) Resume(ctx context.Context, cursor string) iter.Seq2[*Commit, error] {
 	return commits(db.line.Resume(ctx, cursor))

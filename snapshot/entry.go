@@ -126,8 +126,8 @@ func (c *config[K, V]) keyError(key K, err error) error { return &KeyError[K]{c.
 // cloned as [Options] say, so that the caller may do anything to it. [Map.Shared]
 // gives the same reads without cloning. Keys are not cloned: where K holds
 // pointers they are compared as pointers. A key that is not equal to itself, such as
-// a NaN, cannot be stored: ErrKey. Nor can one that is nested too deeply to be compared:
-// ErrTooDeep. Both are never found.
+// a NaN, cannot be stored: [ErrKey]. Nor can one that is nested too deeply to be compared:
+// [ErrTooDeep]. Both are never found.
 type Map[K comparable, V any] struct {
 	noCopy noCopy
 	tree[K, V]

@@ -83,7 +83,7 @@ func (e *Editor[K, V]) String() string {
 // MarshalJSON returns the map as encoding/json has a map[K]V of the same rows: an
 // object with its keys in the order of their texts. K must be a string, an integer or an
 // encoding.TextMarshaler; otherwise the error wraps that of encoding/json. If a value has no
-// JSON, the error is a *KeyError. It wraps ErrTooDeep if there are more than 10,000 levels,
+// JSON, the error is a *KeyError. It wraps [ErrTooDeep] if there are more than 10,000 levels,
 // as encoding/json would not read them; those around the value count, and those of maps and
 // views within it. Values are isolated, one after the other, so that their methods may do
 // anything. A nil *Map is null.

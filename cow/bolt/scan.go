@@ -28,7 +28,7 @@ func (d *Damage) Error() string {
 	return fmt.Sprintf("%v: %v", ErrDamaged, d.Err)
 }
 
-// Unwrap returns ErrDamaged and Err.
+// Unwrap returns [ErrDamaged] and Err.
 func (d *Damage) Unwrap() []error { return []error{ErrDamaged, d.Err} }
 
 func damage(table string, key []byte, err error) error {

@@ -49,7 +49,7 @@ func (r *Replica) wrap(err error) error {
 }
 
 // Load returns the published snapshot, if it has everything that was acknowledged, on any replica,
-// more than limit ago. Otherwise it returns an error that wraps ErrStale. It makes no request: the
+// more than limit ago. Otherwise it returns an error that wraps [ErrStale]. It makes no request: the
 // replica learns how new its version is once each Options.Check, and limit must be longer than
 // that. The Load of the DB has no limit.
 func (r *Replica) Load(limit time.Duration) (*cow.Snapshot, error) {

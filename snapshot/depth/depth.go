@@ -62,9 +62,10 @@ var JSON = &Rule{
 // Text is the Rule of package fmt. It does not go into values that have a method String,
 // Error or Format: only the method knows what it prints.
 var Text = &Rule{
-	Own:  []reflect.Type{reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[error](), reflect.TypeFor[fmt.Stringer]()},
-	Keys: true,
-
+	Own: []reflect.Type{
+		reflect.TypeFor[fmt.Formatter](), reflect.TypeFor[error](), reflect.TypeFor[fmt.Stringer](),
+	},
+	Keys:      true,
 	addressed: true,
 	text:      true,
 }
