@@ -81,7 +81,7 @@ func (f *figures) of(what string, words []string) (string, error) {
 	case what == "host" && len(words) == 0:
 		h := f.lines.Host
 		commits := regexp.MustCompile(`\S{7}\S*`).ReplaceAllStringFunc(h["commit"], func(id string) string { return id[:7] })
-		return fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%s.\n", strings.ReplaceAll(commits, " ", " and "), h["go"], h["goos"], h["goarch"], h["cpu"], h["procs"]), nil
+		return fmt.Sprintf("Commit %s, %s %s/%s, %s, GOMAXPROCS=%s.\n", commits, h["go"], h["goos"], h["goarch"], h["cpu"], h["procs"]), nil
 	case what == "promises" && len(words) > 0:
 		return f.promises(words)
 	case what == "verdict" && len(words) == 1:

@@ -23,7 +23,7 @@ func TestReadmesHaveTheFiguresOfTheLines(t *testing.T) {
 	require.NoError(t, err)
 	l, err := result.Read(files...)
 	require.NoError(t, err)
-	require.Regexp(t, `^[0-9a-f]{40}( [0-9a-f]{40})*$`, l.Host["commit"])
+	require.Regexp(t, `^[0-9a-f]{40}( and [0-9a-f]{40})*$`, l.Host["commit"])
 	f := &figures{l, promises.Judge(promises.All(), l)}
 	for _, file := range readmes {
 		text, err := os.ReadFile(file)

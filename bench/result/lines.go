@@ -23,6 +23,9 @@ type Lines struct {
 	figures map[string]map[string][]float64
 }
 
+// and joins what lines say that differ.
+const and = " and "
+
 // Read reads files of benchmark lines.
 func Read(paths ...string) (*Lines, error) {
 	l := &Lines{Host: map[string]string{}}
@@ -33,12 +36,12 @@ func Read(paths ...string) (*Lines, error) {
 			return nil, line
 		case *benchfmt.Result:
 			for _, c := range line.Config {
-				switch was, is := l.Host[c.Key], string(c.Value); {
+				switch was, is := l.Host[c.Key], strings.TrimSpace(string(c.Value)); {
 				case !c.File:
-				case c.Key != "commit" || was == "":
+				case was == "":
 					l.Host[c.Key] = is
-				case !strings.Contains(was, is): // some lines are older
-					l.Host[c.Key] = was + " " + is
+				case !slices.Contains(strings.Split(was, and), is): // some lines are older, or of another machine
+					l.Host[c.Key] = was + and + is
 				}
 			}
 			base, parts := line.Name.Parts()

@@ -42,6 +42,10 @@ func linesOf(t *testing.T, text string) *Lines {
 func TestLines(t *testing.T) {
 	l := linesOf(t, printed)
 	require.Equal(t, map[string]string{"go": "go1.26.8", "commit": "0123456789", "goos": "linux", "goarch": "amd64", "cpu": "A CPU", "procs": "2"}, l.Host)
+	other := linesOf(t, printed+strings.NewReplacer("A CPU", "B CPU", "0123456789", "abcdef").Replace(printed)+printed)
+	require.Equal(t, "A CPU and B CPU", other.Host["cpu"])
+	require.Equal(t, "0123456789 and abcdef", other.Host["commit"])
+	require.Equal(t, "go1.26.8", other.Host["go"])
 	require.Equal(t, []float64{80, 82}, l.Values(Name("docs", "all", "views"), "p50-ns"))
 	require.Equal(t, []float64{1}, l.Values(Name("ycsb-b", "230B", "views")+"-4", "op/s"), "on other processors")
 	require.Empty(t, l.Values("none", "op/s"))
