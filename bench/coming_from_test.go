@@ -254,8 +254,8 @@ func TestComingFromMemDB(t *testing.T) {
 		second(db.Watch(ctx, seen, users.OnKeys("ada"), byAge.OnKeys(36))))
 	ada, older = val(mem.Txn(false).FirstWatch("users", "id", "ada")), good(mem.Txn(false).Get("users", "age", 36)).WatchCh()
 	seen, ctx = db.Load(), ended(t)
-	same(func() error { ws := memdb.NewWatchSet(); ws.Add(ada); ws.Add(older); return ws.WatchCtx(ctx) }(),
-		second(db.Watch(ctx, seen, users.OnKeys("ada"), byAge.OnKeys(36)))) // neither has anything to tell
+	require.Equal(t, func() error { ws := memdb.NewWatchSet(); ws.Add(ada); ws.Add(older); return ws.WatchCtx(ctx) }(),
+		second(db.Watch(ctx, seen, users.OnKeys("ada"), byAge.OnKeys(36))), "neither has anything to tell")
 	same(ran(func() { txn := mem.Txn(true); defer txn.Abort(); _ = txn.Insert("users", &zoe); txn.Commit() }),
 		func() error { tx := db.Begin(); defer tx.Abort(); users.Edit(tx).Set("zoe", zoe); return tx.Commit() }())
 	same(mems(mem.Txn(false).Get("users", "id")), names(byName.In(users.In(db.Load())).All()))
@@ -332,8 +332,8 @@ func TestComingFromStateDB(t *testing.T) {
 	same(func() error { ws := statedb.NewWatchSet(); ws.Add(changed); return second(ws.Wait(ctx, 0)) }(),
 		second(db.Watch(ctx, seen, users.OnAll(), byAge.OnKeys(36))))
 	changed, ctx, seen = second(tbl.AllWatch(state.ReadTxn())), ended(t), db.Load()
-	same(func() error { ws := statedb.NewWatchSet(); ws.Add(changed); return second(ws.Wait(ctx, 0)) }(),
-		second(db.Watch(ctx, seen, users.OnAll(), byAge.OnKeys(36)))) // neither has anything to tell
+	require.Equal(t, func() error { ws := statedb.NewWatchSet(); ws.Add(changed); return second(ws.Wait(ctx, 0)) }(),
+		second(db.Watch(ctx, seen, users.OnAll(), byAge.OnKeys(36))), "neither has anything to tell")
 	ctx, seen = t.Context(), nil
 	txn2 := state.WriteTxn(tbl)
 	feed, err := tbl.Changes(txn2)
