@@ -266,11 +266,6 @@ func (m *Map[K, V]) rowsFrom(after *K, back bool) iter.Seq[Row[K, V]] {
 // ref is Builder.Ref.
 func (r Row[K, V]) ref() *RowRef { return (*RowRef)(unsafe.Pointer(r.e)) }
 
-// A *RowRef is a Row for those who keep many: half as large, it becomes a Row again with the
-// help of a map. Two are equal (==) if they are the same write. Nil is of no row. It has
-// no type parameters, so that what keeps some is the same code for all kinds of rows.
-type RowRef struct{ _ byte }
-
 // keyOf is Builder.KeyOf.
 func keyOf[K comparable, V any](r *RowRef) K {
 	e := (*entry[V])(unsafe.Pointer(r))
