@@ -127,10 +127,12 @@ func TestCompactionDuringACut(t *testing.T) {
 	for n := range 5 {
 		require.NoError(t, b.move(t.Context(), "w", n+1, n, n, 1))
 	}
-	cutAndCompact := func() {
+	cut := func(t *testing.T) {
 		waitFor(t, func() bool { return b.replica.Status().Connected })
 		proxy.Cut()
 		waitFor(t, func() bool { return !b.replica.Status().Connected })
+	}
+	compactAndMend := func(t *testing.T) {
 		for range 3 {
 			_, err := etcd.Put(t.Context(), "elsewhere", "x")
 			require.NoError(t, err)
@@ -144,16 +146,17 @@ func TestCompactionDuringACut(t *testing.T) {
 
 	t.Run("nothing was missed", func(t *testing.T) {
 		before := b.db.Load()
-		cutAndCompact()
+		cut(t)
+		compactAndMend(t)
 		require.Same(t, before, b.db.Load())
 	})
 	t.Run("versions were missed", func(t *testing.T) {
 		before := b.db.Load()
 		feed := b.db.Cursor(before.Version())
-		proxy.Cut()
+		cut(t)
 		require.NoError(t, other.move(t.Context(), "other", 1, 0, 1, 1))
 		require.NoError(t, other.move(t.Context(), "other", 2, 0, 1, 1))
-		cutAndCompact()
+		compactAndMend(t)
 		require.Equal(t, other.at(other.db.Load()), b.at(b.db.Load()))
 		var changed []int
 		for ch := range b.from.In(b.db.Load()).Diff(b.from.In(before)) {
