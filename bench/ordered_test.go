@@ -137,8 +137,10 @@ func eachSorted[K cmp.Ordered, V words, I cmp.Ordered](outer *testing.B, keys st
 // BenchmarkOrdered reads and writes rows that are in the order of their keys.
 func BenchmarkOrdered(b *testing.B) {
 	for _, keys := range []string{"100k", "1M"} {
-		onKeys(b, keys, uint64Keys, smallByKey)
-		onKeys(b, keys, stringKeys, largeByKey)
+		onKeys(b, keys, uint64Keys, numberWordByKey)
+		onKeys(b, keys, uint64Keys, numberWordsByKey)
+		onKeys(b, keys, stringKeys, textWordByKey)
+		onKeys(b, keys, stringKeys, textWordsByKey)
 	}
 }
 
@@ -165,8 +167,10 @@ func onKeys[K cmp.Ordered, V words](b *testing.B, keys string, key keyKind[K], r
 // BenchmarkIndexed reads and writes rows that are in the order of an index by their numbers.
 func BenchmarkIndexed(b *testing.B) {
 	for _, keys := range []string{"100k", "1M"} {
-		onNumbers(b, keys, uint64Keys, smallByNumber)
-		onNumbers(b, keys, stringKeys, largeByNumber)
+		onNumbers(b, keys, uint64Keys, numberWordByNumber)
+		onNumbers(b, keys, uint64Keys, numberWordsByNumber)
+		onNumbers(b, keys, stringKeys, textWordByNumber)
+		onNumbers(b, keys, stringKeys, textWordsByNumber)
 	}
 }
 

@@ -98,7 +98,7 @@ type loops[K cmp.Ordered, V words, I cmp.Ordered] struct {
 	state            func(all iter.Seq2[*row[K, V], statedb.Revision], n int) int
 }
 
-var smallByKey = loops[uint64, [1]int, uint64]{
+var numberWordByKey = loops[uint64, [1]int, uint64]{
 	func(r cow.Range[uint64, [1]int, uint64], n int) (sum int) {
 		r.All()(func(_ uint64, row cow.Row[uint64, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
 		return sum
@@ -125,7 +125,121 @@ var smallByKey = loops[uint64, [1]int, uint64]{
 	nil,
 }
 
-var largeByKey = loops[string, [8]int, string]{
+var numberWordByNumber = loops[uint64, [1]int, int]{
+	func(r cow.Range[uint64, [1]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [1]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [1]int, int], v cow.Views[uint64, [1]int, numberView[[1]int]], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	nil,
+	func(all iter.Seq2[*row[uint64, [1]int], statedb.Revision], n int) (sum int) {
+		all(func(r *row[uint64, [1]int], _ statedb.Revision) bool { sum += r.Value[0]; n--; return n > 0 })
+		return sum
+	},
+}
+
+var numberWordsByKey = loops[uint64, [8]int, uint64]{
+	func(r cow.Range[uint64, [8]int, uint64], n int) (sum int) {
+		r.All()(func(_ uint64, row cow.Row[uint64, [8]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [8]int, uint64], n int) (sum int) {
+		r.All()(func(_ uint64, row cow.Row[uint64, [8]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [8]int, uint64], v cow.Views[uint64, [8]int, numberView[[8]int]], n int) (sum int) {
+		r.All()(func(_ uint64, row cow.Row[uint64, [8]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	func(m *immutable.SortedMap[uint64, [8]int], lo uint64, hi *uint64, n int) (sum int) {
+		at := m.Iterator()
+		for at.Seek(lo); n > 0 && !at.Done(); n-- {
+			k, v, _ := at.Next()
+			if hi != nil && k >= *hi {
+				break
+			}
+			sum += v[0]
+		}
+		return sum
+	},
+	nil,
+}
+
+var numberWordsByNumber = loops[uint64, [8]int, int]{
+	func(r cow.Range[uint64, [8]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [8]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [8]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [8]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[uint64, [8]int, int], v cow.Views[uint64, [8]int, numberView[[8]int]], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[uint64, [8]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	nil,
+	func(all iter.Seq2[*row[uint64, [8]int], statedb.Revision], n int) (sum int) {
+		all(func(r *row[uint64, [8]int], _ statedb.Revision) bool { sum += r.Value[0]; n--; return n > 0 })
+		return sum
+	},
+}
+
+var textWordByKey = loops[string, [1]int, string]{
+	func(r cow.Range[string, [1]int, string], n int) (sum int) {
+		r.All()(func(_ string, row cow.Row[string, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [1]int, string], n int) (sum int) {
+		r.All()(func(_ string, row cow.Row[string, [1]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [1]int, string], v cow.Views[string, [1]int, numberView[[1]int]], n int) (sum int) {
+		r.All()(func(_ string, row cow.Row[string, [1]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	func(m *immutable.SortedMap[string, [1]int], lo string, hi *string, n int) (sum int) {
+		at := m.Iterator()
+		for at.Seek(lo); n > 0 && !at.Done(); n-- {
+			k, v, _ := at.Next()
+			if hi != nil && k >= *hi {
+				break
+			}
+			sum += v[0]
+		}
+		return sum
+	},
+	nil,
+}
+
+var textWordByNumber = loops[string, [1]int, int]{
+	func(r cow.Range[string, [1]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[string, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [1]int, int], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[string, [1]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
+		return sum
+	},
+	func(r cow.Range[string, [1]int, int], v cow.Views[string, [1]int, numberView[[1]int]], n int) (sum int) {
+		r.All()(func(_ int, row cow.Row[string, [1]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
+		return sum
+	},
+	nil,
+	func(all iter.Seq2[*row[string, [1]int], statedb.Revision], n int) (sum int) {
+		all(func(r *row[string, [1]int], _ statedb.Revision) bool { sum += r.Value[0]; n--; return n > 0 })
+		return sum
+	},
+}
+
+var textWordsByKey = loops[string, [8]int, string]{
 	func(r cow.Range[string, [8]int, string], n int) (sum int) {
 		r.All()(func(_ string, row cow.Row[string, [8]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
 		return sum
@@ -152,27 +266,7 @@ var largeByKey = loops[string, [8]int, string]{
 	nil,
 }
 
-var smallByNumber = loops[uint64, [1]int, int]{
-	func(r cow.Range[uint64, [1]int, int], n int) (sum int) {
-		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
-		return sum
-	},
-	func(r cow.Range[uint64, [1]int, int], n int) (sum int) {
-		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += row.Value()[0]; n--; return n > 0 })
-		return sum
-	},
-	func(r cow.Range[uint64, [1]int, int], v cow.Views[uint64, [1]int, numberView[[1]int]], n int) (sum int) {
-		r.All()(func(_ int, row cow.Row[uint64, [1]int]) bool { sum += v.Row(row).number(); n--; return n > 0 })
-		return sum
-	},
-	nil,
-	func(all iter.Seq2[*row[uint64, [1]int], statedb.Revision], n int) (sum int) {
-		all(func(r *row[uint64, [1]int], _ statedb.Revision) bool { sum += r.Value[0]; n--; return n > 0 })
-		return sum
-	},
-}
-
-var largeByNumber = loops[string, [8]int, int]{
+var textWordsByNumber = loops[string, [8]int, int]{
 	func(r cow.Range[string, [8]int, int], n int) (sum int) {
 		r.All()(func(_ int, row cow.Row[string, [8]int]) bool { sum += row.Shared()[0]; n--; return n > 0 })
 		return sum

@@ -135,15 +135,14 @@ func (p *Part[I]) first() (it Item[I], ok bool) {
 // places returns how many items of the whole index are below the part, and how many below its
 // end.
 func (p *Part[I]) places() (from, to int) {
-	x, t := p.order, p.sorted
-	to = t.Len()
+	to = p.sorted.Len()
 	var at ordered.Cursor[I, *snapshot.RowRef]
-	if p.low.Row != nil {
-		p.seekLow(&at)
+	if low := p.lowest(); low.Order != nil {
+		at.Seek(p.sorted, &low)
 		from = at.Rank()
 	}
-	if p.high.Row != nil {
-		at.Seek(t, &x.tree, p.high.Key, p.high.Row)
+	if high := p.highest(); high.Order != nil {
+		at.Seek(p.sorted, &high)
 		to = max(from, at.Rank())
 	}
 	return from, to
@@ -244,36 +243,42 @@ func (p *Part[I]) Len() int {
 // the opposite order the last come first, but each run is in the order of the index.
 type reader[I any] struct {
 	reverse bool
-	at, end ordered.Cursor[I, *snapshot.RowRef]
+	at      ordered.Cursor[I, *snapshot.RowRef]
+	end     bound[I]
+}
+
+// A bound is an end of a part.
+type bound[I any] = ordered.Bound[I, *snapshot.RowRef]
+
+// lowest and highest are the ends of the part, without an Order where there is none.
+func (p *Part[I]) lowest() (b bound[I]) {
+	if p.low.Row != nil {
+		b = bound[I]{Order: &p.order.tree, Key: p.low.Key, Row: p.low.Row, After: p.after}
+	}
+	return b
+}
+
+func (p *Part[I]) highest() (b bound[I]) {
+	if p.high.Row != nil {
+		b = bound[I]{Order: &p.order.tree, Key: p.high.Key, Row: p.high.Row}
+	}
+	return b
 }
 
 // begin makes r read a part.
 func (r *reader[I]) begin(p *Part[I]) {
-	from, to := &r.at, &r.end
+	from := p.lowest()
+	r.end = p.highest()
 	if r.reverse = p.reverse; r.reverse {
-		from, to = to, from
+		from, r.end = r.end, from
 	}
-	x, t := p.order, p.sorted
-	if p.low.Row == nil {
-		from.Start(t)
-	} else {
-		p.seekLow(from)
-	}
-	if p.high.Row == nil {
-		to.End(t)
-	} else {
-		to.Seek(t, &x.tree, p.high.Key, p.high.Row)
-	}
-}
-
-// seekLow goes to the place where the part, which has a low bound, begins.
-func (p *Part[I]) seekLow(c *ordered.Cursor[I, *snapshot.RowRef]) {
-	x := p.order
-	c.Seek(p.sorted, &x.tree, p.low.Key, p.low.Row)
-	if p.after {
-		if key, row, ok := c.Item(); ok && !x.IsAfterLow(&p.Bounds, Item[I]{key, row}) {
-			c.Step() // over low itself
-		}
+	switch {
+	case from.Order != nil:
+		r.at.Seek(p.sorted, &from)
+	case r.reverse:
+		r.at.End(p.sorted)
+	default:
+		r.at.Start(p.sorted)
 	}
 }
 

@@ -57,6 +57,23 @@ func TestPartsAreNotWalkedOver(t *testing.T) {
 			}
 		}
 
+		for _, reverse := range []bool{false, true} { // it ends in the leaf where its bound is
+			part := whole
+			if reverse {
+				part.From(n - 2)
+				part.To(n)
+				part.Reverse()
+			} else {
+				part.From(0)
+				part.To(2)
+			}
+			require.Zero(t, descents(func() {
+				read := 0
+				part.Each(func(int, snapshot.Row[int, int]) bool { read++; return true })
+				require.Equal(t, 2, read)
+			}))
+		}
+
 		part := whole
 		part.From(1)
 		edit(func(e *snapshot.Editor[int, int]) { e.Set(0, 0) }) // another row beside those of the part

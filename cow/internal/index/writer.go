@@ -210,7 +210,7 @@ func (w *writer[I]) lookup(i I) (*snapshot.RowRef, bool) {
 // first returns the first row under an index key.
 func (w *writer[I]) first(t tree[I], i I) (*snapshot.RowRef, bool) {
 	var at ordered.Cursor[I, *snapshot.RowRef]
-	at.Seek(t, &w.order.tree, i, w.order.whole().below)
+	at.Seek(t, &bound[I]{Order: &w.order.tree, Key: i, Row: w.order.whole().below})
 	if key, row, ok := at.Item(); ok && w.order.Compare(key, i) == 0 {
 		return row, true
 	}

@@ -15,7 +15,25 @@ type step[K any] struct {
 
 // maxHeight is more than any Tree has: each level takes sixteen times as many writes as
 // the one below.
-const maxHeight = 16
+const maxHeight = 12
+
+// A Bound is a place in an Order: before the items that are equal to Key and Row, or after
+// them. Without an Order it is after all items of a tree, or before all, as asked.
+type Bound[K, R any] struct {
+	Order *Order[K, R]
+	Key   K
+	Row   R
+	After bool
+}
+
+// in returns how many items of a leaf are before the bound.
+func (b *Bound[K, R]) in(l *nodeOf[K, R]) int {
+	i, found := search(l, b.Order, b.Key, b.Row)
+	if found && b.After {
+		i++
+	}
+	return i
+}
 
 // Start goes to before the first item of a tree.
 func (c *Cursor[K, R]) Start(t Tree[K, R]) {
@@ -29,31 +47,20 @@ func (c *Cursor[K, R]) End(t Tree[K, R]) {
 	c.down(t.root, true)
 }
 
-// Seek goes to before the first item of a tree that is equal to this one or above.
-func (c *Cursor[K, R]) Seek(t Tree[K, R], o *Order[K, R], k K, r R) {
+// Seek goes to where a bound is in a tree.
+func (c *Cursor[K, R]) Seek(t Tree[K, R], b *Bound[K, R]) {
 	c.depth = 0
 	n := t.root
 	if n == nil {
 		return
 	}
 	for n.isBranch {
-		b := kidsOf(n)
-		i := kidOf(b, o, k, r)
+		kids := kidsOf(n)
+		i := kidOf(kids, b.Order, b.Key, b.Row)
 		c.push(n, i)
-		n = b.at[i]
+		n = kids.at[i]
 	}
-	i, _ := search(rowsOf[K, R](n), o, k, r)
-	c.push(n, i)
-}
-
-// before reports whether the place is before another one of the same tree.
-func (c *Cursor[K, R]) before(d *Cursor[K, R]) bool {
-	for level := range c.path[:c.depth] {
-		if i, j := c.path[level].i, d.path[level].i; i != j {
-			return i < j
-		}
-	}
-	return false
+	c.push(n, b.in(rowsOf[K, R](n)))
 }
 
 // Rank returns how many items are before the place. It takes time proportional to the
@@ -174,55 +181,48 @@ func (c *Cursor[K, R]) down(n *node[K], last bool) {
 	c.push(n, i)
 }
 
-// Step goes on to after the next item, if there is one.
-func (c *Cursor[K, R]) Step() {
-	if _, _, ok := c.Item(); ok {
-		c.path[c.depth-1].i++
-	}
-}
-
-// Next returns the items after the place that lie together in memory, up to the end, and
-// goes to the place after them. There is one at least, unless the place is not before the end.
+// Next returns the items after the place that lie together in memory, up to a bound, and
+// goes to the place after them. There is one at least, unless none is before the bound.
 // They must not be modified.
-func (c *Cursor[K, R]) Next(end *Cursor[K, R]) (keys []K, rows []R) {
-	for c.depth > 0 && c.before(end) {
+func (c *Cursor[K, R]) Next(high *Bound[K, R]) (keys []K, rows []R) {
+	for c.depth > 0 {
 		at := &c.path[c.depth-1]
-		n := int(at.n.n)
-		if last := &end.path[end.depth-1]; last.n == at.n {
-			n = last.i
+		l := rowsOf[K, R](at.n)
+		n := int(l.n)
+		if high.Order != nil && high.Order.Keys(l.keys[n-1], high.Key, high.Row) >= 0 {
+			n = high.in(l)
 		}
 		if at.i < n {
-			l := rowsOf[K, R](at.n)
 			keys, rows = l.keys[at.i:n], l.at[at.i:n]
 			at.i = n
 			return keys, rows
 		}
-		if !c.leave(1) {
+		if n < int(l.n) || !c.leave(1) {
 			return nil, nil
 		}
 	}
 	return nil, nil
 }
 
-// Prev is Next for the items before the place, down to the start.
-func (c *Cursor[K, R]) Prev(start *Cursor[K, R]) (keys []K, rows []R) {
-	for c.depth > 0 && start.before(c) {
+// Prev is Next for the items before the place, down to a bound.
+func (c *Cursor[K, R]) Prev(low *Bound[K, R]) (keys []K, rows []R) {
+	for c.depth > 0 {
 		at := &c.path[c.depth-1]
-		from := 0
-		if first := &start.path[start.depth-1]; first.n == at.n {
-			from = first.i
+		l := rowsOf[K, R](at.n)
+		n := 0
+		if low.Order != nil && low.Order.Keys(l.keys[0], low.Key, low.Row) <= 0 {
+			n = low.in(l)
 		}
-		if at.i > from {
-			l := rowsOf[K, R](at.n)
-			keys, rows = l.keys[from:at.i], l.at[from:at.i]
-			at.i = from
+		if n < at.i {
+			keys, rows = l.keys[n:at.i], l.at[n:at.i]
+			at.i = n
 			return keys, rows
 		}
 		up := c.depth - 1
 		for up > 0 && c.path[up-1].i == 0 {
 			up--
 		}
-		if up == 0 {
+		if n > 0 || up == 0 {
 			return nil, nil
 		}
 		at = &c.path[up-1]

@@ -61,17 +61,22 @@ func placesOf[K, R any](t Tree[K, R]) (start, end Cursor[K, R]) {
 	return start, end
 }
 
+// A place is a bound in the order of the tests; all is none.
+type place = Bound[name, row]
+
+var all place
+
 func seek(t Tree[name, row], k name, r row) (c Cursor[name, row]) {
-	c.Seek(t, order, k, r)
+	c.Seek(t, &place{Order: order, Key: k, Row: r})
 	return c
 }
 
 // to and downTo are Next and Prev to a place.
-func to[K, R any](c *Cursor[K, R], end Cursor[K, R]) func() ([]K, []R) {
+func to[K, R any](c *Cursor[K, R], end Bound[K, R]) func() ([]K, []R) {
 	return func() ([]K, []R) { return c.Next(&end) }
 }
 
-func downTo[K, R any](c *Cursor[K, R], start Cursor[K, R]) func() ([]K, []R) {
+func downTo[K, R any](c *Cursor[K, R], start Bound[K, R]) func() ([]K, []R) {
 	return func() ([]K, []R) { return c.Prev(&start) }
 }
 
@@ -94,9 +99,9 @@ func check(t *testing.T, tree Tree[name, row], want []pair) {
 	require.Equal(t, len(want), tree.Len())
 	start, end := placesOf(tree)
 	c := start
-	requireSame(t, want, slices.AppendSeq(make([]pair, 0, len(want)), pairs(to(&c, end))))
+	requireSame(t, want, slices.AppendSeq(make([]pair, 0, len(want)), pairs(to(&c, all))))
 	c = end
-	back := backwards(downTo(&c, start))
+	back := backwards(downTo(&c, all))
 	slices.Reverse(back)
 	requireSame(t, want, back)
 	k, r, ok := tree.First()
@@ -227,13 +232,25 @@ func TestTreesAgainstAModel(t *testing.T) {
 				check(t, v.tree, v.model)
 				p := pair{key: rng.IntN(keys), row: row{id: rng.IntN(rows), bound: rng.IntN(3) - 1}}
 				i, _ := slices.BinarySearchFunc(v.model, p, comparePairs)
+				q := pair{key: rng.IntN(keys), row: row{id: rng.IntN(rows), bound: rng.IntN(3) - 1}}
+				high := place{order, name{key: q.key}, q.row, rng.IntN(2) == 0}
+				j, found := slices.BinarySearchFunc(v.model, q, comparePairs)
+				if found && high.After {
+					j++
+				}
 				start, end := placesOf(v.tree)
 				c := seek(v.tree, name{key: p.key}, p.row)
-				requireSame(t, v.model[i:], slices.AppendSeq([]pair{}, pairs(to(&c, end))))
+				requireSame(t, v.model[i:max(i, j)], slices.AppendSeq([]pair{}, pairs(to(&c, high))))
+				requireSame(t, v.model[:j], slices.AppendSeq([]pair{}, pairs(to(&start, high))))
 				c = seek(v.tree, name{key: p.key}, p.row)
-				back := backwards(downTo(&c, start))
-				slices.Reverse(back)
-				requireSame(t, v.model[:i], back)
+				for _, from := range []struct {
+					c    Cursor[name, row]
+					last int
+				}{{c, i}, {end, len(v.model)}} {
+					back := backwards(downTo(&from.c, high))
+					slices.Reverse(back)
+					requireSame(t, v.model[min(j, from.last):from.last], back)
+				}
 			}
 			for _, v := range old {
 				check(t, v.tree, v.model)
@@ -244,7 +261,7 @@ func TestTreesAgainstAModel(t *testing.T) {
 
 // sameRest reports whether two trees have the same rows from two places on, at which they
 // may skip what they share, and how many items it had to look at.
-func sameRest(c, d *Cursor[name, row], endC, endD Cursor[name, row]) (same bool, looked int) {
+func sameRest(c, d *Cursor[name, row], end place) (same bool, looked int) {
 	var x, y []row
 	for {
 		if len(x) == 0 && len(y) == 0 {
@@ -252,10 +269,10 @@ func sameRest(c, d *Cursor[name, row], endC, endD Cursor[name, row]) (same bool,
 			}
 		}
 		if len(x) == 0 {
-			_, x = c.Next(&endC)
+			_, x = c.Next(&end)
 		}
 		if len(y) == 0 {
-			_, y = d.Next(&endD)
+			_, y = d.Next(&end)
 		}
 		n := min(len(x), len(y))
 		if n == 0 {
@@ -298,7 +315,7 @@ func TestWhatTwoTreesShareIsSkipped(t *testing.T) {
 			v = e.Seal()
 			trees = append(trees, v)
 		}
-		rows := func(c, end Cursor[name, row]) (all []row) {
+		rows := func(c Cursor[name, row], end place) (all []row) {
 			for p := range pairs(to(&c, end)) {
 				all = append(all, p.row)
 			}
@@ -306,16 +323,22 @@ func TestWhatTwoTreesShareIsSkipped(t *testing.T) {
 		}
 		for range 300 {
 			a, b := trees[rng.IntN(len(trees))], trees[rng.IntN(len(trees))]
-			c, endC := placesOf(a)
-			d, endD := placesOf(b)
-			for _, ends := range [][2]*Cursor[name, row]{{&c, &d}, {&endC, &endD}} {
-				if rng.IntN(2) == 0 {
-					k, r := name{key: rng.IntN(keys)}, row{id: rng.IntN(3), bound: rng.IntN(3) - 1}
-					*ends[0], *ends[1] = seek(a, k, r), seek(b, k, r)
-				}
+			c, _ := placesOf(a)
+			d, _ := placesOf(b)
+			any := func() (name, row) {
+				return name{key: rng.IntN(keys)}, row{id: rng.IntN(3), bound: rng.IntN(3) - 1}
 			}
-			want := slices.Equal(rows(c, endC), rows(d, endD))
-			same, _ := sameRest(&c, &d, endC, endD)
+			if rng.IntN(2) == 0 {
+				k, r := any()
+				c, d = seek(a, k, r), seek(b, k, r)
+			}
+			end := all
+			if rng.IntN(2) == 0 {
+				k, r := any()
+				end = place{order, k, r, rng.IntN(2) == 0}
+			}
+			want := slices.Equal(rows(c, end), rows(d, end))
+			same, _ := sameRest(&c, &d, end)
 			require.Equal(t, want, same)
 		}
 	}
@@ -327,14 +350,14 @@ func TestLittleIsLookedAtWhereMuchIsShared(t *testing.T) {
 	e := tree.Edit(order)
 	e.Set(name{key: 50_000}, row{id: 50_000}, true) // the same row again
 	next := e.Seal()
-	c, endC := placesOf(tree)
-	d, endD := placesOf(next)
-	same, looked := sameRest(&c, &d, endC, endD)
+	c, _ := placesOf(tree)
+	d, _ := placesOf(next)
+	same, looked := sameRest(&c, &d, all)
 	require.True(t, same)
 	require.LessOrEqual(t, looked, width)
-	c, endC = placesOf(tree)
+	c, _ = placesOf(tree)
 	d = c
-	same, looked = sameRest(&c, &d, endC, endC)
+	same, looked = sameRest(&c, &d, all)
 	require.True(t, same)
 	require.Zero(t, looked)
 }
@@ -360,8 +383,8 @@ func TestTreesStayLow(t *testing.T) {
 			}
 		}
 		thin, leaves := e.Seal(), 0
-		for c, end := placesOf(thin); ; leaves++ {
-			if keys, _ := c.Next(&end); len(keys) == 0 {
+		for c, _ := placesOf(thin); ; leaves++ {
+			if keys, _ := c.Next(&Bound[int, struct{}]{}); len(keys) == 0 {
 				break
 			}
 		}
@@ -379,11 +402,11 @@ func TestRowsAreReplacedWithoutTheirKeys(t *testing.T) {
 	next := e.Seal()
 	_, row, _ := next.Get(order, "05000", 0)
 	require.Equal(t, 1, row)
-	x, endX := placesOf(next)
-	y, endY := placesOf(tree)
+	x, _ := placesOf(next)
+	y, _ := placesOf(tree)
 	for {
-		a, _ := x.Next(&endX)
-		b, _ := y.Next(&endY)
+		a, _ := x.Next(&Bound[string, int]{})
+		b, _ := y.Next(&Bound[string, int]{})
 		if len(a) == 0 {
 			break
 		}
