@@ -58,6 +58,7 @@ type tagging struct {
 	tags  *cow.Table[string, []string]
 	views cow.Views[string, []string, view.Slice[string]] // key, value, view
 	byTag *cow.Index[string, []string, string]            // key, value, index key
+	old   *cow.Map[string, []string]                      // key, value; what Load returns
 }
 
 var citizens = map[string]user{
@@ -559,7 +560,7 @@ func TestComingFromRWMutex(t *testing.T) {
 
 	require.NoError(t, errAge)
 	require.NoError(t, err)
-	require.Equal(t, &db, tagging{&db, tags, views, byTag}.tags.DB())
+	require.Equal(t, &db, tagging{&db, tags, views, byTag, tags.Load()}.tags.DB())
 	maps.Copy(m, years)
 	require.NoError(t, ages.Replace(maps.All(years)))
 	ctx := t.Context()

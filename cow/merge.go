@@ -31,8 +31,9 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // all tables; derived tables follow. Base is what both sides last had in common, and theirs the other
 // side's current snapshot. For the first merge of a fork, base is the snapshot that the fork began
 // with; for that of a fork's fork, the snapshot of db that the first fork began with. Merge returns
-// theirs, which is the base of the next merge of the two, in either direction. A row that an earlier
-// merge brought over counts as the same on both sides, until one of them writes it. What a Resolver
+// theirs, which is the base of the next merge of the two, in either direction. The snapshot of db
+// after a merge is no base: what db alone had written is in it, and would never reach the other side.
+// A row that an earlier merge brought over counts as the same on both sides, until one of them writes it. What a Resolver
 // returned is a write of db.
 //
 // A key that both sides have changed since base is a conflict, also if one of them removed it. It is

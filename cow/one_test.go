@@ -66,10 +66,7 @@ func (o One[K, V]) Watch(ctx context.Context, since *Map[K, V], of ...Watched) (
 }
 
 func (o One[K, V]) Merge(base, theirs *Map[K, V], resolve func(c Conflict[K, V]) (v V, keep bool, err error)) (*Map[K, V], error) {
-	if _, err := o.db.Merge(o.Snapshot(base), o.Snapshot(theirs), o.Resolve(resolve)); err != nil {
-		return nil, err
-	}
-	return theirs, nil
+	return o.mapOf(o.db.Merge(o.Snapshot(base), o.Snapshot(theirs), o.Resolve(resolve)))
 }
 
 func (o One[K, V]) Pins() iter.Seq2[string, *Map[K, V]] {

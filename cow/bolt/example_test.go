@@ -312,7 +312,7 @@ func ExampleSalvage() {
 	// Output:
 	// damaged: true
 	// the file is damaged: table "jobs": key "mail": its checksum is wrong
-	// the file is damaged: table "jobs": rows written: 2, sound: 1
+	// the file is damaged: table "jobs": rows of version 2 written: 2, sound: 1
 	// <nil>
 	// done true
 }

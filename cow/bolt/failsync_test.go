@@ -123,8 +123,7 @@ func TestASyncThatFails(t *testing.T) {
 				acked[line[2]] = number(t, line[3])
 			case "failed":
 				failed++
-				require.Contains(t, strings.Join(line, " "), "writes have failed")
-				require.Contains(t, strings.Join(line, " "), "input/output error")
+				require.Contains(t, strings.Join(line, " "), "writes have failed: bolt: "+path+": input/output error", "it says which file")
 				unknown[line[2]] = strings.Contains(strings.Join(line, " "), cow.ErrUnknownOutcome.Error())
 			case "again":
 				seen = number(t, line[2])
@@ -132,7 +131,7 @@ func TestASyncThatFails(t *testing.T) {
 			case "syncs":
 				require.Equal(t, nth, number(t, line[1]), "it was tried again")
 			case "closed":
-				require.Contains(t, strings.Join(line, " "), "input/output error")
+				require.Contains(t, strings.Join(line, " "), "bolt: "+path+": input/output error")
 			}
 		}
 		require.Equal(t, bankWriters, failed)

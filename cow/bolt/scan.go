@@ -156,7 +156,7 @@ func (s *scan) rows(name []byte, t tableState, visit func(key []byte, r row) err
 	}
 	err := w.bucket(bucket)
 	if err == nil && is != t.tally {
-		err = s.bad(damage(t.name, nil, unlike("rows", t.tally, is)))
+		err = s.bad(damage(t.name, nil, unlike(fmt.Sprintf("rows of version %d", s.state.base.version), t.tally, is)))
 	}
 	return err
 }

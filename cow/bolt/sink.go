@@ -155,7 +155,15 @@ func (s *fileSink) Close() error {
 	s.change()
 	s.mu.Unlock()
 	s.running.Wait()
-	return s.err
+	return s.named(s.err)
+}
+
+// named is an error of the writing, with the file that it is about.
+func (s *fileSink) named(err error) error {
+	if err == nil || errors.Is(err, ErrChanged) { // which has it
+		return err
+	}
+	return named(s.writer.file.path, err)
 }
 
 // write writes groups until the sink is closed or a write fails.
@@ -170,12 +178,12 @@ func (s *fileSink) write() {
 		}
 		begun := time.Now()
 		if s.err = s.writer.write(group, pins, oldest); s.err != nil {
-			err := s.err
-			if errors.As(s.err, new(unwritten)) {
-				s.line.Fail(s.err)
+			err := s.named(s.err)
+			if errors.As(err, new(unwritten)) {
+				s.line.Fail(err)
 			} else {
 				// What was to say that the transaction is there may be on disk all the same.
-				s.line.Fail(sink.Undecided{Err: s.err})
+				s.line.Fail(sink.Undecided{Err: err})
 				err = fmt.Errorf("bolt: %w: %w", cow.ErrUnknownOutcome, s.err)
 			}
 			for _, p := range pins {

@@ -123,14 +123,14 @@ func (q *request) facts(now *cow.Snapshot, stats cow.Stats) []fact {
 		fact{"versions retained", number(stats.Retained)},
 		fact{"pins", number(stats.Pins)},
 		fact{"past rows held", number(stats.HeldRows)},
-		fact{"past bytes held", size(stats.HeldBytes)},
+		fact{"past bytes held, with records", size(stats.HeldBytes)},
 		fact{"calls that wait for a version", number(stats.Waiting)})
 	if s := stats.Sink; s.State != "" {
 		state := string(s.State)
 		if s.State == hook.Connected {
 			state = "no error" // which is true of one that takes no commits too, before there is one
 		}
-		facts = append(facts, fact{"sink", text(state)}, fact{"sink since", age(s.Since, q.now)})
+		facts = append(facts, fact{"sink", text(state)}, fact{"sink in this state for", age(s.Since, q.now)})
 		if s.Err != nil {
 			facts = append(facts, fact{"sink error", text(q.errorText(s.Err))})
 		}
