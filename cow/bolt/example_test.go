@@ -243,6 +243,35 @@ func ExampleFile_Space() {
 	// Output: worth it: true <nil>
 }
 
+// A closed file is checked, and gives free space back, without its tables.
+func ExampleCompact() {
+	dir, remove := folder()
+	defer remove()
+	path := filepath.Join(dir, "jobs.db")
+	s, err := openStore(path, bolt.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s.db.Retain(cow.Retention{}) // no past, which would have it
+	_, _ = s.jobs.Set("log", strings.Repeat("a long text ", 1<<16))
+	_, _ = s.jobs.Delete("log")
+	_, _ = s.jobs.Set("build", "done")
+	_ = s.db.Close()
+
+	was, err := bolt.Check(path)
+	if err != nil {
+		fmt.Println(err) // lists what is damaged
+		return
+	}
+	fmt.Println(bolt.Compact(path))
+	is, err := bolt.Check(path)
+	fmt.Println(is.Tables[0].Name, is.Tables[0].Rows, is.Free < was.Free, err)
+	// Output:
+	// <nil>
+	// jobs 1 true <nil>
+}
+
 // A program that has only some of the tables of a file, such as a tool, or the version before. The
 // others stay in the file as they are.
 func ExampleFile_Unknown() {

@@ -145,7 +145,7 @@ type Sink struct {
 // A State is the state of a Sink. It is empty where there is no sink.
 type State string
 
-// The states.
+// The states of a [Sink].
 const (
 	Connected State = "connected" // all is well
 	Retrying  State = "retrying"  // its server does not answer, and it tries again

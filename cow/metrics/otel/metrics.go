@@ -45,8 +45,9 @@ type Options struct {
 //	cow.search.hits               counter, {hit}       what searches returned, by cow.search.kind
 //
 // The operations are update, transaction and search; a search also has cow.search.kind. The
-// outcomes are published, unchanged, aborted and failed. The part sink is measured only where there
-// is a sink, and run only if the function of the update ran.
+// outcomes are published, unchanged, aborted and failed. An update waits for others in the part wait,
+// its function runs in run, and it waits for the file or the cluster in sink. The part sink is measured
+// only where there is one, and run only if the function ran.
 //
 // The histograms advise buckets from a microsecond, which an update in memory takes, to 17 seconds.
 // Those of the conventions begin at a millisecond. A view of the SDK sets others.

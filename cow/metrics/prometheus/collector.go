@@ -36,7 +36,8 @@
 //	cow_search_duration_seconds     histogram  searches of a memory, by kind
 //	cow_search_hits_total           counter    what these returned, by kind
 //
-// The part sink is observed only where there is a sink, and run only if the function of the update
+// An update waits for others in the part wait, its function runs in run, and it waits for the file or
+// the cluster in sink. The part sink is observed only where there is one, and run only if the function
 // ran. The held snapshots are 0 where [cow.DB.TrackSnapshots] is off. The states are those of
 // [hook.State], and none for a DB without a sink.
 package prometheus
