@@ -37,7 +37,7 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // returned is a write of db.
 //
 // A key that both sides have changed since base is a conflict, also if one of them removed it. It is
-// none if both removed it, and neither has written it since. Without a Resolver for the table, Merge
+// none if both removed it and neither has it now. Without a Resolver for the table, Merge
 // returns one error for all conflicts; it wraps a *KeyError with [ErrConflict] for each. A Resolver is
 // also how to see what both sides have. Merge panics if it is given two Resolvers for one table. On
 // an error nothing is published.

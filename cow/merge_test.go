@@ -308,12 +308,18 @@ func TestKeysRemovedOnBothSidesAreNoConflict(t *testing.T) {
 		f := l.fork(base)
 		f.delete(t, 0, 1)
 		l.delete(t, 0, 1)
-		_, err := l.merge(base, f.load(), func(c conflict) ([]int, bool, error) {
+		next, err := l.merge(base, f.load(), func(c conflict) ([]int, bool, error) {
 			t.Errorf("asked about key %d, which both removed", c.Key)
 			return nil, false, nil
 		})
 		require.NoError(t, err)
 		require.Equal(t, uint64(3), l.load().version, "nothing to change")
+		l.set(t, 0, 1, 3)
+		_, err = f.merge(base, l.load())
+		require.ErrorIs(t, err, cow.ErrConflict, "base is older than the last merge")
+		_, err = f.merge(next, l.load())
+		require.NoError(t, err, "only one side has it again")
+		require.True(t, f.load().maps[0].Has(1))
 		f.delete(t, 0, 2)
 		l.set(t, 0, 2, 2)
 		_, err = l.merge(base, f.load())

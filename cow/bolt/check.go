@@ -111,7 +111,7 @@ const maxDamage = 100
 // the last page, where nothing is stored. It does not need to know
 // its tables. It has the keys of the retained past in memory meanwhile. No DB may have the file
 // open: [ErrLocked]. If the file is damaged the error wraps [ErrDamaged], and lists the first hundred
-// Damages, which errors.As and Unwrap find.
+// Damages, which errors.As and Unwrap find. With an error there is no Info.
 func Check(path string) (*Info, error) {
 	f, err := openFile(path, true)
 	if err != nil {

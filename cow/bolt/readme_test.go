@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"maps"
 	"os"
 	"testing"
 	"time"
@@ -36,6 +37,21 @@ func TestReadme(t *testing.T) {
 		return err
 	}
 	require.NoError(t, lines())
+
+	back := func(db *cow.DB, jobs *cow.Table[string, Job], rows map[string]Job) error {
+		return db.Update(func(tx *cow.Tx) error {
+			e := jobs.Edit(tx)
+			e.Clear()
+			e.SetAll(maps.All(rows))
+			return nil
+		})
+	}
+	jobs := cow.New[string](cow.Options[Job]{})
+	_, err := jobs.Set("gone", Job{})
+	require.NoError(t, err)
+	rows := map[string]Job{"a": {State: "ready"}}
+	require.NoError(t, back(jobs.DB(), jobs, rows))
+	require.Equal(t, rows, maps.Collect(jobs.All()))
 	backups, err := os.ReadDir("backups")
 	require.NoError(t, err)
 	require.Len(t, backups, 1)

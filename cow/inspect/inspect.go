@@ -56,6 +56,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/cowstore/cowstore/cow"
@@ -238,6 +239,10 @@ func (q *request) errorText(err error) string {
 	var is fixed
 	if errors.As(err, &is) {
 		return printable(is.Error(), 1000)
+	}
+	var system syscall.Errno // such as that of a disk
+	if errors.As(err, &system) {
+		return printable(system.Error(), 1000)
 	}
 	return fmt.Sprintf("an error of type %T", err)
 }
