@@ -340,7 +340,7 @@ func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(
 //
 //   - f returns an error, which Update returns as it is
 //   - f panics or calls runtime.Goexit
-//   - f changed nothing; to write an equal value is a change
+//   - f changed nothing, or removed all that it had added; to write an equal value is a change
 //   - two rows would have the same key in a unique index: the error is an *IndexError
 //   - f set what cannot be stored, or what an index refuses: the error is a *KeyError
 //   - the function of a derived table returns an error

@@ -77,7 +77,7 @@ func (x *Index[K, V, I]) OnRange(r Range[K, V, I]) Watched {
 	return watched[K, V]{watch.NewPart(x.def, r.span.Bounds), x.of}
 }
 
-// Watch blocks until the current snapshot differs from since in any of what is listed, or anywhere
+// Watch blocks until the current snapshot differs from since in any of what is listed, or in any row
 // if nothing is listed. It returns that snapshot, or ctx's cause and no snapshot if ctx ends first.
 // A nil since has no rows. Writes of other rows never end a Watch. It starts no goroutine.
 //
@@ -108,7 +108,8 @@ func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Sna
 // Notify is Watch for use in a select. It returns a channel at once, which is closed when the
 // current snapshot may differ from since in what is listed; if it differs already, the channel is
 // closed already. Sometimes another commit closes it: one that was under way when Notify was
-// called, or one that changed a large part of a table. To be sure, compare the snapshots. No
+// called, one that changed a large part of a table, or any of the table of an index that was dropped.
+// To be sure, compare the snapshots. No
 // goroutine is started. Stop must be called when the channel is no longer needed, and may be called
 // more than once: until then the channel is registered.
 func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{}, stop func()) {

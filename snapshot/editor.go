@@ -85,7 +85,7 @@ func (e *Editor[K, V]) Version() uint64 { return e.version }
 
 // Seal ends the edit and returns the map it made: the one it began with, if no
 // key was changed, or if Err is not nil. Any later use of the Editor panics, but for
-// Err.
+// Err and Version.
 func (e *Editor[K, V]) Seal() *Map[K, V] {
 	e.enter()
 	e.state.Store(sealed)
