@@ -26,9 +26,9 @@ type Map[K comparable, V any] = snapshot.Map[K, V]
 // An Editor makes the changes of one update to one map, with the methods Get, GetMany, Has, Len,
 // All, Revision, Version, Set, SetAll, Insert, SetIf, Modify, Upsert, Delete, DeleteIf, Take,
 // Clear, Merge, Map and Err. After the update function has returned it must not be used: but for
-// Version and Err, it panics. The update seals it. It has no DeleteFunc: call Delete in a loop over All, or Delete of a range
-// that [Index.During] returns. It has no Replace: call Clear, then SetAll. It is an alias of
-// [snapshot.Editor], where its methods are documented:
+// Version and Err, it panics. The update seals it. It has no DeleteFunc: call Delete in a loop over
+// All, or Delete of a range that [Index.During] returns. It has no Replace: call Clear, then SetAll.
+// It is an alias of [snapshot.Editor], where its methods are documented:
 //
 //	go doc github.com/cowstore/cowstore/snapshot.Editor.Modify
 type Editor[K comparable, V any] = snapshot.Editor[K, V]

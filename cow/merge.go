@@ -33,8 +33,8 @@ func (t *Table[K, V]) Resolve(resolve func(c Conflict[K, V]) (v V, keep bool, er
 // with; for that of a fork's fork, the snapshot of db that the first fork began with. Merge returns
 // theirs, which is the base of the next merge of the two, in either direction. The snapshot of db
 // after a merge is no base: what db alone had written is in it, and would never reach the other side.
-// A row that an earlier merge brought over counts as the same on both sides, until one of them writes it. What a Resolver
-// returned is a write of db.
+// A row that an earlier merge brought over counts as the same on both sides, until one of them writes
+// it. What a Resolver returned is a write of db.
 //
 // A key that both sides have changed since base is a conflict, also if one of them removed it. It is
 // none if both removed it and neither has it now. Without a Resolver for the table, Merge

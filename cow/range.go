@@ -100,9 +100,9 @@ func (r Range[K, V, I]) Skip(n int) Range[K, V, I] {
 }
 
 // Limit narrows the range to its first n entries. It fixes the place where these end, which is before
-// the next entry, and not their number: a watch, TakeFirst and Delete look at the range later, and then an entry that came in
-// before that place is in it too. If there are n entries or fewer, the range stays as it is. Limit
-// panics if n is negative.
+// the next entry, and not their number: a watch, TakeFirst and Delete look at the range later, and
+// then an entry that came in before that place is in it too. If there are n entries or fewer, the
+// range stays as it is. Limit panics if n is negative.
 func (r Range[K, V, I]) Limit(n int) Range[K, V, I] {
 	r.made().Limit(n)
 	return r

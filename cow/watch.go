@@ -109,9 +109,8 @@ func (db *DB) Watch(ctx context.Context, since *Snapshot, what ...Watched) (*Sna
 // current snapshot may differ from since in what is listed; if it differs already, the channel is
 // closed already. Sometimes another commit closes it: one that was under way when Notify was
 // called, one that changed a large part of a table, or any of the table of an index that was dropped.
-// To be sure, compare the snapshots. No
-// goroutine is started. Stop must be called when the channel is no longer needed, and may be called
-// more than once: until then the channel is registered.
+// To be sure, compare the snapshots. No goroutine is started. Stop must be called when the channel is
+// no longer needed, and may be called more than once: until then the channel is registered.
 func (db *DB) Notify(since *Snapshot, what ...Watched) (changed <-chan struct{}, stop func()) {
 	a := db.newWatch(since, what, true)
 	if _, ok := a.differs(); ok {

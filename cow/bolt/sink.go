@@ -184,7 +184,7 @@ func (s *fileSink) write() {
 			} else {
 				// What was to say that the transaction is there may be on disk all the same.
 				s.line.Fail(sink.Undecided{Err: err})
-				err = fmt.Errorf("bolt: %w: %w", cow.ErrUnknownOutcome, s.err)
+				err = fmt.Errorf("bolt: %w: %w", cow.ErrUnknownOutcome, err)
 			}
 			for _, p := range pins {
 				p.done <- err
@@ -212,7 +212,7 @@ func (s *fileSink) write() {
 	defer s.mu.Unlock()
 	s.ended = true
 	for _, p := range s.pins {
-		p.done <- fmt.Errorf("bolt: %w", cmp.Or(s.err, cow.ErrClosed))
+		p.done <- cmp.Or(s.named(s.err), fmt.Errorf("bolt: %w", cow.ErrClosed))
 	}
 	s.pins = nil
 	s.change()

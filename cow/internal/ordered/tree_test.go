@@ -265,7 +265,10 @@ func sameRest(c, d *Cursor[name, row], end place) (same bool, looked int) {
 	var x, y []row
 	for {
 		if len(x) == 0 && len(y) == 0 {
-			for SkipShared(c, d) {
+			for skips := 0; SkipShared(c, d); skips++ {
+				if skips > 10_000 { // more than there are leaves
+					panic("SkipShared does not come to an end")
+				}
 			}
 		}
 		if len(x) == 0 {
