@@ -192,35 +192,13 @@ func (c *call) latest(s memory.Snapshot, args *recallArgs, filter filter.Filter)
 		if len(path) < 2 || path[1] != entities && path[1] != notes {
 			continue
 		}
-		for e := range s.Space(path...).List(memory.ListOptions{}) {
-			if !e.Superseded && args.wants(e.Value) {
-				list = append(list, found{e, path, e.Value.Key(updatedField).Int()})
-			}
+		for e := range s.Space(path...).List(memory.ListOptions{Current: true, Filter: filter}) {
+			list = append(list, found{e, path, e.Value.Key(updatedField).Int()})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.updated, a.updated) })
 	list = list[min(args.Offset, len(list)):]
 	return c.page(args, len(list), func(i int) hit { return newHit(memory.Hit{Entry: list[i].Entry}, list[i].space, hitText) })
-}
-
-// wants is filter without a search.
-func (a *recallArgs) wants(v memory.Value) bool {
-	for _, tag := range a.Tags {
-		if !v.Key(tagsField).Key(tag).Exists() {
-			return false
-		}
-	}
-	for field, want := range a.Where {
-		w, err := memory.Freeze(want)
-		if err != nil || !memory.Equal(v.Key(metadataField).Key(field), w) {
-			return false
-		}
-	}
-	if a.Since == "" {
-		return true
-	}
-	since, err := nanos(a.Since)
-	return err == nil && v.Key(updatedField).Int() >= since
 }
 
 // nanos returns a time as nanoseconds since 1970: of one that they cannot tell, the nearest.
