@@ -73,6 +73,7 @@ func TestWhatAnOwnCloneMakesCounts(t *testing.T) {
 		"alone":      func() any { return &cloner{b: make([]byte, size)} },
 		"in a map":   func() any { return map[string]any{"c": []any{&cloner{b: make([]byte, size)}}} },
 		"hidden":     func() any { return hidden{&cloner{b: make([]byte, size)}} },
+		"behind":     func() any { return &hidden{&cloner{b: make([]byte, size)}} },
 		"inside":     func() any { return &inside{C: cloner{b: make([]byte, size)}} },
 		"of pointer": func() any { return []*inside{{C: cloner{b: make([]byte, size)}}} },
 		"deep":       func() any { return &cloner{in: &long} },

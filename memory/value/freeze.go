@@ -301,7 +301,10 @@ func (f *freezer) pointer(n *node, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	n.from = originOf(t, n.from.kind).withOwn(n.from.own)
+	size := n.from.size
+	if n.from = originOf(t, n.from.kind); size > 0 {
+		n.from = n.from.withSize(int64(t.Size()) + size)
+	}
 	switch {
 	case f.kept:
 	case n.from.kind == Null && n.orig == nil:

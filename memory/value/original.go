@@ -24,14 +24,36 @@ func (f *freezer) original(n *node, v reflect.Value) error {
 	if err != nil {
 		return err
 	}
-	shared := f.survey(v)
+	report := f.survey(v)
 	f.kept = true
 	err = f.value(n, copied)
 	f.kept = false
-	if err == nil && shared != nil {
-		n.from = n.from.withOwn(ownSize(copied, shared))
+	if err == nil {
+		n.from = n.from.withSize(int64(v.Type().Size()) + report.Made(cloned(copied), sizeOf))
 	}
 	return err
+}
+
+// sizeOf returns the size of v if that is a Value, of which package clone knows nothing.
+func sizeOf(v reflect.Value) (int64, bool) {
+	if v.Type() != valueType {
+		return 0, false
+	}
+	return Value{(*node)(v.Field(0).UnsafePointer())}.Size(), true
+}
+
+// originalSize returns about how many bytes the original v takes.
+func originalSize(v reflect.Value) int64 {
+	return int64(v.Type().Size()) + clone.ReportOf(cloned(v), nil).Bytes
+}
+
+// cloned returns what cloneAny is asked to clone for v: a pointer to v, where that has the
+// method Clone.
+func cloned(v reflect.Value) reflect.Value {
+	if traitsOf(v.Type()).byPointer {
+		return addressable(v).Addr()
+	}
+	return v
 }
 
 // keep makes n point to v, or to a clone of it where v is not a private clone.
@@ -63,7 +85,7 @@ func cloneOf(v reflect.Value) (copied reflect.Value, err error) {
 		}
 	}()
 	if traitsOf(t).byPointer {
-		p := reflect.ValueOf(cloneAny(addressable(v).Addr().Interface()))
+		p := reflect.ValueOf(cloneAny(cloned(v).Interface()))
 		if p.IsNil() {
 			return p, &Error{Type: t.String(), Err: fmt.Errorf("%w: its Clone returned nil", ErrUnsupported)}
 		}
@@ -136,12 +158,8 @@ func (e *copyError) Unwrap() []error { return []error{ErrUnsupported, e.at} }
 type traits struct {
 	byJSON, byText bool // a value, or a pointer to it, marshals itself
 	byPointer      bool // Clone has a pointer receiver
-	opaque         bool // only its own Clone, or nobody, may look for what is in a value
-	constant       bool // a value stays itself
 	composite      bool // it has parts
 	original       bool // the nodes do not tell all of a value: a clone is kept
-	varying        bool // some values stay themselves; see clone.IsConstant
-	leaf           bool // a value refers to nothing, strings included
 }
 
 var knownTraits sync.Map // reflect.Type → *traits
@@ -157,7 +175,7 @@ func traitsOf(t reflect.Type) *traits {
 }
 
 func newTraits(t reflect.Type) *traits {
-	tr := &traits{leaf: isLeaf(t)}
+	tr := &traits{}
 	switch t.Kind() {
 	case reflect.Pointer:
 		// A node has room for one type around a value: not for those of a pointer
@@ -175,11 +193,11 @@ func newTraits(t reflect.Type) *traits {
 		tr.byJSON, tr.byText = structs.Marshals(t)
 		tr.byPointer = !hasClone(t) && hasClone(reflect.PointerTo(t))
 	}
-	nature := clone.NatureOf(t)
-	tr.constant = nature == clone.Constant
-	tr.opaque = tr.constant || hasClone(t) && !tr.leaf || tr.byPointer
-	tr.varying = nature == clone.Varying
-	tr.original = tr.original || tr.opaque || tr.varying || tr.byJSON || tr.byText
+	tr.original = tr.original || tr.byJSON || tr.byText || tr.byPointer || hasClone(t) && clone.HasPointers(t)
+	switch clone.NatureOf(t) {
+	case clone.Constant, clone.Varying: // values stay themselves, or some do
+		tr.original = true
+	}
 	return tr
 }
 
@@ -187,20 +205,4 @@ func newTraits(t reflect.Type) *traits {
 func hasClone(t reflect.Type) bool {
 	m, ok := t.MethodByName("Clone") // by a constant name, so that the linker can drop others
 	return ok && m.Type.NumIn() == 1 && m.Type.NumOut() == 1 && m.Type.Out(0) == t
-}
-
-// isLeaf reports whether values of t refer to nothing.
-func isLeaf(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if !isLeaf(t.Field(i).Type) {
-				return false
-			}
-		}
-		return true
-	case reflect.Array:
-		return t.Len() == 0 || isLeaf(t.Elem())
-	}
-	return t.Kind() < reflect.Array // numbers and bools
 }

@@ -190,6 +190,25 @@ func TestAnOriginalIsKeptOnce(t *testing.T) {
 	require.Equal(t, c, v.Any())
 }
 
+// A part is as large as its piece of the original, and knows no more of it.
+func TestAPartOfAnOriginalHasItsSize(t *testing.T) {
+	type blob struct {
+		Name string
+		data []byte
+	}
+	const size = 1 << 16
+	v, err := Freeze(&struct {
+		Few, Many blob
+		note      string
+	}{blob{"few", make([]byte, 1)}, blob{"many", make([]byte, size)}, "hidden"})
+	require.NoError(t, err)
+	require.Less(t, v.Key("Few").Size(), int64(1000))
+	for _, v := range []Value{v, v.Key("Many")} {
+		require.Greater(t, v.Size(), int64(size))
+		require.Less(t, v.Size(), int64(size+1000))
+	}
+}
+
 type embedded struct{ Shown, hidden string }
 
 type several struct {

@@ -22,7 +22,12 @@ func (v Value) sizeIn(kept bool) int64 {
 	}
 	n := int64(unsafe.Sizeof(*v.n))
 	if v.n.orig != nil && !kept {
-		n, kept = n+v.n.from.own+originalSize(reflect.NewAt(v.n.from.typ, v.n.orig).Elem()), true
+		if known := v.n.from.size; known > 0 {
+			n += known + int64(unsafe.Sizeof(*v.n.from))
+		} else { // it is a part of an original
+			n += originalSize(reflect.NewAt(v.n.from.typ, v.n.orig).Elem())
+		}
+		kept = true
 	}
 	switch v.Kind() {
 	case Int, Uint, Float:

@@ -307,16 +307,11 @@ func (v Value) fields() []node {
 type origin struct {
 	kind Kind
 	typ  reflect.Type // nil: of the untyped nil
-	own  int64        // bytes of what its own methods Clone have made in an original
+	size int64        // of the original, of the value that was one; 0: see originalSize
 }
 
-// withOwn returns o with more such bytes. It is held by that value alone.
-func (o *origin) withOwn(bytes int64) *origin {
-	if bytes == 0 {
-		return o
-	}
-	return &origin{o.kind, o.typ, o.own + bytes}
-}
+// withSize returns o with the size of an original. It is held by that value alone.
+func (o *origin) withSize(bytes int64) *origin { return &origin{o.kind, o.typ, bytes} }
 
 var (
 	nilOrigin    = &origin{kind: Null}

@@ -51,7 +51,7 @@ func length(v any) (n int) {
 }
 
 func TestDeepValues(t *testing.T) {
-	deeptest.RequireAll(t, strings.Fields("Error.Error IsConstant Of OfWhole Size"), map[string]string{
+	deeptest.RequireAll(t, strings.Fields("Error.Error IsConstant Of OfWhole Report.Made ReportOf Size"), map[string]string{
 		"it looks at types":       "HasPointers NatureOf Parts",
 		"it looks at one pointer": "Sentinel",
 		"it is not exported":      "crumb.String",
@@ -82,6 +82,9 @@ func TestDeepValues(t *testing.T) {
 		require.Equal(t, n, length(j.v))
 
 		require.Positive(t, clone.Size(reflect.ValueOf(&v).Elem(), false))
+		own := any([]any{v, &page{}})
+		r := clone.ReportOf(reflect.ValueOf(own), nil)
+		require.Greater(t, r.Made(reflect.ValueOf(ofAny(own)), nil), r.Bytes)
 		require.False(t, clone.IsConstant(reflect.ValueOf(v)))
 	}
 	link, lists := deeptest.LinkOf(deeptest.Levels()), deeptest.ListsOf(deeptest.Levels())

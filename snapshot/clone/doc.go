@@ -42,5 +42,6 @@
 // themselves; ground.go, the memory that was met; memo.go, what became of it; state.go, the
 // plan of a type, and one run of it; error.go; fix.go and known.go, which mend a copy of one
 // value each; compile.go, from a type to its plan; overlap.go and layout.go, what lies within
-// what; sentinel.go; clone.go, from a plan to a function; size.go.
+// what; sentinel.go; clone.go, from a plan to a function; report.go,
+// what a value refers to.
 package clone

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"github.com/cowstore/cowstore/snapshot/clone"
 )
@@ -115,6 +116,27 @@ func ExampleSize() {
 	small, large := reflect.ValueOf("tea"), reflect.ValueOf(text)
 	fmt.Println(clone.Size(small, false), clone.Size(large, false))
 	// Output: 3 4000
+}
+
+// What a clone takes, each object once, and the memory that references lead to.
+func ExampleReportOf() {
+	page := new([4096]byte)
+	r := clone.ReportOf(reflect.ValueOf([2]*[4096]byte{page, page}), func(_ unsafe.Pointer, size uintptr) {
+		fmt.Println("a reference leads to", size, "bytes")
+	})
+	fmt.Println("a clone takes", r.Bytes)
+	// Output:
+	// a reference leads to 4096 bytes
+	// a clone takes 4096
+}
+
+// What a method Clone makes, only the clone tells.
+func ExampleReport_Made() {
+	rows := []list{{[]string{"ada"}}}
+	r := clone.ReportOf(reflect.ValueOf(rows), nil)
+	copied := clone.Of[[]list]()(rows)
+	fmt.Println("more than the value tells:", r.Made(reflect.ValueOf(copied), nil) > r.Bytes)
+	// Output: more than the value tells: true
 }
 
 // The nature of a type says what a copy of its values is worth.
