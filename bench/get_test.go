@@ -35,6 +35,7 @@ type table struct {
 	set  func(key string, v number)
 	gets func(keys []string) (sum uint64) // by loop
 	cow  *cowStore                        // of this project
+	bare func(n int)                      // sets the first n keys, where none can be set
 	load func() any                       // the current version, where there are such
 	sum  func() uint64                    // of the IDs of all entries, where that is measured
 }
@@ -65,6 +66,8 @@ func newTable(store string) table {
 				return sum
 			},
 		}
+	case "bare", "bare-together":
+		return newBareTable(store == "bare-together")
 	case "many":
 		t := tableOf(newCow(), false)
 		t.gets = func(keys []string) (sum uint64) {
@@ -178,6 +181,10 @@ func (t table) fill(n int) table {
 		fillStore(t.cow, 0, n, numbered)
 		return t
 	}
+	if t.bare != nil {
+		t.bare(n)
+		return t
+	}
 	for i := range n {
 		t.set(key(i), numbered(i))
 	}
@@ -187,7 +194,7 @@ func (t table) fill(n int) table {
 // filled is fill, and sets one in twenty of the keys again, one by one.
 func (t table) filled(n int) table {
 	t.fill(n)
-	for i := 0; i < n; i += 20 {
+	for i := 0; i < n && t.set != nil; i += 20 {
 		t.set(key(i), numbered(i))
 	}
 	return t
@@ -222,7 +229,7 @@ func BenchmarkGet(b *testing.B) {
 				per(b, n, "get", func() { sink += t.gets(next()) })
 			})
 		}
-		for _, store := range []string{"cowstore", "shared", "gomap", "immutable", "radix"} {
+		for _, store := range []string{"cowstore", "shared", "gomap", "bare", "immutable", "radix"} {
 			get(store, store, 0, 1)
 		}
 		get("cowstore-again", "cowstore", 0, 1)
@@ -251,7 +258,7 @@ func BenchmarkGetMany(b *testing.B) {
 		}
 	}
 	for _, of := range []string{"1k", "10k", "100k", "1M", "4M", "10M"} {
-		some(of, "100", "many", "map", "cowstore", "gomap", "xsync", "syncmap")
+		some(of, "100", "many", "map", "cowstore", "gomap", "bare-together", "xsync", "syncmap")
 	}
 	some("1M", "16", "many", "gomap")
 	some("1M", "1k", "many", "gomap")
@@ -297,6 +304,7 @@ func manyInts(b *testing.B, of string) {
 	for i, k := range keys {
 		m[k] = numbered(i)
 	}
+	together := bareInts(keys)
 	r.Shuffle(n, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] }) // or rows would lie in their order
 	looks("many", func(keys []uint64) (sum uint64) {
 		for _, v := range s.GetMany(keys) {
@@ -304,6 +312,7 @@ func manyInts(b *testing.B, of string) {
 		}
 		return sum
 	})
+	looks("bare-together", together)
 	looks("gomap", func(keys []uint64) uint64 { return loop(keys, func(k uint64) uint64 { return m[k].ID }) })
 }
 

@@ -167,7 +167,7 @@ func BenchmarkCommitBeat(b *testing.B) {
 
 // BenchmarkGetUnique looks up rows by the unique index.
 func BenchmarkGetUnique(b *testing.B) {
-	eachDirectory(b, func(b *testing.B, d directory) {
+	get := func(b *testing.B, d directory) {
 		r, n, i := rand.New(rand.NewPCG(5, 5)), size("100k"), 0
 		emails, ages := make([]string, n), make([]int, n)
 		for i := range emails {
@@ -180,6 +180,16 @@ func BenchmarkGetUnique(b *testing.B) {
 			}
 			i++
 		})
+	}
+	eachDirectory(b, get)
+	b.Run("keys=100k/indexes=0/store=gomap", func(b *testing.B) { // of which no row can change
+		d, m := directory{}, map[string]*person{}
+		for i := range size("100k") {
+			p := newPerson(i, i)
+			d.ages, m[p.Email] = append(d.ages, i), &p
+		}
+		d.age = func(email string) int { return m[email].Age }
+		get(b, d)
 	})
 }
 

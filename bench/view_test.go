@@ -59,6 +59,20 @@ func BenchmarkGetRecord(b *testing.B) {
 			b.ReportMetric(bytes/float64(runtime.GOMAXPROCS(0)), "B/get")
 		})
 	}
+	b.Run("keys=18k/store=clone-alone", func(b *testing.B) {
+		pairs := newRecords(size("18k"))
+		per(b, len(pairs), "get", func() {
+			parallel(len(pairs), func(at int) {
+				for _, part := range [...][]stores.Pair{pairs[at:], pairs[:at]} {
+					for i := range part {
+						if r := part[i].Record.Clone(); r.Look() == 0 {
+							b.Error("a clone is empty")
+						}
+					}
+				}
+			})
+		})
+	})
 }
 
 // BenchmarkListRecords lists records: by views, by copies, and in peers that share them.
