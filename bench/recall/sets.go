@@ -122,11 +122,18 @@ func collection(texts, queries []Text, relevant map[string][]string) []*Collecti
 func number(s string) string { return strings.TrimLeft(s, "0") }
 
 // pairs returns what is relevant to each query: the first two numbers of each line, if the
-// third is not below 0, nor 5, which Cranfield has for what is of no interest.
+// third is not below 0, nor 5, which Cranfield has for what is of no interest. Lines of four
+// whose second number is 0 are those of TREC: a query, 0, a text, and how relevant that is.
 func pairs(s string) map[string][]string {
 	all := map[string][]string{}
 	for line := range strings.Lines(s) {
 		f := strings.Fields(line)
+		if len(f) == 4 && f[1] == "0" {
+			if f[3] == "0" {
+				continue
+			}
+			f = []string{f[0], f[2]}
+		}
 		if len(f) >= 2 && (len(f) == 2 || f[2] != "-1" && f[2] != "5") && !slices.Contains(all[number(f[0])], number(f[1])) {
 			all[number(f[0])] = append(all[number(f[0])], number(f[1]))
 		}

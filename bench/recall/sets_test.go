@@ -25,6 +25,7 @@ func TestSets(t *testing.T) {
 	const queries = ".I 001\n.W\nfirst\n.I 4\n.W\nsecond\n.I 5\n.W\nhas nothing relevant\n"
 	write(map[string]string{
 		"CISI.ALL": texts, "CISI.QRY": queries, "CISI.REL": "  1  2 0 0.0\n  4  1 0 0.0\n  4  1 0 0.0\n  4  2 0 0.0\n",
+		"MED.ALL": texts, "MED.QRY": queries, "MED.REL": "1 0 1 1\n4 0 1 0\n4 0 2 1\n",
 		"cran.all.1400": texts, "cran.qry": queries, "cranqrel": "1 1 2\n2 1 -1\n2 2 3\n3 1 5\n",
 		"npl.doc-text": "\n1\ncompact\nmemories\n   /\n2\ncomputers\n   /\n    /\n", "npl.query-text": "1\nFIRST\n/\n2\nSECOND\n/\n/\n",
 		"npl.rlv-ass":   "1\n 1\n   /\n2\n 1 2\n   /\n",
@@ -35,6 +36,7 @@ func TestSets(t *testing.T) {
 	smart := []recall.Text{{Key: "1", Text: "A title\nand a text\n"}, {Key: "2", Text: "no title\n"}}
 	require.Equal(t, []recall.Set{
 		{Name: "CISI", Spaces: []*recall.Collection{{Texts: smart, Held: []recall.Query{{Text: "second\n", Relevant: []string{"1", "2"}}}}}},
+		{Name: "MED", Spaces: []*recall.Collection{{Texts: smart, Held: []recall.Query{{Text: "second\n", Relevant: []string{"2"}}}}}},
 		{Name: "Cranfield", Spaces: []*recall.Collection{{Texts: smart, Held: []recall.Query{{Text: "second\n", Relevant: []string{"2"}}}}}},
 		{Name: "NPL", Spaces: []*recall.Collection{{Texts: []recall.Text{{Key: "1", Text: "compact\nmemories"}, {Key: "2", Text: "computers"}}, Held: []recall.Query{{Text: "SECOND", Relevant: []string{"1", "2"}}}}}},
 		{Name: "LoCoMo", Spaces: []*recall.Collection{{Texts: []recall.Text{{Key: "D1:1", Text: "Ann: Hello"}, {Key: "D1:2", Text: "Bob: Hi"}}, Held: []recall.Query{{Text: "When?", Relevant: []string{"D1:2"}}}}}},
