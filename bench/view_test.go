@@ -59,24 +59,6 @@ func BenchmarkGetRecord(b *testing.B) {
 			b.ReportMetric(bytes/float64(runtime.GOMAXPROCS(0)), "B/get")
 		})
 	}
-	b.Run("keys=18k/store=clone-alone", func(b *testing.B) { // of records in the order of the keys above
-		n := size("18k")
-		pairs, records := newRecords(n), make([]*stores.Record, n)
-		for i := range pairs {
-			records[i*7919%n] = &pairs[i].Record
-		}
-		per(b, n, "get", func() {
-			parallel(n, func(at int) {
-				for _, part := range [...][]*stores.Record{records[at:], records[:at]} {
-					for _, r := range part {
-						if c := r.Clone(); c.Look() == 0 {
-							b.Error("a clone is empty")
-						}
-					}
-				}
-			})
-		})
-	})
 }
 
 // BenchmarkListRecords lists records: by views, by copies, and in peers that share them.
