@@ -113,7 +113,7 @@
 //  4. Seal: this ends the edit (table.go). If anybody asks, the net changes are computed, once:
 //     indexes are brought up to them (internal/index/image.go), those whom they concern are
 //     looked up (internal/watch/hub.go), for history and feeds they become a [Commit], and
-//     for a sink the rows are encoded (sink.go). Up to here a panic, an error or
+//     for a sink the rows are encoded (db.go, sink.go). Up to here a panic, an error or
 //     runtime.Goexit ends the update without a trace. No user code that could change the
 //     outcome runs after this step.
 //  5. Propose: a second mutex is taken, for a moment, to give the Commit its time and the rows to
@@ -130,7 +130,7 @@
 //  8. Wake whoever waits (watch.go), after the swap. Then, outside of both mutexes, what
 //     Tx.Defer was given is called, and after that the hooks that are told of updates.
 //
-// A Commit is made only for a sink, a history or a feed. Without an index or a watch too, the
+// A Commit is made only for a sink or a history, which a feed turns on. Without an index or a watch too, the
 // changes are not even computed, and publishing is the swap.
 //
 // # Lineage

@@ -117,7 +117,7 @@
 // clock, and what was cleared (internal/keep/update.go). The verb of its Editor looks the entry up
 // and stores the next one. At the end the Batch removes what has expired, was cleared or is too
 // much (internal/keep/end.go), for which the counts and indexes must follow what it did
-// (internal/derive/derive.go). Package cow then has the derived tables stored, and publishes.
+// (internal/derive/derive.go). Package cow then brings up the derived tables, and publishes.
 //
 // A search goes this way. The snapshot picks the spaces, and makes of each a part of the search:
 // its indexes, and who is accepted (search.go). Package internal/search finds the best of all

@@ -6,12 +6,15 @@
 // which only the type of its keys counts, part.go, what reads them, and writer.go, what changes them;
 // def.go, what an index is; image.go, what it has for one map; span.go, a part of that with its rows;
 // cursor.go, places in it as text. A Def is the only kind of index there is. Another kind is an
-// indexer whose build makes a slot (image.go has both interfaces): lists, forks and snapshots carry
-// it without knowing its type. What still knows a Def has
-// to be made for the new kind too: Adder, Drop, Begin and in of image.go, which add, remove and
-// look for it; addIndex of package cow; and the watchers of package watch, which take a *Touched.
-// Where the content is a value itself, such as a full-text index, none of that is needed: keep it
-// as a row of a derived table, by cow.NewDerived.
+// indexer whose build makes a slot, and a slot whose next makes an edit (image.go has the three
+// interfaces): lists, forks and snapshots carry it without knowing its type. What still knows a Def
+// has to be made for the new kind too: Adder, Drop, Begin, in and during of image.go, which add,
+// remove and look for it; its reads, as span.go has them; the public type with them, as Index and
+// Range of package cow are, and addIndex there; and, for watches of a part, a Watched, watchers and
+// an On function. What an edit tells its watchers may be of a type of its own.
+// Where one immutable value can be the whole index, as for full texts, none of that is needed: keep
+// it as a row of a derived table, by cow.NewDerived, as memory/internal/derive does. It is not seen
+// in an update before its end, refuses no row, and wakes whoever watches the row, for any change.
 package index
 
 import (

@@ -15,10 +15,13 @@ type List[K comparable, V any] []indexer[K, V]
 type indexer[K comparable, V any] interface {
 	build(m *snapshot.Map[K, V]) slot[K, V]
 
-	// Rebuild is build after anything may have happened to what was there, of which not
-	// much is the same; nil: it is not known.
+	// rebuild is build after a Clear, or where the changes are not known. Was is the image from
+	// before, for the edit to tell what it touched, or nil.
 	rebuild(m *snapshot.Map[K, V], was slot[K, V]) (slot[K, V], edit)
 	title() string
+
+	// rowsIn returns the rows of the index, but for the first ones, in its order, and how many all
+	// are: List.Rows.
 	rowsIn(m *snapshot.Map[K, V], skip int) (rows iter.Seq[snapshot.Row[K, V]], n int)
 }
 
@@ -52,7 +55,7 @@ type slot[K comparable, V any] interface {
 	def() indexer[K, V]
 
 	// next returns the image for a map that the changes lead to, and the edit that
-	// made it, which is to be freed.
+	// made it, which is to be freed. The changes are valid until it returns.
 	next(m *snapshot.Map[K, V], changes []snapshot.Change[K, V]) (slot[K, V], edit)
 
 	// problem returns why no version may have the image, nil if one may: a *Duplicate,
@@ -64,7 +67,7 @@ type slot[K comparable, V any] interface {
 
 // An edit is a *writer without its type parameter in the way.
 type edit interface {
-	what() any // it touched: a *Touched[I], valid until free
+	what() any // what the edit touched, a *Touched[I] (part.go), valid until free
 	free()
 }
 

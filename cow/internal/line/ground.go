@@ -88,7 +88,7 @@ type Draft struct {
 // A Want says what a Draft must have beside the next version. It is decided in the writer's
 // place, and so cannot change before the Draft is made.
 type Want struct {
-	Commit bool // for the history, or a sink
+	Commit bool // for the history, which a feed turns on, or a sink
 	Sent   bool // there is a sink
 	Past   bool // it is no new version, but one of the past that is made anew
 }

@@ -4,9 +4,11 @@
 // made of; package cow says in what steps a commit passes through it.
 //
 // From the ground up: lineage.go, what tells lines apart; root.go, a version and a commit;
-// history.go, what past is kept; readers.go, who holds old versions; expiry.go, whether rows have
-// expired; line.go, the commit path, with a sink and without; past.go, reads of the past; erase.go,
-// the past made anew; follow.go, those who wait; attached.go, the line as its sink sees it.
+// history.go, what past is kept; ground.go, a Line, what an update gives it, and the order of its
+// locks; erase.go, the past made anew; hooks.go, who is told; expiry.go, whether rows have expired;
+// readers.go, who holds old versions; line.go, the commit path, with a sink and without; follow.go,
+// those who wait; past.go, reads of the past; attached.go, the line as its sink sees it; held.go,
+// the writer's place of a transaction.
 package line
 
 import (

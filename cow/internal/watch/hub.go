@@ -81,7 +81,7 @@ type signal struct {
 
 // watchers are those who watch one index.
 type watchers interface {
-	// touched adds to who all who watch what is touched, an *index.Touched.
+	// touched adds to who all who watch what an edit of the index touched, an *index.Touched.
 	touched(t any, who []waiters) []waiters
 
 	// all adds all to who.
