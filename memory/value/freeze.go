@@ -208,10 +208,11 @@ func (f *freezer) value(n *node, v reflect.Value) error {
 		return nil
 	case valueType:
 		return f.frozen(n, v.Interface().(Value))
-	case valuePointer:
-		return f.frozen(n, *v.Interface().(*Value))
 	case numberType:
 		return n.number(v.String())
+	}
+	if t.Kind() == reflect.Pointer && t.Elem() == valueType {
+		return f.frozen(n, v.Elem().Interface().(Value))
 	}
 	tr := traitsOf(t)
 	if tr.original && !f.kept {

@@ -209,6 +209,22 @@ func TestAPartOfAnOriginalHasItsSize(t *testing.T) {
 	}
 }
 
+// A pointer to a Value is what it leads to, whatever its type is called.
+func TestAPointerToAValueOfAnyName(t *testing.T) {
+	type named *Value
+	in, err := Freeze(&struct{ hidden []byte }{make([]byte, 100)})
+	require.NoError(t, err)
+	for _, v := range []any{&in, named(&in), []any{named(&in)}[0]} {
+		f, err := Freeze(v)
+		require.NoError(t, err)
+		require.Equal(t, in.Any(), f.Any())
+		require.Equal(t, in.Size(), f.Size())
+	}
+	f, err := Freeze(named(nil))
+	require.NoError(t, err)
+	require.True(t, f.IsNull())
+}
+
 type embedded struct{ Shown, hidden string }
 
 type several struct {

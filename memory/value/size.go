@@ -12,7 +12,9 @@ import (
 // many entries can be added.
 const maxSize = 1 << 48
 
-// Size returns about how many bytes of memory v takes. It takes time proportional to v.
+// Size returns about how many bytes of memory v takes. It takes time proportional to v. Of what a
+// method Clone has made, maps do not count, nor what lies behind a lock, since others may write to
+// it; of a part of that, taken out of a Value, only what can be seen of it counts.
 func (v Value) Size() int64 { return v.sizeIn(false) }
 
 // sizeIn returns the size of v, whose original counts elsewhere if it is kept.

@@ -345,9 +345,8 @@ var (
 )
 
 var (
-	valueType    = reflect.TypeFor[Value]()
-	valuePointer = reflect.TypeFor[*Value]()
-	numberType   = reflect.TypeFor[json.Number]()
+	valueType  = reflect.TypeFor[Value]()
+	numberType = reflect.TypeFor[json.Number]()
 )
 
 func number(k Kind) bool { return k == Int || k == Uint || k == Float }

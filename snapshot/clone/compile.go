@@ -3,7 +3,6 @@ package clone
 import (
 	"reflect"
 	"slices"
-	"strings"
 	"unsafe"
 )
 
@@ -200,15 +199,13 @@ func isValue(t reflect.Type) bool {
 // A strings.Builder holds its own address once it was written to, and panics when
 // that is another. A clone gets none, which it will set at its first write.
 
-var builderType = reflect.TypeFor[strings.Builder]()
-
 var forget = &plan{fix: func(_ *state, _ *plan, p unsafe.Pointer) { *(*unsafe.Pointer)(p) = nil }}
 
 func (c compiler) addBuilderSteps(pl *plan, off uintptr) {
 	for i := range builderType.NumField() {
 		f := builderType.Field(i)
 		switch sub := c.plan(f.Type); {
-		case f.Type == reflect.PointerTo(builderType):
+		case f.Type == builderPointer:
 			pl.steps = append(pl.steps, step{off + f.Offset, forget})
 		case sub.fix != nil:
 			pl.steps = append(pl.steps, step{off + f.Offset, sub})

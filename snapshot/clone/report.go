@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"sync"
 	"unsafe"
 )
 
@@ -22,7 +23,7 @@ type Report struct {
 // ReportOf returns the Report of v. It calls refer, if that is not nil, with the memory that
 // each reference leads to: that of a slice up to its capacity, and a byte of a map. References
 // of one type to one piece of memory are told once. ReportOf takes time proportional to what v
-// refers to, and the stack that its types nest.
+// refers to, and the stack that its types nest. The zero Value refers to nothing.
 func ReportOf(v reflect.Value, refer func(p unsafe.Pointer, size uintptr)) Report {
 	s := survey{refer: refer, left: math.MaxInt}
 	s.follow(v, false)
@@ -31,8 +32,9 @@ func ReportOf(v reflect.Value, refer func(p unsafe.Pointer, size uintptr)) Repor
 
 // Made returns about how many bytes copied refers to, a clone of the value of the Report that
 // nobody else has yet: those too that methods Clone have made, but for what they share with the
-// value. It reads what they returned as any caller of Clone would, though not the maps in it,
-// nor what lies behind a lock, which others may write to. It asks known, if that is not nil,
+// value. It reads what they returned as any caller of Clone would, but for what others may write
+// to, which does not count: maps, what lies behind a lock, and what a struct leads to that leads to
+// a lock as well. It asks known, if that is not nil,
 // about all that has a Clone: how many bytes that takes, if known knows better.
 func (r Report) Made(copied reflect.Value, known func(v reflect.Value) (bytes int64, ok bool)) int64 {
 	if r.own == nil {
@@ -44,7 +46,7 @@ func (r Report) Made(copied reflect.Value, known func(v reflect.Value) (bytes in
 }
 
 // Size returns about how many bytes v refers to, apart from itself, looking at the first
-// thousand objects. If handle is true, others may write to what v refers to: Size does not
+// thousand objects; a string counts each time. If handle is true, others may write to what v refers to: Size does not
 // read it.
 func Size(v reflect.Value, handle bool) int {
 	s := survey{within: surface, left: 1000}
@@ -64,6 +66,8 @@ type survey struct {
 	left   int      // how many more objects it looks at
 	few    []target // what references have led to, while that is little
 	many   map[target]bool
+	arrays []array       // what slices have led to
+	index  map[array]int // of arrays by where they end, if they are many
 	todo   []reference
 }
 
@@ -83,110 +87,203 @@ type target struct {
 	typ reflect.Type
 }
 
-// A reference is one to follow, and whether it is foreign: in what has a Clone.
+// An array is known by where it ends, as far as a slice can grow, and what it is of.
+type array struct {
+	end  uintptr
+	elem reflect.Type
+	area area // what slices have led to: zero in the key of an index
+}
+
+// A reference leads to n values of a plan, or, if n is 0, to the map that is there.
 type reference struct {
-	v       reflect.Value
-	foreign bool
+	pl      *plan
+	p       unsafe.Pointer
+	n       int
+	foreign bool // in what has a Clone
 }
 
 func (s *survey) follow(v reflect.Value, foreign bool) {
-	for s.look(v, foreign); len(s.todo) > 0 && s.left > 0; {
+	if !v.IsValid() {
+		return
+	}
+	if !v.CanAddr() {
+		p := reflect.New(v.Type()).Elem()
+		p.Set(v)
+		v = p
+	}
+	for s.look(planOf(v.Type()), v.Addr().UnsafePointer(), foreign); len(s.todo) > 0 && s.left > 0; {
 		last := len(s.todo) - 1
 		r := s.todo[last]
 		s.todo[last] = reference{}
 		s.todo = s.todo[:last]
-		s.behind(r.v, r.foreign)
+		if r.n == 0 {
+			s.entries(r.pl, r.p)
+		} else {
+			s.values(r.pl, r.p, r.n, r.foreign)
+		}
 	}
 }
 
-// look adds what v refers to, and notes what there is to follow. It recurses as deep as types
-// nest.
-func (s *survey) look(v reflect.Value, foreign bool) {
-	t := v.Type()
-	pl := planOf(t)
+// look adds what the value of pl at p refers to, and notes what there is to follow. It recurses as
+// deep as types nest.
+func (s *survey) look(pl *plan, p unsafe.Pointer, foreign bool) {
 	if pl.noscan || pl.why != "" {
 		return
 	}
+	v, was := pl.at(p), foreign
 	if pl.class == classMethod && !isNil(v) {
 		var enter bool
 		if foreign, enter = s.enter(v, foreign); !enter {
 			return
 		}
 	}
-	// What is in an interface nobody can modify: it can be read where other memory cannot.
-	read := !foreign || s.within != surface
-	switch t.Kind() {
+	switch v.Kind() {
 	case reflect.Interface:
-		if !v.IsNil() {
-			s.bytes += int64(v.Elem().Type().Size())
-			s.todo = append(s.todo, reference{v, foreign})
-		}
+		s.boxed(v, p, foreign)
 	case reflect.String:
-		s.bytes += int64(v.Len())
+		// Most are short: to count one again costs less than to remember it.
+		if text := *(*string)(p); len(text) < 256 || s.within == surface || !s.met(target{unsafe.Pointer(unsafe.StringData(text)), len(text), pl.typ}) {
+			s.bytes += int64(len(text))
+		}
 	case reflect.Pointer:
-		e := t.Elem()
-		if pl.stays(v.UnsafePointer()) || !s.first(target{v.UnsafePointer(), 0, t}, e.Size()) {
+		e, w := planOf(pl.typ.Elem()), *(*unsafe.Pointer)(p)
+		if pl.stays(w) || !s.first(target{w, 0, pl.typ}, e.size) {
 			return
 		}
-		s.bytes += int64(e.Size())
-		if read && (s.within != made || pl.class == classMethod || !holdsLock(e)) {
-			s.todo = append(s.todo, reference{v, foreign})
+		s.bytes += int64(e.size)
+		if s.reads(foreign) && (s.within != made || pl.class == classMethod && !was || !holdsLock(e.typ)) {
+			s.todo = append(s.todo, reference{e, w, 1, foreign})
 		}
 	case reflect.Slice:
-		e := planOf(t.Elem())
-		if !s.first(target{v.UnsafePointer(), v.Len(), t}, uintptr(v.Cap())*e.size) {
-			return
-		}
-		n := v.Len()
-		if foreign {
-			n = v.Cap() // as it is, and not as a clone would be
-		}
-		s.bytes += int64(n) * int64(e.size)
-		if read && !e.noscan {
-			s.todo = append(s.todo, reference{v, foreign})
-		}
+		s.slice(pl, *(*header)(p), foreign)
 	case reflect.Array:
-		s.elements(v, foreign)
+		s.values(planOf(pl.typ.Elem()), p, pl.typ.Len(), foreign)
 	case reflect.Struct:
-		if s.within == made && s.outside(v) {
+		if s.within == made && foreign && s.outside(v) {
 			return
 		}
 		for _, part := range Parts(v) {
-			s.look(part, foreign)
+			s.look(planOf(part.Type()), part.Addr().UnsafePointer(), foreign)
 		}
 	case reflect.Map:
 		// If it is foreign, others may write to it: to read it would be fatal.
-		if foreign || !s.first(target{v.UnsafePointer(), 0, t}, 1) {
+		w := *(*unsafe.Pointer)(p)
+		if foreign || !s.first(target{w, 0, pl.typ}, 1) {
 			return
 		}
-		k, e := planOf(t.Key()), planOf(t.Elem())
+		k, e := planOf(pl.typ.Key()), planOf(pl.typ.Elem())
 		s.bytes += int64(v.Len()) * int64(k.size+e.size)
 		if !k.noscan || !e.noscan {
-			s.todo = append(s.todo, reference{v, false})
+			s.todo = append(s.todo, reference{pl: pl, p: w})
 		}
 	}
 }
 
-// behind looks at what the reference v leads to.
-func (s *survey) behind(v reflect.Value, foreign bool) {
-	switch v.Kind() {
-	case reflect.Interface, reflect.Pointer:
-		s.left--
-		s.look(v.Elem(), foreign)
-	case reflect.Slice:
-		s.elements(v, foreign)
-	case reflect.Map:
-		for it := v.MapRange(); s.left > 0 && it.Next(); s.left-- {
-			s.look(it.Key(), foreign)
-			s.look(it.Value(), foreign)
+// reads reports whether memory behind a reference may be read.
+func (s *survey) reads(foreign bool) bool { return !foreign || s.within != surface }
+
+// boxed adds what is in the interface v, at p. It is read even if it is foreign: nobody can modify
+// it. It can be in many copies of the interface.
+func (s *survey) boxed(v reflect.Value, p unsafe.Pointer, foreign bool) {
+	if v.IsNil() {
+		return
+	}
+	pl, data := planOf(v.Elem().Type()), (*eface)(p).data
+	switch {
+	case pl.inline:
+		data = unsafe.Pointer(&(*eface)(p).data)
+	case s.met(target{data, 0, pl.typ}):
+		return
+	default:
+		s.bytes += int64(pl.size)
+	}
+	s.todo = append(s.todo, reference{pl, data, 1, foreign})
+}
+
+// slice adds what the slice h of pl leads to.
+func (s *survey) slice(pl *plan, h header, foreign bool) {
+	e := planOf(pl.typ.Elem())
+	if !s.first(target{h.ptr, h.len, pl.typ}, uintptr(h.cap)*e.size) {
+		return
+	}
+	lo, end := uintptr(h.ptr), uintptr(h.ptr)+uintptr(h.cap)*e.size
+	hi := lo + uintptr(h.len)*e.size
+	all := s.fresh(array{end: end, elem: e.typ}, area{lo, hi})
+	if foreign && all[0] == (area{lo, hi}) {
+		s.bytes += int64(end - hi) // as it is, and not as a clone would be
+	}
+	for _, part := range all {
+		s.bytes += int64(part.hi - part.lo)
+		if n := int((part.hi - part.lo) / e.size); n > 0 && !e.noscan && s.reads(foreign) && (s.within != made || !foreign || !holdsLock(e.typ)) {
+			s.todo = append(s.todo, reference{e, unsafe.Add(h.ptr, part.lo-lo), n, foreign})
 		}
 	}
 }
 
-func (s *survey) elements(v reflect.Value, foreign bool) {
-	for i := 0; i < v.Len() && s.left > 0; i++ {
+// fresh returns what there is of part that slices of an array have not led to, in two parts at
+// most, and notes that they have. Of parts of one array that lie apart it remembers the largest.
+func (s *survey) fresh(of array, part area) (new [2]area) {
+	was := s.array(of)
+	if was.hi > was.lo && part.lo <= was.hi && was.lo <= part.hi {
+		if part.lo < was.lo {
+			new[0] = area{part.lo, was.lo}
+		}
+		if was.hi < part.hi {
+			new[1] = area{was.hi, part.hi}
+		}
+		*was = area{min(part.lo, was.lo), max(part.hi, was.hi)}
+		return new
+	}
+	if part.hi-part.lo > was.hi-was.lo {
+		*was = part
+	}
+	return [2]area{part}
+}
+
+// array returns what slices have led to of an array.
+func (s *survey) array(of array) *area {
+	i := -1
+	if s.index == nil {
+		i = slices.IndexFunc(s.arrays, func(a array) bool { return a.end == of.end && a.elem == of.elem })
+	} else if at, ok := s.index[of]; ok {
+		i = at
+	}
+	if i < 0 {
+		i = len(s.arrays)
+		s.arrays = append(s.arrays, of)
+		if i == 16 {
+			s.index = make(map[array]int)
+			for at, a := range s.arrays {
+				s.index[array{end: a.end, elem: a.elem}] = at
+			}
+		} else if s.index != nil {
+			s.index[of] = i
+		}
+	}
+	return &s.arrays[i].area
+}
+
+func (s *survey) values(pl *plan, p unsafe.Pointer, n int, foreign bool) {
+	for i := 0; i < n && s.left > 0; i++ {
 		s.left--
-		s.look(v.Index(i), foreign)
+		s.look(pl, unsafe.Add(p, uintptr(i)*pl.size), foreign)
+	}
+}
+
+// entries looks at the entries of the map m of pl.
+func (s *survey) entries(pl *plan, m unsafe.Pointer) {
+	k, e := planOf(pl.typ.Key()), planOf(pl.typ.Elem())
+	for it := reflect.ValueOf(box(pl.word, m)).MapRange(); s.left > 0 && it.Next(); s.left-- {
+		if !k.noscan {
+			key := reflect.New(k.typ).Elem()
+			key.SetIterKey(it)
+			s.look(k, key.Addr().UnsafePointer(), false)
+		}
+		if !e.noscan {
+			elem := reflect.New(e.typ).Elem()
+			elem.SetIterValue(it)
+			s.look(e, elem.Addr().UnsafePointer(), false)
+		}
 	}
 }
 
@@ -226,14 +323,16 @@ func isNil(v reflect.Value) bool {
 	return false
 }
 
-// outside adds what a struct has that knows a lock which is not in it, so that others may write
-// to what it leads to, and reports whether it is one.
+// outside adds what a struct has that leads to a lock, so that others may write to what else it
+// leads to, and reports whether it is one.
 func (s *survey) outside(v reflect.Value) bool {
 	t := v.Type()
-	locked := func(f reflect.StructField) bool {
-		return f.Type.Kind() == reflect.Pointer && planOf(f.Type).class != classMethod && planOf(f.Type).why == "" && holdsLock(f.Type.Elem())
+	leads, ok := leading.Load(t)
+	if !ok {
+		leads = leadsToLock(t, 4)
+		leading.Store(t, leads)
 	}
-	if !slices.ContainsFunc(reflect.VisibleFields(t), locked) {
+	if !leads.(bool) {
 		return false
 	}
 	for i := range t.NumField() {
@@ -245,6 +344,31 @@ func (s *survey) outside(v reflect.Value) bool {
 		}
 	}
 	return true
+}
+
+var leading sync.Map // reflect.Type → whether it leads to a lock
+
+// leadsToLock reports whether values of t hold a pointer to a lock or a sync.Locker, or lead to such
+// a value by as many references as are left.
+func leadsToLock(t reflect.Type, left int) bool {
+	switch t.Kind() {
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if leadsToLock(t.Field(i).Type, left) {
+				return true
+			}
+		}
+	case reflect.Array:
+		return leadsToLock(t.Elem(), left)
+	case reflect.Pointer, reflect.Slice:
+		pl := planOf(t)
+		return left > 0 && pl.class != classMethod && pl.why == "" && (holdsLock(t.Elem()) || leadsToLock(t.Elem(), left-1))
+	case reflect.Interface:
+		_, lock := t.MethodByName("Lock")
+		_, unlock := t.MethodByName("Unlock")
+		return lock && unlock
+	}
+	return false
 }
 
 // first notes that a reference leads to so many bytes, and reports whether one of its type does

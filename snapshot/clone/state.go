@@ -4,6 +4,7 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -326,9 +327,11 @@ func attrsOf(v reflect.Value) (reflect.Value, bool) {
 	return attrs.at(unsafe.Pointer(&header{first.UnsafePointer(), n, n})), true
 }
 
+var builderType, builderPointer = reflect.TypeFor[strings.Builder](), reflect.TypeFor[*strings.Builder]()
+
 // Parts yields what a clone of the struct v looks into, by name. These are the fields of v,
-// without those that the clone shares with v, such as the program of a regexp. Of a
-// slog.Value that is a group they are the attributes. Parts is for packages that walk values
+// without those that the clone shares with v, such as the program of a regexp, or does without, as
+// the address in a strings.Builder. Of a slog.Value that is a group they are the attributes. Parts is for packages that walk values
 // as a clone does.
 func Parts(v reflect.Value) iter.Seq2[string, reflect.Value] {
 	return func(yield func(string, reflect.Value) bool) {
@@ -336,10 +339,14 @@ func Parts(v reflect.Value) iter.Seq2[string, reflect.Value] {
 			yield("Group()", attrs)
 			return
 		}
-		share := planOf(v.Type()).share
+		t := v.Type()
+		share := planOf(t).share
 		for i := range v.NumField() {
-			name := v.Type().Field(i).Name
-			if !slices.Contains(share, name) && !yield(name, v.Field(i)) {
+			f := t.Field(i)
+			if f.Type == builderPointer && t == builderType {
+				continue // of itself, where it was first written to: a clone has none
+			}
+			if !slices.Contains(share, f.Name) && !yield(f.Name, v.Field(i)) {
 				return
 			}
 		}
