@@ -34,8 +34,8 @@ func ReportOf(v reflect.Value, refer func(p unsafe.Pointer, size uintptr)) Repor
 // nobody else has yet: those too that methods Clone have made, but for what they share with the
 // value. It reads what they returned as any caller of Clone would, but for what others may write
 // to, which does not count: maps, what lies behind a lock, and what a struct leads to that leads to
-// a lock as well. It asks known, if that is not nil,
-// about all that has a Clone: how many bytes that takes, if known knows better.
+// a lock as well. It asks known, if that is not nil, about all that has a Clone: how many bytes that
+// takes, if known knows better.
 func (r Report) Made(copied reflect.Value, known func(v reflect.Value) (bytes int64, ok bool)) int64 {
 	if r.own == nil {
 		return r.Bytes
@@ -46,8 +46,8 @@ func (r Report) Made(copied reflect.Value, known func(v reflect.Value) (bytes in
 }
 
 // Size returns about how many bytes v refers to, apart from itself, looking at the first
-// thousand objects; a string counts each time. If handle is true, others may write to what v refers to: Size does not
-// read it.
+// thousand objects; a string counts each time. If handle is true, others may write to what v
+// refers to: Size does not read it.
 func Size(v reflect.Value, handle bool) int {
 	s := survey{within: surface, left: 1000}
 	s.follow(v, handle)
