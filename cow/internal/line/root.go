@@ -14,10 +14,10 @@ package line
 import (
 	"iter"
 	"math"
+	"reflect"
 	"slices"
 	"sync/atomic"
 	"time"
-	"unsafe"
 
 	"github.com/cowstore/cowstore/cow/hook"
 )
@@ -333,8 +333,10 @@ func (c *Commit) stamp(lineage *name, version uint64, last int64) {
 	c.at, c.elapsed = max(now.UnixNano(), last), elapsed(now)
 }
 
+var commitBytes, netBytes = int(reflect.TypeFor[Commit]().Size()), int(reflect.TypeFor[tableNet]().Size())
+
 func (c *Commit) weigh() (w weight) {
-	w.bytes = int(unsafe.Sizeof(*c)) + max(0, cap(c.nets)-1)*int(unsafe.Sizeof(c.one))
+	w.bytes = commitBytes + max(0, cap(c.nets)-1)*netBytes
 	for _, n := range c.nets {
 		w.add(n.net.Weigh())
 	}
