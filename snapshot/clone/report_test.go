@@ -131,7 +131,7 @@ type crowd struct{ all []*hall }
 func (c crowd) Clone() crowd { return crowd{slices.Clone(c.all)} }
 
 type hall struct {
-	mu   sync.Mutex
+	sync.Mutex
 	text []string
 }
 
@@ -145,7 +145,11 @@ type child struct {
 	text []string
 }
 
-func (c *child) Clone() *child { return &child{text: slices.Clone(c.text)} }
+func (c *child) Clone() *child {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return &child{text: slices.Clone(c.text)}
+}
 
 type club struct{ of any }
 
@@ -170,7 +174,7 @@ type square struct {
 func (s *square) Clone() shape { return s }
 
 // A known one has a size that the caller knows.
-type known struct{ n *int }
+type known struct{ N *int }
 
 func (k known) Clone() known { return k }
 
