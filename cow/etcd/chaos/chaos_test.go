@@ -74,15 +74,18 @@ func compactAnyhow(m *cluster.Member, defragment bool) {
 // quota is many times what the store and its past have between compactions.
 const quota = 48 << 20
 
-// fill writes until etcd has no space left, or something else is the matter.
+// fill writes until etcd has no space left, or something else is the matter. A disk may be slow: it
+// is each write that has a minute.
 func fill(t *testing.T, c *clientv3.Client) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	put := func() error {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := c.Put(ctx, "filler", strings.Repeat("x", 1<<20))
+		return err
+	}
 	var err error
-	for range 2 * quota >> 20 {
-		if _, err = c.Put(ctx, "filler", strings.Repeat("x", 1<<20)); err != nil {
-			break
-		}
+	for n := 0; err == nil && n < 2*quota>>20; n++ {
+		err = put()
 	}
 	require.ErrorIs(t, err, rpctypes.ErrNoSpace)
 }
