@@ -217,6 +217,18 @@ func TestAReportIsOfWhatAnOwnCloneMakes(t *testing.T) {
 	}
 }
 
+// A lock that nobody has hides nothing.
+func TestAReportLooksBesideANilLock(t *testing.T) {
+	type sheet struct {
+		mu   *sync.Mutex
+		text []string
+	}
+	v := []any{&sheet{nil, []string{strings.Repeat("x", 10_000)}}, &page{}}
+	require.Nil(t, v[0].(*sheet).mu)
+	r := clone.ReportOf(reflect.ValueOf(v), nil)
+	require.Greater(t, r.Made(reflect.ValueOf(clone.Of[any]()(v)), nil), int64(10_000))
+}
+
 // What others may write to is not read.
 func TestAReportReadsNothingOfOthers(t *testing.T) {
 	s, q := &shared{}, &square{}
