@@ -23,7 +23,8 @@ type Report struct {
 // ReportOf returns the Report of v. It calls refer, if that is not nil, with the memory that
 // each reference leads to: that of a slice up to its capacity, and a byte of a map. References
 // of one type to one piece of memory are told once. ReportOf takes time proportional to what v
-// refers to, and the stack that its types nest. The zero Value refers to nothing.
+// refers to, and the stack that its types nest. The zero Value refers to nothing. ReportOf panics if
+// v is an unexported field of what has no address: give it what the field is in, or a pointer to that.
 func ReportOf(v reflect.Value, refer func(p unsafe.Pointer, size uintptr)) Report {
 	s := survey{refer: refer, left: math.MaxInt}
 	s.follow(v, false)
@@ -47,7 +48,7 @@ func (r Report) Made(copied reflect.Value, known func(v reflect.Value) (bytes in
 
 // Size returns about how many bytes v refers to, apart from itself, looking at the first
 // thousand objects; a string counts each time. If handle is true, others may write to what v
-// refers to: Size does not read it.
+// refers to: Size does not read it. It panics as ReportOf does.
 func Size(v reflect.Value, handle bool) int {
 	s := survey{within: surface, left: 1000}
 	s.follow(v, handle)
