@@ -65,3 +65,31 @@ func TestStopWordsModel(t *testing.T) {
 		requireSearch(t, v.m, v.x, random(1+r.IntN(8)), Options{K: 1 + r.IntN(20), MinScore: float64(r.IntN(2)) * r.Float64()})
 	}
 }
+
+// Common words are read with the rare one at first. Where they cannot reach MinScore by
+// themselves, they are read for what the rare one finds.
+func TestCommonWordsAreReadForManyCandidates(t *testing.T) {
+	var x *Index
+	for i := range 4 * window {
+		words := "filler "
+		if i%7 > 0 {
+			words += strings.Repeat("common ", 1+i*97%400)
+		}
+		if i%3 > 0 {
+			words += strings.Repeat("usual ", 1+i%4)
+		}
+		if i%5 == 3 && (i < 2000 || i > 2700) {
+			words += strings.Repeat("rare ", 1+i%6)
+		}
+		x = x.Set(fmt.Sprint(i), tokenize(words))
+	}
+	const least = 0.5
+	for _, k := range []int{10, 5000} {
+		want, err := x.Search("rare common usual", Options{K: k})
+		require.NoError(t, err)
+		want = slices.DeleteFunc(want, func(h Hit) bool { return h.Score < least })
+		hits, err := x.Search("rare common usual", Options{K: k, MinScore: least})
+		require.NoError(t, err)
+		require.Equal(t, want, hits)
+	}
+}

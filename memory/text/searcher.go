@@ -40,8 +40,9 @@ type searcher struct {
 	texts      func(key string) iter.Seq[string]
 	score      [window]float64 // of documents from the base of the window; else 0
 	found      [window / 64]uint64
-	candidates []candidate // found, in order
-	floor      top.Floor   // see raise
+	weight     [window]weight // of documents from the base of the window, while gleam reads a list; else 0
+	candidates []candidate    // found, in order
+	floor      top.Floor      // see raise
 }
 
 // window is how many document numbers are scored at a time.
@@ -149,7 +150,7 @@ func (s *searcher) run() {
 			s.read(s.lists[i], base)
 		}
 		s.gather(base, s.most[first])
-		s.complete(first)
+		s.complete(first, base)
 		s.offer()
 	}
 }
@@ -307,9 +308,25 @@ func (l *list) bind() { l.best = l.factor * l.rank.bound(l.spans[0].best) }
 // find returns the posting of the first document from doc on, or one of ended, and goes to
 // its span. It must not be called for a document before that.
 func (l *list) find(doc uint32) posting {
+	if i := l.place(doc); i >= 0 {
+		return l.posts[i]
+	}
+	return posting{doc: ended}
+}
+
+// to goes to the first document from doc on. It must not be called for one before this span.
+func (l *list) to(doc uint32) {
+	if i := l.place(doc); i >= 0 {
+		l.posts = l.posts[i:]
+	}
+}
+
+// place goes to the span of the first document from doc on, and returns which of its
+// postings that is; -1 at the end.
+func (l *list) place(doc uint32) int {
 	if n := len(l.posts); n == 0 || l.posts[n-1].doc < doc {
 		if !l.seek(doc) {
-			return posting{doc: ended}
+			return -1
 		}
 	}
 	// Three places at a time, without branches that depend on what is there, which would be
@@ -326,7 +343,7 @@ func (l *list) find(doc uint32) posting {
 	for ; n > 1; n-- {
 		at -= less(posts[i+n-2].doc, doc)
 	}
-	return posts[at]
+	return at
 }
 
 // seek goes to the next span that reaches doc, or to the end, which it tells.
@@ -401,6 +418,13 @@ func (s *searcher) heavyPart(l *list, p posting) float64 {
 	return float64(l.factor * s.rank.part(float64(d.count(l.id)), float64(d.tokens)))
 }
 
+// A list is read to its end in a window of at least minDense candidates if it has no more
+// than dense postings for each: then that is faster than to find them.
+const (
+	minDense = 8
+	dense    = 8
+)
+
 // A candidate is a document that has been found, and what the lists that were read
 // count in it.
 type candidate struct {
@@ -408,20 +432,24 @@ type candidate struct {
 	score float64
 }
 
-// complete adds to the candidates what the lists before first count, one list after the
-// other, and drops those that are hopeless.
-func (s *searcher) complete(first int) {
+// complete adds to the candidates of the window at base what the lists before first count, one
+// list after the other, and drops those that are hopeless.
+func (s *searcher) complete(first int, base uint32) {
 	for i := first - 1; i >= 0; i-- {
 		s.drop(s.most[i+1])
 		l := *s.lists[i]
-		for j := range s.candidates {
-			c := &s.candidates[j]
-			p := l.find(c.doc)
-			part := l.part(p.weight)
-			if p.weight == heavy && p.doc == c.doc {
-				part = s.heavyPart(&l, p)
+		if n := len(s.candidates); n >= minDense && l.df <= dense*n*(1+s.x.Len()/window) {
+			s.gleam(&l, base)
+		} else {
+			for j := range s.candidates {
+				c := &s.candidates[j]
+				p := l.find(c.doc)
+				part := l.part(p.weight)
+				if p.weight == heavy && p.doc == c.doc {
+					part = s.heavyPart(&l, p)
+				}
+				c.score += either(part, p.doc == c.doc)
 			}
-			c.score += either(part, p.doc == c.doc)
 		}
 		*s.lists[i] = l
 		if len(s.candidates) > 2*s.best.K && s.raises() { // else there is little to drop
@@ -430,6 +458,33 @@ func (s *searcher) complete(first int) {
 			}
 		}
 	}
+}
+
+// gleam adds to the candidates of the window at base what l counts: it reads the list, where
+// that is faster than to find each of them in it.
+func (s *searcher) gleam(l *list, base uint32) {
+	end := base + min(window, ended-base)
+	for l.to(base); l.doc() < end; {
+		n := 0
+		for _, p := range l.posts {
+			if p.doc >= end {
+				break
+			}
+			n++
+			s.weight[(p.doc-base)%window] = p.weight
+		}
+		l.skip(n)
+	}
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		w := s.weight[(c.doc-base)%window]
+		part := l.part(w) // 0 of 0
+		if w == heavy {
+			part = s.heavyPart(l, posting{c.doc, w})
+		}
+		c.score += part
+	}
+	clear(s.weight[:])
 }
 
 // drop drops the candidates that are hopeless with the rest that other lists can add.
