@@ -40,7 +40,7 @@ type searcher struct {
 	texts      func(key string) iter.Seq[string]
 	score      [window]float64 // of documents from the base of the window; else 0
 	found      [window / 64]uint64
-	weight     [window]weight // of documents from the base of the window, while gleam reads a list; else 0
+	weight     [window]weight // of documents from the base of the window, while addDense reads a list; else 0
 	candidates []candidate    // found, in order
 	floor      top.Floor      // see raise
 }
@@ -439,7 +439,7 @@ func (s *searcher) complete(first int, base uint32) {
 		s.drop(s.most[i+1])
 		l := *s.lists[i]
 		if n := len(s.candidates); n >= minDense && l.df <= dense*n*(1+s.x.Len()/window) {
-			s.gleam(&l, base)
+			s.addDense(&l, base)
 		} else {
 			for j := range s.candidates {
 				c := &s.candidates[j]
@@ -460,9 +460,9 @@ func (s *searcher) complete(first int, base uint32) {
 	}
 }
 
-// gleam adds to the candidates of the window at base what l counts: it reads the list, where
-// that is faster than to find each of them in it.
-func (s *searcher) gleam(l *list, base uint32) {
+// addDense adds to the candidates of the window at base what l counts. It reads all that l has
+// in the window.
+func (s *searcher) addDense(l *list, base uint32) {
 	end := base + min(window, ended-base)
 	for l.to(base); l.doc() < end; {
 		n := 0
