@@ -36,7 +36,7 @@ var (
 func (db *DB) Begin() *Tx {
 	tx, err := db.BeginContext(context.Background())
 	if err != nil {
-		return &Tx{db: db, base: db.start(), failed: err}
+		return &Tx{db: db, base: db.start().root(), failed: err}
 	}
 	return tx
 }

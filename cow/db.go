@@ -323,15 +323,17 @@ func (db *DB) state(place int) state {
 
 // Load returns the current snapshot. It is valid forever and never changes. Before the first update
 // it is version 0, without rows.
-func (db *DB) Load() *Snapshot {
-	if r := db.line.Load(); r != nil {
-		return (*Snapshot)(r)
+func (db *DB) Load() (s *Snapshot) {
+	if s = (*Snapshot)(db.line.Load()); s != nil { // in this form the compiler inlines it
+		return s
 	}
-	return (*Snapshot)(db.start())
+	return db.start()
 }
 
 // start makes version 0 current unless there is a version, and returns the current one.
-func (db *DB) start() *line.Root { return db.line.Start(line.Make(nil, db.owner(), 0).Root) }
+func (db *DB) start() *Snapshot {
+	return (*Snapshot)(db.line.Start(line.Make(nil, db.owner(), 0).Root))
+}
 
 // Update calls f with a Tx, through which f edits tables. When f returns nil, Update publishes all
 // edits in one step, as the next version.

@@ -57,7 +57,7 @@ func (d *tableDef[K, V]) sweep(tx *Tx, now int64, n int) int {
 // False means that no row has expired, with two exceptions. Due may become true a few milliseconds
 // late, as timers do. After the clock was set or the machine slept, it may be late by a minute or,
 // if that is more, by a sixty-fourth of the time that remained. To be exact, compare times.
-func (s *Snapshot) Due() bool { return s.root().Due() }
+func (s *Snapshot) Due() bool { return (*line.Root)(s).Due() }
 
 // sweptAtOnce is how many rows one update of Sweep deletes.
 const sweptAtOnce = 1000

@@ -128,7 +128,7 @@ func (m *Memory) over(db *cow.DB) *Memory {
 // A package compiles all methods of each instance of a generic type that the types it mentions
 // lead to. Those of the tables take seconds, in each package that mentions a Memory, a Batch or a
 // Snapshot. So their fields that lead there are any; no method of an exported type has a table, or
-// what leads to one, in its signature; and this function, policyOf, updateOf and viewOf, which no
+// what leads to one, in its signature; and this function, policyOf, updateOf, viewOf and currentView, which no
 // other package reads, say what the fields hold. An exported method that other packages would
 // inline calls none of them.
 func tablesOf(m *Memory) *derive.Tables { return m.tables.(*derive.Tables) }
@@ -170,10 +170,7 @@ func (m *Memory) Load() Snapshot {
 // first read panics if s is of another DB, unless one is a fork of the other.
 func (m *Memory) In(s *cow.Snapshot) Snapshot {
 	m.made()
-	if s.Due() {
-		return m.view(s, time.Now().UnixNano())
-	}
-	return m.view(s, 0)
+	return m.view(s, instantOf(s))
 }
 
 // view returns the Memory in a snapshot of its DB at an instant; see derive.View.

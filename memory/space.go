@@ -52,7 +52,7 @@ func (s Space) In(snapshot Snapshot) SpaceSnapshot {
 // Get returns the value of key, and whether there is one. It allocates nothing,
 // unless the path and the key are very long.
 func (s Space) Get(key string) (Value, bool) {
-	e := viewOf(s.m.Load()).Lookup(s.path, key)
+	e := currentView(s.m).Lookup(s.path, key)
 	if e == nil {
 		return Value{}, false
 	}
@@ -69,7 +69,7 @@ func (s Space) GetMany(keys []string) iter.Seq2[int, Value] {
 }
 
 func (s Space) getMany(keys []string, yield func(int, Value) bool) {
-	viewOf(s.m.Load()).Many(s.path, keys, func(i int, row derive.Row) bool {
+	currentView(s.m).Many(s.path, keys, func(i int, row derive.Row) bool {
 		e := row.Shared()
 		policyOf(s.m).Stamp(e)
 		return !e.Value.Exists() || yield(i, e.Value)
