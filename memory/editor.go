@@ -195,7 +195,8 @@ func (b soFar) Lookup(path, key string) *data.Entry {
 // Put stores v, frozen, as the value of key: see [value.Freeze]. Metadata stays as it is. A vector
 // stays if there was no value yet, or an equal one. Beside another value it goes, as it describes
 // what was there before: put the new vector after the value, or both by PutItem. The entry expires
-// as its space says, counted from now.
+// as its space or the Memory says, counted from now, and not at an end that it had of its own;
+// Modify keeps that.
 func (e *Editor) Put(key string, v any) error {
 	e.b.live()
 	d, err := e.b.m.freeze(e.space, key, v)

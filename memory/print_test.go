@@ -199,7 +199,7 @@ func TestTextsOfErrors(t *testing.T) {
 		{errOf(s.PutVector("k", []float32{1}, nil)), memory.ErrDimension, `memory: space ["user" "42"], key "k": wrong dimension: have 1, want 2`},
 		{errOf(s.PutVector("k", nil, nil)), vector.ErrEmpty, `key "k": empty vector`},
 		{errOf(m.Space().Put("", strings.Repeat("x", 5000))), memory.ErrFull, "memory: more than a limit allows"},
-		{search(memory.Query{}), memory.ErrQuery, `memory: space ["user" "42"]: bad query: neither a Text nor a Vector: empty vector`},
+		{search(memory.Query{}), memory.ErrQuery, `memory: space ["user" "42"]: bad query: neither a Text nor a Vector, and a Filter alone is for List: empty vector`},
 		{search(memory.Query{Vector: []float32{}}), vector.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
 		{search(memory.Query{Text: "x", Vector: []float32{}}), vector.ErrEmpty, `memory: space ["user" "42"]: empty vector`},
 		{search(memory.Query{Vector: []float32{1}}), memory.ErrDimension, `memory: space ["user" "42"]: wrong dimension: `},

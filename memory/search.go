@@ -61,7 +61,7 @@ type Query struct {
 
 func (q *Query) check() error {
 	if q.Text == "" && q.Vector == nil {
-		return fmt.Errorf("%w: neither a Text nor a Vector: %w", ErrQuery, bare.Wrap(vector.ErrEmpty))
+		return fmt.Errorf("%w: neither a Text nor a Vector, and a Filter alone is for List: %w", ErrQuery, bare.Wrap(vector.ErrEmpty))
 	}
 	if q.K < 0 {
 		return fmt.Errorf("%w: K is %d", ErrQuery, q.K)
