@@ -48,10 +48,23 @@ func TestTTLOfEntrySpaceAndMemory(t *testing.T) {
 		require.Equal(t, time.Minute, expires("space", "s"))
 		require.Equal(t, time.Hour, expires("memory", "s", "below"))
 
+		got := func() (one bool, many []int) {
+			_, one = m.Space("s").Get("entry")
+			for i := range m.Space("s").GetMany([]string{"entry", "space"}) {
+				many = append(many, i)
+			}
+			return one, many
+		}
 		time.Sleep(time.Second - 1)
 		require.Equal(t, 3, m.Load().Len())
+		one, many := got()
+		require.True(t, one)
+		require.Equal(t, []int{0, 1}, many)
 		time.Sleep(1 * time.Nanosecond)
 		require.Equal(t, []string{"space"}, keys(m.Space("s").Load()))
+		one, many = got()
+		require.False(t, one, "what has expired is got")
+		require.Equal(t, []int{1}, many)
 		time.Sleep(time.Minute)
 		require.Equal(t, [][]string{{"s", "below"}}, spaces(m.Load(), memory.SpacesOptions{}))
 		time.Sleep(time.Hour)
