@@ -173,6 +173,21 @@ func (m *Memory) In(s *cow.Snapshot) Snapshot {
 	return m.view(s, instantOf(s))
 }
 
+// currentView returns what the tables have in the current snapshot.
+func currentView(m *Memory) derive.View {
+	m.made()
+	root := m.db.Load()
+	return derive.View{T: tablesOf(m), Root: root, Instant: instantOf(root)}
+}
+
+// instantOf returns the instant of a snapshot that is loaded now; see derive.View.
+func instantOf(root *cow.Snapshot) int64 {
+	if root.Due() {
+		return time.Now().UnixNano()
+	}
+	return 0
+}
+
 // view returns the Memory in a snapshot of its DB at an instant; see derive.View.
 func (m *Memory) view(root *cow.Snapshot, instant int64) Snapshot {
 	return Snapshot{tables: m.tables, root: root, instant: instant}

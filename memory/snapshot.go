@@ -33,21 +33,6 @@ func viewOf(s Snapshot) derive.View {
 	return derive.View{T: t, Root: s.root, Instant: s.instant}
 }
 
-// currentView is viewOf of the current snapshot.
-func currentView(m *Memory) derive.View {
-	m.made()
-	root := m.db.Load()
-	return derive.View{T: tablesOf(m), Root: root, Instant: instantOf(root)}
-}
-
-// instantOf returns the instant of a snapshot that is loaded now; see derive.View.
-func instantOf(root *cow.Snapshot) int64 {
-	if root.Due() {
-		return time.Now().UnixNano()
-	}
-	return 0
-}
-
 // Version returns the version, the number of updates published up to it.
 func (s Snapshot) Version() uint64 { return s.root.Version() }
 
