@@ -112,8 +112,6 @@ func (b *Update) Complete(e *data.Entry) {
 // are two heads after a merge by the DB, and no conflict.
 func (b *Update) SetHead(h *data.Head) {
 	heads := b.p.Heads.Edit(b.Tx)
-	for key := range heads.Map().Keys() {
-		heads.Delete(key)
-	}
+	heads.Clear()
 	heads.Set(data.HeadKey(h.At, b.tick), h)
 }
