@@ -246,6 +246,9 @@ func (s Space) Recall(ctx context.Context, text string, q Query) ([]Hit, error) 
 		if err == nil {
 			err = vector.Check(vectors[0])
 		}
+		if err == nil && ctx.Err() != nil { // an Embed that does not heed ctx is late
+			err = context.Cause(ctx)
+		}
 		if err == nil {
 			q.Vector = vectors[0]
 			var hits []Hit

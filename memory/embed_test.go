@@ -336,3 +336,25 @@ func TestRecall(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorContains(t, hits[0].Unembedded, "there is no Options.Embed")
 }
+
+// A vector that comes after ctx has ended is not used.
+func TestRecallByALateVector(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := memory.New(memory.Options{Embed: func(context.Context, []string) ([][]float32, error) {
+			time.Sleep(time.Second)
+			return [][]float32{{1, 0}}, nil
+		}})
+		s := m.Space("s")
+		require.NoError(t, errOf(s.PutItem("vector", memory.Item{Value: 7, Vector: []float32{1, 0}})))
+		require.NoError(t, errOf(s.Put("word", "hello")))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		for range 2 { // the second time it has ended before
+			hits, err := s.Recall(ctx, "hello", memory.Query{})
+			require.NoError(t, err)
+			require.Len(t, hits, 1)
+			require.Equal(t, "word", hits[0].Key)
+			require.ErrorIs(t, hits[0].Unembedded, context.DeadlineExceeded)
+		}
+	})
+}

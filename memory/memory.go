@@ -128,9 +128,9 @@ func (m *Memory) over(db *cow.DB) *Memory {
 // A package compiles all methods of each instance of a generic type that the types it mentions
 // lead to. Those of the tables take seconds, in each package that mentions a Memory, a Batch or a
 // Snapshot. So their fields that lead there are any; no method of an exported type has a table, or
-// what leads to one, in its signature; and this function, policyOf, updateOf, viewOf and currentView, which no
-// other package reads, say what the fields hold. An exported method that other packages would
-// inline calls none of them.
+// what leads to one, in its signature; and this function, policyOf, updateOf, viewOf and
+// currentView, which no other package reads, say what the fields hold. An exported method that other
+// packages would inline calls none of them.
 func tablesOf(m *Memory) *derive.Tables { return m.tables.(*derive.Tables) }
 
 // policyOf returns what a Memory does by itself.

@@ -230,12 +230,15 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 }
 
 // withoutSwept returns before without what the update that made after of it, and that
-// began then, only swept. Neither has what was cleared.
+// began then, only swept, and without what it wrote over with what has expired by now. Neither has
+// what was cleared.
 func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, error) {
 	return scratch(m, before, func(b *keep.Update) {
 		entries := tablesOf(m).Entries
 		for c := range entries.In(after.root).Diff(entries.In(before.root)) {
-			if change, _ := newChange(c, &data.Head{Began: began}, nil); change.Kind == Expired || change.Old.row == nil {
+			change, _ := newChange(c, &data.Head{Began: began}, nil)
+			gone := change.New.row != nil && change.New.row.Expired(b.Now) // whether it is swept yet or not
+			if change.Kind == Expired || change.Old.row == nil || gone {
 				b.Entries.Delete(c.Key)
 			}
 		}

@@ -200,6 +200,14 @@ func (x *modelTest) undo() {
 			}
 		}
 	}
+	// And what it wrote that has expired since is not there to be undone.
+	for path, entries := range after.model {
+		for key, s := range entries {
+			if s.expired(time.Now()) && before.model[path][key].id != s.id {
+				delete(theirs[path], key)
+			}
+		}
+	}
 	merged, conflicts := x.merge(after.model, theirs, nil, rev)
 	err := x.m.Undo(context.Background(), after.version)
 	if conflicts > 0 {

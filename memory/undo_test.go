@@ -283,3 +283,39 @@ func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
 		embed()
 	}
 }
+
+// What has expired since is not there to be undone, whether it is swept or not.
+func TestUndoOfWhatHasExpiredSince(t *testing.T) {
+	for _, sweep := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			m := memory.New(memory.Options{})
+			m.DB().Retain(cow.Retention{Versions: 1000})
+			s := m.Space("s")
+			require.NoError(t, errOf(s.Put("a", 1)))
+			require.NoError(t, errOf(s.Put("b", 1)))
+			var both uint64
+			require.NoError(t, m.Batch(func(b *memory.Batch) error {
+				both = b.Version()
+				if err := b.Space("s").PutItem("a", memory.Item{Value: 2, TTL: time.Second}); err != nil {
+					return err
+				}
+				return b.Space("s").Put("b", 2)
+			}))
+			require.NoError(t, errOf(s.Put("c", 1)))
+			one, err := s.PutItem("c", memory.Item{Value: 2, TTL: time.Second})
+			require.NoError(t, err)
+			time.Sleep(time.Second)
+			if sweep {
+				_, err := m.Sweep(t.Context())
+				require.NoError(t, err)
+			}
+			before := m.Load().Version()
+			require.ErrorIs(t, m.Undo(t.Context(), one), memory.ErrNothingToUndo)
+			require.Equal(t, before, m.Load().Version())
+			require.NoError(t, m.Undo(t.Context(), both), "the other entry is there")
+			require.Equal(t, []string{"b"}, keys(s.Load()))
+			v, _ := s.Get("b")
+			require.Equal(t, "1", fmt.Sprint(v))
+		})
+	}
+}
