@@ -220,7 +220,7 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 		after, err = m.without(after)
 	}
 	if err == nil {
-		before, err = m.withoutSwept(before, after, h.Began)
+		before, err = m.withoutExpired(before, after, h.Began)
 	}
 	if err != nil {
 		return err
@@ -229,10 +229,10 @@ func (m *Memory) Undo(ctx context.Context, version uint64) error {
 	return err
 }
 
-// withoutSwept returns before without what the update that made after of it, and that
+// withoutExpired returns before without what the update that made after of it, and that
 // began then, only swept, and without what it wrote over with what has expired by now. Neither has
 // what was cleared.
-func (m *Memory) withoutSwept(before, after Snapshot, began int64) (Snapshot, error) {
+func (m *Memory) withoutExpired(before, after Snapshot, began int64) (Snapshot, error) {
 	return scratch(m, before, func(b *keep.Update) {
 		entries := tablesOf(m).Entries
 		for c := range entries.In(after.root).Diff(entries.In(before.root)) {
