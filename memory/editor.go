@@ -242,7 +242,8 @@ func (e *Editor) putItem(key string, d *draft) error {
 	}
 	next.Expires = updateOf(e.b).Expiry(e.space, d.ttl)
 	e.value(next, d)
-	next.Metadata, next.Vector = d.metadata, d.vector
+	next.Metadata = d.metadata
+	next.SetVector(d.vector, false)
 	next.Keep(d.keep)
 	updateOf(e.b).Store(e.name(key), next)
 	return nil
@@ -538,7 +539,7 @@ func (e *Editor) putVector(key string, d *draft) error {
 // then.
 func (e *Editor) DeleteVector(key string) bool {
 	old, _ := e.b.lookup(e.name(key))
-	if old == nil || old.Vector == nil {
+	if old == nil || old.Vector() == nil {
 		return false
 	}
 	if !old.Value.Exists() {

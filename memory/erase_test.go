@@ -30,7 +30,7 @@ func TestErasedVectorIsGone(t *testing.T) {
 		require.NoError(t, errOf(s.PutVector(fmt.Sprint(i), vector(float32(i)), nil)))
 	}
 	require.NoError(t, errOf(s.PutVector("k", vector(-1), nil)))
-	p := weak.Make(&s.Load().lookup("k").Vector[0])
+	p := weak.Make(&s.Load().lookup("k").Vector()[0])
 	require.NoError(t, errOf(s.Delete("k")))
 	require.NoError(t, errOf(s.PutVector("more", vector(-2), nil)))
 	_, err := s.Erase(t.Context(), "k")

@@ -54,7 +54,7 @@ func (s Snapshot) checkDerived(noText bool) error {
 			fail("%q %q: size %d, not %d", tuple.Decode(path), key, e.Size, again.Size)
 		}
 		size := e.Size + data.NameSize(name)
-		if !e.Value.Exists() && e.Vector == nil {
+		if !e.Value.Exists() && e.Vector() == nil {
 			fail("%q %q has neither value nor vector", tuple.Decode(path), key)
 		}
 		sp.Count++
@@ -65,8 +65,8 @@ func (s Snapshot) checkDerived(noText bool) error {
 		if v, ok := viewOf(s).Space(path).Vectors.Get(key); ok != (e.Searched().Vector != nil) {
 			fail("%q %q: in the vectors: %v", tuple.Decode(path), key, ok)
 		} else if ok {
-			if !slices.Equal(v, e.Vector) {
-				fail("%q %q: %v, not %v", tuple.Decode(path), key, v, e.Vector)
+			if !slices.Equal(v, e.Vector()) {
+				fail("%q %q: %v, not %v", tuple.Decode(path), key, v, e.Vector())
 			}
 			var err error
 			if sp.Vectors, err = sp.Vectors.Set(key, v); err != nil {

@@ -137,7 +137,7 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 				return nil, false, err
 			}
 			row := b.merged(c.Key, e)
-			return row, row.Value.Exists() || row.Vector != nil, nil
+			return row, row.Value.Exists() || row.Vector() != nil, nil
 		})
 		if err == nil && len(conflicts) > 0 {
 			err = &MergeError{conflicts}

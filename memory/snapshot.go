@@ -247,10 +247,10 @@ func accepts(f filter.Filter, e *data.Entry) bool {
 // Vector returns a copy of the vector of key, and whether there is one.
 func (v SpaceSnapshot) Vector(key string) ([]float32, bool) {
 	e := v.lookup(key)
-	if e == nil || e.Vector == nil {
+	if e == nil || e.Vector() == nil {
 		return nil, false
 	}
-	return slices.Clone(e.Vector), true
+	return slices.Clone(e.Vector()), true
 }
 
 // Options returns how the space behaves, as [Space.Configure] has set it.
@@ -287,7 +287,7 @@ func newEntry(key string, e *data.Entry, revision uint64) Entry {
 	if e == nil {
 		return Entry{}
 	}
-	n := Entry{Key: key, Value: e.Value, Metadata: e.Metadata, Dim: len(e.Vector), Revision: revision, row: e,
+	n := Entry{Key: key, Value: e.Value, Metadata: e.Metadata, Dim: len(e.Vector()), Revision: revision, row: e,
 		Created: time.Unix(0, e.Created), Updated: time.Unix(0, e.Updated)}
 	if e.Expires != 0 {
 		n.Expires = time.Unix(0, e.Expires)

@@ -38,10 +38,12 @@ func (c EntryCodec) Accepts() []string {
 func entrySchema(format int) string { return fmt.Sprint("memory entry ", format) }
 
 func (EntryCodec) Append(b []byte, e *Entry) ([]byte, error) {
-	if e.more == "" {
+	x := e.has()
+	if x.flags == 0 {
 		b = append(b, plainFormat)
 	} else {
-		b = append(binary.AppendUvarint(append(b, entryFormat), uint64(len(e.more))), e.more...)
+		b = binary.AppendUvarint(append(b, entryFormat), uint64(1+len(x.by)))
+		b = append(append(b, x.flags), x.by...)
 	}
 	for _, t := range []int64{e.Created, e.Updated, e.Expires} {
 		b = binary.AppendVarint(b, t)
@@ -53,14 +55,14 @@ func (EntryCodec) Append(b []byte, e *Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, x := range e.Vector {
-		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+	for _, f := range x.vector {
+		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(f))
 	}
 	return b, nil
 }
 
 func (EntryCodec) Decode(b []byte) (*Entry, error) {
-	e := new(Entry)
+	e, x := new(Entry), extra{}
 	switch {
 	case len(b) > 0 && b[0] == plainFormat:
 		b = b[1:]
@@ -70,19 +72,19 @@ func (EntryCodec) Decode(b []byte) (*Entry, error) {
 			return nil, errEntry
 		}
 		b = b[1+used:]
-		e.more, b = string(b[:n]), b[n:]
-		if is := e.more[0]; is == 0 || is&^flags != 0 || n > 1 && is&superseded == 0 {
+		x.flags, x.by, b = b[0], string(b[1:n]), b[n:]
+		if x.flags == 0 || x.flags&^flags != 0 || x.by != "" && !x.is(superseded) {
 			return nil, errEntry
 		}
 	default:
 		return nil, fmt.Errorf("%w of format %d or %d", errEntry, plainFormat, entryFormat)
 	}
 	for _, t := range []*int64{&e.Created, &e.Updated, &e.Expires} {
-		x, n := binary.Varint(b)
+		ns, n := binary.Varint(b)
 		if n <= 0 {
 			return nil, errEntry
 		}
-		*t, b = x, b[n:]
+		*t, b = ns, b[n:]
 	}
 	var err error
 	if e.Value, b, err = value.Decode(b); err != nil {
@@ -95,18 +97,19 @@ func (EntryCodec) Decode(b []byte) (*Entry, error) {
 		return nil, errEntry
 	}
 	if len(b) > 0 {
-		e.Vector = make([]float32, len(b)/4)
-		for i := range e.Vector {
-			e.Vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+		x.vector = make([]float32, len(b)/4)
+		for i := range x.vector {
+			x.vector[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
 		}
-		if err := vector.Check(e.Vector); err != nil {
+		if err := vector.Check(x.vector); err != nil {
 			return nil, err
 		}
 	}
-	if !e.Value.Exists() && e.Vector == nil || e.Embedded() && (e.Vector == nil || !e.Value.Exists()) ||
-		e.has(superseded) && (e.Vector != nil || !e.Value.Exists()) || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
+	if !e.Value.Exists() && (x.vector == nil || x.is(embedded|superseded)) || x.is(embedded) && x.vector == nil ||
+		x.is(superseded) && x.vector != nil || e.Metadata.Exists() && e.Metadata.Kind() != value.Map {
 		return nil, errEntry
 	}
+	e.give(x)
 	e.Measure()
 	return e, nil
 }

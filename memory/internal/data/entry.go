@@ -16,97 +16,106 @@ import (
 type Entry struct {
 	Value    value.Value // Absent: there is only a vector
 	Metadata value.Value // a Map, or Absent
-	Vector   []float32   // nil: none; shared with the index. No two puts share one
 	Created  int64       // these are in ns since 1970, or Unset
 	Updated  int64
 	Expires  int64 // 0: never
 	Size     int64 // how many bytes it takes, without its name and vector
 	Used     Stamp
+	extra    *extra // nil: it has none
+}
 
-	// What few entries have: nothing, or a byte of flags, and behind it the key of the
-	// entry that has superseded this one.
-	more string
+// An extra is what few entries have, so that the others are no larger for it. It is never modified:
+// the entries that an entry becomes share it.
+type extra struct {
+	vector []float32 // nil: none; shared with the index. No two puts share one
+	flags  byte
+	by     string // the key of the entry that has superseded this one
 }
 
 // The flags of an entry.
 const (
 	kept       byte = 1 << iota // never evicted
-	embedded                    // Vector was made of the text
+	embedded                    // the vector was made of the text
 	superseded                  // no search finds it; it has a value, and no vector
 	flags      = kept | embedded | superseded
 )
 
-func (e *Entry) has(flag byte) bool { return e.more != "" && e.more[0]&flag != 0 }
+// has returns what an entry has of an extra.
+func (e *Entry) has() extra {
+	if e.extra == nil {
+		return extra{}
+	}
+	return *e.extra
+}
 
-func (e *Entry) set(flag byte, on bool, by string) {
-	var is byte
-	if e.more != "" {
-		is = e.more[0]
-	}
-	if is &^= flag; on {
-		is |= flag
-	}
-	if is == 0 {
-		e.more = ""
-	} else {
-		e.more = string([]byte{is}) + by
+func (x extra) is(flag byte) bool { return x.flags&flag != 0 }
+
+func (e *Entry) give(x extra) {
+	if e.extra = nil; x.vector != nil || x.flags != 0 {
+		e.extra = &x
 	}
 }
 
 // Kept reports whether the entry is never evicted.
-func (e *Entry) Kept() bool { return e.has(kept) }
+func (e *Entry) Kept() bool { return e.has().is(kept) }
 
 // Keep says whether the entry is never evicted.
 func (e *Entry) Keep(keep bool) {
-	by, _ := e.SupersededBy()
-	e.set(kept, keep, by)
+	if x := e.has(); x.is(kept) != keep {
+		x.flags ^= kept
+		e.give(x)
+	}
 }
 
+// Vector returns the vector, nil if there is none. It is shared, with the index too.
+func (e *Entry) Vector() []float32 { return e.has().vector }
+
 // Embedded reports whether the vector was made of the text.
-func (e *Entry) Embedded() bool { return e.has(embedded) }
+func (e *Entry) Embedded() bool { return e.has().is(embedded) }
 
 // SetVector sets the vector, and whether it was made of the text. An entry with a new one is current.
 func (e *Entry) SetVector(v []float32, ofText bool) {
-	e.Vector = v
+	x := e.has()
+	x.vector = v
+	if x.flags &^= embedded; ofText {
+		x.flags |= embedded
+	}
 	if v != nil {
-		e.renew()
+		x.flags, x.by = x.flags&^superseded, ""
 	}
-	if by, _ := e.SupersededBy(); e.Embedded() != ofText {
-		e.set(embedded, ofText, by)
-	}
+	e.give(x)
 }
 
 // EmbeddedSince reports whether e is what an earlier entry became when its text got a vector, and
 // no more.
 func (e *Entry) EmbeddedSince(earlier *Entry) bool {
-	if e == nil || earlier == nil || !e.Embedded() || earlier.Vector != nil {
+	if e == nil || earlier == nil || !e.Embedded() || earlier.Vector() != nil {
 		return false
 	}
 	without := e.Next()
 	without.SetVector(nil, false)
-	return value.Equal(without.Value, earlier.Value) && value.Equal(without.Metadata, earlier.Metadata) && without.more == earlier.more &&
+	is, was := without.has(), earlier.has()
+	return value.Equal(without.Value, earlier.Value) && value.Equal(without.Metadata, earlier.Metadata) &&
+		is.flags == was.flags && is.by == was.by &&
 		e.Created == earlier.Created && e.Updated == earlier.Updated && e.Expires == earlier.Expires
 }
 
 // SupersededBy returns the key of the entry that has superseded e, and whether one has.
 func (e *Entry) SupersededBy() (key string, is bool) {
-	if !e.has(superseded) {
-		return "", false
-	}
-	return e.more[1:], true
+	x := e.has()
+	return x.by, x.is(superseded)
 }
 
 // Supersede says that an entry with that key has superseded e. Its vector goes: no search finds
 // it any more, and those of a space may have another dimension by the time that it is current again.
 func (e *Entry) Supersede(key string) {
-	e.SetVector(nil, false)
-	e.set(superseded, true, key)
+	e.give(extra{flags: e.has().flags&kept | superseded, by: key})
 }
 
 // renew makes the entry current again, if it was superseded.
 func (e *Entry) renew() {
-	if e.has(superseded) {
-		e.set(superseded, false, "")
+	if x := e.has(); x.is(superseded) {
+		e.give(extra{flags: x.flags &^ superseded})
 	}
 }
 
@@ -118,10 +127,11 @@ type Searched struct {
 
 // Searched returns what searches find e by: nothing, if it was superseded.
 func (e *Entry) Searched() Searched {
-	if e.has(superseded) {
+	x := e.has()
+	if x.is(superseded) {
 		return Searched{}
 	}
-	return Searched{e.Value, e.Vector}
+	return Searched{e.Value, x.vector}
 }
 
 // Unset is the time that an entry does not have yet. No entry was written then.
@@ -150,13 +160,13 @@ func (e *Entry) Next() *Entry {
 	if e == nil {
 		return &Entry{Created: Unset, Updated: Unset}
 	}
-	return &Entry{Value: e.Value, Metadata: e.Metadata, Vector: e.Vector, Created: e.Created, Updated: Unset, Expires: e.Expires, more: e.more}
+	return &Entry{Value: e.Value, Metadata: e.Metadata, Created: e.Created, Updated: Unset, Expires: e.Expires, extra: e.extra}
 }
 
 // Set sets the value of an entry that is not stored yet. A vector that another value had goes:
 // by it nobody must find v. What superseded the entry did so with the old value.
 func (e *Entry) Set(v value.Value) {
-	if e.Vector != nil && e.Value.Exists() && v.Exists() && !value.Equal(e.Value, v) {
+	if e.Vector() != nil && e.Value.Exists() && v.Exists() && !value.Equal(e.Value, v) {
 		e.SetVector(nil, false)
 	}
 	e.Value = v
@@ -167,6 +177,9 @@ func (e *Entry) Set(v value.Value) {
 // place in the table, in the order, and in the row of the index of vectors and text.
 var rowSize = int64(size.Object(int(unsafe.Sizeof(Entry{})))) + 48
 
+// extraSize is what an entry takes besides that has an extra.
+var extraSize = int64(size.Object(int(unsafe.Sizeof(extra{}))))
+
 // expirySize is about what an entry that expires takes of the index by expiry.
 const expirySize = 24
 
@@ -176,14 +189,14 @@ func (e *Entry) Measure() {
 	if e.Expires != 0 {
 		e.Size += expirySize
 	}
-	if len(e.more) > 1 {
-		e.Size += int64(size.Object(len(e.more)))
+	if e.extra != nil {
+		e.Size += extraSize + int64(size.Object(len(e.extra.by)))
 	}
 }
 
 // Whole returns the size of an entry with its vector, which the index of the space holds,
 // and counts.
-func (e *Entry) Whole() int64 { return e.Size + int64(size.Object(4*len(e.Vector))) }
+func (e *Entry) Whole() int64 { return e.Size + int64(size.Object(4*len(e.Vector()))) }
 
 // NameSize returns what the name of an entry takes, with the head of the row it lies in.
 func NameSize(name string) int64 { return int64(size.Row(name)) }

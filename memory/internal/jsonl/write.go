@@ -61,7 +61,7 @@ func Check(path, key string, e *data.Entry) error {
 // NewRecord returns the line of an entry that Check finds no fault with.
 func NewRecord(path, key string, e *data.Entry) (*Record, error) {
 	space := tuple.Decode(path)
-	r := &Record{Space: &space, Key: &key, Vector: e.Vector}
+	r := &Record{Space: &space, Key: &key, Vector: e.Vector()}
 	var err error
 	if e.Value.Exists() {
 		if r.Value, err = e.Value.MarshalJSON(); err != nil {
