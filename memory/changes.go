@@ -24,7 +24,7 @@ const (
 	Added   ChangeKind = iota + 1 // there was no entry
 	Changed                       // the entry was written, perhaps with an equal value
 	Deleted                       // by a verb
-	Expired                       // and swept
+	Expired                       // and swept; what was written over before that is Added again
 	Evicted                       // because a limit was reached
 
 	// Cleared says that Clear or ClearAll removed all entries of the space, and of the

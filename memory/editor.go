@@ -99,7 +99,10 @@ func (b *Batch) live() {
 
 // Space returns an Editor of the space with that path. No path is the root, a
 // space like others.
-func (b *Batch) Space(path ...string) *Editor { return b.editor(tuple.Encode(path)) }
+func (b *Batch) Space(path ...string) *Editor {
+	b.live()
+	return b.editor(tuple.Encode(path))
+}
 
 // lookup returns an entry that is there and has not expired, or nil, and its revision.
 func (b *Batch) lookup(name string) (*data.Entry, uint64) {
@@ -268,8 +271,8 @@ func (e *Editor) insert(key string, d *draft) error {
 }
 
 // Modify calls f with the value of key and stores what f returns. An error of f is returned as it
-// is. Modify returns [ErrNotFound] if key has no value, and [cow.ErrModified] if f itself writes
-// key. The entry expires when it did before; vector and metadata are as after Put.
+// is. Modify returns [ErrNotFound] if key has no value, and [cow.ErrModified] if f itself changes
+// what key has. The entry expires when it did before; vector and metadata are as after Put.
 func (e *Editor) Modify(key string, f func(v Value) (any, error)) error {
 	called(f != nil, "Modify")
 	return e.Upsert(key, func(v Value) (any, error) {
@@ -418,8 +421,8 @@ func (e *Editor) supersede(old, key string, d *draft) error {
 	return nil
 }
 
-// PutUnlessSimilar is PutItem unless q finds an entry of another key: then it returns the best one,
-// and nothing happens. Whatever q finds is similar, so give it a MinScore. K of q is not used.
+// PutUnlessSimilar is PutItem unless q finds another entry: then it returns the best one, and nothing
+// happens. Whatever q finds is similar, so give it a MinScore. K of q is not used.
 //
 // If q has neither Text nor Vector, it is a query for the Vector of the Item, which must have one:
 // nothing is embedded here. With Cosine and a MinScore of 0.95, say, that finds what means the

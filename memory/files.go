@@ -40,9 +40,9 @@ import (
 //	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
 //	when an entry was last read
 //
-// A line has no member for what an entry does not have. Times are in RFC 3339. Values are as
-// MarshalJSON has them: Bytes and Times become strings, and a float32 the float64 with its few
-// digits.
+// A line has no member for what an entry does not have. Times are in RFC 3339, from
+// 1677 to 2262. Values are as MarshalJSON has them: Bytes and Times become strings, and a float32
+// the float64 with its few digits.
 //
 // The error is [ErrUTF8] for an entry with a string that is not UTF-8, and [value.ErrUnsupported]
 // for one with a Handle; Export looks for these before it writes anything. Others are those of w.
@@ -118,10 +118,11 @@ func eachLine(s Snapshot, f func(path, key string, row snapshot.Row[string, *dat
 // each time as one version, so that other writers need not wait long: an import of more than 16
 // lines is several versions. Empty lines are skipped.
 //
-// Values get the Go types that [value.Parse] gives them. All members but space and key may be null
-// or absent. A null value is Null. Without created and updated these times are now; without expires
-// the entry never expires. Of several members of one name in a value the last counts, and an escape
-// that is half of a surrogate pair is U+FFFD, as in encoding/json.
+// Values get the Go types that [value.Parse] gives them. A line has a space and a key, and a value, a
+// vector, or both; all other members may be null or absent. A null value is Null. An entry that is
+// embedded has both, and one that is superseded has no vector. Without created and updated these
+// times are now; without expires the entry never expires. Of several members of one name in a value
+// the last counts, and an escape that is half of a surrogate pair is U+FFFD, as in encoding/json.
 //
 // Of a backup Import takes the entries, and not the versions: see [Memory.Restore].
 //

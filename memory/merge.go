@@ -56,8 +56,8 @@ func (e *MergeError) Unwrap() error { return cow.ErrConflict }
 // must come from the same origin. With snapshots of one Memory, Merge(after,
 // before, nil) undoes what happened in between.
 //
-// An entry that was changed on both sides is a conflict, unless both removed it, or one side did no
-// more than embed its text. For each conflict, resolve returns the Entry to keep:
+// An entry that was changed on both sides is a conflict, unless both removed it or have it from one
+// write, or one side did no more than embed its text. For each conflict, resolve returns the Entry to keep:
 //
 //   - Ours, Theirs or Base,
 //   - one of these with another Value; its vector goes as after Put,
@@ -121,9 +121,9 @@ func (m *Memory) merge(ctx context.Context, base, theirs Snapshot, resolve func(
 			ours, _ := c.Ours()
 			other, _ := c.Theirs()
 			switch {
-			case ours.EmbeddedSince(was):
+			case ours.EmbeddedSince(was), other.EmbeddedSince(ours):
 				return other, other != nil, nil
-			case other.EmbeddedSince(was):
+			case other.EmbeddedSince(was), ours.EmbeddedSince(other), ours == other:
 				return ours, ours != nil, nil
 			}
 			e, err := resolve(Conflict{
@@ -163,7 +163,7 @@ func differs(u *keep.Update, before *snapshot.Map[string, *data.Entry]) bool {
 	for c := range u.Entries.Map().Diff(before) {
 		old, _ := c.Old()
 		next, _ := c.New()
-		if old != nil && !old.Expired(u.Now) || next != nil && !next.Expired(u.Now) {
+		if old != next && (old != nil && !old.Expired(u.Now) || next != nil && !next.Expired(u.Now)) {
 			return true
 		}
 	}

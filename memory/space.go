@@ -227,7 +227,7 @@ func (s Space) Supersede(old, key string, it Item) (rev uint64, err error) {
 	return s.edit(func(e *Editor) error { return e.supersede(old, key, d) })
 }
 
-// PutUnlessSimilar is [Space.PutItem] unless q finds an entry of another key, in one step: then it
+// PutUnlessSimilar is [Space.PutItem] unless q finds another entry, in one step: then it
 // returns the best one, and 0; see [Editor.PutUnlessSimilar].
 func (s Space) PutUnlessSimilar(key string, it Item, q Query) (like Hit, rev uint64, err error) {
 	d, err := s.m.prepare(s.path, key, it)

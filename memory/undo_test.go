@@ -266,6 +266,25 @@ func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
 	embed()
 	require.ErrorIs(t, m.Undo(t.Context(), rev), cow.ErrConflict)
 
+	// What is undone already is so with a vector too.
+	for _, when := range []string{"never", "before", "after", "both"} {
+		require.NoError(t, errOf(s.PutItem("c", memory.Item{Value: "first", Metadata: map[string]any{"a": 1}})))
+		rev, err = s.Put("c", "second")
+		require.NoError(t, err)
+		if when == "before" || when == "both" {
+			embed()
+		}
+		require.NoError(t, m.Undo(t.Context(), rev))
+		if when == "after" || when == "both" {
+			embed()
+		}
+		was, _ := s.Entry("c")
+		require.ErrorIs(t, m.Undo(t.Context(), rev), memory.ErrNothingToUndo, when)
+		is, _ := s.Entry("c")
+		require.Equal(t, was.Revision, is.Revision)
+		require.NoError(t, errOf(s.Delete("c")))
+	}
+
 	// Of two sides, the one that wrote has its way.
 	for ours := range 2 {
 		require.NoError(t, errOf(s.Put("c", fmt.Sprint("before", ours))))
@@ -281,6 +300,23 @@ func TestUndoOfWhatWasEmbeddedSince(t *testing.T) {
 		require.Equal(t, "after", is.Value.String())
 		require.Zero(t, is.Dim)
 		embed()
+	}
+
+	// Of two sides that have one write, it is the one with a vector.
+	for embedded := range 2 {
+		require.NoError(t, errOf(s.Put("d", "before")))
+		base := m.Load()
+		fork := m.Fork(base)
+		require.NoError(t, errOf(s.Put("d", "after")))
+		_, err = fork.Merge(t.Context(), base, m.Load(), nil)
+		require.NoError(t, err)
+		n, err := []*memory.Memory{fork, m}[embedded].EmbedMissing(t.Context())
+		require.NoError(t, err)
+		require.Positive(t, n)
+		_, err = m.Merge(t.Context(), base, fork.Load(), nil)
+		require.NoError(t, err)
+		is, _ := s.Entry("d")
+		require.Equal(t, []any{"after", 2, true}, []any{is.Value.String(), is.Dim, is.Embedded})
 	}
 }
 

@@ -16,6 +16,9 @@ type KeyError struct {
 }
 
 func (e *KeyError) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("memory: space %q, key %q", e.Space, e.Key)
+	}
 	return fmt.Sprintf("memory: space %q, key %q: %v", e.Space, e.Key, bare.Wrap(e.Err))
 }
 
