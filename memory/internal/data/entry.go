@@ -52,7 +52,8 @@ func (x extra) is(flag byte) bool { return x.flags&flag != 0 }
 
 func (e *Entry) give(x extra) {
 	if e.extra = nil; x.vector != nil || x.flags != 0 {
-		e.extra = &x
+		stored := x // not x itself: only what is stored is to be allocated
+		e.extra = &stored
 	}
 }
 
@@ -92,11 +93,9 @@ func (e *Entry) EmbeddedSince(earlier *Entry) bool {
 	if e == nil || earlier == nil || !e.Embedded() || earlier.Vector() != nil {
 		return false
 	}
-	without := e.Next()
-	without.SetVector(nil, false)
-	is, was := without.has(), earlier.has()
-	return value.Equal(without.Value, earlier.Value) && value.Equal(without.Metadata, earlier.Metadata) &&
-		is.flags == was.flags && is.by == was.by &&
+	is, was := e.has(), earlier.has()
+	return value.Equal(e.Value, earlier.Value) && value.Equal(e.Metadata, earlier.Metadata) &&
+		is.flags == was.flags|embedded && is.by == was.by &&
 		e.Created == earlier.Created && e.Updated == earlier.Updated && e.Expires == earlier.Expires
 }
 
