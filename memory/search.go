@@ -36,7 +36,7 @@ const (
 // A Query says what a search is for: words, entries that are like a vector, or both.
 // One with neither is an error.
 type Query struct {
-	Text   string    // words; "" for none
+	Text   string    // words, "" for none; a Vector also finds what lacks those in quotes
 	Vector []float32 // nil for none; an empty one is vector.ErrEmpty
 
 	K        int           // how many; 0: 10
@@ -51,7 +51,7 @@ type Query struct {
 	Below bool
 
 	// Prefix says that the last word may be the beginning of one, as somebody is still
-	// typing it.
+	// typing it: nothing follows it, not even a space.
 	Prefix bool
 
 	// Lean says what counts for more in a query with both: from -1, only the vector, by

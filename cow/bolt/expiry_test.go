@@ -65,3 +65,51 @@ func TestWhatExpiredMeanwhileGoesAtTheFirstSweep(t *testing.T) {
 	require.False(t, db.Load().Due())
 	require.NoError(t, db.Close())
 }
+
+// A pin knows after a reopening that rows of it have expired, whether they are there still or not.
+func TestWhatHasExpiredOfAPin(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pins.db")
+	open := func() (*cow.DB, *cow.Table[string, time.Time], *memory.Memory) {
+		db := new(cow.DB)
+		ends := cow.NewTable[string](db, "ends", cow.Options[time.Time]{Codec: cow.Versioned[time.Time]{}, Expires: func(end time.Time) time.Time { return end }})
+		m := memory.On(db, memory.Options{})
+		_, err := bolt.Open(path, db, bolt.Options{})
+		require.NoError(t, err)
+		return db, ends, m
+	}
+	db, ends, m := open()
+	require.NoError(t, db.Pin("empty", 0))
+	ends.Set("no end", time.Time{})
+	require.NoError(t, db.Pin("without", 1))
+	ends.Set("k", time.Now().Add(-time.Hour))
+	require.NoError(t, db.Pin("with", 2))
+	rev, err := m.Space("s").PutItem("k", memory.Item{Value: 1, TTL: 200 * time.Millisecond})
+	require.NoError(t, err)
+	end := time.Now().Add(200 * time.Millisecond)
+	require.NoError(t, db.Pin("memory", rev))
+	ends.Delete("k")
+	_, err = m.Space("s").Delete("k")
+	require.NoError(t, err)
+
+	for opened := range 3 {
+		due := map[string]bool{}
+		for name, s := range db.Pins() {
+			if due[name] = s.Due(); s.Version() == rev {
+				time.Sleep(time.Until(end) + time.Millisecond)
+				require.True(t, s.Due(), opened)
+				require.False(t, m.In(s).Space("s").Contains("k"))
+			}
+			at, err := db.At(s.Version())
+			require.NoError(t, err)
+			require.Equal(t, s.Due(), at.Due())
+		}
+		require.True(t, due["with"], opened)
+		require.False(t, due["without"])
+		require.False(t, due["empty"])
+		require.NoError(t, db.Close())
+		db, ends, m = open()
+		require.Equal(t, 1, ends.Len())
+		require.False(t, db.Load().Due())
+	}
+	require.NoError(t, db.Close())
+}

@@ -405,6 +405,7 @@ func (a Attached) restorePins(base *Root, c sink.Contents) (pinned map[uint64]*R
 			}
 		}
 		pinned[p.Version] = last
+		last.unlooked()
 	}
 	return pinned, last, each(all), nil
 }
