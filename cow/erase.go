@@ -13,8 +13,8 @@ import (
 // Erase is [DB.UpdateContext] that also erases keys from the past. It removes the rows of the keys
 // that f gives to [Table.Erase] from the tables, from all retained versions and from the pins, and
 // changes nothing else there. All other rows keep their revisions, and versions and cursors keep
-// their numbers; derived tables follow in each version. If f gives it a key, it publishes a version, even
-// if no table has that any more.
+// their numbers; derived tables follow in each version. If f gives it a key, it publishes a version,
+// even if no table has that any more.
 //
 // When Erase returns nil, At, AsOf, Changes, Commits and Pins no longer have any of these rows. A
 // consumer of Changes that is behind gets the commits without them, and then that of Erase, in

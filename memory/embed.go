@@ -225,8 +225,8 @@ func (m *Memory) embedTexts(ctx context.Context, texts []string) ([][]float32, e
 //
 // If there is no vector before ctx ends, or none that fits, Recall searches by the words alone.
 // Each [Hit] then has the reason in Unembedded; if there is no hit, Recall returns the reason as an
-// error, unless it is that there is no Embed. To wait no longer than some time, pass a context with a timeout, and have
-// Embed return when it ends.
+// error, unless it is that there is no Embed. To wait no longer than some time, pass a context with
+// a timeout, and have Embed return when it ends.
 //
 // A vector adds at most a third to a score, unless Lean says more: a MinScore above that finds only
 // what has one of the words.

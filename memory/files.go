@@ -40,9 +40,9 @@ import (
 //	history, pins, cursors      a cursor of the Memory that was exported is of another lineage
 //	when an entry was last read
 //
-// A line has no member for what an entry does not have. Times are in RFC 3339, from
-// 1677 to 2262. Values are as MarshalJSON has them: Bytes and Times become strings, and a float32
-// the float64 with its few digits.
+// A line has no member for what an entry does not have. Times are in RFC 3339, from 1677 to 2262.
+// Values are as MarshalJSON has them: Bytes and Times become strings, and a float32 the float64
+// with its few digits.
 //
 // The error is [ErrUTF8] for an entry with a string that is not UTF-8, and [value.ErrUnsupported]
 // for one with a Handle; Export looks for these before it writes anything. Others are those of w.
