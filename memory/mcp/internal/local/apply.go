@@ -54,7 +54,12 @@ func (w *write) swap(s swap) error {
 		w.delete(s.space, s.key)
 		return nil
 	}
-	return w.put(s.space, s.key, it)
+	if err := w.put(s.space, s.key, it); err != nil || s.to.Expires.IsZero() {
+		return err
+	}
+	is, _ := w.in(s.space).Entry(s.key)
+	it.TTL += s.to.Expires.Sub(is.Expires) // an update counts from when it began
+	return w.in(s.space).PutItem(s.key, it)
 }
 
 // count returns how many things swaps are about: a relation is one.

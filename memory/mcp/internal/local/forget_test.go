@@ -33,6 +33,14 @@ func shown(t *testing.T, s *local.Store) (all string) {
 	return regexp.MustCompile(`"revision":\d+`).ReplaceAllString(all, "") // those of undone writes are new
 }
 
+// ends returns when what is stored expires, to the nanosecond.
+func ends(t *testing.T, s *local.Store) []string {
+	t.Helper()
+	var all strings.Builder
+	require.NoError(t, s.ExportAll(&all))
+	return regexp.MustCompile(`"expires":"[^"]*"`).FindAllString(all.String(), -1)
+}
+
 // Forget removes one thing. It is a write, with a revision by which it is undone; the past of
 // all else stays.
 func TestForgetIsUndone(t *testing.T) {
@@ -62,7 +70,8 @@ func TestForgetIsUndone(t *testing.T) {
 		do(t, s, "remember", `{"key":"vector","text":"v","vector":[1,2],"space":[]}`)
 		do(t, s, "remember", `{"key":"expires","text":"soon","ttl_seconds":100000}`)
 		mine := as[remembered](t, do(t, s, "remember", `{"key":"mine","text":"written before","namespace":"other"}`))
-		before := shown(t, s)
+		before, end := shown(t, s), ends(t, s)
+		require.Len(t, end, 1)
 		_, _, version, _ := s.Inspect()
 
 		r := store.Request{ID: "forget", Op: "forget", Args: json.RawMessage(args)}
@@ -86,6 +95,7 @@ func TestForgetIsUndone(t *testing.T) {
 		}
 		undone := as[remembered](t, undo(version+1, in.Namespace))
 		require.Equal(t, before, shown(t, s), args)
+		require.Equal(t, end, ends(t, s), args)
 		undo(undone.Revision, in.Namespace)
 		require.Contains(t, do(t, s, "forget", args), `"forgotten":false`, "the undo was undone")
 		undo(mine.Revision, "other") // and the past of others is there
