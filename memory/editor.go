@@ -421,8 +421,8 @@ func (e *Editor) supersede(old, key string, d *draft) error {
 	return nil
 }
 
-// PutUnlessSimilar is PutItem unless q finds another entry: then it returns the best one, and nothing
-// happens. Whatever q finds is similar, so give it a MinScore. K of q is not used.
+// PutUnlessSimilar is PutItem unless q finds another entry: then it returns the best one, and
+// nothing happens. Whatever q finds is similar, so give it a MinScore. K of q is not used.
 //
 // If q has neither Text nor Vector, it is a query for the Vector of the Item, which must have one:
 // nothing is embedded here. With Cosine and a MinScore of 0.95, say, that finds what means the

@@ -399,3 +399,7 @@ func TestASnapshotOfAnotherMemoryIsRefused(t *testing.T) {
 	require.Equal(t, 1, fork.Space("a").In(m.Load()).Len())
 	require.Zero(t, s.In(memory.Snapshot{}).Len())
 }
+
+func TestTheZeroKeyErrorHasAText(t *testing.T) {
+	require.Equal(t, `memory: space [], key ""`, new(memory.KeyError).Error())
+}

@@ -57,7 +57,8 @@ func (e *MergeError) Unwrap() error { return cow.ErrConflict }
 // before, nil) undoes what happened in between.
 //
 // An entry that was changed on both sides is a conflict, unless both removed it or have it from one
-// write, or one side did no more than embed its text. For each conflict, resolve returns the Entry to keep:
+// write, or one side did no more than embed its text. For each conflict, resolve returns the Entry
+// to keep:
 //
 //   - Ours, Theirs or Base,
 //   - one of these with another Value; its vector goes as after Put,

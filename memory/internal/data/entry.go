@@ -50,6 +50,7 @@ func (e *Entry) has() extra {
 
 func (x extra) is(flag byte) bool { return x.flags&flag != 0 }
 
+// give stores x, if there is anything in it.
 func (e *Entry) give(x extra) {
 	if e.extra = nil; x.vector != nil || x.flags != 0 {
 		stored := x // not x itself: only what is stored is to be allocated
