@@ -38,6 +38,7 @@ type fake struct {
 	txn func(of *pb.TxnRequest) (*pb.TxnResponse, error)
 
 	mu       sync.Mutex
+	silence  chan struct{}   // reads are answered when it is closed; nil: at once
 	events   []*mvccpb.Event // all that there was
 	revision int64
 	changed  chan struct{} // closed at the next event
@@ -69,6 +70,15 @@ func (f *fake) answer(by func(of *pb.TxnRequest) (*pb.TxnResponse, error)) {
 	f.txn = by
 }
 
+// silent makes f answer no read until the returned function is called.
+func (f *fake) silent() (end func()) {
+	silence := make(chan struct{})
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.silence = silence
+	return sync.OnceFunc(func() { close(silence) })
+}
+
 func (f *fake) header() *pb.ResponseHeader {
 	return &pb.ResponseHeader{ClusterId: 1, Revision: f.revision}
 }
@@ -96,6 +106,12 @@ func within(is, key, end []byte) bool {
 }
 
 func (f *fake) Range(_ context.Context, of *pb.RangeRequest) (*pb.RangeResponse, error) {
+	f.mu.Lock()
+	silence := f.silence
+	f.mu.Unlock()
+	if silence != nil {
+		<-silence
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.read(of), nil

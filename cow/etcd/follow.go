@@ -24,6 +24,7 @@ func (r *Replica) follow() {
 			err = errClient
 		}
 		if errors.Is(err, errGap) || errors.Is(err, errTorn) || code(err) == codes.OutOfRange {
+			r.retries(err) // or it would be connected for as long as etcd does not answer
 			r.o.Log.Info("the store is loaded again", "prefix", r.prefix, "because", err)
 			err = r.reload()
 		}
@@ -35,14 +36,19 @@ func (r *Replica) follow() {
 			return
 		}
 		if err != nil {
-			r.disconnected(err)
-			r.line.State(hook.Retrying, err)
+			r.retries(err)
 		}
 		if r.now().revision > before {
 			attempt = 0
 		}
 		pause(r.ctx, attempt)
 	}
+}
+
+// retries says that the watch has ended, and that another begins.
+func (r *Replica) retries(err error) {
+	r.disconnected(err)
+	r.line.State(hook.Retrying, err)
 }
 
 // isFinal reports whether an error is one that no other watch mends.

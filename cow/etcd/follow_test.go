@@ -2,9 +2,11 @@ package etcd
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/cowstore/cowstore/cow/hook"
 	"github.com/cowstore/cowstore/cow/internal/sink"
 )
 
@@ -33,4 +35,26 @@ func TestAGapIsNotPublished(t *testing.T) {
 	require.Equal(t, int64(11), r.now().revision)
 	require.ErrorIs(t, r.apply(first, 5), ErrRestored, "twice")
 	require.Equal(t, 1, line.n)
+}
+
+// Who loads what it has missed does not follow etcd, which may not answer for long.
+func TestWhoLoadsAgainIsNotConnected(t *testing.T) {
+	f, client := newFake(t)
+	a := openAccount(t, client, Options{})
+	is := func(connected bool, state hook.State) func() bool {
+		return func() bool {
+			return a.replica.Status().Connected == connected && a.db.Stats().Sink.State == state
+		}
+	}
+	require.Eventually(t, is(true, hook.Connected), time.Minute, time.Millisecond)
+	speak := f.silent()
+	defer speak()
+	a.replica.known.mu.Lock()
+	a.replica.known.restart(errGap)
+	a.replica.known.mu.Unlock()
+	require.Eventually(t, is(false, hook.Retrying), time.Minute, time.Millisecond)
+	speak()
+	require.Eventually(t, is(true, hook.Connected), time.Minute, time.Millisecond)
+	require.NoError(t, a.replica.Status().Err)
+	require.NoError(t, a.deposit(t.Context()))
 }

@@ -215,14 +215,16 @@ func TestChaos(t *testing.T) {
 	faults := slices.Concat([]fault{lying(liars)}, faults[at:], faults[:at])
 	h := &history{ledgers: ledgers, acked: make(map[string]bool), failed: make(map[string]error)}
 
-	stop := make(chan struct{})
+	stopped := make(chan struct{})
+	stop := sync.OnceFunc(func() { close(stopped) })
+	defer stop() // or writers go on while others are tested, if this fails
 	ctx, end := context.WithCancel(t.Context())
 	var writing, following sync.WaitGroup
 	for i, l := range ledgers {
 		for w := range 3 {
-			writing.Go(func() { h.write(l, 3*i+w, stop) })
+			writing.Go(func() { h.write(l, 3*i+w, stopped) })
 		}
-		writing.Go(func() { h.read(l, 100+i, stop) })
+		writing.Go(func() { h.read(l, 100+i, stopped) })
 		following.Go(func() {
 			if err := l.follow(ctx); err != nil {
 				t.Errorf("replica %d: %v", i, err)
@@ -243,7 +245,7 @@ func TestChaos(t *testing.T) {
 			fmt.Printf("%6.1fs  %-42s version %d\n", time.Since(begun).Seconds(), f.name, ledgers[0].db.Load().Version())
 		}
 	}
-	close(stop)
+	stop()
 	writing.Wait()
 	lies := int64(0)
 	for _, l := range liars {

@@ -130,6 +130,7 @@ func TestCompactionDuringACut(t *testing.T) {
 	cut := func(t *testing.T) {
 		waitFor(t, func() bool { return b.replica.Status().Connected })
 		proxy.Cut()
+		t.Cleanup(proxy.Mend) // if it is never noticed
 		waitFor(t, func() bool { return !b.replica.Status().Connected })
 	}
 	compactAndMend := func(t *testing.T) {

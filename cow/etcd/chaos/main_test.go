@@ -3,7 +3,11 @@ package chaos_test
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -23,9 +27,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// start starts members for a test.
+// hangs is how long a test may take in its short form: seconds are usual.
+const hangs = 8 * time.Minute
+
+// start starts members for a test. One that hangs ends with the stacks of this project's
+// goroutines: those of all are too many to be read.
 func start(t testing.TB, o cluster.Options) *cluster.Cluster {
 	t.Helper()
+	if !*long {
+		alarm := time.AfterFunc(hangs, func() {
+			all := make([]byte, 16<<20)
+			stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
+			stacks = slices.DeleteFunc(stacks, func(s string) bool { return !strings.Contains(s, "cowstore/cow/") })
+			panic(fmt.Sprintf("%s has taken %v:\n\n%s", t.Name(), hangs, strings.Join(stacks, "\n\n")))
+		})
+		t.Cleanup(func() { alarm.Stop() })
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	o.NoSync = true
