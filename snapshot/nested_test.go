@@ -59,7 +59,7 @@ func TestMethodsInOneAnother(t *testing.T) {
 		deep = 100_000
 	}
 	debug.SetMaxStack(128 << 20) // an eighth of what there is usually
-	short := []string{"maps", "rows", "pointers", "maps in lists"}
+	short := []string{"rows", "maps in lists"}
 	for name, nest := range nests(t) {
 		if testing.Short() && !slices.Contains(short, name) {
 			continue

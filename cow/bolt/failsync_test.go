@@ -106,7 +106,7 @@ func TestASyncThatFails(t *testing.T) {
 	if err := probe(); err != nil {
 		t.Skip("no system calls can be made to fail here:", err)
 	}
-	for _, nth := range []int{1, 2, 41, 42, 63, 64} {
+	for _, nth := range []int{1, 64, 2, 41, 42, 63}[:times(2, 6)] {
 		t.Setenv(failSyncEnv, strconv.Itoa(nth))
 		path := temp(t)
 		b, err := openBank(path, bolt.Always)

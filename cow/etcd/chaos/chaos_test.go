@@ -196,7 +196,7 @@ var faults = []fault{
 
 // Three members, three replicas and their writers, and faults.
 func TestChaos(t *testing.T) {
-	enough := func(n int, version uint64) bool { return n >= (len(faults)+1)/2 } // others the next time
+	enough := func(n int, version uint64) bool { return n >= (len(faults)+2)/3 } // others the next time
 	if *long {
 		enough = func(n int, version uint64) bool { return n >= 120 && version >= 20_000 }
 	}
