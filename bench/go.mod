@@ -8,8 +8,8 @@ require (
 	github.com/blevesearch/bleve/v2 v2.6.1
 	github.com/blevesearch/bleve_index_api v1.4.1
 	github.com/cilium/statedb v0.8.4
-	github.com/cowstore/cowstore v0.0.0-20261129123228-cc9a17f91ec5
-	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261129123228-cc9a17f91ec5
+	github.com/cowstore/cowstore v0.0.0-20261129153413-56c99e8b17a6
+	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261129153413-56c99e8b17a6
 	github.com/hashicorp/go-immutable-radix/v2 v2.1.0
 	github.com/hashicorp/go-memdb v1.3.5
 	github.com/maypok86/otter/v2 v2.4.0
@@ -96,7 +96,7 @@ require (
 	github.com/blevesearch/zapx/v16 v16.3.4 // indirect
 	github.com/blevesearch/zapx/v17 v17.2.3 // indirect
 	github.com/clipperhouse/uax29/v2 v2.7.0 // indirect
-	github.com/cowstore/cowstore/cow/cowview v0.0.0-20261129123228-cc9a17f91ec5 // indirect
+	github.com/cowstore/cowstore/cow/cowview v0.0.0-20261129153413-56c99e8b17a6 // indirect
 	github.com/go-analyze/charts v0.6.4
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
 	github.com/golang/snappy v1.0.0 // indirect

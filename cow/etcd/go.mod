@@ -3,7 +3,7 @@ module github.com/cowstore/cowstore/cow/etcd
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-20261129123228-cc9a17f91ec5
+	github.com/cowstore/cowstore v0.0.0-20261129153413-56c99e8b17a6
 	github.com/stretchr/testify v1.12.1
 	go.etcd.io/etcd/api/v3 v3.7.3
 	go.etcd.io/etcd/client/v3 v3.7.3

@@ -3,9 +3,9 @@ module github.com/cowstore/cowstore/memory/mcp
 go 1.26.0
 
 require (
-	github.com/cowstore/cowstore v0.0.0-20261129123228-cc9a17f91ec5
-	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261129123228-cc9a17f91ec5
-	github.com/cowstore/cowstore/cow/metrics/prometheus v0.0.0-20261129123228-cc9a17f91ec5
+	github.com/cowstore/cowstore v0.0.0-20261129153413-56c99e8b17a6
+	github.com/cowstore/cowstore/cow/bolt v0.0.0-20261129153413-56c99e8b17a6
+	github.com/cowstore/cowstore/cow/metrics/prometheus v0.0.0-20261129153413-56c99e8b17a6
 	github.com/google/jsonschema-go v0.4.3
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/prometheus/client_golang v1.25.0

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
-	github.com/cowstore/cowstore v0.0.0-20261129123228-cc9a17f91ec5
+	github.com/cowstore/cowstore v0.0.0-20261129153413-56c99e8b17a6
 	github.com/stretchr/testify v1.12.1
 	go.uber.org/goleak v1.3.0
 	pgregory.net/rapid v1.3.0
