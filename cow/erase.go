@@ -3,6 +3,7 @@ package cow
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"time"
 
@@ -324,6 +325,7 @@ func (db *DB) eraseCommits(gone erasure, published *line.Root, p *line.Past, mad
 			return err
 		}
 		made.Commits = append(made.Commits, next)
+		runtime.Gosched() // or a writer on this processor waits until this goroutine is preempted
 		for _, was := range p.Roots {
 			if was.Version() == r.Version() { // from here the commits lead back, and to here
 				made.Roots[was] = db.loose(r)

@@ -71,8 +71,14 @@ func compactAnyhow(m *cluster.Member, defragment bool) {
 	}
 }
 
-// quota is many times what the store and its past have between compactions.
-const quota = 48 << 20
+// quota is many times what the store and its past have between compactions, in a number of MiB that
+// takes not too long to fill.
+func quota() int64 {
+	if *long {
+		return 48 << 20
+	}
+	return 16 << 20
+}
 
 // fill writes until etcd has no space left, or something else is the matter. A disk may be slow: it
 // is each write that has a minute.
@@ -84,7 +90,7 @@ func fill(t *testing.T, c *clientv3.Client) {
 		return err
 	}
 	var err error
-	for n := 0; err == nil && n < 2*quota>>20; n++ {
+	for n := 0; err == nil && int64(n) < 2*quota()>>20; n++ {
 		err = put()
 	}
 	require.ErrorIs(t, err, rpctypes.ErrNoSpace)
@@ -203,7 +209,7 @@ func TestChaos(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	c := start(t, cluster.Options{Members: 3, Quota: quota})
+	c := start(t, cluster.Options{Members: 3, Quota: quota()})
 	var liars []*liar
 	var ledgers []*ledger
 	for range 3 {
