@@ -258,6 +258,14 @@ func openAccount(t testing.TB, client *clientv3.Client, o Options) *account {
 	return a
 }
 
+// endWatch ends the watch of a, which is connected, for a reason.
+func (a *account) endWatch(why error) {
+	k := &a.replica.known
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.restart(why)
+}
+
 // deposit adds one.
 func (a *account) deposit(ctx context.Context) error {
 	return a.db.UpdateContext(ctx, func(tx *cow.Tx) error {

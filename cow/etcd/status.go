@@ -104,7 +104,7 @@ func (r *Replica) check() {
 
 // Status is what a replica knows of itself.
 type Status struct {
-	Connected bool      // the replica follows etcd
+	Connected bool      // the replica follows etcd; not while it loads what it has missed
 	Since     time.Time // when that last changed
 	Version   uint64    // the published version
 	Latest    uint64    // the latest version that the replica knows of

@@ -91,9 +91,7 @@ func TestHooksAreToldOfEtcd(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, hook.Connected, a.db.Stats().Sink.State)
 
-	a.replica.known.mu.Lock()
-	a.replica.known.restart(errSlow)
-	a.replica.known.mu.Unlock()
+	a.endWatch(errSlow)
 	require.Eventually(t, func() bool {
 		h.mu.Lock()
 		defer h.mu.Unlock()

@@ -71,8 +71,8 @@ func compactAnyhow(m *cluster.Member, defragment bool) {
 	}
 }
 
-// quota is many times what the store and its past have between compactions, in a number of MiB that
-// takes not too long to fill.
+// quota is how many bytes each member may have: many times what the store and its past have between
+// compactions. In short runs, which fill it too, it is smaller.
 func quota() int64 {
 	if *long {
 		return 48 << 20
@@ -90,7 +90,7 @@ func fill(t *testing.T, c *clientv3.Client) {
 		return err
 	}
 	var err error
-	for n := 0; err == nil && int64(n) < 2*quota()>>20; n++ {
+	for n := int64(0); err == nil && n < 2*quota()>>20; n++ {
 		err = put()
 	}
 	require.ErrorIs(t, err, rpctypes.ErrNoSpace)

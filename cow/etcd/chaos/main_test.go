@@ -27,19 +27,19 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hangs is how long a test may take in its short form: seconds are usual.
-const hangs = 8 * time.Minute
+// patience is how long a test may take in its short form: seconds are usual.
+const patience = 8 * time.Minute
 
 // start starts members for a test. One that hangs ends with the stacks of this project's
 // goroutines: those of all are too many to be read.
 func start(t testing.TB, o cluster.Options) *cluster.Cluster {
 	t.Helper()
 	if !*long {
-		alarm := time.AfterFunc(hangs, func() {
+		alarm := time.AfterFunc(patience, func() {
 			all := make([]byte, 16<<20)
 			stacks := strings.Split(string(all[:runtime.Stack(all, true)]), "\n\n")
 			stacks = slices.DeleteFunc(stacks, func(s string) bool { return !strings.Contains(s, "cowstore/cow/") })
-			panic(fmt.Sprintf("%s has taken %v:\n\n%s", t.Name(), hangs, strings.Join(stacks, "\n\n")))
+			panic(fmt.Sprintf("%s has taken %v:\n\n%s", t.Name(), patience, strings.Join(stacks, "\n\n")))
 		})
 		t.Cleanup(func() { alarm.Stop() })
 	}
